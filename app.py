@@ -1,0 +1,98 @@
+"""The reference app: a foundation that keeps the data, and a Slurm cluster that comes and goes."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from aws_cdk import App, CfnOutput, Duration, Environment, RemovalPolicy, Stack
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+
+from hyperpod_constructs import ClusterNetwork, LifecycleScripts, LustreStorage, SlurmCluster
+from hyperpod_constructs.lifecycle_scripts import scripts_bucket
+from hyperpod_constructs.settings import Settings, read_settings
+
+
+class Foundation(Stack):
+    """Network, file system and buckets: what outlives a cluster."""
+
+    def __init__(self, scope: Construct, id: str, *, settings: Settings, env: Environment) -> None:
+        super().__init__(
+            scope,
+            id,
+            env=env,
+            stack_name=f"HyperPod-{id}",
+            description="HyperPod: network, file system and buckets",
+            termination_protection=settings.termination_protection,
+        )
+        self.network = ClusterNetwork(
+            self,
+            "Network",
+            availability_zone_id=settings.availability_zone_id,
+            availability_zone=settings.availability_zone,
+            cidr=settings.cidr,
+            node_cidr=settings.node_cidr,
+        )
+        self.file_system = LustreStorage(
+            self,
+            "Lustre",
+            network=self.network,
+            storage_capacity_gib=settings.storage_capacity_gib,
+            per_unit_storage_throughput=settings.per_unit_storage_throughput,
+        )
+        self.scripts = scripts_bucket(self, "Scripts")
+        self.data = s3.Bucket(
+            self,
+            "Data",
+            encryption=s3.BucketEncryption.S3_MANAGED,
+            block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+            enforce_ssl=True,
+            versioned=True,
+            lifecycle_rules=[s3.LifecycleRule(abort_incomplete_multipart_upload_after=Duration.days(7))],
+            removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+        )
+        self.file_system.add_data_repository("DataRepository", bucket=self.data, file_system_path="/data")
+        CfnOutput(self, "DataBucket", value=self.data.bucket_name, description="appears as /fsx/data on every node")
+        CfnOutput(self, "FileSystemId", value=self.file_system.file_system_id, description="mounted at /fsx")
+
+
+class Cluster(Stack):
+    """The cluster and what it needs to run."""
+
+    def __init__(
+        self, scope: Construct, id: str, *, settings: Settings, foundation: Foundation, env: Environment
+    ) -> None:
+        super().__init__(scope, id, env=env, stack_name=f"HyperPod-{id}", description="HyperPod: Slurm cluster")
+        self.slurm = SlurmCluster(
+            self,
+            "Slurm",
+            network=foundation.network,
+            file_system=foundation.file_system,
+            cluster_name=settings.cluster_name,
+            controller_type=settings.controller_instance_type,
+            login_type=settings.login_instance_type,
+            worker_type=settings.worker_instance_type,
+            worker_count=settings.worker_count,
+            training_plan_arn=settings.training_plan_arn,
+            lifecycle_scripts=LifecycleScripts.from_asset(bucket=foundation.scripts),
+            min_running={"workers": settings.min_running_workers},
+        )
+        foundation.data.grant_read_write(self.slurm)
+
+
+def build(app: App) -> tuple[Foundation, Cluster]:
+    """Both stacks, from the app's context and the account and region that the CDK CLI found."""
+    settings = read_settings(app.node.get_all_context())
+    env = Environment(account=os.environ.get("CDK_DEFAULT_ACCOUNT"), region=os.environ.get("CDK_DEFAULT_REGION"))
+    foundation = Foundation(app, "Foundation", settings=settings, env=env)
+    return foundation, Cluster(app, "Cluster", settings=settings, foundation=foundation, env=env)
+
+
+if __name__ == "__main__":
+    app = App()
+    try:
+        build(app)
+    except ValueError as error:
+        sys.exit(f"error: {error}")
+    app.synth()

@@ -1,0 +1,101 @@
+"""AWS CDK constructs for Amazon SageMaker HyperPod.
+
+Names are resolved when they are first used, so that importing the package starts no jsii.
+"""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hyperpod_constructs.cluster import ExistingCluster, HyperPodCluster, NodeProvisioningMode, NodeRecovery
+    from hyperpod_constructs.custom_resources.readiness_gate import ReadinessGate
+    from hyperpod_constructs.data_repository import DataRepositoryAssociation, RepositoryEvent
+    from hyperpod_constructs.execution_role import ExecutionRole
+    from hyperpod_constructs.grants import ClusterGrants
+    from hyperpod_constructs.instance_group import (
+        DeepHealthCheck,
+        EbsVolume,
+        InstanceGroup,
+        LifecycleMode,
+        LustreMount,
+        OpenZfsMount,
+        SlurmNodeType,
+    )
+    from hyperpod_constructs.instance_type import ClusterInstanceType
+    from hyperpod_constructs.lifecycle_scripts import LifecycleScripts
+    from hyperpod_constructs.network import ClusterNetwork, ExistingNetwork
+    from hyperpod_constructs.orchestrator import Orchestrator, SlurmConfigStrategy
+    from hyperpod_constructs.patterns.slurm import SlurmCluster
+    from hyperpod_constructs.storage import CompressionType, ExistingLustre, LustreStorage
+
+_MODULES = {
+    "ClusterGrants": "grants",
+    "ClusterInstanceType": "instance_type",
+    "ClusterNetwork": "network",
+    "CompressionType": "storage",
+    "DataRepositoryAssociation": "data_repository",
+    "DeepHealthCheck": "instance_group",
+    "EbsVolume": "instance_group",
+    "ExecutionRole": "execution_role",
+    "ExistingCluster": "cluster",
+    "ExistingLustre": "storage",
+    "ExistingNetwork": "network",
+    "HyperPodCluster": "cluster",
+    "InstanceGroup": "instance_group",
+    "LifecycleMode": "instance_group",
+    "LifecycleScripts": "lifecycle_scripts",
+    "LustreMount": "instance_group",
+    "LustreStorage": "storage",
+    "NodeProvisioningMode": "cluster",
+    "NodeRecovery": "cluster",
+    "OpenZfsMount": "instance_group",
+    "Orchestrator": "orchestrator",
+    "ReadinessGate": "custom_resources.readiness_gate",
+    "RepositoryEvent": "data_repository",
+    "SlurmCluster": "patterns.slurm",
+    "SlurmConfigStrategy": "orchestrator",
+    "SlurmNodeType": "instance_group",
+}
+
+__all__ = [
+    "ClusterGrants",
+    "ClusterInstanceType",
+    "ClusterNetwork",
+    "CompressionType",
+    "DataRepositoryAssociation",
+    "DeepHealthCheck",
+    "EbsVolume",
+    "ExecutionRole",
+    "ExistingCluster",
+    "ExistingLustre",
+    "ExistingNetwork",
+    "HyperPodCluster",
+    "InstanceGroup",
+    "LifecycleMode",
+    "LifecycleScripts",
+    "LustreMount",
+    "LustreStorage",
+    "NodeProvisioningMode",
+    "NodeRecovery",
+    "OpenZfsMount",
+    "Orchestrator",
+    "ReadinessGate",
+    "RepositoryEvent",
+    "SlurmCluster",
+    "SlurmConfigStrategy",
+    "SlurmNodeType",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; it has {', '.join(__all__)}")
+    value = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

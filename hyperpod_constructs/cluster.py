@@ -1,0 +1,424 @@
+"""The cluster."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, Protocol
+
+import jsii
+from aws_cdk import (
+    Annotations,
+    Aspects,
+    CfnOutput,
+    Fn,
+    IAspect,
+    IStableAnyProducer,
+    IStableStringProducer,
+    Lazy,
+    Stack,
+    Token,
+)
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_sagemaker as sagemaker
+from constructs import Construct, IConstruct
+
+from hyperpod_constructs.execution_role import ExecutionRole, NodePermissions
+from hyperpod_constructs.grants import ClusterGrants
+from hyperpod_constructs.instance_group import InstanceGroup, LustreMount, SlurmNodeType
+from hyperpod_constructs.lifecycle_scripts import LifecycleScripts
+from hyperpod_constructs.network import NodeNetwork
+from hyperpod_constructs.orchestrator import Orchestrator
+
+_RESERVED_ADDRESSES = 5
+_MOST_GROUPS = 100
+
+
+class NodeRecovery(StrEnum):
+    """What the service does with a node that its health monitoring finds faulty."""
+
+    AUTOMATIC = "Automatic"
+    """It is rebooted or replaced without an operator."""
+    NONE = "None"
+    """It is only labelled."""
+
+
+class NodeProvisioningMode(StrEnum):
+    """How capacity is asked for."""
+
+    CONTINUOUS = "Continuous"
+    """What is there is used; the rest is asked for until it comes."""
+
+
+class ClusterReference(Protocol):
+    """A cluster as grants and metrics need it."""
+
+    @property
+    def cluster_arn(self) -> str: ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExistingCluster:
+    """A cluster that this app did not make; see `HyperPodCluster.from_cluster_arn` and `from_cluster_attributes`."""
+
+    cluster_arn: str
+    cluster_name: str | None = None
+    security_group: ec2.ISecurityGroup | None = None
+
+    @property
+    def cluster_id(self) -> str:
+        """The last part of the ARN, which Session Manager's targets and the log group are named by."""
+        return _cluster_id(self.cluster_arn)
+
+    @property
+    def grants(self) -> ClusterGrants:
+        """Permissions on the cluster."""
+        return ClusterGrants.from_cluster(self)
+
+    @property
+    def connections(self) -> ec2.Connections:
+        """Rules from and to the nodes; empty unless the cluster was given with its security group."""
+        return ec2.Connections(security_groups=[] if self.security_group is None else [self.security_group])
+
+
+@jsii.implements(ec2.IConnectable, iam.IGrantable)
+class HyperPodCluster(Construct):
+    """A SageMaker HyperPod cluster (`AWS::SageMaker::Cluster`).
+
+    The cluster awaits its network with all rules, its roles with all their policies, and the upload of its lifecycle scripts.
+    CloudFormation calls it complete when the service says `InService`; with continuous provisioning that is before the nodes are
+    there: see `ReadinessGate`.
+
+    A change of `cluster_name` or `network` **replaces** the cluster, with every node. `node_provisioning_mode` cannot be changed
+    for an existing cluster.
+
+    Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-sagemaker-cluster.html
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        network: NodeNetwork | None = None,
+        orchestrator: Orchestrator | None = None,
+        instance_groups: Sequence[InstanceGroup] = (),
+        cluster_name: str | None = None,
+        execution_role: iam.IRole | ExecutionRole | None = None,
+        lifecycle_scripts: LifecycleScripts | None = None,
+        node_recovery: NodeRecovery = NodeRecovery.AUTOMATIC,
+        node_provisioning_mode: NodeProvisioningMode | None = NodeProvisioningMode.CONTINUOUS,
+    ) -> None:
+        """
+        :param network: subnet and security group of the nodes; the service's own VPC, without file systems, when not given.
+            A change **replaces** the cluster.
+        :param orchestrator: Slurm, configured through the API, when not given.
+        :param instance_groups: the groups; more with `add_instance_group`.
+        :param cluster_name: 1 to 63 letters, digits and hyphens; CloudFormation makes one when not given. A change **replaces** the
+            cluster.
+        :param execution_role: of the nodes; a new role with the least permissions when not given. A role that was imported receives
+            the statements too, unless it was imported as immutable.
+        :param lifecycle_scripts: what nodes run; the scripts of this library when not given.
+        :param node_recovery: faulty nodes are rebooted or replaced by the service unless NONE.
+        :param node_provisioning_mode: continuous unless None: then creation is all or nothing. **Cannot be changed later.**
+        :raises ValueError: for two groups of one name, two controller groups, two login groups, file systems without a network, a
+            list of instance types without continuous provisioning, or a configuration strategy with it.
+        """
+        super().__init__(scope, id)
+        self._network = network
+        self._orchestrator = Orchestrator.slurm() if orchestrator is None else orchestrator
+        self._mode = node_provisioning_mode
+        self._check_strategy()
+        self._groups: dict[str, InstanceGroup] = {}
+        self._roles: list[iam.IRole] = []
+        self._name = cluster_name
+        self._scripts = LifecycleScripts.from_asset() if lifecycle_scripts is None else lifecycle_scripts
+        self._bound = self._scripts.bind(self, self._configuration)
+        self._resource = sagemaker.CfnCluster(
+            self,
+            "Resource",
+            cluster_name=cluster_name,
+            orchestrator=self._orchestrator.render(),
+            instance_groups=Lazy.any(_Groups(self)),
+            node_recovery=node_recovery.value,
+            node_provisioning_mode=None if node_provisioning_mode is None else node_provisioning_mode.value,
+            vpc_config=self._vpc_config(),
+        )
+        self._role = self._use_role(ExecutionRole(self, "ExecutionRole") if execution_role is None else execution_role)
+        self._await_parts()
+        Aspects.of(self._resource).add(_Check(self))
+        for group in instance_groups:
+            self.add_instance_group(group)
+        self._create_outputs()
+
+    @staticmethod
+    def from_cluster_arn(cluster_arn: str) -> ExistingCluster:
+        """A cluster that exists, for grants."""
+        return ExistingCluster(cluster_arn=cluster_arn)
+
+    @staticmethod
+    def from_cluster_attributes(
+        *, cluster_arn: str, cluster_name: str | None = None, security_group: ec2.ISecurityGroup | None = None
+    ) -> ExistingCluster:
+        """A cluster that exists, for grants, connections and names."""
+        return ExistingCluster(cluster_arn=cluster_arn, cluster_name=cluster_name, security_group=security_group)
+
+    @property
+    def resource(self) -> sagemaker.CfnCluster:
+        """The L1."""
+        return self._resource
+
+    @property
+    def cluster_arn(self) -> str:
+        """The ARN; the API takes it wherever it takes a cluster's name."""
+        return self._resource.attr_cluster_arn
+
+    @property
+    def cluster_id(self) -> str:
+        """The last part of the ARN, which Session Manager's targets and the log group are named by."""
+        return _cluster_id(self.cluster_arn)
+
+    @property
+    def cluster_name(self) -> str | None:
+        """The name, if one was given: CloudFormation does not return the name that it makes."""
+        return self._name
+
+    @property
+    def instance_groups(self) -> tuple[InstanceGroup, ...]:
+        """The groups, in the order in which they were added."""
+        return tuple(self._groups.values())
+
+    @property
+    def execution_role(self) -> iam.IRole:
+        """The role of nodes whose group names no other."""
+        return self._role
+
+    @property
+    def grant_principal(self) -> iam.IPrincipal:
+        """The nodes: `bucket.grant_read_write(cluster)` lets them use a bucket."""
+        return self._role.grant_principal
+
+    @property
+    def grants(self) -> ClusterGrants:
+        """Permissions on the cluster: connect, read, manage nodes."""
+        return ClusterGrants.from_cluster(self)
+
+    @property
+    def connections(self) -> ec2.Connections:
+        """Rules from and to the nodes; empty without a network."""
+        groups = [] if self._network is None else [self._network.security_group]
+        return ec2.Connections(security_groups=groups)
+
+    def add_instance_group(self, group: InstanceGroup) -> None:
+        """Add a group. Removing one later takes its nodes away.
+
+        :raises ValueError: see the constructor.
+        """
+        path = self.node.path
+        if group.name in self._groups:
+            raise ValueError(
+                f"{path}: two instance groups are named {group.name!r}; names are unique in a cluster: rename one"
+            )
+        if len(self._groups) == _MOST_GROUPS:
+            raise ValueError(
+                f"{path}: {group.name!r} is instance group {_MOST_GROUPS + 1}; the service takes {_MOST_GROUPS}"
+            )
+        for other in self._groups.values():
+            if group.node_type is not SlurmNodeType.COMPUTE and other.node_type is group.node_type:
+                raise ValueError(
+                    f"{path}: instance groups {other.name!r} and {group.name!r} are both {group.node_type.value}; "
+                    "the service takes one: make the other Compute"
+                )
+        if group.file_systems and self._network is None:
+            raise ValueError(
+                f"{path}: instance group {group.name!r} mounts {group.file_systems[0].mount_path}, but the cluster has no network; "
+                "FSx is mounted only in a custom VPC: give network=..."
+            )
+        if len(group.instance_types) > 1 and self._mode is None:
+            raise ValueError(
+                f"{path}: instance group {group.name!r} lists {len(group.instance_types)} instance types, which needs continuous "
+                "provisioning; name one type, or leave node_provisioning_mode at its default"
+            )
+        self._scripts.check(group.lifecycle_mode)
+        role = self._role_of(group)
+        if any(isinstance(mount, LustreMount) for mount in group.file_systems):
+            NodePermissions(role).add_file_systems()
+        self._groups[group.name] = group
+
+    def _check_strategy(self) -> None:
+        strategy = self._orchestrator.slurm_config_strategy
+        if strategy is not None and self._mode is not None:
+            raise ValueError(
+                f"{self.node.path}: Slurm's config_strategy is {strategy.value}, which the service refuses with continuous provisioning "
+                "(it always merges); leave config_strategy out, or write node_provisioning_mode=None"
+            )
+
+    def _use_role(self, role: iam.IRole | ExecutionRole) -> iam.IRole:
+        """Let nodes act as a role: give it what they need, and await it with its policies."""
+        if isinstance(role, ExecutionRole):
+            plain: iam.IRole = role.role
+        else:
+            plain = role
+        if any(plain is known for known in self._roles):
+            return plain
+        self._roles.append(plain)
+        permissions = NodePermissions(plain)
+        if not isinstance(role, ExecutionRole):
+            permissions.add_base()
+        if self._network is not None:
+            permissions.add_network([self._network.node_subnet], [self._network.security_group])
+        if self._bound is not None:
+            self._bound.grant_read(plain)
+        self._resource.node.add_dependency(plain)
+        return plain
+
+    def _role_of(self, group: InstanceGroup) -> iam.IRole:
+        return self._role if group.execution_role is None else self._use_role(group.execution_role)
+
+    def _await_parts(self) -> None:
+        network = self._network
+        if isinstance(network, Construct):
+            self._resource.node.add_dependency(network)
+        elif network is not None:
+            self._resource.node.add_dependency(network.node_subnet, network.security_group)
+        if self._bound is not None and self._bound.awaited is not None:
+            self._resource.node.add_dependency(self._bound.awaited)
+
+    def _vpc_config(self) -> sagemaker.CfnCluster.VpcConfigProperty | None:
+        if self._network is None:
+            return None
+        return sagemaker.CfnCluster.VpcConfigProperty(
+            subnets=[self._network.node_subnet.subnet_id],
+            security_group_ids=[self._network.security_group.security_group_id],
+        )
+
+    def render_groups(self) -> list[sagemaker.CfnCluster.ClusterInstanceGroupProperty]:
+        """The L1 structs of all groups."""
+        return [
+            group.render(
+                role_arn=self._role_of(group).role_arn,
+                scripts=self._scripts.render(self._bound, group.lifecycle_mode),
+            )
+            for group in self._groups.values()
+        ]
+
+    def _configuration(self) -> Mapping[str, Any]:
+        """What the lifecycle scripts are told, version 1."""
+        groups: dict[str, Any] = {}
+        for group in self._groups.values():
+            groups[group.name] = {"node_type": group.node_type.value}
+            if group.node_type is SlurmNodeType.COMPUTE:
+                groups[group.name]["partition"] = group.partition_name
+        mounts = {
+            group.name: [mount.describe() for mount in group.file_systems]
+            for group in self._groups.values()
+            if group.file_systems
+        }
+        return {"version": 1, "groups": groups, "mounts": mounts}
+
+    def mistakes(self) -> list[str]:
+        """What is wrong with the groups as a whole; asked at synthesis."""
+        types = [group.node_type for group in self._groups.values()]
+        found = []
+        if SlurmNodeType.CONTROLLER not in types:
+            names = ", ".join(map(repr, self._groups)) or "none"
+            found.append(
+                f"the cluster has no Controller group (groups: {names}); the service takes exactly one: "
+                'add InstanceGroup(name="controller", node_type=SlurmNodeType.CONTROLLER, ...)'
+            )
+        return [*found, *self._address_mistakes()]
+
+    def _address_mistakes(self) -> list[str]:
+        """One address per network card of each node
+        (https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html)."""
+        free = _free_addresses(self._network)
+        if free is None:
+            return []
+        needs = {group.name: _addresses(group) for group in self._groups.values()}
+        if sum(needs.values()) <= free:
+            return []
+        listed = ", ".join(f"{name} {need}" for name, need in needs.items() if need)
+        return [
+            f"the groups need {sum(needs.values())} addresses, one per network card ({listed}), and the node subnet has {free}; "
+            "a subnet's block cannot be changed later: make the network with a larger node_cidr, or lower the counts"
+        ]
+
+    def _create_outputs(self) -> None:
+        CfnOutput(self, "ClusterArn", value=self.cluster_arn, description="ARN of the HyperPod cluster")
+        CfnOutput(
+            self,
+            "LogGroup",
+            value=f"/aws/sagemaker/Clusters/{'*' if self._name is None else self._name}/{self.cluster_id}",
+            description="log group of lifecycle scripts and health monitoring",
+        )
+        CfnOutput(
+            self,
+            "ConnectCommand",
+            value=Lazy.string(_ConnectCommand(self)),
+            description="opens a shell on the controller, which it finds when it is run",
+        )
+
+
+@jsii.implements(IStableAnyProducer)
+class _Groups:
+    def __init__(self, cluster: HyperPodCluster) -> None:
+        self._cluster = cluster
+
+    def produce(self) -> Any:
+        return self._cluster.render_groups()
+
+
+@jsii.implements(IStableStringProducer)
+class _ConnectCommand:
+    def __init__(self, cluster: HyperPodCluster) -> None:
+        self._cluster = cluster
+
+    def produce(self) -> str:
+        arn, region = self._cluster.cluster_arn, Stack.of(self._cluster).region
+        group = next(
+            (group.name for group in self._cluster.instance_groups if group.node_type is SlurmNodeType.CONTROLLER), ""
+        )
+        query = f"ClusterNodeSummaries[?InstanceGroupName=='{group}']|[0].InstanceId"
+        node = (
+            f'aws sagemaker list-cluster-nodes --region {region} --cluster-name {arn} --output text --query "{query}"'
+        )
+        target = f"sagemaker-cluster:{self._cluster.cluster_id}_{group}-$({node})"
+        return f'aws ssm start-session --region {region} --target "{target}"'
+
+
+@jsii.implements(IAspect)
+class _Check:
+    """Reports what is wrong with the whole as errors of the synthesis: an exception here would reach the user as one of jsii."""
+
+    def __init__(self, cluster: HyperPodCluster) -> None:
+        self._cluster = cluster
+
+    def visit(self, node: IConstruct) -> None:
+        for mistake in self._cluster.mistakes():
+            Annotations.of(self._cluster).add_error(mistake)
+
+
+def _cluster_id(cluster_arn: str) -> str:
+    return Fn.select(1, Fn.split("/", cluster_arn))
+
+
+def _free_addresses(network: NodeNetwork | None) -> int | None:
+    """How many addresses of the node subnet nodes can have; None when its block is not known."""
+    if network is None:
+        return None
+    try:
+        block = network.node_subnet.ipv4_cidr_block
+    except RuntimeError:  # an imported subnet without its block
+        return None
+    if Token.is_unresolved(block):
+        return None
+    return ipaddress.IPv4Network(block).num_addresses - _RESERVED_ADDRESSES
+
+
+def _addresses(group: InstanceGroup) -> int:
+    """Addresses that a group takes at least: what is not known counts as one card, or as no node."""
+    cards = max((kind.network_cards or 1 for kind in group.instance_types), default=1)
+    return 0 if Token.is_unresolved(group.count) else group.count * cards

@@ -1,0 +1,165 @@
+"""Links between directories of a Lustre file system and prefixes in S3."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING
+
+from aws_cdk import Aws, CfnTag, RemovalPolicy, Token
+from aws_cdk import aws_fsx as fsx
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_MOST_ASSOCIATIONS = 8
+
+
+class RepositoryEvent(StrEnum):
+    """What happened to a file or an object, and is carried to the other side."""
+
+    NEW = "NEW"
+    CHANGED = "CHANGED"
+    DELETED = "DELETED"
+
+
+class DataRepositoryAssociation(Construct):
+    """One directory of a Lustre file system that mirrors one prefix of a bucket; made by `LustreStorage.add_data_repository`.
+
+    Objects appear as files at once; their content is read from S3 on first access (or ahead, by `lfs hsm_restore`). New and changed
+    files are written back. **The deletion of a file is not carried to S3 unless `RepositoryEvent.DELETED` is asked for**: with it
+    one `rm -rf` would empty the bucket, so only a versioned bucket is accepted.
+
+    Rules of the service (https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-dra-linked-data-repo.html): at most eight on a
+    file system; neither directories nor prefixes overlap; `/` only as the single one.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        file_system_id: str,
+        siblings: list[DataRepositoryAssociation],
+        bucket: s3.IBucket,
+        file_system_path: str,
+        prefix: str = "",
+        auto_import_events: Sequence[RepositoryEvent],
+        auto_export_events: Sequence[RepositoryEvent],
+        preload_metadata: bool,
+        bucket_is_versioned: bool | None,
+        removal_policy: RemovalPolicy,
+    ) -> None:
+        """
+        :param file_system_id: the file system; a change **replaces** the association, as does a change of path, bucket or prefix.
+        :param siblings: the associations that the file system has already; this one joins them.
+        :param bucket: in the file system's region. For a bucket with a KMS key of this app, FSx is admitted to the key.
+        :param file_system_path: the directory, such as `/data`.
+        :param prefix: key prefix in the bucket, such as `datasets/`; the whole bucket when empty.
+        :param auto_import_events: S3 events that change the file system; none when empty.
+        :param auto_export_events: file events that change the bucket; none when empty.
+        :param preload_metadata: import the metadata of all objects at creation (`BatchImportMetaDataOnCreate`) instead of on access.
+            It **cannot be toggled later**: the property is create-only, and a replacement would overlap its predecessor.
+        :param bucket_is_versioned: says that an imported bucket is versioned, which this app cannot see.
+        :param removal_policy: follows the file system.
+        :raises ValueError: for a ninth association, an overlap, a path without `/`, or the export of deletions to a bucket without
+            versioning.
+        """
+        super().__init__(scope, id)
+        self.file_system_path = file_system_path
+        self.data_repository_path = f"s3://{bucket.bucket_name}/{prefix.lstrip('/')}"
+        self._bucket_and_prefix = (bucket.bucket_name, f"{prefix.strip('/')}/" if prefix.strip("/") else "")
+        self._check_path()
+        self._check_siblings(siblings)
+        if RepositoryEvent.DELETED in auto_export_events and not _is_versioned(bucket, bucket_is_versioned):
+            raise ValueError(
+                f"{self.node.path}: auto_export_events holds DELETED, but the bucket is not known to be versioned: one rm -rf on the "
+                "file system would empty it for good; make the bucket with versioned=True, say bucket_is_versioned=True of an "
+                "imported one, or leave DELETED out"
+            )
+        self.resource = fsx.CfnDataRepositoryAssociation(
+            self,
+            "Resource",
+            file_system_id=file_system_id,
+            file_system_path=file_system_path,
+            data_repository_path=self.data_repository_path,
+            batch_import_meta_data_on_create=True if preload_metadata else None,
+            s3=fsx.CfnDataRepositoryAssociation.S3Property(
+                auto_import_policy=fsx.CfnDataRepositoryAssociation.AutoImportPolicyProperty(
+                    events=_values(auto_import_events)
+                )
+                if auto_import_events
+                else None,
+                auto_export_policy=fsx.CfnDataRepositoryAssociation.AutoExportPolicyProperty(
+                    events=_values(auto_export_events)
+                )
+                if auto_export_events
+                else None,
+            ),
+            tags=[CfnTag(key="Name", value=self.node.path)],
+        )
+        self.resource.apply_removal_policy(removal_policy)
+        self.resource.node.add_dependency(bucket)
+        if bucket.encryption_key is not None:
+            bucket.encryption_key.add_to_resource_policy(_key_statement())
+        siblings.append(self)
+
+    def _check_path(self) -> None:
+        path = self.file_system_path
+        if not Token.is_unresolved(path) and not path.startswith("/"):
+            raise ValueError(f"{self.node.path}: file_system_path {path!r} does not start with /; write {'/' + path!r}")
+
+    def _check_siblings(self, siblings: Sequence[DataRepositoryAssociation]) -> None:
+        if len(siblings) >= _MOST_ASSOCIATIONS:
+            raise ValueError(
+                f"{self.node.path}: a file system takes at most {_MOST_ASSOCIATIONS} associations; link a common parent directory "
+                "or use a second file system"
+            )
+        for other in siblings:
+            if _overlap(self.file_system_path, other.file_system_path, "/"):
+                raise ValueError(
+                    f"{self.node.path}: file_system_path {self.file_system_path!r} overlaps {other.file_system_path!r} of "
+                    f"{other.node.path}; choose a directory outside it"
+                )
+            (bucket, prefix), (other_bucket, other_prefix) = self._bucket_and_prefix, other._bucket_and_prefix
+            if bucket == other_bucket and _overlap(prefix, other_prefix, ""):
+                raise ValueError(
+                    f"{self.node.path}: {self.data_repository_path} overlaps {other.data_repository_path} of {other.node.path}; "
+                    "choose a prefix outside it"
+                )
+
+
+def _overlap(one: str, two: str, separator: str) -> bool:
+    if Token.is_unresolved(one) or Token.is_unresolved(two):
+        return one == two
+    one, two = (value.rstrip(separator) + separator if separator else value for value in (one, two))
+    return one.startswith(two) or two.startswith(one)
+
+
+def _values(events: Sequence[RepositoryEvent]) -> list[str]:
+    return [event.value for event in events]
+
+
+def _is_versioned(bucket: s3.IBucket, said: bool | None) -> bool:
+    if said is not None:
+        return said
+    resource = bucket.node.default_child
+    return isinstance(resource, s3.CfnBucket) and resource.versioning_configuration is not None
+
+
+def _key_statement() -> iam.PolicyStatement:
+    """FSx reads and writes the bucket as a service-linked role that it makes per file system
+    (https://docs.aws.amazon.com/fsx/latest/LustreGuide/s3-server-side-encryption-support.html)."""
+    role = (
+        f"arn:{Aws.PARTITION}:iam::{Aws.ACCOUNT_ID}:role/aws-service-role/"
+        "s3.data-source.lustre.fsx.*/AWSServiceRoleForFSxS3Access_*"
+    )
+    return iam.PolicyStatement(
+        sid="FSxDataRepository",
+        actions=["kms:Encrypt", "kms:Decrypt", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:DescribeKey"],
+        principals=[iam.AnyPrincipal()],
+        resources=["*"],
+        conditions={"ArnLike": {"aws:PrincipalArn": role}, "StringEquals": {"kms:CallerAccount": Aws.ACCOUNT_ID}},
+    )

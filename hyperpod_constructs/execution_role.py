@@ -1,0 +1,112 @@
+"""The identity of nodes. Every permission that a node has from this library is written here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import jsii
+from aws_cdk import ArnFormat, Stack
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+_CLUSTER_LOGS = "/aws/sagemaker/Clusters/*"
+_METRIC_NAMESPACE = "/aws/sagemaker/Clusters"
+
+
+@jsii.implements(iam.IGrantable)
+class ExecutionRole(Construct):
+    """A role for the nodes of one or more instance groups; SageMaker assumes it.
+
+    It starts with what every node needs (logs, metrics, Session Manager); a cluster that uses it adds what its features need: network
+    interfaces in its subnet, its lifecycle scripts, its file systems. The managed policy AmazonSageMakerClusterInstanceRolePolicy is
+    not attached: it reads every bucket named `sagemaker-*`. Grant data by `bucket.grant_read_write(role)`.
+
+    Source of the actions: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html
+    """
+
+    def __init__(self, scope: Construct, id: str, *, permissions_boundary: iam.IManagedPolicy | None = None) -> None:
+        """
+        :param permissions_boundary: limits the role; none when not given (`iam.PermissionsBoundary.of(stack)` works as well).
+        """
+        super().__init__(scope, id)
+        self._role = iam.Role(
+            self,
+            "Resource",
+            assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"),
+            description="SageMaker HyperPod nodes",
+            permissions_boundary=permissions_boundary,
+        )
+        NodePermissions(self._role).add_base()
+
+    @property
+    def role(self) -> iam.Role:
+        """The role itself."""
+        return self._role
+
+    @property
+    def grant_principal(self) -> iam.IPrincipal:
+        """So that `bucket.grant_read(role)` works."""
+        return self._role.grant_principal
+
+
+class NodePermissions:
+    """Adds the statements of one feature each to a role; a role that was imported as immutable keeps what it has."""
+
+    def __init__(self, role: iam.IRole) -> None:
+        self._role = role
+        self._stack = Stack.of(role)
+
+    def add_base(self) -> None:
+        """Logs and metrics of the cluster, and the channels of Session Manager."""
+        self._add(["logs:CreateLogGroup"], [self._log_group(_CLUSTER_LOGS)])
+        self._add(
+            ["logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"],
+            [self._log_group(f"{_CLUSTER_LOGS}:log-stream:*")],
+        )
+        self._add(
+            ["cloudwatch:PutMetricData"],
+            ["*"],
+            {"StringEquals": {"cloudwatch:namespace": _METRIC_NAMESPACE}},
+        )
+        channels = [
+            f"ssmmessages:{verb}{channel}Channel" for verb in ("Create", "Open") for channel in ("Control", "Data")
+        ]
+        self._add(channels, ["*"])
+
+    def add_network(self, subnets: Sequence[ec2.ISubnet], security_groups: Sequence[ec2.ISecurityGroup]) -> None:
+        """Interfaces of the nodes in the cluster's subnets. Without the Describe actions creation fails with "Unable to retrieve
+        subnets"."""
+        describe = ("DhcpOptions", "NetworkInterfaces", "SecurityGroups", "Subnets", "Vpcs")
+        self._add([f"ec2:Describe{what}" for what in describe], ["*"])
+        interfaces = self._ec2("network-interface", "*")
+        where = [self._ec2("subnet", subnet.subnet_id) for subnet in subnets]
+        groups = [self._ec2("security-group", group.security_group_id) for group in security_groups]
+        self._add(["ec2:CreateNetworkInterface"], [interfaces, *where, *groups])
+        self._add(
+            [
+                "ec2:CreateNetworkInterfacePermission",
+                "ec2:DeleteNetworkInterface",
+                "ec2:DeleteNetworkInterfacePermission",
+            ],
+            [interfaces],
+        )
+        self._add(["ec2:DetachNetworkInterface"], [interfaces, self._ec2("instance", "*")])
+        self._add(["ec2:CreateTags"], [interfaces])
+
+    def add_file_systems(self) -> None:
+        """The check of EFA for Lustre; without it nodes fall back to TCP silently. The action knows no resource-level permission."""
+        self._add(["fsx:DescribeFileSystems"], ["*"])
+
+    def _add(self, actions: list[str], resources: list[str], conditions: dict[str, object] | None = None) -> None:
+        self._role.add_to_principal_policy(
+            iam.PolicyStatement(actions=actions, resources=resources, conditions=conditions)
+        )
+
+    def _log_group(self, name: str) -> str:
+        return self._stack.format_arn(
+            service="logs", resource="log-group", resource_name=name, arn_format=ArnFormat.COLON_RESOURCE_NAME
+        )
+
+    def _ec2(self, resource: str, name: str) -> str:
+        return self._stack.format_arn(service="ec2", resource=resource, resource_name=name)

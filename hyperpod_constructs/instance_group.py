@@ -1,0 +1,254 @@
+"""Instance groups of a cluster and the values they are made of."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+
+from aws_cdk import Token
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_sagemaker as sagemaker
+
+from hyperpod_constructs.execution_role import ExecutionRole
+from hyperpod_constructs.instance_type import ClusterInstanceType
+from hyperpod_constructs.storage import LustreSource
+
+
+class SlurmNodeType(StrEnum):
+    """What a group's nodes are in Slurm. It cannot be changed for an existing group."""
+
+    CONTROLLER = "Controller"
+    LOGIN = "Login"
+    COMPUTE = "Compute"
+
+
+class LifecycleMode(StrEnum):
+    """Who sets up Slurm on a group's nodes, and when the lifecycle scripts run."""
+
+    ON_INIT_COMPLETE = "OnInitComplete"
+    """The image sets everything up, then the script runs."""
+    ON_CREATE = "OnCreate"
+    """Only the script runs: it has to set up and start Slurm."""
+    NONE = "None"
+    """Only the image: no script runs."""
+
+
+class DeepHealthCheck(StrEnum):
+    """A check that a node with accelerators passes before it takes work."""
+
+    INSTANCE_STRESS = "InstanceStress"
+    INSTANCE_CONNECTIVITY = "InstanceConnectivity"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class EbsVolume:
+    """A volume of each node: a secondary one of `size_gb` GB (1 to 16384) at /opt/sagemaker, or, with `root`, the encryption of the
+    root volume by `kms_key`.
+
+    Raises ValueError when a secondary volume has no size, or a root volume has a size or no key
+    (https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterEbsVolumeConfig.html).
+    """
+
+    size_gb: int | None = None
+    kms_key: kms.IKeyRef | None = None
+    root: bool = False
+
+    def __post_init__(self) -> None:
+        if self.root and (self.size_gb is not None or self.kms_key is None):
+            raise ValueError(
+                f"EbsVolume(root=True, size_gb={self.size_gb}, kms_key={'given' if self.kms_key is not None else None}): "
+                "the root volume takes a kms_key and no size (it has 100 GB); write EbsVolume(root=True, kms_key=key)"
+            )
+        if not self.root and self.size_gb is None:
+            raise ValueError("EbsVolume: a secondary volume needs size_gb, 1 to 16384; write EbsVolume(size_gb=500)")
+
+    def render(self) -> sagemaker.CfnCluster.ClusterInstanceStorageConfigProperty:
+        """The L1 struct."""
+        return sagemaker.CfnCluster.ClusterInstanceStorageConfigProperty(
+            ebs_volume_config=sagemaker.CfnCluster.ClusterEbsVolumeConfigProperty(
+                volume_size_in_gb=self.size_gb,
+                volume_kms_key_id=None if self.kms_key is None else self.kms_key.key_ref.key_arn,
+                root_volume=True if self.root else None,
+            )
+        )
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LustreMount:
+    """A Lustre file system that the service mounts on each node at `mount_path`; /fsx unless given."""
+
+    file_system: LustreSource
+    mount_path: str = "/fsx"
+
+    def render(self) -> sagemaker.CfnCluster.ClusterInstanceStorageConfigProperty:
+        """The L1 struct."""
+        return sagemaker.CfnCluster.ClusterInstanceStorageConfigProperty(
+            fsx_lustre_config=sagemaker.CfnCluster.ClusterFsxLustreConfigProperty(
+                dns_name=self.file_system.dns_name,
+                mount_name=self.file_system.mount_name,
+                mount_path=self.mount_path,
+            )
+        )
+
+    def describe(self) -> dict[str, str]:
+        """What the node's own check of the mount is told."""
+        return {
+            "type": "lustre",
+            "path": self.mount_path,
+            "dns_name": self.file_system.dns_name,
+            "mount_name": self.file_system.mount_name,
+        }
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class OpenZfsMount:
+    """An FSx for OpenZFS file system, by its DNS name, that the service mounts on each node at `mount_path`; /home unless given."""
+
+    dns_name: str
+    mount_path: str = "/home"
+
+    def render(self) -> sagemaker.CfnCluster.ClusterInstanceStorageConfigProperty:
+        """The L1 struct."""
+        return sagemaker.CfnCluster.ClusterInstanceStorageConfigProperty(
+            fsx_open_zfs_config=sagemaker.CfnCluster.ClusterFsxOpenZfsConfigProperty(
+                dns_name=self.dns_name, mount_path=self.mount_path
+            )
+        )
+
+    def describe(self) -> dict[str, str]:
+        """What the node's own check of the mount is told."""
+        return {"type": "openzfs", "path": self.mount_path, "dns_name": self.dns_name}
+
+
+FileSystemMount = LustreMount | OpenZfsMount
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class InstanceGroup:
+    """Nodes of one role in a Slurm cluster.
+
+    name: of the group; a change removes the group with its nodes and makes another.
+    instance_type: one type, or several in order of preference (up to 20; needs continuous provisioning). A change replaces the nodes.
+    count: nodes wanted, 0 to 6758. A lower count takes nodes away, the service chooses which.
+    min_count: nodes without which the group is not started: unmet within three hours, the change is rolled back.
+    node_type: what the nodes are in Slurm; compute nodes unless given. It cannot be changed later.
+    partition: of compute nodes; named after the group unless given. Letters, digits and hyphens.
+    threads_per_core: 1 switches simultaneous multithreading off; the type's default when not given.
+    ebs_volumes: at most one secondary volume and one root volume.
+    file_systems: mounted by the service; at most one Lustre and one OpenZFS. A change reaches only nodes that are provisioned later.
+    lifecycle_mode: when the cluster's scripts run; after the image's own set-up unless given.
+    training_plan_arn: reserved capacity of a training plan; its zone must be the subnet's.
+    deep_health_checks: run before a node takes work; for types with accelerators, and InstanceConnectivity for two nodes or more.
+    execution_role: of these nodes; the cluster's role unless given.
+
+    Raises ValueError for what one group can see by itself to be wrong.
+    Source: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterInstanceGroupSpecification.html
+    """
+
+    name: str
+    instance_type: ClusterInstanceType | Sequence[ClusterInstanceType]
+    count: int
+    min_count: int | None = None
+    node_type: SlurmNodeType = SlurmNodeType.COMPUTE
+    partition: str | None = None
+    threads_per_core: int | None = None
+    ebs_volumes: Sequence[EbsVolume] = ()
+    file_systems: Sequence[FileSystemMount] = ()
+    lifecycle_mode: LifecycleMode = LifecycleMode.ON_INIT_COMPLETE
+    training_plan_arn: str | None = None
+    deep_health_checks: Sequence[DeepHealthCheck] = ()
+    execution_role: iam.IRole | ExecutionRole | None = None
+
+    def __post_init__(self) -> None:
+        self._check_types()
+        self._check_counts()
+        self._check_storage()
+        self._check_slurm()
+        self._check_health()
+
+    @property
+    def instance_types(self) -> tuple[ClusterInstanceType, ...]:
+        """The type, or the types in order of preference."""
+        if isinstance(self.instance_type, ClusterInstanceType):
+            return (self.instance_type,)
+        return tuple(self.instance_type)
+
+    @property
+    def partition_name(self) -> str:
+        """The partition of a compute group: as given, or the group's name."""
+        return self.name if self.partition is None else self.partition
+
+    def render(self, *, role_arn: str, scripts: sagemaker.CfnCluster.ClusterLifeCycleConfigProperty | None) -> sagemaker.CfnCluster.ClusterInstanceGroupProperty:  # fmt: skip
+        """The L1 struct, with what the cluster decides: role and lifecycle scripts."""
+        types = [kind.name for kind in self.instance_types]
+        storage = [item.render() for item in (*self.ebs_volumes, *self.file_systems)]
+        return sagemaker.CfnCluster.ClusterInstanceGroupProperty(
+            instance_group_name=self.name,
+            instance_type=types[0] if len(types) == 1 else None,
+            instance_requirements=None
+            if len(types) == 1
+            else sagemaker.CfnCluster.InstanceRequirementsProperty(instance_types=types),
+            instance_count=self.count,
+            min_instance_count=self.min_count,
+            execution_role=role_arn,
+            life_cycle_config=scripts,
+            threads_per_core=self.threads_per_core,
+            instance_storage_configs=storage or None,
+            slurm_config=sagemaker.CfnCluster.ClusterSlurmConfigProperty(
+                node_type=self.node_type.value,
+                partition_names=[self.partition_name] if self.node_type is SlurmNodeType.COMPUTE else None,
+            ),
+            training_plan_arn=self.training_plan_arn,
+            on_start_deep_health_checks=[check.value for check in self.deep_health_checks] or None,
+        )
+
+    def _fail(self, message: str) -> None:
+        raise ValueError(f"instance group {self.name!r}: {message}")
+
+    def _check_types(self) -> None:
+        if not 1 <= len(self.instance_types) <= 20:
+            self._fail(
+                f"instance_type lists {len(self.instance_types)} types; the service takes 1 to 20, in order of preference"
+            )
+        names = [kind.name for kind in self.instance_types]
+        twice = sorted({name for name in names if names.count(name) > 1})
+        if twice:
+            self._fail(
+                f"instance_type lists {', '.join(twice)} more than once; name each type once, the preferred first"
+            )
+
+    def _check_counts(self) -> None:
+        if self.min_count is None or Token.is_unresolved(self.count) or Token.is_unresolved(self.min_count):
+            return
+        if self.min_count > self.count:
+            self._fail(f"min_count {self.min_count} is above count {self.count}; raise count or lower min_count")
+
+    def _check_storage(self) -> None:
+        for volumes, what in (
+            ([volume for volume in self.ebs_volumes if volume.root], "root volume"),
+            ([volume for volume in self.ebs_volumes if not volume.root], "secondary volume"),
+            ([mount for mount in self.file_systems if isinstance(mount, LustreMount)], "Lustre file system"),
+            ([mount for mount in self.file_systems if isinstance(mount, OpenZfsMount)], "OpenZFS file system"),
+        ):
+            if len(volumes) > 1:
+                self._fail(f"{len(volumes)} of {what} given; the service takes one per group")
+        paths = [mount.mount_path for mount in self.file_systems]
+        if len(set(paths)) < len(paths):
+            self._fail(f"two file systems at {paths[0]!r}; give each its own mount_path")
+
+    def _check_slurm(self) -> None:
+        if self.partition is not None and self.node_type is not SlurmNodeType.COMPUTE:
+            self._fail(
+                f"partition {self.partition!r} on a {self.node_type.value} group; only Compute groups have a partition: leave it out"
+            )
+
+    def _check_health(self) -> None:
+        known = [kind for kind in self.instance_types if kind.vcpus is not None]
+        if self.deep_health_checks and known and not any(kind.accelerator for kind in known):
+            names = ", ".join(kind.name for kind in known)
+            self._fail(f"deep_health_checks on {names}, which has no accelerator to check; leave them out")
+        alone = not Token.is_unresolved(self.count) and self.count == 1
+        if alone and DeepHealthCheck.INSTANCE_CONNECTIVITY in self.deep_health_checks:
+            self._fail("InstanceConnectivity needs two nodes or more, found count 1; keep InstanceStress only")

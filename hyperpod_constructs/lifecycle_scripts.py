@@ -1,0 +1,324 @@
+"""The programs that run on nodes, as an immutable prefix in S3."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+import jsii
+from aws_cdk import Aws, Fn, IStableStringProducer, Lazy, RemovalPolicy, Stack, Token
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_sagemaker as sagemaker
+from constructs import Construct, IDependable
+
+from hyperpod_constructs.custom_resources.scripts_upload import CONFIGURATION_FILE, EXCLUDED, ScriptsUpload
+from hyperpod_constructs.instance_group import LifecycleMode
+
+_LEGACY = "provisioning_parameters.json"
+_ROOT = "lifecycle"
+_HASH_LENGTH = 16
+
+Configuration = Mapping[str, Any]
+
+
+def packaged_scripts() -> Path:
+    """The directory of the scripts that this library ships: inside the package in a wheel, beside it in a checkout."""
+    package = Path(__file__).parent
+    inside = package / "lifecycle"
+    return inside if inside.is_dir() else package.parent / "lifecycle"
+
+
+class BoundScripts(Protocol):
+    """Scripts of one cluster: where they lie, what the cluster awaits, and who may read them."""
+
+    @property
+    def source_s3_uri(self) -> str:
+        """`SourceS3Uri` of the groups."""
+        ...
+
+    @property
+    def awaited(self) -> IDependable | None:
+        """With it the scripts are in place; None when they are there already."""
+        ...
+
+    def grant_read(self, grantee: iam.IGrantable) -> None:
+        """Let nodes read them."""
+        ...
+
+
+class LifecycleScripts(ABC):
+    """Where a cluster's lifecycle scripts come from: `from_asset`, `from_bucket` or `none`.
+
+    A group runs them as its `lifecycle_mode` says: the entry point `on_init_complete` after the image has set Slurm up, or
+    `on_create` instead of it.
+    """
+
+    def __init__(self, on_init_complete: str, on_create: str) -> None:
+        self._entry_points = {LifecycleMode.ON_INIT_COMPLETE: on_init_complete, LifecycleMode.ON_CREATE: on_create}
+
+    @staticmethod
+    def from_asset(
+        *,
+        path: str | Path | None = None,
+        bucket: s3.IBucket | None = None,
+        on_init_complete: str = "on_init_complete.sh",
+        on_create: str = "on_create.sh",
+    ) -> LifecycleScripts:
+        """Upload a directory at deployment.
+
+        It goes under a prefix made of the hash of its content and of every deploy-time value in the `config.json` that is rendered
+        beside it, and the cluster awaits the upload. So any change is a new `SourceS3Uri`; the old prefix stays for a rollback.
+        Nodes that run keep the scripts they started with until they are replaced or updated.
+
+        :param path: the directory; the scripts of this library when not given.
+        :param bucket: where to; a new encrypted bucket named `sagemaker-...`, retained with its stack, when not given.
+        :param on_init_complete: the entry point of groups that run after the image's set-up.
+        :param on_create: the entry point of groups that replace the image's set-up.
+        :raises ValueError: for a shell script with CR line ends or without `#!`, a missing entry point, or a
+            `provisioning_parameters.json`, which the service refuses beside the configuration through its API
+            (https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-lifecycle-best-practices-slurm.html).
+        """
+        directory = packaged_scripts() if path is None else Path(path)
+        _check_directory(directory)
+        return _AssetScripts(directory, bucket, on_init_complete, on_create)
+
+    @staticmethod
+    def from_bucket(
+        bucket: s3.IBucket,
+        prefix: str,
+        *,
+        on_init_complete: str = "on_init_complete.sh",
+        on_create: str = "on_create.sh",
+    ) -> LifecycleScripts:
+        """Use scripts that are in S3 already. Change the prefix with every change of them, or nodes of one cluster differ.
+
+        :param bucket: nodes are granted to read the prefix; the name need not start with `sagemaker-`.
+        :param prefix: the directory in it.
+        :param on_init_complete: the entry point of groups that run after the image's set-up.
+        :param on_create: the entry point of groups that replace the image's set-up.
+        """
+        return _BucketScripts(bucket, prefix.strip("/"), on_init_complete, on_create)
+
+    @staticmethod
+    def none() -> LifecycleScripts:
+        """No scripts on any group: the image alone sets the nodes up (AMI of January 2026 or later)."""
+        return _NoScripts("", "")
+
+    @abstractmethod
+    def bind(self, scope: Construct, configuration: Callable[[], Configuration]) -> BoundScripts | None:
+        """Make what is needed in `scope`; `configuration` is asked at synthesis, when all groups are known."""
+
+    def check(self, mode: LifecycleMode) -> None:
+        """Raise ValueError when a group cannot run in this mode with these scripts."""
+
+    def render(
+        self, bound: BoundScripts | None, mode: LifecycleMode
+    ) -> sagemaker.CfnCluster.ClusterLifeCycleConfigProperty | None:
+        """`LifeCycleConfig` of a group in this mode."""
+        if bound is None or mode is LifecycleMode.NONE:
+            return None
+        entry_point = self._entry_points[mode]
+        return sagemaker.CfnCluster.ClusterLifeCycleConfigProperty(
+            source_s3_uri=bound.source_s3_uri,
+            on_init_complete=entry_point if mode is LifecycleMode.ON_INIT_COMPLETE else None,
+            on_create=entry_point if mode is LifecycleMode.ON_CREATE else None,
+        )
+
+
+class _NoScripts(LifecycleScripts):
+    def bind(self, scope: Construct, configuration: Callable[[], Configuration]) -> BoundScripts | None:
+        return None
+
+
+class _BucketScripts(LifecycleScripts):
+    def __init__(self, bucket: s3.IBucket, prefix: str, on_init_complete: str, on_create: str) -> None:
+        super().__init__(on_init_complete, on_create)
+        self.bucket = bucket
+        self.prefix = prefix
+        self.awaited: IDependable | None = None
+
+    @property
+    def source_s3_uri(self) -> str:
+        return f"s3://{self.bucket.bucket_name}/{self.prefix}"
+
+    def grant_read(self, grantee: iam.IGrantable) -> None:
+        self.bucket.grant_read(grantee, f"{self.prefix}/*")
+
+    def bind(self, scope: Construct, configuration: Callable[[], Configuration]) -> BoundScripts:
+        return self
+
+
+class _AssetScripts(LifecycleScripts):
+    def __init__(self, directory: Path, bucket: s3.IBucket | None, on_init_complete: str, on_create: str) -> None:
+        super().__init__(on_init_complete, on_create)
+        self.directory = directory
+        self.bucket = bucket
+
+    def check(self, mode: LifecycleMode) -> None:
+        if mode is LifecycleMode.NONE:
+            return
+        name = self._entry_points[mode]
+        if not (self.directory / name).is_file():
+            found = ", ".join(sorted(file.name for file in self.directory.glob("*.sh"))) or "no shell script"
+            argument = "on_create" if mode is LifecycleMode.ON_CREATE else "on_init_complete"
+            raise ValueError(
+                f"lifecycle scripts: {self.directory} has no entry point {name!r} for {mode.value}; found {found}; "
+                f"name yours with {argument}=..."
+            )
+        _check_script(self.directory / name)
+
+    def bind(self, scope: Construct, configuration: Callable[[], Configuration]) -> BoundScripts:
+        return _UploadedScripts(scope, "LifecycleScripts", self.directory, self.bucket, configuration)
+
+
+class _UploadedScripts(Construct):
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        directory: Path,
+        bucket: s3.IBucket | None,
+        configuration: Callable[[], Configuration],
+    ) -> None:
+        super().__init__(scope, id)
+        self.bucket = scripts_bucket(self, "Bucket") if bucket is None else bucket
+        self._prefix = Lazy.string(_Prefix(content_hash(directory), configuration))
+        self._upload = ScriptsUpload(
+            self,
+            "Upload",
+            directory=directory,
+            bucket=self.bucket,
+            root=_ROOT,
+            prefix=self._prefix,
+            configuration=Lazy.string(_Json(Stack.of(self), configuration)),
+        )
+
+    @property
+    def source_s3_uri(self) -> str:
+        return f"s3://{self.bucket.bucket_name}/{self._prefix}"
+
+    @property
+    def awaited(self) -> IDependable:
+        return self._upload
+
+    def grant_read(self, grantee: iam.IGrantable) -> None:
+        self.bucket.grant_read(grantee, f"{_ROOT}/*")
+
+
+def scripts_bucket(scope: Construct, id: str) -> s3.Bucket:
+    """An encrypted, private bucket for lifecycle scripts that is retained with its stack.
+
+    Its name starts with `sagemaker-`, as the service asks, and ends in a piece of the stack's id, so that a second deployment does
+    not collide with a retained one.
+    """
+    return s3.Bucket(
+        scope,
+        id,
+        bucket_name=Fn.join("-", ["sagemaker-hyperpod", scope.node.addr[-8:], _stack_piece()]),
+        encryption=s3.BucketEncryption.S3_MANAGED,
+        block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+        enforce_ssl=True,
+        versioned=True,
+        removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    )
+
+
+def _stack_piece() -> str:
+    """The last twelve hexadecimal digits of the stack's id, which is new for every creation of a stack."""
+    return Fn.select(4, Fn.split("-", Fn.select(2, Fn.split("/", Aws.STACK_ID))))
+
+
+def content_hash(directory: Path) -> str:
+    """A digest of the names, contents and execute bits of a directory's files, without compiled Python."""
+    digest = hashlib.sha256()
+    for file in _files(directory):
+        content = file.read_bytes()
+        executable = bool(file.stat().st_mode & 0o100)
+        digest.update(f"{file.relative_to(directory).as_posix()}\0{executable}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def _files(directory: Path) -> list[Path]:
+    return sorted(
+        file
+        for file in directory.rglob("*")
+        if file.is_file() and not any(part.endswith(EXCLUDED) for part in file.relative_to(directory).parts)
+    )
+
+
+def _check_directory(directory: Path) -> None:
+    if not directory.is_dir():
+        raise ValueError(
+            f"lifecycle scripts: {directory} is not a directory; write the path of the one that holds the scripts"
+        )
+    files = {file.relative_to(directory).as_posix(): file for file in _files(directory)}
+    if _LEGACY in files:
+        raise ValueError(
+            f"lifecycle scripts: {directory} holds {_LEGACY}, which the service refuses beside Slurm configuration through its API; "
+            "delete it: groups, partitions and file systems come from the instance groups"
+        )
+    if CONFIGURATION_FILE in files:
+        raise ValueError(
+            f"lifecycle scripts: {directory} holds {CONFIGURATION_FILE}, which the cluster renders; rename yours"
+        )
+    for name, file in files.items():
+        if name.endswith(".sh"):
+            _check_script(file)
+
+
+def _check_script(file: Path) -> None:
+    content = file.read_bytes()
+    if b"\r\n" in content:
+        line = content[: content.index(b"\r\n")].count(b"\n") + 1
+        raise ValueError(
+            f"lifecycle scripts: {file}:{line} ends in CR LF, which no shell on a node runs; save it with LF"
+        )
+    if not content.startswith(b"#!"):
+        found = content.split(b"\n", 1)[0][:40].decode(errors="replace")
+        raise ValueError(
+            f"lifecycle scripts: {file}:1 is {found!r}; the first line names the interpreter, such as #!/bin/bash"
+        )
+
+
+@jsii.implements(IStableStringProducer)
+class _Json:
+    """The configuration as JSON, with its deploy-time values."""
+
+    def __init__(self, stack: Stack, configuration: Callable[[], Configuration]) -> None:
+        self._stack = stack
+        self._configuration = configuration
+
+    def produce(self) -> str:
+        return self._stack.to_json_string(dict(self._configuration()))
+
+
+@jsii.implements(IStableStringProducer)
+class _Prefix:
+    """The key prefix: hash of scripts and configuration, then every deploy-time value, each once."""
+
+    def __init__(self, content: str, configuration: Callable[[], Configuration]) -> None:
+        self._content = content
+        self._configuration = configuration
+
+    def produce(self) -> str:
+        values: dict[str, int] = {}
+        known = json.dumps(_without_tokens(self._configuration(), values), sort_keys=True)
+        digest = hashlib.sha256(f"{self._content}\0{known}".encode()).hexdigest()
+        return "/".join([_ROOT, digest[:_HASH_LENGTH], *values])
+
+
+def _without_tokens(value: Any, values: dict[str, int]) -> Any:
+    """The value with each token replaced by its number of first appearance, which is recorded in `values`."""
+    if isinstance(value, Mapping):
+        return {key: _without_tokens(item, values) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without_tokens(item, values) for item in value]
+    if isinstance(value, str) and Token.is_unresolved(value):
+        return {"token": values.setdefault(value, len(values))}
+    return value

@@ -1,0 +1,330 @@
+"""The network of a cluster: one VPC, one availability zone for the nodes, and the security group that EFA needs."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import jsii
+from aws_cdk import CfnTag, RemovalPolicy, Stack, Tags, Token
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_logs as logs
+from constructs import Construct
+
+_ZONE_ID = re.compile(r"^(?P<region>[a-z]+\d)-az\d+$")
+
+
+class NodeNetwork(Protocol):
+    """Where nodes live: what a cluster and its file systems need to know of a network."""
+
+    @property
+    def vpc(self) -> ec2.IVpc: ...
+    @property
+    def node_subnet(self) -> ec2.ISubnet: ...
+    @property
+    def security_group(self) -> ec2.ISecurityGroup: ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExistingNetwork:
+    """A network that this app did not make; see `ClusterNetwork.from_attributes`."""
+
+    vpc: ec2.IVpc
+    node_subnet: ec2.ISubnet
+    security_group: ec2.ISecurityGroup
+
+
+@jsii.implements(ec2.IConnectable)
+class ClusterNetwork(Construct):
+    """A VPC whose nodes share one private subnet in one availability zone.
+
+    One zone, because EFA traffic and the file system's bandwidth do not cross zones. The VPC holds a public subnet with a NAT
+    gateway; the nodes' subnet comes from a secondary CIDR block of a fixed size, is never derived from the instance groups
+    (a subnet's CIDR cannot change), and reaches S3 through a gateway endpoint.
+
+    The security group carries what EFA requires: all traffic from itself and to itself, by group id. A CIDR rule does not
+    satisfy EFA, and a missing self rule is the first cause of clusters that fail to create
+    (https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html). Outwards it allows TCP 443 and 80.
+
+    A change of `availability_zone_id`, `availability_zone`, `cidr` or `node_cidr` **replaces** the subnet (and, for `cidr`, the VPC),
+    which replaces the cluster and every file system in it: choose them once.
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        availability_zone_id: str | None = None,
+        availability_zone: str | None = None,
+        cidr: str = "10.0.0.0/16",
+        node_cidr: str = "10.1.0.0/16",
+        egress_ports: Sequence[ec2.Port] = (),
+        removal_policy: RemovalPolicy = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    ) -> None:
+        """
+        :param availability_zone_id: zone by id, such as `usw2-az4`; the same place in every account, and how capacity is sold.
+            Exactly one of `availability_zone_id` and `availability_zone` is given. A change replaces the subnets.
+        :param availability_zone: zone by name, such as `us-west-2b`; names differ between accounts. A change replaces the subnets.
+        :param cidr: the VPC's primary block, /16 to /28; the public subnet is its first /24 (or all of a smaller block).
+            A change replaces the VPC.
+        :param node_cidr: the nodes' block, /16 to /28, outside `cidr`. /16 holds 2,047 ml.p5.48xlarge nodes at 32 addresses
+            each. A change replaces the subnet.
+        :param egress_ports: ports to open outwards to any IPv4 address, beside TCP 443 and 80.
+        :param removal_policy: of the VPC, its node block and the node subnet. By default they stay when the stack goes, because a
+            retained file system keeps its interfaces in them; with `DESTROY` for network and file systems, all goes.
+        :raises ValueError: if not exactly one zone is given, the zone id is of another region, or the blocks are malformed or overlap.
+        """
+        super().__init__(scope, id)
+        _check_zone(self, availability_zone_id, availability_zone)
+        _check_blocks(self, cidr, node_cidr)
+        self._zone = {"availability_zone": availability_zone, "availability_zone_id": availability_zone_id}
+        self._removal_policy = removal_policy
+        self._vpc_resource = ec2.CfnVPC(
+            self, "Resource", cidr_block=cidr, enable_dns_hostnames=True, enable_dns_support=True, tags=_name(self)
+        )
+        self._vpc_resource.apply_removal_policy(removal_policy)
+        nat_gateway = self._create_public_side(cidr)
+        self._create_node_side(node_cidr, nat_gateway)
+        self._import_vpc(cidr)
+        self._s3_endpoint = ec2.GatewayVpcEndpoint(
+            self,
+            "S3Endpoint",
+            vpc=self._vpc,
+            service=ec2.GatewayVpcEndpointAwsService.S3,
+            subnets=[ec2.SubnetSelection(subnets=[self._node_subnet])],
+        )
+        self._security_group = self._create_security_group(egress_ports)
+        self._create_flow_log()
+
+    @staticmethod
+    def from_attributes(
+        *, vpc: ec2.IVpc, node_subnet: ec2.ISubnet, security_group: ec2.ISecurityGroup
+    ) -> ExistingNetwork:
+        """Use a network that exists.
+
+        :param vpc: the VPC.
+        :param node_subnet: the private subnet of the nodes; give it with its CIDR block, so that its size can be checked.
+        :param security_group: the nodes' group. It must allow all traffic from and to itself by group id, or EFA fails; this library
+            adds no self rule to a group that it does not own.
+        """
+        return ExistingNetwork(vpc=vpc, node_subnet=node_subnet, security_group=security_group)
+
+    @property
+    def vpc(self) -> ec2.IVpc:
+        """The VPC; `select_subnets` yields the public subnet and, as private, the node subnet."""
+        return self._vpc
+
+    @property
+    def node_subnet(self) -> ec2.ISubnet:
+        """The private subnet of the nodes."""
+        return self._node_subnet
+
+    @property
+    def security_group(self) -> ec2.SecurityGroup:
+        """The nodes' security group, with EFA's self rules."""
+        return self._security_group
+
+    @property
+    def s3_endpoint(self) -> ec2.GatewayVpcEndpoint:
+        """The S3 gateway endpoint on the node subnet's route table."""
+        return self._s3_endpoint
+
+    @property
+    def connections(self) -> ec2.Connections:
+        """Rules from and to the nodes."""
+        return self._security_group.connections
+
+    def _create_public_side(self, cidr: str) -> ec2.CfnNatGateway:
+        vpc_id = self._vpc_resource.attr_vpc_id
+        gateway = ec2.CfnInternetGateway(self, "InternetGateway", tags=_name(self))
+        attachment = ec2.CfnVPCGatewayAttachment(self, "InternetGatewayAttachment", vpc_id=vpc_id)
+        attachment.internet_gateway_id = gateway.attr_internet_gateway_id
+        self._public_subnet = self._create_subnet("Public", _first_block(cidr))
+        self._public_routes = self._create_route_table("Public", self._public_subnet)
+        route = ec2.CfnRoute(
+            self,
+            "PublicDefaultRoute",
+            route_table_id=self._public_routes.attr_route_table_id,
+            destination_cidr_block="0.0.0.0/0",
+            gateway_id=gateway.attr_internet_gateway_id,
+        )
+        route.add_resource_dependency(attachment)
+        address = ec2.CfnEIP(self, "NatAddress", domain="vpc", tags=_name(self))
+        address.add_resource_dependency(attachment)
+        nat_gateway = ec2.CfnNatGateway(
+            self,
+            "NatGateway",
+            subnet_id=self._public_subnet.attr_subnet_id,
+            allocation_id=address.attr_allocation_id,
+            tags=_name(self),
+        )
+        nat_gateway.add_resource_dependency(route)
+        return nat_gateway
+
+    def _create_node_side(self, node_cidr: str, nat_gateway: ec2.CfnNatGateway) -> None:
+        block = ec2.CfnVPCCidrBlock(self, "NodeBlock", vpc_id=self._vpc_resource.attr_vpc_id, cidr_block=node_cidr)
+        subnet = self._create_subnet("Node", node_cidr)
+        subnet.add_resource_dependency(block)
+        for resource in (block, subnet):
+            resource.apply_removal_policy(self._removal_policy)
+        self._node_subnet_resource = subnet
+        self._node_routes = self._create_route_table("Node", subnet)
+        ec2.CfnRoute(
+            self,
+            "NodeDefaultRoute",
+            route_table_id=self._node_routes.attr_route_table_id,
+            destination_cidr_block="0.0.0.0/0",
+            nat_gateway_id=nat_gateway.attr_nat_gateway_id,
+        )
+        self._node_subnet = ec2.Subnet.from_subnet_attributes(
+            self,
+            "ImportedNodeSubnet",
+            subnet_id=subnet.attr_subnet_id,
+            availability_zone=subnet.attr_availability_zone,
+            ipv4_cidr_block=node_cidr,
+            route_table_id=self._node_routes.attr_route_table_id,
+        )
+
+    def _create_subnet(self, role: str, cidr: str) -> ec2.CfnSubnet:
+        return ec2.CfnSubnet(
+            self,
+            f"{role}Subnet",
+            vpc_id=self._vpc_resource.attr_vpc_id,
+            cidr_block=cidr,
+            map_public_ip_on_launch=False,
+            tags=_name(self, role),
+            **self._zone,
+        )
+
+    def _create_route_table(self, role: str, subnet: ec2.CfnSubnet) -> ec2.CfnRouteTable:
+        table = ec2.CfnRouteTable(
+            self, f"{role}RouteTable", vpc_id=self._vpc_resource.attr_vpc_id, tags=_name(self, role)
+        )
+        ec2.CfnSubnetRouteTableAssociation(
+            self,
+            f"{role}RouteTableAssociation",
+            subnet_id=subnet.attr_subnet_id,
+            route_table_id=table.attr_route_table_id,
+        )
+        return table
+
+    def _import_vpc(self, cidr: str) -> None:
+        self._vpc = ec2.Vpc.from_vpc_attributes(
+            self,
+            "ImportedVpc",
+            vpc_id=self._vpc_resource.attr_vpc_id,
+            vpc_cidr_block=cidr,
+            availability_zones=[self._node_subnet_resource.attr_availability_zone],
+            public_subnet_ids=[self._public_subnet.attr_subnet_id],
+            public_subnet_route_table_ids=[self._public_routes.attr_route_table_id],
+            private_subnet_ids=[self._node_subnet_resource.attr_subnet_id],
+            private_subnet_route_table_ids=[self._node_routes.attr_route_table_id],
+        )
+
+    def _create_security_group(self, egress_ports: Sequence[ec2.Port]) -> ec2.SecurityGroup:
+        # allow_all_outbound would drop the self egress rule, and with it EFA.
+        group = ec2.SecurityGroup(
+            self, "SecurityGroup", vpc=self._vpc, allow_all_outbound=False, description="HyperPod nodes"
+        )
+        Tags.of(group).add("Name", self.node.path)
+        group.add_ingress_rule(group, ec2.Port.all_traffic(), "EFA: all traffic from the nodes")
+        group.add_egress_rule(group, ec2.Port.all_traffic(), "EFA: all traffic to the nodes")
+        for port in (ec2.Port.tcp(443), ec2.Port.tcp(80), *egress_ports):
+            group.add_egress_rule(ec2.Peer.any_ipv4(), port, "outwards")
+        return group
+
+    def _create_flow_log(self) -> None:
+        """Log rejected traffic: what a missing rule looks like."""
+        group = logs.LogGroup(
+            self,
+            "RejectedTraffic",
+            retention=logs.RetentionDays.ONE_MONTH,
+            removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+        )
+        ec2.FlowLog(
+            self,
+            "FlowLog",
+            resource_type=ec2.FlowLogResourceType.from_vpc(self._vpc),
+            destination=ec2.FlowLogDestination.to_cloud_watch_logs(group),
+            traffic_type=ec2.FlowLogTrafficType.REJECT,
+        )
+
+
+def _name(construct: Construct, role: str = "") -> list[CfnTag]:
+    return [CfnTag(key="Name", value="/".join(filter(None, (construct.node.path, role))))]
+
+
+def _first_block(cidr: str) -> str:
+    """The first /24 of a block, or all of a smaller one; a token is used whole."""
+    if Token.is_unresolved(cidr):
+        return cidr
+    network = ipaddress.IPv4Network(cidr)
+    return str(next(network.subnets(new_prefix=max(24, network.prefixlen))))
+
+
+def _check_zone(construct: Construct, zone_id: str | None, zone: str | None) -> None:
+    path = construct.node.path
+    if (zone_id is None) == (zone is None):
+        found = "neither" if zone_id is None else f"both ({zone_id}, {zone})"
+        raise ValueError(
+            f"{path}: exactly one of availability_zone_id and availability_zone is required, found {found}; "
+            'write availability_zone_id="usw2-az4" with the zone that your capacity was sold in'
+        )
+    if zone_id is None or Token.is_unresolved(zone_id):
+        return
+    match = _ZONE_ID.match(zone_id)
+    if match is None:
+        raise ValueError(
+            f"{path}: availability_zone_id {zone_id!r} is not a zone id; zone ids look like usw2-az4 "
+            "(a name such as us-west-2a goes into availability_zone)"
+        )
+    region = Stack.of(construct).region
+    if Token.is_unresolved(region) or "iso" in region:
+        return
+    expected = _zone_prefix(region)
+    if match["region"] != expected:
+        raise ValueError(
+            f"{path}: availability_zone_id {zone_id!r} is not in region {region}, whose zone ids start with {expected}-az; "
+            "choose a zone of that region or deploy to the zone's own region"
+        )
+
+
+def _zone_prefix(region: str) -> str:
+    """`us-west-2` is `usw2` and `ap-southeast-1` is `apse1` in zone ids."""
+    area, *direction, number = region.split("-")
+    words = "".join(direction)
+    letters = "".join(
+        initial
+        for word, initial in (
+            ("gov", "g"), ("north", "n"), ("south", "s"), ("central", "c"), ("east", "e"), ("west", "w")
+        )
+        if word in words
+    )  # fmt: skip
+    return f"{area}{letters}{number}"
+
+
+def _check_blocks(construct: Construct, cidr: str, node_cidr: str) -> None:
+    path = construct.node.path
+    networks = []
+    for name, value in (("cidr", cidr), ("node_cidr", node_cidr)):
+        if Token.is_unresolved(value):
+            return
+        try:
+            network = ipaddress.IPv4Network(value)
+        except ValueError as error:
+            raise ValueError(f'{path}: {name} {value!r} is not an IPv4 block ({error}); write "10.1.0.0/16"') from None
+        if not 16 <= network.prefixlen <= 28:
+            raise ValueError(
+                f"{path}: {name} {value!r} is a /{network.prefixlen}; a VPC block is a /16 to a /28 "
+                "(https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html)"
+            )
+        networks.append(network)
+    if networks[0].overlaps(networks[1]):
+        raise ValueError(
+            f"{path}: node_cidr {node_cidr!r} overlaps the VPC's own block {cidr!r}; the nodes take a secondary block, "
+            'such as node_cidr="10.1.0.0/16" beside cidr="10.0.0.0/16"'
+        )

@@ -1,0 +1,1 @@
+"""Whole clusters: wiring and defaults, no feature of their own."""

@@ -1,0 +1,299 @@
+"""Shared storage of a cluster: FSx for Lustre file systems that are linked to S3."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Protocol
+
+import jsii
+from aws_cdk import Aws, CfnTag, RemovalPolicy, Token
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_fsx as fsx
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_s3 as s3
+from constructs import Construct
+
+from hyperpod_constructs.data_repository import DataRepositoryAssociation, RepositoryEvent
+from hyperpod_constructs.network import NodeNetwork
+
+_LUSTRE_PORTS = ((988, 988), (1018, 1023))
+_STEP_WITH_EFA = {125: 38400, 250: 19200, 500: 9600, 1000: 4800}
+_MAX_IOPS = 192_000
+
+
+class CompressionType(StrEnum):
+    """Compression of file data; files written before a change stay as they are."""
+
+    LZ4 = "LZ4"
+    NONE = "NONE"
+
+
+class LustreSource(Protocol):
+    """What a node needs to know to mount a Lustre file system."""
+
+    @property
+    def file_system_id(self) -> str: ...
+    @property
+    def dns_name(self) -> str: ...
+    @property
+    def mount_name(self) -> str: ...
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExistingLustre:
+    """A Lustre file system that this app did not make; see `LustreStorage.from_attributes`."""
+
+    file_system_id: str
+    dns_name: str
+    mount_name: str
+
+
+@jsii.implements(ec2.IConnectable)
+class LustreStorage(Construct):
+    """An FSx for Lustre file system (PERSISTENT_2, 2.15, SSD) in the nodes' subnet.
+
+    It owns a security group of its own, because the group of a file system cannot be changed later; nodes reach it by rules between
+    the groups, in both directions, on TCP 988 and 1018-1023
+    (https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html). The file system awaits every rule:
+    the service checks them when it creates the file system.
+
+    It is the L1 and not aws_fsx.LustreFileSystem: that one knows neither metadata configuration nor EFA, opens one direction only,
+    and takes no tokens for its capacity.
+
+    The data outlives the stack unless `removal_policy` says otherwise. A change of `network` or `kms_key` **replaces** the file
+    system: a new, empty one is made (and the old one is retained).
+    """
+
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        network: NodeNetwork,
+        storage_capacity_gib: int = 1200,
+        per_unit_storage_throughput: int = 250,
+        data_compression_type: CompressionType = CompressionType.LZ4,
+        metadata_iops: int | None = None,
+        efa_enabled: bool = False,
+        automatic_backup_retention_days: int | None = None,
+        kms_key: kms.IKeyRef | None = None,
+        removal_policy: RemovalPolicy = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    ) -> None:
+        """
+        :param network: where the nodes are: subnet of the file system (a change **replaces** it), and the group that may mount it.
+        :param storage_capacity_gib: GiB: 1200, 2400, and on by 2400; with EFA a multiple of 38400, 19200, 9600 or 4800 at
+            125, 250, 500 or 1000 MB/s/TiB. It can grow, never shrink.
+        :param per_unit_storage_throughput: MB/s per TiB: 125, 250, 500 or 1000. With EFA it cannot be changed later.
+        :param data_compression_type: LZ4 unless NONE is asked for.
+        :param metadata_iops: 1500, 3000, 6000, or a multiple of 12000 up to 192000; scaled with the capacity by the service when not
+            given. It can grow, never shrink.
+        :param efa_enabled: Lustre traffic over EFA, for nodes that have it. Set at creation only: a change **replaces** the file
+            system.
+        :param automatic_backup_retention_days: 0 (no backups) to 90; the service's default when not given. A file system with
+            associations to S3 cannot be backed up.
+        :param kms_key: encrypts the data at rest; the AWS managed key for FSx when not given. A change **replaces** the file system.
+        :param removal_policy: kept on deletion and replacement, removed after a failed first creation, unless given otherwise.
+        :raises ValueError: for a capacity, throughput or metadata figure that the service does not have
+            (https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-storage-capacity.html).
+        """
+        super().__init__(scope, id)
+        _check_capacity(self, storage_capacity_gib, per_unit_storage_throughput, efa_enabled)
+        _check_metadata(self, metadata_iops)
+        self._removal_policy = removal_policy
+        self._backup_days = automatic_backup_retention_days
+        self._associations: list[DataRepositoryAssociation] = []
+        self._security_group = ec2.SecurityGroup(
+            self, "SecurityGroup", vpc=network.vpc, allow_all_outbound=False, description="FSx for Lustre"
+        )
+        self._security_group.apply_removal_policy(removal_policy)
+        self._efa_enabled = efa_enabled
+        self._resource = fsx.CfnFileSystem(
+            self,
+            "Resource",
+            file_system_type="LUSTRE",
+            file_system_type_version="2.15",
+            storage_type="SSD",
+            storage_capacity=storage_capacity_gib,
+            subnet_ids=[network.node_subnet.subnet_id],
+            security_group_ids=[self._security_group.security_group_id],
+            kms_key_id=kms_key.key_ref.key_arn if kms_key is not None else None,
+            lustre_configuration=fsx.CfnFileSystem.LustreConfigurationProperty(
+                deployment_type="PERSISTENT_2",
+                per_unit_storage_throughput=per_unit_storage_throughput,
+                data_compression_type=data_compression_type.value,
+                efa_enabled=True if efa_enabled else None,
+                automatic_backup_retention_days=automatic_backup_retention_days,
+                copy_tags_to_backups=True if automatic_backup_retention_days else None,
+                metadata_configuration=_metadata(metadata_iops),
+            ),
+            tags=[CfnTag(key="Name", value=self.node.path)],
+        )
+        self._resource.apply_removal_policy(removal_policy)
+        self._rules("Self", self._security_group)
+        self.allow_clients("Nodes", network.security_group)
+
+    @staticmethod
+    def from_attributes(*, file_system_id: str, mount_name: str, dns_name: str | None = None) -> ExistingLustre:
+        """Mount a file system that exists. Its security group must admit the nodes already.
+
+        :param file_system_id: such as `fs-0123456789abcdef0`.
+        :param mount_name: the file system's `LustreMountName`, up to eight characters.
+        :param dns_name: `<id>.fsx.<region>.<suffix>` of the stack's region when not given.
+        """
+        default = f"{file_system_id}.fsx.{Aws.REGION}.{Aws.URL_SUFFIX}"
+        return ExistingLustre(
+            file_system_id=file_system_id, mount_name=mount_name, dns_name=default if dns_name is None else dns_name
+        )
+
+    @property
+    def resource(self) -> fsx.CfnFileSystem:
+        """The L1."""
+        return self._resource
+
+    @property
+    def file_system_id(self) -> str:
+        """Such as `fs-0123456789abcdef0`."""
+        return self._resource.ref
+
+    @property
+    def dns_name(self) -> str:
+        """The name under which nodes reach it."""
+        return self._resource.attr_dns_name
+
+    @property
+    def mount_name(self) -> str:
+        """`LustreMountName`: the path behind the name, eight characters or fewer."""
+        return self._resource.attr_lustre_mount_name
+
+    @property
+    def security_group(self) -> ec2.SecurityGroup:
+        """The file system's own group."""
+        return self._security_group
+
+    @property
+    def connections(self) -> ec2.Connections:
+        """The file system's group, for rules beyond the mount; `allow_clients` opens what a mount needs."""
+        return self._security_group.connections
+
+    def allow_clients(self, id: str, security_group: ec2.ISecurityGroup) -> None:
+        """Let members of a group mount the file system: the Lustre ports, or all traffic with EFA, in both directions.
+
+        :param id: names the rules; a change of it replaces them.
+        :param security_group: the clients' group.
+        """
+        self._rules(id, security_group)
+
+    def add_data_repository(
+        self,
+        id: str,
+        *,
+        bucket: s3.IBucket,
+        file_system_path: str,
+        prefix: str = "",
+        auto_import_events: tuple[RepositoryEvent, ...] = (
+            RepositoryEvent.NEW,
+            RepositoryEvent.CHANGED,
+            RepositoryEvent.DELETED,
+        ),
+        auto_export_events: tuple[RepositoryEvent, ...] = (RepositoryEvent.NEW, RepositoryEvent.CHANGED),
+        preload_metadata: bool = False,
+        bucket_is_versioned: bool | None = None,
+    ) -> DataRepositoryAssociation:
+        """Link a directory to a prefix of a bucket; see `DataRepositoryAssociation` for the parameters.
+
+        The association is retained together with the file system.
+
+        :raises ValueError: also when the file system keeps automatic backups, which the service refuses beside associations
+            (https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-backups-fsx.html).
+        """
+        if self._backup_days:
+            raise ValueError(
+                f"{self.node.path}: automatic_backup_retention_days is {self._backup_days}, and a file system with associations "
+                "cannot be backed up; drop the backups (the bucket holds the data) or use a second file system"
+            )
+        return DataRepositoryAssociation(
+            self,
+            id,
+            file_system_id=self.file_system_id,
+            siblings=self._associations,
+            bucket=bucket,
+            file_system_path=file_system_path,
+            prefix=prefix,
+            auto_import_events=auto_import_events,
+            auto_export_events=auto_export_events,
+            preload_metadata=preload_metadata,
+            bucket_is_versioned=bucket_is_versioned,
+            removal_policy=self._removal_policy,
+        )
+
+    def _rules(self, id: str, peer: ec2.ISecurityGroup) -> None:
+        own = self._security_group.security_group_id
+        other = peer.security_group_id
+        for low, high in ((None, None),) if self._efa_enabled else _LUSTRE_PORTS:
+            suffix = "All" if low is None else str(low)
+            self._rule(f"{id}{suffix}", own, other, low, high)
+            if peer is not self._security_group:
+                self._rule(f"{id}{suffix}Peer", other, own, low, high)
+
+    def _rule(self, id: str, group: str, peer: str, low: int | None, high: int | None) -> None:
+        """Traffic between `group` and `peer` as seen by `group`, in and out; awaited by the file system."""
+        protocol = "-1" if low is None else "tcp"
+        ingress = ec2.CfnSecurityGroupIngress(
+            self,
+            f"{id}Ingress",
+            group_id=group,
+            source_security_group_id=peer,
+            ip_protocol=protocol,
+            from_port=low,
+            to_port=high,
+            description="Lustre",
+        )
+        egress = ec2.CfnSecurityGroupEgress(
+            self,
+            f"{id}Egress",
+            group_id=group,
+            destination_security_group_id=peer,
+            ip_protocol=protocol,
+            from_port=low,
+            to_port=high,
+            description="Lustre",
+        )
+        self._resource.add_resource_dependency(ingress)
+        self._resource.add_resource_dependency(egress)
+
+
+def _metadata(iops: int | None) -> fsx.CfnFileSystem.MetadataConfigurationProperty:
+    if iops is None:
+        return fsx.CfnFileSystem.MetadataConfigurationProperty(mode="AUTOMATIC")
+    return fsx.CfnFileSystem.MetadataConfigurationProperty(mode="USER_PROVISIONED", iops=iops)
+
+
+def _check_capacity(construct: Construct, capacity: int, throughput: int, efa: bool) -> None:
+    path = construct.node.path
+    if Token.is_unresolved(throughput):
+        return
+    if throughput not in _STEP_WITH_EFA:
+        allowed = ", ".join(map(str, _STEP_WITH_EFA))
+        raise ValueError(
+            f"{path}: per_unit_storage_throughput {throughput} is not a tier of PERSISTENT_2; write one of {allowed}"
+        )
+    if Token.is_unresolved(capacity):
+        return
+    step = _STEP_WITH_EFA[throughput] if efa else 2400
+    if capacity > 0 and (capacity % step == 0 or (capacity == 1200 and not efa)):
+        return
+    nearest = max(step, round(capacity / step) * step)
+    allowed = f"a multiple of {step} with EFA at {throughput} MB/s/TiB" if efa else "1200 or a multiple of 2400"
+    raise ValueError(f"{path}: storage_capacity_gib {capacity} is not {allowed}; the nearest is {nearest}")
+
+
+def _check_metadata(construct: Construct, iops: int | None) -> None:
+    if iops is None or Token.is_unresolved(iops):
+        return
+    if iops in (1500, 3000, 6000) or (0 < iops <= _MAX_IOPS and iops % 12_000 == 0):
+        return
+    raise ValueError(
+        f"{construct.node.path}: metadata_iops {iops} is not 1500, 3000, 6000 or a multiple of 12000 up to {_MAX_IOPS}; "
+        "leave it out to let the service scale it with the capacity"
+    )

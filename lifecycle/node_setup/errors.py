@@ -1,0 +1,28 @@
+"""The error of a node that cannot be set up, and files whose absence is one."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+
+class NodeSetupError(Exception):
+    """The message names what was found and where: it becomes the last line of the log."""
+
+
+def read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8")
+    except OSError as error:
+        raise NodeSetupError(f"{path}: cannot be read: {error.strerror}") from error
+    except ValueError as error:
+        raise NodeSetupError(f"{path}: is not UTF-8: {error}") from error
+
+
+def read_json(path: Path) -> Any:
+    text = read_text(path)
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise NodeSetupError(f"{path}: is not JSON: {error}") from error

@@ -1,0 +1,82 @@
+"""Waits for a file system that the service mounts, and checks that it is the right one and answers.
+
+A Lustre client that lost its servers blocks whoever touches the mount, uninterruptibly: not even SIGKILL ends it. So a
+child touches it, and a child that does not come back is left behind.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+from node_setup.config import Mount
+from node_setup.errors import NodeSetupError, read_text
+
+KERNEL_TYPES = {"lustre": ("lustre",), "openzfs": ("nfs", "nfs4")}
+PAUSE_SECONDS = 2.0
+
+
+class Entry(NamedTuple):
+    source: str
+    type: str
+
+
+def await_mount(mount: Mount, root: str, deadline: float) -> None:
+    """Returns when the file system is mounted and answers.
+
+    ``deadline`` is a time of :func:`time.monotonic`. Raises :class:`NodeSetupError` after it, and at once when
+    another file system is mounted there.
+    """
+    while True:
+        answered = _touch(root + mount.path, deadline)
+        entry = mounted(Path(root + "/proc/mounts"), mount.path)
+        if entry is not None and not is_mount(entry, mount):
+            expected = f"{mount.type} from {mount.dns_name}:/{mount.export}"
+            raise NodeSetupError(f"{mount.path}: mounted is {entry.type} from {entry.source}, expected is {expected}")
+        if answered is None:
+            raise NodeSetupError(f"{mount.path}: the {mount.type} file system {mount.dns_name} does not answer")
+        if entry is not None and answered:
+            return
+        if time.monotonic() + PAUSE_SECONDS > deadline:
+            state = "is not mounted" if entry is None else "is mounted but cannot be read"
+            raise NodeSetupError(f"{mount.path}: the {mount.type} file system {mount.dns_name} {state}")
+        time.sleep(PAUSE_SECONDS)
+
+
+def mounted(mounts: Path, path: str) -> Entry | None:
+    """What is mounted there; of several on top of each other the last, and an automount that waits is nothing."""
+    found = None
+    for line in read_text(mounts).splitlines():
+        source, target, kind = line.split(" ")[:3]
+        if target == path:
+            found = Entry(source, kind)
+    return None if found is None or found.type == "autofs" else found
+
+
+def is_mount(entry: Entry, mount: Mount) -> bool:
+    """Whether the kernel's entry is that file system.
+
+    Lustre shows the servers' addresses in place of the name (``10.1.0.9@tcp:/abcdefgh``), so an address is taken as
+    it is and a name must be the file system's own.
+    """
+    hosts, _, export = entry.source.rpartition(":/")
+    host = re.split(r"[@:,]", hosts)[0]
+    is_host = host == mount.dns_name or re.fullmatch(r"[0-9.]+", host) is not None
+    return entry.type in KERNEL_TYPES[mount.type] and export == mount.export and is_host
+
+
+def _touch(path: str, deadline: float) -> bool | None:
+    """Whether a child could look into the folder; ``None`` when it had not come back at the deadline."""
+    # The dot makes the kernel enter the folder, which also triggers an automount.
+    command = [sys.executable, "-c", "import os, sys; os.stat(sys.argv[1])", f"{path}/."]
+    nothing = subprocess.DEVNULL
+    child = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing)  # noqa: S603
+    try:
+        return child.wait(timeout=max(0.0, deadline - time.monotonic())) == 0
+    except subprocess.TimeoutExpired:
+        child.kill()  # never awaited: in uninterruptible sleep it would take this process with it
+        return None

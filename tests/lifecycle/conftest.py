@@ -1,0 +1,96 @@
+"""A node in a temporary folder: the bundle as the service stages it, and the files of the system that it reads."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+LIFECYCLE = Path(__file__).resolve().parents[2] / "lifecycle"
+FIB_TRIE = """Main:
+  +-- 0.0.0.0/0 3 0 5
+     |-- 127.0.0.1
+        /32 host LOCAL
+     |-- 10.1.0.0
+        /24 link UNICAST
+     |-- {address}
+        /32 host LOCAL
+"""
+LUSTRE = {
+    "type": "lustre",
+    "path": "/fsx",
+    "dns_name": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com",
+    "mount_name": "abcd1234",
+}
+CONFIG: dict[str, Any] = {
+    "version": 1,
+    "groups": {
+        "controller": {"node_type": "Controller"},
+        "workers": {"node_type": "Compute", "partition": "gpu"},
+    },
+    "mounts": {"workers": [LUSTRE]},
+}
+MOUNTED = "10.1.0.99@tcp:/abcd1234 /fsx lustre rw,noatime,flock 0 0\n"
+
+
+def instances(group: str, address: str) -> dict[str, Any]:
+    instance = {"InstanceName": f"{group}-1", "CustomerIpAddress": address, "InstanceId": f"i-{group}"}
+    return {"Name": group, "InstanceType": "ml.m5.xlarge", "Instances": [instance]}
+
+
+@dataclass
+class Node:
+    root: Path
+    environment: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def bundle(self) -> Path:
+        return self.root / "bundle"
+
+    @property
+    def log(self) -> list[str]:
+        return (self.root / "var/log/provision/provisioning.log").read_text(encoding="utf-8").splitlines()
+
+    def write(self, path: str, content: object) -> None:
+        target = self.root / path
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(content if isinstance(content, str) else json.dumps(content), encoding="utf-8")
+
+    def config(self, content: object) -> None:
+        self.write("bundle/config.json", content)
+
+    def resources(self, groups: object) -> None:
+        document = {"ClusterConfig": {"ClusterName": "demo"}, "InstanceGroups": groups}
+        self.write("opt/ml/config/resource_config.json", document)
+
+    def address(self, address: str) -> None:
+        self.write("proc/net/fib_trie", FIB_TRIE.format(address=address))
+
+    def run(self, script: str) -> int:
+        command = ["/bin/sh", str(self.bundle / script)]
+        return subprocess.run(command, env=self.environment, check=False, timeout=60).returncode  # noqa: S603
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Node:
+    """The node 10.1.0.5 of the group `workers`, with its file system mounted."""
+    shutil.copytree(LIFECYCLE, tmp_path / "bundle", ignore=shutil.ignore_patterns("__pycache__"))
+    made = Node(tmp_path)
+    made.environment = {
+        "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
+        "NODE_SETUP_ROOT": str(tmp_path),
+        "NODE_SETUP_MOUNT_SECONDS": "1",
+        "NODE_SETUP_UPLOAD_SECONDS": "0",
+    }
+    made.config(CONFIG)
+    made.resources([instances("controller", "10.1.0.4"), instances("workers", "10.1.0.5")])
+    made.address("10.1.0.5")
+    made.write("proc/mounts", "/dev/root / ext4 rw 0 0\n" + MOUNTED)
+    (tmp_path / "fsx").mkdir()
+    return made

@@ -1,0 +1,57 @@
+#!/bin/sh
+# Make the virtual environment: the package (editable) with its extra `dev`, Node, the CDK CLI and the newest service models.
+# usage: PYTHON=python3 tools/setup.sh .venv      Safe to run again, also after a kill: the last line marks it as ready.
+set -eu
+
+CDK_CLI=2.1148.1       # 3.0.0, the `latest` of npm, is an accidental publish that cannot read the assemblies of today
+MODELS=1.44.5          # botocore whose models judge the requests in the embedded AWS; ministack pins an older one
+BACKEND="hatchling editables"
+
+venv=$1
+python=${PYTHON:-python3}
+log=build/setup.log
+
+fail() {
+    printf 'setup: %s\n' "$*" >&2
+    exit 1
+}
+
+step() {
+    title=$1
+    shift
+    printf 'setup: %s\n' "$title"
+    if ! "$@" >"$log" 2>&1; then
+        tail -n 30 "$log" >&2
+        fail "$title failed (above: the end of $log); correct the cause and run make again"
+    fi
+}
+
+mkdir -p build
+recent='import sys; sys.exit(sys.version_info < (3, 11))'
+if ! "$venv/bin/python" -c "$recent" 2>/dev/null; then
+    command -v "$python" >/dev/null ||
+        fail "there is no $python: install Python 3.11 or newer, or name one (make PYTHON=python3.13 …)"
+    "$python" -c "$recent" ||
+        fail "$python is $("$python" -V 2>&1), but 3.11 or newer is needed: name a newer one (make PYTHON=python3.13 …)"
+    "$python" -c 'import ensurepip, venv' 2>/dev/null ||
+        fail "$python has no venv module: install it (Debian, Ubuntu: apt-get install python3-venv)"
+    step "virtual environment in $venv ($("$python" -V 2>&1))" "$python" -m venv --clear "$venv"
+fi
+
+PATH=$(cd "$venv" && pwd)/bin:$PATH
+PIP_DISABLE_PIP_VERSION_CHECK=1
+export PATH PIP_DISABLE_PIP_VERSION_CHECK
+
+rm -f "$venv/.ready"
+# shellcheck disable=SC2086
+step "build backend" pip install --constraint constraints.txt $BACKEND
+step "Python packages (about 300 MB, some minutes the first time)" \
+    pip install --constraint constraints.txt --no-build-isolation --editable '.[dev]'
+if [ "$(cdk --version 2>/dev/null | cut -d ' ' -f 1)" != "$CDK_CLI" ]; then
+    step "CDK CLI $CDK_CLI" npm install --global --prefix "$venv" --no-fund --no-audit "aws-cdk@$CDK_CLI"
+fi
+if [ ! -d "$venv/models/botocore-$MODELS.dist-info" ]; then
+    rm -rf "$venv/models"
+    step "service models of botocore $MODELS" pip install --no-deps --target "$venv/models" "botocore==$MODELS"
+fi
+: >"$venv/.ready"
