@@ -60,9 +60,7 @@ class Foundation(Stack):
 class Cluster(Stack):
     """The cluster and what it needs to run."""
 
-    def __init__(
-        self, scope: Construct, id: str, *, settings: Settings, foundation: Foundation, env: Environment
-    ) -> None:
+    def __init__(self, scope: Construct, id: str, *, settings: Settings, foundation: Foundation, env: Environment) -> None:
         super().__init__(scope, id, env=env, stack_name=f"HyperPod-{id}", description="HyperPod: Slurm cluster")
         self.slurm = SlurmCluster(
             self,

@@ -219,13 +219,9 @@ class HyperPodCluster(Construct):
         """
         path = self.node.path
         if group.name in self._groups:
-            raise ValueError(
-                f"{path}: two instance groups are named {group.name!r}; names are unique in a cluster: rename one"
-            )
+            raise ValueError(f"{path}: two instance groups are named {group.name!r}; names are unique in a cluster: rename one")
         if len(self._groups) == _MOST_GROUPS:
-            raise ValueError(
-                f"{path}: {group.name!r} is instance group {_MOST_GROUPS + 1}; the service takes {_MOST_GROUPS}"
-            )
+            raise ValueError(f"{path}: {group.name!r} is instance group {_MOST_GROUPS + 1}; the service takes {_MOST_GROUPS}")
         for other in self._groups.values():
             if group.node_type is not SlurmNodeType.COMPUTE and other.node_type is group.node_type:
                 raise ValueError(
@@ -252,8 +248,8 @@ class HyperPodCluster(Construct):
         strategy = self._orchestrator.slurm_config_strategy
         if strategy is not None and self._mode is not None:
             raise ValueError(
-                f"{self.node.path}: Slurm's config_strategy is {strategy.value}, which the service refuses with continuous provisioning "
-                "(it always merges); leave config_strategy out, or write node_provisioning_mode=None"
+                f"{self.node.path}: Slurm's config_strategy is {strategy.value}, which the service refuses with continuous "
+                "provisioning (it always merges); leave config_strategy out, or write node_provisioning_mode=None"
             )
 
     def _use_role(self, role: iam.IRole | ExecutionRole) -> iam.IRole:
@@ -313,9 +309,7 @@ class HyperPodCluster(Construct):
             if group.node_type is SlurmNodeType.COMPUTE:
                 groups[group.name]["partition"] = group.partition_name
         mounts = {
-            group.name: [mount.describe() for mount in group.file_systems]
-            for group in self._groups.values()
-            if group.file_systems
+            group.name: [mount.describe() for mount in group.file_systems] for group in self._groups.values() if group.file_systems
         }
         return {"version": 1, "groups": groups, "mounts": mounts}
 
@@ -378,13 +372,9 @@ class _ConnectCommand:
 
     def produce(self) -> str:
         arn, region = self._cluster.cluster_arn, Stack.of(self._cluster).region
-        group = next(
-            (group.name for group in self._cluster.instance_groups if group.node_type is SlurmNodeType.CONTROLLER), ""
-        )
+        group = next((group.name for group in self._cluster.instance_groups if group.node_type is SlurmNodeType.CONTROLLER), "")
         query = f"ClusterNodeSummaries[?InstanceGroupName=='{group}']|[0].InstanceId"
-        node = (
-            f'aws sagemaker list-cluster-nodes --region {region} --cluster-name {arn} --output text --query "{query}"'
-        )
+        node = f'aws sagemaker list-cluster-nodes --region {region} --cluster-name {arn} --output text --query "{query}"'
         target = f"sagemaker-cluster:{self._cluster.cluster_id}_{group}-$({node})"
         return f'aws ssm start-session --region {region} --target "{target}"'
 

@@ -60,8 +60,8 @@ class DataRepositoryAssociation(Construct):
         :param prefix: key prefix in the bucket, such as `datasets/`; the whole bucket when empty.
         :param auto_import_events: S3 events that change the file system; none when empty.
         :param auto_export_events: file events that change the bucket; none when empty.
-        :param preload_metadata: import the metadata of all objects at creation (`BatchImportMetaDataOnCreate`) instead of on access.
-            It **cannot be toggled later**: the property is create-only, and a replacement would overlap its predecessor.
+        :param preload_metadata: import the metadata of all objects at creation (`BatchImportMetaDataOnCreate`) instead of on
+            access. It **cannot be toggled later**: the property is create-only, and a replacement would overlap its predecessor.
         :param bucket_is_versioned: says that an imported bucket is versioned, which this app cannot see.
         :param removal_policy: follows the file system.
         :raises ValueError: for a ninth association, an overlap, a path without `/`, or the export of deletions to a bucket without
@@ -75,8 +75,8 @@ class DataRepositoryAssociation(Construct):
         self._check_siblings(siblings)
         if RepositoryEvent.DELETED in auto_export_events and not _is_versioned(bucket, bucket_is_versioned):
             raise ValueError(
-                f"{self.node.path}: auto_export_events holds DELETED, but the bucket is not known to be versioned: one rm -rf on the "
-                "file system would empty it for good; make the bucket with versioned=True, say bucket_is_versioned=True of an "
+                f"{self.node.path}: auto_export_events holds DELETED, but the bucket is not known to be versioned: one rm -rf on "
+                "the file system would empty it for good; make the bucket with versioned=True, say bucket_is_versioned=True of an "
                 "imported one, or leave DELETED out"
             )
         self.resource = fsx.CfnDataRepositoryAssociation(
@@ -87,14 +87,10 @@ class DataRepositoryAssociation(Construct):
             data_repository_path=self.data_repository_path,
             batch_import_meta_data_on_create=True if preload_metadata else None,
             s3=fsx.CfnDataRepositoryAssociation.S3Property(
-                auto_import_policy=fsx.CfnDataRepositoryAssociation.AutoImportPolicyProperty(
-                    events=_values(auto_import_events)
-                )
+                auto_import_policy=fsx.CfnDataRepositoryAssociation.AutoImportPolicyProperty(events=_values(auto_import_events))
                 if auto_import_events
                 else None,
-                auto_export_policy=fsx.CfnDataRepositoryAssociation.AutoExportPolicyProperty(
-                    events=_values(auto_export_events)
-                )
+                auto_export_policy=fsx.CfnDataRepositoryAssociation.AutoExportPolicyProperty(events=_values(auto_export_events))
                 if auto_export_events
                 else None,
             ),

@@ -18,9 +18,10 @@ _METRIC_NAMESPACE = "/aws/sagemaker/Clusters"
 class ExecutionRole(Construct):
     """A role for the nodes of one or more instance groups; SageMaker assumes it.
 
-    It starts with what every node needs (logs, metrics, Session Manager); a cluster that uses it adds what its features need: network
-    interfaces in its subnet, its lifecycle scripts, its file systems. The managed policy AmazonSageMakerClusterInstanceRolePolicy is
-    not attached: it reads every bucket named `sagemaker-*`. Grant data by `bucket.grant_read_write(role)`.
+    It starts with what every node needs (logs, metrics, Session Manager); a cluster that uses it adds what its features need:
+    network interfaces in its subnet, its lifecycle scripts, its file systems. The managed policy
+    AmazonSageMakerClusterInstanceRolePolicy is not attached: it reads every bucket named `sagemaker-*`. Grant data by
+    `bucket.grant_read_write(role)`.
 
     Source of the actions: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html
     """
@@ -69,9 +70,7 @@ class NodePermissions:
             ["*"],
             {"StringEquals": {"cloudwatch:namespace": _METRIC_NAMESPACE}},
         )
-        channels = [
-            f"ssmmessages:{verb}{channel}Channel" for verb in ("Create", "Open") for channel in ("Control", "Data")
-        ]
+        channels = [f"ssmmessages:{verb}{channel}Channel" for verb in ("Create", "Open") for channel in ("Control", "Data")]
         self._add(channels, ["*"])
 
     def add_network(self, subnets: Sequence[ec2.ISubnet], security_groups: Sequence[ec2.ISecurityGroup]) -> None:
@@ -95,13 +94,12 @@ class NodePermissions:
         self._add(["ec2:CreateTags"], [interfaces])
 
     def add_file_systems(self) -> None:
-        """The check of EFA for Lustre; without it nodes fall back to TCP silently. The action knows no resource-level permission."""
+        """The check of EFA for Lustre; without it nodes fall back to TCP silently. The action knows no resource-level
+        permission."""
         self._add(["fsx:DescribeFileSystems"], ["*"])
 
     def _add(self, actions: list[str], resources: list[str], conditions: dict[str, object] | None = None) -> None:
-        self._role.add_to_principal_policy(
-            iam.PolicyStatement(actions=actions, resources=resources, conditions=conditions)
-        )
+        self._role.add_to_principal_policy(iam.PolicyStatement(actions=actions, resources=resources, conditions=conditions))
 
     def _log_group(self, name: str) -> str:
         return self._stack.format_arn(

@@ -130,15 +130,15 @@ class InstanceGroup:
     """Nodes of one role in a Slurm cluster.
 
     name: of the group; a change removes the group with its nodes and makes another.
-    instance_type: one type, or several in order of preference (up to 20; needs continuous provisioning). A change replaces the nodes.
-    count: nodes wanted, 0 to 6758. A lower count takes nodes away, the service chooses which.
+    instance_type: one type, or several in order of preference (up to 20; needs continuous provisioning). A change replaces the
+    nodes. count: nodes wanted, 0 to 6758. A lower count takes nodes away, the service chooses which.
     min_count: nodes without which the group is not started: unmet within three hours, the change is rolled back.
     node_type: what the nodes are in Slurm; compute nodes unless given. It cannot be changed later.
     partition: of compute nodes; named after the group unless given. Letters, digits and hyphens.
     threads_per_core: 1 switches simultaneous multithreading off; the type's default when not given.
     ebs_volumes: at most one secondary volume and one root volume.
-    file_systems: mounted by the service; at most one Lustre and one OpenZFS. A change reaches only nodes that are provisioned later.
-    lifecycle_mode: when the cluster's scripts run; after the image's own set-up unless given.
+    file_systems: mounted by the service; at most one Lustre and one OpenZFS. A change reaches only nodes that are provisioned
+    later. lifecycle_mode: when the cluster's scripts run; after the image's own set-up unless given.
     training_plan_arn: reserved capacity of a training plan; its zone must be the subnet's.
     deep_health_checks: run before a node takes work; for types with accelerators, and InstanceConnectivity for two nodes or more.
     execution_role: of these nodes; the cluster's role unless given.
@@ -180,7 +180,9 @@ class InstanceGroup:
         """The partition of a compute group: as given, or the group's name."""
         return self.name if self.partition is None else self.partition
 
-    def render(self, *, role_arn: str, scripts: sagemaker.CfnCluster.ClusterLifeCycleConfigProperty | None) -> sagemaker.CfnCluster.ClusterInstanceGroupProperty:  # fmt: skip
+    def render(
+        self, *, role_arn: str, scripts: sagemaker.CfnCluster.ClusterLifeCycleConfigProperty | None
+    ) -> sagemaker.CfnCluster.ClusterInstanceGroupProperty:
         """The L1 struct, with what the cluster decides: role and lifecycle scripts."""
         types = [kind.name for kind in self.instance_types]
         storage = [item.render() for item in (*self.ebs_volumes, *self.file_systems)]
@@ -209,15 +211,11 @@ class InstanceGroup:
 
     def _check_types(self) -> None:
         if not 1 <= len(self.instance_types) <= 20:
-            self._fail(
-                f"instance_type lists {len(self.instance_types)} types; the service takes 1 to 20, in order of preference"
-            )
+            self._fail(f"instance_type lists {len(self.instance_types)} types; the service takes 1 to 20, in order of preference")
         names = [kind.name for kind in self.instance_types]
         twice = sorted({name for name in names if names.count(name) > 1})
         if twice:
-            self._fail(
-                f"instance_type lists {', '.join(twice)} more than once; name each type once, the preferred first"
-            )
+            self._fail(f"instance_type lists {', '.join(twice)} more than once; name each type once, the preferred first")
 
     def _check_counts(self) -> None:
         if self.min_count is None or Token.is_unresolved(self.count) or Token.is_unresolved(self.min_count):
@@ -241,7 +239,7 @@ class InstanceGroup:
     def _check_slurm(self) -> None:
         if self.partition is not None and self.node_type is not SlurmNodeType.COMPUTE:
             self._fail(
-                f"partition {self.partition!r} on a {self.node_type.value} group; only Compute groups have a partition: leave it out"
+                f"partition {self.partition!r} on a {self.node_type.value} group; only Compute groups have one: leave it out"
             )
 
     def _check_health(self) -> None:

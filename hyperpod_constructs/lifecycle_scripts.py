@@ -113,12 +113,10 @@ class LifecycleScripts(ABC):
     def bind(self, scope: Construct, configuration: Callable[[], Configuration]) -> BoundScripts | None:
         """Make what is needed in `scope`; `configuration` is asked at synthesis, when all groups are known."""
 
-    def check(self, mode: LifecycleMode) -> None:
+    def check(self, mode: LifecycleMode) -> None:  # noqa: B027  # scripts that this app does not see are not checked
         """Raise ValueError when a group cannot run in this mode with these scripts."""
 
-    def render(
-        self, bound: BoundScripts | None, mode: LifecycleMode
-    ) -> sagemaker.CfnCluster.ClusterLifeCycleConfigProperty | None:
+    def render(self, bound: BoundScripts | None, mode: LifecycleMode) -> sagemaker.CfnCluster.ClusterLifeCycleConfigProperty | None:
         """`LifeCycleConfig` of a group in this mode."""
         if bound is None or mode is LifecycleMode.NONE:
             return None
@@ -254,19 +252,15 @@ def _files(directory: Path) -> list[Path]:
 
 def _check_directory(directory: Path) -> None:
     if not directory.is_dir():
-        raise ValueError(
-            f"lifecycle scripts: {directory} is not a directory; write the path of the one that holds the scripts"
-        )
+        raise ValueError(f"lifecycle scripts: {directory} is not a directory; write the path of the one that holds the scripts")
     files = {file.relative_to(directory).as_posix(): file for file in _files(directory)}
     if _LEGACY in files:
         raise ValueError(
-            f"lifecycle scripts: {directory} holds {_LEGACY}, which the service refuses beside Slurm configuration through its API; "
-            "delete it: groups, partitions and file systems come from the instance groups"
+            f"lifecycle scripts: {directory} holds {_LEGACY}, which the service refuses beside Slurm configuration through its "
+            "API; delete it: groups, partitions and file systems come from the instance groups"
         )
     if CONFIGURATION_FILE in files:
-        raise ValueError(
-            f"lifecycle scripts: {directory} holds {CONFIGURATION_FILE}, which the cluster renders; rename yours"
-        )
+        raise ValueError(f"lifecycle scripts: {directory} holds {CONFIGURATION_FILE}, which the cluster renders; rename yours")
     for name, file in files.items():
         if name.endswith(".sh"):
             _check_script(file)
@@ -276,14 +270,10 @@ def _check_script(file: Path) -> None:
     content = file.read_bytes()
     if b"\r\n" in content:
         line = content[: content.index(b"\r\n")].count(b"\n") + 1
-        raise ValueError(
-            f"lifecycle scripts: {file}:{line} ends in CR LF, which no shell on a node runs; save it with LF"
-        )
+        raise ValueError(f"lifecycle scripts: {file}:{line} ends in CR LF, which no shell on a node runs; save it with LF")
     if not content.startswith(b"#!"):
         found = content.split(b"\n", 1)[0][:40].decode(errors="replace")
-        raise ValueError(
-            f"lifecycle scripts: {file}:1 is {found!r}; the first line names the interpreter, such as #!/bin/bash"
-        )
+        raise ValueError(f"lifecycle scripts: {file}:1 is {found!r}; the first line names the interpreter, such as #!/bin/bash")
 
 
 @jsii.implements(IStableStringProducer)

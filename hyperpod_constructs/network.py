@@ -49,8 +49,8 @@ class ClusterNetwork(Construct):
     satisfy EFA, and a missing self rule is the first cause of clusters that fail to create
     (https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html). Outwards it allows TCP 443 and 80.
 
-    A change of `availability_zone_id`, `availability_zone`, `cidr` or `node_cidr` **replaces** the subnet (and, for `cidr`, the VPC),
-    which replaces the cluster and every file system in it: choose them once.
+    A change of `availability_zone_id`, `availability_zone`, `cidr` or `node_cidr` **replaces** the subnet (and, for `cidr`, the
+    VPC), which replaces the cluster and every file system in it: choose them once.
     """
 
     def __init__(
@@ -76,7 +76,8 @@ class ClusterNetwork(Construct):
         :param egress_ports: ports to open outwards to any IPv4 address, beside TCP 443 and 80.
         :param removal_policy: of the VPC, its node block and the node subnet. By default they stay when the stack goes, because a
             retained file system keeps its interfaces in them; with `DESTROY` for network and file systems, all goes.
-        :raises ValueError: if not exactly one zone is given, the zone id is of another region, or the blocks are malformed or overlap.
+        :raises ValueError: if not exactly one zone is given, the zone id is of another region, or the blocks are malformed or
+            overlap.
         """
         super().__init__(scope, id)
         _check_zone(self, availability_zone_id, availability_zone)
@@ -101,15 +102,13 @@ class ClusterNetwork(Construct):
         self._create_flow_log()
 
     @staticmethod
-    def from_attributes(
-        *, vpc: ec2.IVpc, node_subnet: ec2.ISubnet, security_group: ec2.ISecurityGroup
-    ) -> ExistingNetwork:
+    def from_attributes(*, vpc: ec2.IVpc, node_subnet: ec2.ISubnet, security_group: ec2.ISecurityGroup) -> ExistingNetwork:
         """Use a network that exists.
 
         :param vpc: the VPC.
         :param node_subnet: the private subnet of the nodes; give it with its CIDR block, so that its size can be checked.
-        :param security_group: the nodes' group. It must allow all traffic from and to itself by group id, or EFA fails; this library
-            adds no self rule to a group that it does not own.
+        :param security_group: the nodes' group. It must allow all traffic from and to itself by group id, or EFA fails; this
+            library adds no self rule to a group that it does not own.
         """
         return ExistingNetwork(vpc=vpc, node_subnet=node_subnet, security_group=security_group)
 
@@ -201,9 +200,7 @@ class ClusterNetwork(Construct):
         )
 
     def _create_route_table(self, role: str, subnet: ec2.CfnSubnet) -> ec2.CfnRouteTable:
-        table = ec2.CfnRouteTable(
-            self, f"{role}RouteTable", vpc_id=self._vpc_resource.attr_vpc_id, tags=_name(self, role)
-        )
+        table = ec2.CfnRouteTable(self, f"{role}RouteTable", vpc_id=self._vpc_resource.attr_vpc_id, tags=_name(self, role))
         ec2.CfnSubnetRouteTableAssociation(
             self,
             f"{role}RouteTableAssociation",
@@ -227,9 +224,7 @@ class ClusterNetwork(Construct):
 
     def _create_security_group(self, egress_ports: Sequence[ec2.Port]) -> ec2.SecurityGroup:
         # allow_all_outbound would drop the self egress rule, and with it EFA.
-        group = ec2.SecurityGroup(
-            self, "SecurityGroup", vpc=self._vpc, allow_all_outbound=False, description="HyperPod nodes"
-        )
+        group = ec2.SecurityGroup(self, "SecurityGroup", vpc=self._vpc, allow_all_outbound=False, description="HyperPod nodes")
         Tags.of(group).add("Name", self.node.path)
         group.add_ingress_rule(group, ec2.Port.all_traffic(), "EFA: all traffic from the nodes")
         group.add_egress_rule(group, ec2.Port.all_traffic(), "EFA: all traffic to the nodes")

@@ -30,8 +30,8 @@ class Orchestrator:
         """Slurm, set up by the service through its API (`SlurmConfig` of each group), never through `provisioning_parameters.json`.
 
         :param config_strategy: what happens to partitions that were edited by hand. With continuous provisioning edits are always
-            kept and the service refuses the setting, so it is accepted only with `node_provisioning_mode=None`. The service's default
-            (documented as Managed in one place, Merge in another) when not given.
+            kept and the service refuses the setting, so it is accepted only with `node_provisioning_mode=None`. The service's
+            default (documented as Managed in one place, Merge in another) when not given.
         """
         return Orchestrator(slurm_config_strategy=config_strategy)
 

@@ -86,13 +86,14 @@ class LustreStorage(Construct):
             125, 250, 500 or 1000 MB/s/TiB. It can grow, never shrink.
         :param per_unit_storage_throughput: MB/s per TiB: 125, 250, 500 or 1000. With EFA it cannot be changed later.
         :param data_compression_type: LZ4 unless NONE is asked for.
-        :param metadata_iops: 1500, 3000, 6000, or a multiple of 12000 up to 192000; scaled with the capacity by the service when not
-            given. It can grow, never shrink.
+        :param metadata_iops: 1500, 3000, 6000, or a multiple of 12000 up to 192000; scaled with the capacity by the service when
+            not given. It can grow, never shrink.
         :param efa_enabled: Lustre traffic over EFA, for nodes that have it. Set at creation only: a change **replaces** the file
             system.
         :param automatic_backup_retention_days: 0 (no backups) to 90; the service's default when not given. A file system with
             associations to S3 cannot be backed up.
-        :param kms_key: encrypts the data at rest; the AWS managed key for FSx when not given. A change **replaces** the file system.
+        :param kms_key: encrypts the data at rest; the AWS managed key for FSx when not given. A change **replaces** the file
+            system.
         :param removal_policy: kept on deletion and replacement, removed after a failed first creation, unless given otherwise.
         :raises ValueError: for a capacity, throughput or metadata figure that the service does not have
             (https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-storage-capacity.html).
@@ -275,9 +276,7 @@ def _check_capacity(construct: Construct, capacity: int, throughput: int, efa: b
         return
     if throughput not in _STEP_WITH_EFA:
         allowed = ", ".join(map(str, _STEP_WITH_EFA))
-        raise ValueError(
-            f"{path}: per_unit_storage_throughput {throughput} is not a tier of PERSISTENT_2; write one of {allowed}"
-        )
+        raise ValueError(f"{path}: per_unit_storage_throughput {throughput} is not a tier of PERSISTENT_2; write one of {allowed}")
     if Token.is_unresolved(capacity):
         return
     step = _STEP_WITH_EFA[throughput] if efa else 2400

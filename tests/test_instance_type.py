@@ -128,12 +128,8 @@ def test_network_cards_are_not_always_efa_interfaces() -> None:
 
 
 def test_trainium_has_neuron_accelerators() -> None:
-    assert ClusterInstanceType.TRN1_32XLARGE.accelerator == Accelerator(
-        kind="neuron", name="Trainium", count=16, memory_gib=32.0
-    )
-    assert ClusterInstanceType.TRN2_48XLARGE.accelerator == Accelerator(
-        kind="neuron", name="Trainium2", count=16, memory_gib=96.0
-    )
+    assert ClusterInstanceType.TRN1_32XLARGE.accelerator == Accelerator(kind="neuron", name="Trainium", count=16, memory_gib=32.0)
+    assert ClusterInstanceType.TRN2_48XLARGE.accelerator == Accelerator(kind="neuron", name="Trainium2", count=16, memory_gib=96.0)
 
 
 def test_local_disks() -> None:
@@ -176,9 +172,7 @@ def test_fails_for_a_name_without_prefix() -> None:
 
 
 def test_fails_for_an_unknown_name_with_the_nearest() -> None:
-    with pytest.raises(
-        ValueError, match=r"unknown instance type 'ml.p5.48xlarg'.*209 names.*nearest is 'ml.p5.48xlarge'"
-    ):
+    with pytest.raises(ValueError, match=r"unknown instance type 'ml.p5.48xlarg'.*209 names.*nearest is 'ml.p5.48xlarge'"):
         ClusterInstanceType.of("ml.p5.48xlarg")
 
 

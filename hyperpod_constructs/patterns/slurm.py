@@ -26,8 +26,8 @@ _VOLUME_GB = 500
 class SlurmCluster(Construct):
     """A controller, an optional login node and a group of workers that share one Lustre file system at /fsx.
 
-    Every node has a secondary volume of 500 GB at /opt/sagemaker for container images. The deployment waits until the controller and
-    the login node are Running, and for workers as far as `min_running` says.
+    Every node has a secondary volume of 500 GB at /opt/sagemaker for container images. The deployment waits until the controller
+    and the login node are Running, and for workers as far as `min_running` says.
 
     `cluster` is the HyperPodCluster inside, for more groups and everything else.
     """

@@ -1,0 +1,64 @@
+"""Shared by the tests of constructs: small stacks and what they render."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any
+
+# CDK's own template validation takes most of a small synth; tests/lint runs it on whole apps.
+os.environ.setdefault("CDK_VALIDATION", "false")
+
+import pytest
+from aws_cdk import App, Environment, Stack
+
+from hyperpod_constructs import ClusterNetwork, LustreStorage
+
+ZONE = "usw2-az4"
+
+
+@pytest.fixture
+def stack() -> Stack:
+    return Stack(App(), "Stack")
+
+
+@pytest.fixture
+def network(stack: Stack) -> ClusterNetwork:
+    return ClusterNetwork(stack, "Network", availability_zone_id=ZONE)
+
+
+@pytest.fixture
+def lustre(stack: Stack, network: ClusterNetwork) -> LustreStorage:
+    return LustreStorage(stack, "Lustre", network=network)
+
+
+@pytest.fixture
+def make_stack() -> Callable[..., Stack]:
+    """A stack in a region, or in none."""
+
+    def make(region: str | None = None, account: str | None = "123456789012") -> Stack:
+        env = None if region is None else Environment(account=account, region=region)
+        return Stack(App(), "Stack", env=env)
+
+    return make
+
+
+def resources(stack: Stack, resource_type: str | None = None) -> dict[str, Any]:
+    """Resources of a synthesized stack by logical id, all or those of one type."""
+    template = synthesize(stack)["Resources"]
+    return {id: resource for id, resource in template.items() if resource_type in (None, resource["Type"])}
+
+
+def synthesize(stack: Stack) -> dict[str, Any]:
+    app = stack.node.root
+    assert isinstance(app, App)
+    template: dict[str, Any] = app.synth(force=True).get_stack_artifact(stack.artifact_id).template
+    return template
+
+
+def only(stack: Stack, resource_type: str) -> dict[str, Any]:
+    """The one resource of a type."""
+    found = resources(stack, resource_type)
+    assert len(found) == 1, f"{len(found)} of {resource_type}"
+    resource: dict[str, Any] = next(iter(found.values()))
+    return resource

@@ -1,0 +1,146 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from aws_cdk import App, CfnParameter, Fn, RemovalPolicy, Stack
+from aws_cdk import aws_ec2 as ec2
+
+from hyperpod_constructs import ClusterNetwork
+from tests.conftest import ZONE, only, resources
+
+
+def test_the_nodes_share_one_subnet_of_a_secondary_block(stack: Stack, network: ClusterNetwork) -> None:
+    subnets = resources(stack, "AWS::EC2::Subnet")
+    blocks = {subnet["Properties"]["CidrBlock"]: subnet for subnet in subnets.values()}
+    assert set(blocks) == {"10.0.0.0/24", "10.1.0.0/16"}
+    assert {subnet["Properties"]["AvailabilityZoneId"] for subnet in subnets.values()} == {ZONE}
+    assert not any(subnet["Properties"]["MapPublicIpOnLaunch"] for subnet in subnets.values())
+    (block_id,) = resources(stack, "AWS::EC2::VPCCidrBlock")
+    assert block_id in blocks["10.1.0.0/16"]["DependsOn"]
+
+
+def test_the_group_admits_itself_by_id_in_both_directions(stack: Stack, network: ClusterNetwork) -> None:
+    ingress = only(stack, "AWS::EC2::SecurityGroupIngress")["Properties"]
+    egress = only(stack, "AWS::EC2::SecurityGroupEgress")["Properties"]
+    assert ingress["IpProtocol"] == egress["IpProtocol"] == "-1"
+    assert ingress["GroupId"] == ingress["SourceSecurityGroupId"] == egress["GroupId"] == egress["DestinationSecurityGroupId"]
+    assert "CidrIp" not in ingress
+
+
+def test_outwards_only_web_ports_unless_more_are_asked_for(stack: Stack) -> None:
+    ClusterNetwork(stack, "Network", availability_zone_id=ZONE, egress_ports=[ec2.Port.udp(123)])
+    rules = only(stack, "AWS::EC2::SecurityGroup")["Properties"]["SecurityGroupEgress"]
+    assert {(rule["IpProtocol"], rule["FromPort"]) for rule in rules} == {("tcp", 443), ("tcp", 80), ("udp", 123)}
+
+
+def test_the_node_subnet_leaves_by_nat_and_reaches_s3_by_a_gateway_endpoint(stack: Stack, network: ClusterNetwork) -> None:
+    endpoint = only(stack, "AWS::EC2::VPCEndpoint")["Properties"]
+    tables = {id for id in resources(stack, "AWS::EC2::RouteTable") if "Node" in id}
+    assert [table["Fn::GetAtt"][0] for table in endpoint["RouteTableIds"]] == list(tables)
+    routes = [route["Properties"] for route in resources(stack, "AWS::EC2::Route").values()]
+    assert [route["RouteTableId"]["Fn::GetAtt"][0] for route in routes if "NatGatewayId" in route] == list(tables)
+
+
+def test_what_holds_a_file_system_stays_with_it(stack: Stack, network: ClusterNetwork) -> None:
+    kept = {id for id, resource in resources(stack).items() if resource.get("DeletionPolicy") == "RetainExceptOnCreate"}
+    types = {resources(stack)[id]["Type"] for id in kept}
+    assert types == {"AWS::EC2::VPC", "AWS::EC2::VPCCidrBlock", "AWS::EC2::Subnet", "AWS::Logs::LogGroup"}
+    assert not any("Public" in id for id in kept)
+
+
+def test_destroy_keeps_nothing_of_the_network(stack: Stack) -> None:
+    ClusterNetwork(stack, "Network", availability_zone_id=ZONE, removal_policy=RemovalPolicy.DESTROY)
+    for resource_type in ("AWS::EC2::VPC", "AWS::EC2::VPCCidrBlock", "AWS::EC2::Subnet"):
+        assert {resource.get("DeletionPolicy", "Delete") for resource in resources(stack, resource_type).values()} == {"Delete"}
+
+
+def test_the_vpc_offers_its_subnets_to_other_constructs(network: ClusterNetwork, stack: Stack) -> None:
+    private = network.vpc.select_subnets(subnet_type=ec2.SubnetType.PRIVATE_WITH_EGRESS)
+    assert stack.resolve(private.subnet_ids) == [stack.resolve(network.node_subnet.subnet_id)]
+
+
+def test_a_zone_by_name(stack: Stack) -> None:
+    ClusterNetwork(stack, "Network", availability_zone="us-west-2b")
+    for subnet in resources(stack, "AWS::EC2::Subnet").values():
+        assert subnet["Properties"]["AvailabilityZone"] == "us-west-2b"
+        assert "AvailabilityZoneId" not in subnet["Properties"]
+
+
+def test_takes_tokens(stack: Stack) -> None:
+    texts = {name: CfnParameter(stack, name).value_as_string for name in ("Zone", "Cidr", "NodeCidr")}
+    port = CfnParameter(stack, "Port", type="Number").value_as_number
+    ClusterNetwork(
+        stack,
+        "Network",
+        availability_zone_id=texts["Zone"],
+        cidr=texts["Cidr"],
+        node_cidr=texts["NodeCidr"],
+        egress_ports=[ec2.Port.tcp(port)],
+    )
+    subnets = [subnet["Properties"] for subnet in resources(stack, "AWS::EC2::Subnet").values()]
+    assert {"Ref": "NodeCidr"} in [subnet["CidrBlock"] for subnet in subnets]
+    assert all(subnet["AvailabilityZoneId"] == {"Ref": "Zone"} for subnet in subnets)
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({}, "found neither; write availability_zone_id="),
+        ({"availability_zone_id": ZONE, "availability_zone": "us-west-2a"}, "found both (usw2-az4, us-west-2a)"),
+        ({"availability_zone_id": "us-west-2a"}, "'us-west-2a' is not a zone id; zone ids look like usw2-az4"),
+        ({"availability_zone_id": ZONE, "cidr": "10.0.0.0"}, "'10.0.0.0' is a /32; a VPC block is a /16 to a /28"),
+        ({"availability_zone_id": ZONE, "node_cidr": "10.1.0.1/16"}, "'10.1.0.1/16' is not an IPv4 block"),
+        ({"availability_zone_id": ZONE, "node_cidr": "10.0.64.0/18"}, "overlaps the VPC's own block '10.0.0.0/16'"),
+    ],
+)
+def test_fails_with_the_path_the_value_and_what_to_write(stack: Stack, parameters: dict[str, str], message: str) -> None:
+    with pytest.raises(ValueError, match="^Stack/Network: ") as caught:
+        ClusterNetwork(stack, "Network", **parameters)  # type: ignore[arg-type]
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("region", "zone"),
+    [
+        ("us-west-2", "usw2-az4"),
+        ("us-east-1", "use1-az1"),
+        ("ap-southeast-1", "apse1-az2"),
+        ("ap-northeast-2", "apne2-az1"),
+        ("eu-central-1", "euc1-az3"),
+        ("us-gov-west-1", "usgw1-az1"),
+        ("cn-northwest-1", "cnnw1-az1"),
+    ],
+)
+def test_zone_ids_of_the_region_pass(make_stack: Callable[..., Stack], region: str, zone: str) -> None:
+    network = ClusterNetwork(make_stack(region), "Network", availability_zone_id=zone)
+    assert network.node_subnet is not None
+
+
+def test_fails_on_a_zone_of_another_region(make_stack: Callable[..., Stack]) -> None:
+    with pytest.raises(ValueError, match="'use1-az1' is not in region us-west-2, whose zone ids start with usw2-az"):
+        ClusterNetwork(make_stack("us-west-2"), "Network", availability_zone_id="use1-az1")
+
+
+def test_a_change_that_replaces_the_subnet_is_one_of_zone_or_block() -> None:
+    def node_subnet(**changes: str) -> dict[str, object]:
+        stack = Stack(App(), "Stack")
+        parameters = {"availability_zone_id": ZONE, **changes}
+        ClusterNetwork(stack, "Network", **parameters)  # type: ignore[arg-type]
+        return next(
+            {key: value for key, value in subnet["Properties"].items() if key != "Tags"}
+            for id, subnet in resources(stack, "AWS::EC2::Subnet").items()
+            if "NodeSubnet" in id
+        )
+
+    assert node_subnet() == node_subnet(cidr="10.8.0.0/16")
+    assert node_subnet() != node_subnet(node_cidr="10.2.0.0/16")
+    assert node_subnet() != node_subnet(availability_zone_id="usw2-az1")
+
+
+def test_existing_networks_are_taken_as_they_are(stack: Stack) -> None:
+    vpc = ec2.Vpc.from_vpc_attributes(stack, "Vpc", vpc_id="vpc-1", availability_zones=["us-west-2a"])
+    subnet = ec2.Subnet.from_subnet_attributes(stack, "Subnet", subnet_id="subnet-1", ipv4_cidr_block="10.9.0.0/20")
+    group = ec2.SecurityGroup.from_security_group_id(stack, "Group", Fn.import_value("group"))
+    network = ClusterNetwork.from_attributes(vpc=vpc, node_subnet=subnet, security_group=group)
+    assert (network.vpc, network.node_subnet, network.security_group) == (vpc, subnet, group)

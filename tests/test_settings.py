@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.settings import PRESETS, SettingError, read_settings
+
+ZONE = {"availability_zone_id": "usw2-az4"}
+
+
+def test_the_default_is_the_cluster_of_the_announcement() -> None:
+    settings = read_settings(ZONE)
+    assert settings.cluster_name == "sagemaker-demo-cluster"
+    assert settings.controller_instance_type.name == "ml.m5.xlarge"
+    assert (settings.worker_instance_type.name, settings.worker_count) == ("ml.trn1.32xlarge", 4)
+
+
+def test_the_preset_for_large_models() -> None:
+    settings = read_settings({**ZONE, "preset": "llm"})
+    assert settings.controller_instance_type.name == "ml.m5.2xlarge"
+    assert (settings.worker_instance_type.name, settings.worker_count) == ("ml.p5.48xlarge", 32)
+
+
+def test_a_key_overrides_the_preset_and_texts_are_converted() -> None:
+    given = {
+        **ZONE,
+        "preset": "llm",
+        "worker_count": "8",
+        "worker_instance_type": "ml.p5en.48xlarge",
+        "termination_protection": "false",
+    }
+    settings = read_settings(given)
+    assert (settings.worker_count, settings.worker_instance_type.name) == (8, "ml.p5en.48xlarge")
+    assert settings.termination_protection is False
+    assert read_settings({**ZONE, "worker_count": 8}).worker_count == 8
+
+
+def test_keys_of_cdk_are_passed_over() -> None:
+    given = {**ZONE, "@aws-cdk/core:flag": True, "aws:cdk:enable-path-metadata": True, "availability-zones:account=1:region=2": []}
+    assert read_settings(given) == read_settings(ZONE)
+
+
+@pytest.mark.parametrize(
+    ("context", "message"),
+    [
+        ({"worker_cont": "4"}, "unknown context key 'worker_cont' (value '4'); the nearest is 'worker_count'; allowed: preset, "),
+        ({"preset": "anouncement"}, "'anouncement' is not a preset; the nearest is 'announcement'; allowed: announcement, llm"),
+        ({"worker_count": "four"}, "'worker_count': 'four' is not a whole number of 0 or more; write -c worker_count=4"),
+        ({"worker_count": -1}, "'worker_count': -1 is not a whole number"),
+        ({"worker_count": True}, "'worker_count': True is not a whole number"),
+        ({"termination_protection": "yes"}, "'termination_protection': 'yes' is neither true nor false"),
+        ({"worker_instance_type": "ml.p5.48xlrge"}, "'worker_instance_type': "),
+        ({"cluster_name": ""}, "'cluster_name': '' is not a text; leave the key out for its default"),
+        ({"availability_zone_id": None}, "is not a text"),
+    ],
+)
+def test_fails_with_key_value_allowed_and_nearest(context: dict[str, Any], message: str) -> None:
+    with pytest.raises(SettingError) as caught:
+        read_settings({**ZONE, **context})
+    assert message in str(caught.value)
+
+
+def test_the_nearest_instance_type_is_named() -> None:
+    with pytest.raises(SettingError, match=r"ml\.p5\.48xlarge"):
+        read_settings({**ZONE, "worker_instance_type": "ml.p5.48xlrge"})
+
+
+def test_fails_without_a_zone() -> None:
+    with pytest.raises(SettingError, match="'availability_zone_id' is not given and has no default"):
+        read_settings({})
+
+
+def test_every_preset_is_complete() -> None:
+    assert {name: read_settings({**ZONE, "preset": name}).worker_count for name in PRESETS} == {"announcement": 4, "llm": 32}
