@@ -31,6 +31,7 @@ from tests.conftest import only, resources, synthesize
 CLUSTER = "AWS::SageMaker::Cluster"
 M5 = ClusterInstanceType.M5_XLARGE
 CONTROLLER = InstanceGroup(name="controller", node_type=SlurmNodeType.CONTROLLER, instance_type=M5, count=1)
+EXISTING = LustreStorage.from_attributes(file_system_id="fs-1", mount_name="m")
 WORKERS = InstanceGroup(name="workers", instance_type=ClusterInstanceType.P5_48XLARGE, count=4)
 
 
@@ -222,12 +223,14 @@ def test_a_subnet_of_unknown_size_is_not_judged(stack: Stack) -> None:
     [
         ([CONTROLLER, replace(WORKERS, name="controller")], "two instance groups are named 'controller'"),
         ([CONTROLLER, replace(CONTROLLER, name="second")], "'controller' and 'second' are both Controller; the service takes one"),
-        ([replace(WORKERS, file_systems=(LustreMount(file_system=LustreStorage.from_attributes(file_system_id="fs-1", mount_name="m")),))],
-         "instance group 'workers' mounts /fsx, but the cluster has no network"),
+        (
+            [replace(WORKERS, file_systems=(LustreMount(file_system=EXISTING),))],
+            "instance group 'workers' mounts /fsx, but the cluster has no network",
+        ),
     ],
-)  # fmt: skip
+)
 def test_fails_on_groups_that_exclude_each_other(stack: Stack, groups: list[InstanceGroup], message: str) -> None:
-    with pytest.raises(ValueError, match="^Stack/Cluster: ") as caught:
+    with pytest.raises(ValueError, match=r"^Stack/Cluster: ") as caught:
         HyperPodCluster(stack, "Cluster", instance_groups=groups)
     assert message in str(caught.value)
 

@@ -121,7 +121,7 @@ def test_a_group_is_a_value() -> None:
     ],
 )
 def test_fails_on_what_one_group_can_see(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match="^instance group 'workers': ") as caught:
+    with pytest.raises(ValueError, match=r"^instance group 'workers': ") as caught:
         replace(WORKERS, **changes)
     assert message in str(caught.value)
 

@@ -26,6 +26,7 @@ from tests.conftest import only, resources, synthesize
 CONTROLLER = InstanceGroup(
     name="controller", node_type=SlurmNodeType.CONTROLLER, instance_type=ClusterInstanceType.M5_XLARGE, count=1
 )
+EXISTING = LustreStorage.from_attributes(file_system_id="fs-1", mount_name="m", dns_name="fs-1.fsx")
 UPLOAD = "Custom::HyperPodScriptsUpload"
 CLUSTER = "AWS::SageMaker::Cluster"
 
@@ -84,9 +85,9 @@ def test_any_change_of_the_scripts_is_a_new_prefix(scripts: Path, change: str) -
     "changed",
     [
         replace(CONTROLLER, name="head"),
-        replace(CONTROLLER, file_systems=(LustreMount(file_system=LustreStorage.from_attributes(file_system_id="fs-1", mount_name="m")),)),
+        replace(CONTROLLER, file_systems=(LustreMount(file_system=EXISTING),)),
     ],
-)  # fmt: skip
+)
 def test_any_change_of_the_configuration_is_a_new_prefix(scripts: Path, changed: InstanceGroup) -> None:
     stack = Stack(App(), "Stack")
     network = ClusterNetwork(stack, "Network", availability_zone_id="usw2-az4")
@@ -100,7 +101,9 @@ def test_a_larger_count_is_not_a_new_prefix(scripts: Path) -> None:
     assert prefix_of(scripts, CONTROLLER, workers) == prefix_of(scripts, CONTROLLER, replace(workers, count=6))
 
 
-def test_the_prefix_holds_every_deploy_time_value_of_the_configuration(stack: Stack, network: ClusterNetwork, lustre: LustreStorage) -> None:  # fmt: skip
+def test_the_prefix_holds_every_deploy_time_value_of_the_configuration(
+    stack: Stack, network: ClusterNetwork, lustre: LustreStorage
+) -> None:
     mount = LustreMount(file_system=lustre)
     workers = InstanceGroup(name="workers", instance_type=ClusterInstanceType.P5_48XLARGE, count=4, file_systems=(mount,))
     HyperPodCluster(stack, "Cluster", network=network, instance_groups=[replace(CONTROLLER, file_systems=(mount,)), workers])
@@ -113,8 +116,10 @@ def test_the_prefix_holds_every_deploy_time_value_of_the_configuration(stack: St
     assert len(values(properties["Prefix"])) == 2
 
 
-def test_the_configuration_is_what_the_scripts_read(stack: Stack, network: ClusterNetwork, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:  # fmt: skip
-    mount = LustreMount(file_system=LustreStorage.from_attributes(file_system_id="fs-1", mount_name="m", dns_name="fs-1.fsx"))
+def test_the_configuration_is_what_the_scripts_read(
+    stack: Stack, network: ClusterNetwork, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    mount = LustreMount(file_system=EXISTING)
     workers = InstanceGroup(name="workers", instance_type=ClusterInstanceType.P5_48XLARGE, count=4, file_systems=(mount,))
     HyperPodCluster(stack, "Cluster", network=network, instance_groups=[CONTROLLER, workers])
     (tmp_path / "config.json").write_text(only(stack, UPLOAD)["Properties"]["Configuration"])

@@ -95,7 +95,7 @@ def test_takes_tokens(stack: Stack) -> None:
     ],
 )
 def test_fails_with_the_path_the_value_and_what_to_write(stack: Stack, parameters: dict[str, str], message: str) -> None:
-    with pytest.raises(ValueError, match="^Stack/Network: ") as caught:
+    with pytest.raises(ValueError, match=r"^Stack/Network: ") as caught:
         ClusterNetwork(stack, "Network", **parameters)  # type: ignore[arg-type]
     assert message in str(caught.value)
 

@@ -35,7 +35,7 @@ def test_what_needs_no_jsii_does_not_start_it(module: str) -> None:
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
-    with pytest.raises(AttributeError, match="no attribute 'HyperpodCluster'; it has .*HyperPodCluster"):
+    with pytest.raises(AttributeError, match=r"no attribute 'HyperpodCluster'; it has .*HyperPodCluster"):
         hyperpod_constructs.HyperpodCluster  # noqa: B018
 
 

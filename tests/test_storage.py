@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 import pytest
-from aws_cdk import CfnParameter, RemovalPolicy, Stack
+from aws_cdk import App, CfnParameter, RemovalPolicy, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
@@ -79,8 +79,8 @@ def test_efa_opens_all_traffic_between_the_groups(stack: Stack, network: Cluster
 def test_data_is_kept_unless_destroy_is_written(
     stack: Stack, network: ClusterNetwork, policy: RemovalPolicy | None, rendered: str
 ) -> None:
-    parameters = {} if policy is None else {"removal_policy": policy}
-    lustre = LustreStorage(stack, "Lustre", network=network, **parameters)
+    default = LustreStorage(stack, "Lustre", network=network) if policy is None else None
+    lustre = default or LustreStorage(stack, "Lustre", network=network, removal_policy=policy or RemovalPolicy.RETAIN)
     lustre.add_data_repository("Data", bucket=s3.Bucket(stack, "Bucket"), file_system_path="/data")
     kept = [only(stack, FILE_SYSTEM), only(stack, ASSOCIATION)]
     kept += [group for id, group in resources(stack, "AWS::EC2::SecurityGroup").items() if id.startswith("Lustre")]
@@ -122,7 +122,7 @@ def test_takes_tokens(stack: Stack, network: ClusterNetwork) -> None:
 def test_fails_on_figures_that_the_service_does_not_have(
     stack: Stack, network: ClusterNetwork, parameters: dict[str, int], message: str
 ) -> None:
-    with pytest.raises(ValueError, match="^Stack/Lustre: ") as caught:
+    with pytest.raises(ValueError, match=r"^Stack/Lustre: ") as caught:
         LustreStorage(stack, "Lustre", network=network, **parameters)  # type: ignore[arg-type]
     assert message in str(caught.value)
 
@@ -207,7 +207,7 @@ def test_fails_on_overlaps(
 ) -> None:
     bucket = s3.Bucket(stack, "Bucket")
     lustre.add_data_repository("First", bucket=bucket, file_system_path=first[0], prefix=first[1])
-    with pytest.raises(ValueError, match="^Stack/Lustre/Second: ") as caught:
+    with pytest.raises(ValueError, match=r"^Stack/Lustre/Second: ") as caught:
         lustre.add_data_repository("Second", bucket=bucket, file_system_path=second[0], prefix=second[1])
     assert message in str(caught.value)
 
@@ -256,9 +256,9 @@ def test_an_existing_file_system_has_the_name_of_the_region(stack: Stack) -> Non
     assert LustreStorage.from_attributes(file_system_id="fs-0123", mount_name="abc", dns_name="x").dns_name == "x"
 
 
-def test_only_network_and_key_are_create_only(stack: Stack) -> None:
+def test_only_network_and_key_are_create_only() -> None:
     def create_only(**changes: object) -> list[object]:
-        other = Stack(stack.node.root, f"Stack{len(stack.node.root.node.children)}")
+        other = Stack(App(), "Stack")
         network = ClusterNetwork(other, "Network", availability_zone_id=ZONE)
         LustreStorage(other, "Lustre", network=network, **changes)  # type: ignore[arg-type]
         properties = only(other, FILE_SYSTEM)["Properties"]
