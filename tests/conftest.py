@@ -45,7 +45,7 @@ def make_stack() -> Callable[..., Stack]:
 
 def resources(stack: Stack, resource_type: str | None = None) -> dict[str, Any]:
     """Resources of a synthesized stack by logical id, all or those of one type."""
-    template = synthesize(stack)["Resources"]
+    template = synthesize(stack).get("Resources", {})
     return {id: resource for id, resource in template.items() if resource_type in (None, resource["Type"])}
 
 

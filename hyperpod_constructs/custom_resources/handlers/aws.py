@@ -1,0 +1,92 @@
+"""Clients of AWS services, and how long to put up with their throttling."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import boto3
+import botocore.session
+from botocore.config import Config
+from botocore.exceptions import (
+    ClientError,
+    ConnectionClosedError,
+    ConnectTimeoutError,
+    EndpointConnectionError,
+    ReadTimeoutError,
+)
+
+T = TypeVar("T")
+
+#: Service models newer than those of the boto3 that AWS Lambda brings.
+MODELS = Path(__file__).parent / "models"
+
+#: Until a new IAM policy or a new resource is seen everywhere, the service may answer as if it did not exist.
+SETTLE_SECONDS = 180.0
+
+_THROTTLING = frozenset(
+    {
+        "LimitExceededException",
+        "PriorRequestNotComplete",
+        "ProvisionedThroughputExceededException",
+        "RequestLimitExceeded",
+        "RequestThrottled",
+        "RequestThrottledException",
+        "SlowDown",
+        "ThrottledException",
+        "Throttling",
+        "ThrottlingException",
+        "TooManyRequestsException",
+    }
+)
+_UNSETTLED = frozenset({"AccessDenied", "AccessDeniedException", "ResourceNotFound", "ResourceNotFoundException"})
+_NETWORK = (ConnectionClosedError, ConnectTimeoutError, EndpointConnectionError, ReadTimeoutError)
+
+
+def client(service: str) -> Any:
+    """A client that knows the vendored models, gives up a call within half a minute and retries it once by itself."""
+    session = botocore.session.get_session()
+    session.set_config_variable("data_path", str(MODELS))
+    config = Config(retries={"mode": "standard", "total_max_attempts": 2}, connect_timeout=5, read_timeout=10)
+    return boto3.Session(botocore_session=session).client(service, config=config)  # type: ignore[call-overload]
+
+
+def transient(error: Exception) -> bool:
+    """Whether the same call may succeed later: throttling, a fault on the side of the service, a broken connection."""
+    if not isinstance(error, ClientError):
+        return isinstance(error, _NETWORK)
+    status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+    return _code(error) in _THROTTLING or status >= 500 or status == 429
+
+
+def unsettled(error: Exception) -> bool:
+    """Whether the error may come from a policy or a resource that is only seconds old."""
+    return isinstance(error, ClientError) and _code(error) in _UNSETTLED
+
+
+def patiently(
+    call: Callable[[], T],
+    *,
+    until: float,
+    clock: Callable[[], float] = time.time,
+    sleep: Callable[[float], None] = time.sleep,
+) -> T:
+    """Make a call, again after growing pauses while its error is transient and `until` (epoch seconds) allows.
+
+    Raises the last error of the call.
+    """
+    pause = 1.0
+    while True:
+        try:
+            return call()
+        except Exception as error:
+            if not transient(error) or clock() + pause > until:
+                raise
+        sleep(pause)
+        pause = min(pause * 2, 15.0)
+
+
+def _code(error: ClientError) -> str:
+    return str(error.response.get("Error", {}).get("Code", ""))

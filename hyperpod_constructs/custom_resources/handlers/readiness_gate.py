@@ -1,0 +1,187 @@
+"""Waits until the nodes that a cluster cannot work without are Running.
+
+`InService` comes earlier: with continuous provisioning a cluster is InService while its nodes are still launched.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from . import resource
+from .aws import SETTLE_SECONDS, client, patiently, transient, unsettled
+from .causes import Explanation, Nodes, Shortage
+from .errors import OperationError, describe, fit
+from .resource import Done, Request, Resource, Undo, Waiting
+
+#: How long one look at the service repeats throttled calls.
+LOOK_SECONDS = 45.0
+
+#: Bytes of the attribute `Message`; all attributes share CloudFormation's 4096 bytes with the rest of the response.
+_MESSAGE_BYTES = 1500
+
+_LOST = frozenset({"Failed", "Deleting"})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Group:
+    """An instance group: `count` nodes are ordered, `minimum` of them must be Running."""
+
+    name: str
+    minimum: int
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class GateProperties:
+    """What the gate waits for."""
+
+    cluster_arn: str
+    cluster_name: str
+    groups: tuple[Group, ...]
+
+
+class ReadinessGate(Resource[GateProperties]):
+    """A creation fails with the leaf cause, an update only reports: a rollback would take nodes away.
+
+    A deletion does nothing.
+    """
+
+    properties = GateProperties
+
+    def __init__(
+        self,
+        clients: Callable[[str], Any] = client,
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._clients, self._clock, self._sleep = clients, clock, sleep
+
+    def create(self, request: Request[GateProperties], undo: Undo) -> str:
+        """Nothing is made: the gate is as old as its cluster, so the cluster's ARN names it."""
+        return f"readiness|{request.properties.cluster_arn}"
+
+    def update(self, physical_id: str, request: Request[GateProperties]) -> str:
+        """A gate of another cluster is another gate; the deletion of the old one does nothing."""
+        return f"readiness|{request.properties.cluster_arn}"
+
+    def delete(self, physical_id: str) -> None:
+        """Nothing to delete."""
+
+    def report(self, message: str) -> Mapping[str, str]:
+        """An update succeeds and says what is missing."""
+        resource.logger.warning("not ready: %s", message)
+        return _attributes(ready=False, message=message)
+
+    def created(self, physical_id: str, request: Request[GateProperties]) -> Waiting | Done:
+        """Whether enough nodes are Running.
+
+        Raises OperationError with the leaf cause when the time is over, or earlier when waiting cannot help: the
+        cluster itself is lost, or a group has stalled (see Explanation.stalled).
+        """
+        now = self._clock()
+        try:
+            return self._look(request, now)
+        except OperationError:
+            raise
+        except Exception as error:
+            young = unsettled(error) and now < request.started + SETTLE_SECONDS
+            if not (young or transient(error)) or now >= request.deadline:
+                raise
+            return Waiting(describe(error))
+
+    def _look(self, request: Request[GateProperties], now: float) -> Waiting | Done:
+        wanted = request.properties
+        sagemaker = _Patient(self._clients("sagemaker"), now + LOOK_SECONDS, self._clock, self._sleep)
+        cluster = sagemaker.call("describe_cluster", ClusterName=wanted.cluster_arn)
+        shortages = [
+            Shortage(group.name, group.minimum, nodes)
+            for group in wanted.groups
+            if group.minimum > 0
+            for nodes in [_nodes(sagemaker, wanted.cluster_arn, group)]
+            if nodes.running < group.minimum
+        ]
+        summary = _summary(wanted, cluster, shortages)
+        if cluster["ClusterStatus"] in _LOST:
+            raise OperationError(f"{summary}; {cluster.get('FailureMessage') or 'the service gives no reason'}")
+        if not shortages:
+            return Done(_attributes(ready=True, message=summary))
+        why = Explanation(
+            sagemaker, _Patient(self._clients("logs"), now + LOOK_SECONDS, self._clock, self._sleep), wanted
+        )
+        stalled = any(why.stalled(shortage, now) for shortage in shortages)
+        if now < request.deadline and not stalled:
+            return Waiting(summary)
+        minutes = round((now - request.started) / 60)
+        reason = f"nothing has happened for long, after {minutes} min" if stalled else f"after {minutes} min"
+        raise OperationError(f"{summary} ({reason})\n{why.text(shortages, now)}")
+
+
+class _Patient:
+    """A client whose throttled calls are repeated until a point in time."""
+
+    def __init__(self, service: Any, until: float, clock: Callable[[], float], sleep: Callable[[float], None]) -> None:
+        self._service, self._until, self._clock, self._sleep = service, until, clock, sleep
+
+    def call(self, operation: str, **arguments: Any) -> dict[str, Any]:
+        """The answer of one operation.
+
+        Raises botocore's error of the last attempt.
+        """
+        method: Callable[..., dict[str, Any]] = getattr(self._service, operation)
+        return patiently(lambda: method(**arguments), until=self._until, clock=self._clock, sleep=self._sleep)
+
+
+def _nodes(sagemaker: _Patient, cluster: str, group: Group) -> Nodes:
+    """The group's nodes, listed only until enough of them are Running: a group may have thousands."""
+    statuses: Counter[str] = Counter()
+    failures: list[tuple[str, str]] = []
+    # The filter takes part of a name, so `workers` also lists `workers-spot`.
+    arguments = {"ClusterName": cluster, "InstanceGroupNameContains": group.name, "MaxResults": 100}
+    while True:
+        page = sagemaker.call("list_cluster_nodes", **arguments)
+        for node in page["ClusterNodeSummaries"]:
+            if node["InstanceGroupName"] != group.name:
+                continue
+            status = node["InstanceStatus"]["Status"]
+            statuses[status] += 1
+            if status == "Failure":
+                failures.append((node.get("InstanceId", ""), node["InstanceStatus"].get("Message", "")))
+        if statuses["Running"] >= group.minimum or not page.get("NextToken"):
+            return Nodes(dict(statuses), tuple(failures))
+        arguments["NextToken"] = page["NextToken"]
+
+
+def _summary(wanted: GateProperties, cluster: Mapping[str, Any], shortages: list[Shortage]) -> str:
+    short = {shortage.group: shortage for shortage in shortages}
+    present = {group.get("InstanceGroupName"): group.get("CurrentCount", 0) for group in cluster["InstanceGroups"]}
+    parts = []
+    for group in wanted.groups:
+        if group.name in short:
+            parts.append(str(short[group.name]))
+        elif group.minimum > 0:
+            parts.append(f"{group.name}: {group.minimum} or more of {group.count} Running")
+        else:
+            parts.append(f"{group.name}: {present.get(group.name, 0)} of {group.count} present, not waited for")
+    state = "is not ready" if shortages else "is ready"
+    return f"cluster {wanted.cluster_name} ({cluster['ClusterStatus']}) {state}: {'; '.join(parts) or 'no groups'}"
+
+
+def _attributes(*, ready: bool, message: str) -> dict[str, str]:
+    return {"Ready": "true" if ready else "false", "Message": fit(message, _MESSAGE_BYTES)}
+
+
+GATE = ReadinessGate()
+
+
+def on_event(event: dict[str, Any], _: object) -> dict[str, Any]:
+    """Lambda entry: start an operation."""
+    return resource.on_event(GATE, event)
+
+
+def is_complete(event: dict[str, Any], _: object) -> dict[str, Any]:
+    """Lambda entry: look whether an operation is complete."""
+    return resource.is_complete(GATE, event)

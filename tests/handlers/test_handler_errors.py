@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+from botocore.exceptions import ClientError, EndpointConnectionError
+
+from hyperpod_constructs.custom_resources.handlers.aws import client, transient, unsettled
+from hyperpod_constructs.custom_resources.handlers.errors import describe, fit, redact
+
+
+def refusal(code: str, status: int = 400) -> ClientError:
+    response = {"Error": {"Code": code, "Message": "no"}, "ResponseMetadata": {"HTTPStatusCode": status}}
+    return ClientError(response, "DescribeCluster")  # type: ignore[arg-type]  # the other metadata is not read
+
+
+@pytest.mark.parametrize("text", ["x" * 5000, "ä" * 5000, '"\n' * 5000, "\U0001f600" * 3000])
+@pytest.mark.parametrize("limit", [200, 2200])
+def test_text_fits_as_json_and_keeps_both_ends(text: str, limit: int) -> None:
+    short = fit(f"start {text} end", limit)
+    assert limit * 0.6 < len(json.dumps(short, ensure_ascii=False).encode()) <= limit
+    assert short.startswith("start")
+    assert short.endswith("end")
+
+
+def test_text_that_fits_stays() -> None:
+    assert fit("short") == "short"
+
+
+@pytest.mark.parametrize(
+    "secret",
+    ["AKIAIOSFODNN7EXAMPLE", "https://b.s3.example/k?X-Amz-Signature=00", "DB_PASSWORD=x1y2", '"secretKey": "x1y2"'],
+)
+def test_secrets_are_masked(secret: str) -> None:
+    masked = redact(f"before {secret} after")
+    assert "***" in masked
+    assert "x1y2" not in masked
+    assert "X-Amz" not in masked
+
+
+def test_ordinary_lines_stay() -> None:
+    line = "Lifecycle script on_create.sh exited with status 7: tokenizer missing, see https://docs.example/a?b=c"
+    assert redact(line) == line
+
+
+def test_cause_is_the_innermost_one() -> None:
+    outer = RuntimeError("outer")
+    outer.__cause__ = refusal("AccessDeniedException", 403)
+    assert describe(outer) == "DescribeCluster: AccessDeniedException: no"
+
+
+def test_kinds_of_errors() -> None:
+    assert transient(refusal("ThrottlingException"))
+    assert transient(refusal("InternalFailure", 500))
+    assert transient(EndpointConnectionError(endpoint_url="https://x"))
+    assert not transient(refusal("ValidationException"))
+    assert not transient(KeyError("x"))
+    assert unsettled(refusal("AccessDeniedException", 403))
+    assert not unsettled(refusal("ValidationException"))
+
+
+def test_client_knows_the_vendored_model_and_an_endpoint_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_REGION", "us-west-2")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-west-2")
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    sagemaker = client("sagemaker")
+    assert sagemaker.meta.endpoint_url == "http://127.0.0.1:9"
+    assert hasattr(sagemaker, "list_cluster_events")
+    assert not hasattr(sagemaker, "create_cluster")
+    assert sagemaker.meta.config.retries["total_max_attempts"] == 2

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+import io
+import zipfile
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from hyperpod_constructs.custom_resources.handlers.errors import OperationError
+from hyperpod_constructs.custom_resources.handlers.resource import on_event
+from hyperpod_constructs.custom_resources.handlers.scripts_upload import ScriptsUpload
+
+
+class S3:
+    """A bucket in memory; `broken` names the key that cannot be written."""
+
+    def __init__(self, broken: str | None = None) -> None:
+        archive = io.BytesIO()
+        with zipfile.ZipFile(archive, "w") as members:
+            members.writestr("on_init_complete.sh", "#!/bin/sh\n")
+            members.writestr("steps/one.py", "print()\n")
+            members.mkdir("empty")
+        self.archive = archive.getvalue()
+        self.broken = broken
+        self.objects: dict[str, bytes] = {}
+
+    def get_object(self, Bucket: str, Key: str) -> dict[str, Any]:  # noqa: N803  # boto3's names
+        assert (Bucket, Key) == ("assets", "scripts.zip")
+        return {"Body": io.BytesIO(self.archive)}
+
+    def put_object(self, Bucket: str, Key: str, Body: bytes) -> None:  # noqa: N803
+        assert Bucket == "sagemaker-scripts"
+        if self.broken is not None and Key.endswith(self.broken):
+            raise ClientError({"Error": {"Code": "AccessDenied", "Message": "no s3:PutObject"}}, "PutObject")
+        self.objects[Key] = Body
+
+    def delete_object(self, Bucket: str, Key: str) -> None:  # noqa: N803
+        assert Bucket == "sagemaker-scripts"
+        del self.objects[Key]
+
+
+def send(s3: S3, kind: str = "Create", prefix: str = "lifecycle/abc") -> dict[str, Any]:
+    event = {
+        "RequestType": kind,
+        "RequestId": "request-1",
+        "LogicalResourceId": "Upload",
+        "ResourceProperties": {
+            "SourceBucket": "assets",
+            "SourceKey": "scripts.zip",
+            "Bucket": "sagemaker-scripts",
+            "Prefix": prefix,
+            "ConfigurationFile": "config.json",
+            "Configuration": '{"version":1}',
+            "TimeoutSeconds": "300",
+        },
+        **({} if kind == "Create" else {"PhysicalResourceId": "s3://sagemaker-scripts/lifecycle/abc"}),
+    }
+    return on_event(ScriptsUpload(lambda service: s3), event)
+
+
+def test_writes_the_scripts_and_their_configuration() -> None:
+    s3 = S3()
+    assert send(s3)["PhysicalResourceId"] == "s3://sagemaker-scripts/lifecycle/abc"
+    assert s3.objects == {
+        "lifecycle/abc/on_init_complete.sh": b"#!/bin/sh\n",
+        "lifecycle/abc/steps/one.py": b"print()\n",
+        "lifecycle/abc/config.json": b'{"version":1}',
+    }
+
+
+def test_the_same_request_twice_is_the_same_resource() -> None:
+    s3 = S3()
+    assert send(s3)["PhysicalResourceId"] == send(s3)["PhysicalResourceId"]
+    assert len(s3.objects) == 3
+
+
+def test_a_changed_prefix_keeps_the_old_one() -> None:
+    s3 = S3()
+    send(s3)
+    assert send(s3, "Update", "lifecycle/def")["PhysicalResourceId"] == "s3://sagemaker-scripts/lifecycle/def"
+    assert {key.rsplit("/", 1)[0] for key in s3.objects if key.endswith(".sh")} == {"lifecycle/abc", "lifecycle/def"}
+
+
+def test_deletion_removes_nothing() -> None:
+    s3 = S3()
+    send(s3)
+    send(s3, "Delete")
+    assert len(s3.objects) == 3
+
+
+def test_a_failed_creation_removes_what_it_wrote() -> None:
+    s3 = S3(broken="config.json")
+    with pytest.raises(OperationError, match="PutObject: AccessDenied: no s3:PutObject"):
+        send(s3)
+    assert s3.objects == {}
