@@ -50,8 +50,8 @@ class GatedCluster(Protocol):
     """What the gate reads of a cluster. Groups that are added after the gate was made count too."""
 
     @property
-    def cluster_name(self) -> str:
-        """Its name."""
+    def cluster_name(self) -> str | None:
+        """Its name, if it is known at synthesis."""
         ...
 
     @property
@@ -111,7 +111,6 @@ class ReadinessGate(Construct):
             resource_type="Custom::HyperPodReadinessGate",
             properties={
                 "ClusterArn": cluster.cluster_arn,
-                "ClusterName": cluster.cluster_name,
                 "Groups": Lazy.any(_Groups(self)),
             },
             statements=self._statements(),
@@ -171,6 +170,7 @@ class ReadinessGate(Construct):
     def _statements(self) -> list[iam.PolicyStatement]:
         stack, cluster = Stack.of(self), self._cluster
         cluster_id = Fn.select(1, Fn.split("/", cluster.cluster_arn))
+        name = "*" if cluster.cluster_name is None else cluster.cluster_name
         return [
             iam.PolicyStatement(
                 actions=[
@@ -187,7 +187,7 @@ class ReadinessGate(Construct):
                     stack.format_arn(
                         service="logs",
                         resource="log-group",
-                        resource_name=f"/aws/sagemaker/Clusters/{cluster.cluster_name}/{cluster_id}"
+                        resource_name=f"/aws/sagemaker/Clusters/{name}/{cluster_id}"
                         ":log-stream:LifecycleConfig/*",
                         arn_format=ArnFormat.COLON_RESOURCE_NAME,
                     )

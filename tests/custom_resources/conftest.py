@@ -19,7 +19,7 @@ class Cluster:
     """A cluster as the gate sees it, over a bare CloudFormation resource."""
 
     resource: CfnResource
-    cluster_name: str
+    cluster_name: str | None
     instance_groups: list[Group] = field(default_factory=list)
 
     @property

@@ -37,7 +37,6 @@ def test_waits_for_all_controller_and_login_nodes(stack: Stack, make_cluster: Ma
         GATE,
         {
             "ClusterArn": {"Fn::GetAtt": ["Cluster", "ClusterArn"]},
-            "ClusterName": "demo",
             "ServiceTimeout": "3600",
             "TimeoutSeconds": 3600,
             "Groups": [
@@ -71,7 +70,6 @@ def test_tokens_pass_through(stack: Stack, make_cluster: MakeCluster) -> None:
     cluster.instance_groups = [Group(name, "Compute", count)]  # type: ignore[arg-type]  # an encoded token is a float
     ReadinessGate(stack, "Gate", cluster=cluster, min_running={name: count}, timeout=Duration.seconds(seconds))  # type: ignore[dict-item]
     [gate] = gates(Template.from_stack(stack))
-    assert gate["ClusterName"] == {"Ref": "Name"}
     assert gate["Groups"] == [{"Name": {"Ref": "Name"}, "Minimum": {"Ref": "Count"}, "Count": {"Ref": "Count"}}]
     assert gate["TimeoutSeconds"] == {"Ref": "Seconds"}
     assert errors(stack) == []
@@ -200,3 +198,11 @@ def test_fails_for_a_number_of_nodes_that_is_none(stack: Stack, make_cluster: Ma
 def test_fails_for_a_timeout_that_cloudformation_does_not_have(stack: Stack, make_cluster: MakeCluster, timeout: Duration) -> None:
     with pytest.raises(ValueError, match=r"Stack/Gate: timeout is .* seconds; allowed: 300 to 3600"):
         ReadinessGate(stack, "Gate", cluster=make_cluster(stack), timeout=timeout)
+
+
+def test_a_cluster_without_a_known_name_is_watched_by_its_id(stack: Stack, make_cluster: MakeCluster) -> None:
+    cluster = make_cluster(stack)
+    cluster.cluster_name = None
+    ReadinessGate(stack, "Gate", cluster=cluster)
+    policies = str(Template.from_stack(stack).find_resources("AWS::IAM::Policy"))
+    assert "log-group:/aws/sagemaker/Clusters/*/" in policies

@@ -55,7 +55,7 @@ class Aws:
             {"InstanceGroupName": "controller", "CurrentCount": 1},
             {"InstanceGroupName": "workers", "CurrentCount": 2},
         ]
-        answer = {"ClusterArn": ARN, "ClusterStatus": status, "InstanceGroups": groups, **more}
+        answer = {"ClusterArn": ARN, "ClusterName": "demo", "ClusterStatus": status, "InstanceGroups": groups, **more}
         self.stubs["sagemaker"].add_response("describe_cluster", answer, {"ClusterName": ARN})
 
     def nodes(self, group: str, *statuses: str, token: str | None = None, after: str | None = None, **more: str) -> None:
@@ -151,7 +151,6 @@ def event() -> Callable[..., dict[str, Any]]:
             "ResourceProperties": {
                 "ServiceToken": "arn:aws:lambda:us-west-2:123456789012:function:f",
                 "ClusterArn": ARN,
-                "ClusterName": "demo",
                 "TimeoutSeconds": "3600",
                 "Groups": [
                     {"Name": "controller", "Minimum": "1", "Count": "1"},

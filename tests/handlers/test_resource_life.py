@@ -20,12 +20,14 @@ from hyperpod_constructs.custom_resources.handlers.resource import (
     on_event,
 )
 
+from .conftest import ARN
+
 Event = Callable[..., dict[str, Any]]
 
 
 @dataclass(frozen=True)
 class Properties:
-    cluster_name: str
+    cluster_arn: str
 
 
 class Thing(Resource[Properties]):
@@ -59,7 +61,7 @@ class Thing(Resource[Properties]):
         self.parts.clear()
 
     def created(self, physical_id: str, request: Request[Properties]) -> Waiting | Done:
-        return Done({"Name": request.properties.cluster_name})
+        return Done({"Arn": request.properties.cluster_arn})
 
 
 def test_creation_keeps_its_parts_and_returns_attributes(event: Event) -> None:
@@ -67,7 +69,7 @@ def test_creation_keeps_its_parts_and_returns_attributes(event: Event) -> None:
     answer = on_event(thing, event())
     assert answer["PhysicalResourceId"] == "thing|request-1"
     assert thing.parts == ["first", "second"]
-    assert is_complete(thing, {**event(), **answer}) == {"IsComplete": True, "Data": {"Name": "demo"}}
+    assert is_complete(thing, {**event(), **answer}) == {"IsComplete": True, "Data": {"Arn": ARN}}
 
 
 def test_failed_creation_removes_its_parts_and_raises_the_leaf_cause(event: Event) -> None:

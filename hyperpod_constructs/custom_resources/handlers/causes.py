@@ -31,18 +31,12 @@ class Caller(Protocol):
         ...
 
 
-class Cluster(Protocol):
-    """Which cluster."""
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """Which cluster: its ARN, with its id at the end, and its name."""
 
-    @property
-    def cluster_arn(self) -> str:
-        """Its ARN, with its id at the end."""
-        ...
-
-    @property
-    def cluster_name(self) -> str:
-        """Its name."""
-        ...
+    arn: str
+    name: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +106,7 @@ class Explanation:
     def _events(self, group: str, now: float, limit: int) -> list[dict[str, Any]]:
         answer = self._sagemaker.call(
             "list_cluster_events",
-            ClusterName=self._cluster.cluster_arn,
+            ClusterName=self._cluster.arn,
             InstanceGroupName=group,
             EventTimeAfter=datetime.fromtimestamp(now - _YOUNGER_THAN, UTC),
             SortBy="EventTime",
@@ -139,7 +133,7 @@ class Explanation:
     def _message(self, event: Mapping[str, Any]) -> str:
         """The failure message of an event; the list does not have it."""
         answer = self._sagemaker.call(
-            "describe_cluster_event", ClusterName=self._cluster.cluster_arn, EventId=event["EventId"]
+            "describe_cluster_event", ClusterName=self._cluster.arn, EventId=event["EventId"]
         )
         metadata = answer.get("EventDetails", {}).get("EventDetails", {}).get("EventMetadata", {})
         found = [part["FailureMessage"] for part in metadata.values() if part.get("FailureMessage")]
@@ -147,8 +141,8 @@ class Explanation:
 
     def _log_tail(self, group: str, instance: str) -> list[str]:
         """The end of the log that the lifecycle scripts of a node have written."""
-        cluster_id = self._cluster.cluster_arn.rpartition("/")[2]
-        log_group = f"/aws/sagemaker/Clusters/{self._cluster.cluster_name}/{cluster_id}"
+        cluster_id = self._cluster.arn.rpartition("/")[2]
+        log_group = f"/aws/sagemaker/Clusters/{self._cluster.name}/{cluster_id}"
         stream = f"LifecycleConfig/{group}/{instance}"
         try:
             answer = self._logs.call(

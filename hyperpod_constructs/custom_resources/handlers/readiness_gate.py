@@ -13,7 +13,7 @@ from typing import Any
 
 from . import resource
 from .aws import SETTLE_SECONDS, client, patiently, transient, unsettled
-from .causes import Explanation, Nodes, Shortage
+from .causes import Cluster, Explanation, Nodes, Shortage
 from .errors import OperationError, describe, fit
 from .resource import Done, Request, Resource, Undo, Waiting
 
@@ -40,7 +40,6 @@ class GateProperties:
     """What the gate waits for."""
 
     cluster_arn: str
-    cluster_name: str
     groups: tuple[Group, ...]
 
 
@@ -109,9 +108,8 @@ class ReadinessGate(Resource[GateProperties]):
             raise OperationError(f"{summary}; {cluster.get('FailureMessage') or 'the service gives no reason'}")
         if not shortages:
             return Done(_attributes(ready=True, message=summary))
-        why = Explanation(
-            sagemaker, _Patient(self._clients("logs"), now + LOOK_SECONDS, self._clock, self._sleep), wanted
-        )
+        logs = _Patient(self._clients("logs"), now + LOOK_SECONDS, self._clock, self._sleep)
+        why = Explanation(sagemaker, logs, Cluster(wanted.cluster_arn, cluster["ClusterName"]))
         stalled = any(why.stalled(shortage, now) for shortage in shortages)
         if now < request.deadline and not stalled:
             return Waiting(summary)
@@ -167,7 +165,7 @@ def _summary(wanted: GateProperties, cluster: Mapping[str, Any], shortages: list
         else:
             parts.append(f"{group.name}: {present.get(group.name, 0)} of {group.count} present, not waited for")
     state = "is not ready" if shortages else "is ready"
-    return f"cluster {wanted.cluster_name} ({cluster['ClusterStatus']}) {state}: {'; '.join(parts) or 'no groups'}"
+    return f"cluster {cluster['ClusterName']} ({cluster['ClusterStatus']}) {state}: {'; '.join(parts) or 'no groups'}"
 
 
 def _attributes(*, ready: bool, message: str) -> dict[str, str]:

@@ -1,0 +1,60 @@
+# Needs only make and Python 3.11 or newer (with venv); everything else goes into .venv, from the pins in constraints.txt
+# and tools/setup.sh. Every target makes .venv by itself, and again only when one of the files in SETUP changes.
+
+PYTHON ?= python3
+TARGET ?= local
+ARGS ?=
+
+VENV := .venv
+READY := $(VENV)/.ready
+SETUP := pyproject.toml constraints.txt tools/setup.sh
+RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
+SCRIPTS := .ci/run $(wildcard tools/*.sh) $(wildcard lifecycle/*.sh)
+CHECKED := $(wildcard hyperpod_constructs app.py lifecycle bench tools examples tests)
+
+flags = --target "$(TARGET)" $(if $(filter 1 yes true,$(YES)),--yes) $(foreach pair,$(CONTEXT),--context "$(pair)")
+
+.DEFAULT_GOAL := help
+.PHONY: help deploy destroy connect test bench lint freeze clean
+
+help: ## list the targets and their variables
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@echo
+	@echo '  TARGET=local|aws       where to: the embedded AWS on this machine (default), or your account'
+	@echo '  CONTEXT="key=value …"  settings of the app for this run; cdk.json holds the others'
+	@echo '  STACK=Cluster|Foundation|all   what `make destroy` takes down (default Cluster: the data stays)'
+	@echo '  YES=1                  with TARGET=aws: do not ask'
+	@echo '  ARGS="…"               further arguments of pytest (make test) and of the benchmark (make bench)'
+
+deploy: $(READY) ## deploy the app, then show what the service says exists
+	@$(RUN) hyperpod deploy $(flags)
+
+destroy: $(READY) ## take the cluster down, and list what stays
+	@$(RUN) hyperpod destroy $(flags) $(if $(STACK),--stack "$(STACK)")
+
+connect: $(READY) ## open a shell on the controller (TARGET=aws), or print the command
+	@$(RUN) hyperpod connect --target "$(TARGET)" $(if $(filter local,$(TARGET)),--print)
+
+test: $(READY) ## run every test, and print the branch coverage
+	@$(RUN) pytest --numprocesses auto --maxprocesses 4 --dist loadfile \
+		--cov --cov-report term:skip-covered --cov-fail-under 90 $(ARGS)
+
+bench: $(READY) ## measure synthesis, import and local deployment
+	@$(RUN) python -m bench $(ARGS)
+
+lint: $(READY) ## ruff, mypy --strict, shell syntax (and shellcheck where it is installed)
+	@$(RUN) ruff check .
+	@$(RUN) ruff format --check .
+	@$(RUN) mypy $(CHECKED)
+	@for script in $(SCRIPTS); do bash -n "$$script" || exit 1; done
+	@if command -v shellcheck >/dev/null; then shellcheck $(SCRIPTS); fi
+
+freeze: $(READY) ## write the versions installed in .venv to constraints.txt
+	@$(VENV)/bin/pip freeze --exclude-editable | grep -E '^[A-Za-z0-9._-]+==[^ ]+$$' > constraints.txt
+
+clean: ## stop the embedded AWS and remove what was built (.venv stays)
+	@if [ -x $(VENV)/bin/hyperpod ]; then $(RUN) hyperpod local stop; fi
+	@rm -rf build dist cdk.out .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache
+
+$(READY): $(SETUP)
+	@PYTHON="$(PYTHON)" sh tools/setup.sh "$(VENV)"

@@ -1,0 +1,166 @@
+"""Running the CDK CLI, and reading the assembly that it synthesized."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hyperpod_constructs.cli.console import CliError
+from hyperpod_constructs.cli.target import Target
+
+CLI_VERSION = "2.1148.1"
+
+
+@dataclass(frozen=True, slots=True)
+class App:
+    """What is synthesized: the app's command (None: the one in cdk.json) and context of the form `key=value`."""
+
+    command: str | None = None
+    context: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        for pair in self.context:
+            key, equals, _ = pair.partition("=")
+            if not equals or not key:
+                raise CliError(f"context {pair!r} has no key or no value: write key=value, such as preset=llm")
+
+    def value(self, key: str) -> str | None:
+        """The context value given on the command line, else the one in cdk.json, else None."""
+        for pair in reversed(self.context):
+            found, _, value = pair.partition("=")
+            if found == key:
+                return value
+        value = _settings().get("context", {}).get(key)
+        return None if value is None else str(value)
+
+
+def _settings() -> dict[str, Any]:
+    file = Path("cdk.json")
+    if not file.is_file():
+        return {}
+    try:
+        settings: dict[str, Any] = json.loads(file.read_text("utf-8"))
+    except json.JSONDecodeError as error:
+        raise CliError(f"{file} is not valid JSON: {error}") from None
+    return settings
+
+
+@dataclass(frozen=True, slots=True)
+class SynthesizedStack:
+    """A stack in an assembly: its id in the app, its name in CloudFormation, and the artifacts that it needs."""
+
+    artifact: str
+    id: str
+    name: str
+    template: Path
+    bootstrap_parameter: str | None
+    needs: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Assembly:
+    """A synthesized app: its directory and its stacks, each after the stacks that it depends on."""
+
+    directory: Path
+    stacks: tuple[SynthesizedStack, ...]
+
+    @classmethod
+    def read(cls, directory: Path) -> Assembly:
+        """Read `manifest.json`. Raises FileNotFoundError if nothing was synthesized there."""
+        manifest = json.loads((directory / "manifest.json").read_text("utf-8"))
+        artifacts = manifest.get("artifacts", {})
+        return cls(directory, tuple(_stack(directory, key, artifacts[key]) for key in _ordered(artifacts)))
+
+    def needing(self, stack: SynthesizedStack) -> tuple[SynthesizedStack, ...]:
+        """A stack with all that need it: `cdk destroy` takes them down together."""
+        found = {stack.artifact}
+        for entry in self.stacks:
+            if entry.needs & found:
+                found.add(entry.artifact)
+        return tuple(entry for entry in self.stacks if entry.artifact in found)
+
+
+def _ordered(artifacts: dict[str, Any]) -> list[str]:
+    """The artifacts that are stacks, each after those that it depends on."""
+    order: list[str] = []
+
+    def visit(key: str) -> None:
+        for dependency in artifacts[key].get("dependencies", []):
+            if dependency not in order:
+                visit(dependency)
+        if key not in order:
+            order.append(key)
+
+    for key in artifacts:
+        visit(key)
+    return [key for key in order if artifacts[key]["type"] == "aws:cloudformation:stack"]
+
+
+def _stack(directory: Path, key: str, artifact: dict[str, Any]) -> SynthesizedStack:
+    properties = artifact["properties"]
+    return SynthesizedStack(
+        artifact=key,
+        id=artifact.get("displayName", key).split(" ")[0],
+        name=properties.get("stackName", key),
+        template=directory / properties["templateFile"],
+        bootstrap_parameter=properties.get("bootstrapStackVersionSsmParameter"),
+        needs=frozenset(artifact.get("dependencies", [])),
+    )
+
+
+def synthesize(app: App, target: Target, directory: Path) -> Assembly:
+    """Run `cdk synth` in the current directory. Raises CliError; the app's own message is on the terminal by then."""
+    if app.command is None and not Path("cdk.json").is_file():
+        raise CliError(f"there is no cdk.json in {Path.cwd()}: go to the app's directory, or name the app with --app")
+    arguments = ["synth", "--quiet", "--output", str(directory), *_context(app)]
+    if app.command is not None:
+        arguments += ["--app", app.command]
+    if run(arguments, target) != 0:
+        raise CliError("the app was not synthesized: its own message is above")
+    return Assembly.read(directory)
+
+
+def _context(app: App) -> list[str]:
+    return [argument for pair in app.context for argument in ("--context", pair)]
+
+
+def bootstrap(target: Target, directory: Path) -> None:
+    """Run `cdk bootstrap` away from every app, logging to `directory/bootstrap.log`; raises CliError with its end."""
+    empty = directory / "bootstrap"
+    empty.mkdir(parents=True, exist_ok=True)
+    log = directory / "bootstrap.log"
+    if run(["bootstrap", f"aws://{target.account}/{target.region}"], target, directory=empty, log=log) != 0:
+        tail = "\n".join(log.read_text("utf-8", "replace").splitlines()[-15:])
+        raise CliError(f"cdk bootstrap failed; the end of {log}:\n{tail}")
+
+
+def run(arguments: Sequence[str], target: Target, *, directory: Path | None = None, log: Path | None = None) -> int:
+    """Run the CDK CLI with the target's environment and return its exit code.
+
+    Its output goes to the terminal, or to the file `log`.
+    """
+    command = [str(executable()), *arguments, "--no-notices"]
+    environment = target.environment()
+    environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment.get("PATH", os.defpath)])
+    if log is None:
+        return subprocess.run(command, env=environment, cwd=directory, check=False).returncode  # noqa: S603
+    with log.open("wb") as output:
+        return subprocess.run(  # noqa: S603
+            command, env=environment, cwd=directory, stdout=output, stderr=subprocess.STDOUT, check=False
+        ).returncode
+
+
+def executable() -> Path:
+    """The CDK CLI beside this Python, else the one on PATH. Raises CliError if there is none."""
+    beside = Path(sys.executable).parent / "cdk"
+    found = str(beside) if beside.is_file() else shutil.which("cdk")
+    if found is None:
+        raise CliError(f"the CDK CLI is not installed: npm install --global aws-cdk@{CLI_VERSION}")
+    return Path(found)

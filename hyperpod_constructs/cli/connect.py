@@ -1,0 +1,88 @@
+"""A shell on a node: the Session Manager target, found when asked for, because replaced nodes change their ids."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hyperpod_constructs.cli.console import CliError, say
+from hyperpod_constructs.cli.stacks import deployed
+from hyperpod_constructs.cli.target import Target, TargetName
+
+CLUSTER_TYPE = "AWS::SageMaker::Cluster"
+
+
+def nodes_of(target: Target, cluster: str) -> list[dict[str, Any]]:
+    """The nodes of a cluster (name or ARN) as ListClusterNodes has them now."""
+    paginator = target.client("sagemaker").get_paginator("list_cluster_nodes")
+    return [node for page in paginator.paginate(ClusterName=cluster) for node in page["ClusterNodeSummaries"]]
+
+
+def controller_group(cluster: Mapping[str, Any]) -> str | None:
+    """The instance group of the Slurm controller, or None if the service names none (Kubernetes, own scripts)."""
+    for group in cluster.get("InstanceGroups", []):
+        if group.get("SlurmConfig", {}).get("NodeType") == "Controller":
+            return str(group["InstanceGroupName"])
+    return None
+
+
+def command(cluster_arn: str, group: str, nodes: Sequence[Mapping[str, Any]], region: str) -> list[str]:
+    """The AWS CLI command that opens a shell on the first running node of a group. Raises CliError if none runs."""
+    members = [node for node in nodes if node["InstanceGroupName"] == group]
+    running = [node for node in members if node["InstanceStatus"]["Status"] == "Running"]
+    if not running:
+        states = ", ".join(sorted({node["InstanceStatus"]["Status"] for node in members})) or "no nodes"
+        raise CliError(f"no node of instance group {group!r} is Running (found: {states}): wait until one is, or name another")
+    instance_id = running[0]["InstanceId"]
+    cluster_id = cluster_arn.rsplit("/", 1)[-1]
+    session_target = f"sagemaker-cluster:{cluster_id}_{group}-{instance_id}"
+    return ["aws", "ssm", "start-session", "--target", session_target, "--region", region]
+
+
+def connect(target: Target, where: TargetName, *, cluster: str | None, group: str | None, only_print: bool) -> None:
+    """Open a shell on the controller (or on a node of `group`), or print the command. Raises CliError."""
+    description = target.client("sagemaker").describe_cluster(ClusterName=cluster or _deployed_cluster(target, where))
+    chosen = group if group is not None else controller_group(description)
+    groups = [*description.get("InstanceGroups", []), *description.get("RestrictedInstanceGroups", [])]
+    names = [entry["InstanceGroupName"] for entry in groups]
+    if chosen is None or chosen not in names:
+        cause = "the service names no controller group" if group is None else f"there is no instance group {group!r}"
+        raise CliError(f"{cause} in {description['ClusterName']}: name one with --group ({', '.join(names)})")
+    arguments = command(description["ClusterArn"], chosen, nodes_of(target, description["ClusterArn"]), target.region)
+    if only_print:
+        say(shlex.join(arguments))
+        return
+    if where is TargetName.LOCAL:
+        raise CliError(
+            "no node boots in the embedded AWS, so there is none to open a shell on: "
+            "see the command with --print, or use it on a real cluster with --target aws"
+        )
+    _replace_process(arguments, target)
+
+
+def _deployed_cluster(target: Target, where: TargetName) -> str:
+    from hyperpod_constructs.cli.cdk import Assembly
+
+    try:
+        assembly = Assembly.read(where.assembly)
+    except FileNotFoundError:
+        raise CliError(f"nothing was deployed from {where.assembly}: name the cluster with --cluster") from None
+    stacks = [stack for entry in assembly.stacks if (stack := deployed(target, entry.name)) is not None]
+    found = [entry.physical_id for stack in stacks for entry in stack.resources if entry.type == CLUSTER_TYPE]
+    if len(found) != 1:
+        cause = "no cluster is deployed" if not found else f"{len(found)} clusters are deployed ({', '.join(found)})"
+        raise CliError(f"{cause}: deploy one (`hyperpod deploy`), or name the cluster with --cluster")
+    return found[0]
+
+
+def _replace_process(arguments: Sequence[str], target: Target) -> None:
+    for program in ("aws", "session-manager-plugin"):
+        if shutil.which(program) is None:
+            raise CliError(
+                f"{program} is not installed, and a session needs the AWS CLI with its Session Manager plugin: "
+                "install it, or see the command with --print"
+            )
+    os.execvpe(arguments[0], list(arguments), target.environment())

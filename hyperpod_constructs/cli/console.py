@@ -1,0 +1,89 @@
+"""What every command prints with: tables that stay plain in a pipe, steps with their time, errors in one message."""
+
+from __future__ import annotations
+
+import functools
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import ParamSpec
+
+import typer
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+
+_P = ParamSpec("_P")
+_PIPE_WIDTH = 10_000
+
+
+class CliError(ValueError):
+    """A mistake of the user, or a step that failed: shown as one message without a traceback, exit code 1."""
+
+
+def stdout() -> Console:
+    """The console of results: as wide as the terminal, and never folding a line in a pipe."""
+    return _console(stderr=False)
+
+
+def _console(*, stderr: bool) -> Console:
+    console = Console(stderr=stderr, markup=False, emoji=False, highlight=False)
+    if not console.is_terminal:
+        console.width = _PIPE_WIDTH
+    return console
+
+
+def say(text: str = "", *, style: str | None = None) -> None:
+    """Print one line that is never folded, so that a copied command stays whole."""
+    stdout().print(text, style=style, soft_wrap=True)
+
+
+def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Print rows under their column names."""
+    out = stdout()
+    box = SIMPLE_HEAD if out.is_terminal else None
+    drawn = Table(box=box, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for column in columns:
+        drawn.add_column(column, overflow="fold")
+    for row in rows:
+        drawn.add_row(*row)
+    out.print(drawn)
+
+
+@contextmanager
+def step(title: str) -> Iterator[None]:
+    """Show that something runs, and how long it took."""
+    started = time.monotonic()
+    say(f"{title} …")
+    yield
+    say(f"{title}: {time.monotonic() - started:.1f} s")
+
+
+def reported(command: Callable[_P, None]) -> Callable[_P, None]:
+    """Turn a user's mistake, a refusal of AWS and an interruption into one message and an exit code."""
+
+    @functools.wraps(command)
+    def guarded(*args: _P.args, **kwargs: _P.kwargs) -> None:
+        try:
+            command(*args, **kwargs)
+        except CliError as error:
+            _fail(str(error), 1)
+        except KeyboardInterrupt:
+            _fail("interrupted; what was started may still be running", 130)
+        except Exception as error:
+            if not _is_aws_error(error):
+                raise
+            _fail(f"AWS answered: {error}", 1)
+
+    return guarded
+
+
+def _is_aws_error(error: Exception) -> bool:
+    botocore = sys.modules.get("botocore.exceptions")
+    return botocore is not None and isinstance(error, (botocore.BotoCoreError, botocore.ClientError))
+
+
+def _fail(message: str, code: int) -> None:
+    _console(stderr=True).print(f"hyperpod: {message}", style="red", soft_wrap=True)
+    raise typer.Exit(code)

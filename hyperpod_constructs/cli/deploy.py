@@ -1,0 +1,87 @@
+"""`hyperpod deploy`: synthesize, bootstrap the embedded AWS, run the real `cdk deploy`, and show what exists."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import typer
+
+from hyperpod_constructs.cli.cdk import App, Assembly, bootstrap, run, synthesize
+from hyperpod_constructs.cli.console import CliError, say, step
+from hyperpod_constructs.cli.costs import say_hourly_cost
+from hyperpod_constructs.cli.defaults import with_local_defaults
+from hyperpod_constructs.cli.readback import show
+from hyperpod_constructs.cli.stacks import deployed, first_failure, latest_event
+from hyperpod_constructs.cli.target import LOCAL_STATE, AwsAccount, Target, TargetName, embedded_aws
+
+
+def deploy(where: TargetName, app: App, *, yes: bool, auth: bool | None) -> None:
+    """Deploy the app to the embedded AWS or the caller's account; raises CliError with the leaf cause of a failure."""
+    target: Target
+    if where is TargetName.LOCAL:
+        target = embedded_aws(auth=auth)
+        app = with_local_defaults(app, target)
+    else:
+        target = AwsAccount.of_caller()
+    with step("synthesizing the app"):
+        assembly = synthesize(app, target, where.assembly)
+    if not assembly.stacks:
+        raise CliError("the app has no stacks, so there is nothing to deploy")
+    missing = _missing_bootstrap(target, assembly)
+    if where is TargetName.LOCAL:
+        if missing:
+            with step("bootstrapping the embedded AWS"):
+                bootstrap(target, LOCAL_STATE)
+    else:
+        _refuse_without_bootstrap(target, missing)
+        _ask(target, assembly, yes=yes)
+    _deploy_stacks(target, assembly)
+    stacks = [stack for entry in assembly.stacks if (stack := deployed(target, entry.name)) is not None]
+    show(target, [resource for stack in stacks for resource in stack.resources])
+
+
+def _missing_bootstrap(target: Target, assembly: Assembly) -> bool:
+    client = target.client("ssm")
+    parameters = {stack.bootstrap_parameter for stack in assembly.stacks if stack.bootstrap_parameter is not None}
+    for name in sorted(parameters):
+        try:
+            client.get_parameter(Name=name)
+        except client.exceptions.ParameterNotFound:
+            return True
+    return False
+
+
+def _refuse_without_bootstrap(target: Target, missing: bool) -> None:
+    if missing:
+        raise CliError(
+            f"account {target.account} is not bootstrapped for the CDK in {target.region}, and this command never does "
+            "that by itself, because it creates roles and a bucket: run this, then deploy again: "
+            f"cdk bootstrap aws://{target.account}/{target.region}"
+        )
+
+
+def _ask(target: Target, assembly: Assembly, *, yes: bool) -> None:
+    say(f"account  {target.account}")
+    say(f"region   {target.region}")
+    say(f"stacks   {', '.join(stack.name for stack in assembly.stacks)}")
+    say_hourly_cost("cost   ", [json.loads(stack.template.read_text("utf-8")) for stack in assembly.stacks])
+    if not yes and not typer.confirm("deploy?", default=False):
+        raise CliError("not deployed: nothing was changed")
+
+
+def _deploy_stacks(target: Target, assembly: Assembly) -> None:
+    marks = {stack.name: latest_event(target, stack.name) for stack in assembly.stacks}
+    arguments = ["deploy", "--all", "--require-approval", "never", "--app", str(assembly.directory)]
+    if run(arguments, target) != 0:
+        raise CliError(_cause(target, marks))
+
+
+def _cause(target: Target, marks: Mapping[str, str | None]) -> str:
+    for name, mark in marks.items():
+        failure = first_failure(target, name, mark)
+        if failure is not None:
+            stack = deployed(target, name)
+            status = "gone" if stack is None else stack.status
+            return f"the deployment failed, and stack {name} is {status}. The cause: {failure}"
+    return "the deployment failed, and no resource tells a cause: the message of the CDK CLI is above"

@@ -1,0 +1,147 @@
+"""`hyperpod destroy`: take a stack down, and say what stays and what that costs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import typer
+
+from hyperpod_constructs.cli.cdk import App, Assembly, SynthesizedStack, run, synthesize
+from hyperpod_constructs.cli.connect import CLUSTER_TYPE
+from hyperpod_constructs.cli.console import CliError, say, step, table
+from hyperpod_constructs.cli.costs import say_hourly_cost
+from hyperpod_constructs.cli.defaults import with_local_defaults
+from hyperpod_constructs.cli.stacks import DeployedStack, Resource, deployed, first_failure, latest_event
+from hyperpod_constructs.cli.target import AwsAccount, Target, TargetName, running_embedded_aws
+
+NOTABLE = {
+    "AWS::EC2::EIP": "elastic ip",
+    "AWS::EC2::NatGateway": "nat gateway",
+    "AWS::EC2::VPC": "vpc",
+    "AWS::FSx::FileSystem": "file system",
+    "AWS::KMS::Key": "key",
+    "AWS::Logs::LogGroup": "log group",
+    "AWS::RDS::DBCluster": "database",
+    "AWS::RDS::DBInstance": "database",
+    "AWS::S3::Bucket": "bucket",
+    "AWS::SageMaker::Cluster": "cluster",
+    "AWS::SecretsManager::Secret": "secret",
+}
+
+
+def destroy(where: TargetName, app: App, *, stack: str, yes: bool) -> None:
+    """Take down the stack of this id with those that need it, or all; raises CliError with the cause of a failure."""
+    target: Target
+    if where is TargetName.LOCAL:
+        aws = running_embedded_aws()
+        if aws is None:
+            say("the embedded AWS does not run, so nothing is deployed to it")
+            return
+        target = aws
+    else:
+        target = AwsAccount.of_caller()
+    assembly = _assembly(app, target, where)
+    doomed = _doomed(assembly, stack)
+    existing = [found for entry in assembly.stacks if (found := deployed(target, entry.name)) is not None]
+    going = [found for found in existing if found.name in {entry.name for entry in doomed}]
+    if not going:
+        say(f"no such stack is deployed: {', '.join(entry.name for entry in doomed)}")
+        return
+    staying = [found for found in existing if found not in going]
+    _refuse_protected(going, target)
+    logs = _node_logs(target, going)
+    if where is TargetName.AWS:
+        _ask(target, going, staying, yes=yes)
+    _destroy_stacks(target, assembly, stack, going)
+    _say_what_stays(where, going, staying, logs)
+
+
+def _assembly(app: App, target: Target, where: TargetName) -> Assembly:
+    """What the last deployment synthesized; another app or context, or a fresh checkout, is synthesized anew."""
+    if app == App():
+        try:
+            return Assembly.read(where.assembly)
+        except FileNotFoundError:
+            pass
+    with step("synthesizing the app"):
+        return synthesize(with_local_defaults(app, target) if where is TargetName.LOCAL else app, target, where.assembly)
+
+
+def _doomed(assembly: Assembly, stack: str) -> tuple[SynthesizedStack, ...]:
+    if stack == "all":
+        return assembly.stacks
+    names = {entry.id: entry for entry in assembly.stacks}
+    if stack not in names:
+        raise CliError(f"the app has no stack {stack!r}: name one of {', '.join(names)}, or all")
+    return assembly.needing(names[stack])
+
+
+def _refuse_protected(going: Sequence[DeployedStack], target: Target) -> None:
+    for stack in going:
+        if stack.protected:
+            raise CliError(
+                f"stack {stack.name} is protected against termination, and nothing was changed; if its data may go: "
+                f"aws cloudformation update-termination-protection --no-enable-termination-protection "
+                f"--stack-name {stack.name} --region {target.region}"
+            )
+
+
+def _ask(target: Target, going: Sequence[DeployedStack], staying: Sequence[DeployedStack], *, yes: bool) -> None:
+    say(f"account  {target.account}")
+    say(f"region   {target.region}")
+    say(f"stacks   {', '.join(stack.name for stack in going)}")
+    say(f"stay     {', '.join(stack.name for stack in staying) or 'no other stack'}")
+    if not yes and not typer.confirm("destroy?", default=False):
+        raise CliError("not destroyed: nothing was changed")
+
+
+def _destroy_stacks(target: Target, assembly: Assembly, stack: str, going: Sequence[DeployedStack]) -> None:
+    marks = {entry.name: latest_event(target, entry.name) for entry in going}
+    selection = ["--all"] if stack == "all" else [stack]
+    if run(["destroy", *selection, "--force", "--app", str(assembly.directory)], target) == 0:
+        return
+    for name, mark in marks.items():
+        failure = first_failure(target, name, mark)
+        if failure is not None:
+            raise CliError(f"{name} is not destroyed. The cause: {failure}")
+    raise CliError("the stacks are not destroyed: the message of the CDK CLI is above")
+
+
+def _node_logs(target: Target, going: Sequence[DeployedStack]) -> list[str]:
+    """The log groups that the service made for the clusters: in no stack, so they stay."""
+    clusters = [entry.physical_id for stack in going for entry in stack.resources if entry.type == CLUSTER_TYPE]
+    found: list[str] = []
+    for arn in clusters:
+        description = target.client("sagemaker").describe_cluster(ClusterName=arn)
+        prefix = f"/aws/sagemaker/Clusters/{description['ClusterName']}/{arn.rsplit('/', 1)[-1]}"
+        groups: list[dict[str, Any]] = target.client("logs").describe_log_groups(logGroupNamePrefix=prefix)["logGroups"]
+        found += [group["logGroupName"] for group in groups]
+    return found
+
+
+def _say_what_stays(
+    where: TargetName, going: Sequence[DeployedStack], staying: Sequence[DeployedStack], logs: Sequence[str]
+) -> None:
+    kept = [resource for stack in going for resource in stack.kept]
+    others = [resource for stack in staying for resource in stack.resources]
+    notable = [resource for resource in others if resource.type in NOTABLE]
+    rows = [_row(resource) for resource in (*kept, *notable)] + [("log group", name, "(none)") for name in logs]
+    say()
+    if not rows:
+        say("nothing stays")
+        return
+    say("what stays:", style="bold")
+    table(("kind", "id", "stack"), rows)
+    if len(others) > len(notable):
+        say(f"and {len(others) - len(notable)} smaller ones in {', '.join(stack.name for stack in staying)}")
+    if staying:
+        say("everything else goes with --stack all (make destroy STACK=all), except what is kept")
+    if where is TargetName.AWS:
+        say()
+        left = [stack.template_of(stack.kept) for stack in going]
+        say_hourly_cost("cost of that", [*left, *(stack.template for stack in staying)])
+
+
+def _row(resource: Resource) -> tuple[str, str, str]:
+    return NOTABLE.get(resource.type, resource.type), resource.physical_id, resource.stack

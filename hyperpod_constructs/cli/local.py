@@ -1,0 +1,80 @@
+"""`hyperpod local`: start, show, reset and stop the embedded AWS of this directory."""
+
+from __future__ import annotations
+
+import shlex
+from typing import Annotated
+
+import typer
+
+from hyperpod_constructs.cli.console import reported, say, step
+from hyperpod_constructs.cli.target import (
+    LOCAL_STATE,
+    embedded_aws,
+    reset_embedded_aws,
+    running_embedded_aws,
+    stop_embedded_aws,
+)
+
+app = typer.Typer(no_args_is_help=True, help="The embedded AWS on this machine (127.0.0.1 only).")
+
+_SHOWN = ("AWS_", "CDK_DEFAULT_")
+_NOT_RUNNING = "the embedded AWS does not run"
+
+
+@app.command()
+@reported
+def start(
+    auth: Annotated[bool | None, typer.Option("--auth/--no-auth", envvar="AUTH", help="Evaluate IAM policies.")] = None,
+) -> None:
+    """Start it, or find the one that runs."""
+    aws = embedded_aws(auth=auth)
+    say(f"the embedded AWS is at {aws.endpoint} (account {aws.account}, region {aws.region}, process {aws.pid})")
+    say(f'its state and log are in {LOCAL_STATE}; to use it from this shell: eval "$(hyperpod local env)"')
+
+
+@app.command()
+@reported
+def status() -> None:
+    """Say whether it runs: exit code 0 if it does, 1 if not."""
+    aws = running_embedded_aws()
+    if aws is None:
+        say(_NOT_RUNNING)
+        raise typer.Exit(1)
+    say(f"running at {aws.endpoint} (account {aws.account}, region {aws.region}, process {aws.pid})")
+
+
+@app.command()
+@reported
+def env() -> None:
+    """Print the variables that point cdk, the AWS CLI and boto3 at it."""
+    aws = running_embedded_aws()
+    if aws is None:
+        say("false  # the embedded AWS does not run: hyperpod local start")
+        raise typer.Exit(1)
+    say("unset AWS_PROFILE AWS_SESSION_TOKEN")
+    for name, value in sorted(aws.environment().items()):
+        if name.startswith(_SHOWN):
+            say(f"export {name}={shlex.quote(value)}")
+
+
+@app.command()
+@reported
+def reset() -> None:
+    """Make it forget everything, the bootstrap stack too. It keeps running."""
+    aws = running_embedded_aws()
+    if aws is None:
+        say(f"{_NOT_RUNNING}, so there is nothing to forget")
+        return
+    with step("resetting the embedded AWS"):
+        reset_embedded_aws(aws)
+
+
+@app.command()
+@reported
+def stop() -> None:
+    """Stop it, by its process id; everything that was deployed to it is forgotten."""
+    if running_embedded_aws() is None:
+        say(_NOT_RUNNING)
+    with step("stopping the embedded AWS"):
+        stop_embedded_aws()

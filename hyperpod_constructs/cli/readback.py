@@ -1,0 +1,109 @@
+"""What exists after a deployment, as the services tell it: nothing here is taken from a template."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from hyperpod_constructs.cli.connect import CLUSTER_TYPE, command, controller_group, nodes_of
+from hyperpod_constructs.cli.console import CliError, say, table
+from hyperpod_constructs.cli.stacks import Resource
+from hyperpod_constructs.cli.target import Target
+
+FILE_SYSTEM_TYPE = "AWS::FSx::FileSystem"
+MAX_NODES = 64
+
+
+def show(target: Target, resources: Sequence[Resource]) -> None:
+    """Print the clusters, their nodes, the file systems with their S3 links, and how to open a shell."""
+    for resource in resources:
+        if resource.type == CLUSTER_TYPE:
+            _show_cluster(target, resource.physical_id)
+    file_systems = [resource.physical_id for resource in resources if resource.type == FILE_SYSTEM_TYPE]
+    if file_systems:
+        _show_file_systems(target, file_systems)
+
+
+def _show_cluster(target: Target, name: str) -> None:
+    cluster = target.client("sagemaker").describe_cluster(ClusterName=name)
+    nodes = nodes_of(target, name)
+    say()
+    say(f"cluster  {cluster['ClusterName']}", style="bold")
+    say(f"arn      {cluster['ClusterArn']}")
+    say(f"status   {cluster['ClusterStatus']}")
+    if cluster.get("FailureMessage"):
+        say(f"failure  {cluster['FailureMessage']}")
+    say()
+    table(("instance group", "type", "nodes", "target", "status"), list(_group_rows(cluster, nodes)))
+    say()
+    table(("node", "instance group", "type", "state"), [_node_row(node) for node in nodes[:MAX_NODES]])
+    if len(nodes) > MAX_NODES:
+        listing = f"aws sagemaker list-cluster-nodes --cluster-name {cluster['ClusterName']}"
+        say(f"and {len(nodes) - MAX_NODES} more: {listing}")
+    say()
+    say("a shell on the controller:" if controller_group(cluster) is not None else "a shell on a node:", style="bold")
+    say(f"  {_shell_command(cluster, nodes, target.region)}")
+
+
+def _group_rows(cluster: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> Iterable[tuple[str, ...]]:
+    """One row per group, counted by what its nodes are and not by what the group aims at."""
+    for group in [*cluster.get("InstanceGroups", []), *cluster.get("RestrictedInstanceGroups", [])]:
+        name = group["InstanceGroupName"]
+        running = sum(node["InstanceGroupName"] == name and node["InstanceStatus"]["Status"] == "Running" for node in nodes)
+        yield name, _instance_type(group), f"{running} Running", str(group["TargetCount"]), group.get("Status", "")
+
+
+def _instance_type(group: Mapping[str, Any]) -> str:
+    if "InstanceType" in group:
+        return str(group["InstanceType"])
+    return ", ".join(group.get("InstanceRequirements", {}).get("CurrentInstanceTypes", []))
+
+
+def _node_row(node: Mapping[str, Any]) -> tuple[str, str, str, str]:
+    status = node["InstanceStatus"]
+    state = status["Status"] if not status.get("Message") else f"{status['Status']}: {status['Message']}"
+    return node.get("InstanceId", "(none yet)"), node["InstanceGroupName"], node.get("InstanceType", ""), state
+
+
+def _shell_command(cluster: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]], region: str) -> str:
+    group = controller_group(cluster)
+    if group is None:
+        return "hyperpod connect --group NAME"
+    try:
+        return shlex.join(command(cluster["ClusterArn"], group, nodes, region))
+    except CliError:
+        return "hyperpod connect    (no controller node is Running yet)"
+
+
+def _show_file_systems(target: Target, ids: Sequence[str]) -> None:
+    client = target.client("fsx")
+    for file_system in client.describe_file_systems(FileSystemIds=list(ids))["FileSystems"]:
+        say()
+        kind = file_system["FileSystemType"]
+        details = file_system.get("LustreConfiguration", file_system.get("OpenZFSConfiguration", {}))
+        say(f"file system  {file_system['FileSystemId']}", style="bold")
+        say(f"kind         {kind} {details.get('DeploymentType', '')}, {file_system['StorageCapacity']} GiB")
+        say(f"status       {file_system['Lifecycle']}")
+        say(f"address      {file_system.get('DNSName', '')} {details.get('MountName', '')}".rstrip())
+        for link in _links(client, file_system["FileSystemId"]):
+            _show_link(link)
+
+
+def _links(client: Any, file_system: str) -> list[dict[str, Any]]:
+    request: dict[str, Any] = {"Filters": [{"Name": "file-system-id", "Values": [file_system]}]}
+    found: list[dict[str, Any]] = []
+    while True:
+        page = client.describe_data_repository_associations(**request)
+        found += page["Associations"]
+        if "NextToken" not in page:
+            return found
+        request["NextToken"] = page["NextToken"]
+
+
+def _show_link(link: Mapping[str, Any]) -> None:
+    say(f"S3 link      {link.get('FileSystemPath', '')} = {link.get('DataRepositoryPath', '')}")
+    say(f"  status     {link['Lifecycle']}")
+    for direction, policy in (("import", "AutoImportPolicy"), ("export", "AutoExportPolicy")):
+        events = link.get("S3", {}).get(policy, {}).get("Events", [])
+        say(f"  {direction}     {', '.join(events) if events else 'not automatic'}")

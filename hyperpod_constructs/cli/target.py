@@ -1,0 +1,141 @@
+"""Where a command works: the embedded AWS on this machine, or the caller's account. Both look the same to the rest."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from hyperpod_constructs.cli.console import CliError, step
+
+if TYPE_CHECKING:
+    from hyperpod_constructs.local.server import LocalAws
+
+LOCAL_STATE = Path("build/local")
+
+
+class TargetName(StrEnum):
+    """The two targets by the name that the command line gives them."""
+
+    LOCAL = "local"
+    AWS = "aws"
+
+    @property
+    def assembly(self) -> Path:
+        """Where the app is synthesized for this target, and what `destroy` and `connect` read later."""
+        return Path("build") / self.value / "cdk.out"
+
+
+class Target(Protocol):
+    """An account in a region: clients for it, and an environment in which a child process reaches it alone."""
+
+    @property
+    def account(self) -> str:
+        """The account id, 12 digits."""
+        ...
+
+    @property
+    def region(self) -> str:
+        """The region, such as us-west-2."""
+        ...
+
+    def client(self, service: str) -> Any:
+        """A boto3 client."""
+        ...
+
+    def environment(self) -> dict[str, str]:
+        """The complete environment of a child process."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class AwsAccount:
+    """The account of the caller's own credentials. An AWS_ENDPOINT_URL in the environment is kept as it is."""
+
+    account: str
+    region: str
+
+    @classmethod
+    def of_caller(cls, environment: Mapping[str, str] | None = None) -> AwsAccount:
+        """Ask STS who calls.
+
+        The region is AWS_REGION, else AWS_DEFAULT_REGION, else the profile's. Raises CliError without one or without
+        credentials.
+        """
+        import boto3
+        from botocore.exceptions import NoCredentialsError, ProfileNotFound
+
+        variables = os.environ if environment is None else environment
+        try:
+            session = boto3.session.Session()
+            region = variables.get("AWS_REGION") or variables.get("AWS_DEFAULT_REGION") or session.region_name
+            if region is None:
+                raise CliError("no region is set: name one with AWS_REGION, such as AWS_REGION=us-west-2, or in your profile")
+            identity = session.client("sts", region_name=region).get_caller_identity()
+        except NoCredentialsError:
+            raise CliError(
+                "no AWS credentials were found: sign in (`aws configure sso`, `aws sso login`) or set AWS_PROFILE; "
+                "without an account, deploy to the embedded AWS with `--target local`"
+            ) from None
+        except ProfileNotFound as error:
+            raise CliError(f"{error}: set AWS_PROFILE to one that `aws configure list-profiles` shows") from None
+        return cls(account=identity["Account"], region=region)
+
+    def client(self, service: str) -> Any:
+        """A boto3 client in this region."""
+        import boto3
+
+        return boto3.session.Session().client(service, region_name=self.region)  # type: ignore[call-overload]
+
+    def environment(self) -> dict[str, str]:
+        """The caller's environment, with the region that the commands here use."""
+        return {**os.environ, "AWS_REGION": self.region, "AWS_DEFAULT_REGION": self.region}
+
+
+def embedded_aws(*, auth: bool | None = None) -> LocalAws:
+    """The embedded AWS of this directory; started if it does not run.
+
+    `auth` says whether it evaluates IAM policies; None takes the one that runs as it is, and starts one without. Raises
+    CliError if it does not start, if another kind runs, or if the extra `local` is not installed.
+    """
+    server = _server()
+    running: LocalAws | None = server.running(LOCAL_STATE)
+    if running is not None and auth in (None, running.auth):
+        return running
+    models = Path(sys.prefix) / "models/botocore/data"
+    try:
+        with step("starting the embedded AWS"):
+            started: LocalAws = server.start(LOCAL_STATE, auth=auth is True, models=models if models.is_dir() else None)
+    except server.LocalAwsError as error:
+        raise CliError(str(error)) from error
+    return started
+
+
+def running_embedded_aws() -> LocalAws | None:
+    """The embedded AWS of this directory, or None if it does not run."""
+    aws: LocalAws | None = _server().running(LOCAL_STATE)
+    return aws
+
+
+def stop_embedded_aws() -> None:
+    """Stop the embedded AWS of this directory; one that does not run is a success."""
+    _server().stop(LOCAL_STATE)
+
+
+def reset_embedded_aws(aws: LocalAws) -> None:
+    """Make the embedded AWS forget everything that was deployed to it."""
+    _server().reset(aws)
+
+
+def _server() -> Any:
+    try:
+        from hyperpod_constructs.local import server
+    except ModuleNotFoundError as error:
+        raise CliError(
+            f"the embedded AWS needs {error.name}, which is not installed: pip install 'hyperpod-constructs[local]'"
+        ) from error
+    return server

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.cli import deploy as module
+from hyperpod_constructs.cli.cdk import App, Assembly
+from hyperpod_constructs.cli.console import CliError
+from hyperpod_constructs.cli.target import AwsAccount, TargetName
+from tests.cli.conftest import StubbedTarget
+from tests.cli.samples import ARN, answer_cluster, answer_stack, event, refuse_stack, write_assembly
+
+PARAMETER = "/cdk-bootstrap/hnb659fds/version"
+
+
+class Cdk:
+    """What was asked of the CDK CLI, which ends every time with `code`."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        self.calls: list[list[str]] = []
+        self.apps: list[App] = []
+        self.code = 0
+
+    def run(self, arguments: Sequence[str], target: Any) -> int:
+        self.calls.append(list(arguments))
+        return self.code
+
+    def synthesize(self, app: App, target: Any, directory: Path) -> Assembly:
+        self.apps.append(app)
+        return Assembly.read(self.directory)
+
+    def bootstrap(self, target: Any, directory: Path) -> None:
+        self.calls.append(["bootstrap"])
+
+
+@pytest.fixture
+def cdk(workdir: Path, target: StubbedTarget, monkeypatch: pytest.MonkeyPatch) -> Cdk:
+    write_assembly(workdir / "out")
+    fake = Cdk(workdir / "out")
+    monkeypatch.setattr(module, "run", fake.run)
+    monkeypatch.setattr(module, "synthesize", fake.synthesize)
+    monkeypatch.setattr(module, "bootstrap", fake.bootstrap)
+    monkeypatch.setattr(module, "embedded_aws", lambda auth: target)
+    monkeypatch.setattr(AwsAccount, "of_caller", lambda: target)
+    return fake
+
+
+def _answer_bootstrapped(target: StubbedTarget) -> None:
+    target.answer("ssm", "get_parameter", {"Parameter": {"Value": "30"}}, Name=PARAMETER)
+
+
+def _answer_deployment(target: StubbedTarget) -> None:
+    """No stack before, one cluster after."""
+    refuse_stack(target, "HyperPod-Foundation", "describe_stack_events")
+    refuse_stack(target, "HyperPod-Cluster", "describe_stack_events")
+    answer_stack(target, "HyperPod-Foundation", [])
+    answer_stack(target, "HyperPod-Cluster", [("Cluster", "AWS::SageMaker::Cluster", ARN)])
+    answer_cluster(target)
+
+
+def _deploy(where: TargetName, app: App, *, yes: bool = False) -> None:
+    module.deploy(where, app, yes=yes, auth=None)
+
+
+def test_local_bootstraps_once_and_deploys_the_assembly(
+    target: StubbedTarget, cdk: Cdk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    zones = {"AvailabilityZones": [{"ZoneId": "usw2-az2"}, {"ZoneId": "usw2-az1"}]}
+    target.answer("ec2", "describe_availability_zones", zones)
+    target.refuse("ssm", "get_parameter", "ParameterNotFound", "none")
+    _answer_deployment(target)
+    _deploy(TargetName.LOCAL, App(context=("preset=llm",)))
+    assert cdk.apps == [App(context=("preset=llm", "availability_zone_id=usw2-az1", "termination_protection=false"))]
+    assert cdk.calls == [
+        ["bootstrap"],
+        ["deploy", "--all", "--require-approval", "never", "--app", str(cdk.directory)],
+    ]
+    assert "sagemaker-demo-cluster" in capsys.readouterr().out
+    target.assert_all_asked()
+
+
+def test_local_does_not_bootstrap_twice_nor_replace_given_context(target: StubbedTarget, cdk: Cdk) -> None:
+    _answer_bootstrapped(target)
+    _answer_deployment(target)
+    app = App(context=("availability_zone=us-west-2a", "termination_protection=true"))
+    _deploy(TargetName.LOCAL, app)
+    assert cdk.apps == [app]
+    assert [call[0] for call in cdk.calls] == ["deploy"]
+
+
+def test_fails_with_the_leaf_cause(target: StubbedTarget, cdk: Cdk) -> None:
+    cdk.code = 1
+    _answer_bootstrapped(target)
+    refuse_stack(target, "HyperPod-Foundation", "describe_stack_events")
+    refuse_stack(target, "HyperPod-Cluster", "describe_stack_events")
+    target.answer("cloudformation", "describe_stack_events", {"StackEvents": []})
+    events = [event("2", "Gate", "CREATE_FAILED", "later"), event("1", "Cluster", "CREATE_FAILED", "no capacity")]
+    target.answer("cloudformation", "describe_stack_events", {"StackEvents": events})
+    answer_stack(target, "HyperPod-Cluster", [], status="ROLLBACK_COMPLETE")
+    with pytest.raises(CliError, match=r"HyperPod-Cluster is ROLLBACK_COMPLETE\. The cause: Cluster .*: no capacity"):
+        _deploy(TargetName.LOCAL, App("app"))
+
+
+def test_fails_without_an_event_and_points_at_the_cdk(target: StubbedTarget, cdk: Cdk) -> None:
+    cdk.code = 1
+    _answer_bootstrapped(target)
+    for _ in range(2):
+        refuse_stack(target, "HyperPod-Foundation", "describe_stack_events")
+        refuse_stack(target, "HyperPod-Cluster", "describe_stack_events")
+    with pytest.raises(CliError, match="no resource tells a cause: the message of the CDK CLI"):
+        _deploy(TargetName.LOCAL, App("app"))
+
+
+def test_aws_never_bootstraps(target: StubbedTarget, cdk: Cdk) -> None:
+    target.refuse("ssm", "get_parameter", "ParameterNotFound", "none")
+    with pytest.raises(CliError, match="cdk bootstrap aws://111122223333/us-west-2"):
+        _deploy(TargetName.AWS, App("app"), yes=True)
+    assert cdk.calls == []
+
+
+def test_aws_asks_and_changes_nothing_on_no(
+    target: StubbedTarget, cdk: Cdk, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("typer.confirm", lambda text, default: default)
+    _answer_bootstrapped(target)
+    with pytest.raises(CliError, match="nothing was changed"):
+        _deploy(TargetName.AWS, App("app"))
+    assert cdk.calls == []
+    out = capsys.readouterr().out
+    assert "111122223333" in out
+    assert "us-west-2" in out
+    assert "USD an hour" in out
+
+
+def test_aws_deploys_without_asking_on_yes(target: StubbedTarget, cdk: Cdk) -> None:
+    _answer_bootstrapped(target)
+    _answer_deployment(target)
+    app = App()
+    _deploy(TargetName.AWS, app, yes=True)
+    assert cdk.apps == [app]
+    assert [call[0] for call in cdk.calls] == ["deploy"]

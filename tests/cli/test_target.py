@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from typer.testing import CliRunner
+
+from hyperpod_constructs.cli.console import CliError
+from hyperpod_constructs.cli.main import app
+from hyperpod_constructs.cli.target import AwsAccount, embedded_aws
+from hyperpod_constructs.local import server
+from hyperpod_constructs.local.server import LocalAws, LocalAwsError
+
+RUNNING = LocalAws("http://127.0.0.1:1", "123456789012", "us-west-2", 4711)
+runner = CliRunner()
+
+
+class FakeSession:
+    """A boto3 session of a profile without a region, in an account."""
+
+    region_name: str | None = None
+
+    def client(self, service: str, region_name: str) -> Any:
+        assert service == "sts"
+        return self
+
+    def get_caller_identity(self) -> dict[str, str]:
+        return {"Account": "111122223333"}
+
+
+@pytest.fixture
+def no_aws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """No setting of AWS in the environment, and no place where boto3 finds credentials."""
+    for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.delenv(name, raising=False)
+    for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
+        monkeypatch.setenv(name, "/nonexistent")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+
+
+@pytest.fixture
+def started(workdir: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """Calls to the embedded AWS's server, which does not run at first."""
+    calls: list[Any] = []
+
+    def start(directory: Path, **options: Any) -> LocalAws:
+        calls.append((directory, options))
+        return RUNNING
+
+    monkeypatch.setattr(server, "running", lambda directory: None)
+    monkeypatch.setattr(server, "start", start)
+    monkeypatch.setattr(server, "stop", lambda directory: calls.append(("stop", directory)))
+    monkeypatch.setattr(server, "reset", lambda aws: calls.append(("reset", aws)))
+    return calls
+
+
+def test_account_and_region_of_the_caller(no_aws: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boto3.session, "Session", FakeSession)
+    monkeypatch.setenv("AWS_REGION", "eu-north-1")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-west-2")
+    account = AwsAccount.of_caller()
+    assert account == AwsAccount("111122223333", "eu-north-1")
+    assert account.environment()["AWS_DEFAULT_REGION"] == "eu-north-1"
+
+
+def test_the_caller_keeps_an_endpoint_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
+    assert AwsAccount("111122223333", "us-west-2").environment()["AWS_ENDPOINT_URL"] == "http://127.0.0.1:9"
+
+
+def test_fails_without_a_region(no_aws: None) -> None:
+    with pytest.raises(CliError, match="name one with AWS_REGION"):
+        AwsAccount.of_caller()
+
+
+def test_fails_without_credentials(no_aws: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_REGION", "us-west-2")
+    with pytest.raises(CliError, match="no AWS credentials were found: sign in"):
+        AwsAccount.of_caller()
+
+
+def test_fails_for_an_unknown_profile(no_aws: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "nobody")
+    with pytest.raises(CliError, match="nobody"):
+        AwsAccount.of_caller()
+
+
+def test_the_embedded_aws_is_started_where_it_belongs(started: list[Any]) -> None:
+    assert embedded_aws() is RUNNING
+    directory, options = started[0]
+    assert directory == Path("build/local")
+    assert options["auth"] is False
+
+
+def test_the_one_that_runs_is_taken(started: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "running", lambda directory: RUNNING)
+    assert embedded_aws() is RUNNING
+    assert started == []
+
+
+def test_newer_models_are_passed_when_they_are_there(started: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    (Path("models") / "botocore/data").mkdir(parents=True)
+    monkeypatch.setattr(sys, "prefix", ".")
+    embedded_aws(auth=True)
+    assert started[0][1] == {"auth": True, "models": Path("models/botocore/data")}
+
+
+def test_fails_when_it_does_not_start(started: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(directory: Path, **options: Any) -> LocalAws:
+        raise LocalAwsError("the embedded aws did not start")
+
+    monkeypatch.setattr(server, "start", refuse)
+    with pytest.raises(CliError, match="did not start"):
+        embedded_aws()
+
+
+def test_local_start_says_where(started: list[Any]) -> None:
+    result = runner.invoke(app, ["local", "start"], env={"AUTH": "true"})
+    assert result.exit_code == 0
+    assert started[0][1]["auth"] is True
+    assert "http://127.0.0.1:1" in result.stdout
+
+
+def test_local_commands_without_a_server(started: list[Any]) -> None:
+    assert [runner.invoke(app, ["local", name]).exit_code for name in ("status", "env", "reset", "stop")] == [
+        1,
+        1,
+        0,
+        0,
+    ]
+    assert started == [("stop", Path("build/local"))]
+
+
+def test_local_commands_with_a_server(started: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "running", lambda directory: RUNNING)
+    assert "running at http://127.0.0.1:1" in runner.invoke(app, ["local", "status"]).stdout
+    assert "export AWS_ENDPOINT_URL=http://127.0.0.1:1\n" in runner.invoke(app, ["local", "env"]).stdout
+    assert runner.invoke(app, ["local", "reset"]).exit_code == 0
+    assert started == [("reset", RUNNING)]

@@ -1,0 +1,50 @@
+"""The fenced blocks and inline code of a Markdown file. The words after a fence are its language and its marks."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+# Blocks with this mark need a real account: they are the only ones that no test executes.
+AWS = "aws"
+
+_FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
+_INLINE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
+_LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A fenced block: where it starts, its language, its marks, and its text."""
+
+    line: int
+    language: str
+    marks: frozenset[str]
+    text: str
+
+    def commands(self) -> list[str]:
+        """The lines of a `console` block that begin with `$ `, with their continuations; every line of a `sh` block."""
+        joined = self.text.replace("\\\n", " ")
+        if self.language == "sh":
+            return [joined]
+        return [line.removeprefix("$ ") for line in joined.splitlines() if line.startswith("$ ")]
+
+
+def blocks(markdown: str) -> list[Block]:
+    """The fenced blocks in their order."""
+    found = []
+    for match in _FENCE.finditer(markdown):
+        language, *marks = match["info"].split() or [""]
+        line = markdown.count("\n", 0, match.start()) + 1
+        found.append(Block(line, language, frozenset(marks), match["text"]))
+    return found
+
+
+def inline_code(markdown: str) -> list[str]:
+    """The code in running text."""
+    return _INLINE.findall(_FENCE.sub("", markdown))
+
+
+def local_links(markdown: str) -> list[str]:
+    """The targets of links to files of the project."""
+    return _LINK.findall(_FENCE.sub("", markdown))
