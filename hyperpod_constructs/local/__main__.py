@@ -1,0 +1,95 @@
+"""The process of the embedded AWS: `python -m hyperpod_constructs.local`, started by `server.start`."""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import fcntl
+import os
+import signal
+import socket
+import sys
+import tempfile
+from pathlib import Path
+
+from hyperpod_constructs.local.server import LOCK_FILE, LocalAws, write_state
+
+HOST = "127.0.0.1"
+
+
+def main() -> None:
+    """Bind, go to the background, load the services, serve until SIGTERM."""
+    options = _options()
+    lock = (options.directory / LOCK_FILE).open("wb")
+    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    listener = socket.create_server((HOST, options.port))
+    port = int(listener.getsockname()[1])
+    if os.fork():
+        os._exit(0)
+    os.setsid()
+    _prepare_process(options, port)
+    asyncio.run(_serve(options, listener, port))
+    # Lambda workers and the emulator's own threads are not worth waiting for.
+    sys.stdout.flush()
+    os._exit(0)
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m hyperpod_constructs.local")
+    parser.add_argument("--directory", type=Path, required=True)
+    parser.add_argument("--account", required=True)
+    parser.add_argument("--region", required=True)
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--auth", action="store_true")
+    parser.add_argument("--models", type=Path)
+    return parser.parse_args()
+
+
+def _prepare_process(options: argparse.Namespace, port: int) -> None:
+    """Settings that the emulator reads when it is imported."""
+    temporary = options.directory / "tmp"
+    temporary.mkdir(exist_ok=True)
+    tempfile.tempdir = str(temporary)
+    os.environ.update(
+        TMPDIR=str(temporary),
+        PYTHONPATH=str(Path(__file__).parent / "lambda_site"),
+        NODE_PATH=os.pathsep.join(filter(None, (os.environ.get("NODE_PATH"), str(Path(sys.prefix) / "lib" / "node_modules")))),
+        PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
+        BIND_HOST=HOST,
+        MINISTACK_HOST=HOST,
+        GATEWAY_PORT=str(port),
+        MINISTACK_REGION=options.region,
+        MINISTACK_ACCOUNT_ID=options.account,
+        IOT_MTLS_ENABLED="0",
+        SFTP_ENABLED="0",
+        LAMBDA_EXECUTOR="local",
+        AUTH="true" if options.auth else "false",
+        LOG_LEVEL=os.environ.get("LOG_LEVEL", "WARNING"),
+    )
+
+
+async def _serve(options: argparse.Namespace, listener: socket.socket, port: int) -> None:
+    from hypercorn.asyncio import serve
+    from hypercorn.config import Config
+
+    from hyperpod_constructs.local import mount
+
+    aws = LocalAws(f"http://{HOST}:{port}", options.account, options.region, os.getpid(), options.auth)
+    app = mount.application(aws, options.models)
+    config = Config()
+    config.bind = [f"fd://{listener.detach()}"]
+    config.keep_alive_timeout = 75
+    config.graceful_timeout = 0.5
+    config.loglevel = "WARNING"
+    stopped = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stopped.set)
+    server = asyncio.create_task(serve(app, config, shutdown_trigger=stopped.wait))  # type: ignore[arg-type]
+    await app.started.wait()
+    write_state(options.directory, await asyncio.to_thread(mount.with_credentials, aws))
+    await server
+
+
+if __name__ == "__main__":
+    main()

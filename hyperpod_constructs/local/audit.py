@@ -1,0 +1,180 @@
+"""The property audit: a property of a template that no handler read was not honoured, and must fail the deploy by name.
+
+Handlers get their properties in containers that record what is read. A container that was read key by key answers for every key;
+one that was taken without looking inside was passed on as a whole, and is the receiver's to judge.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from hyperpod_constructs.local.audit_exceptions import EXCEPTIONS
+
+_MISSING = object()
+
+
+class UnreadPropertyError(ValueError):
+    """A template sets a property that the embedded AWS does not honour."""
+
+
+class RecordingDict(dict[str, Any]):
+    """A dictionary that records which keys were read. It is a real `dict`, since handlers and json ask for one."""
+
+    def __init__(self, plain: Mapping[str, Any]) -> None:
+        super().__init__({key: recording(value) for key, value in plain.items()})
+        self.read: set[str] = set()
+
+    def __getitem__(self, key: str) -> Any:
+        self.read.add(key)
+        return super().__getitem__(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        """As of `dict`; recorded."""
+        self.read.add(key)
+        return super().get(key, default)
+
+    def pop(self, key: str, *default: Any) -> Any:
+        """As of `dict`; recorded."""
+        self.read.add(key)
+        return super().pop(key, *default)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(list(super().keys()))
+
+    def values(self) -> Any:
+        """As of `dict`; everything counts as read."""
+        self._read_all()
+        return super().values()
+
+    def items(self) -> Any:
+        """As of `dict`; everything counts as read."""
+        self._read_all()
+        return super().items()
+
+    def copy(self) -> dict[str, Any]:
+        """As of `dict`; everything counts as read."""
+        self._read_all()
+        return dict(super().items())
+
+    def __or__(self, other: Any) -> Any:
+        return self.copy() | other
+
+    def __ror__(self, other: Any) -> Any:
+        return other | self.copy()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> dict[str, Any]:
+        self._read_all()
+        return {key: copy.deepcopy(value, memo) for key, value in super().items()}
+
+    def __reduce__(self) -> Any:
+        self._read_all()
+        return dict, (dict(super().items()),)
+
+    def unread(self) -> Iterator[str]:
+        """The dotted paths of the keys that nobody read."""
+        for key, value in super().items():
+            if key not in self.read:
+                yield key
+            else:
+                yield from (f"{key}.{path}" for path in _unread_inside(value))
+
+    @property
+    def touched(self) -> bool:
+        """Whether anything inside was read."""
+        return bool(self.read)
+
+    def _read_all(self) -> None:
+        self.read.update(super().keys())
+
+
+def recording(value: Any) -> Any:
+    """The same value with every dictionary in it replaced by one that records."""
+    if isinstance(value, Mapping):
+        return RecordingDict(value)
+    if isinstance(value, list):
+        return [recording(item) for item in value]
+    return value
+
+
+def plain(value: Any) -> Any:
+    """The value with ordinary containers; reads nothing."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in dict.items(value)}
+    if isinstance(value, list):
+        return [plain(item) for item in value]
+    return value
+
+
+def _unread_inside(value: Any) -> Iterator[str]:
+    if isinstance(value, RecordingDict) and value.touched:
+        yield from value.unread()
+    elif isinstance(value, list):
+        for item in value:
+            yield from _unread_inside(item)
+
+
+def complain(type_name: str, logical_id: str, paths: list[str]) -> None:
+    """Raise UnreadPropertyError if any of these paths is not excepted."""
+    found = sorted({path for path in paths if not excepted(type_name, path)})
+    if found:
+        raise UnreadPropertyError(
+            f"the embedded aws does not honour {', '.join(found)} of {logical_id} ({type_name}): no handler reads it;"
+            f" leave it out of what is deployed locally, or teach the handler of {type_name} to honour it"
+        )
+
+
+def excepted(type_name: str, path: str) -> bool:
+    """Whether a reviewed exception covers the property, or a property that it is inside of."""
+    parts = path.split(".")
+    return any((type_name, ".".join(parts[:end])) in EXCEPTIONS for end in range(1, len(parts) + 1))
+
+
+def changed(old: Any, new: Any, path: str) -> bool:
+    """Whether a dotted path differs between two sets of properties; a path through a list counts as the list."""
+    for part in path.split("."):
+        if not isinstance(old, dict) or not isinstance(new, dict):
+            break
+        old, new = dict.get(old, part, _MISSING), dict.get(new, part, _MISSING)
+    return bool(old != new)
+
+
+def audited(type_name: str, handler: Mapping[str, Any], during_update: Callable[[], bool]) -> dict[str, Any]:
+    """The handler of a type with the audit around its `create` and `update`; what fails the audit is undone first."""
+    create, update, delete = handler["create"], handler.get("update"), handler.get("delete")
+    with_logical_id = bool(handler.get("update_with_logical_id"))
+
+    def audited_create(logical_id: str, properties: dict[str, Any], stack: str) -> Any:
+        recorder = RecordingDict(properties)
+        created = create(logical_id, recorder, stack)
+        try:
+            complain(type_name, logical_id, list(recorder.unread()))
+        except UnreadPropertyError:
+            if delete is not None and not during_update():
+                arguments = (logical_id,) if handler.get("delete_with_logical_id") else ()
+                delete(created[0], plain(properties), *arguments)
+            raise
+        return created
+
+    def audited_update(
+        physical_id: str, old: dict[str, Any], new: dict[str, Any], stack: str, logical_id: str | None = None
+    ) -> Any:
+        arguments = (logical_id,) if with_logical_id else ()
+        recorder = RecordingDict(new)
+        updated = update(physical_id, plain(old), recorder, stack, *arguments)
+        removed = [key for key in old if key not in new and key not in recorder.read]
+        unread = [path for path in recorder.unread() if changed(old, new, path)]
+        try:
+            complain(type_name, logical_id or physical_id, removed + unread)
+        except UnreadPropertyError:
+            if updated[0] == physical_id:
+                update(physical_id, plain(new), plain(old), stack, *arguments)
+            raise
+        return updated
+
+    wrapped = {**handler, "create": audited_create}
+    if update is not None:
+        wrapped["update"] = audited_update
+        wrapped["update_with_logical_id"] = True
+    return wrapped

@@ -1,0 +1,62 @@
+"""How the services and the resource providers reach their neighbours: boto3 clients at the caller's endpoint."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any, Protocol
+
+import botocore.session
+from botocore.config import Config
+
+from hyperpod_constructs.local.service import Caller
+
+
+class Clients(Protocol):
+    """A factory of boto3 clients; `service` is botocore's name of the service."""
+
+    def __call__(self, service: str, caller: Caller) -> Any:
+        """The client of a service in the caller's account and region, at the caller's endpoint."""
+        ...
+
+
+class BotoClients:
+    """Clients of the embedded AWS, one per service and caller, made once and shared between threads.
+
+    The access key id is the account, which the embedded AWS takes for its root user. `models` is a botocore data folder
+    with service models that are newer than the installed botocore's; these serve when it is not given.
+    """
+
+    def __init__(self, models: Path | None = None) -> None:
+        self._session = botocore.session.Session()
+        if models is not None:
+            self._session.get_component("data_loader").search_paths.insert(0, str(models))
+        self._made: dict[tuple[str, Caller], Any] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, service: str, caller: Caller) -> Any:
+        """The client of a service in the caller's account and region, at the caller's endpoint."""
+        with self._lock:
+            client = self._made.get((service, caller))
+            if client is None:
+                client = self._made[service, caller] = self._session.create_client(
+                    service,
+                    region_name=caller.region,
+                    endpoint_url=caller.endpoint,
+                    aws_access_key_id=caller.account,
+                    aws_secret_access_key="local",
+                    config=Config(retries={"mode": "standard", "total_max_attempts": 5}, max_pool_connections=50),
+                )
+            return client
+
+
+def partition(region: str) -> str:
+    """The partition of a region, as ARNs spell it: `aws`, `aws-cn` or `aws-us-gov`."""
+    if region.startswith("cn-"):
+        return "aws-cn"
+    return "aws-us-gov" if region.startswith("us-gov-") else "aws"
+
+
+def dns_suffix(region: str) -> str:
+    """The suffix of the host names that AWS gives out in a region."""
+    return "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"

@@ -1,0 +1,99 @@
+"""Amazon EC2 of the embedded AWS: moto's backend, in this process, because ministack's EC2 validates almost nothing."""
+
+from __future__ import annotations
+
+import logging
+import threading
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import Any
+from urllib.parse import parse_qsl, urlencode
+from xml.sax.saxutils import escape
+
+from hyperpod_constructs.local import ec2_rules
+from hyperpod_constructs.local.service import AwsError, Caller
+
+log = logging.getLogger(__name__)
+
+Response = tuple[int, dict[str, str], bytes]
+
+
+class Ec2:
+    """Answers EC2 requests with moto; loaded at the first request, one request at a time, as moto is not thread-safe."""
+
+    def __init__(self, caller: Callable[[], Caller]) -> None:
+        self._caller = caller
+        self._lock = threading.Lock()
+
+    def answer(self, request: tuple[str, str, Mapping[str, str], bytes, Mapping[str, list[str]]]) -> Response:
+        """Answer one request of the query protocol."""
+        from moto.core.exceptions import ServiceException
+
+        _, _, headers, body, query = request
+        caller = self._caller()
+        encoded = "&".join(filter(None, (body.decode(), urlencode(query, doseq=True))))
+        parameters = dict(parse_qsl(encoded, keep_blank_values=True))
+        with self._lock:
+            backend = self._backends[caller.account][caller.region]
+            try:
+                ec2_rules.refuse(backend, parameters)
+                response = self._ask_moto(headers, encoded, caller)
+                if response[0] == 200:
+                    ec2_rules.complete(backend, parameters)
+                return response
+            except AwsError as error:
+                return _error(error)
+            except ServiceException as error:
+                return _error(AwsError(str(error.code), str(error.message)))
+            except Exception:
+                log.exception("ec2 %s failed", parameters.get("Action"))
+                return _error(AwsError("InternalError", "the embedded aws failed; its log tells why", 500))
+
+    def load(self) -> None:
+        """Load moto before the first request needs it."""
+        with self._lock:
+            self._application  # noqa: B018
+
+    def reset(self) -> None:
+        """Forget every network, in every account and region."""
+        from moto.core.base_backend import BackendDict
+
+        with self._lock:
+            BackendDict.reset()
+
+    def _ask_moto(self, headers: Mapping[str, str], encoded: str, caller: Caller) -> Response:
+        from werkzeug.test import Client, EnvironBuilder
+
+        builder = EnvironBuilder(
+            method="POST",
+            base_url=f"http://ec2.{caller.region}.amazonaws.com",
+            headers={
+                "authorization": headers.get("authorization", ""),
+                "content-type": "application/x-www-form-urlencoded",
+                "x-moto-account-id": caller.account,
+            },
+            data=encoded,
+        )
+        answered = Client(self._application).open(builder)
+        content_type = answered.headers.get("Content-Type", "text/xml")
+        return answered.status_code, {"Content-Type": content_type}, answered.get_data()
+
+    @cached_property
+    def _application(self) -> Any:
+        from moto.server import create_backend_app
+
+        return create_backend_app("ec2")
+
+    @cached_property
+    def _backends(self) -> Any:
+        from moto.ec2.models import ec2_backends
+
+        return ec2_backends
+
+
+def _error(error: AwsError) -> Response:
+    body = (
+        f"<Response><Errors><Error><Code>{escape(error.code)}</Code><Message>{escape(error.message)}</Message></Error></Errors>"
+        "<RequestID>00000000-0000-4000-8000-000000000000</RequestID></Response>"
+    )
+    return error.status, {"Content-Type": "text/xml"}, body.encode()

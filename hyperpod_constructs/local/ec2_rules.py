@@ -1,0 +1,263 @@
+"""What EC2 refuses and moto's EC2 lets pass: checks before a request reaches moto, and what moto forgets to clean up after it.
+
+Codes and wording follow the EC2 error reference (https://docs.aws.amazon.com/AWSEC2/latest/APIReference/errors-overview.html).
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+import botocore.session
+
+from hyperpod_constructs.local.service import AwsError
+
+Parameters = Mapping[str, str]
+"""The flat parameters of the query protocol, such as `SecurityGroupId.1`."""
+
+RESERVED_ADDRESSES = 5
+"""Addresses that AWS keeps of every subnet: the first four and the last."""
+
+
+def refuse(backend: Any, parameters: Parameters) -> None:
+    """Raise AwsError if AWS would refuse this request; `backend` is moto's EC2 of the account and region."""
+    rule = _RULES.get(parameters.get("Action", ""))
+    if rule is not None:
+        rule(backend, parameters)
+
+
+def complete(backend: Any, parameters: Parameters) -> None:
+    """Finish what moto leaves undone after it answered a request with success."""
+    follow_up = _FOLLOW_UPS.get(parameters.get("Action", ""))
+    if follow_up is not None:
+        follow_up(backend, parameters)
+
+
+def _values(parameters: Parameters, name: str) -> list[str]:
+    return [value for key, value in parameters.items() if key.rpartition(".")[0] == name and key.rpartition(".")[2].isdigit()]
+
+
+def _groups(backend: Any) -> Iterator[Any]:
+    for groups in list(backend.groups.values()):
+        yield from list(groups.values())
+
+
+def _subnets(backend: Any) -> Iterator[Any]:
+    for subnets in list(backend.subnets.values()):
+        yield from list(subnets.values())
+
+
+def _in_use(what: str) -> AwsError:
+    return AwsError("DependencyViolation", what)
+
+
+def _known_group(backend: Any, group_id: str, vpc_id: str | None = None) -> None:
+    for group in _groups(backend):
+        if group.id == group_id:
+            if vpc_id is not None and group.vpc_id != vpc_id:
+                raise AwsError(
+                    "InvalidGroup.NotFound",
+                    f"You have specified two resources that belong to different networks: {group_id} is not in {vpc_id}",
+                )
+            return
+    raise AwsError("InvalidGroup.NotFound", f"The security group '{group_id}' does not exist")
+
+
+def _associate_vpc_cidr_block(backend: Any, parameters: Parameters) -> None:
+    block = ipaddress.ip_network(parameters["CidrBlock"], strict=False)
+    vpc = backend.get_vpc(parameters["VpcId"])
+    for known in vpc.get_cidr_block_association_set():
+        if block.overlaps(ipaddress.ip_network(known["cidr_block"])):
+            raise AwsError("InvalidVpc.Range", f"The CIDR '{block}' conflicts with {known['cidr_block']} of {vpc.id}")
+
+
+def _disassociate_vpc_cidr_block(backend: Any, parameters: Parameters) -> None:
+    association = parameters["AssociationId"]
+    for vpc in list(backend.vpcs.values()):
+        for known in vpc.get_cidr_block_association_set():
+            if known["association_id"] != association:
+                continue
+            block = ipaddress.ip_network(known["cidr_block"])
+            users = [s.id for s in _subnets(backend) if s.vpc_id == vpc.id and block.overlaps(ipaddress.ip_network(s.cidr_block))]
+            if users:
+                raise _in_use(f"The vpc CIDR block with association ID {association} has dependencies: {', '.join(users)}")
+
+
+def _create_subnet(backend: Any, parameters: Parameters) -> None:
+    name, zone_id = parameters.get("AvailabilityZone"), parameters.get("AvailabilityZoneId")
+    zones = {zone.zone_id: zone.name for zone in backend.describe_availability_zones()}
+    if zone_id is not None and zone_id not in zones:
+        raise AwsError(
+            "InvalidParameterValue",
+            f"Value ({zone_id}) for parameter availabilityZoneId is invalid. "
+            f"Subnets can currently only be created in the following availability zones: {', '.join(sorted(zones))}.",
+        )
+    if name is not None and name not in zones.values():
+        raise AwsError(
+            "InvalidParameterValue",
+            f"Value ({name}) for parameter availabilityZone is invalid. "
+            f"Subnets can currently only be created in the following availability zones: {', '.join(sorted(zones.values()))}.",
+        )
+    if name is not None and zone_id is not None and zones[zone_id] != name:
+        raise AwsError("InvalidParameterCombination", f"{name} is not the zone {zone_id}, which is {zones[zone_id]}")
+
+
+def _delete_subnet(backend: Any, parameters: Parameters) -> None:
+    subnet_id = parameters["SubnetId"]
+    users = [eni.id for eni in list(backend.enis.values()) if eni.subnet.id == subnet_id]
+    if users:
+        raise _in_use(f"The subnet '{subnet_id}' has dependencies and cannot be deleted: {', '.join(users)}")
+
+
+def _create_security_group(backend: Any, parameters: Parameters) -> None:
+    if "VpcId" in parameters:
+        backend.get_vpc(parameters["VpcId"])
+
+
+def _authorize(backend: Any, parameters: Parameters) -> None:
+    for name, value in parameters.items():
+        if ".Groups." in name and name.endswith(".GroupId"):
+            _known_group(backend, value)
+
+
+def _delete_security_group(backend: Any, parameters: Parameters) -> None:
+    group_id = parameters.get("GroupId", "")
+    if any(group.id == group_id and group.is_default for group in _groups(backend)):
+        raise AwsError("CannotDelete", f'the specified group: "{group_id}" name: "default" cannot be deleted by a user')
+    users = [eni.id for eni in list(backend.enis.values()) if any(group.id == group_id for group in eni.group_set)]
+    for group in _groups(backend):
+        rules = [*group.ingress_rules, *group.egress_rules]
+        if group.id != group_id and any(_names_group(rule, group_id) for rule in rules):
+            users.append(group.id)
+    if users:
+        raise _in_use(f"resource {group_id} has a dependent object: {', '.join(users)}")
+
+
+def _names_group(rule: Any, group_id: str) -> bool:
+    return bool(rule.source_group) and group_id in (rule.source_group.get("GroupId"), rule.source_group.get("group_id"))
+
+
+def _create_network_interface(backend: Any, parameters: Parameters) -> None:
+    subnet = backend.get_subnet(parameters["SubnetId"])
+    for group_id in _values(parameters, "SecurityGroupId"):
+        _known_group(backend, group_id, subnet.vpc_id)
+    taken = sum(1 for eni in list(backend.enis.values()) if eni.subnet.id == subnet.id)
+    if taken >= ipaddress.ip_network(subnet.cidr_block).num_addresses - RESERVED_ADDRESSES:
+        raise AwsError(
+            "InsufficientFreeAddressesInSubnet",
+            f"The specified subnet '{subnet.id}' does not have enough free addresses to satisfy the request.",
+        )
+
+
+def _delete_vpc(backend: Any, parameters: Parameters) -> None:
+    vpc_id = parameters["VpcId"]
+    users = [group.id for group in _groups(backend) if group.vpc_id == vpc_id and not group.is_default]
+    users += [gateway.id for gateway in backend.internet_gateways.values() if gateway.vpc and gateway.vpc.id == vpc_id]
+    users += [point.id for point in backend.vpc_end_points.values() if point.vpc_id == vpc_id and point.state != "deleted"]
+    if users:
+        raise _in_use(f"The vpc '{vpc_id}' has dependencies and cannot be deleted: {', '.join(users)}")
+
+
+def _live_nat_gateways(backend: Any) -> list[Any]:
+    return [gateway for gateway in backend.nat_gateways.values() if gateway.state != "deleted"]
+
+
+def _nat_gateway_of(backend: Any, allocation: str | None) -> Any:
+    for gateway in _live_nat_gateways(backend):
+        if any(address.get("allocationId") == allocation for address in gateway.address_set):
+            return gateway
+    return None
+
+
+def _create_nat_gateway(backend: Any, parameters: Parameters) -> None:
+    backend.get_subnet(parameters["SubnetId"])
+    allocation = parameters.get("AllocationId")
+    if allocation is not None and (user := _nat_gateway_of(backend, allocation)) is not None:
+        raise AwsError("Resource.AlreadyAssociated", f"elastic ip address [{allocation}] is already associated with {user.id}")
+
+
+def _release_address(backend: Any, parameters: Parameters) -> None:
+    allocation = parameters.get("AllocationId")
+    if allocation is not None and (user := _nat_gateway_of(backend, allocation)) is not None:
+        raise AwsError("InvalidIPAddress.InUse", f"Address {allocation} is in use by {user.id}")
+
+
+def _detach_internet_gateway(backend: Any, parameters: Parameters) -> None:
+    vpc_id = parameters["VpcId"]
+    if any(gateway.vpc_id == vpc_id and gateway.connectivity_type == "public" for gateway in _live_nat_gateways(backend)):
+        raise _in_use(
+            f"Network {vpc_id} has some mapped public address(es). Please unmap those public address(es) before detaching the gateway."
+        )
+
+
+def _associate_route_table(backend: Any, parameters: Parameters) -> None:
+    subnet_id, table_id = parameters.get("SubnetId"), parameters["RouteTableId"]
+    for table in backend.route_tables.values():
+        if table.id != table_id and any(one.get("SubnetId") == subnet_id for one in table.associations):
+            raise AwsError("Resource.AlreadyAssociated", f"the subnet {subnet_id} is associated with {table.id} already")
+
+
+def _create_route(backend: Any, parameters: Parameters) -> None:
+    gateway = parameters.get("NatGatewayId")
+    if gateway is not None and gateway not in [known.id for known in _live_nat_gateways(backend)]:
+        raise AwsError("InvalidNatGatewayID.NotFound", f"The natGateway ID '{gateway}' does not exist")
+
+
+def _create_vpc_endpoint(backend: Any, parameters: Parameters) -> None:
+    vpc = backend.get_vpc(parameters["VpcId"])
+    service = parameters["ServiceName"]
+    domain, _, name = service.partition(f".{backend.region_name}.")
+    if domain not in ("com.amazonaws", "cn.com.amazonaws", "aws.sagemaker") or not _is_service(name):
+        raise AwsError("InvalidServiceName", f"The Vpc Endpoint Service '{service}' does not exist")
+    for table_id in _values(parameters, "RouteTableId"):
+        backend.get_route_table(table_id)
+    for group_id in _values(parameters, "SecurityGroupId"):
+        _known_group(backend, group_id, vpc.id)
+
+
+def _is_service(name: str) -> bool:
+    """Whether an endpoint service of this name can exist: no list of them is shipped with botocore, service names are."""
+    first = name.partition(".")[0].partition("-")[0]
+    others = {"ec2messages", "ssmmessages", "monitoring", "elasticfilesystem", "states", "execute", "aps", "studio", "notebook"}
+    return first in others or first in {known.partition("-")[0] for known in botocore.session.Session().get_available_services()}
+
+
+def _after_delete_nat_gateway(backend: Any, parameters: Parameters) -> None:
+    gateway = backend.nat_gateways[parameters["NatGatewayId"]]
+    for address in gateway.address_set:
+        backend.enis.pop(address.get("networkInterfaceId"), None)
+
+
+def _after_create_vpc_endpoint(backend: Any, parameters: Parameters) -> None:
+    point = list(backend.vpc_end_points.values())[-1]
+    point.vpc_endpoint_type = point.vpc_endpoint_type or "Gateway"
+    groups = _values(parameters, "SecurityGroupId")
+    for interface in point.network_interface_ids or []:
+        if groups:
+            backend.modify_network_interface_attribute(interface, groups)
+
+
+_RULES: dict[str, Callable[[Any, Parameters], None]] = {
+    "AssociateRouteTable": _associate_route_table,
+    "AssociateVpcCidrBlock": _associate_vpc_cidr_block,
+    "AuthorizeSecurityGroupEgress": _authorize,
+    "AuthorizeSecurityGroupIngress": _authorize,
+    "CreateNatGateway": _create_nat_gateway,
+    "CreateNetworkInterface": _create_network_interface,
+    "CreateRoute": _create_route,
+    "CreateSecurityGroup": _create_security_group,
+    "CreateSubnet": _create_subnet,
+    "CreateVpcEndpoint": _create_vpc_endpoint,
+    "DeleteSecurityGroup": _delete_security_group,
+    "DeleteSubnet": _delete_subnet,
+    "DeleteVpc": _delete_vpc,
+    "DetachInternetGateway": _detach_internet_gateway,
+    "DisassociateVpcCidrBlock": _disassociate_vpc_cidr_block,
+    "ReleaseAddress": _release_address,
+}
+
+_FOLLOW_UPS: dict[str, Callable[[Any, Parameters], None]] = {
+    "CreateVpcEndpoint": _after_create_vpc_endpoint,
+    "DeleteNatGateway": _after_delete_nat_gateway,
+}

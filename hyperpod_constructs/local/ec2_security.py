@@ -1,0 +1,174 @@
+"""CloudFormation providers: security groups and their rules."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from hyperpod_constructs.local.ec2_provider import Ec2Provider, Properties, retag, tag_specifications, unless_gone
+from hyperpod_constructs.local.provider import Provisioned
+from hyperpod_constructs.local.service import AwsError, Caller
+
+_EVERYTHING = {"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}
+"""The egress rule that AWS gives a new group, and that CloudFormation keeps only if the template names none."""
+
+
+def permission(rule: Properties, peer: str) -> dict[str, Any]:
+    """A rule of a template as the API takes it; `peer` is `Source` or `Destination`.
+
+    Raises AwsError if it names no peer or more than one.
+    """
+    protocol = str(rule["IpProtocol"])
+    wanted: dict[str, Any] = {"IpProtocol": protocol}
+    for name in ("FromPort", "ToPort"):
+        port = rule.get(name)
+        if port is not None and protocol != "-1":
+            wanted[name] = int(port)
+    text = {} if (description := rule.get("Description")) is None else {"Description": description}
+    peers: list[tuple[str, dict[str, Any]]] = []
+    if (block := rule.get("CidrIp")) is not None:
+        peers.append(("IpRanges", {"CidrIp": block}))
+    if (block := rule.get("CidrIpv6")) is not None:
+        peers.append(("Ipv6Ranges", {"CidrIpv6": block}))
+    if (prefixes := rule.get(f"{peer}PrefixListId")) is not None:
+        peers.append(("PrefixListIds", {"PrefixListId": prefixes}))
+    if (group := rule.get(f"{peer}SecurityGroupId")) is not None:
+        owner = {} if (account := rule.get("SourceSecurityGroupOwnerId")) is None else {"UserId": account}
+        peers.append(("UserIdGroupPairs", {"GroupId": group, **owner}))
+    if len(peers) != 1:
+        raise AwsError(
+            "InvalidParameterCombination", f"a rule names exactly one of a CIDR block, a prefix list and a group: {peers}"
+        )
+    kind, value = peers[0]
+    return {**wanted, kind: [{**value, **text}]}
+
+
+class SecurityGroup(Ec2Provider):
+    """AWS::EC2::SecurityGroup."""
+
+    type_name = "AWS::EC2::SecurityGroup"
+    create_only = frozenset({"GroupName", "GroupDescription", "VpcId"})
+
+    def create(self, properties: Properties, logical_id: str, stack: str, caller: Caller) -> Provisioned:
+        """Create the group with its rules."""
+        ec2 = self.ec2(caller)
+        name = properties.get("GroupName") or f"{stack}-{logical_id}-{uuid.uuid4().hex[:12].upper()}"
+        arguments = {} if (vpc := properties.get("VpcId")) is None else {"VpcId": vpc}
+        ingress, egress = self._rules(properties)
+        tags = tag_specifications("security-group", properties.get("Tags", ()))
+        group_id = ec2.create_security_group(GroupName=name, Description=properties["GroupDescription"], **arguments, **tags)[
+            "GroupId"
+        ]
+        try:
+            self._reconcile(ec2, group_id, [], ingress, [_EVERYTHING], egress)
+        except Exception:
+            ec2.delete_security_group(GroupId=group_id)
+            raise
+        return self._provisioned(ec2, group_id)
+
+    def update(self, physical_id: str, old: Properties, new: Properties, stack: str, caller: Caller) -> Provisioned:
+        """Change rules and tags; rules of other resources stay."""
+        ec2 = self.ec2(caller)
+        old_ingress, old_egress = self._rules(old)
+        ingress, egress = self._rules(new)
+        self._reconcile(ec2, physical_id, old_ingress, ingress, old_egress, egress)
+        retag(ec2, physical_id, old, new)
+        return self._provisioned(ec2, physical_id)
+
+    def delete(self, physical_id: str, properties: Properties, caller: Caller) -> None:
+        """Delete the group; refused while an interface or a rule of another group uses it."""
+        unless_gone(lambda: self.ec2(caller).delete_security_group(GroupId=physical_id))
+
+    def _rules(self, properties: Properties) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+        ingress = [permission(rule, "Source") for rule in properties.get("SecurityGroupIngress") or ()]
+        egress = [permission(rule, "Destination") for rule in properties.get("SecurityGroupEgress") or ()]
+        return ingress, egress or [_EVERYTHING]
+
+    def _reconcile(
+        self,
+        ec2: Any,
+        group_id: str,
+        old_ingress: Sequence[dict[str, Any]],
+        ingress: Sequence[dict[str, Any]],
+        old_egress: Sequence[dict[str, Any]],
+        egress: Sequence[dict[str, Any]],
+    ) -> None:
+        for old, new, revoke, authorize in (
+            (old_ingress, ingress, ec2.revoke_security_group_ingress, ec2.authorize_security_group_ingress),
+            (old_egress, egress, ec2.revoke_security_group_egress, ec2.authorize_security_group_egress),
+        ):
+            if gone := [rule for rule in old if rule not in new]:
+                revoke(GroupId=group_id, IpPermissions=gone)
+            if added := [rule for rule in new if rule not in old]:
+                authorize(GroupId=group_id, IpPermissions=added)
+
+    def _provisioned(self, ec2: Any, group_id: str) -> Provisioned:
+        group = ec2.describe_security_groups(GroupIds=[group_id])["SecurityGroups"][0]
+        return Provisioned(group_id, {"GroupId": group_id, "Id": group_id, "VpcId": group["VpcId"]})
+
+
+class _Rule(Ec2Provider):
+    """A rule that is a resource of its own. Everything but its description replaces it."""
+
+    direction: ClassVar[str]
+    peer: ClassVar[str]
+
+    def create(self, properties: Properties, logical_id: str, stack: str, caller: Caller) -> Provisioned:
+        """Authorize the rule."""
+        ec2 = self.ec2(caller)
+        authorize = getattr(ec2, f"authorize_security_group_{self.direction}")
+        wanted = permission(properties, self.peer)
+        answer = authorize(GroupId=properties["GroupId"], IpPermissions=[wanted])
+        rule = str(answer["SecurityGroupRules"][0]["SecurityGroupRuleId"])
+        return Provisioned(rule, {"Id": rule})
+
+    def update(self, physical_id: str, old: Properties, new: Properties, stack: str, caller: Caller) -> Provisioned:
+        """Change the description."""
+        describe = getattr(self.ec2(caller), f"update_security_group_rule_descriptions_{self.direction}")
+        describe(GroupId=new["GroupId"], IpPermissions=[permission(new, self.peer)])
+        return Provisioned(physical_id, {"Id": physical_id})
+
+    def delete(self, physical_id: str, properties: Properties, caller: Caller) -> None:
+        """Revoke the rule."""
+        revoke = getattr(self.ec2(caller), f"revoke_security_group_{self.direction}")
+        unless_gone(lambda: revoke(GroupId=properties["GroupId"], SecurityGroupRuleIds=[physical_id]))
+
+
+class SecurityGroupIngress(_Rule):
+    """AWS::EC2::SecurityGroupIngress."""
+
+    type_name = "AWS::EC2::SecurityGroupIngress"
+    direction, peer = "ingress", "Source"
+    create_only = frozenset(
+        {
+            "GroupId",
+            "IpProtocol",
+            "FromPort",
+            "ToPort",
+            "CidrIp",
+            "CidrIpv6",
+            "SourceSecurityGroupId",
+            "SourcePrefixListId",
+            "SourceSecurityGroupOwnerId",
+        }
+    )
+
+
+class SecurityGroupEgress(_Rule):
+    """AWS::EC2::SecurityGroupEgress."""
+
+    type_name = "AWS::EC2::SecurityGroupEgress"
+    direction, peer = "egress", "Destination"
+    create_only = frozenset(
+        {
+            "GroupId",
+            "IpProtocol",
+            "FromPort",
+            "ToPort",
+            "CidrIp",
+            "CidrIpv6",
+            "DestinationSecurityGroupId",
+            "DestinationPrefixListId",
+        }
+    )

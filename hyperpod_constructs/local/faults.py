@@ -1,0 +1,106 @@
+"""What a test can make go wrong in the embedded HyperPod and FSx: one object, shared by the services and the control
+endpoint.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+DEFAULT_TRANSITION_SECONDS = 0.5
+
+
+@dataclass
+class Faults:
+    """Faults to inject; a new object injects none. Takes effect at the next transition or request, for clusters that
+    exist too.
+
+    As JSON it is one object with the fields' names as keys; a key that is left out has its default, so `{}` heals
+    everything:
+
+        {"no_capacity": ["workers", "ml.p5.48xlarge"],
+         "failing_scripts": {"controller": "mount.lustre: connection timed out"},
+         "throttle": {"CreateCluster": 2},
+         "slow_creation": 3.0}
+    """
+
+    no_capacity: frozenset[str] = frozenset()
+    """Names of instance groups and instance types for which there is no capacity."""
+
+    failing_scripts: Mapping[str, str] = field(default_factory=dict)
+    """Instance group to the last line that its lifecycle script logs before it exits with 1."""
+
+    throttle: Mapping[str, int] = field(default_factory=dict)
+    """Operation (`CreateCluster`) to the number of its next calls that are answered with ThrottlingException."""
+
+    slow_creation: float = DEFAULT_TRANSITION_SECONDS
+    """Seconds that one transition takes, such as Creating to InService of a file system, or Pending to Running of a
+    node.
+    """
+
+    _lock: threading.Lock = field(default_factory=threading.Lock, init=False, repr=False, compare=False)
+
+    @classmethod
+    def from_json(cls, mapping: Mapping[str, Any]) -> Faults:
+        """The faults that a JSON object describes. Raises ValueError for an unknown key or a value of another kind."""
+        known = [item.name for item in fields(cls) if item.init]
+        for key in mapping:
+            if key not in known:
+                raise ValueError(f"faults: found the key {key!r}; allowed are {', '.join(known)}")
+        values: dict[str, Any] = dict(mapping)
+        if "no_capacity" in values:
+            values["no_capacity"] = frozenset(_strings("no_capacity", values["no_capacity"]))
+        if "failing_scripts" in values:
+            _mapping_of("failing_scripts", values["failing_scripts"], str, "instance group to a log line")
+        if "throttle" in values:
+            _mapping_of("throttle", values["throttle"], int, "operation to a number of calls")
+        if "slow_creation" in values:
+            values["slow_creation"] = _seconds(values["slow_creation"])
+        return cls(**values)
+
+    def to_json(self) -> dict[str, Any]:
+        """The JSON object of `from_json`."""
+        with self._lock:
+            return {
+                "no_capacity": sorted(self.no_capacity),
+                "failing_scripts": dict(self.failing_scripts),
+                "throttle": dict(self.throttle),
+                "slow_creation": self.slow_creation,
+            }
+
+    def assign(self, other: Faults) -> None:
+        """Take the other's values: the way to change faults that services share."""
+        with self._lock:
+            self.no_capacity = other.no_capacity
+            self.failing_scripts = dict(other.failing_scripts)
+            self.throttle = dict(other.throttle)
+            self.slow_creation = other.slow_creation
+
+    def take_throttle(self, operation: str) -> bool:
+        """Whether this call of the operation is to be throttled; counts it."""
+        with self._lock:
+            left = self.throttle.get(operation, 0)
+            if left > 0:
+                self.throttle = {**self.throttle, operation: left - 1}
+            return left > 0
+
+
+def _strings(key: str, value: Any) -> list[str]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ValueError(
+            f"faults: found {value!r} for {key!r}; write a list of instance groups or types, such as ['workers']"
+        )
+    return value
+
+
+def _mapping_of(key: str, value: Any, kind: type, meaning: str) -> None:
+    if not isinstance(value, Mapping) or not all(type(item) is kind for item in value.values()):
+        raise ValueError(f"faults: found {value!r} for {key!r}; write an object that maps {meaning}")
+
+
+def _seconds(value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value < float("inf"):
+        raise ValueError(f"faults: found {value!r} for 'slow_creation'; write a number of seconds, 0 or more")
+    return float(value)

@@ -1,0 +1,232 @@
+"""The embedded Amazon FSx: file systems (Lustre, and the basics of OpenZFS), their data repository associations, and tags.
+
+State moves when it is looked at, by the time that has passed. No data is stored, imported or exported. Not published, and decided
+here: the wording of errors; an update takes the file system through UPDATING; the interface goes when a deletion begins.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from typing import Any, TypeVar
+
+from hyperpod_constructs.local.clients import BotoClients, Clients, dns_suffix, partition
+from hyperpod_constructs.local.faults import Faults
+from hyperpod_constructs.local.fsx_checks import UPDATABLE, check_create, check_update, default_version, refusal
+from hyperpod_constructs.local.fsx_links import check_association
+from hyperpod_constructs.local.fsx_network import check_network, close_interface, open_interface
+from hyperpod_constructs.local.fsx_state import Association, FileSystem, Record, listed, mapped, new_id, new_mount_name
+from hyperpod_constructs.local.paging import page
+from hyperpod_constructs.local.service import AwsError, Caller
+
+Parameters = Mapping[str, Any]
+R = TypeVar("R", bound=Record)
+INVALID = "BadRequest"
+NO_FILE_SYSTEM, NO_ASSOCIATION = "FileSystemNotFound", "DataRepositoryAssociationNotFound"
+
+
+class Fsx:
+    """Amazon FSx. `clock` gives seconds since the epoch; the real time unless a test gives another."""
+
+    name = "fsx"
+
+    def __init__(self, faults: Faults, clients: Clients | None = None, clock: Callable[[], float] = time.time) -> None:
+        self.faults = faults
+        self._clients = BotoClients() if clients is None else clients
+        self._clock = clock
+        self._file_systems: dict[str, FileSystem] = {}
+        self._associations: dict[str, Association] = {}
+        self._tokens: dict[tuple[Caller, str], str] = {}
+        self._lock = threading.RLock()
+        self._operations: dict[str, Callable[[Parameters, Caller, float], dict[str, Any]]] = {
+            "CreateFileSystem": self._create_file_system,
+            "DescribeFileSystems": self._describe_file_systems,
+            "UpdateFileSystem": self._update_file_system,
+            "DeleteFileSystem": self._delete_file_system,
+            "CreateDataRepositoryAssociation": self._create_association,
+            "DescribeDataRepositoryAssociations": self._describe_associations,
+            "UpdateDataRepositoryAssociation": self._update_association,
+            "DeleteDataRepositoryAssociation": self._delete_association,
+            "TagResource": self._tag,
+            "UntagResource": self._untag,
+            "ListTagsForResource": self._list_tags,
+        }
+
+    @property
+    def operations(self) -> frozenset[str]:
+        """The operations that `call` answers."""
+        return frozenset(self._operations)
+
+    def serves(self, operation: str, parameters: Parameters) -> bool:
+        """Whether this request is ours."""
+        return operation in self._operations
+
+    def call(self, operation: str, parameters: Parameters, caller: Caller) -> dict[str, Any]:
+        """Answer one operation. Raises AwsError."""
+        answer = self._operations.get(operation)
+        if answer is None:
+            raise AwsError("UnknownOperationException", f"the embedded AWS does not serve fsx {operation}")
+        if self.faults.take_throttle(operation):
+            raise AwsError("ThrottlingException", "Rate exceeded")
+        with self._lock:
+            now = self._clock()
+            self._file_systems = {key: record for key, record in self._file_systems.items() if record.advance(now)}
+            self._associations = {key: record for key, record in self._associations.items() if record.advance(now)}
+            return answer(deepcopy(dict(parameters)), caller, now)
+
+    def reset(self) -> None:
+        """Forget every file system."""
+        with self._lock:
+            self._file_systems.clear()
+            self._associations.clear()
+            self._tokens.clear()
+
+    def _due(self, now: float) -> float:
+        return now + self.faults.slow_creation
+
+    def _create_file_system(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
+        request = {key: value for key, value in parameters.items() if key not in ("ClientRequestToken", "Tags")}
+        token = (caller, parameters.get("ClientRequestToken", ""))
+        earlier = self._file_systems.get(self._tokens.get(token, "")) if token[1] else None
+        if earlier is not None:
+            return {"FileSystem": earlier.describe()}
+        check_create(request)
+        ec2 = self._clients("ec2", caller)
+        vpc, groups = check_network(ec2, request)
+        identifier = new_id("fs")
+        record = FileSystem(
+            identifier,
+            _arn(caller, f"file-system/{identifier}"),
+            caller,
+            now,
+            self._due(now),
+            mapped(parameters.get("Tags", ())),
+            request={"StorageType": "SSD", **request},
+            facts={"VpcId": vpc, "DNSName": f"{identifier}.fsx.{caller.region}.{dns_suffix(caller.region)}"},
+        )
+        if record.kind == "LUSTRE":
+            lustre = request.get("LustreConfiguration", {})
+            record.request.setdefault("FileSystemTypeVersion", default_version(lustre))
+            # The first generation of scratch file systems has one mount name for all.
+            record.mount_name = "fsx" if lustre.get("DeploymentType", "SCRATCH_1") == "SCRATCH_1" else new_mount_name()
+        else:
+            record.root_volume = new_id("fsvol")
+        record.interfaces = [open_interface(ec2, subnet, groups, record.arn) for subnet in request["SubnetIds"]]
+        self._file_systems[identifier] = record
+        self._tokens[token] = identifier
+        return {"FileSystem": record.describe()}
+
+    def _describe_file_systems(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
+        wanted = parameters.get("FileSystemIds", ())
+        found = [_find(self._file_systems, name, caller, NO_FILE_SYSTEM) for name in wanted]
+        chosen = found if wanted else _mine(self._file_systems, caller)
+        records, following = page(chosen, parameters, 100, INVALID)
+        return {"FileSystems": [record.describe() for record in records], **following}
+
+    def _update_file_system(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
+        record = _find(self._file_systems, parameters["FileSystemId"], caller, NO_FILE_SYSTEM)
+        _require_available(record)
+        check_update(record.kind, record.request, parameters)
+        member = "LustreConfiguration" if record.kind == "LUSTRE" else "OpenZFSConfiguration"
+        change = parameters.get(member, {})
+        if change.get("AutomaticBackupRetentionDays") and self._links(record):
+            raise refusal(f"{record.identifier} has data repository associations, which exclude automatic backups")
+        record.request |= {key: parameters[key] for key in UPDATABLE if key in parameters}
+        if change:
+            record.request[member] = {**record.request.get(member, {}), **change}
+        record.move("UPDATING", self._due(now))
+        return {"FileSystem": record.describe()}
+
+    def _delete_file_system(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
+        record = _find(self._file_systems, parameters["FileSystemId"], caller, NO_FILE_SYSTEM)
+        if record.lifecycle != "DELETING":
+            for interface in record.interfaces:
+                close_interface(self._clients("ec2", record.caller), interface)
+            for each in (record, *self._links(record)):
+                each.move("DELETING", self._due(now))
+        return {"FileSystemId": record.identifier, "Lifecycle": "DELETING"}
+
+    def _links(self, record: FileSystem) -> list[Association]:
+        return [link for link in self._associations.values() if link.file_system == record.identifier]
+
+    def _create_association(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
+        defaults = {"FileSystemPath": "/", "BatchImportMetaDataOnCreate": False, "ImportedFileChunkSize": 1024}
+        request = {**defaults, **{key: value for key, value in parameters.items() if key not in ("ClientRequestToken", "Tags")}}
+        file_system = _find(self._file_systems, request["FileSystemId"], caller, NO_FILE_SYSTEM)
+        check_association(file_system, self._links(file_system), request, self._clients("s3", caller))
+        identifier = new_id("dra")
+        arn = _arn(caller, f"association/{file_system.identifier}/{identifier}")
+        record = Association(identifier, arn, caller, now, self._due(now), mapped(parameters.get("Tags", ())), request=request)
+        self._associations[identifier] = record
+        return {"Association": record.describe()}
+
+    def _describe_associations(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
+        wanted = parameters.get("AssociationIds", ())
+        found = [_find(self._associations, name, caller, NO_ASSOCIATION) for name in wanted]
+        chosen = found if wanted else _mine(self._associations, caller)
+        for condition in parameters.get("Filters", ()):
+            values = condition["Values"]
+            if condition["Name"] == "file-system-id":
+                chosen = [link for link in chosen if link.file_system in values]
+            elif condition["Name"] == "data-repository-type":
+                chosen = chosen if "S3" in values else []
+            else:
+                raise refusal(f"the filter {condition['Name']} is not for data repository associations")
+        records, following = page(chosen, parameters, 25, INVALID)
+        return {"Associations": [record.describe() for record in records], **following}
+
+    def _update_association(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
+        record = _find(self._associations, parameters["AssociationId"], caller, NO_ASSOCIATION)
+        _require_available(record)
+        record.request |= {key: parameters[key] for key in ("S3", "ImportedFileChunkSize") if key in parameters}
+        record.move("UPDATING", self._due(now))
+        return {"Association": record.describe()}
+
+    def _delete_association(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
+        record = _find(self._associations, parameters["AssociationId"], caller, NO_ASSOCIATION)
+        if record.lifecycle != "DELETING":
+            record.move("DELETING", self._due(now))
+        remove = bool(parameters.get("DeleteDataInFileSystem", False))
+        return {"AssociationId": record.identifier, "Lifecycle": "DELETING", "DeleteDataInFileSystem": remove}
+
+    def _tagged(self, parameters: Parameters) -> Record:
+        for record in (*self._file_systems.values(), *self._associations.values()):
+            if record.arn == parameters["ResourceARN"]:
+                return record
+        raise AwsError("ResourceNotFound", f"there is no resource {parameters['ResourceARN']}")
+
+    def _tag(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
+        self._tagged(parameters).tags.update(mapped(parameters["Tags"]))
+        return {}
+
+    def _untag(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
+        record = self._tagged(parameters)
+        record.tags = {key: value for key, value in record.tags.items() if key not in parameters["TagKeys"]}
+        return {}
+
+    def _list_tags(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
+        tags = self._tagged(parameters).tags
+        return {"Tags": listed(tags)} if tags else {}
+
+
+def _arn(caller: Caller, resource: str) -> str:
+    return f"arn:{partition(caller.region)}:fsx:{caller.region}:{caller.account}:{resource}"
+
+
+def _mine(records: Mapping[str, R], caller: Caller) -> list[R]:
+    home = (caller.account, caller.region)
+    return [record for record in records.values() if (record.caller.account, record.caller.region) == home]
+
+
+def _find(records: Mapping[str, R], identifier: str, caller: Caller, code: str) -> R:
+    for record in _mine(records, caller):
+        if record.identifier == identifier:
+            return record
+    raise AwsError(code, f"'{identifier}' does not exist.")
+
+
+def _require_available(record: Record) -> None:
+    if record.lifecycle != "AVAILABLE":
+        raise refusal(f"{record.identifier} is {record.lifecycle}; it must be AVAILABLE")

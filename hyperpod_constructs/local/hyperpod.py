@@ -1,0 +1,297 @@
+"""The embedded HyperPod: the operations of Amazon SageMaker on clusters, nodes, events and the clusters' tags.
+
+Everything that SageMaker has besides is not served here: `serves` says what is.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Mapping
+from copy import deepcopy
+from typing import Any
+
+from hyperpod_constructs.local.clients import BotoClients, Clients, partition
+from hyperpod_constructs.local.faults import Faults
+from hyperpod_constructs.local.hyperpod_addresses import Places, taken
+from hyperpod_constructs.local.hyperpod_checks import Subnets, check_surroundings
+from hyperpod_constructs.local.hyperpod_machine import Machine
+from hyperpod_constructs.local.hyperpod_machine import Places as PlacesByGroup
+from hyperpod_constructs.local.hyperpod_nodes import NodeOperations
+from hyperpod_constructs.local.hyperpod_provisioner import Provisioner
+from hyperpod_constructs.local.hyperpod_rules import check_create, check_update, groups_after, refusal, settings_of
+from hyperpod_constructs.local.hyperpod_state import Cluster, Event, Group, Node, Spec, new_cluster_id
+from hyperpod_constructs.local.hyperpod_views import (
+    describe_cluster,
+    describe_event,
+    describe_node,
+    second_of,
+    summarize_cluster,
+    summarize_event,
+    summarize_node,
+)
+from hyperpod_constructs.local.hyperpod_world import World
+from hyperpod_constructs.local.paging import page
+from hyperpod_constructs.local.service import AwsError, Caller
+
+Parameters = Mapping[str, Any]
+INVALID = "ValidationException"
+
+
+class HyperPod:
+    """Amazon SageMaker, as far as HyperPod goes. `clock` gives seconds since the epoch; the real time unless a test
+    gives another.
+
+    State moves when it is looked at, by the time that has passed; see `hyperpod_state.Timeline`.
+    """
+
+    name = "sagemaker"
+    tag_operations = frozenset({"AddTags", "ListTags", "DeleteTags"})
+
+    def __init__(self, faults: Faults, clients: Clients | None = None, clock: Callable[[], float] = time.time) -> None:
+        self.faults = faults
+        self._clients = BotoClients() if clients is None else clients
+        self._clock = clock
+        self._provisioner = Provisioner(faults, World(self._clients))
+        self._machine = Machine(self._provisioner)
+        self._batch = NodeOperations(self._machine, self._provisioner)
+        self._clusters: dict[str, Cluster] = {}
+        self._lock = threading.RLock()
+        self._operations: dict[str, Callable[[Parameters, Caller, float], dict[str, Any]]] = {
+            "CreateCluster": self._create_cluster,
+            "UpdateCluster": self._update_cluster,
+            "DescribeCluster": self._describe_cluster,
+            "DeleteCluster": self._delete_cluster,
+            "ListClusters": self._list_clusters,
+            "ListClusterNodes": self._list_nodes,
+            "DescribeClusterNode": self._describe_node,
+            "ListClusterEvents": self._list_events,
+            "DescribeClusterEvent": self._describe_event,
+            "BatchAddClusterNodes": self._add_nodes,
+            "BatchDeleteClusterNodes": lambda p, c, now: self._batch.delete(self._find(p, c), p, now),
+            "BatchRebootClusterNodes": lambda p, c, now: self._batch.reboot(self._find(p, c), p, now),
+            "BatchReplaceClusterNodes": lambda p, c, now: self._batch.replace(self._find(p, c), p, now),
+            "UpdateClusterSoftware": self._update_software,
+            "AddTags": self._add_tags,
+            "ListTags": self._list_tags,
+            "DeleteTags": self._delete_tags,
+        }
+
+    @property
+    def operations(self) -> frozenset[str]:
+        """The operations that `call` answers."""
+        return frozenset(self._operations)
+
+    def serves(self, operation: str, parameters: Parameters) -> bool:
+        """Whether this request is ours; the tag operations are so for the ARN of a cluster only."""
+        if operation in self.tag_operations:
+            return ":cluster/" in str(parameters.get("ResourceArn", ""))
+        return operation in self._operations
+
+    def call(self, operation: str, parameters: Parameters, caller: Caller) -> dict[str, Any]:
+        """Answer one operation. Raises AwsError."""
+        answer = self._operations.get(operation)
+        if answer is None:
+            raise AwsError("UnknownOperationException", f"the embedded AWS does not serve sagemaker {operation}")
+        if self.faults.take_throttle(operation):
+            raise AwsError("ThrottlingException", "Rate exceeded")
+        with self._lock:
+            now = self._clock()
+            self._advance(now)
+            return answer(deepcopy(dict(parameters)), caller, now)
+
+    def reset(self) -> None:
+        """Forget every cluster."""
+        with self._lock:
+            self._clusters.clear()
+            self._batch.forget()
+
+    def _advance(self, now: float) -> None:
+        for cluster in list(self._clusters.values()):
+            self._machine.advance(cluster, now)
+            if cluster.gone:
+                del self._clusters[cluster.arn]
+
+    def _mine(self, caller: Caller) -> list[Cluster]:
+        prefix = _arn(caller, "")
+        return [cluster for cluster in self._clusters.values() if cluster.arn.startswith(prefix)]
+
+    def _find(self, parameters: Parameters, caller: Caller) -> Cluster:
+        wanted = parameters["ClusterName"]
+        for cluster in self._mine(caller):
+            if wanted in (cluster.name, cluster.arn):
+                return cluster
+        raise AwsError("ResourceNotFound", f"Cluster with name {wanted} not found.")
+
+    def _create_cluster(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
+        name = parameters["ClusterName"]
+        if any(cluster.name == name for cluster in self._mine(caller)):
+            raise AwsError(
+                "ResourceInUse",
+                f"Resource Already Exists: Cluster with name {name} already exists. Choose a different name.",
+            )
+        check_create(parameters)
+        settings, specs = settings_of(parameters), list(parameters.get("InstanceGroups", ()))
+        subnets = check_surroundings(specs, settings, self._clients, caller)
+        places = self._places({spec["InstanceGroupName"]: (spec, spec["InstanceCount"]) for spec in specs}, subnets, settings)
+        groups = {spec["InstanceGroupName"]: Group(spec) for spec in specs}
+        tags = {tag["Key"]: tag["Value"] for tag in parameters.get("Tags", ())}
+        cluster = Cluster(name, _arn(caller, new_cluster_id()), caller, now, settings, groups, tags)
+        self._clusters[cluster.arn] = cluster
+        self._machine.create(cluster, places, now)
+        return {"ClusterArn": cluster.arn}
+
+    def _update_cluster(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
+        cluster = self._find(parameters, caller)
+        _require_status(cluster, ("InService", "Failed"))
+        check_update(cluster, parameters)
+        settings = settings_of(parameters)
+        specs = groups_after(cluster, parameters)
+        subnets = check_surroundings(specs, {**cluster.settings, **settings}, self._clients, cluster.caller)
+        wanted: dict[str, tuple[Spec, int]] = {}
+        for spec in specs:
+            group = cluster.groups.get(spec["InstanceGroupName"])
+            alive = 0 if group is None else sum(node.status != "ShuttingDown" for node in group.nodes)
+            wanted[spec["InstanceGroupName"]] = (spec, max(0, spec["InstanceCount"] - alive))
+        self._machine.update(cluster, specs, self._places(wanted, subnets, cluster.settings), settings, now)
+        return {"ClusterArn": cluster.arn}
+
+    def _places(self, wanted: Mapping[str, tuple[Spec, int]], subnets: Subnets, settings: Mapping[str, Any]) -> PlacesByGroup:
+        places = Places(subnets, taken(self._clusters.values()), settings)
+        return {name: places.take(spec, count) for name, (spec, count) in wanted.items()}
+
+    def _describe_cluster(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
+        return describe_cluster(self._find(parameters, caller))
+
+    def _delete_cluster(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
+        cluster = self._find(parameters, caller)
+        _require_status(cluster, ("InService", "Failed"))
+        self._machine.delete(cluster, now)
+        return {"ClusterArn": cluster.arn}
+
+    def _list_clusters(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
+        after, before = second_of(parameters.get("CreationTimeAfter")), second_of(parameters.get("CreationTimeBefore"))
+        plan = parameters.get("TrainingPlanArn")
+        found = [
+            cluster
+            for cluster in self._mine(caller)
+            if parameters.get("NameContains", "") in cluster.name
+            and _between(cluster.created, after, before)
+            and (plan is None or any(group.spec.get("TrainingPlanArn") == plan for group in cluster.groups.values()))
+        ]
+        by_name = parameters.get("SortBy") == "NAME"
+        found.sort(key=lambda c: (c.name if by_name else "", c.created), reverse=parameters.get("SortOrder") == "Descending")
+        clusters, following = page(found, parameters, 10, INVALID)
+        return {"ClusterSummaries": [summarize_cluster(cluster) for cluster in clusters], **following}
+
+    def _list_nodes(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
+        cluster = self._find(parameters, caller)
+        after, before = second_of(parameters.get("CreationTimeAfter")), second_of(parameters.get("CreationTimeBefore"))
+        part = parameters.get("InstanceGroupNameContains", "")
+        found = [node for node in cluster.nodes() if part in node.group and _between(node.created, after, before)]
+        by_name = parameters.get("SortBy") == "NAME"
+        found.sort(key=lambda n: (n.group if by_name else "", n.created), reverse=parameters.get("SortOrder") == "Descending")
+        nodes, following = page(found, parameters, 100, INVALID)
+        logical_ids = bool(parameters.get("IncludeNodeLogicalIds"))
+        return {"ClusterNodeSummaries": [summarize_node(cluster, node, logical_ids) for node in nodes], **following}
+
+    def _describe_node(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
+        cluster = self._find(parameters, caller)
+        wanted = {parameters.get("NodeId"), parameters.get("NodeLogicalId")} - {None}
+        if not wanted:
+            raise refusal("either NodeId or NodeLogicalId must be provided")
+        node: Node | None = next((node for node in cluster.nodes() if wanted <= {node.instance_id, node.logical_id}), None)
+        if node is None:
+            named = " and ".join(str(name) for name in wanted)
+            raise AwsError("ResourceNotFound", f"Instance with id {named} not found in cluster {cluster.name}.")
+        return describe_node(cluster, node)
+
+    def _list_events(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
+        cluster = self._find(parameters, caller)
+        after, before = second_of(parameters.get("EventTimeAfter")), second_of(parameters.get("EventTimeBefore"))
+        kind, group, node = (parameters.get(key) for key in ("ResourceType", "InstanceGroupName", "NodeId"))
+        found = [
+            event
+            for event in cluster.events
+            if _between(event.time, after, before)
+            and kind in (None, event.resource_type)
+            and group in (None, event.group)
+            and node in (None, event.instance_id)
+        ]
+        if parameters.get("SortOrder", "Descending") == "Descending":
+            found.reverse()
+        events, following = page(found, parameters, 100, INVALID)
+        return {"Events": [summarize_event(cluster, event) for event in events], **following}
+
+    def _describe_event(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
+        cluster = self._find(parameters, caller)
+        wanted = parameters["EventId"]
+        event: Event | None = next((event for event in cluster.events if event.event_id == wanted), None)
+        if event is None:
+            raise AwsError("ResourceNotFound", f"Event {wanted} not found in cluster {cluster.name}.")
+        return describe_event(cluster, event)
+
+    def _add_nodes(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
+        cluster = self._find(parameters, caller)
+
+        def find(wanted: Mapping[str, int]) -> PlacesByGroup:
+            specs = {name: cluster.groups[name].spec for name in wanted}
+            subnets = check_surroundings(specs.values(), cluster.settings, self._clients, cluster.caller)
+            return self._places({name: (specs[name], count) for name, count in wanted.items()}, subnets, cluster.settings)
+
+        return self._batch.add(cluster, parameters, find, now)
+
+    def _update_software(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
+        cluster = self._find(parameters, caller)
+        _require_status(cluster, ("InService",))
+        named = {item["InstanceGroupName"]: item for item in parameters.get("InstanceGroups", ())}
+        unknown = [name for name in named if name not in cluster.groups]
+        if unknown:
+            raise refusal(f"InstanceGroups names {', '.join(unknown)}; cluster {cluster.name} has {', '.join(cluster.groups)}")
+        groups = [cluster.groups[name] for name in named or cluster.groups]
+        check_surroundings([group.spec for group in groups], cluster.settings, self._clients, cluster.caller)
+        versions = {name: item["ImageReleaseVersion"] for name, item in named.items() if "ImageReleaseVersion" in item}
+        self._machine.update_software(cluster, groups, versions, now)
+        return {"ClusterArn": cluster.arn}
+
+    def _tagged(self, parameters: Parameters) -> Cluster:
+        cluster = self._clusters.get(parameters["ResourceArn"])
+        if cluster is None:
+            raise refusal(f"the resource {parameters['ResourceArn']} does not exist")
+        return cluster
+
+    def _add_tags(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
+        cluster = self._tagged(parameters)
+        tags = cluster.tags | {tag["Key"]: tag["Value"] for tag in parameters["Tags"]}
+        if len(tags) > 50:
+            raise AwsError("ResourceLimitExceeded", f"cluster {cluster.name} would have {len(tags)} tags; at most 50 are allowed")
+        cluster.tags = tags
+        return {"Tags": _tags(cluster)}
+
+    def _list_tags(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
+        return {"Tags": _tags(self._tagged(parameters))}
+
+    def _delete_tags(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
+        cluster = self._tagged(parameters)
+        cluster.tags = {key: value for key, value in cluster.tags.items() if key not in parameters["TagKeys"]}
+        return {}
+
+
+def _arn(caller: Caller, cluster_id: str) -> str:
+    return f"arn:{partition(caller.region)}:sagemaker:{caller.region}:{caller.account}:cluster/{cluster_id}"
+
+
+def _require_status(cluster: Cluster, allowed: tuple[str, ...]) -> None:
+    if cluster.status not in allowed:
+        raise AwsError(
+            "ConflictException",
+            f"Cluster {cluster.name} is in state {cluster.status}; it must be {' or '.join(allowed)}.",
+        )
+
+
+def _between(second: float, after: float | None, before: float | None) -> bool:
+    return (after is None or second > after) and (before is None or second < before)
+
+
+def _tags(cluster: Cluster) -> list[dict[str, str]]:
+    return [{"Key": key, "Value": value} for key, value in cluster.tags.items()]

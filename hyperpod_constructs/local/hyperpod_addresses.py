@@ -1,0 +1,73 @@
+"""Which subnet a node goes to, and whether its addresses still fit.
+
+With Slurm a node takes one address per network card of its type; with EKS 50 and one per further card. A subnet keeps
+five addresses for itself, which EC2's count of available addresses leaves out. The service finds a full subnet out
+while it provisions; here the request is refused, because nobody should wait for that.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from hyperpod_constructs.instance_type import ClusterInstanceType
+from hyperpod_constructs.local.hyperpod_checks import Subnets
+from hyperpod_constructs.local.hyperpod_rules import refusal
+from hyperpod_constructs.local.hyperpod_state import Cluster, Place, Spec, instance_types
+
+EKS_ADDRESSES = 49
+
+
+def addresses_of(spec: Spec, eks: bool) -> int:
+    """How many addresses one node of the group takes; the most of its types, and one card for a type without known
+    facts.
+    """
+    cards = max(ClusterInstanceType.of(name).network_cards or 1 for name in instance_types(spec))
+    return EKS_ADDRESSES + cards if eks else cards
+
+
+def taken(clusters: Iterable[Cluster]) -> Counter[str]:
+    """Addresses by subnet that nodes take and EC2 does not see: those of further cards, and of nodes without an
+    interface yet.
+    """
+    unseen: Counter[str] = Counter()
+    for cluster in clusters:
+        for node in cluster.nodes():
+            if node.place is not None:
+                unseen[node.place.subnet] += node.place.addresses - (node.interface is not None)
+    return unseen
+
+
+class Places:
+    """Hands out places in the subnets that a request names, the first with room first."""
+
+    def __init__(self, subnets: Subnets, unseen: Mapping[str, int], settings: Mapping[str, Any]) -> None:
+        self._subnets = subnets
+        self._free = {name: subnet["AvailableIpAddressCount"] - unseen.get(name, 0) for name, subnet in subnets.items()}
+        self._settings = settings
+
+    def take(self, spec: Spec, count: int) -> list[Place | None]:
+        """Places for that many nodes of the group; None each without a VPC. Raises AwsError if they do not fit."""
+        network = spec.get("OverrideVpcConfig", self._settings.get("VpcConfig"))
+        if network is None:
+            return [None] * count
+        each = addresses_of(spec, "Eks" in self._settings.get("Orchestrator", {}))
+        found: list[Place | None] = []
+        for _ in range(count):
+            subnet = next((name for name in network["Subnets"] if self._free[name] >= each), None)
+            if subnet is None:
+                raise self._full(spec, network["Subnets"], count, each)
+            self._free[subnet] -= each
+            facts = self._subnets[subnet]
+            groups = tuple(network["SecurityGroupIds"])
+            found.append(Place(subnet, facts["AvailabilityZone"], facts["AvailabilityZoneId"], groups, each))
+        return found
+
+    def _full(self, spec: Spec, subnets: Iterable[str], count: int, each: int) -> Exception:
+        listed = ", ".join(f"{name} ({self._subnets[name]['CidrBlock']}, {self._free[name]} left)" for name in subnets)
+        return refusal(
+            f"not enough free addresses for instance group {spec['InstanceGroupName']}: {count} more nodes need"
+            f" {count * each}"
+            f" addresses, {each} each; found {listed}. Use a larger subnet or fewer nodes"
+        )

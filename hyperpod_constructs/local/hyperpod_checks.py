@@ -1,0 +1,153 @@
+"""What HyperPod refuses by looking around: roles, subnets, security groups and scripts, through their own services.
+
+The role's permissions are judged by IAM's policy simulator, whether or not the embedded AWS evaluates IAM for calls: a
+node without them fails on AWS in either case. Not looked at: KMS keys, training plans, quotas, the accounting database
+and its secret, custom images, the EKS cluster; the embedded AWS cannot know them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from hyperpod_constructs.local.clients import Clients, partition
+from hyperpod_constructs.local.hyperpod_rules import is_slurm_api, refusal
+from hyperpod_constructs.local.hyperpod_state import Spec
+from hyperpod_constructs.local.service import Caller
+
+VPC_ACTIONS = (
+    "ec2:DescribeSubnets",
+    "ec2:DescribeVpcs",
+    "ec2:DescribeSecurityGroups",
+    "ec2:DescribeNetworkInterfaces",
+    "ec2:DescribeDhcpOptions",
+)
+"""What a node's role needs to enter a VPC, of the actions that know no resource; the managed policy has none of them.
+"""
+
+CLUSTER_POLICY = "AmazonSageMakerClusterInstanceRolePolicy"
+
+Subnets = Mapping[str, Mapping[str, Any]]
+
+
+def check_surroundings(groups: Iterable[Spec], settings: Mapping[str, Any], clients: Clients, caller: Caller) -> Subnets:
+    """Refuse groups whose surroundings are not there yet; returns the subnets that they name. Raises AwsError."""
+    groups = list(groups)
+    subnets = _check_networks(groups, settings, clients, caller)
+    roles = {spec["ExecutionRole"] for spec in groups} | ({settings["ClusterRole"]} if "ClusterRole" in settings else set())
+    for role in sorted(roles):
+        principal = "hyperpod.sagemaker.amazonaws.com" if role == settings.get("ClusterRole") else "sagemaker.amazonaws.com"
+        _check_trust(role, principal, clients("iam", caller))
+    for spec in groups:
+        if "VpcConfig" in settings:
+            _check_permissions(spec, VPC_ACTIONS, "*", "Unable to retrieve subnets", clients("iam", caller))
+        if "LifeCycleConfig" in spec:
+            _check_scripts(spec, is_slurm_api(groups, settings), clients, caller)
+    return subnets
+
+
+def _check_networks(groups: list[Spec], settings: Mapping[str, Any], clients: Clients, caller: Caller) -> Subnets:
+    networks = [settings["VpcConfig"]] if "VpcConfig" in settings else []
+    networks += [spec["OverrideVpcConfig"] for spec in groups if "OverrideVpcConfig" in spec]
+    subnet_ids = sorted({name for network in networks for name in network["Subnets"]})
+    group_ids = sorted({name for network in networks for name in network["SecurityGroupIds"]})
+    if not networks:
+        return {}
+    ec2 = clients("ec2", caller)
+    try:
+        subnets = ec2.describe_subnets(SubnetIds=subnet_ids)["Subnets"]
+        security_groups = ec2.describe_security_groups(GroupIds=group_ids)["SecurityGroups"]
+    except ClientError as error:
+        raise refusal(f"VpcConfig: {error.response['Error']['Message']}") from error
+    vpcs = {item["VpcId"]: item.get("SubnetId", item.get("GroupId")) for item in [*subnets, *security_groups]}
+    if len(vpcs) > 1:
+        found = ", ".join(f"{name} in {vpc}" for vpc, name in vpcs.items())
+        raise refusal(f"the subnets and security groups of a cluster must be in one VPC; found {found}")
+    return {subnet["SubnetId"]: subnet for subnet in subnets}
+
+
+def _check_trust(role: str, principal: str, iam: Any) -> None:
+    refused = refusal(
+        f"Could not assume role {role}. Please ensure that the role exists and allows principal '{principal}' to assume the role."
+    )
+    try:
+        document = iam.get_role(RoleName=role.rpartition("/")[2])["Role"]
+    except ClientError as error:
+        raise refused from error
+    if document["Arn"] != role or not _trusts(document["AssumeRolePolicyDocument"], principal):
+        raise refused
+
+
+def _trusts(document: Mapping[str, Any], principal: str) -> bool:
+    for statement in _listed(document.get("Statement", [])):
+        trusted = statement.get("Principal", {})
+        services = _listed(trusted.get("Service", [])) if isinstance(trusted, Mapping) else []
+        actions = {action.lower() for action in _listed(statement.get("Action", []))}
+        if statement.get("Effect") == "Allow" and principal in services and actions & {"sts:assumerole", "sts:*", "*"}:
+            return True
+    return False
+
+
+def _listed(value: Any) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else [value]
+
+
+def _check_permissions(spec: Spec, actions: Iterable[str], resource: str, complaint: str, iam: Any) -> None:
+    role = spec["ExecutionRole"]
+    answer = iam.simulate_principal_policy(
+        # The simulator of the embedded AWS finds a role by its name alone; the path of the ARN is no part of it.
+        PolicySourceArn=f"{role.partition(':role/')[0]}:role/{role.rpartition('/')[2]}",
+        ActionNames=list(actions),
+        ResourceArns=[resource],
+    )
+    denied = [item["EvalActionName"] for item in answer["EvaluationResults"] if item["EvalDecision"] != "allowed"]
+    if denied:
+        raise refusal(
+            f"{complaint}: the execution role {role} of instance group {spec['InstanceGroupName']} is not allowed"
+            f" {', '.join(denied)} on {resource}"
+        )
+
+
+def _check_scripts(spec: Spec, slurm_api: bool, clients: Clients, caller: Caller) -> None:
+    scripts = spec["LifeCycleConfig"]
+    scheme, _, path = scripts["SourceS3Uri"].partition("://")
+    bucket, _, prefix = path.partition("/")
+    if scheme != "s3":
+        raise refusal(f"SourceS3Uri {scripts['SourceS3Uri']}: the embedded AWS reads only s3:// URIs")
+    folder = f"{prefix.rstrip('/')}/" if prefix.rstrip("/") else ""
+    entry = folder + scripts.get("OnCreate", scripts.get("OnInitComplete"))
+    s3 = clients("s3", caller)
+    if not _has_object(s3, bucket, entry):
+        raise refusal(
+            f"the lifecycle script s3://{bucket}/{entry} of instance group {spec['InstanceGroupName']} does not exist;"
+            f" upload it before the cluster is created"
+        )
+    if slurm_api and _has_object(s3, bucket, f"{folder}provisioning_parameters.json"):
+        raise refusal(
+            "The LifeCycleConfig cannot include both a SLURM Orchestrator Config and a provisioning_parameters.json"
+            " file simultaneously:"
+            f" found s3://{bucket}/{folder}provisioning_parameters.json"
+        )
+    iam = clients("iam", caller)
+    if bucket.startswith("sagemaker-") and _has_cluster_policy(spec["ExecutionRole"], iam):
+        return
+    resource = f"arn:{partition(caller.region)}:s3:::{bucket}/{entry}"
+    _check_permissions(spec, ("s3:GetObject",), resource, "the lifecycle scripts cannot be read", iam)
+
+
+def _has_cluster_policy(role: str, iam: Any) -> bool:
+    """Whether the role has the managed policy that reads every `sagemaker-` bucket, whose text the simulator does not know."""
+    attached = iam.list_attached_role_policies(RoleName=role.rpartition("/")[2])["AttachedPolicies"]
+    return any(policy["PolicyName"] == CLUSTER_POLICY for policy in attached)
+
+
+def _has_object(s3: Any, bucket: str, key: str) -> bool:
+    try:
+        s3.head_object(Bucket=bucket, Key=key)
+    except ClientError as error:
+        if error.response["Error"]["Code"] in ("404", "NoSuchKey", "NoSuchBucket", "NotFound"):
+            return False
+        raise refusal(f"s3://{bucket}/{key} cannot be read: {error.response['Error']['Message'] or error}") from error
+    return True

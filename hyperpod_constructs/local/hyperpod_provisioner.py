@@ -1,0 +1,164 @@
+"""How nodes come and go: capacity, network, lifecycle script; and the second try of a node that failed.
+
+Not published, and decided here: a node without capacity is Pending and has no instance id yet; a node whose script
+failed stays in Failure. In continuous mode both are tried again whenever somebody looks and the fault is gone.
+Interfaces go when a node begins to shut down, not when it ends, so that nothing depends on who polls.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+
+from botocore.exceptions import ClientError
+
+from hyperpod_constructs.local.faults import Faults
+from hyperpod_constructs.local.hyperpod_state import Cluster, Node, Place, Spec, instance_types, new_instance_id
+from hyperpod_constructs.local.hyperpod_world import World
+
+
+class Provisioner:
+    """Launches, restarts and removes nodes; each transition takes `Faults.slow_creation` seconds."""
+
+    def __init__(self, faults: Faults, world: World) -> None:
+        self._faults = faults
+        self._world = world
+
+    @property
+    def step(self) -> float:
+        """Seconds of one transition."""
+        return self._faults.slow_creation
+
+    def add(self, cluster: Cluster, spec: Spec, places: Iterable[Place | None], now: float) -> list[Node]:
+        """Note new nodes of a group; they are Pending."""
+        group = cluster.groups[spec["InstanceGroupName"]]
+        nodes = [Node(spec, place, created=now) for place in places]
+        group.nodes += nodes
+        if nodes:
+            scaling = {"InstanceCount": len(group.nodes), "TargetCount": group.target}
+            metadata = {"InstanceGroupScaling": scaling}
+            cluster.record(now, "InstanceGroup", f"Scaling up to {group.target} nodes", group=group.name, metadata=metadata)
+        return nodes
+
+    def provision(self, cluster: Cluster, nodes: Sequence[Node], now: float, then: Callable[[float], None]) -> None:
+        """Launch the nodes, run their scripts, and go on with `then`, whatever became of them."""
+        for node in nodes:
+            node.waiting, node.status = False, "Pending"
+
+        def launch(second: float) -> None:
+            for node in nodes:
+                self._launch(cluster, node, second)
+            cluster.timeline.at(second + self.step, finish)
+
+        def finish(second: float) -> None:
+            for node in nodes:
+                self._start(cluster, node, second)
+            then(second)
+
+        cluster.timeline.at(now + self.step, launch if nodes else then)
+
+    def retry(self, cluster: Cluster, now: float, then: Callable[[float], None]) -> None:
+        """Try the nodes again that failed and would not fail now."""
+        nodes = [node for node in cluster.nodes() if node.waiting and self._capacity(node) is not None]
+        nodes += [node for node in cluster.nodes() if node.status == "Failure" and node.group not in self._faults.failing_scripts]
+        for node in nodes:
+            node.instance_id = node.message = ""
+        if nodes:
+            self.provision(cluster, nodes, now, then)
+
+    def replace(self, cluster: Cluster, nodes: Sequence[Node], now: float, then: Callable[[float], None]) -> None:
+        """New hardware for the nodes: other instance ids, the same logical ids and addresses, the group's present
+        scripts.
+        """
+        for node in nodes:
+            node.spec = cluster.groups[node.group].spec
+            node.instance_id = ""
+        self.provision(cluster, nodes, now, then)
+
+    def restart(self, cluster: Cluster, nodes: Sequence[Node], status: str, now: float, then: Callable[[float], None]) -> None:
+        """Take the nodes through a status and back to Running: the lifecycle script does not run."""
+        for node in nodes:
+            node.status = status
+
+        def finish(second: float) -> None:
+            for node in nodes:
+                if node.status == status:
+                    node.status = "Running"
+            then(second)
+
+        cluster.timeline.at(now + self.step, finish)
+
+    def remove(self, cluster: Cluster, nodes: Sequence[Node], now: float) -> None:
+        """Shut the nodes down; they are gone one transition later."""
+        for node in nodes:
+            node.status, node.waiting = "ShuttingDown", False
+            cluster.record(now, "Instance", "Instance termination started", node=node)
+        self._world.leave_network(cluster, nodes)
+
+        def drop(_: float) -> None:
+            for group in cluster.groups.values():
+                group.nodes = [node for node in group.nodes if node not in nodes]
+
+        cluster.timeline.at(now + self.step, drop)
+
+    def run_script(self, cluster: Cluster, node: Node) -> str | None:
+        """Write the node's lifecycle log; returns the failure of its script, if a test asked for one."""
+        failure = self._faults.failing_scripts.get(node.group) if "LifeCycleConfig" in node.spec else None
+        self._world.log_script(cluster, node, failure)
+        if failure is None:
+            return None
+        stream = f"LifecycleConfig/{node.group}/{node.instance_id}"
+        return (
+            f"Lifecycle scripts did not run successfully on instance {node.instance_id} of instance group {node.group}:"
+            f" {failure} (CloudWatch log group {cluster.log_group}, stream {stream})"
+        )
+
+    def _capacity(self, node: Node) -> str | None:
+        if node.group in self._faults.no_capacity:
+            return None
+        return next((name for name in instance_types(node.spec) if name not in self._faults.no_capacity), None)
+
+    def _launch(self, cluster: Cluster, node: Node, second: float) -> None:
+        if node.status != "Pending":
+            return
+        name = self._capacity(node)
+        if name is None:
+            node.waiting = True
+            wanted = ", ".join(instance_types(node.spec))
+            node.message = f"Insufficient capacity for the requested instance type(s) {wanted} of instance group {node.group}"
+            self._failed(cluster, node, second, "Instance provisioning failed")
+            return
+        node.instance_id, node.instance_type, node.message = new_instance_id(), name, ""
+        node.launched = second
+        try:
+            self._world.enter_network(cluster, node)
+        except ClientError as error:
+            node.status = "Failure"
+            node.message = f"Customer network interface creation failed: {error.response['Error']['Message']}"
+            self._failed(cluster, node, second, "Customer network interface creation failed")
+
+    def _start(self, cluster: Cluster, node: Node, second: float) -> None:
+        if node.status != "Pending" or not node.instance_id:
+            return
+        failure = self.run_script(cluster, node)
+        if failure is not None:
+            node.status, node.message = "Failure", failure
+            self._failed(cluster, node, second, "Lifecycle script execution failed")
+            return
+        node.status = "Running"
+        metadata = {"Instance": _facts(node) | {"LcsExecutionState": "Succeeded"}}
+        cluster.record(second, "Instance", "Instance provisioned", node=node, metadata=metadata)
+
+    @staticmethod
+    def _failed(cluster: Cluster, node: Node, second: float, description: str) -> None:
+        metadata = {"Instance": _facts(node) | {"FailureMessage": node.message}}
+        cluster.record(second, "Instance", description, level="Error", node=node, metadata=metadata)
+
+
+def first_failure(nodes: Iterable[Node]) -> str | None:
+    """The message of the first node that has not come to run, if one has not."""
+    return next((node.message for node in nodes if node.waiting or node.status == "Failure"), None)
+
+
+def _facts(node: Node) -> dict[str, str]:
+    facts = {"NodeLogicalId": node.logical_id}
+    return facts | ({"CustomerEni": node.interface.interface_id} if node.interface is not None else {})

@@ -1,0 +1,269 @@
+"""What HyperPod refuses by looking at the request alone: rules across fields, in the order in which a user would meet
+them.
+
+The messages that AWS documents are given in its words, followed by what was found. The others are ours: AWS's are not
+published. Where the documentation leaves a case open, the stricter reading is taken, because a refusal here costs less
+than one on AWS: changing a group's instance type, an update whose list lacks a group, and more than one controller
+instance are refused.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from hyperpod_constructs.local.hyperpod_state import Cluster, Spec, node_type
+from hyperpod_constructs.local.service import AwsError
+
+
+def refusal(message: str) -> AwsError:
+    """The error with which SageMaker answers a request that breaks a rule."""
+    return AwsError("ValidationException", message)
+
+
+def check_create(request: Mapping[str, Any]) -> None:
+    """Refuse a CreateCluster request that breaks a rule. Raises AwsError."""
+    _check_served(request)
+    _check_orchestrator(request.get("Orchestrator"))
+    check_settings(request)
+    check_groups(request.get("InstanceGroups", ()), request)
+
+
+def check_update(cluster: Cluster, request: Mapping[str, Any]) -> None:
+    """Refuse an UpdateCluster request that breaks a rule. Raises AwsError."""
+    _check_served(request)
+    if "NodeProvisioningMode" in request and not cluster.continuous:
+        raise refusal(
+            f"NodeProvisioningMode of cluster {cluster.name} cannot be changed after its creation: it was created without"
+            f" {request['NodeProvisioningMode']}; create a new cluster instead"
+        )
+    orchestrator = request.get("Orchestrator")
+    _check_orchestrator(orchestrator)
+    if orchestrator is not None and ("Eks" in orchestrator) != _is_eks(cluster.settings):
+        raise refusal(
+            f"the orchestrator of cluster {cluster.name} cannot be changed between Slurm and EKS; create a new cluster instead"
+        )
+    settings = {**cluster.settings, **settings_of(request)}
+    check_settings(settings)
+    check_groups(groups_after(cluster, request), settings)
+
+
+def settings_of(request: Mapping[str, Any]) -> dict[str, Any]:
+    """What a request says about the cluster as a whole: all but its name, its groups and its tags."""
+    others = ("ClusterName", "InstanceGroups", "InstanceGroupsToDelete", "Tags")
+    return {key: value for key, value in request.items() if key not in others}
+
+
+def groups_after(cluster: Cluster, request: Mapping[str, Any]) -> list[Spec]:
+    """The groups that the cluster will have after an update. Raises AwsError for a list that is not whole or changes
+    what is fixed.
+    """
+    deleted = list(request.get("InstanceGroupsToDelete", ()))
+    named = [spec["InstanceGroupName"] for spec in request.get("InstanceGroups", ())]
+    leaving = [name for name, group in cluster.groups.items() if group.status == "Deleting"]
+    for name in leaving:
+        if name in named:
+            raise AwsError(
+                "ConflictException",
+                f"instance group {name} of cluster {cluster.name} is being deleted; wait until it is gone",
+            )
+    for name in deleted:
+        if name not in cluster.groups:
+            raise refusal(f"InstanceGroupsToDelete names {name!r}; cluster {cluster.name} has {', '.join(cluster.groups)}")
+        if name in named:
+            raise refusal(f"instance group {name} is in InstanceGroups and in InstanceGroupsToDelete; name it in one of them")
+    if "InstanceGroups" not in request:
+        return [group.spec for name, group in cluster.groups.items() if name not in (*deleted, *leaving)]
+    missing = [name for name in cluster.groups if name not in (*named, *deleted, *leaving)]
+    if missing:
+        raise refusal(
+            f"the update names {', '.join(named)} and leaves out {', '.join(missing)}; InstanceGroups takes every"
+            " group of the cluster,"
+            f" and a group to delete is named in InstanceGroupsToDelete"
+        )
+    for spec in request["InstanceGroups"]:
+        existing = cluster.groups.get(spec["InstanceGroupName"])
+        if existing is not None:
+            _check_fixed(existing.spec, spec)
+    return list(request["InstanceGroups"])
+
+
+def check_settings(settings: Mapping[str, Any]) -> None:
+    """Refuse settings of the cluster that exclude each other. Raises AwsError."""
+    continuous = settings.get("NodeProvisioningMode") == "Continuous"
+    slurm = settings.get("Orchestrator", {}).get("Slurm", {})
+    if continuous and "SlurmConfigStrategy" in slurm:
+        raise refusal(
+            f"SlurmConfigStrategy {slurm['SlurmConfigStrategy']} cannot be set with NodeProvisioningMode Continuous,"
+            f" which always merges; leave the strategy out"
+        )
+    if "AccountingDatabase" in slurm and not continuous:
+        raise refusal("AccountingDatabase is only supported for clusters using Continuous as the NodeProvisioningMode")
+    if _is_eks(settings) and "VpcConfig" not in settings:
+        raise refusal("VpcConfig is required for a cluster that EKS orchestrates")
+    if "TieredStorageConfig" in settings and not _is_eks(settings):
+        raise refusal("TieredStorageConfig is only supported for clusters that EKS orchestrates")
+    if settings.get("AutoScaling", {}).get("Mode") == "Enable":
+        _check_auto_scaling(settings, continuous)
+
+
+def check_groups(groups: Sequence[Spec], settings: Mapping[str, Any]) -> None:
+    """Refuse a list of instance groups that breaks a rule. Raises AwsError."""
+    if len(groups) > 100:
+        raise refusal(f"found {len(groups)} instance groups; a cluster has at most 100")
+    twice = [name for name, count in Counter(spec["InstanceGroupName"] for spec in groups).items() if count > 1]
+    if twice:
+        raise refusal(f"instance group names must be unique; found {', '.join(twice)} more than once")
+    continuous = settings.get("NodeProvisioningMode") == "Continuous"
+    for spec in groups:
+        _check_group(spec, settings, continuous)
+        _check_storage(spec, groups, settings)
+    if is_slurm_api(groups, settings):
+        _check_slurm(groups, continuous)
+    elif continuous and not _is_eks(settings):
+        raise refusal(
+            "NodeProvisioningMode Continuous needs a Slurm configuration through the API or EKS: give every instance"
+            " group a SlurmConfig"
+        )
+
+
+def is_slurm_api(groups: Iterable[Spec], settings: Mapping[str, Any]) -> bool:
+    """Whether Slurm is configured through the API, rather than by the file provisioning_parameters.json."""
+    return "Slurm" in settings.get("Orchestrator", {}) or any("SlurmConfig" in spec for spec in groups)
+
+
+def _is_eks(settings: Mapping[str, Any]) -> bool:
+    return "Eks" in settings.get("Orchestrator", {})
+
+
+def _check_served(request: Mapping[str, Any]) -> None:
+    for member in ("RestrictedInstanceGroups", "RestrictedInstanceGroupsConfig"):
+        if member in request:
+            raise refusal(f"{member}: the embedded AWS does not serve restricted instance groups; try them on AWS")
+
+
+def _check_orchestrator(orchestrator: Mapping[str, Any] | None) -> None:
+    if orchestrator is not None and len(orchestrator) != 1:
+        found = " and ".join(orchestrator) or "none"
+        raise refusal(f"Orchestrator needs exactly one orchestrator configuration, either Eks or Slurm; found {found}")
+
+
+def _check_auto_scaling(settings: Mapping[str, Any], continuous: bool) -> None:
+    if not continuous or settings.get("NodeRecovery") != "Automatic" or "ClusterRole" not in settings:
+        raise refusal("AutoScaling needs ClusterRole, NodeProvisioningMode Continuous and NodeRecovery Automatic")
+
+
+def _check_fixed(old: Spec, new: Spec) -> None:
+    name = old["InstanceGroupName"]
+    if node_type(old) is not None and node_type(new) != node_type(old):
+        raise refusal(
+            f"NodeType of instance group {name} is immutable: it is {node_type(old)}, found {node_type(new)}; add a"
+            " new group instead"
+        )
+    for member in ("OverrideVpcConfig", "CapacityRequirements", "InstanceType"):
+        if old.get(member) != new.get(member):
+            raise refusal(
+                f"{member} of instance group {name} cannot be changed: it is {old.get(member)}, found"
+                f" {new.get(member)};"
+                f" add a new group instead"
+            )
+
+
+def _check_group(spec: Spec, settings: Mapping[str, Any], continuous: bool) -> None:
+    name = spec["InstanceGroupName"]
+    if ("InstanceType" in spec) == ("InstanceRequirements" in spec):
+        raise refusal(f"instance group {name} needs exactly one of InstanceType and InstanceRequirements")
+    if "InstanceRequirements" in spec and not continuous:
+        raise refusal(f"InstanceRequirements of instance group {name} needs NodeProvisioningMode Continuous")
+    if spec.get("MinInstanceCount", 0) > spec["InstanceCount"]:
+        raise refusal(
+            f"MinInstanceCount of instance group {name} is {spec['MinInstanceCount']};"
+            f" it cannot exceed InstanceCount, which is {spec['InstanceCount']}"
+        )
+    _check_scripts(spec)
+    eks = _is_eks(settings)
+    if eks and "SlurmConfig" in spec:
+        raise refusal(f"SlurmConfig of instance group {name} is only supported for clusters that Slurm orchestrates")
+    if not eks and "KubernetesConfig" in spec:
+        raise refusal(f"KubernetesConfig of instance group {name} is only supported for clusters that EKS orchestrates")
+    if "OverrideVpcConfig" in spec and "VpcConfig" not in settings:
+        raise refusal(f"OverrideVpcConfig of instance group {name} needs a VpcConfig of the cluster")
+    if "Spot" in spec.get("CapacityRequirements", {}):
+        if not (eks and continuous):
+            raise refusal(f"Spot capacity of instance group {name} needs EKS and NodeProvisioningMode Continuous")
+        if "TrainingPlanArn" in spec:
+            raise refusal(f"instance group {name} cannot have both Spot capacity and a TrainingPlanArn")
+
+
+def _check_scripts(spec: Spec) -> None:
+    name, scripts = spec["InstanceGroupName"], spec.get("LifeCycleConfig")
+    if scripts is None:
+        return
+    if "OnCreate" in scripts and "OnInitComplete" in scripts:
+        raise refusal(f"LifeCycleConfig of instance group {name} has both OnCreate and OnInitComplete; they are mutually exclusive")
+    if not scripts.get("SourceS3Uri") or not ("OnCreate" in scripts or "OnInitComplete" in scripts):
+        raise refusal(
+            f"LifeCycleConfig for instance group {name} is incomplete: found {', '.join(scripts) or 'nothing'};"
+            f" it needs SourceS3Uri and one of OnCreate and OnInitComplete"
+        )
+
+
+def _check_storage(spec: Spec, groups: Sequence[Spec], settings: Mapping[str, Any]) -> None:
+    name = spec["InstanceGroupName"]
+    volumes: Counter[str] = Counter()
+    for entry in spec.get("InstanceStorageConfigs", ()):
+        kind, volume = next(iter(entry.items()))
+        if kind == "EbsVolumeConfig":
+            kind = _ebs_kind(name, volume)
+        elif "VpcConfig" not in settings:
+            raise refusal(
+                f"FSx configurations are only supported for Custom VPC: {kind} of instance group {name} needs a VpcConfig"
+            )
+        elif not any(node_type(other) == "Controller" for other in groups):
+            raise refusal(f"{kind} of instance group {name} needs an InstanceGroup with Controller node type in the cluster")
+        volumes[kind] += 1
+    for kind, count in volumes.items():
+        if count > 1:
+            raise refusal(f"instance group {name} has {count} entries of {kind}; at most one is allowed")
+
+
+def _ebs_kind(group: str, volume: Mapping[str, Any]) -> str:
+    if not volume.get("RootVolume", False):
+        if "VolumeSizeInGB" not in volume:
+            raise refusal(f"EbsVolumeConfig of instance group {group} needs VolumeSizeInGB, unless RootVolume is true")
+        return "EbsVolumeConfig (secondary volume)"
+    if "VolumeSizeInGB" in volume or "VolumeKmsKeyId" not in volume:
+        raise refusal(
+            f"EbsVolumeConfig of instance group {group} with RootVolume true needs VolumeKmsKeyId and takes no VolumeSizeInGB"
+        )
+    return "EbsVolumeConfig (root volume)"
+
+
+def _check_slurm(groups: Sequence[Spec], continuous: bool) -> None:
+    for spec in groups:
+        name = spec["InstanceGroupName"]
+        if "SlurmConfig" not in spec:
+            raise refusal(f"instance group {name} has no SlurmConfig; every group of a Slurm cluster needs one")
+        partitions = spec["SlurmConfig"].get("PartitionNames", ())
+        if partitions and node_type(spec) != "Compute":
+            raise refusal(
+                f"Partitions can only be assigned to Compute node types: instance group {name} is {node_type(spec)}"
+                f" and has {', '.join(partitions)}"
+            )
+        if not partitions and node_type(spec) == "Compute":
+            raise refusal(f"instance group {name} has node type Compute and needs a name in PartitionNames")
+    controllers = [spec for spec in groups if node_type(spec) == "Controller"]
+    if len(controllers) != 1:
+        raise refusal(
+            f"Cluster must have exactly one InstanceGroup with Controller node type; found"
+            f" {', '.join(spec['InstanceGroupName'] for spec in controllers) or 'none'}"
+        )
+    count = controllers[0]["InstanceCount"]
+    if count < 1 or (continuous and count > 1):
+        raise refusal(
+            f"instance group {controllers[0]['InstanceGroupName']} is the controller and has InstanceCount {count}; it needs 1"
+        )
+    logins = [spec["InstanceGroupName"] for spec in groups if node_type(spec) == "Login"]
+    if len(logins) > 1:
+        raise refusal(f"Cluster can have at most one InstanceGroup with Login node type; found {', '.join(logins)}")

@@ -1,0 +1,211 @@
+"""What the embedded HyperPod remembers: clusters, groups, nodes, events, and what is due when."""
+
+from __future__ import annotations
+
+import heapq
+import itertools
+import secrets
+import uuid
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from hyperpod_constructs.local.service import Caller
+
+Spec = Mapping[str, Any]
+"""One element of InstanceGroups, as the request gave it."""
+
+HEAD_TYPES = frozenset({"Controller", "Login"})
+"""Slurm node types that a cluster in continuous mode waits for."""
+
+
+class Timeline:
+    """Actions with the second at which they are due. They run when somebody looks, in order, each with its own time.
+
+    So a cluster takes the same path however often it is polled, and nothing happens behind the back of a test.
+    """
+
+    def __init__(self) -> None:
+        self._due: list[tuple[float, int, Callable[[float], None]]] = []
+        self._order = itertools.count()
+
+    def at(self, second: float, action: Callable[[float], None]) -> None:
+        """Run the action at that second."""
+        heapq.heappush(self._due, (second, next(self._order), action))
+
+    def run(self, now: float) -> None:
+        """Run everything that is due until now, and what that makes due."""
+        while self._due and self._due[0][0] <= now:
+            second, _, action = heapq.heappop(self._due)
+            action(second)
+
+    def clear(self) -> None:
+        """Forget every action."""
+        self._due.clear()
+
+
+@dataclass(frozen=True, slots=True)
+class Interface:
+    """A network interface of a node in the user's subnet."""
+
+    interface_id: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a node goes: a subnet with its zone, the security groups, and how many of its addresses the node takes."""
+
+    subnet: str
+    zone: str
+    zone_id: str
+    security_groups: tuple[str, ...]
+    addresses: int
+
+
+@dataclass(eq=False)
+class Node:
+    """A node. `instance_id` is empty until it has capacity; `spec` is its group's as of its launch."""
+
+    spec: Spec
+    place: Place | None
+    logical_id: str = field(default_factory=lambda: str(uuid.uuid4()))
+    instance_id: str = ""
+    instance_type: str = ""
+    status: str = "Pending"
+    message: str = ""
+    created: float = 0.0
+    launched: float = 0.0
+    updated: float | None = None
+    interface: Interface | None = None
+    waiting: bool = False
+
+    @property
+    def group(self) -> str:
+        """The name of its instance group."""
+        return str(self.spec["InstanceGroupName"])
+
+    @property
+    def node_type(self) -> str | None:
+        """Its Slurm node type; None without a Slurm configuration."""
+        return node_type(self.spec)
+
+
+@dataclass(eq=False)
+class Group:
+    """An instance group: what was asked for, and what there is."""
+
+    spec: Spec
+    nodes: list[Node] = field(default_factory=list)
+    status: str = "Creating"
+    software_update: str | None = None
+
+    @property
+    def name(self) -> str:
+        """Its name."""
+        return str(self.spec["InstanceGroupName"])
+
+    @property
+    def target(self) -> int:
+        """How many nodes it is to have."""
+        return int(self.spec["InstanceCount"])
+
+    @property
+    def running(self) -> int:
+        """How many of its nodes are usable."""
+        return sum(node.status in ("Running", "SystemUpdating") for node in self.nodes)
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """An entry of ListClusterEvents; `metadata` is what DescribeClusterEvent adds."""
+
+    event_id: str
+    time: float
+    resource_type: str
+    level: str
+    description: str
+    group: str | None
+    instance_id: str | None
+    metadata: Mapping[str, Any]
+
+
+@dataclass(eq=False)
+class Cluster:
+    """A cluster. `settings` are the request's members other than the groups and the tags."""
+
+    name: str
+    arn: str
+    caller: Caller
+    created: float
+    settings: dict[str, Any]
+    groups: dict[str, Group]
+    tags: dict[str, str]
+    status: str = "Creating"
+    failure: str = ""
+    events: list[Event] = field(default_factory=list)
+    timeline: Timeline = field(default_factory=Timeline)
+    gone: bool = False
+
+    @property
+    def cluster_id(self) -> str:
+        """The last part of the ARN, which names the log group and SSM targets."""
+        return self.arn.rpartition("/")[2]
+
+    @property
+    def log_group(self) -> str:
+        """The CloudWatch log group that its nodes write to."""
+        return f"/aws/sagemaker/Clusters/{self.name}/{self.cluster_id}"
+
+    @property
+    def continuous(self) -> bool:
+        """Whether it provisions nodes continuously, rather than all or none."""
+        return self.settings.get("NodeProvisioningMode") == "Continuous"
+
+    def nodes(self) -> Iterator[Node]:
+        """Every node, group by group."""
+        for group in self.groups.values():
+            yield from group.nodes
+
+    def record(
+        self,
+        second: float,
+        resource_type: str,
+        description: str,
+        *,
+        level: str = "Info",
+        group: str | None = None,
+        node: Node | None = None,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> None:
+        """Note an event. Only continuous mode has events; in the other, the cluster's FailureMessage tells causes."""
+        if not self.continuous:
+            return
+        event_id = str(uuid.uuid4())
+        instance = node.instance_id if node is not None and node.instance_id else None
+        place = node.group if node is not None else group
+        self.events.append(Event(event_id, second, resource_type, level, description, place, instance, metadata or {}))
+
+
+def node_type(spec: Spec) -> str | None:
+    """The Slurm node type of a group; None without a Slurm configuration."""
+    configuration = spec.get("SlurmConfig")
+    return None if configuration is None else str(configuration["NodeType"])
+
+
+def instance_types(spec: Spec) -> list[str]:
+    """The instance types of a group in the order of preference; one, unless the group is a flexible one."""
+    if "InstanceType" in spec:
+        return [spec["InstanceType"]]
+    return list(spec["InstanceRequirements"]["InstanceTypes"])
+
+
+def new_instance_id() -> str:
+    """An EC2 instance id of the current length."""
+    return f"i-{secrets.token_hex(9)[:17]}"
+
+
+def new_cluster_id() -> str:
+    """Twelve lowercase letters and digits, as the ARN of a cluster ends."""
+    alphabet = "abcdefghijklmnopqrstuvwxyz0123456789"
+    return "".join(secrets.choice(alphabet) for _ in range(12))

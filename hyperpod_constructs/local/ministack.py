@@ -1,0 +1,257 @@
+"""The only module that touches ministack, which has no plug-in interface: every private name of it that we use stands here.
+
+The version is pinned exactly, and a contract test guards each name.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from contextvars import ContextVar
+from typing import Any
+from urllib.parse import parse_qs
+
+import ministack.app
+from ministack.core import iam_actions, lambda_runtime, responses, router
+from ministack.core.concurrency import run_reentrant
+from ministack.services import iam, lambda_svc, s3
+from ministack.services.cloudformation import changesets, custom_resource, engine, handlers, helpers, provisioners, stacks
+
+from hyperpod_constructs.local.audit import audited, changed
+from hyperpod_constructs.local.provider import Provisioned, ResourceProvider
+from hyperpod_constructs.local.service import Caller
+
+Response = tuple[int, dict[str, str], bytes]
+Request = tuple[str, str, Mapping[str, str], bytes, Mapping[str, list[str]]]
+Handler = Callable[..., Awaitable[Response]]
+"""What ministack calls a service: `(method, path, headers, body, query)`; header names are lower case."""
+
+asgi_application = ministack.app.app
+
+
+def caller(endpoint: str) -> Caller:
+    """Who calls, in the context of the current request or stack operation."""
+    return Caller(account=responses.get_account_id(), region=responses.get_region(), endpoint=endpoint)
+
+
+def serve(name: str, answer: Callable[[Request], Response], *, target_prefix: str = "") -> None:
+    """Serve a service under its signing name with our own function, which runs in a thread of its own.
+
+    It may therefore block and may call back to the endpoint. `target_prefix` is that of the X-Amz-Target header of JSON services.
+    """
+
+    async def handle(method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, list[str]]) -> Response:
+        response: Response = await run_reentrant(answer, (method, path, headers, body, query))
+        return response
+
+    ministack.app.SERVICE_HANDLERS[name] = handle
+    if target_prefix:
+        router.SERVICE_PATTERNS[name] = {"target_prefixes": [f"{target_prefix}."], "host_patterns": []}
+    iam_actions.SERVICE_TO_IAM_NAMESPACE[name] = name
+
+
+def gate_stack_operations(check: Callable[[str], str | None]) -> None:
+    """Ask `check(template)` before a stack or change set is created or updated.
+
+    It runs in a thread of its own, and answers None or the message of a ValidationError.
+    """
+    answer = ministack.app.SERVICE_HANDLERS["cloudformation"]
+
+    async def handle(method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, list[str]]) -> Response:
+        parameters = _parameters(headers, body, query)
+        if helpers._p(parameters, "Action") in ("CreateStack", "UpdateStack", "CreateChangeSet"):
+            template, failure = helpers._resolve_template(parameters)
+            if template and not failure:
+                refusal = await run_reentrant(check, template)
+                if refusal is not None:
+                    rejected: Response = helpers._error("ValidationError", refusal)
+                    return rejected
+        response: Response = await answer(method, path, headers, body, query)
+        return response
+
+    ministack.app.SERVICE_HANDLERS["cloudformation"] = handle
+
+
+def _parameters(headers: Mapping[str, str], body: bytes, query: Mapping[str, list[str]]) -> dict[str, list[str]]:
+    """The parameters of a query-protocol request."""
+    return {**dict(query), **parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True)}
+
+
+def enforce_capabilities() -> None:
+    """Refuse IAM resources that the request does not acknowledge; ministack does so under AUTH=true only."""
+    handlers._capabilities_enforced = lambda: True
+
+
+def run_in_worker_threads(type_names: frozenset[str]) -> None:
+    """Run the handlers of these types off the event loop, so that they may block and call the endpoint."""
+    native = stacks._runs_on_worker_thread
+    stacks._runs_on_worker_thread = lambda name: name in type_names or native(name)
+
+
+def parse_template(body: str) -> dict[str, Any]:
+    """A template as a dictionary, from JSON or YAML."""
+    template: dict[str, Any] = engine._parse_template(body)
+    return template
+
+
+def add_aws_managed_policies(documents: Callable[[], Mapping[str, str]]) -> None:
+    """Let IAM know every policy of AWS, not only the few dozen of ministack.
+
+    `documents` gives their documents by what follows `:policy/` in their ARN; it is asked when an unknown one is met.
+    """
+    native = iam._lookup_policy
+
+    def look_up(arn: str) -> Any:
+        found = native(arn)
+        prefix, _, name = arn.partition(":policy/")
+        if found is None and prefix.endswith(":iam::aws") and name in documents():
+            found = iam._aws_managed_policies[arn] = iam._make_aws_managed_record(name, documents()[name])
+        return found
+
+    iam._lookup_policy = look_up
+
+
+_INVOKED_FOR: ContextVar[str] = ContextVar("custom_resource_token", default="")
+
+
+def fail_unanswered_custom_resources() -> None:
+    """Fail a custom resource as soon as its function fails without an answer; AWS too has nothing to show until the timeout."""
+    register, execute = custom_resource.register_token, lambda_svc._execute_function_with_config_scope
+
+    def remember(token: str) -> Any:
+        _INVOKED_FOR.set(token)
+        return register(token)
+
+    def execute_once(function: dict[str, Any], event: dict[str, Any]) -> dict[str, Any]:
+        token = _INVOKED_FOR.get()
+        _INVOKED_FOR.set("")
+        result: dict[str, Any] = execute(function, event)
+        entry = custom_resource._pending.get(token)
+        if result.get("error") and entry is not None and entry["result"] is None:
+            reason = f"the function failed and sent no answer, for which aws would wait until its timeout: {_text(result['body'])}"
+            custom_resource.deliver_response(token, {"Status": "FAILED", "Reason": reason})
+        return result
+
+    custom_resource.register_token = remember
+    lambda_svc._execute_function_with_config_scope = execute_once
+
+
+def _text(body: Any) -> str:
+    return body.decode("utf-8", "replace") if isinstance(body, bytes) else str(body)
+
+
+def reset() -> None:
+    """Forget the state of every ministack service and end the Lambda workers."""
+    ministack.app._reset_all_state()
+
+
+def end_lambda_workers() -> None:
+    """End the processes of the warm Lambda functions."""
+    lambda_runtime.reset()
+
+
+def encrypt_with_aws_managed_key() -> None:
+    """Let `aws:kms` without a key mean the account's key aws/s3, as on AWS; ministack refuses such an upload."""
+    native = s3._resolve_sse_write_headers
+
+    def resolve(headers: dict[str, str], bucket: str) -> Any:
+        key = "x-amz-server-side-encryption-aws-kms-key-id"
+        if headers.get("x-amz-server-side-encryption") == "aws:kms" and not headers.get(key):
+            arn = f"arn:aws:kms:{responses.get_region()}:{responses.get_account_id()}:alias/aws/s3"
+            headers = {**headers, key: arn}
+        return native(headers, bucket)
+
+    s3._resolve_sse_write_headers = resolve
+
+
+def evaluate_whole_conditions() -> None:
+    """Let conditions compute with Fn::Join, Fn::Sub, Fn::FindInMap and AWS::Region; ministack compares such a value unresolved.
+
+    CDK's bootstrap template joins a list of policies so; without this its deployment role ends with an empty policy name.
+    """
+    native = engine._evaluate_conditions
+
+    def evaluate(template: dict[str, Any], parameters: dict[str, Any]) -> Any:
+        mappings = template.get("Mappings", {})
+
+        def resolved(node: Any) -> Any:
+            if isinstance(node, dict):
+                pseudo = str(node.get("Ref", "")).startswith("AWS::")
+                if pseudo or node.keys() & {"Fn::Join", "Fn::Sub", "Fn::FindInMap"}:
+                    return engine._resolve_refs(node, {}, parameters, {}, mappings, "", "")
+                return {key: resolved(value) for key, value in node.items()}
+            return [resolved(value) for value in node] if isinstance(node, list) else node
+
+        conditions = template.get("Conditions")
+        return native({**template, "Conditions": resolved(conditions)} if conditions else template, parameters)
+
+    for module in (engine, stacks, handlers, changesets):
+        module._evaluate_conditions = evaluate
+
+
+def order_events() -> None:
+    """Give stack events distinct, ascending times; with ministack's whole seconds the CLI shows them in a wrong order."""
+    last = [0]
+
+    def now() -> str:
+        last[0] = max(last[0] + 1, time.time_ns() // 1_000_000)
+        seconds, milliseconds = divmod(last[0], 1000)
+        return f"{time.strftime('%Y-%m-%dT%H:%M:%S', time.gmtime(seconds))}.{milliseconds:03d}Z"
+
+    stacks.now_iso = now
+
+
+def provide(provider: ResourceProvider, endpoint: str, *, tags: bool) -> None:
+    """Register a provider of ours for its type; with `tags`, stack tags reach its property `Tags`."""
+    name = provider.type_name
+    plain = tuple(sorted(path for path in provider.create_only if "." not in path))
+    nested = tuple(sorted(path for path in provider.create_only if "." in path))
+    provisioners._REPLACING_PROPERTIES[name] = plain
+    provisioners._CONDITIONALLY_REPLACING_PROPERTIES[name] = tuple(sorted({path.partition(".")[0] for path in nested}))
+    if tags:
+        provisioners._STACK_TAG_PROPERTY[name] = ("Tags", "list")
+    else:
+        provisioners._STACK_TAG_PROPERTY.pop(name, None)
+
+    def create(logical_id: str, properties: dict[str, Any], stack: str) -> tuple[str, dict[str, str]]:
+        return _result(provider.create(properties, logical_id, stack, caller(endpoint)))
+
+    def update(
+        physical_id: str, old: dict[str, Any], new: dict[str, Any], stack: str, logical_id: str
+    ) -> tuple[str, dict[str, str]]:
+        if any(changed(old, new, path) for path in nested):
+            return create(logical_id, new, stack)
+        return _result(provider.update(physical_id, old, new, stack, caller(endpoint)))
+
+    def delete(physical_id: str, properties: dict[str, Any]) -> None:
+        provider.delete(physical_id, properties, caller(endpoint))
+
+    native = provisioners._RESOURCE_HANDLERS.get(name, {})
+    kept = {key: native[key] for key in ("import",) if key in native}
+    provisioners._RESOURCE_HANDLERS[name] = {
+        **kept,
+        "create": create,
+        "update": update,
+        "update_with_logical_id": True,
+        "delete": delete,
+    }
+
+
+def _result(provisioned: Provisioned) -> tuple[str, dict[str, str]]:
+    return provisioned.physical_id, dict(provisioned.attributes)
+
+
+def audit_properties() -> None:
+    """Put the audit around every handler that takes properties, ministack's own too."""
+    for name, handler in provisioners._RESOURCE_HANDLERS.items():
+        if "create" in handler and name not in _TAKEN_WHOLE:
+            provisioners._RESOURCE_HANDLERS[name] = audited(name, handler, _updating)
+
+
+_TAKEN_WHOLE = frozenset({"AWS::CloudFormation::CustomResource", "AWS::CloudFormation::Stack", "AWS::CDK::Metadata"})
+"""Types whose properties are handed on as they are: to a Lambda function, to a nested stack, to nobody (usage statistics)."""
+
+
+def _updating() -> bool:
+    """Whether a stack update runs the handler: what it made may then be the resource that existed before."""
+    return provisioners._DEFERRED_PREDECESSOR_DELETES.get() is not None

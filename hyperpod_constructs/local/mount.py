@@ -1,0 +1,182 @@
+"""Puts the embedded AWS together: ministack, moto's EC2, our services and providers behind one endpoint."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from hyperpod_constructs.local import managed_policies, ministack
+from hyperpod_constructs.local.clients import BotoClients, Clients
+from hyperpod_constructs.local.cluster_provider import ClusterProvider
+from hyperpod_constructs.local.control import PREFIX, Control
+from hyperpod_constructs.local.ec2 import Ec2
+from hyperpod_constructs.local.ec2_routing import (
+    Eip,
+    FlowLog,
+    NatGateway,
+    Route,
+    RouteTable,
+    SubnetRouteTableAssociation,
+    VpcEndpoint,
+)
+from hyperpod_constructs.local.ec2_security import SecurityGroup, SecurityGroupEgress, SecurityGroupIngress
+from hyperpod_constructs.local.ec2_vpc import InternetGateway, Subnet, Vpc, VpcCidrBlock, VpcGatewayAttachment
+from hyperpod_constructs.local.faults import Faults
+from hyperpod_constructs.local.fsx import Fsx
+from hyperpod_constructs.local.fsx_providers import DataRepositoryAssociationProvider, FileSystemProvider
+from hyperpod_constructs.local.gate import Gate
+from hyperpod_constructs.local.hyperpod import HyperPod
+from hyperpod_constructs.local.iam_role import Role
+from hyperpod_constructs.local.models import ServiceModels
+from hyperpod_constructs.local.provider import ResourceProvider
+from hyperpod_constructs.local.s3_bucket import Bucket, BucketPolicy
+from hyperpod_constructs.local.server import LocalAws
+from hyperpod_constructs.local.service import Service
+from hyperpod_constructs.local.serving import JsonService
+
+PROVIDERS: tuple[Callable[[Clients], ResourceProvider], ...] = (
+    Bucket,
+    BucketPolicy,
+    ClusterProvider,
+    DataRepositoryAssociationProvider,
+    FileSystemProvider,
+    Role,
+    Vpc,
+    VpcCidrBlock,
+    Subnet,
+    RouteTable,
+    SubnetRouteTableAssociation,
+    Route,
+    InternetGateway,
+    VpcGatewayAttachment,
+    Eip,
+    NatGateway,
+    VpcEndpoint,
+    SecurityGroup,
+    SecurityGroupIngress,
+    SecurityGroupEgress,
+    FlowLog,
+)
+TAGGED = frozenset(
+    {
+        "AWS::EC2::EIP",
+        "AWS::EC2::FlowLog",
+        "AWS::EC2::InternetGateway",
+        "AWS::EC2::NatGateway",
+        "AWS::EC2::RouteTable",
+        "AWS::EC2::SecurityGroup",
+        "AWS::EC2::Subnet",
+        "AWS::EC2::VPC",
+        "AWS::EC2::VPCEndpoint",
+        "AWS::FSx::DataRepositoryAssociation",
+        "AWS::FSx::FileSystem",
+        "AWS::IAM::Role",
+        "AWS::S3::Bucket",
+        "AWS::SageMaker::Cluster",
+    }
+)
+"""The types of ours to which CloudFormation passes the tags of the stack."""
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+
+
+class Application:
+    """The ASGI application: the emulator's own paths, and everything else to ministack."""
+
+    def __init__(self, control: Control, auth: bool, warm_up: Callable[[], None]) -> None:
+        self.started = asyncio.Event()
+        self._control = control
+        self._auth = auth
+        self._warm_up = warm_up
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one connection."""
+        if scope["type"] == "http" and scope["path"].startswith(PREFIX):
+            await self._answer_control(scope, receive, send)
+            return
+        if scope["type"] == "http" and self._auth:
+            # The loopback connection stands for TLS: policies that require aws:SecureTransport must hold.
+            scope["headers"] = [*scope["headers"], (b"x-forwarded-proto", b"https")]
+        if scope["type"] == "lifespan":
+            send = self._announcing(send)
+        await ministack.asgi_application(scope, receive, send)
+
+    def _announcing(self, send: Send) -> Send:
+        async def announce(message: MutableMapping[str, Any]) -> None:
+            await send(message)
+            if message["type"] == "lifespan.startup.complete":
+                self.started.set()
+                threading.Thread(target=self._warm_up, name="warm-up", daemon=True).start()
+
+        return announce
+
+    async def _answer_control(self, scope: Scope, receive: Receive, send: Send) -> None:
+        body = b""
+        while True:
+            message = await receive()
+            body += message.get("body", b"")
+            if not message.get("more_body"):
+                break
+        status, answer = await self._control.answer(scope["method"], scope["path"], body)
+        headers = [(b"content-type", b"application/json")]
+        await send({"type": "http.response.start", "status": status, "headers": headers})
+        await send({"type": "http.response.body", "body": json.dumps(answer).encode()})
+
+
+def application(aws: LocalAws, data: Path | None) -> Application:
+    """The application that serves this AWS; `data` is a botocore data folder, or None for the installed one."""
+
+    def caller() -> Any:
+        return ministack.caller(aws.endpoint)
+
+    models = ServiceModels(data)
+    ec2 = Ec2(caller)
+    ministack.serve("ec2", ec2.answer)
+    clients, faults = BotoClients(data), Faults()
+    services: list[Service] = [HyperPod(faults, clients), Fsx(faults, clients)]
+    providers = [kind(clients) for kind in PROVIDERS]
+    for provider in providers:
+        ministack.provide(provider, aws.endpoint, tags=provider.type_name in TAGGED)
+    for service in services:
+        wire = JsonService(service, models.service(service.name), caller)
+        ministack.serve(wire.signing_name, wire.answer, target_prefix=wire.target_prefix)
+    ministack.run_in_worker_threads(frozenset(provider.type_name for provider in providers))
+    ministack.add_aws_managed_policies(managed_policies.documents)
+    ministack.audit_properties()
+    gate = Gate(aws.region)
+    ministack.gate_stack_operations(gate.check)
+    ministack.enforce_capabilities()
+    ministack.encrypt_with_aws_managed_key()
+    ministack.evaluate_whole_conditions()
+    ministack.fail_unanswered_custom_resources()
+    ministack.order_events()
+
+    def set_faults(wanted: Mapping[str, Any]) -> Mapping[str, Any]:
+        faults.assign(Faults.from_json(wanted))
+        return faults.to_json()
+
+    control = Control(services, [ministack.reset, ec2.reset], set_faults)
+
+    def warm_up() -> None:
+        gate.load()
+        ec2.load()
+
+    return Application(control, aws.auth, warm_up)
+
+
+def with_credentials(aws: LocalAws) -> LocalAws:
+    """The state that `server.start` reads: with `auth`, credentials of an administrator, made now."""
+    if not aws.auth:
+        return aws
+    iam = aws.client("iam")
+    iam.create_user(UserName="administrator")
+    iam.attach_user_policy(UserName="administrator", PolicyArn="arn:aws:iam::aws:policy/AdministratorAccess")
+    key = iam.create_access_key(UserName="administrator")["AccessKey"]
+    return replace(aws, access_key_id=key["AccessKeyId"], secret_access_key=key["SecretAccessKey"])

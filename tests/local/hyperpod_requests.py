@@ -1,0 +1,83 @@
+"""Requests to the embedded HyperPod that are right, for tests to make wrong, and a client that checks every answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+from botocore.loaders import Loader
+from botocore.model import ServiceModel
+from botocore.validate import ParamValidator
+
+from hyperpod_constructs.local.constraints import violations
+from hyperpod_constructs.local.hyperpod import HyperPod
+from hyperpod_constructs.local.service import Service
+from tests.local.moto_cloud import CALLER, Cloud
+
+
+@cache
+def model(name: str) -> ServiceModel:
+    """botocore's model of a service."""
+    return ServiceModel(Loader().load_service_model(name, "service-2"), name)
+
+
+def checked(service: Service) -> Callable[..., dict[str, Any]]:
+    """`call("Operation", Parameter=…)`; request and answer must fit the service's model."""
+
+    def call(operation: str, **parameters: Any) -> dict[str, Any]:
+        shapes = model(service.name).operation_model(operation)
+        assert shapes.input_shape is not None
+        report = ParamValidator().validate(parameters, shapes.input_shape)
+        assert not report.has_errors(), report.generate_report()
+        answer = service.call(operation, parameters, CALLER)
+        if shapes.output_shape is not None:
+            report = ParamValidator().validate(answer, shapes.output_shape)
+            assert not report.has_errors(), report.generate_report()
+            assert violations(shapes.output_shape, _without_tags(answer)) == []
+        return answer
+
+    return call
+
+
+def _without_tags(value: Any) -> Any:
+    """The patterns of tags are Java's; they are not ours to judge."""
+    if isinstance(value, dict):
+        return {key: _without_tags(item) for key, item in value.items() if key != "Tags"}
+    return [_without_tags(item) for item in value] if isinstance(value, list) else value
+
+
+def new_hyperpod(cloud: Cloud) -> Callable[..., dict[str, Any]]:
+    """An embedded HyperPod in the account."""
+    return checked(HyperPod(cloud.faults, cloud.client, cloud.clock))
+
+
+def group(cloud: Cloud, name: str, node_type: str | None, count: int = 1, **members: Any) -> dict[str, Any]:
+    """An instance group with scripts; a Compute group is in the partition `gpu`."""
+    spec: dict[str, Any] = {
+        "InstanceGroupName": name,
+        "InstanceCount": count,
+        "ExecutionRole": cloud.role,
+        "LifeCycleConfig": {"SourceS3Uri": "s3://sagemaker-scripts/v1/", "OnCreate": "on_create.sh"},
+    }
+    if "InstanceRequirements" not in members:
+        spec["InstanceType"] = "ml.m5.xlarge"
+    if node_type is not None:
+        spec["SlurmConfig"] = {"NodeType": node_type}
+        if node_type == "Compute":
+            spec["SlurmConfig"]["PartitionNames"] = ["gpu"]
+    return {key: value for key, value in (spec | members).items() if value is not None}
+
+
+def cluster(cloud: Cloud, *, continuous: bool = True, workers: int = 2, **members: Any) -> dict[str, Any]:
+    """A CreateCluster request: a controller and workers in the account's subnet."""
+    request: dict[str, Any] = {
+        "ClusterName": "demo",
+        "InstanceGroups": [group(cloud, "controller", "Controller"), group(cloud, "workers", "Compute", workers)],
+        "Orchestrator": {"Slurm": {}},
+        "VpcConfig": {"Subnets": [cloud.subnet], "SecurityGroupIds": [cloud.security_group]},
+        "NodeRecovery": "Automatic",
+    }
+    if continuous:
+        request["NodeProvisioningMode"] = "Continuous"
+    return {key: value for key, value in (request | members).items() if value is not None}

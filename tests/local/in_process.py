@@ -1,0 +1,51 @@
+"""Clients of the services under test without a server, so that providers can be tested with them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+from botocore import xform_name
+from botocore.exceptions import ClientError
+
+from hyperpod_constructs.local.fsx import Fsx
+from hyperpod_constructs.local.hyperpod import HyperPod
+from hyperpod_constructs.local.service import AwsError, Caller, Service
+from tests.local.hyperpod_requests import checked, model
+from tests.local.moto_cloud import Cloud
+
+
+class InProcessClient:
+    """A client with the methods of boto3's; it records the requests."""
+
+    def __init__(self, service: Service) -> None:
+        self.meta = SimpleNamespace(service_model=model(service.name))
+        self.requests: list[tuple[str, dict[str, Any]]] = []
+        self._call = checked(service)
+
+    def __getattr__(self, name: str) -> Callable[..., dict[str, Any]]:
+        operation = next(item for item in self.meta.service_model.operation_names if xform_name(item) == name)
+
+        def call(**parameters: Any) -> dict[str, Any]:
+            self.requests.append((operation, parameters))
+            try:
+                return self._call(operation, **parameters)
+            except AwsError as error:
+                raise ClientError({"Error": {"Code": error.code, "Message": error.message}}, operation) from error
+
+        return call
+
+
+class InProcess:
+    """A factory of clients: ours for sagemaker and fsx, moto's for the others. Nothing takes time."""
+
+    def __init__(self, cloud: Cloud) -> None:
+        cloud.faults.slow_creation = 0.0
+        self._cloud = cloud
+        self.sagemaker = InProcessClient(HyperPod(cloud.faults, cloud.client))
+        self.fsx = InProcessClient(Fsx(cloud.faults, cloud.client))
+
+    def __call__(self, service: str, caller: Caller) -> Any:
+        ours = {"sagemaker": self.sagemaker, "fsx": self.fsx}
+        return ours[service] if service in ours else self._cloud.client(service, caller)

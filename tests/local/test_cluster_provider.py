@@ -1,0 +1,129 @@
+"""AWS::SageMaker::Cluster: what CloudFormation does with the API."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from hyperpod_constructs.local.audit import RecordingDict
+from hyperpod_constructs.local.cluster_provider import ClusterProvider
+from hyperpod_constructs.local.provider import Provisioned, ResourceProvider
+from hyperpod_constructs.local.service import AwsError
+from tests.local.hyperpod_requests import cluster, group
+from tests.local.in_process import InProcess
+from tests.local.moto_cloud import CALLER, Cloud, moto_cloud
+
+
+@pytest.fixture
+def cloud() -> Iterator[Cloud]:
+    with moto_cloud() as account:
+        yield account
+
+
+@pytest.fixture
+def clients(cloud: Cloud) -> InProcess:
+    return InProcess(cloud)
+
+
+@pytest.fixture
+def provider(clients: InProcess) -> ResourceProvider:
+    return ClusterProvider(clients, timeout=5)
+
+
+def properties(cloud: Cloud, **members: Any) -> dict[str, Any]:
+    return cluster(cloud, ClusterName=None, **members)
+
+
+def create(provider: ResourceProvider, wanted: dict[str, Any]) -> Provisioned:
+    return provider.create(wanted, "ClusterABC123", "HyperPod-Cluster", CALLER)
+
+
+def update(provider: ResourceProvider, arn: str, old: dict[str, Any], new: dict[str, Any]) -> Provisioned:
+    return provider.update(arn, old, new, "HyperPod-Cluster", CALLER)
+
+
+def test_ref_is_the_arn_and_the_name_is_generated(cloud: Cloud, clients: InProcess, provider: ResourceProvider) -> None:
+    made = create(provider, properties(cloud))
+    found = clients.sagemaker.describe_cluster(ClusterName=made.physical_id)
+    assert made.physical_id == made.attributes["ClusterArn"] == found["ClusterArn"]
+    assert made.attributes["ClusterStatus"] == "InService"
+    assert found["ClusterName"].startswith("HyperPod-Cluster-ClusterABC123-")
+    assert set(made.attributes) == {"ClusterArn", "ClusterStatus", "CreationTime", "FailureMessage"}
+
+
+def test_strings_are_converted_and_everything_is_read(cloud: Cloud, provider: ResourceProvider) -> None:
+    wanted = properties(cloud, Tags=[{"Key": "a", "Value": "b"}])
+    wanted["InstanceGroups"][1] |= {
+        "InstanceCount": "2",
+        "InstanceStorageConfigs": [{"EbsVolumeConfig": {"VolumeSizeInGB": "500", "RootVolume": "false"}}],
+    }
+    recorder = RecordingDict(wanted)
+    create(provider, recorder)
+    assert list(recorder.unread()) == []
+
+
+def test_a_failed_creation_tells_the_cause_and_leaves_nothing(cloud: Cloud, clients: InProcess, provider: ResourceProvider) -> None:
+    cloud.faults.failing_scripts = {"controller": "mount: timed out"}
+    with pytest.raises(AwsError, match=r"Lifecycle scripts did not run successfully .* mount: timed out"):
+        create(provider, properties(cloud))
+    assert clients.sagemaker.list_clusters() == {"ClusterSummaries": []}
+    assert cloud.interfaces() == []
+
+
+def test_a_refused_creation_is_the_services_error(cloud: Cloud, provider: ResourceProvider) -> None:
+    with pytest.raises(ClientError, match="exactly one InstanceGroup with Controller node type"):
+        create(provider, properties(cloud, InstanceGroups=[group(cloud, "workers", "Compute")]))
+
+
+def test_an_update_deletes_the_groups_that_are_gone(cloud: Cloud, clients: InProcess, provider: ResourceProvider) -> None:
+    old = properties(cloud)
+    arn = create(provider, old).physical_id
+    new = properties(cloud, InstanceGroups=[old["InstanceGroups"][0], group(cloud, "others", "Compute", InstanceCount="3")])
+    assert update(provider, arn, old, new).physical_id == arn
+    sent = dict(clients.sagemaker.requests)["UpdateCluster"]
+    assert sent["InstanceGroupsToDelete"] == ["workers"]
+    assert {"ClusterName", "InstanceGroups", "InstanceGroupsToDelete", "NodeRecovery", "Orchestrator"} == set(sent)
+    clients.sagemaker.describe_cluster(ClusterName=arn)
+    found = clients.sagemaker.describe_cluster(ClusterName=arn)["InstanceGroups"]
+    assert [(item["InstanceGroupName"], item["CurrentCount"]) for item in found] == [("controller", 1), ("others", 3)]
+
+
+def test_a_failed_update_tells_the_cause(cloud: Cloud, provider: ResourceProvider) -> None:
+    old, new = properties(cloud, continuous=False), properties(cloud, continuous=False, workers=4)
+    arn = create(provider, old).physical_id
+    cloud.faults.no_capacity = frozenset({"workers"})
+    with pytest.raises(AwsError, match="Insufficient capacity for the requested instance type"):
+        update(provider, arn, old, new)
+    assert update(provider, arn, new, old).attributes["ClusterStatus"] == "InService"
+
+
+@pytest.mark.parametrize("continuous", [True, False])
+def test_fails_to_toggle_the_provisioning_mode(cloud: Cloud, provider: ResourceProvider, continuous: bool) -> None:
+    old, new = properties(cloud, continuous=continuous), properties(cloud, continuous=not continuous)
+    arn = create(provider, old).physical_id
+    with pytest.raises((AwsError, ClientError), match=r"NodeProvisioningMode .* cannot be (taken away|changed)"):
+        update(provider, arn, old, new)
+
+
+def test_tags_change_without_an_update_of_the_cluster(cloud: Cloud, clients: InProcess, provider: ResourceProvider) -> None:
+    old = properties(cloud, Tags=[{"Key": "a", "Value": "1"}, {"Key": "b", "Value": "1"}])
+    arn = create(provider, old).physical_id
+    update(provider, arn, old, properties(cloud, Tags=[{"Key": "b", "Value": 2}]))
+    assert clients.sagemaker.list_tags(ResourceArn=arn) == {"Tags": [{"Key": "b", "Value": "2"}]}
+    assert "UpdateCluster" not in dict(clients.sagemaker.requests)
+
+
+def test_deleting_twice_is_a_success(cloud: Cloud, clients: InProcess, provider: ResourceProvider) -> None:
+    arn = create(provider, properties(cloud)).physical_id
+    for _ in range(2):
+        provider.delete(arn, {}, CALLER)
+    assert clients.sagemaker.list_clusters() == {"ClusterSummaries": []}
+
+
+def test_gives_up_after_its_time(cloud: Cloud, clients: InProcess) -> None:
+    cloud.faults.slow_creation = 60.0
+    with pytest.raises(AwsError, match=r"NotStabilized: .* did not become stable within 0 seconds"):
+        create(ClusterProvider(clients, timeout=0), properties(cloud))

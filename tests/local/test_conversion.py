@@ -1,0 +1,63 @@
+"""CloudFormation's strings become what the API wants; what the API does not know is not looked at."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from botocore.model import Shape
+
+from hyperpod_constructs.local.audit import RecordingDict
+from hyperpod_constructs.local.conversion import parameters
+from hyperpod_constructs.local.service import AwsError
+from tests.local.hyperpod_requests import model
+
+
+def shape(service: str, operation: str) -> Shape:
+    found = model(service).operation_model(operation).input_shape
+    assert found is not None
+    return found
+
+
+def test_values_take_the_types_of_the_model() -> None:
+    properties = {
+        "ClusterName": "demo",
+        "InstanceGroups": [
+            {
+                "InstanceGroupName": "a",
+                "InstanceCount": "4",
+                "KubernetesConfig": {"Labels": {"n": 1}},
+                "InstanceStorageConfigs": [{"EbsVolumeConfig": {"RootVolume": "true", "VolumeSizeInGB": 500.0}}],
+            }
+        ],
+    }
+    spec: dict[str, Any] = parameters(shape("sagemaker", "CreateCluster"), properties)["InstanceGroups"][0]
+    assert spec["InstanceCount"] == 4
+    assert spec["KubernetesConfig"] == {"Labels": {"n": "1"}}
+    assert spec["InstanceStorageConfigs"] == [{"EbsVolumeConfig": {"RootVolume": True, "VolumeSizeInGB": 500}}]
+
+
+@pytest.mark.parametrize(
+    ("properties", "message"),
+    [
+        ({"InstanceGroups": [{"InstanceCount": "four"}]}, r"InstanceGroups\[0\].InstanceCount: found 'four'; it must be a integer"),
+        ({"InstanceGroups": [{"InstanceCount": True}]}, "it must be a integer"),
+        ({"InstanceGroups": "a"}, "InstanceGroups: found 'a'; it must be a list"),
+        ({"ClusterName": {"a": "b"}}, "ClusterName: found {'a': 'b'}; it must be a string"),
+    ],
+)
+def test_fails_on_values_of_another_kind(properties: dict[str, Any], message: str) -> None:
+    with pytest.raises(AwsError, match=message):
+        parameters(shape("sagemaker", "CreateCluster"), properties)
+
+
+def test_only_what_the_api_knows_counts_as_read() -> None:
+    group = {
+        "InstanceGroupName": "a",
+        "InstanceCount": 1,
+        "CurrentCount": 1,
+        "AutoPatchConfig": {"PatchingStrategy": "WhenIdle", "New": 1},
+    }
+    properties = RecordingDict({"ClusterName": "demo", "ClusterStatus": "InService", "InstanceGroups": [group]})
+    parameters(shape("sagemaker", "CreateCluster"), properties)
+    assert sorted(properties.unread()) == ["ClusterStatus", "InstanceGroups.AutoPatchConfig.New", "InstanceGroups.CurrentCount"]
