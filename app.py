@@ -76,7 +76,9 @@ class Cluster(Stack):
             lifecycle_scripts=LifecycleScripts.from_asset(bucket=foundation.scripts),
             min_running={"workers": settings.min_running_workers},
         )
-        foundation.data.grant_read_write(self.slurm)
+        # Nodes delete through the file system, so the versions that protect the data are out of their reach.
+        foundation.data.grant_read(self.slurm)
+        foundation.data.grant_put(self.slurm)
 
 
 def build(app: App) -> tuple[Foundation, Cluster]:

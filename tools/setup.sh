@@ -4,6 +4,7 @@
 set -eu
 
 CDK_CLI=2.1148.1       # 3.0.0, the `latest` of npm, is an accidental publish that cannot read the assemblies of today
+CHECKOV=.venv-checkov  # checkov pins a boto3 of its own, so it lives apart
 MODELS=1.44.5          # botocore whose models judge the requests in the embedded AWS; ministack pins an older one
 BACKEND="hatchling editables"
 
@@ -49,6 +50,11 @@ step "Python packages (about 300 MB, some minutes the first time)" \
     pip install --constraint constraints.txt --no-build-isolation --editable '.[dev]'
 if [ "$(cdk --version 2>/dev/null | cut -d ' ' -f 1)" != "$CDK_CLI" ]; then
     step "CDK CLI $CDK_CLI" npm install --global --prefix "$venv" --no-fund --no-audit "aws-cdk@$CDK_CLI"
+fi
+if ! cmp -s tests/lint/checkov-requirements.txt "$CHECKOV/.ready"; then
+    step "checkov in $CHECKOV" "$venv/bin/python" -m venv --clear "$CHECKOV"
+    step "checkov's packages" "$CHECKOV/bin/pip" install --requirement tests/lint/checkov-requirements.txt
+    cp tests/lint/checkov-requirements.txt "$CHECKOV/.ready"
 fi
 if [ ! -d "$venv/models/botocore-$MODELS.dist-info" ]; then
     rm -rf "$venv/models"

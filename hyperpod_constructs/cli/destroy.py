@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -144,4 +145,5 @@ def _say_what_stays(
 
 
 def _row(resource: Resource) -> tuple[str, str, str]:
-    return NOTABLE.get(resource.type, resource.type), resource.physical_id, resource.stack
+    kind = NOTABLE.get(resource.type) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", resource.type.split("::")[-1]).lower()
+    return kind, resource.physical_id, resource.stack

@@ -116,7 +116,7 @@ class HandlerProvider(Construct):
             id,
             code=lambda_.Code.from_asset(_ASSET, exclude=_LEFT_OUT, ignore_mode=IgnoreMode.DOCKER),
             handler=handler,
-            runtime=lambda_.Runtime.PYTHON_3_13,
+            runtime=lambda_.Runtime.PYTHON_3_14,
             architecture=lambda_.Architecture.X86_64,
             memory_size=256,
             timeout=timeout,

@@ -43,6 +43,13 @@ def test_every_function_writes_to_the_one_log_group(stack: Stack, make_cluster: 
     assert "ManagedPolicyArns" not in json.dumps(template.to_json())
 
 
+def test_without_waiting_there_is_no_state_machine(stack: Stack) -> None:
+    HandlerProvider.of(stack, "Provider", module="readiness_gate", waits=False)
+    template = Template.from_stack(stack)
+    template.resource_count_is("AWS::StepFunctions::StateMachine", 0)
+    template.resource_count_is("AWS::Lambda::Function", 2)
+
+
 def test_fails_when_the_id_is_taken(stack: Stack) -> None:
     Construct(stack, "Taken")
     with pytest.raises(ValueError, match="the stack has a construct 'Taken' of another kind"):

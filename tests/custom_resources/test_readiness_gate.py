@@ -154,7 +154,7 @@ def test_other_partitions(app: App, make_cluster: MakeCluster, region: str) -> N
     ReadinessGate(stack, "Gate", cluster=make_cluster(stack))
     text = json.dumps(Template.from_stack(stack).to_json())
     assert "arn:aws:" not in text
-    assert '"python3.13"' in text
+    assert '"python3.14"' in text
 
 
 def test_permissions_boundary_reaches_every_role(stack: Stack, make_cluster: MakeCluster) -> None:
