@@ -72,11 +72,11 @@ class LifecycleScripts(ABC):
         """Upload a directory at deployment.
 
         It goes under a prefix made of the hash of its content and of every deploy-time value in the `config.json` that is rendered
-        beside it, and the cluster awaits the upload. So any change is a new `SourceS3Uri`; the old prefix stays for a rollback.
-        Nodes that run keep the scripts they started with until they are replaced or updated.
+        beside it, and the cluster awaits the upload. So any change is a new `SourceS3Uri`; the old prefix stays for a rollback, and
+        all of them go with the cluster. Nodes that run keep the scripts they started with until they are replaced or updated.
 
         :param path: the directory; the scripts of this library when not given.
-        :param bucket: where to; a new encrypted bucket named `sagemaker-...`, retained with its stack, when not given.
+        :param bucket: where to; a new encrypted bucket named `sagemaker-...` when not given.
         :param on_init_complete: the entry point of groups that run after the image's set-up.
         :param on_create: the entry point of groups that replace the image's set-up.
         :raises ValueError: for a shell script with CR line ends or without `#!`, a missing entry point, or a
@@ -185,13 +185,14 @@ class _UploadedScripts(Construct):
     ) -> None:
         super().__init__(scope, id)
         self.bucket = scripts_bucket(self, "Bucket") if bucket is None else bucket
-        self._prefix = Lazy.string(_Prefix(content_hash(directory), configuration))
+        self._root = f"{_ROOT}/{self.node.addr[-8:]}-{_stack_piece()}"
+        self._prefix = f"{self._root}/{Lazy.string(_Version(content_hash(directory), configuration))}"
         self._upload = ScriptsUpload(
             self,
             "Upload",
             directory=directory,
             bucket=self.bucket,
-            root=_ROOT,
+            root=self._root,
             prefix=self._prefix,
             configuration=Lazy.string(_Json(Stack.of(self), configuration)),
         )
@@ -205,14 +206,14 @@ class _UploadedScripts(Construct):
         return self._upload
 
     def grant_read(self, grantee: iam.IGrantable) -> None:
-        self.bucket.grant_read(grantee, f"{_ROOT}/*")
+        self.bucket.grant_read(grantee, f"{self._root}/*")
 
 
 def scripts_bucket(scope: Construct, id: str) -> s3.Bucket:
-    """An encrypted, private bucket for lifecycle scripts that is retained with its stack.
+    """An encrypted, private bucket for lifecycle scripts.
 
-    Its name starts with `sagemaker-`, as the service asks, and ends in a piece of the stack's id, so that a second deployment does
-    not collide with a retained one.
+    Its name starts with `sagemaker-`, as the service asks, and ends in a piece of the stack's id, so that no two collide.
+    It goes with its stack, which CloudFormation does only when it is empty: each cluster takes its own scripts away.
     """
     return s3.Bucket(
         scope,
@@ -221,8 +222,7 @@ def scripts_bucket(scope: Construct, id: str) -> s3.Bucket:
         encryption=s3.BucketEncryption.S3_MANAGED,
         block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
         enforce_ssl=True,
-        versioned=True,
-        removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+        removal_policy=RemovalPolicy.DESTROY,
     )
 
 
@@ -289,8 +289,8 @@ class _Json:
 
 
 @jsii.implements(IStableStringProducer)
-class _Prefix:
-    """The key prefix: hash of scripts and configuration, then every deploy-time value, each once."""
+class _Version:
+    """The last part of the key prefix: hash of scripts and configuration, then every deploy-time value, each once."""
 
     def __init__(self, content: str, configuration: Callable[[], Configuration]) -> None:
         self._content = content
@@ -300,7 +300,7 @@ class _Prefix:
         values: dict[str, int] = {}
         known = json.dumps(_without_tokens(self._configuration(), values), sort_keys=True)
         digest = hashlib.sha256(f"{self._content}\0{known}".encode()).hexdigest()
-        return "/".join([_ROOT, digest[:_HASH_LENGTH], *values])
+        return "/".join([digest[:_HASH_LENGTH], *values])
 
 
 def _without_tokens(value: Any, values: dict[str, int]) -> Any:

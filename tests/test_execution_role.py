@@ -101,7 +101,7 @@ def test_the_scripts_are_readable_and_nothing_else_in_the_bucket(stack: Stack) -
     HyperPodCluster(stack, "Cluster", instance_groups=[CONTROLLER])
     reads = {action: statement for action, statement in allowed(stack, "ClusterExec") if action.startswith("s3:")}
     assert set(reads) == {"s3:GetObject*", "s3:GetBucket*", "s3:List*"}
-    assert "/lifecycle/*" in str(reads["s3:GetObject*"]["Resource"])
+    assert "/lifecycle/" in str(reads["s3:GetObject*"]["Resource"])
 
 
 def test_no_scripts_no_bucket(stack: Stack) -> None:

@@ -39,20 +39,26 @@ def scripts(tmp_path: Path) -> Path:
     return tmp_path
 
 
+def version(stack: Stack) -> list[Any]:
+    """The prefix of the upload without its first part, which names the cluster."""
+    parts = only(stack, UPLOAD)["Properties"]["Prefix"]["Fn::Join"][1]
+    piece = next(index for index, part in enumerate(parts) if "AWS::StackId" in str(part))
+    return list(parts[piece + 1 :])
+
+
 def prefix_of(directory: Path, *groups: InstanceGroup) -> Any:
     stack = Stack(App(), "Stack")
     HyperPodCluster(
         stack, "Cluster", instance_groups=groups or (CONTROLLER,), lifecycle_scripts=LifecycleScripts.from_asset(path=directory)
     )
-    return only(stack, UPLOAD)["Properties"]["Prefix"]
+    return version(stack)
 
 
 def test_groups_name_the_uploaded_prefix_and_their_entry_point(stack: Stack) -> None:
     groups = [CONTROLLER, replace(CONTROLLER, name="w", node_type=SlurmNodeType.COMPUTE, lifecycle_mode=LifecycleMode.ON_CREATE)]
     HyperPodCluster(stack, "Cluster", instance_groups=groups)
     controller, workers = only(stack, CLUSTER)["Properties"]["InstanceGroups"]
-    prefix = only(stack, UPLOAD)["Properties"]["Prefix"]
-    assert str(controller["LifeCycleConfig"]["SourceS3Uri"]).endswith(f"/{prefix}']]}}")
+    assert controller["LifeCycleConfig"]["SourceS3Uri"]["Fn::Join"][1][-1] == version(stack)[-1]
     assert controller["LifeCycleConfig"]["OnInitComplete"] == "on_init_complete.sh"
     assert workers["LifeCycleConfig"]["OnCreate"] == "on_create.sh"
     assert "OnCreate" not in controller["LifeCycleConfig"]
@@ -93,7 +99,7 @@ def test_any_change_of_the_configuration_is_a_new_prefix(scripts: Path, changed:
     network = ClusterNetwork(stack, "Network", availability_zone_id="usw2-az4")
     parts = LifecycleScripts.from_asset(path=scripts)
     HyperPodCluster(stack, "Cluster", network=network, instance_groups=[changed], lifecycle_scripts=parts)
-    assert only(stack, UPLOAD)["Properties"]["Prefix"] != prefix_of(scripts)
+    assert version(stack) != prefix_of(scripts)
 
 
 def test_a_larger_count_is_not_a_new_prefix(scripts: Path) -> None:
@@ -109,11 +115,12 @@ def test_the_prefix_holds_every_deploy_time_value_of_the_configuration(
     HyperPodCluster(stack, "Cluster", network=network, instance_groups=[replace(CONTROLLER, file_systems=(mount,)), workers])
     properties = only(stack, UPLOAD)["Properties"]
 
-    def values(text: Any) -> set[str]:
-        return {json.dumps(part, sort_keys=True) for part in text["Fn::Join"][1] if not isinstance(part, str)}
+    def values(parts: list[Any]) -> set[str]:
+        return {json.dumps(part, sort_keys=True) for part in parts if not isinstance(part, str)}
 
-    assert values(properties["Configuration"]) == values(properties["Prefix"])
-    assert len(values(properties["Prefix"])) == 2
+    in_configuration = values(properties["Configuration"]["Fn::Join"][1])
+    assert len(in_configuration) == 2
+    assert values(version(stack)) == in_configuration
 
 
 def test_the_configuration_is_what_the_scripts_read(
@@ -148,10 +155,10 @@ def test_compiled_python_is_left_out(scripts: Path) -> None:
     assert staged == []
 
 
-def test_the_bucket_is_private_encrypted_kept_and_named_for_the_service(stack: Stack) -> None:
+def test_the_bucket_is_private_encrypted_and_named_for_the_service(stack: Stack) -> None:
     HyperPodCluster(stack, "Cluster", instance_groups=[CONTROLLER])
     bucket = only(stack, "AWS::S3::Bucket")
-    assert bucket["DeletionPolicy"] == "RetainExceptOnCreate"
+    assert bucket["DeletionPolicy"] == "Delete"
     properties = bucket["Properties"]
     assert properties["BucketName"]["Fn::Join"][1][0].startswith("sagemaker-hyperpod-")
     assert "AWS::StackId" in str(properties["BucketName"])

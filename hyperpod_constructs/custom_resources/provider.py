@@ -42,15 +42,13 @@ class HandlerProvider(Construct):
         :param waits: whether an operation goes on after `on_event` returned; without, the module needs no `is_complete`.
         """
         super().__init__(scope, id)
-        self.log_group = logs.LogGroup(
-            self, "Logs", retention=logs.RetentionDays.ONE_MONTH, removal_policy=RemovalPolicy.DESTROY
-        )
+        self.log_group = logs.LogGroup(self, "Logs", retention=logs.RetentionDays.ONE_MONTH, removal_policy=RemovalPolicy.DESTROY)
         #: The role of both handlers; each resource attaches a policy of its own to it.
         self.role = self._role("Role")
         self._provider = cr.Provider(
             self,
             "Framework",
-            on_event_handler=self._function("OnEvent", f"handlers.{module}.on_event", Duration.minutes(2)),
+            on_event_handler=self._function("OnEvent", f"handlers.{module}.on_event", Duration.minutes(3)),
             is_complete_handler=self._function("IsComplete", f"handlers.{module}.is_complete", Duration.minutes(5))
             if waits
             else None,

@@ -187,8 +187,7 @@ class ReadinessGate(Construct):
                     stack.format_arn(
                         service="logs",
                         resource="log-group",
-                        resource_name=f"/aws/sagemaker/Clusters/{name}/{cluster_id}"
-                        ":log-stream:LifecycleConfig/*",
+                        resource_name=f"/aws/sagemaker/Clusters/{name}/{cluster_id}:log-stream:LifecycleConfig/*",
                         arn_format=ArnFormat.COLON_RESOURCE_NAME,
                     )
                 ],

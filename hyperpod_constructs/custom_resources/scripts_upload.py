@@ -26,7 +26,8 @@ class ScriptsUpload(Construct):
     cluster later; it writes the prefix into a tag of the bucket, so that a changed script would change the bucket's stack; and it
     brings the AWS CLI as a layer for a few small files.
 
-    A change of prefix or content writes a new set; no object is ever deleted, because running nodes and a rollback still name it.
+    A change of prefix or content writes a new set beside the old one, which a rollback still names. Everything below `root` goes
+    when the resource goes: the cluster, which awaits it, is gone by then.
     """
 
     def __init__(
@@ -43,7 +44,7 @@ class ScriptsUpload(Construct):
         """
         :param directory: what to upload, without compiled Python.
         :param bucket: where to.
-        :param root: the first part of `prefix`, known at synthesis; the upload may write below it only.
+        :param root: the first part of `prefix`, this upload's alone; it writes and deletes below it only. A change **replaces** it.
         :param prefix: the whole prefix; may hold tokens.
         :param configuration: the text of `config.json`; may hold tokens.
         """
@@ -57,16 +58,18 @@ class ScriptsUpload(Construct):
                 "SourceBucket": asset.s3_bucket_name,
                 "SourceKey": asset.s3_object_key,
                 "Bucket": bucket.bucket_name,
+                "Root": root,
                 "Prefix": prefix,
                 "ConfigurationFile": CONFIGURATION_FILE,
                 "Configuration": configuration,
             },
             statements=[
+                iam.PolicyStatement(actions=["s3:GetObject"], resources=[asset.bucket.arn_for_objects(asset.s3_object_key)]),
+                iam.PolicyStatement(actions=["s3:PutObject", "s3:DeleteObject"], resources=[bucket.arn_for_objects(f"{root}/*")]),
                 iam.PolicyStatement(
-                    actions=["s3:GetObject"], resources=[asset.bucket.arn_for_objects(asset.s3_object_key)]
-                ),
-                iam.PolicyStatement(
-                    actions=["s3:PutObject", "s3:DeleteObject"], resources=[bucket.arn_for_objects(f"{root}/*")]
+                    actions=["s3:ListBucket"],
+                    resources=[bucket.bucket_arn],
+                    conditions={"StringLike": {"s3:prefix": f"{root}/*"}},
                 ),
             ],
             timeout=Duration.minutes(5),

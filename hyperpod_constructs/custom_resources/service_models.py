@@ -104,9 +104,7 @@ def _references(part: Any) -> Iterator[str]:
 def main(arguments: list[str]) -> int:
     """Regenerate the vendored models; the exit code is 2 for wrong arguments."""
     if len(arguments) != 1:
-        sys.stderr.write(
-            "usage: python -m hyperpod_constructs.custom_resources.service_models <botocore data folder>\n"
-        )
+        sys.stderr.write("usage: python -m hyperpod_constructs.custom_resources.service_models <botocore data folder>\n")
         return 2
     for path in generate(Path(arguments[0]), MODELS):
         sys.stdout.write(f"{path} {path.stat().st_size} bytes\n")

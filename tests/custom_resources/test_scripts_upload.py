@@ -29,11 +29,12 @@ def statements(stack: Stack) -> list[dict[str, Any]]:
 def test_it_reads_its_archive_and_writes_below_its_root_only(stack: Stack) -> None:
     bucket = s3.Bucket(stack, "Bucket")
     upload(stack, bucket)
-    read, write = statements(stack)
+    read, write, look = statements(stack)
     assert read["Action"] == "s3:GetObject"
     assert str(read["Resource"]).endswith(".zip']]}")
     assert write["Action"] == ["s3:PutObject", "s3:DeleteObject"]
     assert write["Resource"] == {"Fn::Join": ["", [stack.resolve(bucket.bucket_arn), "/lifecycle/*"]]}
+    assert (look["Action"], look["Condition"]) == ("s3:ListBucket", {"StringLike": {"s3:prefix": "lifecycle/*"}})
 
 
 def test_it_awaits_its_permissions(stack: Stack) -> None:

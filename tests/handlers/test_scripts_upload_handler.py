@@ -37,10 +37,19 @@ class S3:
 
     def delete_object(self, Bucket: str, Key: str) -> None:  # noqa: N803
         assert Bucket == "sagemaker-scripts"
-        del self.objects[Key]
+        self.objects.pop(Key, None)
+
+    def get_paginator(self, operation: str) -> S3:
+        assert operation == "list_objects_v2"
+        return self
+
+    def paginate(self, Bucket: str, Prefix: str) -> list[dict[str, Any]]:  # noqa: N803
+        assert Bucket == "sagemaker-scripts"
+        found = [{"Key": key} for key in self.objects if key.startswith(Prefix)]
+        return [{"Contents": found[:2]}, {"Contents": found[2:]}, {}]
 
 
-def send(s3: S3, kind: str = "Create", prefix: str = "lifecycle/abc") -> dict[str, Any]:
+def send(s3: S3, kind: str = "Create", prefix: str = "abc") -> dict[str, Any]:
     event = {
         "RequestType": kind,
         "RequestId": "request-1",
@@ -49,23 +58,24 @@ def send(s3: S3, kind: str = "Create", prefix: str = "lifecycle/abc") -> dict[st
             "SourceBucket": "assets",
             "SourceKey": "scripts.zip",
             "Bucket": "sagemaker-scripts",
-            "Prefix": prefix,
+            "Root": "lifecycle/mine",
+            "Prefix": f"lifecycle/mine/{prefix}",
             "ConfigurationFile": "config.json",
             "Configuration": '{"version":1}',
             "TimeoutSeconds": "300",
         },
-        **({} if kind == "Create" else {"PhysicalResourceId": "s3://sagemaker-scripts/lifecycle/abc"}),
+        **({} if kind == "Create" else {"PhysicalResourceId": "s3://sagemaker-scripts/lifecycle/mine"}),
     }
     return on_event(ScriptsUpload(lambda service: s3), event)
 
 
 def test_writes_the_scripts_and_their_configuration() -> None:
     s3 = S3()
-    assert send(s3)["PhysicalResourceId"] == "s3://sagemaker-scripts/lifecycle/abc"
+    assert send(s3)["PhysicalResourceId"] == "s3://sagemaker-scripts/lifecycle/mine"
     assert s3.objects == {
-        "lifecycle/abc/on_init_complete.sh": b"#!/bin/sh\n",
-        "lifecycle/abc/steps/one.py": b"print()\n",
-        "lifecycle/abc/config.json": b'{"version":1}',
+        "lifecycle/mine/abc/on_init_complete.sh": b"#!/bin/sh\n",
+        "lifecycle/mine/abc/steps/one.py": b"print()\n",
+        "lifecycle/mine/abc/config.json": b'{"version":1}',
     }
 
 
@@ -75,18 +85,20 @@ def test_the_same_request_twice_is_the_same_resource() -> None:
     assert len(s3.objects) == 3
 
 
-def test_a_changed_prefix_keeps_the_old_one() -> None:
+def test_a_changed_prefix_keeps_the_old_one_and_the_resource() -> None:
     s3 = S3()
-    send(s3)
-    assert send(s3, "Update", "lifecycle/def")["PhysicalResourceId"] == "s3://sagemaker-scripts/lifecycle/def"
-    assert {key.rsplit("/", 1)[0] for key in s3.objects if key.endswith(".sh")} == {"lifecycle/abc", "lifecycle/def"}
+    created = send(s3)["PhysicalResourceId"]
+    assert send(s3, "Update", "def")["PhysicalResourceId"] == created
+    assert {key.split("/")[2] for key in s3.objects} == {"abc", "def"}
 
 
-def test_deletion_removes_nothing() -> None:
+def test_deletion_removes_all_prefixes_and_nothing_beside_them() -> None:
     s3 = S3()
+    s3.objects["lifecycle/mine-too/abc/on_init_complete.sh"] = b""
     send(s3)
+    send(s3, "Update", "def")
     send(s3, "Delete")
-    assert len(s3.objects) == 3
+    assert list(s3.objects) == ["lifecycle/mine-too/abc/on_init_complete.sh"]
 
 
 def test_a_failed_creation_removes_what_it_wrote() -> None:

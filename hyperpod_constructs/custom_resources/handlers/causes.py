@@ -62,9 +62,7 @@ class Shortage:
 
     def __str__(self) -> str:
         """`workers: 3 of 4 Running, 1 Failure`."""
-        others = "".join(
-            f", {n} {status}" for status, n in sorted(self.nodes.statuses.items()) if n and status != "Running"
-        )
+        others = "".join(f", {n} {status}" for status, n in sorted(self.nodes.statuses.items()) if n and status != "Running")
         return f"{self.group}: {self.nodes.running} of {self.minimum} Running{others}"
 
 
@@ -122,9 +120,7 @@ class Explanation:
             messages: dict[str, str] = {}
             for event in errors[:_EVENTS_SHOWN]:
                 message = self._message(event)
-                messages.setdefault(
-                    message, f"{event['EventTime']:%H:%M} {group} {event.get('InstanceId', '')}".rstrip()
-                )
+                messages.setdefault(message, f"{event['EventTime']:%H:%M} {group} {event.get('InstanceId', '')}".rstrip())
         except (BotoCoreError, ClientError) as error:
             return [f"the events of {group} cannot be read: {describe(error)}"], []
         lines = [f"{head}: {message}" for message, head in messages.items()]
@@ -132,9 +128,7 @@ class Explanation:
 
     def _message(self, event: Mapping[str, Any]) -> str:
         """The failure message of an event; the list does not have it."""
-        answer = self._sagemaker.call(
-            "describe_cluster_event", ClusterName=self._cluster.arn, EventId=event["EventId"]
-        )
+        answer = self._sagemaker.call("describe_cluster_event", ClusterName=self._cluster.arn, EventId=event["EventId"])
         metadata = answer.get("EventDetails", {}).get("EventDetails", {}).get("EventMetadata", {})
         found = [part["FailureMessage"] for part in metadata.values() if part.get("FailureMessage")]
         return str(found[0] if found else event.get("Description") or "no message")

@@ -15,9 +15,7 @@ _MARK = " [...] "
 _SECRETS = (
     re.compile(r"https?://\S+[?&]X-Amz-\S+", re.IGNORECASE),
     re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
-    re.compile(
-        r"(?i)(?<![a-z])\w*(?:password|passwd|secret|token|api[_-]?key|authorization)\w*\"?\s*[=:]\s*(?:bearer\s+)?\S+"
-    ),
+    re.compile(r"(?i)(?<![a-z])\w*(?:password|passwd|secret|token|api[_-]?key|authorization)\w*\"?\s*[=:]\s*(?:bearer\s+)?\S+"),
 )
 _CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]")
 

@@ -1,0 +1,163 @@
+"""Logical ids are a contract: another id is another resource, and the one before is deleted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aws_cdk import App, Stack
+from aws_cdk import aws_s3 as s3
+
+from hyperpod_constructs import (
+    ClusterInstanceType,
+    ClusterNetwork,
+    ExecutionRole,
+    HyperPodCluster,
+    InstanceGroup,
+    LustreMount,
+    LustreStorage,
+    SlurmCluster,
+    SlurmNodeType,
+)
+from tests.conftest import resources
+from tests.presets import PRESETS, STACKS, build, templates
+
+TRN1 = ClusterInstanceType.TRN1_32XLARGE
+
+#: Types whose properties list the groups; everything else is the same with one group more.
+_LISTING_GROUPS = {"AWS::SageMaker::Cluster", "Custom::HyperPodScriptsUpload", "Custom::HyperPodReadinessGate"}
+
+
+class Parts:
+    """A stack with a network, a file system and whatever a test adds."""
+
+    def __init__(self, *, before: Callable[[Stack], object] = lambda stack: None) -> None:
+        self.stack = Stack(App(), "Stack")
+        before(self.stack)
+        self.network = ClusterNetwork(self.stack, "Network", availability_zone_id="usw2-az4")
+        self.lustre = LustreStorage(self.stack, "Lustre", network=self.network)
+
+    def add_cluster(self, id: str, names: Sequence[str] = ("controller", "workers")) -> HyperPodCluster:
+        return HyperPodCluster(self.stack, id, network=self.network, instance_groups=[self.group(name) for name in names])
+
+    def add_slurm(self, id: str) -> SlurmCluster:
+        return SlurmCluster(self.stack, id, network=self.network, file_system=self.lustre, worker_type=TRN1, worker_count=4)
+
+    def group(self, name: str) -> InstanceGroup:
+        return InstanceGroup(
+            name=name,
+            node_type=SlurmNodeType.CONTROLLER if name == "controller" else SlurmNodeType.COMPUTE,
+            instance_type=TRN1,
+            count=1,
+            file_systems=(LustreMount(file_system=self.lustre),),
+        )
+
+    def resources(self) -> dict[str, Any]:
+        return resources(self.stack)
+
+
+def types(found: dict[str, Any]) -> dict[str, str]:
+    return {id: resource["Type"] for id, resource in found.items()}
+
+
+def clusters_of(*names: str) -> dict[str, Any]:
+    parts = Parts()
+    parts.add_cluster("Cluster", names)
+    return parts.resources()
+
+
+def test_reordering_groups_renames_nothing() -> None:
+    one, other = clusters_of("controller", "workers", "more"), clusters_of("more", "workers", "controller")
+    assert types(one) == types(other)
+    assert outside_groups(one) == outside_groups(other)
+
+
+@pytest.mark.parametrize("names", [("first", "controller", "workers"), ("controller", "workers", "last")])
+def test_adding_a_group_changes_only_what_lists_the_groups(names: tuple[str, ...]) -> None:
+    before, after = clusters_of("controller", "workers"), clusters_of(*names)
+    assert types(before) == types(after)
+    assert outside_groups(before) == outside_groups(after)
+
+
+def test_adding_a_group_with_a_role_of_its_own_renames_nothing() -> None:
+    before = clusters_of("controller", "workers")
+    parts = Parts()
+    cluster = parts.add_cluster("Cluster", ["controller"])
+    role = ExecutionRole(parts.stack, "Role")
+    cluster.add_instance_group(InstanceGroup(name="more", instance_type=TRN1, count=1, execution_role=role))
+    cluster.add_instance_group(parts.group("workers"))
+    assert types(before).items() <= types(parts.resources()).items()
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_second_cluster_changes_nothing_of_the_first(first: bool) -> None:
+    alone = Parts()
+    alone.add_slurm("One")
+    both = Parts()
+    for id in ("Another", "One") if first else ("One", "Another"):
+        both.add_slurm(id)
+    assert alone.resources().items() <= both.resources().items()
+
+
+def test_a_construct_elsewhere_changes_nothing() -> None:
+    alone = Parts()
+    alone.add_slurm("One")
+    more = Parts(before=lambda stack: s3.Bucket(stack, "Elsewhere"))
+    LustreStorage(more.stack, "Scratch", network=more.network)
+    more.add_slurm("One")
+    assert alone.resources().items() <= more.resources().items()
+
+
+def test_a_second_association_changes_nothing_of_the_first() -> None:
+    def linked(*ids: str) -> dict[str, Any]:
+        parts = Parts()
+        for id in ids:
+            parts.lustre.add_data_repository(id, bucket=s3.Bucket(parts.stack, f"{id}Bucket"), file_system_path=f"/{id}")
+        return parts.resources()
+
+    assert linked("Data").items() <= linked("More", "Data").items()
+
+
+def test_the_settings_of_the_app_rename_nothing(tmp_path: Path) -> None:
+    """Also not the exports, which the other stack imports by name."""
+    before = templates(build(PRESETS[0], tmp_path / "before"))
+    given = {"login_instance_type": "ml.m5.xlarge", "worker_count": "9", "min_running_workers": "2", "cluster_name": "other"}
+    after = templates(build(PRESETS[0], tmp_path / "after", **given))
+    for stack in STACKS:
+        assert types(before[stack]["Resources"]) == types(after[stack]["Resources"])
+        assert before[stack].get("Outputs", {}).keys() == after[stack].get("Outputs", {}).keys()
+    assert before["Foundation"] == after["Foundation"]
+
+
+def test_the_presets_name_everything_alike(tmp_path: Path) -> None:
+    one, *others = (templates(build(preset, tmp_path / preset)) for preset in PRESETS)
+    for other in others:
+        for stack in STACKS:
+            assert types(one[stack]["Resources"]) == types(other[stack]["Resources"])
+
+
+def test_what_holds_data_or_nodes_keeps_the_ids_of_the_first_release(tmp_path: Path) -> None:
+    """Snapshots can be updated by the way; these must not be: another id is a new, empty resource for everyone who has one."""
+    found = {
+        id: resource["Type"]
+        for template in templates(build(PRESETS[0], tmp_path)).values()
+        for id, resource in template["Resources"].items()
+        if resource.get("DeletionPolicy") == "RetainExceptOnCreate" or resource["Type"] == "AWS::SageMaker::Cluster"
+    }
+    assert found == {
+        "Data666C94C7": "AWS::S3::Bucket",
+        "LustreDataRepository5444C278": "AWS::FSx::DataRepositoryAssociation",
+        "LustreF8935BA0": "AWS::FSx::FileSystem",
+        "LustreSecurityGroupA46A9855": "AWS::EC2::SecurityGroup",
+        "Network1C6012B5": "AWS::EC2::VPC",
+        "NetworkNodeBlock557D5F7A": "AWS::EC2::VPCCidrBlock",
+        "NetworkNodeSubnetC16332AA": "AWS::EC2::Subnet",
+        "NetworkRejectedTrafficA7BA3A24": "AWS::Logs::LogGroup",
+        "SlurmClusterCC1CD851": "AWS::SageMaker::Cluster",
+    }
+
+
+def outside_groups(found: dict[str, Any]) -> dict[str, Any]:
+    return {id: resource for id, resource in found.items() if resource["Type"] not in _LISTING_GROUPS}
