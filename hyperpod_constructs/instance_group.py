@@ -130,15 +130,16 @@ class InstanceGroup:
     """Nodes of one role in a Slurm cluster.
 
     name: of the group; a change removes the group with its nodes and makes another.
-    instance_type: one type, or several in order of preference (up to 20; needs continuous provisioning). A change replaces the
-    nodes. count: nodes wanted, 0 to 6758. A lower count takes nodes away, the service chooses which.
+    instance_type: one type, or several in order of preference (up to 20; needs continuous provisioning). Do not change it for an
+        existing group, which the service is taken to refuse (its documentation does not say): add a group, remove the old one.
+    count: nodes wanted, 0 to 6758. A lower count takes nodes away, the service chooses which.
     min_count: nodes without which the group is not started: unmet within three hours, the change is rolled back.
     node_type: what the nodes are in Slurm; compute nodes unless given. It cannot be changed later.
     partition: of compute nodes; named after the group unless given. Letters, digits and hyphens.
     threads_per_core: 1 switches simultaneous multithreading off; the type's default when not given.
     ebs_volumes: at most one secondary volume and one root volume.
-    file_systems: mounted by the service; at most one Lustre and one OpenZFS. A change reaches only nodes that are provisioned
-    later. lifecycle_mode: when the cluster's scripts run; after the image's own set-up unless given.
+    file_systems: mounted by the service; at most one Lustre and one OpenZFS. A change reaches only new nodes.
+    lifecycle_mode: when the cluster's scripts run; after the image's own set-up unless given.
     training_plan_arn: reserved capacity of a training plan; its zone must be the subnet's.
     deep_health_checks: run before a node takes work; for types with accelerators, and InstanceConnectivity for two nodes or more.
     execution_role: of these nodes; the cluster's role unless given.

@@ -11,6 +11,7 @@ from typing import Protocol
 import jsii
 from aws_cdk import CfnTag, RemovalPolicy, Stack, Tags, Token
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
@@ -80,23 +81,26 @@ class ClusterNetwork(Construct):
             overlap.
         """
         super().__init__(scope, id)
+        self._path = self.node.path
         _check_zone(self, availability_zone_id, availability_zone)
         _check_blocks(self, cidr, node_cidr)
-        self._zone = {"availability_zone": availability_zone, "availability_zone_id": availability_zone_id}
+        self._zone_name, self._zone_id = availability_zone, availability_zone_id
         self._removal_policy = removal_policy
         self._vpc_resource = ec2.CfnVPC(
-            self, "Resource", cidr_block=cidr, enable_dns_hostnames=True, enable_dns_support=True, tags=_name(self)
+            self, "Resource", cidr_block=cidr, enable_dns_hostnames=True, enable_dns_support=True, tags=self._tags()
         )
         self._vpc_resource.apply_removal_policy(removal_policy)
         nat_gateway = self._create_public_side(cidr)
         self._create_node_side(node_cidr, nat_gateway)
         self._import_vpc(cidr)
-        self._s3_endpoint = ec2.GatewayVpcEndpoint(
+        self._s3_endpoint = ec2.CfnVPCEndpoint(
             self,
             "S3Endpoint",
-            vpc=self._vpc,
-            service=ec2.GatewayVpcEndpointAwsService.S3,
-            subnets=[ec2.SubnetSelection(subnets=[self._node_subnet])],
+            vpc_id=self._vpc_resource.attr_vpc_id,
+            vpc_endpoint_type="Gateway",
+            service_name=f"com.amazonaws.{Stack.of(self).region}.s3",
+            route_table_ids=[self._node_routes.attr_route_table_id],
+            tags=self._tags(),
         )
         self._security_group = self._create_security_group(egress_ports)
         self._create_flow_log()
@@ -128,7 +132,7 @@ class ClusterNetwork(Construct):
         return self._security_group
 
     @property
-    def s3_endpoint(self) -> ec2.GatewayVpcEndpoint:
+    def s3_endpoint(self) -> ec2.CfnVPCEndpoint:
         """The S3 gateway endpoint on the node subnet's route table."""
         return self._s3_endpoint
 
@@ -137,9 +141,12 @@ class ClusterNetwork(Construct):
         """Rules from and to the nodes."""
         return self._security_group.connections
 
+    def _tags(self, role: str | None = None) -> list[CfnTag]:
+        return [CfnTag(key="Name", value=self._path if role is None else f"{self._path}/{role}")]
+
     def _create_public_side(self, cidr: str) -> ec2.CfnNatGateway:
         vpc_id = self._vpc_resource.attr_vpc_id
-        gateway = ec2.CfnInternetGateway(self, "InternetGateway", tags=_name(self))
+        gateway = ec2.CfnInternetGateway(self, "InternetGateway", tags=self._tags())
         attachment = ec2.CfnVPCGatewayAttachment(self, "InternetGatewayAttachment", vpc_id=vpc_id)
         attachment.internet_gateway_id = gateway.attr_internet_gateway_id
         self._public_subnet = self._create_subnet("Public", _first_block(cidr))
@@ -152,14 +159,14 @@ class ClusterNetwork(Construct):
             gateway_id=gateway.attr_internet_gateway_id,
         )
         route.add_resource_dependency(attachment)
-        address = ec2.CfnEIP(self, "NatAddress", domain="vpc", tags=_name(self))
+        address = ec2.CfnEIP(self, "NatAddress", domain="vpc", tags=self._tags())
         address.add_resource_dependency(attachment)
         nat_gateway = ec2.CfnNatGateway(
             self,
             "NatGateway",
             subnet_id=self._public_subnet.attr_subnet_id,
             allocation_id=address.attr_allocation_id,
-            tags=_name(self),
+            tags=self._tags(),
         )
         nat_gateway.add_resource_dependency(route)
         return nat_gateway
@@ -195,12 +202,13 @@ class ClusterNetwork(Construct):
             vpc_id=self._vpc_resource.attr_vpc_id,
             cidr_block=cidr,
             map_public_ip_on_launch=False,
-            tags=_name(self, role),
-            **self._zone,
+            tags=self._tags(role),
+            availability_zone=self._zone_name,
+            availability_zone_id=self._zone_id,
         )
 
     def _create_route_table(self, role: str, subnet: ec2.CfnSubnet) -> ec2.CfnRouteTable:
-        table = ec2.CfnRouteTable(self, f"{role}RouteTable", vpc_id=self._vpc_resource.attr_vpc_id, tags=_name(self, role))
+        table = ec2.CfnRouteTable(self, f"{role}RouteTable", vpc_id=self._vpc_resource.attr_vpc_id, tags=self._tags(role))
         ec2.CfnSubnetRouteTableAssociation(
             self,
             f"{role}RouteTableAssociation",
@@ -225,7 +233,7 @@ class ClusterNetwork(Construct):
     def _create_security_group(self, egress_ports: Sequence[ec2.Port]) -> ec2.SecurityGroup:
         # allow_all_outbound would drop the self egress rule, and with it EFA.
         group = ec2.SecurityGroup(self, "SecurityGroup", vpc=self._vpc, allow_all_outbound=False, description="HyperPod nodes")
-        Tags.of(group).add("Name", self.node.path)
+        Tags.of(group).add("Name", self._path)
         group.add_ingress_rule(group, ec2.Port.all_traffic(), "EFA: all traffic from the nodes")
         group.add_egress_rule(group, ec2.Port.all_traffic(), "EFA: all traffic to the nodes")
         for port in (ec2.Port.tcp(443), ec2.Port.tcp(80), *egress_ports):
@@ -240,17 +248,20 @@ class ClusterNetwork(Construct):
             retention=logs.RetentionDays.ONE_MONTH,
             removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
         )
-        ec2.FlowLog(
+        role = iam.Role(self, "FlowLogRole", assumed_by=iam.ServicePrincipal("vpc-flow-logs.amazonaws.com"))
+        granted = group.grant(role, "logs:CreateLogStream", "logs:PutLogEvents", "logs:DescribeLogStreams")
+        flow_log = ec2.CfnFlowLog(
             self,
             "FlowLog",
-            resource_type=ec2.FlowLogResourceType.from_vpc(self._vpc),
-            destination=ec2.FlowLogDestination.to_cloud_watch_logs(group),
-            traffic_type=ec2.FlowLogTrafficType.REJECT,
+            resource_type="VPC",
+            resource_id=self._vpc_resource.attr_vpc_id,
+            traffic_type="REJECT",
+            log_destination_type="cloud-watch-logs",
+            log_group_name=group.log_group_name,
+            deliver_logs_permission_arn=role.role_arn,
+            tags=self._tags(),
         )
-
-
-def _name(construct: Construct, role: str = "") -> list[CfnTag]:
-    return [CfnTag(key="Name", value="/".join(filter(None, (construct.node.path, role))))]
+        granted.apply_before(flow_log)
 
 
 def _first_block(cidr: str) -> str:

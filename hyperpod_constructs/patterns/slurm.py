@@ -52,7 +52,7 @@ class SlurmCluster(Construct):
         """
         :param network: where the nodes live. A change **replaces** the cluster.
         :param file_system: mounted at /fsx on every node.
-        :param worker_type: of the group `workers`, partition `workers`. A change replaces the workers.
+        :param worker_type: of the group `workers`, partition `workers`. Not to be changed later: see `InstanceGroup`.
         :param worker_count: nodes of that group.
         :param controller_type: of the group `controller`, one node; ml.m5.xlarge unless given.
         :param login_type: of the group `login`, one node; no login node when not given.
