@@ -19,13 +19,13 @@ from aws_cdk import (
     IStableStringProducer,
     Lazy,
     Stack,
-    Token,
 )
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct, IConstruct
 
+from hyperpod_constructs._tokens import is_token
 from hyperpod_constructs.execution_role import ExecutionRole, NodePermissions
 from hyperpod_constructs.grants import ClusterGrants
 from hyperpod_constructs.instance_group import InstanceGroup, LustreMount, SlurmNodeType
@@ -403,7 +403,7 @@ def _free_addresses(network: NodeNetwork | None) -> int | None:
         block = network.node_subnet.ipv4_cidr_block
     except RuntimeError:  # an imported subnet without its block
         return None
-    if Token.is_unresolved(block):
+    if is_token(block):
         return None
     return ipaddress.IPv4Network(block).num_addresses - _RESERVED_ADDRESSES
 
@@ -411,4 +411,4 @@ def _free_addresses(network: NodeNetwork | None) -> int | None:
 def _addresses(group: InstanceGroup) -> int:
     """Addresses that a group takes at least: what is not known counts as one card, or as no node."""
     cards = max((kind.network_cards or 1 for kind in group.instance_types), default=1)
-    return 0 if Token.is_unresolved(group.count) else group.count * cards
+    return 0 if is_token(group.count) else group.count * cards

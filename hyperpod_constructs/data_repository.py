@@ -5,11 +5,13 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
-from aws_cdk import Aws, CfnTag, RemovalPolicy, Token
+from aws_cdk import Aws, CfnTag, RemovalPolicy
 from aws_cdk import aws_fsx as fsx
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
+
+from hyperpod_constructs._tokens import is_token
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -104,7 +106,7 @@ class DataRepositoryAssociation(Construct):
 
     def _check_path(self) -> None:
         path = self.file_system_path
-        if not Token.is_unresolved(path) and not path.startswith("/"):
+        if not is_token(path) and not path.startswith("/"):
             raise ValueError(f"{self.node.path}: file_system_path {path!r} does not start with /; write {'/' + path!r}")
 
     def _check_siblings(self, siblings: Sequence[DataRepositoryAssociation]) -> None:
@@ -128,7 +130,7 @@ class DataRepositoryAssociation(Construct):
 
 
 def _overlap(one: str, two: str, separator: str) -> bool:
-    if Token.is_unresolved(one) or Token.is_unresolved(two):
+    if is_token(one) or is_token(two):
         return one == two
     one, two = (value.rstrip(separator) + separator if separator else value for value in (one, two))
     return one.startswith(two) or two.startswith(one)

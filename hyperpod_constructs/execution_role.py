@@ -37,8 +37,8 @@ class ExecutionRole(Construct):
             assumed_by=iam.ServicePrincipal("sagemaker.amazonaws.com"),
             description="SageMaker HyperPod nodes",
             permissions_boundary=permissions_boundary,
+            inline_policies={"Nodes": iam.PolicyDocument(statements=_base(Stack.of(self)))},
         )
-        NodePermissions(self._role).add_base()
 
     @property
     def role(self) -> iam.Role:
@@ -60,18 +60,8 @@ class NodePermissions:
 
     def add_base(self) -> None:
         """Logs and metrics of the cluster, and the channels of Session Manager."""
-        self._add(["logs:CreateLogGroup"], [self._log_group(_CLUSTER_LOGS)])
-        self._add(
-            ["logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"],
-            [self._log_group(f"{_CLUSTER_LOGS}:log-stream:*")],
-        )
-        self._add(
-            ["cloudwatch:PutMetricData"],
-            ["*"],
-            {"StringEquals": {"cloudwatch:namespace": _METRIC_NAMESPACE}},
-        )
-        channels = [f"ssmmessages:{verb}{channel}Channel" for verb in ("Create", "Open") for channel in ("Control", "Data")]
-        self._add(channels, ["*"])
+        for statement in _base(self._stack):
+            self._role.add_to_principal_policy(statement)
 
     def add_network(self, subnets: Sequence[ec2.ISubnet], security_groups: Sequence[ec2.ISecurityGroup]) -> None:
         """Interfaces of the nodes in the cluster's subnets. Without the Describe actions creation fails with "Unable to retrieve
@@ -85,26 +75,41 @@ class NodePermissions:
         self._add(
             [
                 "ec2:CreateNetworkInterfacePermission",
+                "ec2:CreateTags",
                 "ec2:DeleteNetworkInterface",
                 "ec2:DeleteNetworkInterfacePermission",
             ],
             [interfaces],
         )
         self._add(["ec2:DetachNetworkInterface"], [interfaces, self._ec2("instance", "*")])
-        self._add(["ec2:CreateTags"], [interfaces])
 
     def add_file_systems(self) -> None:
         """The check of EFA for Lustre; without it nodes fall back to TCP silently. The action knows no resource-level
         permission."""
         self._add(["fsx:DescribeFileSystems"], ["*"])
 
-    def _add(self, actions: list[str], resources: list[str], conditions: dict[str, object] | None = None) -> None:
-        self._role.add_to_principal_policy(iam.PolicyStatement(actions=actions, resources=resources, conditions=conditions))
-
-    def _log_group(self, name: str) -> str:
-        return self._stack.format_arn(
-            service="logs", resource="log-group", resource_name=name, arn_format=ArnFormat.COLON_RESOURCE_NAME
-        )
+    def _add(self, actions: list[str], resources: list[str]) -> None:
+        self._role.add_to_principal_policy(iam.PolicyStatement(actions=actions, resources=resources))
 
     def _ec2(self, resource: str, name: str) -> str:
         return self._stack.format_arn(service="ec2", resource=resource, resource_name=name)
+
+
+def _base(stack: Stack) -> list[iam.PolicyStatement]:
+    groups = stack.format_arn(
+        service="logs", resource="log-group", resource_name=_CLUSTER_LOGS, arn_format=ArnFormat.COLON_RESOURCE_NAME
+    )
+    channels = [f"ssmmessages:{verb}{channel}Channel" for verb in ("Create", "Open") for channel in ("Control", "Data")]
+    return [
+        iam.PolicyStatement(actions=["logs:CreateLogGroup"], resources=[groups]),
+        iam.PolicyStatement(
+            actions=["logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"],
+            resources=[f"{groups}:log-stream:*"],
+        ),
+        iam.PolicyStatement(
+            actions=["cloudwatch:PutMetricData"],
+            resources=["*"],
+            conditions={"StringEquals": {"cloudwatch:namespace": _METRIC_NAMESPACE}},
+        ),
+        iam.PolicyStatement(actions=channels, resources=["*"]),
+    ]

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
-from aws_cdk import Token
 from aws_cdk import aws_iam as iam
-from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sagemaker as sagemaker
+from aws_cdk.interfaces.aws_kms import IKeyRef
 
+from hyperpod_constructs._tokens import is_token
 from hyperpod_constructs.execution_role import ExecutionRole
 from hyperpod_constructs.instance_type import ClusterInstanceType
 from hyperpod_constructs.storage import LustreSource
@@ -52,7 +52,7 @@ class EbsVolume:
     """
 
     size_gb: int | None = None
-    kms_key: kms.IKeyRef | None = None
+    kms_key: IKeyRef | None = None
     root: bool = False
 
     def __post_init__(self) -> None:
@@ -219,7 +219,7 @@ class InstanceGroup:
             self._fail(f"instance_type lists {', '.join(twice)} more than once; name each type once, the preferred first")
 
     def _check_counts(self) -> None:
-        if self.min_count is None or Token.is_unresolved(self.count) or Token.is_unresolved(self.min_count):
+        if self.min_count is None or is_token(self.count) or is_token(self.min_count):
             return
         if self.min_count > self.count:
             self._fail(f"min_count {self.min_count} is above count {self.count}; raise count or lower min_count")
@@ -248,6 +248,6 @@ class InstanceGroup:
         if self.deep_health_checks and known and not any(kind.accelerator for kind in known):
             names = ", ".join(kind.name for kind in known)
             self._fail(f"deep_health_checks on {names}, which has no accelerator to check; leave them out")
-        alone = not Token.is_unresolved(self.count) and self.count == 1
+        alone = not is_token(self.count) and self.count == 1
         if alone and DeepHealthCheck.INSTANCE_CONNECTIVITY in self.deep_health_checks:
             self._fail("InstanceConnectivity needs two nodes or more, found count 1; keep InstanceStress only")

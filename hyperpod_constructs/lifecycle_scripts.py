@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 import jsii
-from aws_cdk import Aws, Fn, IStableStringProducer, Lazy, RemovalPolicy, Stack, Token
+from aws_cdk import Aws, Fn, IStableStringProducer, Lazy, RemovalPolicy, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct, IDependable
 
+from hyperpod_constructs._tokens import is_token
 from hyperpod_constructs.custom_resources.scripts_upload import CONFIGURATION_FILE, EXCLUDED, ScriptsUpload
 from hyperpod_constructs.instance_group import LifecycleMode
 
@@ -309,6 +310,6 @@ def _without_tokens(value: Any, values: dict[str, int]) -> Any:
         return {key: _without_tokens(item, values) for key, item in value.items()}
     if isinstance(value, list):
         return [_without_tokens(item, values) for item in value]
-    if isinstance(value, str) and Token.is_unresolved(value):
+    if isinstance(value, str) and is_token(value):
         return {"token": values.setdefault(value, len(values))}
     return value

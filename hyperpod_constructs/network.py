@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import jsii
-from aws_cdk import CfnTag, RemovalPolicy, Stack, Tags, Token
+from aws_cdk import CfnTag, RemovalPolicy, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
+
+from hyperpod_constructs._tokens import is_token
 
 _ZONE_ID = re.compile(r"^(?P<region>[a-z]+\d)-az\d+$")
 
@@ -233,7 +235,6 @@ class ClusterNetwork(Construct):
     def _create_security_group(self, egress_ports: Sequence[ec2.Port]) -> ec2.SecurityGroup:
         # allow_all_outbound would drop the self egress rule, and with it EFA.
         group = ec2.SecurityGroup(self, "SecurityGroup", vpc=self._vpc, allow_all_outbound=False, description="HyperPod nodes")
-        Tags.of(group).add("Name", self._path)
         group.add_ingress_rule(group, ec2.Port.all_traffic(), "EFA: all traffic from the nodes")
         group.add_egress_rule(group, ec2.Port.all_traffic(), "EFA: all traffic to the nodes")
         for port in (ec2.Port.tcp(443), ec2.Port.tcp(80), *egress_ports):
@@ -266,7 +267,7 @@ class ClusterNetwork(Construct):
 
 def _first_block(cidr: str) -> str:
     """The first /24 of a block, or all of a smaller one; a token is used whole."""
-    if Token.is_unresolved(cidr):
+    if is_token(cidr):
         return cidr
     network = ipaddress.IPv4Network(cidr)
     return str(next(network.subnets(new_prefix=max(24, network.prefixlen))))
@@ -280,7 +281,7 @@ def _check_zone(construct: Construct, zone_id: str | None, zone: str | None) -> 
             f"{path}: exactly one of availability_zone_id and availability_zone is required, found {found}; "
             'write availability_zone_id="usw2-az4" with the zone that your capacity was sold in'
         )
-    if zone_id is None or Token.is_unresolved(zone_id):
+    if zone_id is None or is_token(zone_id):
         return
     match = _ZONE_ID.match(zone_id)
     if match is None:
@@ -289,7 +290,7 @@ def _check_zone(construct: Construct, zone_id: str | None, zone: str | None) -> 
             "(a name such as us-west-2a goes into availability_zone)"
         )
     region = Stack.of(construct).region
-    if Token.is_unresolved(region) or "iso" in region:
+    if is_token(region) or "iso" in region:
         return
     expected = _zone_prefix(region)
     if match["region"] != expected:
@@ -317,7 +318,7 @@ def _check_blocks(construct: Construct, cidr: str, node_cidr: str) -> None:
     path = construct.node.path
     networks = []
     for name, value in (("cidr", cidr), ("node_cidr", node_cidr)):
-        if Token.is_unresolved(value):
+        if is_token(value):
             return
         try:
             network = ipaddress.IPv4Network(value)

@@ -63,7 +63,10 @@ def read_settings(context: Mapping[str, Any]) -> Settings:
     preset = given.pop("preset", _DEFAULT_PRESET)
     if preset not in PRESETS:
         raise SettingError(f"context key 'preset': {preset!r} is not a preset; {_nearest(preset, list(PRESETS))}")
-    values = {key: _READERS.get(key, _text)(key, value) for key, value in given.items()}
+    values: dict[str, Any] = {}
+    for key, value in given.items():
+        read: Callable[[str, Any], Any] = _READERS.get(key, _text)
+        values[key] = read(key, value)
     settings = replace(PRESETS[preset], **values)
     _check_zone(settings)
     return settings

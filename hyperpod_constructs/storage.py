@@ -7,13 +7,14 @@ from enum import StrEnum
 from typing import Protocol
 
 import jsii
-from aws_cdk import Aws, CfnTag, RemovalPolicy, Token
+from aws_cdk import Aws, CfnResource, CfnTag, RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_fsx as fsx
-from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
+from aws_cdk.interfaces.aws_kms import IKeyRef
 from constructs import Construct
 
+from hyperpod_constructs._tokens import is_token
 from hyperpod_constructs.data_repository import DataRepositoryAssociation, RepositoryEvent
 from hyperpod_constructs.network import NodeNetwork
 
@@ -77,7 +78,7 @@ class LustreStorage(Construct):
         metadata_iops: int | None = None,
         efa_enabled: bool = False,
         automatic_backup_retention_days: int | None = None,
-        kms_key: kms.IKeyRef | None = None,
+        kms_key: IKeyRef | None = None,
         removal_policy: RemovalPolicy = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     ) -> None:
         """
@@ -231,14 +232,16 @@ class LustreStorage(Construct):
     def _rules(self, id: str, peer: ec2.ISecurityGroup) -> None:
         own = self._security_group.security_group_id
         other = peer.security_group_id
+        rules: list[CfnResource] = []
         for low, high in ((None, None),) if self._efa_enabled else _LUSTRE_PORTS:
             suffix = "All" if low is None else str(low)
-            self._rule(f"{id}{suffix}", own, other, low, high)
+            rules += self._rule(f"{id}{suffix}", own, other, low, high)
             if peer is not self._security_group:
-                self._rule(f"{id}{suffix}Peer", other, own, low, high)
+                rules += self._rule(f"{id}{suffix}Peer", other, own, low, high)
+        self._resource.node.add_dependency(*rules)
 
-    def _rule(self, id: str, group: str, peer: str, low: int | None, high: int | None) -> None:
-        """Traffic between `group` and `peer` as seen by `group`, in and out; awaited by the file system."""
+    def _rule(self, id: str, group: str, peer: str, low: int | None, high: int | None) -> list[CfnResource]:
+        """Traffic between `group` and `peer` as seen by `group`, in and out."""
         protocol = "-1" if low is None else "tcp"
         ingress = ec2.CfnSecurityGroupIngress(
             self,
@@ -260,8 +263,7 @@ class LustreStorage(Construct):
             to_port=high,
             description="Lustre",
         )
-        self._resource.add_resource_dependency(ingress)
-        self._resource.add_resource_dependency(egress)
+        return [ingress, egress]
 
 
 def _metadata(iops: int | None) -> fsx.CfnFileSystem.MetadataConfigurationProperty:
@@ -272,12 +274,12 @@ def _metadata(iops: int | None) -> fsx.CfnFileSystem.MetadataConfigurationProper
 
 def _check_capacity(construct: Construct, capacity: int, throughput: int, efa: bool) -> None:
     path = construct.node.path
-    if Token.is_unresolved(throughput):
+    if is_token(throughput):
         return
     if throughput not in _STEP_WITH_EFA:
         allowed = ", ".join(map(str, _STEP_WITH_EFA))
         raise ValueError(f"{path}: per_unit_storage_throughput {throughput} is not a tier of PERSISTENT_2; write one of {allowed}")
-    if Token.is_unresolved(capacity):
+    if is_token(capacity):
         return
     step = _STEP_WITH_EFA[throughput] if efa else 2400
     if capacity > 0 and (capacity % step == 0 or (capacity == 1200 and not efa)):
@@ -288,7 +290,7 @@ def _check_capacity(construct: Construct, capacity: int, throughput: int, efa: b
 
 
 def _check_metadata(construct: Construct, iops: int | None) -> None:
-    if iops is None or Token.is_unresolved(iops):
+    if iops is None or is_token(iops):
         return
     if iops in (1500, 3000, 6000) or (0 < iops <= _MAX_IOPS and iops % 12_000 == 0):
         return

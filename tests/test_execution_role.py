@@ -40,11 +40,16 @@ NETWORK_ACTIONS = {
 
 def allowed(stack: Stack, prefix: str = "") -> Iterator[tuple[str, dict[str, Any]]]:
     """Each action that a policy of the stack allows, with its statement."""
-    for id, policy in resources(stack, "AWS::IAM::Policy").items():
-        for statement in policy["Properties"]["PolicyDocument"]["Statement"]:
+    documents = [
+        policy["PolicyDocument"]
+        for id, resource in resources(stack).items()
+        for policy in (resource.get("Properties", {}), *resource.get("Properties", {}).get("Policies", ()))
+        if id.startswith(prefix) and "PolicyDocument" in policy
+    ]
+    for document in documents:
+        for statement in document["Statement"]:
             actions = statement["Action"]
-            if id.startswith(prefix):
-                yield from ((action, statement) for action in ([actions] if isinstance(actions, str) else actions))
+            yield from ((action, statement) for action in ([actions] if isinstance(actions, str) else actions))
 
 
 def test_sagemaker_assumes_it_and_no_managed_policy_is_attached(stack: Stack) -> None:

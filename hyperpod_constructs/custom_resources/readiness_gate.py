@@ -17,11 +17,11 @@ from aws_cdk import (
     IStableAnyProducer,
     Lazy,
     Stack,
-    Token,
 )
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IConstruct
 
+from hyperpod_constructs._tokens import is_token
 from hyperpod_constructs.custom_resources.provider import LONGEST, HandlerProvider
 
 _ALWAYS = ("Controller", "Login")
@@ -116,7 +116,7 @@ class ReadinessGate(Construct):
             statements=self._statements(),
             timeout=LONGEST if timeout is None else timeout,
         )
-        Aspects.of(self).add(_Check())
+        Aspects.of(self.resource).add(_Check(self))
 
     @property
     def ready(self) -> str:
@@ -138,11 +138,11 @@ class ReadinessGate(Construct):
     def findings(self) -> list[str]:
         """What is wrong with `min_running`, now that the cluster's groups are known."""
         counts = {group.name: group.count for group in self._cluster.instance_groups}
-        if any(Token.is_unresolved(name) for name in counts):
+        if any(is_token(name) for name in counts):
             return []
         found = []
         for name, minimum in self._min_running.items():
-            if Token.is_unresolved(name):
+            if is_token(name):
                 continue
             if name not in counts:
                 found.append(
@@ -208,11 +208,14 @@ class _Groups:
 class _Check:
     """Reports findings as errors of the synthesis: an exception here would reach the user as a stack trace of jsii."""
 
+    def __init__(self, gate: ReadinessGate) -> None:
+        self._gate = gate
+
     def visit(self, node: IConstruct) -> None:
-        if isinstance(node, ReadinessGate):
-            for finding in node.findings():
-                Annotations.of(node).add_error(finding)
+        if node is self._gate.resource:
+            for finding in self._gate.findings():
+                Annotations.of(self._gate).add_error(finding)
 
 
 def _unknown(*numbers: Any) -> bool:
-    return any(Token.is_unresolved(number) for number in numbers)
+    return any(is_token(number) for number in numbers)

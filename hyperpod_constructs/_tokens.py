@@ -1,0 +1,13 @@
+"""Whether a value is known only at deployment, told without a call into jsii."""
+
+from __future__ import annotations
+
+_MARK = "${Token["
+
+
+def is_token(value: object) -> bool:
+    """Whether a text holds a CDK token, or a number is one: CDK encodes them as a mark in texts, and as negative numbers beyond
+    any count or size (https://docs.aws.amazon.com/cdk/v2/guide/tokens.html)."""
+    if isinstance(value, str):
+        return _MARK in value
+    return isinstance(value, int | float) and value < -1e280
