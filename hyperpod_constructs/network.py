@@ -233,12 +233,27 @@ class ClusterNetwork(Construct):
         )
 
     def _create_security_group(self, egress_ports: Sequence[ec2.Port]) -> ec2.SecurityGroup:
-        # allow_all_outbound would drop the self egress rule, and with it EFA.
+        """The rules to itself are resources with ids of their own: those that the L2 makes carry the path of the stack."""
         group = ec2.SecurityGroup(self, "SecurityGroup", vpc=self._vpc, allow_all_outbound=False, description="HyperPod nodes")
-        group.add_ingress_rule(group, ec2.Port.all_traffic(), "EFA: all traffic from the nodes")
-        group.add_egress_rule(group, ec2.Port.all_traffic(), "EFA: all traffic to the nodes")
         for port in (ec2.Port.tcp(443), ec2.Port.tcp(80), *egress_ports):
             group.add_egress_rule(ec2.Peer.any_ipv4(), port, "outwards")
+        itself = group.security_group_id
+        ec2.CfnSecurityGroupIngress(
+            self,
+            "SelfIngress",
+            group_id=itself,
+            source_security_group_id=itself,
+            ip_protocol="-1",
+            description="EFA: all traffic from the nodes",
+        )
+        ec2.CfnSecurityGroupEgress(
+            self,
+            "SelfEgress",
+            group_id=itself,
+            destination_security_group_id=itself,
+            ip_protocol="-1",
+            description="EFA: all traffic to the nodes",
+        )
         return group
 
     def _create_flow_log(self) -> None:

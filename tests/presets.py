@@ -1,0 +1,35 @@
+"""The presets of the reference app, as `cdk.json` and a zone make them."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+from unittest.mock import patch
+
+from aws_cdk import App
+
+import app as reference
+from hyperpod_constructs import settings
+
+ROOT = Path(__file__).parents[1]
+PRESETS = tuple(settings.PRESETS)
+STACKS = ("Foundation", "Cluster")
+_ENVIRONMENT = {"CDK_DEFAULT_ACCOUNT": "123456789012", "CDK_DEFAULT_REGION": "us-west-2"}
+
+
+def build(preset: str, directory: Path | None = None, **given: str) -> App:
+    """Both stacks of a preset, to be synthesized; `given` is what a user says with `-c`."""
+    context: dict[str, Any] = json.loads((ROOT / "cdk.json").read_text())["context"]
+    context |= {"preset": preset, "availability_zone_id": "usw2-az4", **given}
+    app = App(context=context, outdir=None if directory is None else str(directory))
+    with patch.dict(os.environ, _ENVIRONMENT):
+        reference.build(app)
+    return app
+
+
+def templates(app: App) -> dict[str, dict[str, Any]]:
+    """The template of each stack."""
+    assembly = app.synth()
+    return {stack: assembly.get_stack_artifact(stack).template for stack in STACKS}

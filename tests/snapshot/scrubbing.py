@@ -1,0 +1,20 @@
+"""Templates without the hashes of file contents, so that they change only with what they say."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+_ASSET = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{64}\.zip(?![0-9A-Za-z.])")
+_VERSION = re.compile(r"(^|/)[0-9a-f]{16}(?=/)")
+
+
+def scrub(value: Any) -> Any:
+    """The value with `<content>` in place of the name of an uploaded asset and of the hash in the prefix of lifecycle scripts."""
+    if isinstance(value, dict):
+        return {key: scrub(item) for key, item in value.items()}
+    if isinstance(value, list):
+        return [scrub(item) for item in value]
+    if isinstance(value, str):
+        return _VERSION.sub(r"\1<content>", _ASSET.sub("<content>.zip", value))
+    return value
