@@ -116,7 +116,12 @@ def _stack(directory: Path, key: str, artifact: dict[str, Any]) -> SynthesizedSt
 
 
 def synthesize(app: App, target: Target, directory: Path) -> Assembly:
-    """Run `cdk synth` in the current directory. Raises CliError; the app's own message is on the terminal by then."""
+    """Run `cdk synth` in the current directory; an app that is the directory of an assembly is read as it is.
+
+    Raises CliError; the app's own message is on the terminal by then.
+    """
+    if app.command is not None and Path(app.command).is_dir():
+        return _assembly_in(Path(app.command))
     if app.command is None and not Path("cdk.json").is_file():
         raise CliError(f"there is no cdk.json in {Path.cwd()}: go to the app's directory, or name the app with --app")
     arguments = ["synth", "--quiet", "--output", str(directory), *_context(app)]
@@ -125,6 +130,13 @@ def synthesize(app: App, target: Target, directory: Path) -> Assembly:
     if run(arguments, target) != 0:
         raise CliError("the app was not synthesized: its own message is above")
     return Assembly.read(directory)
+
+
+def _assembly_in(directory: Path) -> Assembly:
+    try:
+        return Assembly.read(directory)
+    except FileNotFoundError:
+        raise CliError(f"{directory} holds no assembly: name the directory that `cdk synth` wrote, or the app's command") from None
 
 
 def _context(app: App) -> list[str]:

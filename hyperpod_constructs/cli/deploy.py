@@ -12,7 +12,7 @@ from hyperpod_constructs.cli.console import CliError, say, step
 from hyperpod_constructs.cli.costs import say_hourly_cost
 from hyperpod_constructs.cli.defaults import with_local_defaults
 from hyperpod_constructs.cli.readback import show
-from hyperpod_constructs.cli.stacks import deployed, first_failure, latest_event
+from hyperpod_constructs.cli.stacks import DeployedStack, deployed, first_failure, latest_event
 from hyperpod_constructs.cli.target import LOCAL_STATE, AwsAccount, Target, TargetName, embedded_aws
 
 
@@ -78,10 +78,24 @@ def _deploy_stacks(target: Target, assembly: Assembly) -> None:
 
 
 def _cause(target: Target, marks: Mapping[str, str | None]) -> str:
-    for name, mark in marks.items():
-        failure = first_failure(target, name, mark)
+    failures = {name: first_failure(target, name, mark) for name, mark in marks.items()}
+    stacks = {name: deployed(target, name) for name in marks}
+    message = "the deployment failed, and no resource tells a cause: the message of the CDK CLI is above"
+    for name, failure in failures.items():
         if failure is not None:
-            stack = deployed(target, name)
+            stack = stacks[name]
             status = "gone" if stack is None else stack.status
-            return f"the deployment failed, and stack {name} is {status}. The cause: {failure}"
-    return "the deployment failed, and no resource tells a cause: the message of the CDK CLI is above"
+            message = f"the deployment failed, and stack {name} is {status}. The cause: {failure}"
+            break
+    return message + "".join(_way_out(stack, target) for stack in stacks.values() if stack is not None)
+
+
+def _way_out(stack: DeployedStack, target: Target) -> str:
+    """CDK has to delete a stack whose creation was rolled back, which its protection forbids."""
+    if not stack.protected or stack.status != "ROLLBACK_COMPLETE":
+        return ""
+    return (
+        f"\nstack {stack.name} is empty but protected against termination; before the next deployment: "
+        "aws cloudformation update-termination-protection --no-enable-termination-protection "
+        f"--stack-name {stack.name} --region {target.region}"
+    )

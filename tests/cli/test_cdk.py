@@ -99,3 +99,15 @@ def test_fails_without_the_cdk_cli(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(CliError, match=r"npm install --global aws-cdk@2\.1148\.1"):
         cdk.executable()
+
+
+def test_an_assembly_is_deployed_as_it_is(fake_cdk: Path, target: StubbedTarget) -> None:
+    write_assembly(fake_cdk / "ready")
+    assembly = cdk.synthesize(App(command=str(fake_cdk / "ready")), target, fake_cdk / "out")
+    assert assembly.directory == fake_cdk / "ready"
+    assert not (fake_cdk / "calls").exists()
+
+
+def test_fails_for_a_directory_without_an_assembly(fake_cdk: Path, target: StubbedTarget) -> None:
+    with pytest.raises(CliError, match="holds no assembly"):
+        cdk.synthesize(App(command=str(fake_cdk)), target, fake_cdk / "out")

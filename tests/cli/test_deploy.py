@@ -100,8 +100,21 @@ def test_fails_with_the_leaf_cause(target: StubbedTarget, cdk: Cdk) -> None:
     target.answer("cloudformation", "describe_stack_events", {"StackEvents": []})
     events = [event("2", "Gate", "CREATE_FAILED", "later"), event("1", "Cluster", "CREATE_FAILED", "no capacity")]
     target.answer("cloudformation", "describe_stack_events", {"StackEvents": events})
+    answer_stack(target, "HyperPod-Foundation", [], protected=True)
     answer_stack(target, "HyperPod-Cluster", [], status="ROLLBACK_COMPLETE")
-    with pytest.raises(CliError, match=r"HyperPod-Cluster is ROLLBACK_COMPLETE\. The cause: Cluster .*: no capacity"):
+    with pytest.raises(CliError, match=r"HyperPod-Cluster is ROLLBACK_COMPLETE\. The cause: Cluster .*: no capacity$"):
+        _deploy(TargetName.LOCAL, App("app"))
+
+
+def test_a_protected_stack_that_was_rolled_back_comes_with_the_way_out(target: StubbedTarget, cdk: Cdk) -> None:
+    cdk.code = 1
+    _answer_bootstrapped(target)
+    for _ in range(2):
+        refuse_stack(target, "HyperPod-Foundation", "describe_stack_events")
+        refuse_stack(target, "HyperPod-Cluster", "describe_stack_events")
+    answer_stack(target, "HyperPod-Foundation", [], protected=True, status="ROLLBACK_COMPLETE")
+    refuse_stack(target, "HyperPod-Cluster")
+    with pytest.raises(CliError, match=r"--no-enable-termination-protection --stack-name HyperPod-Foundation --region us-west-2$"):
         _deploy(TargetName.LOCAL, App("app"))
 
 
@@ -111,6 +124,8 @@ def test_fails_without_an_event_and_points_at_the_cdk(target: StubbedTarget, cdk
     for _ in range(2):
         refuse_stack(target, "HyperPod-Foundation", "describe_stack_events")
         refuse_stack(target, "HyperPod-Cluster", "describe_stack_events")
+    refuse_stack(target, "HyperPod-Foundation")
+    refuse_stack(target, "HyperPod-Cluster")
     with pytest.raises(CliError, match="no resource tells a cause: the message of the CDK CLI"):
         _deploy(TargetName.LOCAL, App("app"))
 
