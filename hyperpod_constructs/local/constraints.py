@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
-import regex
-from botocore.model import Shape
+import regex  # type: ignore[import-untyped]
+from botocore.model import ListShape, MapShape, Shape, StructureShape
 
 
 def violations(shape: Shape, value: object, at: str = "") -> list[str]:
     """What the service would answer, one text a violation; empty if the value is allowed. Types must have been checked before."""
-    if shape.type_name == "structure" and isinstance(value, Mapping):
+    if isinstance(shape, StructureShape) and isinstance(value, Mapping):
         members = shape.members
         return [
             text
@@ -20,10 +20,10 @@ def violations(shape: Shape, value: object, at: str = "") -> list[str]:
             if name in members and item is not None
             for text in violations(members[name], item, f"{at}.{_lower(name)}" if at else _lower(name))
         ]
-    if shape.type_name == "list" and isinstance(value, list | tuple):
+    if isinstance(shape, ListShape) and isinstance(value, list | tuple):
         nested = [text for index, item in enumerate(value, 1) for text in violations(shape.member, item, f"{at}.{index}.member")]
         return _bounds(shape, value, len(value), at, "length") + nested
-    if shape.type_name == "map" and isinstance(value, Mapping):
+    if isinstance(shape, MapShape) and isinstance(value, Mapping):
         nested = [text for key, item in value.items() for text in violations(shape.value, item, f"{at}.{key}")]
         return _bounds(shape, value, len(value), at, "length") + nested
     if shape.type_name == "string" and isinstance(value, str):
@@ -64,7 +64,7 @@ def _lower(name: str) -> str:
     return name[:1].lower() + name[1:]
 
 
-@lru_cache(maxsize=None)
+@cache
 def _pattern(pattern: str) -> regex.Pattern[str] | None:
     """The models' patterns are Java's, with classes such as \\p{L}; one that cannot be read is not checked."""
     try:

@@ -64,14 +64,15 @@ class Ec2:
     def _ask_moto(self, headers: Mapping[str, str], encoded: str, caller: Caller) -> Response:
         from werkzeug.test import Client, EnvironBuilder
 
+        sent = {
+            "authorization": headers.get("authorization", ""),
+            "content-type": "application/x-www-form-urlencoded",
+            "x-moto-account-id": caller.account,
+        }
         builder = EnvironBuilder(
             method="POST",
             base_url=f"http://ec2.{caller.region}.amazonaws.com",
-            headers={
-                "authorization": headers.get("authorization", ""),
-                "content-type": "application/x-www-form-urlencoded",
-                "x-moto-account-id": caller.account,
-            },
+            headers=list(sent.items()),
             data=encoded,
         )
         answered = Client(self._application).open(builder)
@@ -80,7 +81,7 @@ class Ec2:
 
     @cached_property
     def _application(self) -> Any:
-        from moto.server import create_backend_app
+        from moto.moto_server.werkzeug_app import create_backend_app
 
         return create_backend_app("ec2")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from botocore.exceptions import ClientError
 
@@ -17,8 +17,8 @@ Properties = Mapping[str, Any]
 class Ec2Provider:
     """A provider over boto3's EC2 client. Subclasses are the CloudFormation types."""
 
-    type_name: ClassVar[str]
-    create_only: ClassVar[frozenset[str]] = frozenset()
+    type_name: str
+    create_only: frozenset[str] = frozenset()
 
     def __init__(self, clients: Clients) -> None:
         self._clients = clients

@@ -10,7 +10,6 @@ from hyperpod_constructs.local.ec2_provider import (
     Properties,
     boolean,
     given,
-    refuse_update,
     retag,
     tag_specifications,
     unless_gone,
@@ -184,7 +183,7 @@ class VpcEndpoint(Ec2Provider):
     def update(self, physical_id: str, old: Properties, new: Properties, stack: str, caller: Caller) -> Provisioned:
         """Change route tables, subnets, groups, policy, private DNS and tags."""
         ec2 = self.ec2(caller)
-        arguments = _policy(new) or ({"ResetPolicy": True} if "PolicyDocument" in old else {})
+        arguments: dict[str, Any] = _policy(new) or ({"ResetPolicy": True} if "PolicyDocument" in old else {})
         for singular, plural in (("RouteTable", "RouteTableIds"), ("Subnet", "SubnetIds"), ("SecurityGroup", "SecurityGroupIds")):
             before, after = list(old.get(plural) or ()), list(new.get(plural) or ())
             arguments |= {f"Add{singular}Ids": added} if (added := [one for one in after if one not in before]) else {}
@@ -263,7 +262,7 @@ class FlowLog(Ec2Provider):
                 raise AwsError("InvalidParameter", f"LogDestination: the log group {name} does not exist")
 
 
-def _policy(properties: Properties) -> dict[str, str]:
+def _policy(properties: Properties) -> dict[str, Any]:
     document = properties.get("PolicyDocument")
     if document is None:
         return {}

@@ -185,9 +185,10 @@ def _release_address(backend: Any, parameters: Parameters) -> None:
 
 def _detach_internet_gateway(backend: Any, parameters: Parameters) -> None:
     vpc_id = parameters["VpcId"]
-    if any(gateway.vpc_id == vpc_id and gateway.connectivity_type == "public" for gateway in _live_nat_gateways(backend)):
+    if any(gateway.vpc_id == vpc_id and gateway.connectivity_type != "private" for gateway in _live_nat_gateways(backend)):
         raise _in_use(
-            f"Network {vpc_id} has some mapped public address(es). Please unmap those public address(es) before detaching the gateway."
+            f"Network {vpc_id} has some mapped public address(es). "
+            "Please unmap those public address(es) before detaching the gateway."
         )
 
 

@@ -89,9 +89,7 @@ class Faults:
 
 def _strings(key: str, value: Any) -> list[str]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ValueError(
-            f"faults: found {value!r} for {key!r}; write a list of instance groups or types, such as ['workers']"
-        )
+        raise ValueError(f"faults: found {value!r} for {key!r}; write a list of instance groups or types, such as ['workers']")
     return value
 
 

@@ -32,7 +32,7 @@ class Gate:
         self.check('{"Resources": {"Bucket": {"Type": "AWS::S3::Bucket"}}}')
 
     def _lint_anew(self, template: str) -> tuple[str, ...]:
-        from cfnlint.api import ManualArgs, lint
+        from cfnlint.api import ManualArgs, lint  # type: ignore[import-untyped]
 
         found = lint(template, config=ManualArgs(regions=[self._region], ignore_checks=["W", "I"]))
         return tuple(f"{'/'.join(str(part) for part in match.path or ())}: {match.message} ({match.rule.id})" for match in found)

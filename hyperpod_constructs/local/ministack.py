@@ -6,16 +6,16 @@ The version is pinned exactly, and a contract test guards each name.
 from __future__ import annotations
 
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from contextvars import ContextVar
 from typing import Any
 from urllib.parse import parse_qs
 
-import ministack.app
-from ministack.core import iam_actions, lambda_runtime, responses, router
-from ministack.core.concurrency import run_reentrant
-from ministack.services import iam, lambda_svc, s3
-from ministack.services.cloudformation import changesets, custom_resource, engine, handlers, helpers, provisioners, stacks
+import ministack.app  # type: ignore[import-untyped]
+from ministack.core import iam_actions, lambda_runtime, responses, router  # type: ignore[import-untyped]
+from ministack.core.concurrency import run_reentrant  # type: ignore[import-untyped]
+from ministack.services import iam, lambda_svc, s3  # type: ignore[import-untyped]
+from ministack.services.cloudformation import changesets, custom_resource, engine, handlers, helpers, provisioners, stacks  # type: ignore[import-untyped]
 
 from hyperpod_constructs.local.audit import audited, changed
 from hyperpod_constructs.local.provider import Provisioned, ResourceProvider
@@ -23,8 +23,6 @@ from hyperpod_constructs.local.service import Caller
 
 Response = tuple[int, dict[str, str], bytes]
 Request = tuple[str, str, Mapping[str, str], bytes, Mapping[str, list[str]]]
-Handler = Callable[..., Awaitable[Response]]
-"""What ministack calls a service: `(method, path, headers, body, query)`; header names are lower case."""
 
 asgi_application = ministack.app.app
 
@@ -77,6 +75,25 @@ def _parameters(headers: Mapping[str, str], body: bytes, query: Mapping[str, lis
     return {**dict(query), **parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True)}
 
 
+def name_resources(arn_of: Callable[[str, str, bytes], str | None]) -> None:
+    """Let IAM evaluate requests of our services against the resource that `arn_of(service, operation, body)` names."""
+    native = iam_actions.extract_resource_arn
+
+    def extract(service: str, method: str, path: str, headers: Mapping[str, str], body: bytes, *rest: Any) -> str:
+        operation = headers.get("x-amz-target", "").rpartition(".")[2]
+        found = arn_of(service, operation, body)
+        return found if found is not None else native(service, method, path, headers, body, *rest)
+
+    iam_actions.extract_resource_arn = extract
+
+
+def rename_access_key(account: str, old: str, new: str, secret: str) -> None:
+    """Give an access key of the account another id and secret."""
+    responses.set_request_account_id(account)
+    record = iam._access_keys.pop(old)
+    iam._access_keys[new] = {**record, "AccessKeyId": new, "SecretAccessKey": secret}
+
+
 def enforce_capabilities() -> None:
     """Refuse IAM resources that the request does not acknowledge; ministack does so under AUTH=true only."""
     handlers._capabilities_enforced = lambda: True
@@ -88,17 +105,12 @@ def run_in_worker_threads(type_names: frozenset[str]) -> None:
     stacks._runs_on_worker_thread = lambda name: name in type_names or native(name)
 
 
-def parse_template(body: str) -> dict[str, Any]:
-    """A template as a dictionary, from JSON or YAML."""
-    template: dict[str, Any] = engine._parse_template(body)
-    return template
-
-
 def add_aws_managed_policies(documents: Callable[[], Mapping[str, str]]) -> None:
-    """Let IAM know every policy of AWS, not only the few dozen of ministack.
+    """Let IAM know every policy of AWS, not only the few dozen of ministack, and refuse to attach one that does not exist.
 
     `documents` gives their documents by what follows `:policy/` in their ARN; it is asked when an unknown one is met.
     """
+    answer = ministack.app.SERVICE_HANDLERS["iam"]
     native = iam._lookup_policy
 
     def look_up(arn: str) -> Any:
@@ -108,7 +120,18 @@ def add_aws_managed_policies(documents: Callable[[], Mapping[str, str]]) -> None
             found = iam._aws_managed_policies[arn] = iam._make_aws_managed_record(name, documents()[name])
         return found
 
+    async def handle(method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, list[str]]) -> Response:
+        parameters = _parameters(headers, body, query)
+        attached = helpers._p(parameters, "PolicyArn") if helpers._p(parameters, "Action").startswith("Attach") else ""
+        for arn in (attached, helpers._p(parameters, "PermissionsBoundary")):
+            if arn and not iam.policy_known(arn):
+                refusal: Response = iam._error(404, "NoSuchEntity", f"Policy {arn} does not exist or is not attachable.", ns="iam")
+                return refusal
+        response: Response = await answer(method, path, headers, body, query)
+        return response
+
     iam._lookup_policy = look_up
+    ministack.app.SERVICE_HANDLERS["iam"] = handle
 
 
 _INVOKED_FOR: ContextVar[str] = ContextVar("custom_resource_token", default="")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import secrets
 import threading
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import replace
@@ -11,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperpod_constructs.local import managed_policies, ministack
+from hyperpod_constructs.local.authorization import ResourceNames
 from hyperpod_constructs.local.clients import BotoClients, Clients
 from hyperpod_constructs.local.cluster_provider import ClusterProvider
 from hyperpod_constructs.local.control import PREFIX, Control
@@ -82,6 +84,8 @@ TAGGED = frozenset(
 )
 """The types of ours to which CloudFormation passes the tags of the stack."""
 
+ADMINISTRATOR = "administrator"
+
 Scope = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
@@ -139,13 +143,13 @@ def application(aws: LocalAws, data: Path | None) -> Application:
     models = ServiceModels(data)
     ec2 = Ec2(caller)
     ministack.serve("ec2", ec2.answer)
-    clients, faults = BotoClients(data), Faults()
+    clients, faults, names = BotoClients(data), Faults(), ResourceNames()
     services: list[Service] = [HyperPod(faults, clients), Fsx(faults, clients)]
     providers = [kind(clients) for kind in PROVIDERS]
     for provider in providers:
         ministack.provide(provider, aws.endpoint, tags=provider.type_name in TAGGED)
     for service in services:
-        wire = JsonService(service, models.service(service.name), caller)
+        wire = JsonService(service, models.service(service.name), caller, names)
         ministack.serve(wire.signing_name, wire.answer, target_prefix=wire.target_prefix)
     ministack.run_in_worker_threads(frozenset(provider.type_name for provider in providers))
     ministack.add_aws_managed_policies(managed_policies.documents)
@@ -153,6 +157,7 @@ def application(aws: LocalAws, data: Path | None) -> Application:
     gate = Gate(aws.region)
     ministack.gate_stack_operations(gate.check)
     ministack.enforce_capabilities()
+    ministack.name_resources(lambda service, operation, body: names.arn(service, operation, body, caller()))
     ministack.encrypt_with_aws_managed_key()
     ministack.evaluate_whole_conditions()
     ministack.fail_unanswered_custom_resources()
@@ -162,7 +167,8 @@ def application(aws: LocalAws, data: Path | None) -> Application:
         faults.assign(Faults.from_json(wanted))
         return faults.to_json()
 
-    control = Control(services, [ministack.reset, ec2.reset], set_faults)
+    administrator = [lambda: make_administrator(aws)] if aws.auth else []
+    control = Control(services, [ministack.reset, ec2.reset, lambda: faults.assign(Faults()), *administrator], set_faults)
 
     def warm_up() -> None:
         gate.load()
@@ -171,12 +177,22 @@ def application(aws: LocalAws, data: Path | None) -> Application:
     return Application(control, aws.auth, warm_up)
 
 
+def stop() -> None:
+    """End what the emulator started: the processes of Lambda functions."""
+    ministack.end_lambda_workers()
+
+
 def with_credentials(aws: LocalAws) -> LocalAws:
-    """The state that `server.start` reads: with `auth`, credentials of an administrator, made now."""
+    """The AWS that `server.start` answers: with `auth`, with the key of an administrator, who is made by `make_administrator`."""
     if not aws.auth:
         return aws
-    iam = aws.client("iam")
-    iam.create_user(UserName="administrator")
-    iam.attach_user_policy(UserName="administrator", PolicyArn="arn:aws:iam::aws:policy/AdministratorAccess")
-    key = iam.create_access_key(UserName="administrator")["AccessKey"]
-    return replace(aws, access_key_id=key["AccessKeyId"], secret_access_key=key["SecretAccessKey"])
+    return replace(aws, access_key_id=f"AKIA{secrets.token_hex(8).upper()}", secret_access_key=secrets.token_hex(20))
+
+
+def make_administrator(aws: LocalAws) -> None:
+    """Create the user whose key `aws` holds; a reset forgets him, so he is made again after each."""
+    iam = replace(aws, access_key_id=aws.account, secret_access_key="local").client("iam")
+    iam.create_user(UserName=ADMINISTRATOR)
+    iam.attach_user_policy(UserName=ADMINISTRATOR, PolicyArn="arn:aws:iam::aws:policy/AdministratorAccess")
+    made = iam.create_access_key(UserName=ADMINISTRATOR)["AccessKey"]["AccessKeyId"]
+    ministack.rename_access_key(aws.account, made, aws.access_key_id, aws.secret_access_key)

@@ -30,6 +30,4 @@ def _offset(token: str | None, invalid: str) -> int:
     try:
         return int(base64.b64decode(token, validate=True).decode().removeprefix("from "))
     except (binascii.Error, ValueError):
-        raise AwsError(
-            invalid, f"NextToken {token!r} is not a token of an earlier answer; leave it out to start"
-        ) from None
+        raise AwsError(invalid, f"NextToken {token!r} is not a token of an earlier answer; leave it out to start") from None

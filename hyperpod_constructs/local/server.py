@@ -12,11 +12,13 @@ import shutil
 import signal
 import subprocess
 import sys
+import threading
 import time
 import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -57,18 +59,14 @@ class LocalAws:
 
     def client(self, service: str) -> Any:
         """A boto3 client of this AWS; `service` is botocore's name, such as `cloudformation`."""
-        import botocore.session
-
-        session = botocore.session.Session(
-            session_vars={"profile": (None, [], None, None), "config_file": (None, None, os.devnull, None)}
-        )
-        return session.create_client(
-            service,
-            region_name=self.region,
-            endpoint_url=self.endpoint,
-            aws_access_key_id=self.access_key_id or self.account,
-            aws_secret_access_key=self.secret_access_key,
-        )
+        with _SESSION_LOCK:
+            return _session().create_client(
+                service,
+                region_name=self.region,
+                endpoint_url=self.endpoint,
+                aws_access_key_id=self.access_key_id or self.account,
+                aws_secret_access_key=self.secret_access_key,
+            )
 
     def _settings(self) -> dict[str, str]:
         return {
@@ -81,6 +79,19 @@ class LocalAws:
             "CDK_DEFAULT_REGION": self.region,
             **isolation(),
         }
+
+
+@cache
+def _session() -> Any:
+    """A botocore session that reads neither profiles nor configuration files. Loaded at the first use, since botocore is heavy."""
+    import botocore.session
+
+    nowhere = isolation()["AWS_CONFIG_FILE"]
+    settings: dict[str, Any] = {"profile": (None, [], None, None), "config_file": (None, None, nowhere, None)}
+    return botocore.session.Session(session_vars=settings)
+
+
+_SESSION_LOCK = threading.Lock()
 
 
 def isolation() -> dict[str, str]:
@@ -126,8 +137,8 @@ def start(
     if existing is not None:
         if (existing.account, existing.region, existing.auth) != (account, region, auth):
             raise LocalAwsError(
-                f"an embedded aws with account={existing.account} region={existing.region} auth={existing.auth} runs in {directory};"
-                f" stop it first, or use another directory"
+                f"an embedded aws with account={existing.account} region={existing.region} auth={existing.auth} runs in"
+                f" {directory}; stop it first, or use another directory"
             )
         return existing
     directory.mkdir(parents=True, exist_ok=True)
@@ -180,7 +191,7 @@ def stop(directory: Path) -> None:
 
 def reset(aws: LocalAws) -> None:
     """Forget every resource of every service, in one call. The server keeps running."""
-    request = urllib.request.Request(f"{aws.endpoint}/_hyperpod/reset", method="POST")  # noqa: S310
+    request = urllib.request.Request(f"{aws.endpoint}/_hyperpod/reset", method="POST")
     with _open(request, 30.0):
         pass
 
@@ -226,7 +237,7 @@ def _locked(directory: Path) -> bool:
 
 def _answers(aws: LocalAws) -> bool:
     try:
-        with _open(urllib.request.Request(f"{aws.endpoint}/_hyperpod/health"), 5.0) as response:  # noqa: S310
+        with _open(urllib.request.Request(f"{aws.endpoint}/_hyperpod/health"), 5.0) as response:
             return bool(json.load(response)["pid"] == aws.pid)
     except (OSError, urllib.error.URLError, ValueError, KeyError):
         return False

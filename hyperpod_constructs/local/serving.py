@@ -1,4 +1,4 @@
-"""The AWS JSON 1.1 protocol: wire requests become `Service.call`, judged by the service's model on the way in and on the way out."""
+"""The AWS JSON 1.1 protocol: wire requests become `Service.call`, judged by the service's model on the way in and out."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from botocore.exceptions import ClientError
 from botocore.model import OperationModel, ServiceModel
 from botocore.validate import ParamValidator
 
+from hyperpod_constructs.local.authorization import ResourceNames
 from hyperpod_constructs.local.constraints import violations
 from hyperpod_constructs.local.service import AwsError, Caller, Service
 
@@ -25,8 +26,11 @@ Response = tuple[int, dict[str, str], bytes]
 class JsonService:
     """One service on the wire."""
 
-    def __init__(self, service: Service, model: ServiceModel, caller: Callable[[], Caller]) -> None:
+    def __init__(
+        self, service: Service, model: ServiceModel, caller: Callable[[], Caller], names: ResourceNames | None = None
+    ) -> None:
         self._service = service
+        self._names = ResourceNames() if names is None else names
         self._model = model
         self._caller = caller
 
@@ -46,7 +50,9 @@ class JsonService:
         try:
             operation = self._operation(headers)
             parameters = self._parameters(operation, body)
-            result = self._service.call(operation.name, parameters, self._caller())
+            caller = self._caller()
+            result = self._service.call(operation.name, parameters, caller)
+            self._names.learn(parameters, result, caller)
             return _response(200, self._body(operation, result))
         except AwsError as error:
             return _error(error)

@@ -32,8 +32,16 @@ def fresh(aws: LocalAws) -> LocalAws:
     return aws
 
 
+@pytest.fixture(scope="session")
+def assemblies(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The cloud assemblies of the sample app, one folder a scenario."""
+    directory = tmp_path_factory.mktemp("assemblies")
+    subprocess.run([sys.executable, str(APP / "app.py"), str(directory)], check=True)  # noqa: S603
+    return directory
+
+
 class Cdk:
-    """The CDK CLI against one embedded AWS, with one folder for what it synthesizes."""
+    """The CDK CLI against one embedded AWS."""
 
     def __init__(self, aws: LocalAws, directory: Path) -> None:
         self.aws = aws
@@ -53,15 +61,6 @@ class Cdk:
             timeout=300,
             check=False,
         )
-
-    def synth(self, name: str, **context: str) -> Path:
-        """Synthesize the sample app with this context; the assembly's folder."""
-        output = self.directory / name
-        settings = [part for key, value in context.items() for part in ("-c", f"{key.replace('_', '-')}={value}")]
-        app = f"{sys.executable} {APP / 'app.py'}"
-        done = self("synth", "-q", "--app", app, "-o", str(output), *settings)
-        assert done.returncode == 0, done.stdout
-        return output
 
     def deploy(self, assembly: Path, *options: str) -> subprocess.CompletedProcess[str]:
         """Deploy every stack of an assembly without asking."""

@@ -4,30 +4,36 @@ On AWS a layer lies at /opt and Python at /var/lang/bin; here both are elsewhere
 looked up in the function's layers, and Python scripts run with this Python.
 """
 
+from __future__ import annotations
+
 import os
 import subprocess
 import sys
+from pathlib import Path
+from typing import Any
+
+LAYERS = [Path(layer) for layer in os.environ.get("_LAMBDA_LAYERS_DIRS", "").split(os.pathsep) if layer]
 
 
-def _local(command):
-    if not isinstance(command, (list, tuple)) or not command:
+def local(command: Any) -> Any:
+    """The command with a program under /opt replaced by the same file of a layer; any other command as it is."""
+    if not isinstance(command, list | tuple) or not command or not str(command[0]).startswith("/opt/"):
         return command
     program, *arguments = command
-    if not isinstance(program, str) or not program.startswith("/opt/"):
-        return command
-    for layer in os.environ.get("_LAMBDA_LAYERS_DIRS", "").split(os.pathsep):
-        found = os.path.join(layer, program[len("/opt/") :])
-        if layer and os.path.isfile(found):
-            with open(found, "rb") as script:
+    for layer in LAYERS:
+        found = layer / str(program).removeprefix("/opt/")
+        if found.is_file():
+            with found.open("rb") as script:
                 first = script.readline()
-            return [sys.executable, found, *arguments] if first.startswith(b"#!") and b"python" in first else [found, *arguments]
+            interpreter = [sys.executable] if first.startswith(b"#!") and b"python" in first else []
+            return [*interpreter, str(found), *arguments]
     return command
 
 
-class _Popen(subprocess.Popen):
-    def __init__(self, args, *rest, **options):
-        super().__init__(_local(args), *rest, **options)
+class _Popen(subprocess.Popen[Any]):
+    def __init__(self, args: Any, *rest: Any, **options: Any) -> None:
+        super().__init__(local(args), *rest, **options)
 
 
-if os.environ.get("_LAMBDA_LAYERS_DIRS"):
-    subprocess.Popen = _Popen
+if LAYERS:
+    subprocess.Popen = _Popen  # type: ignore[misc]

@@ -1,7 +1,8 @@
-"""A CDK app that uses every resource type the embedded AWS adds; `-c` keys switch the scenarios."""
+"""A CDK app that uses the resource types of the embedded AWS, in several scenarios."""
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +125,6 @@ class Sample(cdk.Stack):
                 )
             ],
             removal_policy=cdk.RemovalPolicy.DESTROY,
-            auto_delete_objects=self.node.try_get_context("auto-delete") is not None,
         )
         upload = deployment.BucketDeployment(
             self,
@@ -183,11 +183,22 @@ class Sample(cdk.Stack):
         )
 
 
-app = cdk.App()
-Sample(
-    app,
-    "Sample",
-    env=cdk.Environment(account="123456789012", region="us-west-2"),
-    tags={"project": app.node.try_get_context("tag") or "sample"},
-)
-app.synth()
+SCENARIOS: dict[str, dict[str, str]] = {
+    "first": {},
+    "second": {"round": "2", "tag": "other"},
+    "failing": {"fail": "out of luck", "tag": "third"},
+    "unpermitted": {"unpermitted": "1"},
+}
+
+
+def main() -> None:
+    """Synthesize every scenario into a folder of its name under the folder that the first argument names: jsii starts once."""
+    for name, context in SCENARIOS.items():
+        app = cdk.App(outdir=str(Path(sys.argv[1]) / name), context=context)
+        tags = {"project": context.get("tag", "sample")}
+        Sample(app, "Sample", env=cdk.Environment(account="123456789012", region="us-west-2"), tags=tags)
+        app.synth()
+
+
+if __name__ == "__main__":
+    main()

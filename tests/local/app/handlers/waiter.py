@@ -1,18 +1,21 @@
 """The handlers of the sample's custom resource: they look at the network and the bucket through the endpoint."""
 
+from __future__ import annotations
+
 import time
+from typing import Any
 
 import boto3
 
 
-def on_event(event, context):
+def on_event(event: dict[str, Any], context: object) -> dict[str, Any]:
     properties = event["ResourceProperties"]
     if event["RequestType"] != "Delete" and properties["Fail"]:
         raise RuntimeError(properties["Fail"])
     return {"PhysicalResourceId": event.get("PhysicalResourceId", "waiter"), "Data": {"Started": str(time.time())}}
 
 
-def is_complete(event, context):
+def is_complete(event: dict[str, Any], context: object) -> dict[str, Any]:
     if event["RequestType"] == "Delete":
         return {"IsComplete": True}
     properties = event["ResourceProperties"]

@@ -1,0 +1,63 @@
+"""Which resource a request of our services is about: IAM evaluates policies that name resources against it.
+
+Resource types follow the Service Authorization Reference of SageMaker and FSx; an operation without one is evaluated against `*`.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from hyperpod_constructs.local.clients import partition
+from hyperpod_constructs.local.service import Caller
+
+Parameters = Mapping[str, Any]
+
+
+class ResourceNames:
+    """Knows the ARN behind a cluster's name, from the clusters that were created."""
+
+    def __init__(self) -> None:
+        self._arns: dict[tuple[str, str, str], str] = {}
+
+    def learn(self, parameters: Parameters, result: Parameters, caller: Caller) -> None:
+        """Remember what an answered request tells: its cluster name and the ARN in the answer."""
+        name, arn = parameters.get("ClusterName"), result.get("ClusterArn")
+        if isinstance(name, str) and isinstance(arn, str) and not name.startswith("arn:"):
+            self._arns[caller.account, caller.region, name] = arn
+
+    def arn(self, service: str, operation: str, body: bytes, caller: Caller) -> str | None:
+        """The ARN of the resource that the request is about; None if it is about none, or the body cannot be read."""
+        try:
+            parameters = json.loads(body or b"{}")
+        except ValueError:
+            return None
+        if not isinstance(parameters, dict):
+            return None
+        if isinstance(given := parameters.get("ResourceArn", parameters.get("ResourceARN")), str):
+            return given
+        prefix = f"arn:{partition(caller.region)}:{service}:{caller.region}:{caller.account}"
+        if service == "sagemaker":
+            return self._cluster(parameters.get("ClusterName"), operation, prefix, caller)
+        return _file_system(parameters, operation, prefix) if service == "fsx" else None
+
+    def _cluster(self, name: Any, operation: str, prefix: str, caller: Caller) -> str | None:
+        if not isinstance(name, str):
+            return None
+        if operation == "CreateCluster":
+            return f"{prefix}:cluster/*"
+        return (
+            name if name.startswith("arn:") else self._arns.get((caller.account, caller.region, name), f"{prefix}:cluster/{name}")
+        )
+
+
+def _file_system(parameters: Parameters, operation: str, prefix: str) -> str | None:
+    if operation == "CreateFileSystem":
+        return f"{prefix}:file-system/*"
+    if operation.startswith("Describe"):
+        return None
+    if isinstance(association := parameters.get("AssociationId"), str):
+        return f"{prefix}:association/*/{association}"
+    file_system = parameters.get("FileSystemId")
+    return f"{prefix}:file-system/{file_system}" if isinstance(file_system, str) else None

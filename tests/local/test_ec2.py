@@ -1,0 +1,207 @@
+"""What EC2 refuses, asked over boto3."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from hyperpod_constructs.local.server import LocalAws
+from tests.local.stacks import delete, deploy
+
+
+@dataclass
+class Network:
+    """A small network with a NAT gateway and one interface."""
+
+    ec2: Any
+    vpc: str
+    subnet: str
+    group: str
+    peer: str
+    interface: str
+    gateway: str
+    allocation: str
+    nat: str
+    table: str
+    association: str
+
+
+@pytest.fixture
+def network(fresh: LocalAws) -> Network:
+    ec2 = fresh.client("ec2")
+    vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+    block = ec2.associate_vpc_cidr_block(VpcId=vpc, CidrBlock="10.1.0.0/16")["CidrBlockAssociation"]["AssociationId"]
+    subnet = ec2.create_subnet(VpcId=vpc, CidrBlock="10.1.0.0/28", AvailabilityZoneId="usw2-az1")["Subnet"]["SubnetId"]
+    group = ec2.create_security_group(GroupName="group", Description="d", VpcId=vpc)["GroupId"]
+    peer = ec2.create_security_group(GroupName="peer", Description="d", VpcId=vpc)["GroupId"]
+    rule = {"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": peer}]}
+    ec2.authorize_security_group_ingress(GroupId=group, IpPermissions=[rule])
+    interface = ec2.create_network_interface(SubnetId=subnet, Groups=[group])["NetworkInterface"]["NetworkInterfaceId"]
+    gateway = ec2.create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
+    ec2.attach_internet_gateway(InternetGatewayId=gateway, VpcId=vpc)
+    allocation = ec2.allocate_address(Domain="vpc")["AllocationId"]
+    nat = ec2.create_nat_gateway(SubnetId=subnet, AllocationId=allocation)["NatGateway"]["NatGatewayId"]
+    table = ec2.create_route_table(VpcId=vpc)["RouteTable"]["RouteTableId"]
+    ec2.associate_route_table(RouteTableId=table, SubnetId=subnet)
+    return Network(ec2, vpc, subnet, group, peer, interface, gateway, allocation, nat, table, block)
+
+
+Call = Callable[[Network], Any]
+
+REFUSED: Mapping[str, tuple[str, Call]] = {
+    "subnet in use": ("DependencyViolation", lambda n: n.ec2.delete_subnet(SubnetId=n.subnet)),
+    "group in use by an interface": ("DependencyViolation", lambda n: n.ec2.delete_security_group(GroupId=n.group)),
+    "group in use by a rule": ("DependencyViolation", lambda n: n.ec2.delete_security_group(GroupId=n.peer)),
+    "vpc in use": ("DependencyViolation", lambda n: n.ec2.delete_vpc(VpcId=n.vpc)),
+    "cidr block in use": ("DependencyViolation", lambda n: n.ec2.disassociate_vpc_cidr_block(AssociationId=n.association)),
+    "overlapping cidr block": ("InvalidVpc.Range", lambda n: n.ec2.associate_vpc_cidr_block(VpcId=n.vpc, CidrBlock="10.1.0.0/20")),
+    "overlapping subnet": ("InvalidSubnet.Conflict", lambda n: n.ec2.create_subnet(VpcId=n.vpc, CidrBlock="10.1.0.0/24")),
+    "subnet outside": ("InvalidSubnet.Range", lambda n: n.ec2.create_subnet(VpcId=n.vpc, CidrBlock="10.7.0.0/24")),
+    "unknown zone id": (
+        "InvalidParameterValue",
+        lambda n: n.ec2.create_subnet(VpcId=n.vpc, CidrBlock="10.0.0.0/24", AvailabilityZoneId="usw2-az9"),
+    ),
+    "unknown zone": (
+        "InvalidParameterValue",
+        lambda n: n.ec2.create_subnet(VpcId=n.vpc, CidrBlock="10.0.0.0/24", AvailabilityZone="us-west-2x"),
+    ),
+    "zone and zone id that differ": (
+        "InvalidParameterCombination",
+        lambda n: n.ec2.create_subnet(
+            VpcId=n.vpc, CidrBlock="10.0.0.0/24", AvailabilityZone="us-west-2a", AvailabilityZoneId="usw2-az1"
+        ),
+    ),
+    "group in an unknown vpc": (
+        "InvalidVpcID.NotFound",
+        lambda n: n.ec2.create_security_group(GroupName="x", Description="d", VpcId="vpc-0123456789abcdef0"),
+    ),
+    "interface with an unknown group": (
+        "InvalidGroup.NotFound",
+        lambda n: n.ec2.create_network_interface(SubnetId=n.subnet, Groups=["sg-0123456789abcdef0"]),
+    ),
+    "rule with an unknown group": (
+        "InvalidGroup.NotFound",
+        lambda n: n.ec2.authorize_security_group_ingress(
+            GroupId=n.group, IpPermissions=[{"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": "sg-0123456789abcdef0"}]}]
+        ),
+    ),
+    "attached gateway": ("DependencyViolation", lambda n: n.ec2.delete_internet_gateway(InternetGatewayId=n.gateway)),
+    "gateway with mapped addresses": (
+        "DependencyViolation",
+        lambda n: n.ec2.detach_internet_gateway(InternetGatewayId=n.gateway, VpcId=n.vpc),
+    ),
+    "address in use": ("InvalidIPAddress.InUse", lambda n: n.ec2.release_address(AllocationId=n.allocation)),
+    "address used twice": (
+        "Resource.AlreadyAssociated",
+        lambda n: n.ec2.create_nat_gateway(SubnetId=n.subnet, AllocationId=n.allocation),
+    ),
+    "route table in use": ("DependencyViolation", lambda n: n.ec2.delete_route_table(RouteTableId=n.table)),
+    "second route table": (
+        "Resource.AlreadyAssociated",
+        lambda n: n.ec2.associate_route_table(
+            RouteTableId=n.ec2.create_route_table(VpcId=n.vpc)["RouteTable"]["RouteTableId"], SubnetId=n.subnet
+        ),
+    ),
+    "route to nowhere": (
+        "InvalidNatGatewayID.NotFound",
+        lambda n: n.ec2.create_route(RouteTableId=n.table, DestinationCidrBlock="0.0.0.0/0", NatGatewayId="nat-0123456789abcdef0"),
+    ),
+    "endpoint of an unknown service": (
+        "InvalidServiceName",
+        lambda n: n.ec2.create_vpc_endpoint(VpcId=n.vpc, ServiceName="com.amazonaws.us-west-2.nothing"),
+    ),
+    "endpoint of another region": (
+        "InvalidServiceName",
+        lambda n: n.ec2.create_vpc_endpoint(VpcId=n.vpc, ServiceName="com.amazonaws.eu-west-1.s3"),
+    ),
+    "default group": (
+        "CannotDelete",
+        lambda n: n.ec2.delete_security_group(
+            GroupId=n.ec2.describe_security_groups(
+                Filters=[{"Name": "vpc-id", "Values": [n.vpc]}, {"Name": "group-name", "Values": ["default"]}]
+            )["SecurityGroups"][0]["GroupId"]
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_fails_as_on_aws(network: Network, case: str) -> None:
+    code, call = REFUSED[case]
+    with pytest.raises(ClientError) as refused:
+        call(network)
+    assert refused.value.response["Error"]["Code"] == code, refused.value
+
+
+def test_fails_when_a_subnet_is_full(network: Network) -> None:
+    for _ in range(9):  # 16 addresses less 5 reserved, one interface and one NAT gateway
+        network.ec2.create_network_interface(SubnetId=network.subnet)
+    with pytest.raises(ClientError, match="enough free addresses"):
+        network.ec2.create_network_interface(SubnetId=network.subnet)
+
+
+def test_everything_goes_in_the_right_order(network: Network) -> None:
+    ec2 = network.ec2
+    endpoint = ec2.create_vpc_endpoint(
+        VpcId=network.vpc,
+        ServiceName="com.amazonaws.us-west-2.logs",
+        VpcEndpointType="Interface",
+        SubnetIds=[network.subnet],
+        SecurityGroupIds=[network.group],
+    )["VpcEndpoint"]["VpcEndpointId"]
+    with pytest.raises(ClientError, match="DependencyViolation"):
+        ec2.delete_vpc(VpcId=network.vpc)
+    ec2.delete_vpc_endpoints(VpcEndpointIds=[endpoint])
+    ec2.delete_network_interface(NetworkInterfaceId=network.interface)
+    ec2.delete_nat_gateway(NatGatewayId=network.nat)
+    assert ec2.describe_network_interfaces(Filters=[{"Name": "vpc-id", "Values": [network.vpc]}])["NetworkInterfaces"] == []
+    ec2.release_address(AllocationId=network.allocation)
+    ec2.detach_internet_gateway(InternetGatewayId=network.gateway, VpcId=network.vpc)
+    ec2.delete_internet_gateway(InternetGatewayId=network.gateway)
+    table = ec2.describe_route_tables(RouteTableIds=[network.table])["RouteTables"][0]
+    for association in table["Associations"]:
+        ec2.disassociate_route_table(AssociationId=association["RouteTableAssociationId"])
+    ec2.delete_route_table(RouteTableId=network.table)
+    ec2.delete_subnet(SubnetId=network.subnet)
+    ec2.delete_security_group(GroupId=network.group)
+    ec2.delete_security_group(GroupId=network.peer)
+    ec2.delete_vpc(VpcId=network.vpc)
+
+
+def security_group(**properties: Any) -> dict[str, Any]:
+    return {"Type": "AWS::EC2::SecurityGroup", "Properties": {"GroupDescription": "d", "VpcId": {"Ref": "Vpc"}, **properties}}
+
+
+def test_rules_of_a_security_group_follow_the_template(fresh: LocalAws) -> None:
+    vpc = {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16"}}
+    https = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "CidrIp": "0.0.0.0/0", "Description": "out"}
+    http = {**https, "FromPort": 80, "ToPort": 80}
+    stack = deploy(fresh, {"Vpc": vpc, "Group": security_group(SecurityGroupEgress=[https])})
+    assert stack.status == "CREATE_COMPLETE", stack.reasons
+
+    def ports() -> list[int]:
+        found = fresh.client("ec2").describe_security_groups(GroupIds=[stack.resources["Group"]])["SecurityGroups"][0]
+        return sorted(rule.get("FromPort", -1) for rule in found["IpPermissionsEgress"])
+
+    assert ports() == [443]
+    assert deploy(fresh, {"Vpc": vpc, "Group": security_group(SecurityGroupEgress=[http])}).status == "UPDATE_COMPLETE"
+    assert ports() == [80]
+    assert deploy(fresh, {"Vpc": vpc, "Group": security_group()}).status == "UPDATE_COMPLETE"
+    assert ports() == [-1]
+
+
+def test_stack_keeps_a_subnet_whose_interface_is_in_use(fresh: LocalAws) -> None:
+    vpc = {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16"}}
+    subnet = {"Type": "AWS::EC2::Subnet", "Properties": {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.0.0.0/24"}}
+    stack = deploy(fresh, {"Vpc": vpc, "Subnet": subnet})
+    ec2 = fresh.client("ec2")
+    interface = ec2.create_network_interface(SubnetId=stack.resources["Subnet"])["NetworkInterface"]["NetworkInterfaceId"]
+    failed = delete(fresh)
+    assert failed.status == "DELETE_FAILED"
+    assert any(interface in reason for reason in failed.reasons)
+    ec2.delete_network_interface(NetworkInterfaceId=interface)
+    assert delete(fresh).status == "DELETE_COMPLETE"

@@ -1,0 +1,112 @@
+"""One test a private name of ministack: when a new version moves it, this says which and where it is used."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.metadata
+import inspect
+from typing import Any
+
+import pytest
+
+CLOUDFORMATION = "ministack.services.cloudformation"
+
+
+def look_up(module: str, name: str) -> Any:
+    return getattr(importlib.import_module(module), name)
+
+
+def test_version() -> None:
+    assert importlib.metadata.version("ministack") == "1.5.33"
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "parameters"),
+    [
+        ("ministack.app", "app", ["scope", "receive", "send"]),
+        ("ministack.app", "_reset_all_state", []),
+        ("ministack.core.concurrency", "run_reentrant", ["fn", "args", "thread_name"]),
+        (
+            "ministack.core.iam_actions",
+            "extract_resource_arn",
+            ["service", "method", "path", "headers", "body", "query_params", "region", "account_id"],
+        ),
+        ("ministack.core.lambda_runtime", "reset", []),
+        ("ministack.core.responses", "get_account_id", []),
+        ("ministack.core.responses", "get_region", []),
+        (f"{CLOUDFORMATION}.handlers", "_capabilities_enforced", []),
+        (f"{CLOUDFORMATION}.helpers", "_p", None),
+        (f"{CLOUDFORMATION}.helpers", "_error", None),
+        (f"{CLOUDFORMATION}.helpers", "_resolve_template", ["params"]),
+        (f"{CLOUDFORMATION}.stacks", "_runs_on_worker_thread", ["resource_type"]),
+        (f"{CLOUDFORMATION}.stacks", "now_iso", []),
+        (f"{CLOUDFORMATION}.engine", "_evaluate_conditions", ["template", "params"]),
+        (
+            f"{CLOUDFORMATION}.engine",
+            "_resolve_refs",
+            ["value", "resources", "params", "conditions", "mappings", "stack_name", "stack_id"],
+        ),
+        (f"{CLOUDFORMATION}.custom_resource", "register_token", ["token"]),
+        (f"{CLOUDFORMATION}.custom_resource", "deliver_response", ["token", "response"]),
+        ("ministack.services.lambda_svc", "_execute_function_with_config_scope", ["func", "event"]),
+        ("ministack.services.iam", "_lookup_policy", ["arn"]),
+        ("ministack.services.iam", "_make_aws_managed_record", ["name", "document", "description"]),
+        ("ministack.services.iam", "policy_known", ["arn", "account_id"]),
+        ("ministack.services.iam", "_error", None),
+        ("ministack.services.s3", "_resolve_sse_write_headers", ["headers", "bucket_name"]),
+    ],
+)
+def test_function(module: str, name: str, parameters: list[str] | None) -> None:
+    function = look_up(module, name)
+    assert callable(function)
+    if parameters is not None:
+        assert list(inspect.signature(function).parameters) == parameters
+
+
+@pytest.mark.parametrize(
+    ("module", "name", "key"),
+    [
+        ("ministack.app", "SERVICE_HANDLERS", "cloudformation"),
+        ("ministack.core.router", "SERVICE_PATTERNS", "ec2"),
+        ("ministack.core.iam_actions", "SERVICE_TO_IAM_NAMESPACE", "ec2"),
+        (f"{CLOUDFORMATION}.provisioners", "_RESOURCE_HANDLERS", "AWS::S3::Bucket"),
+        (f"{CLOUDFORMATION}.provisioners", "_REPLACING_PROPERTIES", "AWS::IAM::Role"),
+        (f"{CLOUDFORMATION}.provisioners", "_CONDITIONALLY_REPLACING_PROPERTIES", None),
+        (f"{CLOUDFORMATION}.provisioners", "_STACK_TAG_PROPERTY", "AWS::EC2::VPC"),
+        ("ministack.services.iam", "_aws_managed_policies", "arn:aws:iam::aws:policy/AdministratorAccess"),
+        (f"{CLOUDFORMATION}.custom_resource", "_pending", None),
+    ],
+)
+def test_table(module: str, name: str, key: str | None) -> None:
+    table = look_up(module, name)
+    assert isinstance(table, dict)
+    assert key is None or key in table
+
+
+def test_access_keys() -> None:
+    keys = look_up("ministack.services.iam", "_access_keys")
+    assert hasattr(keys, "pop")
+    assert hasattr(keys, "__setitem__")
+
+
+def test_update_marker() -> None:
+    assert look_up(f"{CLOUDFORMATION}.provisioners", "_DEFERRED_PREDECESSOR_DELETES").get() is None
+
+
+@pytest.mark.parametrize("module", ["engine", "stacks", "handlers", "changesets"])
+def test_conditions_are_evaluated_by_one_function(module: str) -> None:
+    own = look_up(f"{CLOUDFORMATION}.{module}", "_evaluate_conditions")
+    assert own.__name__ in ("_evaluate_conditions", "evaluate")
+
+
+def test_handlers_have_the_shape_that_the_audit_wraps() -> None:
+    table = look_up(f"{CLOUDFORMATION}.provisioners", "_RESOURCE_HANDLERS")
+    for type_name in ("AWS::Lambda::Function", "AWS::SNS::Topic", "AWS::Logs::LogGroup"):
+        handler = table[type_name]
+        assert list(inspect.signature(handler["create"]).parameters)[:3] == ["logical_id", "props", "stack_name"]
+        assert list(inspect.signature(handler["update"]).parameters)[:4] == ["physical_id", "old_props", "new_props", "stack_name"]
+        assert list(inspect.signature(handler["delete"]).parameters)[:2] == ["physical_id", "props"]
+
+
+def test_tags_are_declared_as_property_and_shape() -> None:
+    assert look_up(f"{CLOUDFORMATION}.provisioners", "_STACK_TAG_PROPERTY")["AWS::EC2::VPC"] == ("Tags", "list")

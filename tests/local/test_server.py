@@ -1,0 +1,112 @@
+"""The process: start, find, reset, stop, and what it exposes."""
+
+from __future__ import annotations
+
+import os
+import time
+import urllib.error
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from hyperpod_constructs.local import server
+from hyperpod_constructs.local.server import LocalAws, LocalAwsError
+
+
+def test_starts_once_and_stops(tmp_path: Path) -> None:
+    began = time.monotonic()
+    aws = server.start(tmp_path, account="210987654321", region="us-east-2")
+    assert time.monotonic() - began < 10
+    try:
+        assert server.running(tmp_path) == aws
+        assert server.start(tmp_path, account="210987654321", region="us-east-2") == aws
+        with pytest.raises(LocalAwsError, match="stop it first"):
+            server.start(tmp_path)
+        assert aws.client("sts").get_caller_identity()["Account"] == "210987654321"
+        assert aws.client("s3").meta.region_name == "us-east-2"
+        assert (tmp_path / server.STATE_FILE).stat().st_mode & 0o777 == 0o600
+    finally:
+        server.stop(tmp_path)
+    assert server.running(tmp_path) is None
+    with pytest.raises(urllib.error.URLError):
+        urllib.request.urlopen(aws.endpoint)
+    assert not (tmp_path / "tmp").exists()
+    server.stop(tmp_path)
+
+
+def test_fails_to_start_with_the_reason(tmp_path: Path) -> None:
+    with pytest.raises(LocalAwsError, match="no such folder"):
+        server.start(tmp_path, models=tmp_path / "nowhere")
+
+
+def test_fails_with_an_account_that_is_none(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="12 digits"):
+        server.start(tmp_path, account="me")
+
+
+def test_does_not_take_another_process_for_its_own(tmp_path: Path) -> None:
+    stale = LocalAws("http://127.0.0.1:1", "123456789012", "us-west-2", os.getpid())
+    server.write_state(tmp_path, stale)
+    assert server.running(tmp_path) is None
+    server.stop(tmp_path)  # a signal would end this test
+
+
+def test_environment_leads_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("AWS_PROFILE", "production")
+    monkeypatch.setenv("AWS_SESSION_TOKEN", "real")
+    monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "https://elsewhere")
+    monkeypatch.setenv("HTTPS_PROXY", "http://proxy")
+    environment = LocalAws("http://127.0.0.1:1", "123456789012", "us-west-2", 1).environment()
+    assert environment["AWS_ENDPOINT_URL"] == "http://127.0.0.1:1"
+    assert environment["AWS_ACCESS_KEY_ID"] == "123456789012"
+    assert environment["AWS_DEFAULT_REGION"] == environment["AWS_REGION"] == "us-west-2"
+    assert environment["AWS_EC2_METADATA_DISABLED"] == "true"
+    assert not {"AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL_S3", "HTTPS_PROXY"} & environment.keys()
+    assert not Path(environment["AWS_CONFIG_FILE"]).exists()
+
+
+def test_listens_on_loopback_only(aws: LocalAws) -> None:
+    tcp = Path("/proc/net/tcp")
+    if not tcp.exists():
+        pytest.skip("needs /proc")
+    own = {os.readlink(fd) for fd in Path(f"/proc/{aws.pid}/fd").iterdir() if os.path.islink(fd)}  # noqa: PTH114, PTH115
+    listening = [
+        line.split()[1]
+        for table in (tcp, Path("/proc/net/tcp6"))
+        if table.exists()
+        for line in table.read_text().splitlines()[1:]
+        if line.split()[3] == "0A" and f"socket:[{line.split()[9]}]" in own
+    ]
+    assert [address.partition(":")[0] for address in listening] == ["0100007F"]
+
+
+def test_reset_forgets_every_service(aws: LocalAws) -> None:
+    aws.client("s3").create_bucket(Bucket="bucket", CreateBucketConfiguration={"LocationConstraint": aws.region})
+    aws.client("ec2").create_vpc(CidrBlock="10.9.0.0/16")
+    aws.client("logs").create_log_group(logGroupName="group")
+    server.reset(aws)
+    assert aws.client("s3").list_buckets()["Buckets"] == []
+    assert [vpc["CidrBlock"] for vpc in aws.client("ec2").describe_vpcs()["Vpcs"] if not vpc["IsDefault"]] == []
+    assert aws.client("logs").describe_log_groups()["logGroups"] == []
+    assert aws.client("sagemaker").list_clusters()["ClusterSummaries"] == []
+    assert server.running(Path("/nonexistent")) is None
+
+
+def test_control_refuses_what_it_does_not_know(aws: LocalAws) -> None:
+    def post(path: str, body: bytes) -> int:
+        request = urllib.request.Request(f"{aws.endpoint}/_hyperpod/{path}", data=body)
+        try:
+            with urllib.request.urlopen(request) as response:
+                return int(response.status)
+        except urllib.error.HTTPError as error:
+            error.close()
+            return error.code
+
+    assert post("faults", b'{"slow_creation": 0}') == 200
+    assert post("reset", b"") == 200
+    assert post("faults", b'{"no_such_fault": 1}') == 400
+    assert post("faults", b"[]") == 400
+    assert post("faults", b"not json") == 400
+    assert post("elsewhere", b"") == 404
+    assert post("faults", b"{}") == 200
