@@ -212,6 +212,29 @@ def evaluate_whole_conditions() -> None:
         module._evaluate_conditions = evaluate
 
 
+class _NoResourceChanges(list[Any]):
+    """The changes of a change set that changes outputs only: an empty list, and yet something to execute."""
+
+    def __bool__(self) -> bool:
+        return True
+
+
+def notice_changed_outputs() -> None:
+    """Let a change set whose only changes are outputs be executed; ministack calls it empty, and the new export is never made."""
+    resolve, compare = changesets._resolve_props_for_diff, changesets._diff_resources
+
+    def with_outputs(template: dict[str, Any], *arguments: Any) -> dict[str, Any]:
+        return {**resolve(template, *arguments), "Outputs": template.get("Outputs", {})} if template else {}
+
+    def differences(old: dict[str, Any], new: dict[str, Any], *arguments: Any, **options: Any) -> list[Any]:
+        changes: list[Any] = compare(old, new, *arguments, **options)
+        outputs_only = not changes and old and old["Outputs"] != new.get("Outputs")
+        return _NoResourceChanges() if outputs_only else changes
+
+    changesets._resolve_props_for_diff = with_outputs
+    changesets._diff_resources = differences
+
+
 def order_events() -> None:
     """Give stack events distinct, ascending times; with ministack's whole seconds the CLI shows them in a wrong order."""
     last = [0]

@@ -161,6 +161,7 @@ def application(aws: LocalAws, data: Path | None) -> Application:
     ministack.encrypt_with_aws_managed_key()
     ministack.evaluate_whole_conditions()
     ministack.fail_unanswered_custom_resources()
+    ministack.notice_changed_outputs()
     ministack.order_events()
 
     def set_faults(wanted: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -32,9 +32,7 @@ class ResourceProvider(Protocol):
         """Create the resource and wait until it is stable; undo partial work before raising."""
         ...
 
-    def update(
-        self, physical_id: str, old: Mapping[str, Any], new: Mapping[str, Any], stack: str, caller: Caller
-    ) -> Provisioned:
+    def update(self, physical_id: str, old: Mapping[str, Any], new: Mapping[str, Any], stack: str, caller: Caller) -> Provisioned:
         """Change the resource in place and wait until it is stable."""
         ...
 

@@ -46,6 +46,12 @@ def test_version() -> None:
             "_resolve_refs",
             ["value", "resources", "params", "conditions", "mappings", "stack_name", "stack_id"],
         ),
+        (
+            f"{CLOUDFORMATION}.changesets",
+            "_diff_resources",
+            ["old_template", "new_template", "resources", "template", "changed_params", "retag"],
+        ),
+        (f"{CLOUDFORMATION}.changesets", "_resolve_props_for_diff", ["template", "params", "stack_name", "stack_id"]),
         (f"{CLOUDFORMATION}.custom_resource", "register_token", ["token"]),
         (f"{CLOUDFORMATION}.custom_resource", "deliver_response", ["token", "response"]),
         ("ministack.services.lambda_svc", "_execute_function_with_config_scope", ["func", "event"]),
