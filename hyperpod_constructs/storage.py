@@ -238,6 +238,9 @@ class LustreStorage(Construct):
             rules += self._rule(f"{id}{suffix}", own, other, low, high)
             if peer is not self._security_group:
                 rules += self._rule(f"{id}{suffix}Peer", other, own, low, high)
+        if peer is self._security_group:
+            for rule in rules:
+                rule.apply_removal_policy(self._removal_policy)
         self._resource.node.add_dependency(*rules)
 
     def _rule(self, id: str, group: str, peer: str, low: int | None, high: int | None) -> list[CfnResource]:

@@ -148,9 +148,14 @@ def test_what_holds_data_or_nodes_keeps_the_ids_of_the_first_release(tmp_path: P
     }
     assert found == {
         "Data666C94C7": "AWS::S3::Bucket",
+        "DataPolicyB80589C3": "AWS::S3::BucketPolicy",
         "LustreDataRepository5444C278": "AWS::FSx::DataRepositoryAssociation",
         "LustreF8935BA0": "AWS::FSx::FileSystem",
         "LustreSecurityGroupA46A9855": "AWS::EC2::SecurityGroup",
+        "LustreSelf1018EgressCA06E574": "AWS::EC2::SecurityGroupEgress",
+        "LustreSelf1018Ingress816C55E6": "AWS::EC2::SecurityGroupIngress",
+        "LustreSelf988Egress79E39E5C": "AWS::EC2::SecurityGroupEgress",
+        "LustreSelf988Ingress20767BDD": "AWS::EC2::SecurityGroupIngress",
         "Network1C6012B5": "AWS::EC2::VPC",
         "NetworkNodeBlock557D5F7A": "AWS::EC2::VPCCidrBlock",
         "NetworkNodeSubnetC16332AA": "AWS::EC2::Subnet",

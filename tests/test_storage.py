@@ -84,6 +84,8 @@ def test_data_is_kept_unless_destroy_is_written(
     lustre.add_data_repository("Data", bucket=s3.Bucket(stack, "Bucket"), file_system_path="/data")
     kept = [only(stack, FILE_SYSTEM), only(stack, ASSOCIATION)]
     kept += [group for id, group in resources(stack, "AWS::EC2::SecurityGroup").items() if id.startswith("Lustre")]
+    kept += [rule for kind in (INGRESS, EGRESS) for id, rule in resources(stack, kind).items() if id.startswith("LustreSelf")]
+    assert len(kept) == 7
     assert {resource.get("DeletionPolicy") for resource in kept} == {rendered}
 
 

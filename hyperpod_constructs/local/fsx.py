@@ -54,15 +54,6 @@ class Fsx:
             "ListTagsForResource": self._list_tags,
         }
 
-    @property
-    def operations(self) -> frozenset[str]:
-        """The operations that `call` answers."""
-        return frozenset(self._operations)
-
-    def serves(self, operation: str, parameters: Parameters) -> bool:
-        """Whether this request is ours."""
-        return operation in self._operations
-
     def call(self, operation: str, parameters: Parameters, caller: Caller) -> dict[str, Any]:
         """Answer one operation. Raises AwsError."""
         answer = self._operations.get(operation)

@@ -1,6 +1,6 @@
 """The embedded HyperPod: the operations of Amazon SageMaker on clusters, nodes, events and the clusters' tags.
 
-Everything that SageMaker has besides is not served here: `serves` says what is.
+Everything that SageMaker has besides is answered with UnknownOperationException.
 """
 
 from __future__ import annotations
@@ -46,7 +46,6 @@ class HyperPod:
     """
 
     name = "sagemaker"
-    tag_operations = frozenset({"AddTags", "ListTags", "DeleteTags"})
 
     def __init__(self, faults: Faults, clients: Clients | None = None, clock: Callable[[], float] = time.time) -> None:
         self.faults = faults
@@ -76,17 +75,6 @@ class HyperPod:
             "ListTags": self._list_tags,
             "DeleteTags": self._delete_tags,
         }
-
-    @property
-    def operations(self) -> frozenset[str]:
-        """The operations that `call` answers."""
-        return frozenset(self._operations)
-
-    def serves(self, operation: str, parameters: Parameters) -> bool:
-        """Whether this request is ours; the tag operations are so for the ARN of a cluster only."""
-        if operation in self.tag_operations:
-            return ":cluster/" in str(parameters.get("ResourceArn", ""))
-        return operation in self._operations
 
     def call(self, operation: str, parameters: Parameters, caller: Caller) -> dict[str, Any]:
         """Answer one operation. Raises AwsError."""

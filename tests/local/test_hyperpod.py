@@ -348,11 +348,7 @@ def test_tags_of_a_cluster(cloud: Cloud, call: Call) -> None:
     assert call("ListTags", ResourceArn=arn) == {"Tags": [{"Key": "team", "Value": "b"}]}
 
 
-def test_what_is_served(cloud: Cloud) -> None:
+def test_fails_on_an_operation_that_is_not_served(cloud: Cloud) -> None:
     service = HyperPod(cloud.faults, cloud.client)
-    assert service.serves("CreateCluster", {})
-    assert not service.serves("CreateTrainingJob", {})
-    assert service.serves("ListTags", {"ResourceArn": "arn:aws:sagemaker:us-west-2:123456789012:cluster/abc"})
-    assert not service.serves("ListTags", {"ResourceArn": "arn:aws:sagemaker:us-west-2:123456789012:model/abc"})
     with pytest.raises(AwsError, match="UnknownOperationException"):
         service.call("CreateTrainingJob", {}, CALLER)
