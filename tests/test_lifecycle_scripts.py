@@ -131,7 +131,7 @@ def test_the_configuration_is_what_the_scripts_read(
     HyperPodCluster(stack, "Cluster", network=network, instance_groups=[CONTROLLER, workers])
     (tmp_path / "config.json").write_text(only(stack, UPLOAD)["Properties"]["Configuration"])
     monkeypatch.syspath_prepend(str(packaged_scripts()))
-    from node_setup.config import read_config  # type: ignore[import-not-found]
+    from node_setup.config import read_config
 
     config = read_config(tmp_path / "config.json")
     assert config.groups["workers"].node_type == "Compute"

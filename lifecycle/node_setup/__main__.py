@@ -33,9 +33,7 @@ def run(mode: str, environment: dict[str, str], log: Log) -> None:
         with log.step(f"check the mount {mount.path}"):
             await_mount(mount, root, deadline)
     if mode == "on_create":
-        log.line(
-            "Slurm is not started: with OnCreate the image leaves that to the scripts, and these only check the node"
-        )
+        log.line("Slurm is not started: with OnCreate the image leaves that to the scripts, and these only check the node")
 
 
 def main(arguments: list[str], environment: dict[str, str]) -> int:

@@ -49,9 +49,7 @@ def read_role(path: Path, config: Config, addresses: list[str]) -> Role:
             continue
         known = config.groups.get(group)
         if known is None:
-            raise NodeSetupError(
-                f"group {group!r} of this node is not in config.json, which has {', '.join(config.groups)}"
-            )
+            raise NodeSetupError(f"group {group!r} of this node is not in config.json, which has {', '.join(config.groups)}")
         return Role(group, known.node_type, known.partition, instance.get("InstanceId"), addresses)
     return Role(None, None, None, None, addresses)
 
@@ -60,9 +58,7 @@ def _instances(path: Path) -> Iterable[tuple[str, dict[str, Any]]]:
     document = read_json(path)
     try:
         return [
-            (group["Name"], instance)
-            for group in document["InstanceGroups"] or []
-            for instance in group.get("Instances") or []
+            (group["Name"], instance) for group in document["InstanceGroups"] or [] for instance in group.get("Instances") or []
         ]
     except (AttributeError, KeyError, TypeError) as error:
         raise NodeSetupError(f"{path}: has not the form of resource_config.json: {error!r}") from error

@@ -59,9 +59,7 @@ def test_fails_for_a_file_system_that_hangs_without_waiting_for_the_child(
     assert Hung.killed
 
 
-def test_a_file_system_that_comes_late_is_awaited(
-    mounts: ModuleType, root: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_file_system_that_comes_late_is_awaited(mounts: ModuleType, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     looks = iter(["", "systemd-1 /fsx autofs rw 0 0\n", MOUNTED])
     monkeypatch.setattr(mounts, "read_text", lambda path: next(looks))
     mounts.await_mount(lustre(mounts), str(root), time.monotonic() + 30)

@@ -89,9 +89,7 @@ def test_the_resource_config_of_the_environment_is_read(node: Node) -> None:
     assert node.run("on_init_complete.sh") == 0
 
 
-@pytest.mark.parametrize(
-    "groups", [None, [], [{"Name": "workers", "Instances": None}], [instances("workers", "10.1.0.9")]]
-)
+@pytest.mark.parametrize("groups", [None, [], [{"Name": "workers", "Instances": None}], [instances("workers", "10.1.0.9")]])
 def test_a_node_that_is_not_listed_has_an_unknown_role(node: Node, groups: object) -> None:
     node.resources(groups)
     node.write("proc/mounts", "")

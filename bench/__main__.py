@@ -1,0 +1,132 @@
+"""Run the benchmark and print its figures."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import platform
+import sys
+import time
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from bench import deployment, groups, imports, synthesis
+from bench.children import ChildError
+from bench.deployment import DeploymentError
+from bench.expressions import FloorError
+from bench.figures import Estimate, Pairs, estimate
+
+_GROUP_REPETITIONS = 10
+_DEPLOYMENTS = 3
+
+
+def write(line: str = "") -> None:
+    """One line of the report, at once."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def synth(pairs: int, directory: Path) -> None:
+    """Cold synthesis without CDK's own validation."""
+    _synthesis("Cold synthesis, CDK's own template validation off", pairs, directory, validated=False)
+
+
+def validated(pairs: int, directory: Path) -> None:
+    """Cold synthesis with it."""
+    _synthesis("Cold synthesis, CDK's own template validation on", pairs, directory, validated=True)
+
+
+def _synthesis(title: str, pairs: int, directory: Path, *, validated: bool) -> None:
+    programs = synthesis.prepare(directory / "synthesis")
+    measured = synthesis.compare(programs, pairs, validated=validated)
+    write(title)
+    write(f"  preset announcement, {synthesis.resource_count(programs)} resources, whole processes;")
+    write("  floor: the same templates, compared resource by resource, as bare L1s")
+    _pairs(measured, "library", "floor", goal="a ratio of at most 1.15")
+
+
+def import_times(pairs: int, directory: Path) -> None:
+    """Import of the package."""
+    write("Import, fresh processes")
+    _pairs(imports.added_to_aws_cdk(pairs), "aws_cdk + package", "aws_cdk alone", goal="a ratio of at most 1.10")
+    _pairs(imports.without_jsii(pairs), "an instance type", "aws_cdk alone", goal="no jsii in the process")
+
+
+def growth(pairs: int, directory: Path) -> None:
+    """Synthesis of many groups."""
+    measured = groups.grow(_GROUP_REPETITIONS)
+    write("Synthesis of instance groups in one warm process, validation off")
+    for size in groups.SIZES:
+        library, bare = estimate(measured.library[size]), estimate(measured.bare[size])
+        write(f"  {size:>3} groups        {_milliseconds(library)}; bare L1s {bare.median * 1000:.1f} ms")
+    few, some, many = groups.SIZES
+    first, second = measured.per_group(few, some) * 1000, measured.per_group(some, many) * 1000
+    write(f"  one more group    {first:.2f} ms from {few} to {some}, {second:.2f} ms from {some} to {many}")
+    write(f"  slopes            {second / first:.2f} times each other (linear is 1)")
+    write(f"  bare L1s          {measured.bare_per_group(some, many) * 1000:.2f} ms per group from {some} to {many}")
+
+
+def deploy(pairs: int, directory: Path) -> None:
+    """Deployment to the embedded AWS."""
+    measured = deployment.compare(directory / "deploy", _DEPLOYMENTS)
+    write("cdk deploy --all of the preset announcement, embedded AWS, bootstrapped")
+    _pairs(measured, "cdk deploy", "cdk synth", goal="cdk deploy in at most 60 s", processor=False)
+
+
+def _pairs(measured: Pairs, subject: str, base: str, *, goal: str, processor: bool = True) -> None:
+    write(f"  {subject:<18}{_seconds(estimate([cost.wall for cost in measured.subject]))}")
+    write(f"  {base:<18}{_seconds(estimate([cost.wall for cost in measured.base]))}")
+    write(f"  {'ratio':<18}{_ratio(measured.ratio)}")
+    if processor:
+        write(f"  {'in processor time':<18}{_ratio(measured.processor_ratio)}")
+    write(f"  {'goal':<18}{goal}")
+
+
+def _seconds(found: Estimate) -> str:
+    return f"{found.median:.2f} s   95 % {found.low:.2f} to {found.high:.2f} s, {found.runs} runs"
+
+
+def _ratio(found: Estimate) -> str:
+    return f"{found.median:.3f}    95 % {found.low:.3f} to {found.high:.3f}, {found.runs} pairs"
+
+
+def _milliseconds(found: Estimate) -> str:
+    return f"{found.median * 1000:.1f} ms  95 % {found.low * 1000:.1f} to {found.high * 1000:.1f} ms, {found.runs} runs"
+
+
+_PARTS: Mapping[str, Callable[[int, Path], None]] = {
+    "synth": synth,
+    "validated": validated,
+    "import": import_times,
+    "groups": growth,
+    "deploy": deploy,
+}
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Run the parts that were asked for; the exit code is 1 when one of them fails."""
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measures synthesis, import and local deployment.")
+    parser.add_argument("--only", nargs="+", choices=list(_PARTS), default=list(_PARTS), help="parts to run; all unless given")
+    parser.add_argument("--pairs", type=int, default=15, help="interleaved pairs of cold syntheses (default 15)")
+    options = parser.parse_args(arguments)
+    if options.pairs < 1:
+        parser.error(f"argument --pairs: found {options.pairs}; write 1 or more, 15 for figures to rely on")
+    started = time.monotonic()
+    write(f"{platform.system()} {platform.machine()}, {os.cpu_count()} cores, Python {platform.python_version()}")
+    write("Medians with bootstrap intervals; ratios pair by pair.")
+    with TemporaryDirectory(prefix="hyperpod-bench-") as directory:
+        for name in options.only:
+            write()
+            try:
+                _PARTS[name](options.pairs, Path(directory))
+            except (ChildError, FloorError, DeploymentError) as error:
+                sys.stderr.write(f"error: {name}: {error}\n")
+                return 1
+    write()
+    write(f"Took {time.monotonic() - started:.0f} s.")
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

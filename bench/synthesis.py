@@ -1,0 +1,91 @@
+"""Cold synthesis of the announcement preset against the floor: whole processes, as the CDK CLI starts them."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+from bench import children
+from bench.equality import differences
+from bench.expressions import FloorError
+from bench.figures import Cost, Pairs, interleave
+from bench.floor import write_floor
+
+ACCOUNT, REGION, ZONE = "123456789012", "us-west-2", "usw2-az4"
+
+#: What the CDK CLI adds to the context of cdk.json.
+_CLI_CONTEXT = {
+    "aws:cdk:enable-path-metadata": True,
+    "aws:cdk:enable-asset-metadata": True,
+    "aws:cdk:disable-version-reporting": True,
+    "aws:cdk:bundling-stacks": ["**"],
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Programs:
+    """The two programs that are compared, and a directory for what they write."""
+
+    library: Path
+    floor: Path
+    directory: Path
+
+    def synthesize(self, program: Path, *, validated: bool) -> Cost:
+        """Cost of one cold synthesis into a fresh directory."""
+        target = Path(mkdtemp(dir=self.directory))
+        try:
+            return _synthesize(program, target, validated=validated)
+        finally:
+            shutil.rmtree(target)
+
+
+@cache
+def prepare(directory: Path) -> Programs:
+    """Synthesize the app, write its floor, and prove that both give the same stacks.
+
+    Raises FloorError when they do not. The two runs warm what a machine keeps: compiled Python, jsii's unpacked packages.
+    A second call with the same directory returns the same programs.
+    """
+    directory.mkdir(parents=True, exist_ok=True)
+    library, floor = children.ROOT / "app.py", directory / "floor.py"
+    reference, emitted = directory / "library.out", directory / "floor.out"
+    _synthesize(library, reference, validated=False)
+    floor.write_text(write_floor(reference), "utf-8")
+    _synthesize(floor, emitted, validated=False)
+    found = differences(reference, emitted)
+    if found:
+        raise FloorError("the floor does not emit what the library emits:\n" + "\n".join(found))
+    return Programs(library, floor, directory)
+
+
+def compare(programs: Programs, pairs: int, *, validated: bool) -> Pairs:
+    """Costs of the library and of the floor; `validated` leaves CDK's own template validation on."""
+    return interleave(
+        lambda: programs.synthesize(programs.library, validated=validated),
+        lambda: programs.synthesize(programs.floor, validated=validated),
+        pairs,
+    )
+
+
+def resource_count(programs: Programs) -> int:
+    """How many resources each of the two emits."""
+    templates = (programs.directory / "library.out").glob("*.template.json")
+    return sum(len(json.loads(file.read_text("utf-8"))["Resources"]) for file in templates)
+
+
+def _synthesize(program: Path, target: Path, *, validated: bool) -> Cost:
+    context = json.loads((children.ROOT / "cdk.json").read_text("utf-8"))["context"]
+    variables = {
+        **children.environment(),
+        "CDK_OUTDIR": str(target),
+        "CDK_CONTEXT_JSON": json.dumps({**context, **_CLI_CONTEXT, "preset": "announcement", "availability_zone_id": ZONE}),
+        "CDK_DEFAULT_ACCOUNT": ACCOUNT,
+        "CDK_DEFAULT_REGION": REGION,
+        "CDK_VALIDATION": "true" if validated else "false",
+    }
+    return children.timed([sys.executable, str(program)], variables)
