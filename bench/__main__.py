@@ -107,7 +107,14 @@ _PARTS: Mapping[str, Callable[[int, Path], None]] = {
 def main(arguments: Sequence[str]) -> int:
     """Run the parts that were asked for; the exit code is 1 when one of them fails."""
     parser = argparse.ArgumentParser(prog="python -m bench", description="Measures synthesis, import and local deployment.")
-    parser.add_argument("--only", nargs="+", choices=list(_PARTS), default=list(_PARTS), help="parts to run; all unless given")
+    parser.add_argument(
+        "--only",
+        nargs="+",
+        choices=list(_PARTS),
+        default=list(_PARTS),
+        metavar="PART",
+        help=f"parts to run, of {' '.join(_PARTS)}; all unless given",
+    )
     parser.add_argument("--pairs", type=int, default=15, help="interleaved pairs of cold syntheses (default 15)")
     options = parser.parse_args(arguments)
     if options.pairs < 1:
