@@ -10,7 +10,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_constructs.local.clients import Clients
-from hyperpod_constructs.local.ec2_provider import given, tag_list
+from hyperpod_constructs.local.ec2.provider import given, tag_list
 from hyperpod_constructs.local.provider import Provisioned
 from hyperpod_constructs.local.service import Caller
 

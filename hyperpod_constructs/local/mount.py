@@ -14,10 +14,8 @@ from typing import Any
 from hyperpod_constructs.local import managed_policies, ministack
 from hyperpod_constructs.local.authorization import ResourceNames
 from hyperpod_constructs.local.clients import BotoClients, Clients
-from hyperpod_constructs.local.cluster_provider import ClusterProvider
 from hyperpod_constructs.local.control import PREFIX, Control
-from hyperpod_constructs.local.ec2 import Ec2
-from hyperpod_constructs.local.ec2_routing import (
+from hyperpod_constructs.local.ec2.routing import (
     Eip,
     FlowLog,
     NatGateway,
@@ -26,17 +24,19 @@ from hyperpod_constructs.local.ec2_routing import (
     SubnetRouteTableAssociation,
     VpcEndpoint,
 )
-from hyperpod_constructs.local.ec2_security import SecurityGroup, SecurityGroupEgress, SecurityGroupIngress
-from hyperpod_constructs.local.ec2_vpc import InternetGateway, Subnet, Vpc, VpcCidrBlock, VpcGatewayAttachment
+from hyperpod_constructs.local.ec2.security import SecurityGroup, SecurityGroupEgress, SecurityGroupIngress
+from hyperpod_constructs.local.ec2.service import Ec2
+from hyperpod_constructs.local.ec2.vpc import InternetGateway, Subnet, Vpc, VpcCidrBlock, VpcGatewayAttachment
 from hyperpod_constructs.local.faults import Faults
-from hyperpod_constructs.local.fsx import Fsx
-from hyperpod_constructs.local.fsx_providers import DataRepositoryAssociationProvider, FileSystemProvider
+from hyperpod_constructs.local.fsx.providers import DataRepositoryAssociationProvider, FileSystemProvider
+from hyperpod_constructs.local.fsx.service import Fsx
 from hyperpod_constructs.local.gate import Gate
-from hyperpod_constructs.local.hyperpod import HyperPod
+from hyperpod_constructs.local.hyperpod.provider import ClusterProvider
+from hyperpod_constructs.local.hyperpod.service import HyperPod
 from hyperpod_constructs.local.iam_role import Role
 from hyperpod_constructs.local.models import ServiceModels
 from hyperpod_constructs.local.provider import ResourceProvider
-from hyperpod_constructs.local.s3_bucket import Bucket, BucketPolicy
+from hyperpod_constructs.local.s3.bucket import Bucket, BucketPolicy
 from hyperpod_constructs.local.server import LocalAws
 from hyperpod_constructs.local.service import Service
 from hyperpod_constructs.local.serving import JsonService

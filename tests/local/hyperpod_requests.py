@@ -11,7 +11,7 @@ from botocore.model import ServiceModel
 from botocore.validate import ParamValidator
 
 from hyperpod_constructs.local.constraints import violations
-from hyperpod_constructs.local.hyperpod import HyperPod
+from hyperpod_constructs.local.hyperpod.service import HyperPod
 from hyperpod_constructs.local.service import Service
 from tests.local.moto_cloud import CALLER, Cloud
 

@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from hyperpod_constructs.local.audit import RecordingDict
-from hyperpod_constructs.local.cluster_provider import ClusterProvider
+from hyperpod_constructs.local.hyperpod.provider import ClusterProvider
 from hyperpod_constructs.local.provider import Provisioned, ResourceProvider
 from hyperpod_constructs.local.service import AwsError
 from tests.local.hyperpod_requests import cluster, group

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.local.fsx import Fsx
+from hyperpod_constructs.local.fsx.service import Fsx
 from hyperpod_constructs.local.service import AwsError, Caller
 from tests.local.file_systems import lustre, lustre_group
 from tests.local.hyperpod_requests import checked

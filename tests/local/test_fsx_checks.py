@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.local.fsx_checks import check_create
+from hyperpod_constructs.local.fsx.checks import check_create
 from hyperpod_constructs.local.service import AwsError
 
 TIERING: dict[str, Any] = {"ThroughputCapacity": 4000, "DataReadCacheConfiguration": {"SizingMode": "NO_CACHE"}}

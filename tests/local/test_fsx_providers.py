@@ -9,7 +9,7 @@ import pytest
 from botocore.exceptions import ClientError
 
 from hyperpod_constructs.local.audit import RecordingDict
-from hyperpod_constructs.local.fsx_providers import DataRepositoryAssociationProvider, FileSystemProvider
+from hyperpod_constructs.local.fsx.providers import DataRepositoryAssociationProvider, FileSystemProvider
 from hyperpod_constructs.local.provider import Provisioned, ResourceProvider
 from hyperpod_constructs.local.service import AwsError
 from tests.local.file_systems import lustre, lustre_group

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hyperpod_constructs.local.faults import Faults
-from hyperpod_constructs.local.hyperpod import HyperPod
+from hyperpod_constructs.local.hyperpod.service import HyperPod
 from hyperpod_constructs.local.service import AwsError, Caller
 from tests.local.hyperpod_requests import cluster, group, new_hyperpod
 from tests.local.moto_cloud import CALLER, Cloud, moto_cloud

@@ -13,15 +13,15 @@ from typing import Any
 
 from hyperpod_constructs.local.clients import BotoClients, Clients, partition
 from hyperpod_constructs.local.faults import Faults
-from hyperpod_constructs.local.hyperpod_addresses import Places, taken
-from hyperpod_constructs.local.hyperpod_checks import Subnets, check_surroundings
-from hyperpod_constructs.local.hyperpod_machine import Machine
-from hyperpod_constructs.local.hyperpod_machine import Places as PlacesByGroup
-from hyperpod_constructs.local.hyperpod_nodes import NodeOperations
-from hyperpod_constructs.local.hyperpod_provisioner import Provisioner
-from hyperpod_constructs.local.hyperpod_rules import check_create, check_update, groups_after, refusal, settings_of
-from hyperpod_constructs.local.hyperpod_state import Cluster, Event, Group, Node, Spec, new_cluster_id
-from hyperpod_constructs.local.hyperpod_views import (
+from hyperpod_constructs.local.hyperpod.addresses import Places, taken
+from hyperpod_constructs.local.hyperpod.checks import Subnets, check_surroundings
+from hyperpod_constructs.local.hyperpod.machine import Machine
+from hyperpod_constructs.local.hyperpod.machine import Places as PlacesByGroup
+from hyperpod_constructs.local.hyperpod.nodes import NodeOperations
+from hyperpod_constructs.local.hyperpod.provisioner import Provisioner
+from hyperpod_constructs.local.hyperpod.rules import check_create, check_update, groups_after, refusal, settings_of
+from hyperpod_constructs.local.hyperpod.state import Cluster, Event, Group, Node, Spec, new_cluster_id
+from hyperpod_constructs.local.hyperpod.views import (
     describe_cluster,
     describe_event,
     describe_node,
@@ -30,7 +30,7 @@ from hyperpod_constructs.local.hyperpod_views import (
     summarize_event,
     summarize_node,
 )
-from hyperpod_constructs.local.hyperpod_world import World
+from hyperpod_constructs.local.hyperpod.world import World
 from hyperpod_constructs.local.paging import page
 from hyperpod_constructs.local.service import AwsError, Caller
 
@@ -42,7 +42,7 @@ class HyperPod:
     """Amazon SageMaker, as far as HyperPod goes. `clock` gives seconds since the epoch; the real time unless a test
     gives another.
 
-    State moves when it is looked at, by the time that has passed; see `hyperpod_state.Timeline`.
+    State moves when it is looked at, by the time that has passed; see `state.Timeline`.
     """
 
     name = "sagemaker"

@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hyperpod_constructs.instance_type import ClusterInstanceType
-from hyperpod_constructs.local.hyperpod_checks import Subnets
-from hyperpod_constructs.local.hyperpod_rules import refusal
-from hyperpod_constructs.local.hyperpod_state import Cluster, Place, Spec, instance_types
+from hyperpod_constructs.local.hyperpod.checks import Subnets
+from hyperpod_constructs.local.hyperpod.rules import refusal
+from hyperpod_constructs.local.hyperpod.state import Cluster, Place, Spec, instance_types
 
 EKS_ADDRESSES = 49
 

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from hyperpod_constructs.local.hyperpod_provisioner import Provisioner, first_failure
-from hyperpod_constructs.local.hyperpod_state import HEAD_TYPES, Cluster, Group, Node, Place, Spec
+from hyperpod_constructs.local.hyperpod.provisioner import Provisioner, first_failure
+from hyperpod_constructs.local.hyperpod.state import HEAD_TYPES, Cluster, Group, Node, Place, Spec
 
 MINIMUM_SECONDS = 3 * 3600.0
 """How long a group may take to reach its MinInstanceCount before it goes back to what it was."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from hyperpod_constructs.local.ec2_provider import (
+from hyperpod_constructs.local.ec2.provider import (
     Ec2Provider,
     Properties,
     boolean,

@@ -1,7 +1,7 @@
 """What HyperPod leaves in the user's account: network interfaces in the subnets, and log streams.
 
 One interface stands for a node, whatever the number of its network cards, so that a large cluster starts in seconds;
-the addresses of all cards are counted (see `hyperpod_addresses`). The cluster's log group stays after the cluster, as
+the addresses of all cards are counted (see `addresses`). The cluster's log group stays after the cluster, as
 on AWS.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_constructs.local.clients import Clients
-from hyperpod_constructs.local.hyperpod_state import Cluster, Interface, Node
+from hyperpod_constructs.local.hyperpod.state import Cluster, Interface, Node
 
 
 class World:

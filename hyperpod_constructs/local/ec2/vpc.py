@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from hyperpod_constructs.local.ec2_provider import (
+from hyperpod_constructs.local.ec2.provider import (
     Ec2Provider,
     Properties,
     boolean,

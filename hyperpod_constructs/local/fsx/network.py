@@ -12,7 +12,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from hyperpod_constructs.local.fsx_checks import refusal
+from hyperpod_constructs.local.fsx.checks import refusal
 
 LUSTRE_PORT = 988
 Rule = Mapping[str, Any]

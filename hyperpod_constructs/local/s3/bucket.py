@@ -11,9 +11,9 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_constructs.local.clients import Clients
-from hyperpod_constructs.local.ec2_provider import boolean, tag_list
+from hyperpod_constructs.local.ec2.provider import boolean, tag_list
 from hyperpod_constructs.local.provider import Provisioned
-from hyperpod_constructs.local.s3_configuration import encryption, lifecycle, notification
+from hyperpod_constructs.local.s3.configuration import encryption, lifecycle, notification
 from hyperpod_constructs.local.service import AwsError, Caller
 
 Properties = Mapping[str, Any]

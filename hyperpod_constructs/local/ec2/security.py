@@ -6,7 +6,7 @@ import uuid
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from hyperpod_constructs.local.ec2_provider import Ec2Provider, Properties, retag, tag_specifications, unless_gone
+from hyperpod_constructs.local.ec2.provider import Ec2Provider, Properties, retag, tag_specifications, unless_gone
 from hyperpod_constructs.local.provider import Provisioned
 from hyperpod_constructs.local.service import AwsError, Caller
 

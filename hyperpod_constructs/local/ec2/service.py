@@ -10,7 +10,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlencode
 from xml.sax.saxutils import escape
 
-from hyperpod_constructs.local import ec2_rules
+from hyperpod_constructs.local.ec2 import rules
 from hyperpod_constructs.local.service import AwsError, Caller
 
 log = logging.getLogger(__name__)
@@ -36,10 +36,10 @@ class Ec2:
         with self._lock:
             backend = self._backends[caller.account][caller.region]
             try:
-                ec2_rules.refuse(backend, parameters)
+                rules.refuse(backend, parameters)
                 response = self._ask_moto(headers, encoded, caller)
                 if response[0] == 200:
-                    ec2_rules.complete(backend, parameters)
+                    rules.complete(backend, parameters)
                 return response
             except AwsError as error:
                 return _error(error)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from hyperpod_constructs.local.hyperpod_state import Cluster, Event, Group, Node, instance_types
+from hyperpod_constructs.local.hyperpod.state import Cluster, Event, Group, Node, instance_types
 
 AS_GIVEN = (
     "InstanceType",

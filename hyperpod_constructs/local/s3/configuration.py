@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hyperpod_constructs.local.ec2_provider import boolean, given
+from hyperpod_constructs.local.ec2.provider import boolean, given
 
 Properties = Mapping[str, Any]
 

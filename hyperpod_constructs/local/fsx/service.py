@@ -14,10 +14,10 @@ from typing import Any, TypeVar
 
 from hyperpod_constructs.local.clients import BotoClients, Clients, dns_suffix, partition
 from hyperpod_constructs.local.faults import Faults
-from hyperpod_constructs.local.fsx_checks import UPDATABLE, check_create, check_update, default_version, refusal
-from hyperpod_constructs.local.fsx_links import check_association
-from hyperpod_constructs.local.fsx_network import check_network, close_interface, open_interface
-from hyperpod_constructs.local.fsx_state import Association, FileSystem, Record, listed, mapped, new_id, new_mount_name
+from hyperpod_constructs.local.fsx.checks import UPDATABLE, check_create, check_update, default_version, refusal
+from hyperpod_constructs.local.fsx.links import check_association
+from hyperpod_constructs.local.fsx.network import check_network, close_interface, open_interface
+from hyperpod_constructs.local.fsx.state import Association, FileSystem, Record, listed, mapped, new_id, new_mount_name
 from hyperpod_constructs.local.paging import page
 from hyperpod_constructs.local.service import AwsError, Caller
 

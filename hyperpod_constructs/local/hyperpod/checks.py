@@ -13,8 +13,8 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_constructs.local.clients import Clients, partition
-from hyperpod_constructs.local.hyperpod_rules import is_slurm_api, refusal
-from hyperpod_constructs.local.hyperpod_state import Spec
+from hyperpod_constructs.local.hyperpod.rules import is_slurm_api, refusal
+from hyperpod_constructs.local.hyperpod.state import Spec
 from hyperpod_constructs.local.service import Caller
 
 VPC_ACTIONS = (

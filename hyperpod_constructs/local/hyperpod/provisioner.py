@@ -12,8 +12,8 @@ from collections.abc import Callable, Iterable, Sequence
 from botocore.exceptions import ClientError
 
 from hyperpod_constructs.local.faults import Faults
-from hyperpod_constructs.local.hyperpod_state import Cluster, Node, Place, Spec, instance_types, new_instance_id
-from hyperpod_constructs.local.hyperpod_world import World
+from hyperpod_constructs.local.hyperpod.state import Cluster, Node, Place, Spec, instance_types, new_instance_id
+from hyperpod_constructs.local.hyperpod.world import World
 
 
 class Provisioner:

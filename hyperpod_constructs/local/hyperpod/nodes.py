@@ -7,11 +7,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from hyperpod_constructs.local.hyperpod_machine import Machine
-from hyperpod_constructs.local.hyperpod_machine import Places as PlacesByGroup
-from hyperpod_constructs.local.hyperpod_provisioner import Provisioner
-from hyperpod_constructs.local.hyperpod_rules import refusal
-from hyperpod_constructs.local.hyperpod_state import Cluster, Node, instance_types
+from hyperpod_constructs.local.hyperpod.machine import Machine
+from hyperpod_constructs.local.hyperpod.machine import Places as PlacesByGroup
+from hyperpod_constructs.local.hyperpod.provisioner import Provisioner
+from hyperpod_constructs.local.hyperpod.rules import refusal
+from hyperpod_constructs.local.hyperpod.state import Cluster, Node, instance_types
 from hyperpod_constructs.local.service import AwsError
 
 MAXIMUM_ADDED = 50

@@ -13,7 +13,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from hyperpod_constructs.local.hyperpod_state import Cluster, Spec, node_type
+from hyperpod_constructs.local.hyperpod.state import Cluster, Spec, node_type
 from hyperpod_constructs.local.service import AwsError
 
 

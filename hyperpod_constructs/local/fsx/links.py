@@ -7,8 +7,8 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from hyperpod_constructs.local.fsx_checks import refusal
-from hyperpod_constructs.local.fsx_state import Association, FileSystem
+from hyperpod_constructs.local.fsx.checks import refusal
+from hyperpod_constructs.local.fsx.state import Association, FileSystem
 from hyperpod_constructs.local.service import AwsError
 
 MAXIMUM = 8

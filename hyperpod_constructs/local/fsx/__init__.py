@@ -1,0 +1,1 @@
+"""The embedded FSx: file systems and their links to S3."""

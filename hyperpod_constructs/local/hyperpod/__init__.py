@@ -1,0 +1,1 @@
+"""The embedded HyperPod: clusters, groups, nodes and events."""

@@ -1,0 +1,1 @@
+"""The CloudFormation types of S3 over ministack's buckets."""
