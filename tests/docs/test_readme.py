@@ -102,9 +102,9 @@ def test_python_runs(block: Block, checkout: Path, tmp_path: Path) -> None:
     _run([sys.executable, "-W", "error", str(script)], checkout)
 
 
-@pytest.mark.parametrize("block", [b for b in BLOCKS if b.language in PARSERS], ids=_name)
-def test_data_is_well_formed(block: Block) -> None:
-    PARSERS[block.language](block.text)
+def test_data_is_well_formed() -> None:
+    for block in BLOCKS:
+        PARSERS.get(block.language, str)(block.text)
 
 
 def test_commands_in_running_text_exist() -> None:
