@@ -11,11 +11,14 @@ from hyperpod_constructs.custom_resources.handlers.errors import OperationError
 from hyperpod_constructs.custom_resources.handlers.resource import on_event
 from hyperpod_constructs.custom_resources.handlers.scripts_upload import ScriptsUpload
 
+from .conftest import Clock
+
 
 class S3:
-    """A bucket in memory; `broken` names the key that cannot be written."""
+    """A bucket in memory; `broken` names the key that cannot be written, so many times as `refusals` says (-1: ever)."""
 
-    def __init__(self, broken: str | None = None) -> None:
+    def __init__(self, broken: str | None = None, refusals: int = -1) -> None:
+        self.refusals = refusals
         archive = io.BytesIO()
         with zipfile.ZipFile(archive, "w") as members:
             members.writestr("on_init_complete.sh", "#!/bin/sh\n")
@@ -31,7 +34,8 @@ class S3:
 
     def put_object(self, Bucket: str, Key: str, Body: bytes) -> None:  # noqa: N803
         assert Bucket == "sagemaker-scripts"
-        if self.broken is not None and Key.endswith(self.broken):
+        if self.broken is not None and Key.endswith(self.broken) and self.refusals != 0:
+            self.refusals -= 1
             raise ClientError({"Error": {"Code": "AccessDenied", "Message": "no s3:PutObject"}}, "PutObject")
         self.objects[Key] = Body
 
@@ -39,17 +43,18 @@ class S3:
         assert Bucket == "sagemaker-scripts"
         self.objects.pop(Key, None)
 
-    def get_paginator(self, operation: str) -> S3:
-        assert operation == "list_objects_v2"
-        return self
+    def list_objects_v2(self, Bucket: str, Prefix: str) -> dict[str, Any]:  # noqa: N803
+        if Bucket != "sagemaker-scripts":
+            raise ClientError({"Error": {"Code": "NoSuchBucket", "Message": "gone"}}, "ListObjectsV2")
+        return {"Contents": [{"Key": key} for key in self.objects if key.startswith(Prefix)][:2]}
 
-    def paginate(self, Bucket: str, Prefix: str) -> list[dict[str, Any]]:  # noqa: N803
-        assert Bucket == "sagemaker-scripts"
-        found = [{"Key": key} for key in self.objects if key.startswith(Prefix)]
-        return [{"Contents": found[:2]}, {"Contents": found[2:]}, {}]
+    def delete_objects(self, Bucket: str, Delete: dict[str, Any]) -> dict[str, Any]:  # noqa: N803
+        for item in Delete["Objects"]:
+            self.delete_object(Bucket, item["Key"])
+        return {}
 
 
-def send(s3: S3, kind: str = "Create", prefix: str = "abc") -> dict[str, Any]:
+def send(s3: S3, kind: str = "Create", prefix: str = "abc", **more: str) -> dict[str, Any]:
     event = {
         "RequestType": kind,
         "RequestId": "request-1",
@@ -65,8 +70,10 @@ def send(s3: S3, kind: str = "Create", prefix: str = "abc") -> dict[str, Any]:
             "TimeoutSeconds": "300",
         },
         **({} if kind == "Create" else {"PhysicalResourceId": "s3://sagemaker-scripts/lifecycle/mine"}),
+        **more,
     }
-    return on_event(ScriptsUpload(lambda service: s3), event)
+    clock = Clock()
+    return on_event(ScriptsUpload(lambda service: s3, clock, clock.sleep), event, clock)
 
 
 def test_writes_the_scripts_and_their_configuration() -> None:
@@ -106,3 +113,19 @@ def test_a_failed_creation_removes_what_it_wrote() -> None:
     with pytest.raises(OperationError, match="PutObject: AccessDenied: no s3:PutObject"):
         send(s3)
     assert s3.objects == {}
+
+
+def test_a_policy_that_is_seconds_old_is_awaited() -> None:
+    s3 = S3(broken="config.json", refusals=2)
+    send(s3)
+    assert len(s3.objects) == 3
+
+
+@pytest.mark.parametrize(
+    "physical_id", ["s3://bucket-that-is-gone/lifecycle/mine", "HyperPod-Upload-1ABC", "s3://sagemaker-scripts/"]
+)
+def test_deletion_of_what_is_not_there_succeeds(physical_id: str) -> None:
+    s3 = S3()
+    send(s3)
+    send(s3, "Delete", PhysicalResourceId=physical_id)
+    assert len(s3.objects) == 3

@@ -70,10 +70,11 @@ def patiently(
     call: Callable[[], T],
     *,
     until: float,
+    again: Callable[[Exception], bool] = transient,
     clock: Callable[[], float] = time.time,
     sleep: Callable[[float], None] = time.sleep,
 ) -> T:
-    """Make a call, again after growing pauses while its error is transient and `until` (epoch seconds) allows.
+    """Make a call, `again` after growing pauses while its error asks for it and `until` (epoch seconds) allows.
 
     Raises the last error of the call.
     """
@@ -82,7 +83,7 @@ def patiently(
         try:
             return call()
         except Exception as error:
-            if not transient(error) or clock() + pause > until:
+            if not again(error) or clock() + pause > until:
                 raise
         sleep(pause)
         pause = min(pause * 2, 15.0)

@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from botocore.exceptions import ClientError
+
 from . import aws, resource
+from .errors import OperationError
 
 _DELETE_SECONDS = 90.0
 
@@ -37,18 +40,23 @@ class ScriptsUpload(resource.Resource[Properties]):
 
     properties = Properties
 
-    def __init__(self, client: Callable[[str], Any] = aws.client) -> None:
-        self._client = client
+    def __init__(
+        self,
+        client: Callable[[str], Any] = aws.client,
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._client, self._clock, self._sleep = client, clock, sleep
 
     def create(self, request: resource.Request[Properties], undo: resource.Undo) -> str:
         """Write all objects; a failure removes those that were written."""
         properties, s3 = request.properties, self._client("s3")
         source = {"Bucket": properties.source_bucket, "Key": properties.source_key}
-        archive = aws.patiently(lambda: s3.get_object(**source)["Body"].read(), until=request.deadline)
+        archive = self._try(lambda: s3.get_object(**source)["Body"].read(), request.deadline)
         for name, content in _objects(properties, archive):
             target = {"Bucket": properties.bucket, "Key": f"{properties.prefix}/{name}"}
             undo.push(partial(s3.delete_object, **target))
-            aws.patiently(partial(s3.put_object, **target, Body=content), until=request.deadline)
+            self._try(partial(s3.put_object, **target, Body=content), request.deadline)
         return f"s3://{properties.bucket}/{properties.root}"
 
     def update(self, physical_id: str, request: resource.Request[Properties]) -> str:
@@ -56,12 +64,37 @@ class ScriptsUpload(resource.Resource[Properties]):
         return self.create(request, resource.Undo())
 
     def delete(self, physical_id: str) -> None:
-        """Remove everything below the root; nothing there is a success."""
-        bucket, root = physical_id.removeprefix("s3://").split("/", 1)
-        s3, until = self._client("s3"), time.time() + _DELETE_SECONDS
-        for page in s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=f"{root}/"):
-            for item in page.get("Contents", []):
-                aws.patiently(partial(s3.delete_object, Bucket=bucket, Key=item["Key"]), until=until)
+        """Remove everything below the root. Nothing there is a success, and so is an id that is none of ours: CloudFormation
+        makes one for a resource whose creation was never answered."""
+        scheme, _, place = physical_id.partition("://")
+        bucket, _, root = place.partition("/")
+        if scheme != "s3" or not root.strip("/"):
+            return
+        s3, until = self._client("s3"), self._clock() + _DELETE_SECONDS
+        while page := self._list(s3, bucket, f"{root}/", until):
+            keys = {"Objects": page, "Quiet": True}
+            answer = self._try(partial(s3.delete_objects, Bucket=bucket, Delete=keys), until)
+            for error in answer.get("Errors", []):
+                raise OperationError(f"DeleteObjects: {error.get('Code')}: {error.get('Message')} ({error.get('Key')})")
+
+    def _list(self, s3: Any, bucket: str, prefix: str, until: float) -> list[dict[str, str]]:
+        try:
+            answer = self._try(partial(s3.list_objects_v2, Bucket=bucket, Prefix=prefix), until)
+        except ClientError as error:
+            if error.response["Error"]["Code"] == "NoSuchBucket":
+                return []
+            raise
+        return [{"Key": item["Key"]} for item in answer.get("Contents", [])]
+
+    def _try(self, call: Callable[[], Any], until: float) -> Any:
+        """Again while S3 throttles, or answers before IAM knows the policy that came with this change."""
+        return aws.patiently(
+            call,
+            until=until,
+            again=lambda error: aws.transient(error) or aws.unsettled(error),
+            clock=self._clock,
+            sleep=self._sleep,
+        )
 
     def created(self, physical_id: str, request: resource.Request[Properties]) -> resource.Waiting | resource.Done:
         """Complete: S3 shows an object to every reader once it is written."""
