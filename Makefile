@@ -1,4 +1,4 @@
-# Needs only make and Python 3.11 or newer (with venv); everything else goes into .venv, from the pins in constraints.txt
+# Needs only make and Python 3.11 or newer (with venv); everything else goes into .venv (checkov beside it), from constraints.txt
 # and tools/setup.sh. Every target makes .venv by itself, and again only when one of the files in SETUP changes.
 
 PYTHON ?= python3

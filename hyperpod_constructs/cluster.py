@@ -134,6 +134,7 @@ class HyperPodCluster(Construct):
         self._check_strategy()
         self._groups: dict[str, InstanceGroup] = {}
         self._roles: list[iam.IRole] = []
+        self._permissions: dict[int, NodePermissions] = {}
         self._name = cluster_name
         self._scripts = LifecycleScripts.from_asset() if lifecycle_scripts is None else lifecycle_scripts
         self._bound = self._scripts.bind(self, self._configuration)
@@ -198,7 +199,8 @@ class HyperPodCluster(Construct):
 
     @property
     def grant_principal(self) -> iam.IPrincipal:
-        """The nodes: `bucket.grant_read_write(cluster)` lets them use a bucket."""
+        """The cluster's own role: `bucket.grant_read_write(cluster)` lets its nodes use a bucket. Nodes of a group with another
+        role need a grant to that role."""
         return self._role.grant_principal
 
     @property
@@ -239,9 +241,16 @@ class HyperPodCluster(Construct):
                 "provisioning; name one type, or leave node_provisioning_mode at its default"
             )
         self._scripts.check(group.lifecycle_mode)
-        role = self._role_of(group)
+        keys = [volume.kms_key for volume in group.ebs_volumes if volume.kms_key is not None]
+        if keys and self._mode is None:
+            raise ValueError(
+                f"{path}: instance group {group.name!r} has a volume with a kms_key, which needs continuous provisioning; "
+                "leave the key out, or leave node_provisioning_mode at its default"
+            )
+        permissions = self._permissions[id(self._role_of(group))]
+        permissions.add_volume_keys(keys)
         if any(isinstance(mount, LustreMount) for mount in group.file_systems):
-            NodePermissions(role).add_file_systems()
+            permissions.add_file_systems()
         self._groups[group.name] = group
 
     def _check_strategy(self) -> None:
@@ -261,14 +270,15 @@ class HyperPodCluster(Construct):
         if any(plain is known for known in self._roles):
             return plain
         self._roles.append(plain)
-        permissions = NodePermissions(plain)
+        permissions = NodePermissions(self, f"NodePolicy{plain.node.addr[-8:]}", plain)
+        self._permissions[id(plain)] = permissions
         if not isinstance(role, ExecutionRole):
             permissions.add_base()
         if self._network is not None:
             permissions.add_network([self._network.node_subnet], [self._network.security_group])
         if self._bound is not None:
-            self._bound.grant_read(plain)
-        self._resource.node.add_dependency(plain)
+            permissions.add_scripts(self._bound.bucket, self._bound.root)
+        self._resource.node.add_dependency(plain, permissions.awaited)
         return plain
 
     def _role_of(self, group: InstanceGroup) -> iam.IRole:

@@ -55,7 +55,8 @@ class DataRepositoryAssociation(Construct):
         removal_policy: RemovalPolicy,
     ) -> None:
         """
-        :param file_system_id: the file system; a change **replaces** the association, as does a change of path, bucket or prefix.
+        :param file_system_id: the file system. A change of it, of path, bucket or prefix makes a new association beside the old,
+            which is retained; the service refuses it unless both path and prefix are new.
         :param siblings: the associations that the file system has already; this one joins them.
         :param bucket: in the file system's region. For a bucket with a KMS key of this app, FSx is admitted to the key.
         :param file_system_path: the directory, such as `/data`.

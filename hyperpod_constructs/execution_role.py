@@ -8,7 +8,9 @@ import jsii
 from aws_cdk import ArnFormat, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
-from constructs import Construct
+from aws_cdk import aws_s3 as s3
+from aws_cdk.interfaces.aws_kms import IKeyRef
+from constructs import Construct, IDependable
 
 _CLUSTER_LOGS = "/aws/sagemaker/Clusters/*"
 _METRIC_NAMESPACE = "/aws/sagemaker/Clusters"
@@ -52,16 +54,26 @@ class ExecutionRole(Construct):
 
 
 class NodePermissions:
-    """Adds the statements of one feature each to a role; a role that was imported as immutable keeps what it has."""
+    """Adds the statements of one feature each to a role; a role that was imported as immutable keeps what it has.
 
-    def __init__(self, role: iam.IRole) -> None:
+    For a role of another stack they go into a policy in `scope`, because what they name is in that stack.
+    """
+
+    def __init__(self, scope: Construct, id: str, role: iam.IRole) -> None:
         self._role = role
-        self._stack = Stack.of(role)
+        self._stack = Stack.of(scope)
+        foreign = Stack.of(role).node.addr != self._stack.node.addr
+        self._policy = iam.Policy(scope, id, roles=[role]) if foreign else None
+
+    @property
+    def awaited(self) -> IDependable:
+        """With it, every statement is in place."""
+        return self._role if self._policy is None else self._policy
 
     def add_base(self) -> None:
         """Logs and metrics of the cluster, and the channels of Session Manager."""
         for statement in _base(self._stack):
-            self._role.add_to_principal_policy(statement)
+            self.add_statement(statement)
 
     def add_network(self, subnets: Sequence[ec2.ISubnet], security_groups: Sequence[ec2.ISecurityGroup]) -> None:
         """Interfaces of the nodes in the cluster's subnets. Without the Describe actions creation fails with "Unable to retrieve
@@ -83,13 +95,33 @@ class NodePermissions:
         )
         self._add(["ec2:DetachNetworkInterface"], [interfaces, self._ec2("instance", "*")])
 
+    def add_scripts(self, bucket: s3.IBucket, prefix: str) -> None:
+        """Lifecycle scripts below a prefix; all of the bucket when it is empty."""
+        self._add(["s3:ListBucket"], [bucket.bucket_arn])
+        self._add(["s3:GetObject"], [bucket.arn_for_objects(f"{prefix}/*" if prefix else "*")])
+        if bucket.encryption_key is not None:
+            self._add(["kms:Decrypt"], [bucket.encryption_key.key_arn])
+
+    def add_volume_keys(self, keys: Sequence[IKeyRef]) -> None:
+        """Volumes that are encrypted with customer managed keys: the service makes grants for them as this role
+        (https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html)."""
+        if keys:
+            self._add(["kms:CreateGrant", "kms:DescribeKey"], [key.key_ref.key_arn for key in keys])
+
     def add_file_systems(self) -> None:
         """The check of EFA for Lustre; without it nodes fall back to TCP silently. The action knows no resource-level
         permission."""
         self._add(["fsx:DescribeFileSystems"], ["*"])
 
     def _add(self, actions: list[str], resources: list[str]) -> None:
-        self._role.add_to_principal_policy(iam.PolicyStatement(actions=actions, resources=resources))
+        self.add_statement(iam.PolicyStatement(actions=actions, resources=resources))
+
+    def add_statement(self, statement: iam.PolicyStatement) -> None:
+        """Add one statement."""
+        if self._policy is None:
+            self._role.add_to_principal_policy(statement)
+        else:
+            self._policy.add_statements(statement)
 
     def _ec2(self, resource: str, name: str) -> str:
         return self._stack.format_arn(service="ec2", resource=resource, resource_name=name)

@@ -21,7 +21,10 @@ _MANAGE = (
 
 
 class ClusterGrants:
-    """What a principal may do with one cluster, by its ARN; reached as `cluster.grants`."""
+    """What a principal may do with one cluster, by its ARN; reached as `cluster.grants`.
+
+    The grantee cannot be a role of the cluster's own nodes, which the cluster awaits: attach an `iam.Policy` of your own to it.
+    """
 
     def __init__(self, cluster_arn: str) -> None:
         self._arn = cluster_arn

@@ -104,7 +104,10 @@ class LustreMount:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OpenZfsMount:
-    """An FSx for OpenZFS file system, by its DNS name, that the service mounts on each node at `mount_path`; /home unless given."""
+    """An FSx for OpenZFS file system, by its DNS name, that the service mounts on each node at `mount_path`; /home unless given.
+
+    The nodes' security group must let them out to it: with a `ClusterNetwork`, give it egress_ports=[Port.tcp(2049)].
+    """
 
     dns_name: str
     mount_path: str = "/home"
@@ -172,7 +175,7 @@ class InstanceGroup:
     @property
     def instance_types(self) -> tuple[ClusterInstanceType, ...]:
         """The type, or the types in order of preference."""
-        if isinstance(self.instance_type, ClusterInstanceType):
+        if isinstance(self.instance_type, ClusterInstanceType | str):
             return (self.instance_type,)
         return tuple(self.instance_type)
 
@@ -211,6 +214,9 @@ class InstanceGroup:
         raise ValueError(f"instance group {self.name!r}: {message}")
 
     def _check_types(self) -> None:
+        for kind in self.instance_types:
+            if not isinstance(kind, ClusterInstanceType):
+                self._fail(f"instance_type holds {kind!r}; write ClusterInstanceType.of({kind!r})")
         if not 1 <= len(self.instance_types) <= 20:
             self._fail(f"instance_type lists {len(self.instance_types)} types; the service takes 1 to 20, in order of preference")
         names = [kind.name for kind in self.instance_types]
@@ -219,12 +225,18 @@ class InstanceGroup:
             self._fail(f"instance_type lists {', '.join(twice)} more than once; name each type once, the preferred first")
 
     def _check_counts(self) -> None:
+        for name, value in (("count", self.count), ("min_count", self.min_count)):
+            if isinstance(value, str):
+                self._fail(f"{name} is the text {value!r}; write the number: {name}=int(...)")
         if self.min_count is None or is_token(self.count) or is_token(self.min_count):
             return
         if self.min_count > self.count:
             self._fail(f"min_count {self.min_count} is above count {self.count}; raise count or lower min_count")
 
     def _check_storage(self) -> None:
+        for mount in self.file_systems:
+            if not isinstance(mount, LustreMount | OpenZfsMount):
+                self._fail(f"file_systems holds {type(mount).__name__}; wrap it: LustreMount(file_system=...)")
         for volumes, what in (
             ([volume for volume in self.ebs_volumes if volume.root], "root volume"),
             ([volume for volume in self.ebs_volumes if not volume.root], "secondary volume"),
@@ -238,6 +250,10 @@ class InstanceGroup:
             self._fail(f"two file systems at {paths[0]!r}; give each its own mount_path")
 
     def _check_slurm(self) -> None:
+        if not isinstance(self.node_type, SlurmNodeType):
+            self._fail(f"node_type is {self.node_type!r}; write SlurmNodeType.CONTROLLER, LOGIN or COMPUTE")
+        if self.node_type is SlurmNodeType.CONTROLLER and not is_token(self.count) and self.count > 1:
+            self._fail(f"count {self.count} on the Controller group; Slurm through the API has one controller: write count=1")
         if self.partition is not None and self.node_type is not SlurmNodeType.COMPUTE:
             self._fail(
                 f"partition {self.partition!r} on a {self.node_type.value} group; only Compute groups have one: leave it out"

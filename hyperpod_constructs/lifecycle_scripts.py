@@ -11,7 +11,6 @@ from typing import Any, Protocol
 
 import jsii
 from aws_cdk import Aws, Fn, IStableStringProducer, Lazy, RemovalPolicy, Stack
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct, IDependable
@@ -47,8 +46,14 @@ class BoundScripts(Protocol):
         """With it the scripts are in place; None when they are there already."""
         ...
 
-    def grant_read(self, grantee: iam.IGrantable) -> None:
-        """Let nodes read them."""
+    @property
+    def bucket(self) -> s3.IBucket:
+        """Where they lie; nodes may read it below `root`."""
+        ...
+
+    @property
+    def root(self) -> str:
+        """The key prefix that nodes may read."""
         ...
 
 
@@ -138,15 +143,12 @@ class _BucketScripts(LifecycleScripts):
     def __init__(self, bucket: s3.IBucket, prefix: str, on_init_complete: str, on_create: str) -> None:
         super().__init__(on_init_complete, on_create)
         self.bucket = bucket
-        self.prefix = prefix
+        self.root = prefix
         self.awaited: IDependable | None = None
 
     @property
     def source_s3_uri(self) -> str:
-        return f"s3://{self.bucket.bucket_name}/{self.prefix}"
-
-    def grant_read(self, grantee: iam.IGrantable) -> None:
-        self.bucket.grant_read(grantee, f"{self.prefix}/*")
+        return f"s3://{self.bucket.bucket_name}/{self.root}".rstrip("/")
 
     def bind(self, scope: Construct, configuration: Callable[[], Configuration]) -> BoundScripts:
         return self
@@ -186,14 +188,14 @@ class _UploadedScripts(Construct):
     ) -> None:
         super().__init__(scope, id)
         self.bucket = scripts_bucket(self, "Bucket") if bucket is None else bucket
-        self._root = f"{_ROOT}/{self.node.addr[-8:]}-{_stack_piece()}"
-        self._prefix = f"{self._root}/{Lazy.string(_Version(content_hash(directory), configuration))}"
+        self.root = f"{_ROOT}/{self.node.addr[-8:]}-{_stack_piece()}"
+        self._prefix = f"{self.root}/{Lazy.string(_Version(content_hash(directory), configuration))}"
         self._upload = ScriptsUpload(
             self,
             "Upload",
             directory=directory,
             bucket=self.bucket,
-            root=self._root,
+            root=self.root,
             prefix=self._prefix,
             configuration=Lazy.string(_Json(Stack.of(self), configuration)),
         )
@@ -205,9 +207,6 @@ class _UploadedScripts(Construct):
     @property
     def awaited(self) -> IDependable:
         return self._upload
-
-    def grant_read(self, grantee: iam.IGrantable) -> None:
-        self.bucket.grant_read(grantee, f"{self._root}/*")
 
 
 def scripts_bucket(scope: Construct, id: str) -> s3.Bucket:
@@ -307,7 +306,7 @@ class _Version:
 def _without_tokens(value: Any, values: dict[str, int]) -> Any:
     """The value with each token replaced by its number of first appearance, which is recorded in `values`."""
     if isinstance(value, Mapping):
-        return {key: _without_tokens(item, values) for key, item in value.items()}
+        return {str(_without_tokens(key, values)): _without_tokens(item, values) for key, item in value.items()}
     if isinstance(value, list):
         return [_without_tokens(item, values) for item in value]
     if isinstance(value, str) and is_token(value):

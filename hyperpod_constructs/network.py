@@ -17,6 +17,7 @@ from constructs import Construct
 
 from hyperpod_constructs._tokens import is_token
 
+_PRIVATE = tuple(ipaddress.IPv4Network(block) for block in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
 _ZONE_ID = re.compile(r"^(?P<region>[a-z]+\d)-az\d+$")
 
 
@@ -311,7 +312,7 @@ def _check_zone(construct: Construct, zone_id: str | None, zone: str | None) -> 
     if match["region"] != expected:
         raise ValueError(
             f"{path}: availability_zone_id {zone_id!r} is not in region {region}, whose zone ids start with {expected}-az; "
-            "choose a zone of that region or deploy to the zone's own region"
+            "choose a zone of that region, or set AWS_REGION to the zone's own"
         )
 
 
@@ -345,7 +346,14 @@ def _check_blocks(construct: Construct, cidr: str, node_cidr: str) -> None:
                 "(https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html)"
             )
         networks.append(network)
-    if networks[0].overlaps(networks[1]):
+    primary, secondary = networks
+    if any(primary.subnet_of(area) != secondary.subnet_of(area) for area in _PRIVATE):
+        raise ValueError(
+            f"{path}: node_cidr {node_cidr!r} and cidr {cidr!r} are of different private ranges, which a VPC does not mix "
+            "(https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html); take both from one of "
+            f"{', '.join(map(str, _PRIVATE))}"
+        )
+    if primary.overlaps(secondary):
         raise ValueError(
             f"{path}: node_cidr {node_cidr!r} overlaps the VPC's own block {cidr!r}; the nodes take a secondary block, "
             'such as node_cidr="10.1.0.0/16" beside cidr="10.0.0.0/16"'

@@ -96,12 +96,12 @@ def _text(key: str, value: Any) -> str:
     return value.strip()
 
 
-def _whole_number(minimum: int) -> Callable[[str, Any], int]:
+def _whole_number(minimum: int, example: int) -> Callable[[str, Any], int]:
     def read(key: str, value: Any) -> int:
         text = str(value).strip()
         if isinstance(value, bool) or not text.isdecimal() or int(text) < minimum:
             raise SettingError(
-                f"context key {key!r}: {value!r} is not a whole number of {minimum} or more; write -c {key}={max(minimum, 4)}"
+                f"context key {key!r}: {value!r} is not a whole number of {minimum} or more; write -c {key}={example}"
             )
         return int(text)
 
@@ -128,9 +128,9 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "controller_instance_type": _instance_type,
     "login_instance_type": _instance_type,
     "worker_instance_type": _instance_type,
-    "worker_count": _whole_number(0),
-    "min_running_workers": _whole_number(0),
-    "storage_capacity_gib": _whole_number(1),
-    "per_unit_storage_throughput": _whole_number(1),
+    "worker_count": _whole_number(0, 4),
+    "min_running_workers": _whole_number(0, 4),
+    "storage_capacity_gib": _whole_number(1, 1200),
+    "per_unit_storage_throughput": _whole_number(1, 250),
     "termination_protection": _truth,
 }

@@ -85,7 +85,9 @@ class LustreStorage(Construct):
         :param network: where the nodes are: subnet of the file system (a change **replaces** it), and the group that may mount it.
         :param storage_capacity_gib: GiB: 1200, 2400, and on by 2400; with EFA a multiple of 38400, 19200, 9600 or 4800 at
             125, 250, 500 or 1000 MB/s/TiB. It can grow, never shrink.
-        :param per_unit_storage_throughput: MB/s per TiB: 125, 250, 500 or 1000. With EFA it cannot be changed later.
+        :param per_unit_storage_throughput: MB/s per TiB: 125, 250, 500 or 1000. Do not change it here: the FSx API can, but
+            CloudFormation's documentation says that a change **replaces** the file system; use `aws fsx update-file-system`. With
+            EFA it cannot be changed at all.
         :param data_compression_type: LZ4 unless NONE is asked for.
         :param metadata_iops: 1500, 3000, 6000, or a multiple of 12000 up to 192000; scaled with the capacity by the service when
             not given. It can grow, never shrink.
@@ -126,7 +128,6 @@ class LustreStorage(Construct):
                 data_compression_type=data_compression_type.value,
                 efa_enabled=True if efa_enabled else None,
                 automatic_backup_retention_days=automatic_backup_retention_days,
-                copy_tags_to_backups=True if automatic_backup_retention_days else None,
                 metadata_configuration=_metadata(metadata_iops),
             ),
             tags=[CfnTag(key="Name", value=self.node.path)],
@@ -137,7 +138,8 @@ class LustreStorage(Construct):
 
     @staticmethod
     def from_attributes(*, file_system_id: str, mount_name: str, dns_name: str | None = None) -> ExistingLustre:
-        """Mount a file system that exists. Its security group must admit the nodes already.
+        """Mount a file system that exists. Its security group must admit the nodes already, and theirs must let them out: with a
+        `ClusterNetwork`, give it egress_ports=[Port.tcp(988), Port.tcp_range(1018, 1023)].
 
         :param file_system_id: such as `fs-0123456789abcdef0`.
         :param mount_name: the file system's `LustreMountName`, up to eight characters.
@@ -178,13 +180,17 @@ class LustreStorage(Construct):
         """The file system's group, for rules beyond the mount; `allow_clients` opens what a mount needs."""
         return self._security_group.connections
 
-    def allow_clients(self, id: str, security_group: ec2.ISecurityGroup) -> None:
+    def allow_clients(self, id: str, security_group: ec2.ISecurityGroup, *, scope: Construct | None = None) -> None:
         """Let members of a group mount the file system: the Lustre ports, or all traffic with EFA, in both directions.
+
+        The rules are written to both groups, also to one that was imported.
 
         :param id: names the rules; a change of it replaces them.
         :param security_group: the clients' group.
+        :param scope: where the rules are made: the clients' stack, or a construct in it, for a group of a stack that depends on
+            this one. Here when not given, and then the file system awaits them.
         """
-        self._rules(id, security_group)
+        self._rules(id, security_group, scope)
 
     def add_data_repository(
         self,
@@ -209,7 +215,7 @@ class LustreStorage(Construct):
         :raises ValueError: also when the file system keeps automatic backups, which the service refuses beside associations
             (https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-backups-fsx.html).
         """
-        if self._backup_days:
+        if self._backup_days is not None and not is_token(self._backup_days) and self._backup_days > 0:
             raise ValueError(
                 f"{self.node.path}: automatic_backup_retention_days is {self._backup_days}, and a file system with associations "
                 "cannot be backed up; drop the backups (the bucket holds the data) or use a second file system"
@@ -229,44 +235,47 @@ class LustreStorage(Construct):
             removal_policy=self._removal_policy,
         )
 
-    def _rules(self, id: str, peer: ec2.ISecurityGroup) -> None:
+    def _rules(self, id: str, peer: ec2.ISecurityGroup, elsewhere: Construct | None = None) -> None:
+        scope = self if elsewhere is None else elsewhere
         own = self._security_group.security_group_id
         other = peer.security_group_id
         rules: list[CfnResource] = []
         for low, high in ((None, None),) if self._efa_enabled else _LUSTRE_PORTS:
             suffix = "All" if low is None else str(low)
-            rules += self._rule(f"{id}{suffix}", own, other, low, high)
+            rules += _rule(scope, f"{id}{suffix}", own, other, low, high)
             if peer is not self._security_group:
-                rules += self._rule(f"{id}{suffix}Peer", other, own, low, high)
+                rules += _rule(scope, f"{id}{suffix}Peer", other, own, low, high)
         if peer is self._security_group:
             for rule in rules:
                 rule.apply_removal_policy(self._removal_policy)
-        self._resource.node.add_dependency(*rules)
+        if elsewhere is None:
+            self._resource.node.add_dependency(*rules)
 
-    def _rule(self, id: str, group: str, peer: str, low: int | None, high: int | None) -> list[CfnResource]:
-        """Traffic between `group` and `peer` as seen by `group`, in and out."""
-        protocol = "-1" if low is None else "tcp"
-        ingress = ec2.CfnSecurityGroupIngress(
-            self,
-            f"{id}Ingress",
-            group_id=group,
-            source_security_group_id=peer,
-            ip_protocol=protocol,
-            from_port=low,
-            to_port=high,
-            description="Lustre",
-        )
-        egress = ec2.CfnSecurityGroupEgress(
-            self,
-            f"{id}Egress",
-            group_id=group,
-            destination_security_group_id=peer,
-            ip_protocol=protocol,
-            from_port=low,
-            to_port=high,
-            description="Lustre",
-        )
-        return [ingress, egress]
+
+def _rule(scope: Construct, id: str, group: str, peer: str, low: int | None, high: int | None) -> list[CfnResource]:
+    """Traffic between `group` and `peer` as seen by `group`, in and out."""
+    protocol = "-1" if low is None else "tcp"
+    ingress = ec2.CfnSecurityGroupIngress(
+        scope,
+        f"{id}Ingress",
+        group_id=group,
+        source_security_group_id=peer,
+        ip_protocol=protocol,
+        from_port=low,
+        to_port=high,
+        description="Lustre",
+    )
+    egress = ec2.CfnSecurityGroupEgress(
+        scope,
+        f"{id}Egress",
+        group_id=group,
+        destination_security_group_id=peer,
+        ip_protocol=protocol,
+        from_port=low,
+        to_port=high,
+        description="Lustre",
+    )
+    return [ingress, egress]
 
 
 def _metadata(iops: int | None) -> fsx.CfnFileSystem.MetadataConfigurationProperty:
@@ -287,7 +296,8 @@ def _check_capacity(construct: Construct, capacity: int, throughput: int, efa: b
     step = _STEP_WITH_EFA[throughput] if efa else 2400
     if capacity > 0 and (capacity % step == 0 or (capacity == 1200 and not efa)):
         return
-    nearest = max(step, round(capacity / step) * step)
+    choices = [max(step, round(capacity / step) * step)] + ([] if efa else [1200])
+    nearest = min(choices, key=lambda choice: abs(choice - capacity))
     allowed = f"a multiple of {step} with EFA at {throughput} MB/s/TiB" if efa else "1200 or a multiple of 2400"
     raise ValueError(f"{path}: storage_capacity_gib {capacity} is not {allowed}; the nearest is {nearest}")
 

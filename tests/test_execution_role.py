@@ -1,15 +1,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
-from aws_cdk import Stack
+import pytest
+from aws_cdk import App, Stack
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 
 from hyperpod_constructs import (
     ClusterInstanceType,
     ClusterNetwork,
+    EbsVolume,
     ExecutionRole,
     HyperPodCluster,
     InstanceGroup,
@@ -105,8 +109,8 @@ def test_only_reads_describe_everything(stack: Stack, network: ClusterNetwork) -
 def test_the_scripts_are_readable_and_nothing_else_in_the_bucket(stack: Stack) -> None:
     HyperPodCluster(stack, "Cluster", instance_groups=[CONTROLLER])
     reads = {action: statement for action, statement in allowed(stack, "ClusterExec") if action.startswith("s3:")}
-    assert set(reads) == {"s3:GetObject*", "s3:GetBucket*", "s3:List*"}
-    assert "/lifecycle/" in str(reads["s3:GetObject*"]["Resource"])
+    assert set(reads) == {"s3:GetObject", "s3:ListBucket"}
+    assert "/lifecycle/" in str(reads["s3:GetObject"]["Resource"])
 
 
 def test_no_scripts_no_bucket(stack: Stack) -> None:
@@ -132,7 +136,7 @@ def test_an_imported_role_receives_all_that_nodes_need(stack: Stack, network: Cl
     role = iam.Role.from_role_arn(stack, "Existing", "arn:aws:iam::123456789012:role/nodes")
     HyperPodCluster(stack, "Cluster", network=network, instance_groups=[CONTROLLER], execution_role=role)
     granted = {action for action, _ in allowed(stack, "Existing")}
-    assert granted >= NETWORK_ACTIONS | {"logs:PutLogEvents", "ssmmessages:OpenDataChannel", "s3:GetObject*"}
+    assert granted >= NETWORK_ACTIONS | {"logs:PutLogEvents", "ssmmessages:OpenDataChannel", "s3:GetObject"}
 
 
 def test_one_role_of_two_clusters_has_each_statement_once(stack: Stack, network: ClusterNetwork) -> None:
@@ -152,3 +156,23 @@ def test_a_boundary_limits_the_role(stack: Stack) -> None:
 def test_data_is_granted_to_the_role(stack: Stack) -> None:
     s3.Bucket(stack, "Data").grant_read_write(ExecutionRole(stack, "Role"))
     assert "s3:PutObject" in dict(allowed(stack, "Role"))
+
+
+def test_a_role_of_another_stack_reads_the_scripts_of_this_one() -> None:
+    app = App()
+    role = ExecutionRole(Stack(app, "Identities"), "Role")
+    stack = Stack(app, "Cluster")
+    HyperPodCluster(stack, "Cluster", instance_groups=[CONTROLLER], execution_role=role)
+    granted = dict(allowed(stack, "ClusterNodePolicy"))
+    source = only(stack, "AWS::SageMaker::Cluster")["Properties"]["InstanceGroups"][0]["LifeCycleConfig"]["SourceS3Uri"]
+    assert str(granted["s3:GetObject"]["Resource"]["Fn::Join"][1][-2]) in str(source)
+    assert any(id.startswith("ClusterNodePolicy") for id in only(stack, "AWS::SageMaker::Cluster")["DependsOn"])
+
+
+def test_keys_of_volumes_are_granted(stack: Stack) -> None:
+    key = kms.Key.from_key_arn(stack, "Key", "arn:aws:kms:us-west-2:123456789012:key/1")
+    encrypted = replace(CONTROLLER, ebs_volumes=(EbsVolume(size_gb=500, kms_key=key),))
+    HyperPodCluster(stack, "Cluster", instance_groups=[encrypted])
+    assert dict(allowed(stack, "ClusterExec"))["kms:CreateGrant"]["Resource"] == key.key_arn
+    with pytest.raises(ValueError, match="has a volume with a kms_key, which needs continuous provisioning"):
+        HyperPodCluster(stack, "Other", instance_groups=[encrypted], node_provisioning_mode=None)

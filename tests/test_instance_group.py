@@ -71,7 +71,7 @@ def test_a_list_of_types_keeps_its_order(stack: Stack) -> None:
 
 @pytest.mark.parametrize("node_type", [SlurmNodeType.CONTROLLER, SlurmNodeType.LOGIN])
 def test_only_compute_nodes_have_a_partition(stack: Stack, node_type: SlurmNodeType) -> None:
-    assert render(stack, replace(WORKERS, node_type=node_type))["slurmConfig"] == {"nodeType": node_type.value}
+    assert render(stack, replace(WORKERS, node_type=node_type, count=1))["slurmConfig"] == {"nodeType": node_type.value}
 
 
 def test_takes_tokens(stack: Stack) -> None:
@@ -103,6 +103,11 @@ def test_a_group_is_a_value() -> None:
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
+        ({"instance_type": "ml.p5.48xlarge"}, "write ClusterInstanceType.of('ml.p5.48xlarge')"),
+        ({"count": "4"}, "count is the text '4'; write the number"),
+        ({"node_type": "Login"}, "node_type is 'Login'; write SlurmNodeType.CONTROLLER, LOGIN or COMPUTE"),
+        ({"node_type": SlurmNodeType.CONTROLLER}, "count 4 on the Controller group; Slurm through the API has one controller"),
+        ({"file_systems": (LUSTRE.file_system,)}, "file_systems holds ExistingLustre; wrap it: LustreMount(file_system=...)"),
         ({"min_count": 5}, "min_count 5 is above count 4; raise count or lower min_count"),
         ({"instance_type": ()}, "instance_type lists 0 types; the service takes 1 to 20"),
         ({"instance_type": (P5, P5)}, "instance_type lists ml.p5.48xlarge more than once"),

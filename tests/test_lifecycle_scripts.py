@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aws_cdk import App, Stack
+from aws_cdk import App, CfnParameter, Stack, Token
 from aws_cdk import aws_s3 as s3
 
 from hyperpod_constructs import (
@@ -203,3 +203,26 @@ def test_fails_on_scripts_that_no_node_runs(scripts: Path, name: str, content: s
 def test_fails_on_a_directory_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="nowhere is not a directory"):
         LifecycleScripts.from_asset(path=tmp_path / "nowhere")
+
+
+def test_a_group_named_by_a_token_is_in_the_prefix_and_leaves_the_hash_alone() -> None:
+    def rendered(unrelated: int) -> list[Any]:
+        stack = Stack(App(), "Stack")
+        for number in range(unrelated):
+            assert Token.is_unresolved(CfnParameter(stack, f"Unrelated{number}").value_as_string)
+        name = CfnParameter(stack, "Name").value_as_string
+        HyperPodCluster(
+            stack, "Cluster", instance_groups=[CONTROLLER, replace(CONTROLLER, name=name, node_type=SlurmNodeType.COMPUTE)]
+        )
+        return version(stack)
+
+    assert rendered(0) == rendered(3)
+    assert {"Ref": "Name"} in rendered(0)
+
+
+def test_scripts_at_the_root_of_a_bucket(stack: Stack) -> None:
+    source = LifecycleScripts.from_bucket(s3.Bucket.from_bucket_name(stack, "Bucket", "team-scripts"), "")
+    HyperPodCluster(stack, "Cluster", instance_groups=[CONTROLLER], lifecycle_scripts=source)
+    group = only(stack, CLUSTER)["Properties"]["InstanceGroups"][0]
+    assert group["LifeCycleConfig"]["SourceS3Uri"] == "s3://team-scripts"
+    assert "team-scripts/*" in str(resources(stack, "AWS::IAM::Policy"))

@@ -114,6 +114,7 @@ def test_takes_tokens(stack: Stack, network: ClusterNetwork) -> None:
     ("parameters", "message"),
     [
         ({"storage_capacity_gib": 3000}, "storage_capacity_gib 3000 is not 1200 or a multiple of 2400; the nearest is 2400"),
+        ({"storage_capacity_gib": 1300}, "the nearest is 1200"),
         ({"storage_capacity_gib": 0}, "storage_capacity_gib 0 is not 1200 or a multiple of 2400"),
         ({"per_unit_storage_throughput": 200}, "200 is not a tier of PERSISTENT_2; write one of 125, 250, 500, 1000"),
         ({"efa_enabled": True}, "1200 is not a multiple of 19200 with EFA at 250 MB/s/TiB; the nearest is 19200"),
@@ -264,8 +265,20 @@ def test_only_network_and_key_are_create_only() -> None:
         network = ClusterNetwork(other, "Network", availability_zone_id=ZONE)
         LustreStorage(other, "Lustre", network=network, **changes)  # type: ignore[arg-type]
         properties = only(other, FILE_SYSTEM)["Properties"]
-        return [properties.get(name) for name in ("SubnetIds", "SecurityGroupIds", "KmsKeyId", "FileSystemType")]
+        create_only = ("SubnetIds", "SecurityGroupIds", "KmsKeyId", "FileSystemType", "FileSystemTypeVersion")
+        nested = ("DeploymentType", "CopyTagsToBackups", "EfaEnabled", "PerUnitStorageThroughput")
+        return [properties.get(name) for name in create_only] + [properties["LustreConfiguration"].get(name) for name in nested]
 
     unchanged = create_only()
     assert create_only(storage_capacity_gib=4800) == unchanged
-    assert create_only(per_unit_storage_throughput=500, metadata_iops=6000) == unchanged
+    assert create_only(metadata_iops=6000, automatic_backup_retention_days=7) == unchanged
+    assert create_only(per_unit_storage_throughput=500) != unchanged
+
+
+def test_clients_of_a_stack_that_depends_on_the_file_system() -> None:
+    app = App()
+    foundation, other = Stack(app, "Foundation"), Stack(app, "Studio")
+    network = ClusterNetwork(foundation, "Network", availability_zone_id=ZONE)
+    lustre = LustreStorage(foundation, "Lustre", network=network)
+    lustre.allow_clients("Studio", ec2.SecurityGroup(other, "Group", vpc=network.vpc), scope=other)
+    assert len(resources(other, INGRESS)) == len(resources(other, EGRESS)) == 4

@@ -75,7 +75,8 @@ class ReadinessGate(Construct):
     failed, or a node of a group failed and for 15 minutes the service has neither another node on its way nor any news
     of the group. One failed node is no reason, because the service may replace it.
 
-    At update it never fails, because a rollback would take nodes away: what is missing stands in `ready`, `message` and
+    At update it never fails (a gate that an update adds is a creation), because a rollback would take nodes away: what is missing
+    stands in `ready`, `message` and
     the log. Deletion does nothing.
 
     A change of what it waits for or of any group's count makes the next deployment look again.

@@ -94,7 +94,8 @@ class SlurmCluster(Construct):
 
     @property
     def grant_principal(self) -> iam.IPrincipal:
-        """The nodes: `bucket.grant_read_write(cluster)` lets them use a bucket."""
+        """The role of all nodes: `bucket.grant_read_write(cluster)` lets them use a bucket. A group added with a role of its own
+        needs a grant to that role."""
         return self.cluster.grant_principal
 
     @property
