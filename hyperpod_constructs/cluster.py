@@ -25,6 +25,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct, IConstruct
 
+from hyperpod_constructs._arguments import checked
 from hyperpod_constructs._tokens import is_token
 from hyperpod_constructs.execution_role import ExecutionRole, NodePermissions
 from hyperpod_constructs.grants import ClusterGrants
@@ -98,6 +99,7 @@ class HyperPodCluster(Construct):
     Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-sagemaker-cluster.html
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,

@@ -12,6 +12,8 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk.interfaces.aws_kms import IKeyRef
 from constructs import Construct, IDependable
 
+from hyperpod_constructs._arguments import checked
+
 _CLUSTER_LOGS = "/aws/sagemaker/Clusters/*"
 _METRIC_NAMESPACE = "/aws/sagemaker/Clusters"
 
@@ -28,6 +30,7 @@ class ExecutionRole(Construct):
     Source of the actions: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html
     """
 
+    @checked
     def __init__(self, scope: Construct, id: str, *, permissions_boundary: iam.IManagedPolicy | None = None) -> None:
         """
         :param permissions_boundary: limits the role; none when not given (`iam.PermissionsBoundary.of(stack)` works as well).

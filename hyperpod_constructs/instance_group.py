@@ -10,6 +10,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sagemaker as sagemaker
 from aws_cdk.interfaces.aws_kms import IKeyRef
 
+from hyperpod_constructs._arguments import check_fields
 from hyperpod_constructs._tokens import is_token
 from hyperpod_constructs.execution_role import ExecutionRole
 from hyperpod_constructs.instance_type import ClusterInstanceType
@@ -56,6 +57,7 @@ class EbsVolume:
     root: bool = False
 
     def __post_init__(self) -> None:
+        check_fields(self)
         if self.root and (self.size_gb is not None or self.kms_key is None):
             raise ValueError(
                 f"EbsVolume(root=True, size_gb={self.size_gb}, kms_key={'given' if self.kms_key is not None else None}): "
@@ -81,6 +83,9 @@ class LustreMount:
 
     file_system: LustreSource
     mount_path: str = "/fsx"
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def render(self) -> sagemaker.CfnCluster.ClusterInstanceStorageConfigProperty:
         """The L1 struct."""
@@ -111,6 +116,9 @@ class OpenZfsMount:
 
     dns_name: str
     mount_path: str = "/home"
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     def render(self) -> sagemaker.CfnCluster.ClusterInstanceStorageConfigProperty:
         """The L1 struct."""
@@ -166,6 +174,7 @@ class InstanceGroup:
     execution_role: iam.IRole | ExecutionRole | None = None
 
     def __post_init__(self) -> None:
+        check_fields(self)
         self._check_types()
         self._check_counts()
         self._check_storage()
@@ -175,7 +184,7 @@ class InstanceGroup:
     @property
     def instance_types(self) -> tuple[ClusterInstanceType, ...]:
         """The type, or the types in order of preference."""
-        if isinstance(self.instance_type, ClusterInstanceType | str):
+        if isinstance(self.instance_type, ClusterInstanceType):
             return (self.instance_type,)
         return tuple(self.instance_type)
 
@@ -211,12 +220,9 @@ class InstanceGroup:
         )
 
     def _fail(self, message: str) -> None:
-        raise ValueError(f"instance group {self.name!r}: {message}")
+        raise ValueError(f"InstanceGroup {self.name!r}: {message}")
 
     def _check_types(self) -> None:
-        for kind in self.instance_types:
-            if not isinstance(kind, ClusterInstanceType):
-                self._fail(f"instance_type holds {kind!r}; write ClusterInstanceType.of({kind!r})")
         if not 1 <= len(self.instance_types) <= 20:
             self._fail(f"instance_type lists {len(self.instance_types)} types; the service takes 1 to 20, in order of preference")
         names = [kind.name for kind in self.instance_types]
@@ -225,18 +231,12 @@ class InstanceGroup:
             self._fail(f"instance_type lists {', '.join(twice)} more than once; name each type once, the preferred first")
 
     def _check_counts(self) -> None:
-        for name, value in (("count", self.count), ("min_count", self.min_count)):
-            if isinstance(value, str):
-                self._fail(f"{name} is the text {value!r}; write the number: {name}=int(...)")
         if self.min_count is None or is_token(self.count) or is_token(self.min_count):
             return
         if self.min_count > self.count:
             self._fail(f"min_count {self.min_count} is above count {self.count}; raise count or lower min_count")
 
     def _check_storage(self) -> None:
-        for mount in self.file_systems:
-            if not isinstance(mount, LustreMount | OpenZfsMount):
-                self._fail(f"file_systems holds {type(mount).__name__}; wrap it: LustreMount(file_system=...)")
         for volumes, what in (
             ([volume for volume in self.ebs_volumes if volume.root], "root volume"),
             ([volume for volume in self.ebs_volumes if not volume.root], "secondary volume"),
@@ -250,8 +250,6 @@ class InstanceGroup:
             self._fail(f"two file systems at {paths[0]!r}; give each its own mount_path")
 
     def _check_slurm(self) -> None:
-        if not isinstance(self.node_type, SlurmNodeType):
-            self._fail(f"node_type is {self.node_type!r}; write SlurmNodeType.CONTROLLER, LOGIN or COMPUTE")
         if self.node_type is SlurmNodeType.CONTROLLER and not is_token(self.count) and self.count > 1:
             self._fail(f"count {self.count} on the Controller group; Slurm through the API has one controller: write count=1")
         if self.partition is not None and self.node_type is not SlurmNodeType.COMPUTE:

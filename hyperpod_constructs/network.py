@@ -15,6 +15,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
+from hyperpod_constructs._arguments import checked
 from hyperpod_constructs._tokens import is_token
 
 _PRIVATE = tuple(ipaddress.IPv4Network(block) for block in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
@@ -57,6 +58,7 @@ class ClusterNetwork(Construct):
     VPC), which replaces the cluster and every file system in it: choose them once.
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,
@@ -297,6 +299,8 @@ def _check_zone(construct: Construct, zone_id: str | None, zone: str | None) -> 
             f"{path}: exactly one of availability_zone_id and availability_zone is required, found {found}; "
             'write availability_zone_id="usw2-az4" with the zone that your capacity was sold in'
         )
+    if zone is not None and _ZONE_ID.match(zone):
+        raise ValueError(f"{path}: availability_zone {zone!r} is a zone id; write availability_zone_id={zone!r}")
     if zone_id is None or is_token(zone_id):
         return
     match = _ZONE_ID.match(zone_id)

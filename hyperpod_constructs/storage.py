@@ -14,6 +14,7 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk.interfaces.aws_kms import IKeyRef
 from constructs import Construct
 
+from hyperpod_constructs._arguments import checked
 from hyperpod_constructs._tokens import is_token
 from hyperpod_constructs.data_repository import DataRepositoryAssociation, RepositoryEvent
 from hyperpod_constructs.network import NodeNetwork
@@ -66,6 +67,7 @@ class LustreStorage(Construct):
     system: a new, empty one is made (and the old one is retained).
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,
@@ -180,6 +182,7 @@ class LustreStorage(Construct):
         """The file system's group, for rules beyond the mount; `allow_clients` opens what a mount needs."""
         return self._security_group.connections
 
+    @checked
     def allow_clients(self, id: str, security_group: ec2.ISecurityGroup, *, scope: Construct | None = None) -> None:
         """Let members of a group mount the file system: the Lustre ports, or all traffic with EFA, in both directions.
 
@@ -192,6 +195,7 @@ class LustreStorage(Construct):
         """
         self._rules(id, security_group, scope)
 
+    @checked
     def add_data_repository(
         self,
         id: str,

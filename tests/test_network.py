@@ -88,6 +88,7 @@ def test_takes_tokens(stack: Stack) -> None:
     [
         ({}, "found neither; write availability_zone_id="),
         ({"availability_zone_id": ZONE, "availability_zone": "us-west-2a"}, "found both (usw2-az4, us-west-2a)"),
+        ({"availability_zone": "usw2-az4", "availability_zone_id": None}, "write availability_zone_id='usw2-az4'"),
         ({"availability_zone_id": "us-west-2a"}, "'us-west-2a' is not a zone id; zone ids look like usw2-az4"),
         ({"availability_zone_id": ZONE, "cidr": "10.0.0.0"}, "'10.0.0.0' is a /32; a VPC block is a /16 to a /28"),
         ({"availability_zone_id": ZONE, "node_cidr": "10.1.0.1/16"}, "'10.1.0.1/16' is not an IPv4 block"),

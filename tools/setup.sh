@@ -48,7 +48,7 @@ rm -f "$venv/.ready"
 step "build backend" pip install --constraint constraints.txt $BACKEND
 step "Python packages (about 300 MB, some minutes the first time)" \
     pip install --constraint constraints.txt --no-build-isolation --editable '.[dev]'
-if [ "$(cdk --version 2>/dev/null | cut -d ' ' -f 1)" != "$CDK_CLI" ]; then
+if [ "$("$venv/bin/cdk" --version 2>/dev/null | cut -d ' ' -f 1)" != "$CDK_CLI" ]; then
     step "CDK CLI $CDK_CLI" npm install --global --prefix "$venv" --no-fund --no-audit "aws-cdk@$CDK_CLI"
 fi
 if ! cmp -s tests/lint/checkov-requirements.txt "$CHECKOV/.ready"; then

@@ -21,6 +21,7 @@ from aws_cdk import (
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IConstruct
 
+from hyperpod_constructs._arguments import checked
 from hyperpod_constructs._tokens import is_token
 from hyperpod_constructs.custom_resources.provider import LONGEST, HandlerProvider
 
@@ -82,6 +83,7 @@ class ReadinessGate(Construct):
     A change of what it waits for or of any group's count makes the next deployment look again.
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,
@@ -99,7 +101,7 @@ class ReadinessGate(Construct):
             or more nodes than the group wants, is an error of the synthesis.
         :param timeout: time for one deployment, 5 minutes to 1 hour; 1 hour unless given. The answer comes three
             minutes earlier.
-        :raises ValueError: for a timeout out of these limits or a `min_running` that is not a whole number from 0.
+        :raises ValueError: for a timeout out of these limits or a negative `min_running`.
         """
         super().__init__(scope, id)
         self._cluster = cluster
@@ -162,7 +164,7 @@ class ReadinessGate(Construct):
 
     def _check_numbers(self) -> None:
         for name, minimum in self._min_running.items():
-            if not _unknown(minimum) and (type(minimum) is not int or minimum < 0):
+            if not _unknown(minimum) and minimum < 0:
                 raise ValueError(
                     f"{self.node.path}: min_running of {name!r} is {minimum!r}; allowed: a whole number from 0; "
                     f"write min_running={{{name!r}: 1}}"

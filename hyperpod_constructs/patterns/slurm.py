@@ -10,6 +10,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from hyperpod_constructs._arguments import checked
 from hyperpod_constructs.cluster import HyperPodCluster
 from hyperpod_constructs.custom_resources.readiness_gate import ReadinessGate
 from hyperpod_constructs.execution_role import ExecutionRole
@@ -32,6 +33,7 @@ class SlurmCluster(Construct):
     `cluster` is the HyperPodCluster inside, for more groups and everything else.
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,

@@ -188,9 +188,14 @@ def test_fails_synthesis_for_what_the_groups_do_not_have(
     assert message in str(error.entry.data)
 
 
-@pytest.mark.parametrize("minimum", [-1, 1.5, "2", True])
+def test_fails_for_a_negative_number_of_nodes(stack: Stack, make_cluster: MakeCluster) -> None:
+    with pytest.raises(ValueError, match=r"Stack/Gate: min_running of 'workers' is -1; allowed: a whole number from 0"):
+        ReadinessGate(stack, "Gate", cluster=make_cluster(stack), min_running={"workers": -1})
+
+
+@pytest.mark.parametrize("minimum", [1.5, "2", True])
 def test_fails_for_a_number_of_nodes_that_is_none(stack: Stack, make_cluster: MakeCluster, minimum: Any) -> None:
-    with pytest.raises(ValueError, match=r"Stack/Gate: min_running of 'workers' is .*; allowed: a whole number from 0"):
+    with pytest.raises(TypeError, match=r"Stack/Gate: min_running is a dict with .*; allowed: Mapping of str, int or None"):
         ReadinessGate(stack, "Gate", cluster=make_cluster(stack), min_running={"workers": minimum})
 
 
