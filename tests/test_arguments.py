@@ -112,7 +112,7 @@ def test_the_message_says_what_to_write(changes: dict[str, Any], message: str) -
 
 def test_a_vpc_is_not_a_network(stack: Stack) -> None:
     vpc = ec2.Vpc.from_vpc_attributes(stack, "Vpc", vpc_id="vpc-0123", availability_zones=["us-west-2a"])
-    with pytest.raises(TypeError, match=r"^Stack/Fsx: network is an IVpc; allowed: a ClusterNetwork, or ClusterNetwork\.from_attrib"):
+    with pytest.raises(TypeError, match=r"^Stack/Fsx: network is an IVpc; allowed: a ClusterNetwork, or ClusterNetwork\."):
         LustreStorage(stack, "Fsx", network=vpc)  # type: ignore[arg-type]
 
 
