@@ -1,48 +1,66 @@
-"""Names the node's role and checks its mounts; the log is standard output, its last line the cause of a failure."""
+"""Sets a node up; the log is standard output, its last line the cause of a failure.
+
+``on_init_complete`` and ``on_create`` are the service's two moments for scripts, ``boot`` is run by the node itself after a
+reboot, ``keep`` copies the controller's state.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
+import platform
 import sys
-import time
 import traceback
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from node_setup.config import Config, Mount, read_config
-from node_setup.errors import NodeSetupError
+from node_setup import state
+from node_setup.config import Config, read_config
+from node_setup.errors import NodeSetupError, read_json
+from node_setup.files import Ownership, Unowned
 from node_setup.log import Log
-from node_setup.mounts import await_mount
-from node_setup.role import Role, own_addresses, read_role
+from node_setup.node import Host, Node, Patience
+from node_setup.registry import MODES
+from node_setup.role import Role, await_role, own_addresses
+from node_setup.runner import run_steps
+from node_setup.steps.install import ROLE
+from node_setup.waiting import Clock
 
-MODES = ("on_init_complete", "on_create")
+RESOURCE_CONFIG = "/opt/ml/config/resource_config.json"
+COMMANDS = (*MODES, "keep")
 
 
-def run(mode: str, environment: dict[str, str], log: Log) -> None:
-    """Every step of one mode. Reads only, so it can run again after a kill at any line."""
+def run(mode: str, environment: Mapping[str, str], log: Log) -> None:
+    """Every step of one mode; each can run again after a kill at any line."""
+    patience = _patience(environment)
+    source = Path(__file__).resolve().parent.parent
     root = environment.get("NODE_SETUP_ROOT", "")
-    seconds = float(environment.get("NODE_SETUP_MOUNT_SECONDS", "300"))
-    default = root + "/opt/ml/config/resource_config.json"
+    host = Host(root, platform.node().split(".")[0], Clock(), Unowned() if root else Ownership())
     with log.step("read config.json"):
-        config = read_config(Path(__file__).resolve().parent.parent / "config.json")
+        config = read_config(source / "config.json")
     with log.step("name the role"):
-        resource_config = Path(environment.get("SAGEMAKER_RESOURCE_CONFIG_PATH", default))
-        role = read_role(resource_config, config, own_addresses(Path(root + "/proc/net/fib_trie")))
+        role = _stored_role(host) if mode in ("boot", "keep") else _role(config, environment, host, patience)
         log.line(str(role))
-    deadline = time.monotonic() + seconds
-    for mount in _mounts(config, role):
-        with log.step(f"check the mount {mount.path}"):
-            await_mount(mount, root, deadline)
-    if mode == "on_create":
-        log.line("Slurm is not started: with OnCreate the image leaves that to the scripts, and these only check the node")
+    if role.group is None and mode == "on_create":
+        raise NodeSetupError(
+            f"{RESOURCE_CONFIG}: names no instance with an address of this node ({', '.join(role.addresses) or 'none'}) after "
+            f"{patience.role:.0f} s, so its node type is not known; with OnCreate nothing else sets the node up"
+        )
+    node = Node(mode, config, role, source, log, host, patience)
+    if mode == "keep":
+        _keep(node)
+    else:
+        run_steps(node, MODES[mode])
 
 
-def main(arguments: list[str], environment: dict[str, str]) -> int:
+def main(arguments: list[str], environment: Mapping[str, str]) -> int:
     log = Log(sys.stdout)
-    if len(arguments) != 1 or arguments[0] not in MODES:
-        log.line(f"failed: usage: python3 -m node_setup {'|'.join(MODES)}, got {arguments!r}")
+    if len(arguments) != 1 or arguments[0] not in COMMANDS:
+        log.line(f"failed: usage: python3 -m node_setup {'|'.join(COMMANDS)}, got {arguments!r}")
         return 2
     try:
-        with log.step(arguments[0]):
+        with log.step(arguments[0]), _alone(environment):
             run(arguments[0], environment, log)
     except NodeSetupError as error:
         log.line(f"failed: {error}")
@@ -54,12 +72,42 @@ def main(arguments: list[str], environment: dict[str, str]) -> int:
     return 0
 
 
-def _mounts(config: Config, role: Role) -> list[Mount]:
-    """The mounts of the node's group; of a node whose group is unknown, those that every group has."""
-    if role.group is not None:
-        return config.mounts(role.group)
-    first, *others = config.groups
-    return [mount for mount in config.mounts(first) if all(mount in config.mounts(group) for group in others)]
+def _keep(node: Node) -> None:
+    if not state.is_ready(node):
+        raise NodeSetupError(
+            f"{state.READY}: is missing: this root volume has not taken over the cluster's state, so it is not kept"
+        )
+    node.log.line("kept" if state.keep(node) else "nothing to keep yet: slurmctld has written no state")
+
+
+def _role(config: Config, environment: Mapping[str, str], host: Host, patience: Patience) -> Role:
+    path = Path(environment.get("SAGEMAKER_RESOURCE_CONFIG_PATH", host.root + RESOURCE_CONFIG))
+    addresses = own_addresses(Path(host.root + "/proc/net/fib_trie"))
+    return await_role(path, config, addresses, host.clock.monotonic() + patience.role, host.clock)
+
+
+def _stored_role(host: Host) -> Role:
+    """The role that the lifecycle scripts found: after a reboot nothing need be awaited."""
+    path = Path(host.root + ROLE)
+    try:
+        return Role(**read_json(path))
+    except TypeError as error:
+        raise NodeSetupError(f"{path}: has not the form of a role: {error}") from error
+
+
+def _patience(environment: Mapping[str, str]) -> Patience:
+    seconds = {name: environment.get(f"NODE_SETUP_{name.upper()}_SECONDS") for name in Patience._fields}
+    return Patience(**{name: float(value) for name, value in seconds.items() if value is not None})
+
+
+@contextlib.contextmanager
+def _alone(environment: Mapping[str, str]) -> Iterator[None]:
+    """One run at a time on a node; the kernel ends the lock with the process."""
+    folder = Path(environment.get("NODE_SETUP_ROOT", "") + "/run")
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "hyperpod-node-setup.lock").open("w") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        yield
 
 
 if __name__ == "__main__":

@@ -1,8 +1,10 @@
 """``config.json``: what the constructs tell the node, schema version 1.
 
 {"version": 1,
+ "cluster": {"node_recovery": "Automatic"},
  "groups": {"controller": {"node_type": "Controller"}, "workers": {"node_type": "Compute", "partition": "workers"}},
- "mounts": {"workers": [{"type": "lustre", "path": "/fsx", "dns_name": "fs-…", "mount_name": "…"}]}}
+ "mounts": {"workers": [{"type": "lustre", "path": "/fsx", "dns_name": "fs-…", "mount_name": "…"}]},
+ "software": {…}}
 """
 
 from __future__ import annotations
@@ -11,9 +13,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from node_setup.errors import NodeSetupError, read_json
+from node_setup.schema import check_choice, check_list, check_object, check_text
+from node_setup.software import Software, parse_software
 
 VERSION = 1
 NODE_TYPES = ("Controller", "Login", "Compute")
+NODE_RECOVERIES = ("Automatic", "None")
 MOUNT_KEYS = {
     "lustre": ("type", "path", "dns_name", "mount_name"),
     "openzfs": ("type", "path", "dns_name"),
@@ -38,75 +43,67 @@ class Mount(NamedTuple):
 class Config(NamedTuple):
     groups: dict[str, Group]
     mounts_by_group: dict[str, list[Mount]]
+    node_recovery: str
+    software: Software
 
-    def mounts(self, group: str) -> list[Mount]:
-        return self.mounts_by_group.get(group, [])
+    def mounts(self, group: str | None) -> list[Mount]:
+        """The mounts of that group; of a node whose group is unknown, those that every group has."""
+        if group is not None:
+            return self.mounts_by_group.get(group, [])
+        first, *others = self.groups
+        return [mount for mount in self.mounts(first) if all(mount in self.mounts(other) for other in others)]
 
 
 def read_config(path: Path) -> Config:
     """The configuration in that file. Raises :class:`NodeSetupError` when it is missing or not of the schema."""
     document = read_json(path)
     try:
-        return _config(document)
+        return parse_config(document)
     except NodeSetupError as error:
         raise NodeSetupError(f"{path}: {error}") from error
 
 
-def _config(document: Any) -> Config:
-    _object("the document", document, required=("version", "groups"), optional=("mounts",))
+def parse_config(document: Any) -> Config:
+    check_object("the document", document, required=("version", "groups"), optional=("cluster", "mounts", "software"))
     if document["version"] != VERSION:
         raise NodeSetupError(f"version is {document['version']!r}, these scripts read {VERSION}")
-    _object("groups", document["groups"])
-    _object("mounts", document.get("mounts", {}))
-    groups = {name: _group(f"groups.{name}", value) for name, value in document["groups"].items()}
+    groups = {name: _group(f"groups.{name}", value) for name, value in check_object("groups", document["groups"]).items()}
     if not groups:
         raise NodeSetupError("groups is empty, at least one is needed")
-    mounts = {name: _mounts(f"mounts.{name}", value) for name, value in document.get("mounts", {}).items()}
+    mounts = {name: _mounts(f"mounts.{name}", value) for name, value in check_object("mounts", document.get("mounts", {})).items()}
     for name in mounts:
         if name not in groups:
             raise NodeSetupError(f"mounts.{name} is of no group; groups are {', '.join(groups)}")
-    return Config(groups, mounts)
+    cluster = check_object("cluster", document.get("cluster", {}), required=(), optional=("node_recovery",))
+    recovery = check_choice("cluster.node_recovery", cluster.get("node_recovery", "Automatic"), NODE_RECOVERIES)
+    software = parse_software(document.get("software", {}))
+    _check_shared(software, mounts)
+    return Config(groups, mounts, recovery, software)
+
+
+def _check_shared(software: Software, mounts: dict[str, list[Mount]]) -> None:
+    """What is shared must be on a file system that is mounted: a local folder would differ from node to node."""
+    paths = sorted({mount.path for entries in mounts.values() for mount in entries})
+    for key, value in (("shared_directory", software.shared_directory), ("homes", software.homes)):
+        if value is not None and not any(value == path or value.startswith(path + "/") for path in paths):
+            raise NodeSetupError(
+                f"software.{key} is {value!r}, which is on none of the mounts; mounts are {', '.join(paths) or 'none'}"
+            )
 
 
 def _group(where: str, value: Any) -> Group:
-    _object(where, value, required=("node_type",), optional=("partition",))
-    if value["node_type"] not in NODE_TYPES:
-        raise NodeSetupError(f"{where}.node_type is {value['node_type']!r}, allowed are {', '.join(NODE_TYPES)}")
+    check_object(where, value, required=("node_type",), optional=("partition",))
+    node_type = check_choice(f"{where}.node_type", value["node_type"], NODE_TYPES)
     partition = value.get("partition")
-    return Group(value["node_type"], None if partition is None else _text(f"{where}.partition", partition))
+    return Group(node_type, None if partition is None else check_text(f"{where}.partition", partition))
 
 
 def _mounts(where: str, value: Any) -> list[Mount]:
-    if not isinstance(value, list):
-        raise NodeSetupError(f"{where} is {value!r}, it must be a list")
-    return [_mount(f"{where}[{index}]", entry) for index, entry in enumerate(value)]
+    return [_mount(f"{where}[{index}]", entry) for index, entry in enumerate(check_list(where, value))]
 
 
 def _mount(where: str, value: Any) -> Mount:
-    kind = value.get("type") if isinstance(value, dict) else None
-    if kind not in MOUNT_KEYS:
-        raise NodeSetupError(f"{where}.type is {kind!r}, allowed are {', '.join(MOUNT_KEYS)}")
-    _object(where, value, required=MOUNT_KEYS[kind])
-    texts = {key: _text(f"{where}.{key}", value[key]) for key in MOUNT_KEYS[kind]}
+    kind = check_choice(f"{where}.type", value.get("type") if isinstance(value, dict) else None, tuple(MOUNT_KEYS))
+    check_object(where, value, required=MOUNT_KEYS[kind])
+    texts = {key: check_text(f"{where}.{key}", value[key]) for key in MOUNT_KEYS[kind]}
     return Mount(kind, texts["path"], texts["dns_name"], texts.get("mount_name", OPENZFS_VOLUME))
-
-
-def _object(where: str, value: Any, required: tuple[str, ...] | None = None, optional: tuple[str, ...] = ()) -> None:
-    """``value`` must be an object; with ``required``, one with these keys and no others but ``optional``."""
-    if not isinstance(value, dict):
-        raise NodeSetupError(f"{where} is {value!r}, it must be an object")
-    if required is None:
-        return
-    allowed = required + optional
-    for key in value:
-        if key not in allowed:
-            raise NodeSetupError(f"{where} has the unknown key {key!r}, allowed are {', '.join(allowed)}")
-    for key in required:
-        if key not in value:
-            raise NodeSetupError(f"{where} lacks the key {key!r}")
-
-
-def _text(where: str, value: Any) -> str:
-    if not isinstance(value, str) or not value:
-        raise NodeSetupError(f"{where} is {value!r}, it must be a text that is not empty")
-    return value

@@ -8,6 +8,12 @@ from collections.abc import Iterator
 from typing import TextIO
 
 
+class Outcome:
+    """How a step ended; ``error`` unless it is set."""
+
+    text = "error"
+
+
 class Log:
     """Writes to a stream and flushes each line, so that a kill loses none."""
 
@@ -16,16 +22,18 @@ class Log:
 
     def line(self, text: str) -> None:
         now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-        self._stream.write(f"{now} node_setup {text}\n")
+        for part in text.splitlines() or [""]:
+            self._stream.write(f"{now} node_setup {part}\n")
         self._stream.flush()
 
     @contextlib.contextmanager
-    def step(self, name: str) -> Iterator[None]:
+    def step(self, name: str) -> Iterator[Outcome]:
         started = time.monotonic()
         self.line(f"start: {name}")
-        outcome = "error"
+        outcome = Outcome()
         try:
-            yield
-            outcome = "ok"
+            yield outcome
+            if outcome.text == Outcome.text:
+                outcome.text = "ok"
         finally:
-            self.line(f"end: {name}: {outcome} after {time.monotonic() - started:.1f} s")
+            self.line(f"end: {name}: {outcome.text} after {time.monotonic() - started:.1f} s")

@@ -72,7 +72,7 @@ def is_mount(entry: Entry, mount: Mount) -> bool:
 def _touch(path: str, deadline: float) -> bool | None:
     """Whether a child could look into the folder; ``None`` when it had not come back at the deadline."""
     # The dot makes the kernel enter the folder, which also triggers an automount.
-    command = [sys.executable, "-c", "import os, sys; os.stat(sys.argv[1])", f"{path}/."]
+    command = [sys.executable, "-I", "-S", "-c", "import os, sys; os.stat(sys.argv[1])", f"{path}/."]
     nothing = subprocess.DEVNULL
     child = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing)  # noqa: S603
     try:

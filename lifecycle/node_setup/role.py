@@ -1,7 +1,7 @@
 """The node's role: its own address looked up in the service's ``resource_config.json``.
 
-The copy on a node may lag behind the cluster, so a node that does not find itself is no error: its role is unknown.
-``Instances`` of a group may be null.
+The copy on a node may lag behind the cluster, be half written, or lack the node; ``Instances`` of a group may be null.
+So it is read again until it names the node or the deadline has passed; a node that it then does not name has no role.
 """
 
 from __future__ import annotations
@@ -13,6 +13,9 @@ from typing import Any, NamedTuple
 
 from node_setup.config import Config
 from node_setup.errors import NodeSetupError, read_json, read_text
+from node_setup.waiting import Clock
+
+PAUSE_SECONDS = 2.0
 
 
 class Role(NamedTuple):
@@ -22,7 +25,10 @@ class Role(NamedTuple):
     node_type: str | None
     partition: str | None
     instance_id: str | None
+    address: str | None
     addresses: list[str]
+    controllers: list[str]
+    cluster: str
 
     def __str__(self) -> str:
         addresses = "addresses " + (", ".join(self.addresses) or "none")
@@ -38,27 +44,57 @@ def own_addresses(path: Path) -> list[str]:
     return sorted({address for address in found if not address.startswith("127.")})
 
 
-def read_role(path: Path, config: Config, addresses: list[str]) -> Role:
-    """The role of the node with these addresses.
+def await_role(path: Path, config: Config, addresses: list[str], deadline: float, clock: Clock) -> Role:
+    """The role of the node with these addresses, read until the file names it or ``deadline`` has passed.
 
-    Raises :class:`NodeSetupError` when the file is missing or not of the service's form, or when the node's group is
-    not in ``config``.
+    Raises :class:`NodeSetupError` when the file is then still missing or not of the service's form, or when the node's
+    group is not in ``config``.
     """
-    for group, instance in _instances(path):
+    while True:
+        last = clock.monotonic() + PAUSE_SECONDS > deadline
+        try:
+            role = read_role(path, config, addresses)
+        except NodeSetupError:
+            if last:
+                raise
+        else:
+            if role.group is not None or last:
+                return role
+        clock.sleep(PAUSE_SECONDS)
+
+
+def read_role(path: Path, config: Config, addresses: list[str]) -> Role:
+    document = read_json(path)
+    try:
+        instances = list(_instances(document))
+        cluster = _cluster(document)
+    except (AttributeError, KeyError, TypeError) as error:
+        raise NodeSetupError(f"{path}: has not the form of resource_config.json: {error!r}") from error
+    controllers = [
+        str(instance["CustomerIpAddress"])
+        for group, instance in instances
+        if group in config.groups and config.groups[group].node_type == "Controller" and instance.get("CustomerIpAddress")
+    ]
+    for group, instance in instances:
         if instance.get("CustomerIpAddress") not in addresses:
             continue
         known = config.groups.get(group)
         if known is None:
             raise NodeSetupError(f"group {group!r} of this node is not in config.json, which has {', '.join(config.groups)}")
-        return Role(group, known.node_type, known.partition, instance.get("InstanceId"), addresses)
-    return Role(None, None, None, None, addresses)
+        address = instance["CustomerIpAddress"]
+        return Role(group, known.node_type, known.partition, instance.get("InstanceId"), address, addresses, controllers, cluster)
+    return Role(None, None, None, None, None, addresses, controllers, cluster)
 
 
-def _instances(path: Path) -> Iterable[tuple[str, dict[str, Any]]]:
-    document = read_json(path)
-    try:
-        return [
-            (group["Name"], instance) for group in document["InstanceGroups"] or [] for instance in group.get("Instances") or []
-        ]
-    except (AttributeError, KeyError, TypeError) as error:
-        raise NodeSetupError(f"{path}: has not the form of resource_config.json: {error!r}") from error
+def _instances(document: Any) -> Iterable[tuple[str, dict[str, Any]]]:
+    for group in document["InstanceGroups"] or []:
+        for instance in group.get("Instances") or []:
+            instance.get("CustomerIpAddress")
+            yield group["Name"], instance
+
+
+def _cluster(document: Any) -> str:
+    """The id of the cluster, which a cluster of the same name that is made later does not have; else its name."""
+    cluster = document.get("ClusterConfig") or {}
+    name = str(cluster.get("ClusterArn") or cluster.get("ClusterName") or "cluster").rpartition("/")[2]
+    return re.sub(r"[^A-Za-z0-9._-]", "-", name).lstrip(".") or "cluster"

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 LIFECYCLE = Path(__file__).resolve().parents[2] / "lifecycle"
+sys.path.insert(0, str(LIFECYCLE))  # the packages for nodes are not installed
 FIB_TRIE = """Main:
   +-- 0.0.0.0/0 3 0 5
      |-- 127.0.0.1
@@ -37,6 +38,18 @@ CONFIG: dict[str, Any] = {
     "mounts": {"workers": [LUSTRE]},
 }
 MOUNTED = "10.1.0.99@tcp:/abcd1234 /fsx lustre rw,noatime,flock 0 0\n"
+SYSTEMCTL = """#!/bin/sh
+# Double of systemctl: remembers in files what is enabled and active.
+for unit; do :; done
+echo "$@" >>{state}.log
+case "$1" in
+    enable) : >"{state}/$unit.enabled" ;;
+    start | restart) : >"{state}/$unit.active" ;;
+    is-enabled) [ -e "{state}/$unit.enabled" ] ;;
+    is-active) [ -e "{state}/$unit.active" ] ;;
+    show) [ "$3" = LoadState ] && echo loaded || echo 0 ;;
+esac
+"""
 
 
 def instances(group: str, address: str) -> dict[str, Any]:
@@ -77,6 +90,12 @@ class Node:
         return subprocess.run(command, env=self.environment, check=False, timeout=60).returncode  # noqa: S603
 
 
+@pytest.fixture(autouse=True)
+def no_flush(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing here cuts the power, and flushing thousands of files to the disk takes minutes."""
+    monkeypatch.setattr("os.fsync", lambda descriptor: None)
+
+
 @pytest.fixture
 def node(tmp_path: Path) -> Node:
     """The node 10.1.0.5 of the group `workers`, with its file system mounted."""
@@ -86,9 +105,16 @@ def node(tmp_path: Path) -> Node:
         "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
         "NODE_SETUP_ROOT": str(tmp_path),
         "NODE_SETUP_MOUNT_SECONDS": "1",
+        "NODE_SETUP_ROLE_SECONDS": "0",
+        "NODE_SETUP_SLURM_SECONDS": "0",
         "NODE_SETUP_UPLOAD_SECONDS": "0",
     }
     made.config(CONFIG)
+    made.write("usr/bin/systemctl", SYSTEMCTL.format(state=tmp_path / "run/units"))
+    (tmp_path / "usr/bin/systemctl").chmod(0o755)
+    made.write("etc/munge/munge.key", "")
+    made.write("run/units/slurmd.service.active", "")
+    made.write("run/units/slurmctld.service.active", "")
     made.resources([instances("controller", "10.1.0.4"), instances("workers", "10.1.0.5")])
     made.address("10.1.0.5")
     made.write("proc/mounts", "/dev/root / ext4 rw 0 0\n" + MOUNTED)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -19,12 +21,13 @@ def events(node: Node) -> list[str]:
     for line in node.log:
         match = LINE.fullmatch(line)
         assert match is not None, line
-        found.append(re.sub(r" after \d+\.\d s$", "", match[1]))
+        found.append(re.sub(r"(, \d+ changes|, nothing to change)? after \d+\.\d s$", "", match[1]))
     return found
 
 
-def test_a_worker_names_its_role_and_checks_its_mount(node: Node) -> None:
+def test_a_worker_names_its_role_and_its_steps(node: Node) -> None:
     assert node.run("on_init_complete.sh") == 0
+    steps = ["install", "boot", "mounts", "image", "limits", "hooks"]
     assert events(node) == [
         "start: on_init_complete",
         "start: read config.json",
@@ -32,8 +35,7 @@ def test_a_worker_names_its_role_and_checks_its_mount(node: Node) -> None:
         "start: name the role",
         "role: Compute in group workers, partition gpu, instance i-workers, addresses 10.1.0.5",
         "end: name the role: ok",
-        "start: check the mount /fsx",
-        "end: check the mount /fsx: ok",
+        *[f"{event}: {step}{outcome}" for step in steps for event, outcome in (("start", ""), ("end", ": ok"))],
         "end: on_init_complete: ok",
     ]
 
@@ -46,21 +48,34 @@ def test_every_end_has_its_seconds(node: Node) -> None:
 def test_a_group_without_mounts_checks_none(node: Node) -> None:
     node.address("10.1.0.4")
     node.write("proc/mounts", "")
+    node.write("opt/slurm/etc/slurm.conf", "ClusterName=demo\nSlurmctldHost=a\nPartitionName=dev\ninclude accounting.conf\n")
     assert node.run("on_init_complete.sh") == 0
     assert "role: Controller in group controller, instance i-controller, addresses 10.1.0.4" in events(node)
-    assert not any("mount" in event for event in events(node))
-
-
-def test_on_create_says_that_slurm_is_not_started(node: Node) -> None:
-    assert node.run("on_create.sh") == 0
-    assert any(event.startswith("Slurm is not started") for event in events(node))
-    assert events(node)[-1] == "end: on_create: ok"
+    assert "start: mounts" not in events(node)
 
 
 def test_fails_on_create_without_the_mount(node: Node) -> None:
     node.write("proc/mounts", "")
     assert node.run("on_create.sh") == 1
-    assert not any(event.startswith("Slurm is not started") for event in events(node))
+    assert events(node)[-1] == "failed: mounts: mount -t lustre: ended with 127: mount is not installed"
+
+
+def test_fails_on_create_for_a_node_whose_role_is_unknown(node: Node) -> None:
+    node.resources(None)
+    assert node.run("on_create.sh") == 1
+    assert re.search(r"failed: .*resource_config.json: names no instance with an address of this node \(10.1.0.5\)", node.log[-1])
+
+
+def test_the_installed_programs_boot_without_the_scripts(node: Node) -> None:
+    assert node.run("on_init_complete.sh") == 0
+    shutil.rmtree(node.bundle)
+    (node.root / "opt/ml/config/resource_config.json").unlink()
+    command = [sys.executable, "-B", "-m", "node_setup", "boot"]
+    done = subprocess.run(  # noqa: S603
+        command, cwd=node.root / "opt/hyperpod", env=node.environment, check=False, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout
+    assert "role: Compute in group workers" in done.stdout
 
 
 def test_a_second_run_appends(node: Node) -> None:
@@ -68,6 +83,8 @@ def test_a_second_run_appends(node: Node) -> None:
     once = events(node)
     assert node.run("on_init_complete.sh") == 0
     assert events(node) == once + once
+    changes = [line for line in node.log[len(once) :] if line.endswith("changes") or " changes after" in line]
+    assert changes == []
 
 
 def test_nothing_is_written_beside_the_scripts(node: Node) -> None:
@@ -102,7 +119,7 @@ def test_fails_for_an_unknown_role_without_a_mount_of_every_group(node: Node) ->
     node.config({**CONFIG, "mounts": {"workers": [LUSTRE], "controller": [LUSTRE]}})
     node.write("proc/mounts", "")
     assert node.run("on_init_complete.sh") == 1
-    assert events(node)[-1].startswith("failed: /fsx: ")
+    assert events(node)[-1].startswith("failed: mounts: /fsx: ")
 
 
 def test_an_unknown_role_needs_no_mount_that_a_group_lacks(node: Node) -> None:
@@ -117,9 +134,9 @@ def test_fails_when_the_mount_is_missing(node: Node) -> None:
     node.write("proc/mounts", "systemd-1 /fsx autofs rw 0 0\n")
     assert node.run("on_init_complete.sh") == 1
     assert events(node)[-3:] == [
-        "end: check the mount /fsx: error",
+        "end: mounts: error",
         "end: on_init_complete: error",
-        "failed: /fsx: the lustre file system fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com is not mounted",
+        "failed: mounts: /fsx: the lustre file system fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com is not mounted",
     ]
 
 
@@ -142,7 +159,7 @@ def test_fails_at_once_for_another_file_system(node: Node, entry: str) -> None:
     node.environment["NODE_SETUP_MOUNT_SECONDS"] = "300"
     node.write("proc/mounts", entry + "\n")
     assert node.run("on_init_complete.sh") == 1
-    assert re.match(r"failed: /fsx: mounted is .*, expected is lustre from fs-0123", events(node)[-1])
+    assert re.match(r"failed: mounts: /fsx: mounted is .*, expected is lustre from fs-0123", events(node)[-1])
 
 
 def test_fails_for_a_group_that_the_configuration_lacks(node: Node) -> None:
@@ -181,7 +198,10 @@ def test_fails_without_a_valid_resource_config(node: Node, content: object, mess
         ([], "the document is [], it must be an object"),
         ({"version": 1}, "the document lacks the key 'groups'"),
         ({**CONFIG, "version": 2}, "version is 2, these scripts read 1"),
-        ({**CONFIG, "extra": 1}, "the document has the unknown key 'extra', allowed are version, groups, mounts"),
+        (
+            {**CONFIG, "extra": 1},
+            "has the unknown key 'extra', allowed are version, groups, cluster, mounts, software",
+        ),
         ({"version": 1, "groups": {}}, "groups is empty"),
         ({"version": 1, "groups": []}, "groups is [], it must be an object"),
         ({"version": 1, "groups": {"a": {}}}, "groups.a lacks the key 'node_type'"),

@@ -1,0 +1,79 @@
+"""Which steps run in which mode, in their order. A step then says by itself whether this node needs it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from node_setup.node import Node
+from node_setup.steps import (
+    accounting,
+    agent,
+    associations,
+    boot,
+    containers,
+    efa,
+    health,
+    homes,
+    hooks,
+    host_keys,
+    image,
+    install,
+    keep,
+    limits,
+    log_rotation,
+    motd,
+    mounts,
+    munge,
+    reconfigure,
+    restore,
+    slurm_settings,
+    slurmctld,
+    slurmd,
+    slurmdbd,
+    sssd,
+    user_keys,
+    users,
+)
+
+
+class Step(Protocol):
+    """A module of :mod:`node_setup.steps`. A mandatory one that fails fails the node, another is reported and skipped."""
+
+    __name__: str
+    MANDATORY: bool
+
+    def needed(self, node: Node) -> bool: ...
+
+    def apply(self, node: Node) -> None: ...
+
+    def verify(self, node: Node) -> None: ...
+
+
+FIRST: list[Step] = [install, boot, efa, mounts]
+PEOPLE: list[Step] = [users, homes, user_keys, host_keys, sssd]
+NODE: list[Step] = [containers, limits, log_rotation, motd, health, hooks]
+MODES: dict[str, Sequence[Step]] = {
+    "on_init_complete": [*FIRST, *PEOPLE, image, *NODE, restore, slurm_settings, reconfigure, keep],
+    "on_create": [
+        *FIRST,
+        *PEOPLE,
+        *NODE,
+        munge,
+        agent,
+        slurm_settings,
+        accounting,
+        restore,
+        slurmdbd,
+        slurmctld,
+        slurmd,
+        reconfigure,
+        associations,
+        keep,
+    ],
+    "boot": [efa, mounts, containers],
+}
+
+
+def name(step: Step) -> str:
+    return step.__name__.rpartition(".")[2]

@@ -1,0 +1,149 @@
+"""The key ``software`` of ``config.json``: what the node gets beyond its mounts. Every key is optional; an absent one is off."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, NamedTuple
+
+from node_setup.errors import NodeSetupError
+from node_setup.schema import check_choice, check_flag, check_list, check_number, check_object, check_path, check_text
+
+KEYS = (
+    "shared_directory",
+    "homes",
+    "users",
+    "accounting",
+    "containers",
+    "sssd",
+    "health",
+    "log_rotation",
+    "motd",
+)
+USER_KEYS = ("name", "uid", "gid")
+USER_NAME = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
+PORT = 3306
+DATABASE = "slurm_acct_db"
+
+
+class User(NamedTuple):
+    name: str
+    uid: int
+    gid: int
+    groups: list[str]
+    sudo: bool
+    ssh_keys: list[str]
+
+
+class Accounting(NamedTuple):
+    """``host`` is ``None`` for MariaDB on the controller; ``user`` is ``None`` where the secret names it."""
+
+    name: str
+    host: str | None
+    port: int
+    user: str | None
+    secret_arn: str | None
+    region: str | None
+
+
+class Health(NamedTuple):
+    interval_seconds: int
+    checks_directory: str
+    max_marks_per_node_per_day: int
+    max_marks_per_cluster_per_hour: int
+    hang_seconds: int
+
+
+class Software(NamedTuple):
+    shared_directory: str | None
+    homes: str | None
+    users: list[User]
+    accounting: Accounting | None
+    containers: bool
+    sssd: str | None
+    health: Health | None
+    log_rotation: bool
+    motd: bool
+
+
+def parse_software(value: Any) -> Software:
+    check_object("software", value, required=(), optional=KEYS)
+    paths = {key: check_path(f"software.{key}", value[key]) for key in ("shared_directory", "homes") if key in value}
+    flags = {key: check_flag(f"software.{key}", value.get(key, False)) for key in ("containers", "log_rotation", "motd")}
+    users = [
+        _user(f"software.users[{index}]", user) for index, user in enumerate(check_list("software.users", value.get("users", [])))
+    ]
+    for key in ("name", "uid"):
+        _check_unique(key, [str(getattr(user, key)) for user in users])
+    if users and "homes" not in paths:
+        raise NodeSetupError("software.users needs software.homes, the folder of their homes on the shared file system")
+    return Software(
+        shared_directory=paths.get("shared_directory"),
+        homes=paths.get("homes"),
+        users=users,
+        accounting=_accounting(value["accounting"]) if "accounting" in value else None,
+        containers=flags["containers"],
+        sssd=check_text("software.sssd", value["sssd"]) if "sssd" in value else None,
+        health=_health(value["health"]) if "health" in value else None,
+        log_rotation=flags["log_rotation"],
+        motd=flags["motd"],
+    )
+
+
+def _user(where: str, value: Any) -> User:
+    check_object(where, value, required=USER_KEYS, optional=("groups", "sudo", "ssh_keys"))
+    name = check_text(f"{where}.name", value["name"])
+    if not USER_NAME.fullmatch(name):
+        raise NodeSetupError(f"{where}.name is {name!r}, it must match {USER_NAME.pattern}")
+    lists = {
+        key: [
+            check_text(f"{where}.{key}[{index}]", text)
+            for index, text in enumerate(check_list(f"{where}.{key}", value.get(key, [])))
+        ]
+        for key in ("groups", "ssh_keys")
+    }
+    for index, key in enumerate(lists["ssh_keys"]):
+        if "\n" in key or "PRIVATE KEY" in key:
+            raise NodeSetupError(f"{where}.ssh_keys[{index}] must be one line, that of a public key")
+    return User(
+        name,
+        check_number(f"{where}.uid", value["uid"]),
+        check_number(f"{where}.gid", value["gid"]),
+        lists["groups"],
+        check_flag(f"{where}.sudo", value.get("sudo", False)),
+        lists["ssh_keys"],
+    )
+
+
+def _check_unique(key: str, values: list[str]) -> None:
+    for value in values:
+        if values.count(value) > 1:
+            raise NodeSetupError(f"software.users has two users with the {key} {value}, each needs one of its own")
+
+
+def _accounting(value: Any) -> Accounting:
+    where = "software.accounting"
+    kind = check_choice(f"{where}.type", value.get("type") if isinstance(value, dict) else None, ("local", "external"))
+    if kind == "local":
+        check_object(where, value, required=("type",))
+        return Accounting(DATABASE, None, PORT, None, None, None)
+    check_object(where, value, required=("type", "host", "secret_arn", "region"), optional=("port", "name", "user"))
+    texts = {
+        key: check_text(f"{where}.{key}", value[key]) for key in ("host", "secret_arn", "region", "name", "user") if key in value
+    }
+    return Accounting(
+        texts.get("name", DATABASE),
+        texts["host"],
+        check_number(f"{where}.port", value.get("port", PORT)),
+        texts.get("user"),
+        texts["secret_arn"],
+        texts["region"],
+    )
+
+
+def _health(value: Any) -> Health:
+    where = "software.health"
+    defaults = {"interval_seconds": 60, "max_marks_per_node_per_day": 1, "max_marks_per_cluster_per_hour": 2, "hang_seconds": 600}
+    check_object(where, value, required=(), optional=(*defaults, "checks_directory"))
+    numbers = {key: check_number(f"{where}.{key}", value.get(key, default)) for key, default in defaults.items()}
+    directory = check_path(f"{where}.checks_directory", value.get("checks_directory", "/opt/hyperpod/checks.d"))
+    return Health(checks_directory=directory, **numbers)

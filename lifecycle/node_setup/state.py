@@ -1,0 +1,111 @@
+"""The controller's state, kept on the shared file system: the accounting database and slurmctld's own files, in one archive.
+
+Both belong together: slurmctld refuses to start when the cluster's id in its ``clustername`` file is not the database's.
+"""
+
+from __future__ import annotations
+
+import json
+import tarfile
+import zlib
+from pathlib import Path
+from typing import Any
+
+from node_setup import database, files, shared, slurm_conf
+from node_setup.errors import NodeSetupError
+from node_setup.node import STATE, Node
+
+ARCHIVES = ("state.tar.gz", "state.previous.tar.gz")
+DUMP = "accounting.sql"
+FILES = "slurmctld"
+MANIFEST = "manifest.json"
+READY = f"{STATE}/state_ready.json"
+BROKEN = (tarfile.TarError, EOFError, OSError, zlib.error, ValueError)
+
+
+def is_ready(node: Node) -> bool:
+    """Whether this root volume's state is the cluster's: restored, or there was nothing to restore. Only then is it kept."""
+    return node.exists(READY)
+
+
+def archives(node: Node) -> list[str]:
+    folder = f"{shared.cluster_folder(node)}/state"
+    return [f"{folder}/{name}" for name in ARCHIVES if node.exists(f"{folder}/{name}")]
+
+
+def keep(node: Node) -> bool:
+    """Whether a copy was made: not before slurmctld has written its state. The copy before it stays beside it."""
+    conf = slurm_conf.read(node)
+    place = conf.value("StateSaveLocation", "/var/spool")
+    if not node.exists(f"{place}/clustername"):
+        return False
+    folder = shared.make_private_folder(node, "state")
+    access = database.read_access(node)
+    members = [(f"{FILES}/{path.relative_to(node.path(place))}", path) for path in _files(node.path(place))]
+    dump = f"{folder}/.{DUMP}.{node.name}"
+    if access is not None and access.host in database.LOCAL:
+        database.dump(node, access, dump)
+        members.append((DUMP, node.path(dump)))
+    manifest = f"{STATE}/{MANIFEST}"
+    content = {"cluster": conf.value("ClusterName"), "slurm": version(node), "time": int(node.clock.time())}
+    node.write(manifest, json.dumps(content, sort_keys=True) + "\n")
+    members.append((MANIFEST, node.path(manifest)))
+    current, previous = (f"{folder}/{name}" for name in ARCHIVES)
+    node.fill(f"{current}.new", lambda file: files.pack(file, members))
+    if node.exists(current):
+        node.move(current, previous)
+    node.move(f"{current}.new", current)
+    node.remove(dump)
+    return True
+
+
+def open_latest(node: Node, folder: str) -> dict[str, Any]:
+    """Unpacks the latest copy that is whole into that folder, and returns its manifest."""
+    found = archives(node)
+    for archive in found:
+        try:
+            node.unpack(archive, folder)
+            manifest = json.loads(node.read(f"{folder}/{MANIFEST}") or "")
+        except BROKEN as error:
+            node.log.line(f"{archive}: cannot be read: {error}")
+            continue
+        _check(node, archive, manifest)
+        return dict(manifest)
+    raise NodeSetupError(f"{', '.join(found)}: no copy can be read; to start without it, move it away and replace the node")
+
+
+def put_files(node: Node, folder: str) -> None:
+    """Makes slurmctld's folder that of the copy, and of nothing else."""
+    conf = slurm_conf.read(node)
+    place, user = conf.value("StateSaveLocation", "/var/spool"), slurm_conf.slurm_user(conf)
+    source = node.path(f"{folder}/{FILES}")
+    wanted = {str(path.relative_to(source)): path for path in _files(source)}
+    if not node.path(place).is_dir():
+        node.folder(place, 0o755, user)
+    for path in _files(node.path(place)):
+        if str(path.relative_to(node.path(place))) not in wanted:
+            node.remove(f"{place}/{path.relative_to(node.path(place))}")
+    for name in sorted(wanted):
+        for parent in reversed(list(Path(name).parents)[:-1]):
+            node.folder(f"{place}/{parent}", 0o700, user)
+        node.write(f"{place}/{name}", wanted[name].read_bytes(), wanted[name].stat().st_mode & 0o7777, user)
+
+
+def version(node: Node) -> list[int]:
+    """Of Slurm: [24, 11]; empty when it does not say."""
+    said = node.query(["scontrol", "--version"]).output.split()
+    parts = said[-1].split(".")[:2] if said else []
+    return [int(part) for part in parts if part.isdigit()]
+
+
+def _check(node: Node, archive: str, manifest: dict[str, Any]) -> None:
+    cluster = slurm_conf.read(node).value("ClusterName")
+    if manifest.get("cluster") != cluster:
+        raise NodeSetupError(f"{archive}: is of the cluster {manifest.get('cluster')!r}, and slurm.conf names {cluster!r}")
+    kept, here = manifest.get("slurm") or [], version(node)
+    if kept and here and kept > here:
+        raise NodeSetupError(f"{archive}: is of Slurm {kept}, and this image has the older {here}, which cannot read it")
+
+
+def _files(folder: Path) -> list[Path]:
+    return sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())

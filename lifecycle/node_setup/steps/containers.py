@@ -1,0 +1,79 @@
+"""Container images and layers on the largest local disk: the instance store, else the extra volume, else where they are.
+
+One rule for Docker and Enroot; the folders are made again when a reboot has emptied the instance store.
+"""
+
+from __future__ import annotations
+
+import json
+
+from node_setup import systemd
+from node_setup.blocks import with_block
+from node_setup.errors import NodeSetupError
+from node_setup.node import Node
+
+MANDATORY = False
+DISKS = ("/opt/dlami/nvme", "/opt/sagemaker")
+DAEMON = "/etc/docker/daemon.json"
+ENROOT = "/etc/enroot/enroot.conf"
+
+
+def needed(node: Node) -> bool:
+    return node.software.containers and disk(node) is not None and (_has_docker(node) or _has_enroot(node))
+
+
+def apply(node: Node) -> None:
+    place = disk(node)
+    if place is None:
+        return
+    if _has_docker(node):
+        _set_docker(node, f"{place}/docker")
+    if _has_enroot(node):
+        _set_enroot(node, f"{place}/enroot")
+
+
+def verify(node: Node) -> None:
+    place = disk(node)
+    if _has_docker(node) and not node.path(f"{place}/docker").is_dir():
+        raise NodeSetupError(f"{place}/docker: is missing")
+
+
+def disk(node: Node) -> str | None:
+    """The largest local disk of the node that is mounted."""
+    mounted = {line.split(" ")[1] for line in (node.read("/proc/mounts") or "").splitlines()}
+    return next((path for path in DISKS if path in mounted), None)
+
+
+def _set_docker(node: Node, place: str) -> None:
+    node.folder(place, 0o710)
+    text = node.read(DAEMON) or "{}"
+    try:
+        settings = json.loads(text)
+    except ValueError as error:
+        raise NodeSetupError(f"{DAEMON}: is not JSON: {error}") from error
+    if not isinstance(settings, dict):
+        raise NodeSetupError(f"{DAEMON}: is {type(settings).__name__}, it must be an object")
+    if settings.get("data-root") != place:
+        node.write(DAEMON, json.dumps({**settings, "data-root": place}, indent=2) + "\n")
+    node.once("docker data-root", place, lambda: systemd.restart_if_active(node, "docker.service"))
+
+
+def _set_enroot(node: Node, place: str) -> None:
+    """Enroot takes the first value of a key, so the block stands above what the file already has."""
+    node.folder(place)
+    for name in ("data", "cache", "tmp"):
+        node.folder(f"{place}/{name}", 0o1777)
+    lines = [
+        f"ENROOT_DATA_PATH {place}/data/user-$(id -u)",
+        f"ENROOT_CACHE_PATH {place}/cache/user-$(id -u)",
+        f"ENROOT_TEMP_PATH {place}/tmp",
+    ]
+    node.write(ENROOT, with_block(node.read(ENROOT) or "", lines, first=True))
+
+
+def _has_docker(node: Node) -> bool:
+    return node.has("dockerd")
+
+
+def _has_enroot(node: Node) -> bool:
+    return node.has("enroot")

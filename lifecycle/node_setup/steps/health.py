@@ -1,0 +1,63 @@
+"""The node's checks of itself: Slurm runs them, and then the program that ``slurm.conf`` names; hangs are watched apart."""
+
+from __future__ import annotations
+
+from node_setup import systemd
+from node_setup.errors import NodeSetupError
+from node_setup.node import HOME, Node
+from node_setup.settings import HEALTH_CHECK
+
+MANDATORY = False
+UNIT = "hyperpod-hang.service"
+PROGRAM = f"""#!/bin/sh
+# Slurm's HealthCheckProgram: the checks of this node, then the program that slurm.conf names beside this one.
+cd {HOME} && /usr/bin/env python3 -B -m node_health check
+code=$?
+for conf in /run/slurm/conf/slurm.conf /var/spool/slurmd/conf-cache/slurm.conf /opt/slurm/etc/slurm.conf; do
+    [ -r "$conf" ] || continue
+    sed -n 's/^[[:space:]]*[Hh]ealth[Cc]heck[Pp]rogram[[:space:]]*=[[:space:]]*\\([^[:space:]#]*\\).*/\\1/p' "$conf" |
+        while read -r program; do
+            if [ "$program" != "$0" ] && [ -x "$program" ]; then "$program"; fi
+        done
+    break
+done
+exit "$code"
+"""
+HANG = f"""[Unit]
+Description=Watches the jobs of this node for hangs
+After=slurmd.service hyperpod-boot.service
+StartLimitIntervalSec=0
+
+[Service]
+WorkingDirectory={HOME}
+ExecStart=/usr/bin/env PATH=/opt/slurm/bin:/usr/local/bin:/usr/bin:/bin python3 -B -m node_health hang
+Restart=always
+RestartSec=30
+
+[Install]
+WantedBy=multi-user.target
+"""
+
+
+def needed(node: Node) -> bool:
+    return node.software.health is not None
+
+
+def apply(node: Node) -> None:
+    health = node.software.health
+    if health is None:
+        return
+    if not node.exists(f"{HOME}/node_health/__main__.py"):
+        raise NodeSetupError(f"{HOME}/node_health: is missing, so the node cannot check itself")
+    if not node.path(health.checks_directory).is_dir():
+        node.folder(health.checks_directory)
+    node.write(HEALTH_CHECK, PROGRAM, 0o755)
+    if node.role.node_type == "Compute":
+        systemd.write_unit(node, UNIT, HANG)
+        systemd.enable(node, UNIT)
+        node.once("hang", HANG, lambda: node.run(["systemctl", "restart", "--no-block", UNIT]))
+
+
+def verify(node: Node) -> None:
+    if not node.exists(HEALTH_CHECK):
+        raise NodeSetupError(f"{HEALTH_CHECK}: is missing")

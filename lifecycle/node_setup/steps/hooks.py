@@ -1,0 +1,46 @@
+"""Prolog and epilog: the executables of a folder on each node, none of which can drain it.
+
+Where the image has folders of its own for them, ours run from there.
+"""
+
+from __future__ import annotations
+
+from node_setup import slurm_conf
+from node_setup.errors import NodeSetupError
+from node_setup.node import HOME, Node
+from node_setup.settings import EPILOG, PROLOG
+
+MANDATORY = False
+NAMES = {"prolog.d": PROLOG, "epilog.d": EPILOG}
+PROGRAM = """#!/bin/sh
+# Runs the executables in {folder}. It always succeeds: Slurm drains a node for a failure here.
+PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+export PATH
+for program in {folder}/*; do
+    [ -f "$program" ] && [ -x "$program" ] || continue
+    timeout 60 "$program" </dev/null || logger -t hyperpod "$program ended with $?" || true
+done
+exit 0
+"""
+
+
+def needed(node: Node) -> bool:
+    return True
+
+
+def apply(node: Node) -> None:
+    for name, program in NAMES.items():
+        folder = f"{HOME}/{name}"
+        if not node.path(folder).is_dir():
+            node.folder(folder)
+        text = PROGRAM.format(folder=folder)
+        if node.is_controller:
+            node.write(f"{slurm_conf.FOLDER}/{program}", text, 0o755)
+        if node.path(f"{slurm_conf.FOLDER}/{name}").is_dir():
+            node.write(f"{slurm_conf.FOLDER}/{name}/900_hyperpod.sh", text, 0o755)
+
+
+def verify(node: Node) -> None:
+    for name in NAMES:
+        if not node.path(f"{HOME}/{name}").is_dir():
+            raise NodeSetupError(f"{HOME}/{name}: is missing")

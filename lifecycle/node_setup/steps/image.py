@@ -1,0 +1,21 @@
+"""Awaits what the image sets up by itself, and verifies it; none of it is done again."""
+
+from __future__ import annotations
+
+from node_setup import slurm_conf, systemd
+from node_setup.node import Node
+
+MANDATORY = True
+
+
+def needed(node: Node) -> bool:
+    return node.role.node_type is not None
+
+
+def apply(node: Node) -> None:
+    if node.is_controller:
+        slurm_conf.await_whole(node)
+
+
+def verify(node: Node) -> None:
+    systemd.await_active(node, "slurmctld.service" if node.is_controller else "slurmd.service")

@@ -1,0 +1,67 @@
+"""Keeps the controller's state on the shared file system: every few minutes, and at shutdown after slurmctld has stopped."""
+
+from __future__ import annotations
+
+from node_setup import shared, state, systemd
+from node_setup.errors import NodeSetupError
+from node_setup.node import HOME, Node
+
+MANDATORY = False
+COMMAND = "/usr/bin/env python3 -B -m node_setup keep"
+LOG = "StandardOutput=append:/var/log/provision/provisioning.log\nStandardError=inherit"
+SERVICE = f"""[Unit]
+Description=Copies the Slurm controller's state to the shared file system
+
+[Service]
+Type=oneshot
+WorkingDirectory={HOME}
+ExecStart={COMMAND}
+{LOG}
+"""
+TIMER = """[Unit]
+Description=Copies the Slurm controller's state to the shared file system every five minutes
+
+[Timer]
+OnBootSec=5min
+OnUnitActiveSec=5min
+
+[Install]
+WantedBy=timers.target
+"""
+SHUTDOWN = f"""[Unit]
+Description=Copies the Slurm controller's state to the shared file system at shutdown
+After=network-online.target remote-fs.target mariadb.service mysql.service hyperpod-boot.service
+Before=slurmdbd.service slurmctld.service
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+WorkingDirectory={HOME}
+ExecStart=/bin/true
+ExecStop={COMMAND}
+TimeoutStopSec=300
+{LOG}
+
+[Install]
+WantedBy=multi-user.target
+"""
+UNITS = {"hyperpod-keep.service": SERVICE, "hyperpod-keep.timer": TIMER, "hyperpod-keep-at-shutdown.service": SHUTDOWN}
+STARTED = ("hyperpod-keep.timer", "hyperpod-keep-at-shutdown.service")
+
+
+def needed(node: Node) -> bool:
+    return node.is_controller and shared.is_there(node) and state.is_ready(node)
+
+
+def apply(node: Node) -> None:
+    for name, text in UNITS.items():
+        systemd.write_unit(node, name, text)
+    for name in STARTED:
+        systemd.enable(node, name)
+        systemd.start(node, name)
+
+
+def verify(node: Node) -> None:
+    for name in STARTED:
+        if not systemd.is_active(node, name):
+            raise NodeSetupError(f"{name}: is not active, so the controller's state is not kept")

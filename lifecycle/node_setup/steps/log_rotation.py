@@ -1,0 +1,55 @@
+"""Rotates the log that the service ships, and Slurm's own where the image does not do so already."""
+
+from __future__ import annotations
+
+from node_setup.errors import NodeSetupError
+from node_setup.node import Node
+
+MANDATORY = False
+FOLDER = "/etc/logrotate.d"
+PATH = f"{FOLDER}/hyperpod"
+SHIPPED = """/var/log/provision/provisioning.log {
+    size 50M
+    rotate 2
+    missingok
+    notifempty
+    compress
+    copytruncate
+}
+"""
+SLURM = """/var/log/slurm/*.log {
+    size 50M
+    rotate 2
+    missingok
+    notifempty
+    compress
+    delaycompress
+    sharedscripts
+    su root root
+    postrotate
+        for daemon in slurmctld slurmd slurmdbd; do
+            systemctl kill --kill-who=main --signal=SIGUSR2 "$daemon.service" 2>/dev/null || true
+        done
+    endscript
+}
+"""
+
+
+def needed(node: Node) -> bool:
+    return node.software.log_rotation and node.path(FOLDER).is_dir()
+
+
+def apply(node: Node) -> None:
+    node.write(PATH, SHIPPED + ("" if _is_rotated_by_others(node) else SLURM))
+
+
+def verify(node: Node) -> None:
+    if not node.exists(PATH):
+        raise NodeSetupError(f"{PATH}: is missing")
+
+
+def _is_rotated_by_others(node: Node) -> bool:
+    """Two entries for one file make logrotate refuse the second."""
+    names = [name for name in node.names(FOLDER) if f"{FOLDER}/{name}" != PATH and not name.startswith(".")]
+    others = [node.read(f"{FOLDER}/{name}") or "" for name in names]
+    return any("/var/log/slurm/" in text for text in others)

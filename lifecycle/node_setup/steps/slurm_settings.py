@@ -1,0 +1,28 @@
+"""Tells Slurm what it needs beside the agent's settings, in the file that ``slurm.conf`` includes; controller only."""
+
+from __future__ import annotations
+
+from node_setup import slurm_conf
+from node_setup.errors import NodeSetupError
+from node_setup.node import Node
+from node_setup.settings import HEALTH_CHECK, wanted_settings
+
+MANDATORY = False
+
+
+def needed(node: Node) -> bool:
+    return node.is_controller
+
+
+def apply(node: Node) -> None:
+    left = slurm_conf.write_settings(node, wanted_settings(node))
+    if left:
+        node.log.line(f"slurm.conf, or what it includes, sets {', '.join(left)} itself; left as it is")
+
+
+def verify(node: Node) -> None:
+    if node.software.health is None:
+        return
+    path, _ = slurm_conf.included(slurm_conf.read(node))
+    if slurm_conf.parse(node.read(path) or "").value("HealthCheckProgram") != HEALTH_CHECK:
+        raise NodeSetupError(f"slurm.conf sets HealthCheckProgram after it includes {path}, so the node's own checks do not run")

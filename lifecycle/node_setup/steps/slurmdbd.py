@@ -1,0 +1,35 @@
+"""The daemon between Slurm and its accounting database."""
+
+from __future__ import annotations
+
+from node_setup import systemd
+from node_setup.database import SLURMDBD_CONF
+from node_setup.errors import NodeSetupError
+from node_setup.node import Node
+
+MANDATORY = True
+UNIT = "slurmdbd.service"
+
+
+def needed(node: Node) -> bool:
+    return node.is_controller and node.software.accounting is not None
+
+
+def apply(node: Node) -> None:
+    systemd.enable(node, UNIT)
+    node.once("slurmdbd", node.read(SLURMDBD_CONF) or "", lambda: systemd.restart_if_active(node, UNIT))
+    systemd.start(node, UNIT)
+
+
+def verify(node: Node) -> None:
+    systemd.await_active(node, UNIT)
+    node.wait_until(
+        lambda: _answers(node), f"{UNIT}: sacctmgr gets no answer; see /var/log/slurm/slurmdbd.log", node.patience.slurm
+    )
+
+
+def _answers(node: Node) -> bool:
+    try:
+        return node.query(["sacctmgr", "--noheader", "--parsable2", "show", "cluster"]).code == 0
+    except NodeSetupError:
+        return False

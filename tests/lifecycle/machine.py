@@ -1,0 +1,340 @@
+"""A node in a temporary folder: its files, its accounts, and doubles of the programs that steps run."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from node_setup import files
+from node_setup.commands import Completed
+from node_setup.config import parse_config
+from node_setup.log import Log
+from node_setup.node import Host, Node, Patience
+from node_setup.registry import MODES
+from node_setup.role import Role
+from node_setup.runner import run_steps
+from node_setup.waiting import Clock
+
+from .conftest import LUSTRE, MOUNTED
+
+SLURM_CONF = """# Written by the host agent: do not edit.
+ClusterName=demo
+SlurmctldHost=ip-10-1-0-4(10.1.0.4)
+SlurmUser=slurm
+StateSaveLocation=/var/spool/slurmctld
+include accounting.conf
+NodeName=ip-10-1-0-5 NodeAddr=10.1.0.5
+PartitionName=dev Nodes=ALL
+"""
+KEY = "ssh-ed25519 AAAA-of-alice alice@laptop"
+ALICE = {"name": "alice", "uid": 10001, "gid": 10001, "groups": ["docker"], "sudo": True, "ssh_keys": [KEY]}
+BOB = {"name": "bob", "uid": 10002, "gid": 10002}
+CONFIG: dict[str, Any] = {
+    "version": 1,
+    "cluster": {"node_recovery": "Automatic"},
+    "groups": {
+        "controller": {"node_type": "Controller"},
+        "login": {"node_type": "Login"},
+        "workers": {"node_type": "Compute", "partition": "gpu"},
+    },
+    "mounts": {"controller": [LUSTRE], "login": [LUSTRE], "workers": [LUSTRE]},
+    "software": {
+        "shared_directory": "/fsx",
+        "homes": "/fsx/home",
+        "users": [ALICE, BOB],
+        "accounting": {"type": "local"},
+        "containers": True,
+        "sssd": "[sssd]\ndomains = example\n",
+        "health": {"interval_seconds": 30},
+        "log_rotation": True,
+        "motd": True,
+    },
+}
+TYPES = {"Controller": ("controller", "10.1.0.4"), "Login": ("login", "10.1.0.6"), "Compute": ("workers", "10.1.0.5")}
+PROGRAMS = "systemctl ssh-keygen dockerd enroot sssd mariadb mariadb-dump scontrol sacctmgr useradd usermod groupadd mount aws"
+
+
+class Killed(BaseException):
+    """The process ends here, before an effect."""
+
+
+class TestClock(Clock):
+    """Sleeping takes no time."""
+
+    __test__ = False
+
+    def __init__(self) -> None:
+        self.now = 1000.0
+
+    def monotonic(self) -> float:
+        return self.now
+
+    def time(self) -> float:
+        return 1_700_000_000.0
+
+    def sleep(self, seconds: float) -> None:
+        self.now += seconds
+
+
+class Owners(files.Ownership):
+    """Owners by inode, the same for all machines, which may share a folder: giving files away needs root."""
+
+    by_inode: dict[tuple[int, int], tuple[int, int]] = {}  # noqa: RUF012
+
+    def of(self, status: Any) -> tuple[int, int]:
+        return self.by_inode.get((status.st_dev, status.st_ino), (0, 0))
+
+    def give(self, path: Path, ids: tuple[int, int]) -> None:
+        status = path.lstat()
+        self.by_inode[(status.st_dev, status.st_ino)] = ids
+
+
+@dataclass
+class Database:
+    """A server with the password of Slurm's user, and what the tables hold."""
+
+    password: str | None = None
+    content: str = "empty"
+
+
+@dataclass
+class Machine:
+    root: Path
+    name: str
+    node_type: str
+    config: dict[str, Any]
+    active: set[str] = field(default_factory=set)
+    enabled: set[str] = field(default_factory=set)
+    limits: str = "unlimited"
+    database: Database = field(default_factory=Database)
+    shown: dict[str, list[str]] = field(default_factory=lambda: {"cluster": ["demo"], "account": [], "user": []})
+    commands: list[str] = field(default_factory=list)
+    effects: list[str] = field(default_factory=list)
+    secret: str = '{"username": "admin", "password": "pw"}'
+    listens: bool = True
+    kill_at: int | None = None
+    log: StringIO = field(default_factory=StringIO)
+    owners: Owners = field(default_factory=Owners)
+
+    @property
+    def source(self) -> Path:
+        """The scripts as the service stages them, with less in them."""
+        return self.root.parent / f"{self.root.name}-scripts"
+
+    def path(self, path: str) -> Path:
+        return Path(f"{self.root}{path}")
+
+    def write(self, path: str, text: str, mode: int = 0o644) -> None:
+        self.path(path).parent.mkdir(parents=True, exist_ok=True)
+        self.path(path).write_text(text, encoding="utf-8")
+        self.path(path).chmod(mode)
+
+    def text(self, path: str) -> str:
+        return self.path(path).read_text(encoding="utf-8")
+
+    def node(self, mode: str) -> Node:
+        group, address = TYPES[self.node_type]
+        role = Role(group, self.node_type, None, f"i-{group}", address, [address], ["10.1.0.4"], "abc123")
+        host = Host(str(self.root), self.name, TestClock(), self.owners, self.run, lambda address, port: self.listens, self.observe)
+        patience = Patience(mount=1, role=1, slurm=10)
+        return Node(mode, parse_config(self.config), role, self.source, Log(self.log), host, patience)
+
+    def set_up(self, mode: str) -> list[str]:
+        """Runs all steps; returns the effects of this run."""
+        self.effects = []
+        run_steps(self.node(mode), MODES[mode])
+        return self.effects
+
+    def observe(self, effect: str) -> None:
+        if self.kill_at is not None and len(self.effects) == self.kill_at:
+            raise Killed(effect)
+        self.effects.append(effect)
+
+    def skipped(self) -> list[str]:
+        return re.findall(r"skipped: (.*)", self.log.getvalue())
+
+    # Doubles of programs
+
+    def run(self, root: str, command: Sequence[str], text: str, seconds: float, environment: Mapping[str, str]) -> Completed:
+        self.commands.append(" ".join(command))
+        if not self.path(f"/usr/bin/{command[0]}").exists():
+            return Completed(127, "", f"{command[0]} is not installed")
+        program: Callable[..., Completed] = getattr(self, "_" + command[0].replace("-", "_"))
+        return program(list(command[1:]), text, environment)
+
+    def _systemctl(self, arguments: list[str], text: str, environment: Mapping[str, str]) -> Completed:
+        verb, unit = arguments[0], arguments[-1]
+        if verb == "is-active":
+            return Completed(0 if unit in self.active else 3, "", "")
+        if verb == "is-enabled":
+            return Completed(0 if unit in self.enabled else 1, "", "")
+        if verb == "show":
+            return Completed(
+                0, {"LoadState": "loaded", "MainPID": "77" if unit in self.active else "0"}.get(arguments[2], "active"), ""
+            )
+        if verb == "enable":
+            self.enabled.add(unit)
+        if verb in ("start", "restart"):
+            self.active.add(unit)
+            if unit == "slurmd.service":
+                self.write(
+                    "/proc/77/limits", f"Max locked memory         {self.limits}            {self.limits}            bytes\n"
+                )
+        if verb == "start" and unit == "slurmctld.service" and not self.path("/var/spool/slurmctld/clustername").exists():
+            self.write("/var/spool/slurmctld/clustername", "demo of " + self.database.content)
+        if verb == "stop":
+            self.active.discard(unit)
+        if verb == "disable":
+            self.active.discard(unit)
+            self.enabled.discard(unit)
+        return Completed(0, "", "")
+
+    def _ssh_keygen(self, arguments: list[str], text: str, environment: Mapping[str, str]) -> Completed:
+        if arguments[0] == "-A":
+            self.write("/etc/ssh/ssh_host_ed25519_key", f"private of {self.root.name}", 0o600)
+            return Completed(0, "", "")
+        path = Path(arguments[-1])
+        if arguments[0] == "-y":
+            private = path.read_text(encoding="utf-8") if path.exists() else ""
+            known = private.startswith("private of ")
+            return Completed(0, "ssh-ed25519 " + private[11:] + "\n", "") if known else Completed(255, "", "error in libcrypto")
+        assert not path.exists(), "ssh-keygen asks before it overwrites"
+        path.write_text(f"private of {arguments[6]} from {self.name}", encoding="utf-8")
+        path.with_name(path.name + ".pub").write_text("public", encoding="utf-8")
+        return Completed(0, "", "")
+
+    def _mariadb(self, arguments: list[str], text: str, environment: Mapping[str, str]) -> Completed:
+        if text:
+            found = re.search(r"ALTER USER .* IDENTIFIED BY '(\w+)'", text)
+            assert found is not None
+            self.database.password = found[1]
+        elif environment.get("MYSQL_PWD") != self.database.password:
+            return Completed(1, "", "ERROR 1045 (28000): Access denied for user 'slurm'@'localhost'")
+        elif arguments[-1].startswith("source "):
+            self.database.content = Path(arguments[-1][7:]).read_text(encoding="utf-8")
+        return Completed(0, "", "")
+
+    def _mariadb_dump(self, arguments: list[str], text: str, environment: Mapping[str, str]) -> Completed:
+        if environment.get("MYSQL_PWD") != self.database.password:
+            return Completed(2, "", "Access denied")
+        target = next(argument for argument in arguments if argument.startswith("--result-file="))
+        Path(target.split("=", 1)[1]).write_text(self.database.content, encoding="utf-8")
+        return Completed(0, "", "")
+
+    def _scontrol(self, arguments: list[str], text: str, environment: Mapping[str, str]) -> Completed:
+        return Completed(0, {"ping": "Slurmctld(primary) at x is UP\n", "--version": "slurm 24.11.5\n"}.get(arguments[0], ""), "")
+
+    def _sacctmgr(self, arguments: list[str], text: str, environment: Mapping[str, str]) -> Completed:
+        if "show" in arguments:
+            return Completed(0, "\n".join(self.shown[arguments[arguments.index("show") + 1]]), "")
+        entity, name = arguments[2], arguments[3]
+        assert name not in self.shown[entity]
+        self.shown[entity].append(name)
+        return Completed(0, "", "")
+
+    def _groupadd(self, arguments: list[str], text: str, environment: Mapping[str, str]) -> Completed:
+        self.write("/etc/group", self.text("/etc/group") + f"{arguments[2]}:x:{arguments[1]}:\n")
+        return Completed(0, "", "")
+
+    def _useradd(self, arguments: list[str], text: str, environment: Mapping[str, str]) -> Completed:
+        value = {name: arguments[arguments.index(name) + 1] for name in ("--uid", "--gid", "--home-dir")}
+        line = f"{arguments[-1]}:x:{value['--uid']}:{value['--gid']}::{value['--home-dir']}:/bin/bash\n"
+        self.write("/etc/passwd", self.text("/etc/passwd") + line)
+        return Completed(0, "", "")
+
+    def _usermod(self, arguments: list[str], text: str, environment: Mapping[str, str]) -> Completed:
+        user = arguments[-1]
+        if arguments[0] == "--append":
+            lines = [
+                (line.rstrip(",") + ("" if line.endswith(":") else ",") + user)
+                if line.split(":")[0] in arguments[2].split(",")
+                else line
+                for line in self.text("/etc/group").splitlines()
+            ]
+            self.write("/etc/group", "\n".join(lines) + "\n")
+        else:
+            lines = [line for line in self.text("/etc/passwd").splitlines() if not line.startswith(user + ":")]
+            uid = next(line.split(":")[2] for line in self.text("/etc/passwd").splitlines() if line.startswith(user + ":"))
+            lines.append(f"{user}:x:{uid}:{arguments[3]}::{arguments[1]}:/bin/bash")
+            self.write("/etc/passwd", "\n".join(lines) + "\n")
+        return Completed(0, "", "")
+
+    def _mount(self, arguments: list[str], text: str, environment: Mapping[str, str]) -> Completed:
+        self.write("/proc/mounts", self.text("/proc/mounts") + MOUNTED)
+        return Completed(0, "", "")
+
+    def _aws(self, arguments: list[str], text: str, environment: Mapping[str, str]) -> Completed:
+        return Completed(0, self.secret, "") if self.secret else Completed(254, "", "An error occurred (AccessDeniedException)")
+
+    def snapshot(self) -> dict[str, Any]:
+        """Files with mode, owner and content, and what the programs know."""
+        found: dict[str, Any] = {"active": sorted(self.active), "enabled": sorted(self.enabled), "shown": self.shown}
+        found["database"] = (self.database.password is not None, self.database.content)
+        for path in sorted(self.root.rglob("*")):
+            name = str(path.relative_to(self.root))
+            if path.is_symlink() or name.startswith("var/lib/hyperpod/accounting_password"):
+                continue
+            content = path.read_text(encoding="utf-8") if path.is_file() else None
+            if content is not None and name.endswith(("slurmdbd.conf", "applied.json")):
+                content = re.sub(r"(?<=StoragePass=)\w+", "…", content)
+            found[name] = (oct(path.lstat().st_mode), self.owners.of(path.lstat()), content)
+        return found
+
+
+def make_machine(root: Path, node_type: str, mode: str, shared: Path | None = None, name: str = "") -> Machine:
+    """A node as the image leaves it, in that mode; ``shared`` is what is mounted on /fsx."""
+    machine = Machine(root, name or "ip-" + TYPES[node_type][1].replace(".", "-"), node_type, json.loads(json.dumps(CONFIG)))
+    for script in ("node_setup/__main__.py", "node_setup/steps/one.py", "node_health/__main__.py"):
+        (machine.source / script).parent.mkdir(parents=True, exist_ok=True)
+        (machine.source / script).write_text(f"# {script}\n", encoding="utf-8")
+    (machine.source / "config.json").write_text(json.dumps(CONFIG), encoding="utf-8")
+    for program in PROGRAMS.split():
+        machine.write(f"/usr/bin/{program}", "#!/bin/sh\n", 0o755)
+    machine.write("/etc/passwd", "root:x:0:0:root:/root:/bin/bash\nslurm:x:64030:64030::/nonexistent:/usr/sbin/nologin\n")
+    machine.write("/etc/group", "root:x:0:\nslurm:x:64030:\ndocker:x:998:\n")
+    machine.write("/etc/skel/.bashrc", "# skeleton\n")
+    machine.write("/etc/nsswitch.conf", "passwd: files sss\n")
+    machine.write("/etc/ssh/sshd_config", "")
+    machine.write("/etc/munge/munge.key", "key", 0o600)
+    machine.write("/etc/docker/daemon.json", '{"log-driver": "local"}')
+    machine.write("/etc/enroot/enroot.conf", "ENROOT_DATA_PATH /tmp\n")
+    machine.write("/proc/mounts", MOUNTED + "/dev/nvme1n1 /opt/dlami/nvme xfs rw 0 0\n")
+    for folder in ("/etc/logrotate.d", "/opt/slurm/etc", "/opt/dlami/nvme"):
+        machine.path(folder).mkdir(parents=True)
+    if shared is None:
+        machine.path("/fsx").mkdir()
+    else:
+        machine.path("/fsx").symlink_to(shared)
+    if node_type == "Controller":
+        machine.write("/opt/slurm/etc/slurm.conf", SLURM_CONF)
+        machine.write("/opt/slurm/etc/accounting.conf", "")
+    if mode == "on_init_complete":
+        imitate_image(machine)
+    return machine
+
+
+def imitate_image(machine: Machine) -> None:
+    """Double of the image's own set-up."""
+    units = {"munge.service", "docker.service", "systemd-logind.service", "ssh.service"}
+    if machine.node_type == "Controller":
+        units |= {"slurmctld.service", "slurmdbd.service", "mariadb.service"}
+        machine.database.password = "image"
+        machine.write("/opt/slurm/etc/slurmdbd.conf", "StorageHost=localhost\nStorageUser=slurm\nStoragePass=image\n", 0o600)
+        machine.write("/opt/slurm/etc/accounting.conf", "AccountingStorageType=accounting_storage/slurmdbd\n")
+        machine.write("/var/spool/slurmctld/clustername", "demo of the image")
+    else:
+        units.add("slurmd.service")
+        machine.write("/proc/77/limits", "Max locked memory         unlimited            unlimited            bytes\n")
+    machine.active |= units
+    machine.enabled |= units
+
+
+def empty(path: Path) -> None:
+    shutil.rmtree(path)
+    path.mkdir()

@@ -1,0 +1,87 @@
+"""The key `software` of `config.json`: every mistake is named with its place and what is allowed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from node_setup.config import parse_config
+from node_setup.errors import NodeSetupError
+
+from .machine import ALICE, BOB, CONFIG
+
+EXTERNAL = {"type": "external", "host": "db", "secret_arn": "arn", "region": "us-west-2"}
+
+
+def software(**changes: Any) -> dict[str, Any]:
+    return {**CONFIG, "software": {**CONFIG["software"], **changes}}
+
+
+def test_everything_is_off_without_the_key() -> None:
+    document = {key: value for key, value in CONFIG.items() if key != "software"}
+    parsed = parse_config(document)
+    assert parsed.software == (None, None, [], None, False, None, None, False, False)
+    assert parsed.node_recovery == "Automatic"
+
+
+def test_everything_is_read() -> None:
+    parsed = parse_config(software(accounting={**EXTERNAL, "port": 3307, "name": "acct"})).software
+    assert parsed.users[0]._asdict() == ALICE
+    assert parsed.users[1]._asdict() == {**BOB, "groups": [], "sudo": False, "ssh_keys": []}
+    assert parsed.accounting is not None
+    assert parsed.accounting._asdict() == {
+        "name": "acct",
+        "host": "db",
+        "port": 3307,
+        "user": None,
+        "secret_arn": "arn",
+        "region": "us-west-2",
+    }
+    assert parsed.health is not None
+    assert (parsed.health.interval_seconds, parsed.health.hang_seconds) == (30, 600)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"shell": 1}, "software has the unknown key 'shell', allowed are shared_directory, homes, users"),
+        ({"shared_directory": "fsx"}, "software.shared_directory is 'fsx', it must be an absolute path"),
+        ({"shared_directory": "/data"}, "software.shared_directory is '/data', which is on none of the mounts; mounts are /fsx"),
+        ({"homes": "/fsx/../home"}, "software.homes is '/fsx/../home', it must be an absolute path"),
+        ({"homes": "/home"}, "software.homes is '/home', which is on none of the mounts"),
+        ({"containers": 1}, "software.containers is 1, it must be true or false"),
+        ({"sssd": {}}, "software.sssd is {}, it must be a text"),
+        ({"users": {}}, "software.users is {}, it must be a list"),
+        ({"users": [{}]}, "software.users[0] lacks the key 'name'"),
+        ({"users": [{**BOB, "shell": "x"}]}, "software.users[0] has the unknown key 'shell'"),
+        ({"users": [{**BOB, "name": "../x"}]}, "software.users[0].name is '../x', it must match"),
+        ({"users": [{**BOB, "name": "bob\n"}]}, "software.users[0].name is 'bob\\n', it must match"),
+        ({"users": [{**BOB, "uid": True}]}, "software.users[0].uid is True, it must be a whole number"),
+        ({"users": [{**BOB, "uid": 0}]}, "software.users[0].uid is 0, it must be a whole number of at least 1"),
+        ({"users": [BOB, {**ALICE, "uid": 10002}]}, "software.users has two users with the uid 10002"),
+        ({"users": [BOB, BOB]}, "software.users has two users with the name bob"),
+        ({"users": [{**BOB, "ssh_keys": ["a\nb"]}]}, "software.users[0].ssh_keys[0] must be one line"),
+        ({"accounting": {"type": "rds"}}, "software.accounting.type is 'rds', allowed are local, external"),
+        ({"accounting": []}, "software.accounting.type is None, allowed are local, external"),
+        ({"accounting": {"type": "local", "host": "x"}}, "software.accounting has the unknown key 'host'"),
+        ({"accounting": {"type": "external"}}, "software.accounting lacks the key 'host'"),
+        ({"health": {"interval": 1}}, "software.health has the unknown key 'interval'"),
+        ({"health": {"hang_seconds": 0}}, "software.health.hang_seconds is 0, it must be a whole number of at least 1"),
+    ],
+)
+def test_fails_for_a_mistake(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(NodeSetupError) as raised:
+        parse_config(software(**changes))
+    assert message in str(raised.value)
+
+
+def test_fails_for_users_without_homes() -> None:
+    document = software()
+    del document["software"]["homes"]
+    with pytest.raises(NodeSetupError, match=r"software.users needs software.homes"):
+        parse_config(document)
+
+
+def test_fails_for_an_unknown_recovery() -> None:
+    with pytest.raises(NodeSetupError, match=r"cluster.node_recovery is 'No', allowed are Automatic, None"):
+        parse_config({**CONFIG, "cluster": {"node_recovery": "No"}})
