@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from hyperpod_constructs.instance_type import ClusterInstanceType
     from hyperpod_constructs.lifecycle_scripts import LifecycleScripts
     from hyperpod_constructs.network import ClusterNetwork, ExistingNetwork
+    from hyperpod_constructs.node_software import ExternalAccounting, NodeHealth, NodeSoftware, NodeUser
     from hyperpod_constructs.orchestrator import Orchestrator, SlurmConfigStrategy
     from hyperpod_constructs.patterns.slurm import SlurmCluster
     from hyperpod_constructs.storage import CompressionType, ExistingLustre, LustreStorage
@@ -42,14 +43,18 @@ _MODULES = {
     "ExistingCluster": "cluster",
     "ExistingLustre": "storage",
     "ExistingNetwork": "network",
+    "ExternalAccounting": "node_software",
     "HyperPodCluster": "cluster",
     "InstanceGroup": "instance_group",
     "LifecycleMode": "instance_group",
     "LifecycleScripts": "lifecycle_scripts",
     "LustreMount": "instance_group",
     "LustreStorage": "storage",
+    "NodeHealth": "node_software",
     "NodeProvisioningMode": "cluster",
     "NodeRecovery": "cluster",
+    "NodeSoftware": "node_software",
+    "NodeUser": "node_software",
     "OpenZfsMount": "instance_group",
     "Orchestrator": "orchestrator",
     "ReadinessGate": "custom_resources.readiness_gate",
@@ -71,14 +76,18 @@ __all__ = [
     "ExistingCluster",
     "ExistingLustre",
     "ExistingNetwork",
+    "ExternalAccounting",
     "HyperPodCluster",
     "InstanceGroup",
     "LifecycleMode",
     "LifecycleScripts",
     "LustreMount",
     "LustreStorage",
+    "NodeHealth",
     "NodeProvisioningMode",
     "NodeRecovery",
+    "NodeSoftware",
+    "NodeUser",
     "OpenZfsMount",
     "Orchestrator",
     "ReadinessGate",

@@ -25,6 +25,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct, IConstruct
 
+from hyperpod_constructs import _node_configuration
 from hyperpod_constructs._arguments import checked
 from hyperpod_constructs._tokens import is_token
 from hyperpod_constructs.execution_role import ExecutionRole, NodePermissions
@@ -138,6 +139,7 @@ class HyperPodCluster(Construct):
         self._roles: list[iam.IRole] = []
         self._permissions: dict[int, NodePermissions] = {}
         self._name = cluster_name
+        self._node_recovery = node_recovery.value
         self._scripts = LifecycleScripts.from_asset() if lifecycle_scripts is None else lifecycle_scripts
         self._bound = self._scripts.bind(self, self._configuration)
         self._resource = sagemaker.CfnCluster(
@@ -251,6 +253,9 @@ class HyperPodCluster(Construct):
             )
         permissions = self._permissions[id(self._role_of(group))]
         permissions.add_volume_keys(keys)
+        software = self._scripts.software
+        if group.node_type is SlurmNodeType.CONTROLLER and software is not None and software.accounting is not None:
+            permissions.add_secret(software.accounting.secret)
         if any(isinstance(mount, LustreMount) for mount in group.file_systems):
             permissions.add_file_systems()
         self._groups[group.name] = group
@@ -314,16 +319,7 @@ class HyperPodCluster(Construct):
         ]
 
     def _configuration(self) -> Mapping[str, Any]:
-        """What the lifecycle scripts are told, version 1."""
-        groups: dict[str, Any] = {}
-        for group in self._groups.values():
-            groups[group.name] = {"node_type": group.node_type.value}
-            if group.node_type is SlurmNodeType.COMPUTE:
-                groups[group.name]["partition"] = group.partition_name
-        mounts = {
-            group.name: [mount.describe() for mount in group.file_systems] for group in self._groups.values() if group.file_systems
-        }
-        return {"version": 1, "groups": groups, "mounts": mounts}
+        return _node_configuration.render(self.instance_groups, self._scripts.software, self._node_recovery)
 
     def mistakes(self) -> list[str]:
         """What is wrong with the groups as a whole; asked at synthesis."""
@@ -335,6 +331,7 @@ class HyperPodCluster(Construct):
                 f"the cluster has no Controller group (groups: {names}); the service takes exactly one: "
                 'add InstanceGroup(name="controller", node_type=SlurmNodeType.CONTROLLER, ...)'
             )
+        found += _node_configuration.mistakes(self.instance_groups, self._scripts.software)
         return [*found, *self._address_mistakes()]
 
     def _address_mistakes(self) -> list[str]:

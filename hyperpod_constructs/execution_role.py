@@ -10,6 +10,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk.interfaces.aws_kms import IKeyRef
+from aws_cdk.interfaces.aws_secretsmanager import ISecretRef
 from constructs import Construct, IDependable
 
 from hyperpod_constructs._arguments import checked
@@ -110,6 +111,10 @@ class NodePermissions:
         (https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html)."""
         if keys:
             self._add(["kms:CreateGrant", "kms:DescribeKey"], [key.key_ref.key_arn for key in keys])
+
+    def add_secret(self, secret: ISecretRef) -> None:
+        """Read the controller's database password."""
+        self._add(["secretsmanager:GetSecretValue"], [secret.secret_ref.secret_id])
 
     def add_file_systems(self) -> None:
         """The check of EFA for Lustre; without it nodes fall back to TCP silently. The action knows no resource-level

@@ -18,6 +18,7 @@ from constructs import Construct, IDependable
 from hyperpod_constructs._tokens import is_token
 from hyperpod_constructs.custom_resources.scripts_upload import CONFIGURATION_FILE, EXCLUDED, ScriptsUpload
 from hyperpod_constructs.instance_group import LifecycleMode
+from hyperpod_constructs.node_software import NodeSoftware
 
 _LEGACY = "provisioning_parameters.json"
 _ROOT = "lifecycle"
@@ -64,6 +65,9 @@ class LifecycleScripts(ABC):
     `on_create` instead of it.
     """
 
+    software: NodeSoftware | None = None
+    """What the scripts are told to set up; None where this library renders no configuration."""
+
     def __init__(self, on_init_complete: str, on_create: str) -> None:
         self._entry_points = {LifecycleMode.ON_INIT_COMPLETE: on_init_complete, LifecycleMode.ON_CREATE: on_create}
 
@@ -72,6 +76,7 @@ class LifecycleScripts(ABC):
         *,
         path: str | Path | None = None,
         bucket: s3.IBucket | None = None,
+        software: NodeSoftware | None = None,
         on_init_complete: str = "on_init_complete.sh",
         on_create: str = "on_create.sh",
     ) -> LifecycleScripts:
@@ -83,6 +88,8 @@ class LifecycleScripts(ABC):
 
         :param path: the directory; the scripts of this library when not given.
         :param bucket: where to; a new encrypted bucket named `sagemaker-...` when not given.
+        :param software: what the scripts of this library set up; its defaults when not given. It is the key `software` of the
+            rendered `config.json`, which scripts of your own may read too.
         :param on_init_complete: the entry point of groups that run after the image's set-up.
         :param on_create: the entry point of groups that replace the image's set-up.
         :raises ValueError: for a shell script with CR line ends or without `#!`, a missing entry point, or a
@@ -91,7 +98,7 @@ class LifecycleScripts(ABC):
         """
         directory = packaged_scripts() if path is None else Path(path)
         _check_directory(directory)
-        return _AssetScripts(directory, bucket, on_init_complete, on_create)
+        return _AssetScripts(directory, bucket, NodeSoftware() if software is None else software, on_init_complete, on_create)
 
     @staticmethod
     def from_bucket(
@@ -155,10 +162,13 @@ class _BucketScripts(LifecycleScripts):
 
 
 class _AssetScripts(LifecycleScripts):
-    def __init__(self, directory: Path, bucket: s3.IBucket | None, on_init_complete: str, on_create: str) -> None:
+    def __init__(
+        self, directory: Path, bucket: s3.IBucket | None, software: NodeSoftware, on_init_complete: str, on_create: str
+    ) -> None:
         super().__init__(on_init_complete, on_create)
         self.directory = directory
         self.bucket = bucket
+        self.software = software
 
     def check(self, mode: LifecycleMode) -> None:
         if mode is LifecycleMode.NONE:

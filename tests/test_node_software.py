@@ -1,0 +1,116 @@
+"""What the scripts are told to set up, and what of it is refused at synthesis."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from aws_cdk import CfnParameter, Stack
+from aws_cdk import aws_secretsmanager as secretsmanager
+from aws_cdk.assertions import Annotations, Match
+
+from hyperpod_constructs import (
+    ClusterInstanceType,
+    ClusterNetwork,
+    ExternalAccounting,
+    HyperPodCluster,
+    InstanceGroup,
+    LifecycleMode,
+    LifecycleScripts,
+    LustreMount,
+    LustreStorage,
+    NodeHealth,
+    NodeSoftware,
+    NodeUser,
+    SlurmNodeType,
+)
+from hyperpod_constructs import _node_configuration as node_configuration
+
+from .conftest import resources
+
+M5 = ClusterInstanceType.M5_XLARGE
+ALICE = NodeUser(name="alice", uid=10001)
+
+
+def _groups(lustre: LustreStorage, *, workers_mount: bool = True) -> list[InstanceGroup]:
+    mount = (LustreMount(file_system=lustre),)
+    head = InstanceGroup(name="head", instance_type=M5, count=1, node_type=SlurmNodeType.CONTROLLER, file_systems=mount)
+    return [head, InstanceGroup(name="workers", instance_type=M5, count=2, file_systems=mount if workers_mount else ())]
+
+
+def test_homes_and_keys_are_on_what_every_group_mounts(lustre: LustreStorage) -> None:
+    rendered = node_configuration.render(_groups(lustre), NodeSoftware(users=[ALICE]), "Automatic")
+    software = rendered["software"]
+    assert (software["shared_directory"], software["homes"]) == ("/fsx", "/fsx/home")
+    assert software["users"] == [{"name": "alice", "uid": 10001, "gid": 10001, "groups": [], "sudo": False, "ssh_keys": []}]
+
+
+def test_without_a_common_file_system_nothing_is_shared(lustre: LustreStorage) -> None:
+    rendered = node_configuration.render(_groups(lustre, workers_mount=False), NodeSoftware(health=None), "None")
+    assert not {"shared_directory", "homes", "health"} & rendered["software"].keys()
+    assert rendered["cluster"] == {"node_recovery": "None"}
+
+
+@pytest.mark.parametrize(
+    ("software", "message"),
+    [
+        (
+            NodeSoftware(shared_directory="/home"),
+            "shared_directory is '/home', which not every group mounts; every group mounts nothing",
+        ),
+        (NodeSoftware(users=[ALICE]), "has users, but no file system for their homes is mounted by every group"),
+    ],
+)
+def test_fails_where_the_groups_do_not_share(
+    stack: Stack, network: ClusterNetwork, lustre: LustreStorage, software: NodeSoftware, message: str
+) -> None:
+    scripts = LifecycleScripts.from_asset(software=software)
+    groups = _groups(lustre, workers_mount=False)
+    HyperPodCluster(stack, "Cluster", network=network, instance_groups=groups, lifecycle_scripts=scripts)
+    [error] = Annotations.from_stack(stack).find_error("*", Match.any_value())
+    assert message in str(error.entry.data)
+
+
+@pytest.mark.parametrize(
+    ("make", "changes", "message"),
+    [
+        (NodeUser, {"name": "Alice", "uid": 10001}, "an account's name is a lowercase letter or _"),
+        (NodeUser, {"name": "alice", "uid": 0}, "uid 0 is not one of 1000 to 60000"),
+        (NodeUser, {"name": "alice", "uid": 10001, "gid": 27}, "gid 27 is not one of"),
+        (NodeUser, {"name": "alice", "uid": 10001, "ssh_keys": ["-----BEGIN OPENSSH PRIVATE KEY-----"]}, "holds a private key"),
+        (NodeHealth, {"hang_seconds": 0}, "hang_seconds is 0; allowed: 1 or more"),
+        (NodeSoftware, {"users": [ALICE, NodeUser(name="bob", uid=10001)]}, "two users have the uid 10001"),
+        (NodeSoftware, {"users": [ALICE, NodeUser(name="alice", uid=10002)]}, "two users have the name alice"),
+    ],
+)
+def test_fails_for_what_a_value_can_see(make: Any, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=rf"^{make.__name__}\b") as caught:
+        make(**changes)
+    assert message in str(caught.value)
+
+
+def test_tokens_pass(stack: Stack) -> None:
+    number = CfnParameter(stack, "Number", type="Number").value_as_number
+    text = CfnParameter(stack, "Text").value_as_string
+    rendered = NodeSoftware(users=[NodeUser(name=text, uid=number)], health=NodeHealth(hang_seconds=number)).render("/fsx")  # type: ignore[arg-type]
+    assert stack.resolve(rendered["users"][0]["uid"]) == stack.resolve(rendered["health"]["hang_seconds"]) == {"Ref": "Number"}
+    assert stack.resolve(rendered["users"][0]["name"]) == {"Ref": "Text"}
+
+
+def test_the_controller_may_read_the_password_of_its_database(stack: Stack, network: ClusterNetwork) -> None:
+    secret = secretsmanager.Secret.from_secret_complete_arn(
+        stack, "Password", "arn:aws:secretsmanager:us-west-2:123456789012:secret:slurm-AbCdEf"
+    )
+    software = NodeSoftware(accounting=ExternalAccounting(host="db.example.com", secret=secret))
+    head = InstanceGroup(
+        name="head", instance_type=M5, count=1, node_type=SlurmNodeType.CONTROLLER, lifecycle_mode=LifecycleMode.ON_CREATE
+    )
+    scripts = LifecycleScripts.from_asset(software=software)
+    HyperPodCluster(stack, "Cluster", network=network, instance_groups=[head], lifecycle_scripts=scripts)
+    statements = [
+        statement
+        for policy in resources(stack, "AWS::IAM::Policy").values()
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+    ]
+    [granted] = [statement for statement in statements if statement["Action"] == "secretsmanager:GetSecretValue"]
+    assert granted["Resource"] == "arn:aws:secretsmanager:us-west-2:123456789012:secret:slurm-AbCdEf"
