@@ -1,0 +1,111 @@
+"""Double of the health agent and of what the service does on its marks.
+
+Public protocol: a node whose reason in Slurm is exactly ``Action:Replace`` or ``Action:Reboot`` is replaced or rebooted
+once its jobs have left; any other spelling is ignored; a controller is never replaced. How the service finds a broken
+machine is closed: here a node that is off is marked for replacement.
+"""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from typing import TYPE_CHECKING, NamedTuple
+
+from hyperpod_constructs.local.nodes.errors import NodesError
+
+if TYPE_CHECKING:
+    from hyperpod_constructs.local.nodes.node import VirtualNode
+    from hyperpod_constructs.local.nodes.rig import Rig
+
+REPLACE, REBOOT = "Action:Replace", "Action:Reboot"
+POLL_SECONDS = 1.0
+FREE_STATES = ("IDLE", "DOWN")
+
+
+class Mark(NamedTuple):
+    node: str
+    action: str
+    free: bool
+
+
+class Action(NamedTuple):
+    """Something that the agent has done; ``problem`` says why it failed."""
+
+    action: str
+    node: str
+    seconds: float
+    problem: str | None
+
+
+class HealthAgent:
+    """Watches a rig's cluster in a thread while its ``with`` statement lasts; ``actions`` is what it has done.
+
+    With ``find_dead`` it also marks nodes that are off.
+    """
+
+    def __init__(self, rig: Rig, *, find_dead: bool = True) -> None:
+        self.actions: list[Action] = []
+        self._rig = rig
+        self._find_dead = find_dead
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="health-agent")
+
+    def __enter__(self) -> HealthAgent:
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._stop.set()
+        self._thread.join()
+
+    def await_actions(self, count: int, *, seconds: float = 60) -> list[Action]:
+        """The actions, once there are that many."""
+        deadline = time.monotonic() + seconds
+        while len(self.actions) < count:
+            if time.monotonic() > deadline:
+                raise NodesError(f"after {seconds:.0f} s the health agent has done {self.actions}, expected are {count}")
+            time.sleep(0.1)
+        return self.actions
+
+    def _watch(self) -> None:
+        while not self._stop.wait(POLL_SECONDS):
+            controller = self._rig.controller
+            if not controller.running:
+                continue
+            said = controller.run(["scontrol", "--oneliner", "show", "nodes"], check=False, timeout=20).stdout
+            nodes = {node.name: node for node in self._rig.nodes if node is not controller}
+            found = {mark.node: mark for mark in marks(said)}
+            for name, node in nodes.items():
+                if self._find_dead and not node.running and name not in found:
+                    _update(controller, name, "State=FAIL", f"Reason={REPLACE}")
+            for mark in found.values():
+                if mark.free and mark.node in nodes:
+                    self._act(mark, nodes[mark.node])
+
+    def _act(self, mark: Mark, node: VirtualNode) -> None:
+        started = time.monotonic()
+        if mark.action == REPLACE:
+            node = self._rig.replace(node)
+        elif node.running:
+            node.reboot()
+        else:
+            node.power_on()
+        _update(self._rig.controller, mark.node, "State=RESUME" if node.failure is None else "Reason=scripts failed")
+        self.actions.append(Action(mark.action, mark.node, time.monotonic() - started, node.failure))
+
+
+def marks(nodes: str) -> list[Mark]:
+    """The marks in the answer of ``scontrol --oneliner show nodes``."""
+    found = []
+    for line in nodes.splitlines():
+        marked = re.search(r"^NodeName=(\S+) .* State=(\S+) .* Reason=(Action:Replace|Action:Reboot) \[", line)
+        if marked is not None:
+            name, state, action = marked.groups()
+            base, *flags = state.split("+")
+            found.append(Mark(name, action, base.rstrip("*") in FREE_STATES and "COMPLETING" not in flags))
+    return found
+
+
+def _update(controller: VirtualNode, name: str, *settings: str) -> None:
+    controller.run(["scontrol", "update", f"NodeName={name}", *settings])

@@ -1,0 +1,87 @@
+"""Double of the image's own set-up in the mode ``OnInitComplete``, which runs before the user's scripts.
+
+The service's image is closed. Imitated is the state that its documents promise: file systems mounted, the same munge key
+everywhere, accounting in a local MariaDB, the controller's daemon on the controller and a configless ``slurmd``
+elsewhere. How the image gets there is not known.
+"""
+
+from __future__ import annotations
+
+import shlex
+import time
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from hyperpod_constructs.local.nodes.doubles.host_agent import SLURM
+from hyperpod_constructs.local.nodes.errors import NodesError
+from hyperpod_constructs.local.nodes.node import File, VirtualNode
+
+SLURM_PORT = 6817
+DATABASE_SECONDS = 60.0
+DATABASE = "slurm_acct_db"
+DATABASE_PASSWORD = "local-to-the-controller"
+ACCOUNTING_CONF = """\
+AccountingStorageType=accounting_storage/slurmdbd
+AccountingStorageHost={host}
+"""
+SLURMDBD_CONF = """\
+AuthType=auth/munge
+DbdHost={host}
+SlurmUser=slurm
+LogFile=/var/log/slurm/slurmdbd.log
+PidFile=/run/slurmdbd/slurmdbd.pid
+StorageType=accounting_storage/mysql
+StorageHost=localhost
+StorageLoc={database}
+StorageUser=slurm
+StoragePass={password}
+"""
+SQL = """\
+CREATE DATABASE IF NOT EXISTS {database};
+CREATE USER IF NOT EXISTS slurm@localhost IDENTIFIED BY '{password}';
+GRANT ALL ON {database}.* TO slurm@localhost;
+"""
+MOUNT_OPTIONS = "noatime,flock,_netdev,nofail"
+
+
+def mount(node: VirtualNode, mounts: Sequence[Mapping[str, Any]]) -> None:
+    """Puts the group's file systems into ``fstab`` and mounts them."""
+    lustre = [entry for entry in mounts if entry["type"] == "lustre"]
+    lines = [f"{entry['dns_name']}@tcp:/{entry['mount_name']} {entry['path']} lustre {MOUNT_OPTIONS} 0 0\n" for entry in lustre]
+    node.put({"/etc/fstab": File(content="".join(lines))})
+    paths = shlex.join(entry["path"] for entry in lustre)
+    node.run(["sh", "-euc", f"for path in {paths}; do mkdir -p $path; mount $path; done"])
+
+
+def controller(node: VirtualNode) -> None:
+    """Accounting first: a controller that starts without it takes another cluster id."""
+    values = {"host": node.name, "database": DATABASE, "password": DATABASE_PASSWORD}
+    node.run(["systemctl", "enable", "--now", "munge", "mariadb"])
+    node.run(["mariadb"], input=SQL.format(**values))
+    node.put(
+        {
+            f"{SLURM}/slurmdbd.conf": File(content=SLURMDBD_CONF.format(**values), mode=0o600, owner="slurm"),
+            f"{SLURM}/accounting.conf": File(content=ACCOUNTING_CONF.format(**values)),
+        }
+    )
+    node.run(["systemctl", "enable", "--now", "slurmdbd"])
+    _await_database(node)
+    node.run(["systemctl", "enable", "--now", "slurmctld"])
+
+
+def daemon(node: VirtualNode, controller: VirtualNode) -> None:
+    """A ``slurmd`` that asks the controller for its configuration."""
+    unit = "/etc/systemd/system/slurmd.service"
+    servers = f"--conf-server {controller.address}:{SLURM_PORT}"
+    edit = f"sed -i 's/$SLURMD_OPTIONS/{servers}/' {unit}"
+    node.run(["sh", "-euc", f"{edit}; systemctl daemon-reload; systemctl enable --now munge slurmd"])
+
+
+def _await_database(node: VirtualNode) -> None:
+    """The database daemon makes its tables before it answers."""
+    deadline = time.monotonic() + DATABASE_SECONDS
+    while node.run(["sacctmgr", "--noheader", "list", "cluster"], check=False).returncode != 0:
+        if time.monotonic() > deadline:
+            said = node.run(["journalctl", "--unit=slurmdbd", "--lines=20", "--output=cat"], check=False).stdout
+            raise NodesError(f"{node.name}: slurmdbd does not answer after {DATABASE_SECONDS:.0f} s: {said}")
+        time.sleep(0.2)

@@ -1,0 +1,1 @@
+PATH=/opt/slurm/bin:/opt/slurm/sbin:$PATH
