@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import sys
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, NoReturn
 
 from hyperpod_constructs.cli.console import CliError, say
 from hyperpod_constructs.cli.stacks import deployed
-from hyperpod_constructs.cli.target import Target, TargetName
+from hyperpod_constructs.cli.target import Target, TargetName, running_virtual_nodes
 
 CLUSTER_TYPE = "AWS::SageMaker::Cluster"
 
@@ -56,11 +57,20 @@ def connect(target: Target, where: TargetName, *, cluster: str | None, group: st
         say(shlex.join(arguments))
         return
     if where is TargetName.LOCAL:
-        raise CliError(
-            "no node boots in the embedded AWS, so there is none to open a shell on: "
-            "see the command with --print, or use it on a real cluster with --target aws"
-        )
+        _enter(arguments[arguments.index("--target") + 1].rpartition("_")[2].removeprefix(f"{chosen}-"))
     _replace_process(arguments, target)
+
+
+def _enter(instance_id: str) -> NoReturn:
+    """Become a shell on a virtual node; what stands on standard input is run when that is no terminal."""
+    nodes = {node["InstanceId"]: node for node in running_virtual_nodes()}
+    if instance_id not in nodes:
+        raise CliError(
+            "this embedded AWS boots no nodes, so there is none to open a shell on: start one that does "
+            "(hyperpod local stop; hyperpod deploy --nodes), see the command with --print, or use a real cluster with --target aws"
+        )
+    command = [*nodes[instance_id]["Command"], *(("bash", "-l") if sys.stdin.isatty() else ("bash", "-s"))]
+    os.execvp(command[0], command)
 
 
 def _deployed_cluster(target: Target, where: TargetName) -> str:

@@ -16,11 +16,11 @@ from hyperpod_constructs.cli.stacks import DeployedStack, deployed, first_failur
 from hyperpod_constructs.cli.target import LOCAL_STATE, AwsAccount, Target, TargetName, embedded_aws
 
 
-def deploy(where: TargetName, app: App, *, yes: bool, auth: bool | None) -> None:
+def deploy(where: TargetName, app: App, *, yes: bool, auth: bool | None, nodes: bool | None) -> None:
     """Deploy the app to the embedded AWS or the caller's account; raises CliError with the leaf cause of a failure."""
     target: Target
     if where is TargetName.LOCAL:
-        target = embedded_aws(auth=auth)
+        target = embedded_aws(auth=auth, nodes=nodes)
         app = with_local_defaults(app, target)
     else:
         target = AwsAccount.of_caller()

@@ -26,9 +26,12 @@ _NOT_RUNNING = "the embedded AWS does not run"
 @reported
 def start(
     auth: Annotated[bool | None, typer.Option("--auth/--no-auth", envvar="AUTH", help="Evaluate IAM policies.")] = None,
+    nodes: Annotated[
+        bool | None, typer.Option("--nodes/--no-nodes", envvar="NODES", help="Boot a virtual node for every instance, as root.")
+    ] = None,
 ) -> None:
     """Start it, or find the one that runs."""
-    aws = embedded_aws(auth=auth)
+    aws = embedded_aws(auth=auth, nodes=nodes)
     say(f"the embedded AWS is at {aws.endpoint} (account {aws.account}, region {aws.region}, process {aws.pid})")
     say(f'its state and log are in {LOCAL_STATE}; to use it from this shell: eval "$(hyperpod local env)"')
 

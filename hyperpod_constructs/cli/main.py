@@ -37,11 +37,15 @@ def deploy(
     auth: Annotated[
         bool | None, typer.Option("--auth/--no-auth", envvar="AUTH", help="Evaluate IAM policies (embedded AWS).")
     ] = None,
+    nodes: Annotated[
+        bool | None,
+        typer.Option("--nodes/--no-nodes", envvar="NODES", help="Boot a virtual node for every instance (embedded AWS, as root)."),
+    ] = None,
 ) -> None:
     """Deploy the app with the real CDK CLI, then show what the service says exists."""
     from hyperpod_constructs.cli.deploy import deploy as run
 
-    run(where, App(command, tuple(context or ())), yes=yes, auth=auth)
+    run(where, App(command, tuple(context or ())), yes=yes, auth=auth, nodes=nodes)
 
 
 @app.command()

@@ -96,20 +96,25 @@ class AwsAccount:
         return {**os.environ, "AWS_REGION": self.region, "AWS_DEFAULT_REGION": self.region}
 
 
-def embedded_aws(*, auth: bool | None = None) -> LocalAws:
+def embedded_aws(*, auth: bool | None = None, nodes: bool | None = None) -> LocalAws:
     """The embedded AWS of this directory; started if it does not run.
 
-    `auth` says whether it evaluates IAM policies; None takes the one that runs as it is, and starts one without. Raises
+    `auth` says whether it evaluates IAM policies, `nodes` whether it boots a virtual node for every instance; None takes the one
+    that runs as it is, and starts one without. Raises
     CliError if it does not start, if another kind runs, or if the extra `local` is not installed.
     """
     server = _server()
     running: LocalAws | None = server.running(LOCAL_STATE)
-    if running is not None and auth in (None, running.auth):
+    if running is not None and auth in (None, running.auth) and nodes in (None, running.nodes):
         return running
+    if nodes is True:
+        _check_nodes()
     models = Path(sys.prefix) / "models/botocore/data"
     try:
         with step("starting the embedded AWS"):
-            started: LocalAws = server.start(LOCAL_STATE, auth=auth is True, models=models if models.is_dir() else None)
+            started: LocalAws = server.start(
+                LOCAL_STATE, auth=auth is True, nodes=nodes is True, models=models if models.is_dir() else None
+            )
     except server.LocalAwsError as error:
         raise CliError(str(error)) from error
     return started
@@ -121,6 +126,13 @@ def running_embedded_aws() -> LocalAws | None:
     return aws
 
 
+def running_virtual_nodes() -> list[dict[str, Any]]:
+    """The virtual nodes of the embedded AWS of this directory; none if it boots none, or does not run."""
+    aws = running_embedded_aws()
+    nodes: list[dict[str, Any]] = [] if aws is None else _server().virtual_nodes(aws)
+    return nodes
+
+
 def stop_embedded_aws() -> None:
     """Stop the embedded AWS of this directory; one that does not run is a success."""
     _server().stop(LOCAL_STATE)
@@ -129,6 +141,13 @@ def stop_embedded_aws() -> None:
 def reset_embedded_aws(aws: LocalAws) -> None:
     """Make the embedded AWS forget everything that was deployed to it."""
     _server().reset(aws)
+
+
+def _check_nodes() -> None:
+    from hyperpod_constructs.local.nodes.requirements import missing
+
+    if (sentence := missing()) is not None:
+        raise CliError(sentence)
 
 
 def _server() -> Any:

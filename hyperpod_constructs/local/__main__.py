@@ -42,6 +42,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--region", required=True)
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--auth", action="store_true")
+    parser.add_argument("--nodes", action="store_true")
     parser.add_argument("--models", type=Path)
     return parser.parse_args()
 
@@ -81,8 +82,10 @@ async def _serve(options: argparse.Namespace, listener: socket.socket, port: int
 
     from hyperpod_constructs.local import mount
 
-    aws = mount.with_credentials(LocalAws(f"http://{HOST}:{port}", options.account, options.region, os.getpid(), options.auth))
-    app = mount.application(aws, options.models)
+    aws = mount.with_credentials(
+        LocalAws(f"http://{HOST}:{port}", options.account, options.region, os.getpid(), options.auth, options.nodes)
+    )
+    app = mount.application(aws, options.models, options.directory)
     config = Config()
     config.bind = [f"fd://{listener.detach()}"]
     config.keep_alive_timeout = 75
@@ -101,7 +104,7 @@ async def _serve(options: argparse.Namespace, listener: socket.socket, port: int
         await asyncio.to_thread(mount.make_administrator, aws)
     write_state(options.directory, aws)
     await server
-    await asyncio.to_thread(mount.stop)
+    await asyncio.to_thread(app.stop)
 
 
 if __name__ == "__main__":

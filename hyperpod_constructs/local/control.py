@@ -1,4 +1,4 @@
-"""The emulator's own paths: `/_hyperpod/health`, `/_hyperpod/reset`, `/_hyperpod/faults`."""
+"""The emulator's own paths: `/_hyperpod/health`, `/_hyperpod/reset`, `/_hyperpod/faults`, `/_hyperpod/nodes`."""
 
 from __future__ import annotations
 
@@ -23,23 +23,27 @@ class Control:
         services: Sequence[Service],
         resets: Sequence[Callable[[], None]],
         set_faults: Callable[[Mapping[str, Any]], Mapping[str, Any]],
+        nodes: Callable[[], Sequence[Mapping[str, Any]]],
     ) -> None:
         self._services = services
         self._resets = resets
         self._set_faults = set_faults
+        self._nodes = nodes
 
     async def answer(self, method: str, path: str, body: bytes) -> Answer:
         """Answer one request; the second part is the JSON body."""
         match method, path.removeprefix(PREFIX):
             case "GET", "health":
                 return 200, {"pid": os.getpid(), "services": [service.name for service in self._services]}
+            case "GET", "nodes":
+                return 200, {"nodes": self._nodes()}
             case "POST", "reset":
                 await asyncio.to_thread(self._reset)
                 return 200, {}
             case "POST", "faults":
                 return await self._faults(body)
             case _:
-                return 404, {"message": f"no such path: {method} {path}; there are health, reset and faults"}
+                return 404, {"message": f"no such path: {method} {path}; there are health, nodes, reset and faults"}
 
     def _reset(self) -> None:
         for reset in (*self._resets, *(service.reset for service in self._services)):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
+import os
 import secrets
 import threading
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hyperpod_constructs.local import managed_policies, ministack
 from hyperpod_constructs.local.authorization import ResourceNames
@@ -40,6 +41,9 @@ from hyperpod_constructs.local.s3.bucket import Bucket, BucketPolicy
 from hyperpod_constructs.local.server import LocalAws
 from hyperpod_constructs.local.service import Service
 from hyperpod_constructs.local.serving import JsonService
+
+if TYPE_CHECKING:
+    from hyperpod_constructs.local.virtual_fleet import VirtualFleet
 
 PROVIDERS: tuple[Callable[[Clients], ResourceProvider], ...] = (
     Bucket,
@@ -94,11 +98,12 @@ Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 class Application:
     """The ASGI application: the emulator's own paths, and everything else to ministack."""
 
-    def __init__(self, control: Control, auth: bool, warm_up: Callable[[], None]) -> None:
+    def __init__(self, control: Control, auth: bool, warm_up: Callable[[], None], stop: Callable[[], None]) -> None:
         self.started = asyncio.Event()
         self._control = control
         self._auth = auth
         self._warm_up = warm_up
+        self.stop = stop
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one connection."""
@@ -134,8 +139,10 @@ class Application:
         await send({"type": "http.response.body", "body": json.dumps(answer).encode()})
 
 
-def application(aws: LocalAws, data: Path | None) -> Application:
-    """The application that serves this AWS; `data` is a botocore data folder, or None for the installed one."""
+def application(aws: LocalAws, data: Path | None, directory: Path) -> Application:
+    """The application that serves this AWS; `data` is a botocore data folder, or None for the installed one. Virtual nodes keep
+    their disks under `directory`.
+    """
 
     def caller() -> Any:
         return ministack.caller(aws.endpoint)
@@ -144,7 +151,8 @@ def application(aws: LocalAws, data: Path | None) -> Application:
     ec2 = Ec2(caller)
     ministack.serve("ec2", ec2.answer)
     clients, faults, names = BotoClients(data), Faults(), ResourceNames()
-    services: list[Service] = [HyperPod(faults, clients), Fsx(faults, clients)]
+    fleet = _virtual_fleet(directory, clients) if aws.nodes else None
+    services: list[Service] = [HyperPod(faults, clients, fleet=fleet), Fsx(faults, clients)]
     providers = [kind(clients) for kind in PROVIDERS]
     for provider in providers:
         ministack.provide(provider, aws.endpoint, tags=provider.type_name in TAGGED)
@@ -169,18 +177,35 @@ def application(aws: LocalAws, data: Path | None) -> Application:
         return faults.to_json()
 
     administrator = [lambda: make_administrator(aws)] if aws.auth else []
-    control = Control(services, [ministack.reset, ec2.reset, lambda: faults.assign(Faults()), *administrator], set_faults)
+    control = Control(
+        services,
+        [ministack.reset, ec2.reset, lambda: faults.assign(Faults()), *administrator],
+        set_faults,
+        fleet.running if fleet is not None else list,
+    )
 
     def warm_up() -> None:
         gate.load()
         ec2.load()
 
-    return Application(control, aws.auth, warm_up)
+    def stop() -> None:
+        ministack.end_lambda_workers()
+        if fleet is not None:
+            fleet.close()
+
+    return Application(control, aws.auth, warm_up, stop)
 
 
-def stop() -> None:
-    """End what the emulator started: the processes of Lambda functions."""
-    ministack.end_lambda_workers()
+def _virtual_fleet(directory: Path, clients: Clients) -> VirtualFleet:
+    """The fleet of virtual nodes. Its module is loaded only where it is asked for: it runs as root on Linux."""
+    from hyperpod_constructs.local.virtual_fleet import VirtualFleet
+
+    return VirtualFleet(directory / "nodes", image_cache(), clients)
+
+
+def image_cache() -> Path:
+    """Where the image of virtual nodes is kept between runs: in the user's cache directory."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hyperpod-constructs" / "images"
 
 
 def with_credentials(aws: LocalAws) -> LocalAws:

@@ -38,7 +38,7 @@ class LocalAws:
     """A running embedded AWS: where it listens, whose account it plays, and with which credentials to call it.
 
     `account` is 12 digits. Without `auth` the access key id is the account and every call is allowed; with `auth` it belongs to an
-    IAM user with AdministratorAccess, because the root user may not assume roles.
+    IAM user with AdministratorAccess, because the root user may not assume roles. With `nodes` instances are virtual nodes.
     """
 
     endpoint: str
@@ -46,6 +46,7 @@ class LocalAws:
     region: str
     pid: int
     auth: bool = False
+    nodes: bool = False
     access_key_id: str = ""
     secret_access_key: str = "local"
 
@@ -118,6 +119,7 @@ def start(
     directory: Path,
     *,
     auth: bool = False,
+    nodes: bool = False,
     models: Path | None = None,
     account: str = "123456789012",
     region: str = "us-west-2",
@@ -126,8 +128,9 @@ def start(
     """Start the embedded AWS as a detached process and wait until it answers.
 
     `directory` holds its state file, its log and its temporary files; one directory has one server, and one that runs already with
-    the same account, region and `auth` is returned as it is. `models` is a botocore data folder with newer service models than the
-    installed botocore's, which are used otherwise. `port` 0 takes a free one.
+    the same account, region, `auth` and `nodes` is returned as it is. `nodes` boots a virtual node for every instance, as root.
+    `models` is a botocore data folder with newer service models than the installed botocore's, which are used otherwise. `port` 0
+    takes a free one.
 
     Raises ValueError if the account is not 12 digits, LocalAwsError if the server does not start or another kind runs there.
     """
@@ -135,10 +138,10 @@ def start(
         raise ValueError(f"account: found {account!r}; it must be 12 digits, for example '123456789012'")
     existing = running(directory)
     if existing is not None:
-        if (existing.account, existing.region, existing.auth) != (account, region, auth):
+        if (existing.account, existing.region, existing.auth, existing.nodes) != (account, region, auth, nodes):
             raise LocalAwsError(
-                f"an embedded aws with account={existing.account} region={existing.region} auth={existing.auth} runs in"
-                f" {directory}; stop it first, or use another directory"
+                f"an embedded aws with account={existing.account} region={existing.region} auth={existing.auth} "
+                f"nodes={existing.nodes} runs in {directory}; stop it first, or use another directory"
             )
         return existing
     directory.mkdir(parents=True, exist_ok=True)
@@ -147,6 +150,8 @@ def start(
     command += ["--account", account, "--region", region, "--port", str(port)]
     if auth:
         command.append("--auth")
+    if nodes:
+        command.append("--nodes")
     if models is not None:
         command += ["--models", str(models.resolve())]
     with (directory / LOG_FILE).open("wb") as log:
@@ -194,6 +199,13 @@ def reset(aws: LocalAws) -> None:
     request = urllib.request.Request(f"{aws.endpoint}/_hyperpod/reset", method="POST")
     with _open(request, 30.0):
         pass
+
+
+def virtual_nodes(aws: LocalAws) -> list[dict[str, Any]]:
+    """The virtual nodes that run: `InstanceId`, `InstanceGroupName`, `Name`, and the `Command` that starts a program on each."""
+    with _open(urllib.request.Request(f"{aws.endpoint}/_hyperpod/nodes"), 30.0) as answer:
+        nodes: list[dict[str, Any]] = json.loads(answer.read())["nodes"]
+    return nodes
 
 
 def _wait_until_ready(directory: Path, launched: int) -> LocalAws:

@@ -2,10 +2,12 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from hyperpod_constructs.cli import connect as module
 from hyperpod_constructs.cli.connect import command, connect
 from hyperpod_constructs.cli.console import CliError
 from hyperpod_constructs.cli.target import TargetName
@@ -63,10 +65,26 @@ def test_fails_when_no_node_runs() -> None:
         command(ARN, "workers", NODES[2:], "us-west-2")
 
 
-def test_fails_to_open_a_shell_in_the_embedded_aws(target: StubbedTarget) -> None:
+def test_fails_to_open_a_shell_where_nothing_boots(target: StubbedTarget, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "running_virtual_nodes", list)
     answer_cluster(target)
-    with pytest.raises(CliError, match="no node boots in the embedded AWS"):
+    with pytest.raises(CliError, match="this embedded AWS boots no nodes"):
         _connect(target, TargetName.LOCAL, only_print=False)
+
+
+@pytest.mark.parametrize(("terminal", "shell"), [(True, ["bash", "-l"]), (False, ["bash", "-s"])])
+def test_opens_a_shell_on_the_virtual_controller(
+    target: StubbedTarget, monkeypatch: pytest.MonkeyPatch, terminal: bool, shell: list[str]
+) -> None:
+    ran: list[list[str]] = []
+    nodes = [{"InstanceId": node["InstanceId"], "Command": ["nsenter", node["InstanceGroupName"]]} for node in NODES]
+    monkeypatch.setattr(module, "running_virtual_nodes", lambda: nodes)
+    monkeypatch.setattr("sys.stdin", SimpleNamespace(isatty=lambda: terminal))
+    monkeypatch.setattr(os, "execvp", lambda _, command: ran.append(command))
+    answer_cluster(target)
+    monkeypatch.setattr(module, "_replace_process", lambda *_: None)
+    _connect(target, TargetName.LOCAL, only_print=False)
+    assert ran == [["nsenter", "controller", *shell]]
 
 
 def test_fails_without_the_aws_cli(target: StubbedTarget, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -44,7 +44,7 @@ def cdk(workdir: Path, target: StubbedTarget, monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setattr(module, "run", fake.run)
     monkeypatch.setattr(module, "synthesize", fake.synthesize)
     monkeypatch.setattr(module, "bootstrap", fake.bootstrap)
-    monkeypatch.setattr(module, "embedded_aws", lambda auth: target)
+    monkeypatch.setattr(module, "embedded_aws", lambda **_: target)
     monkeypatch.setattr(AwsAccount, "of_caller", lambda: target)
     return fake
 
@@ -63,7 +63,7 @@ def _answer_deployment(target: StubbedTarget) -> None:
 
 
 def _deploy(where: TargetName, app: App, *, yes: bool = False) -> None:
-    module.deploy(where, app, yes=yes, auth=None)
+    module.deploy(where, app, yes=yes, auth=None, nodes=None)
 
 
 def test_local_bootstraps_once_and_deploys_the_assembly(

@@ -35,13 +35,13 @@ def test_importing_the_command_line_starts_neither_jsii_nor_boto3() -> None:
 
 def test_deploy_is_local_and_asks_by_default(calls: list[Any]) -> None:
     assert runner.invoke(app, ["deploy"]).exit_code == 0
-    assert calls == [((TargetName.LOCAL, App()), {"yes": False, "auth": None})]
+    assert calls == [((TargetName.LOCAL, App()), {"yes": False, "auth": None, "nodes": None})]
 
 
 def test_options_reach_the_deployment(calls: list[Any]) -> None:
     arguments = ["deploy", "--target", "aws", "--yes", "-c", "a=1", "-c", "b=2", "--app", "x", "--auth"]
     assert runner.invoke(app, arguments).exit_code == 0
-    assert calls == [((TargetName.AWS, App("x", ("a=1", "b=2"))), {"yes": True, "auth": True})]
+    assert calls == [((TargetName.AWS, App("x", ("a=1", "b=2"))), {"yes": True, "auth": True, "nodes": None})]
 
 
 @pytest.mark.parametrize(("value", "yes"), [("1", True), ("true", True), ("0", False), ("", False)])

@@ -12,6 +12,7 @@ from hyperpod_constructs.cli.console import CliError
 from hyperpod_constructs.cli.main import app
 from hyperpod_constructs.cli.target import AwsAccount, embedded_aws
 from hyperpod_constructs.local import server
+from hyperpod_constructs.local.nodes import requirements
 from hyperpod_constructs.local.server import LocalAws, LocalAwsError
 
 RUNNING = LocalAws("http://127.0.0.1:1", "123456789012", "us-west-2", 4711)
@@ -104,8 +105,8 @@ def test_the_one_that_runs_is_taken(started: list[Any], monkeypatch: pytest.Monk
 def test_newer_models_are_passed_when_they_are_there(started: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     (Path("models") / "botocore/data").mkdir(parents=True)
     monkeypatch.setattr(sys, "prefix", ".")
-    embedded_aws(auth=True)
-    assert started[0][1] == {"auth": True, "models": Path("models/botocore/data")}
+    embedded_aws(auth=True, nodes=False)
+    assert started[0][1] == {"auth": True, "nodes": False, "models": Path("models/botocore/data")}
 
 
 def test_fails_when_it_does_not_start(started: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -140,3 +141,16 @@ def test_local_commands_with_a_server(started: list[Any], monkeypatch: pytest.Mo
     assert "export AWS_ENDPOINT_URL=http://127.0.0.1:1\n" in runner.invoke(app, ["local", "env"]).stdout
     assert runner.invoke(app, ["local", "reset"]).exit_code == 0
     assert started == [("reset", RUNNING)]
+
+
+def test_nodes_are_booted_when_asked_for(started: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(requirements, "missing", lambda: None)
+    embedded_aws(nodes=True)
+    assert started[0][1]["nodes"] is True
+
+
+def test_fails_by_name_where_no_node_can_boot(started: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(requirements, "missing", lambda: "virtual nodes need root, for namespaces and mounts: run with sudo.")
+    with pytest.raises(CliError, match="virtual nodes need root"):
+        embedded_aws(nodes=True)
+    assert started == []

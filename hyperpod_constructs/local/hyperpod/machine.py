@@ -104,7 +104,7 @@ class Machine:
                         node.updated, node.spec = second, group.spec
             self._in_service(cluster, second)
 
-        cluster.timeline.at(now + self._nodes.step, finish)
+        self._nodes.renew(cluster, [node for group in groups for node in group.nodes], now, finish)
 
     def delete(self, cluster: Cluster, now: float) -> None:
         """Begin the deletion, which gives up whatever was under way."""

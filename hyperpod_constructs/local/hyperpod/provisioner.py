@@ -1,7 +1,8 @@
 """How nodes come and go: capacity, network, lifecycle script; and the second try of a node that failed.
 
 Not published, and decided here: a node without capacity is Pending and has no instance id yet; a node whose script
-failed stays in Failure. In continuous mode both are tried again whenever somebody looks and the fault is gone.
+failed stays in Failure. In continuous mode both are tried again whenever somebody looks and the fault that a test asked
+for is gone.
 Interfaces go when a node begins to shut down, not when it ends, so that nothing depends on who polls.
 """
 
@@ -12,16 +13,20 @@ from collections.abc import Callable, Iterable, Sequence
 from botocore.exceptions import ClientError
 
 from hyperpod_constructs.local.faults import Faults
+from hyperpod_constructs.local.hyperpod.fleet import Fleet
 from hyperpod_constructs.local.hyperpod.state import Cluster, Node, Place, Spec, instance_types, new_instance_id
 from hyperpod_constructs.local.hyperpod.world import World
 
+BOOT_POLL_SECONDS = 1.0
+
 
 class Provisioner:
-    """Launches, restarts and removes nodes; each transition takes `Faults.slow_creation` seconds."""
+    """Launches, restarts and removes nodes; each transition takes `Faults.slow_creation` seconds, and what its fleet needs."""
 
-    def __init__(self, faults: Faults, world: World) -> None:
+    def __init__(self, faults: Faults, world: World, fleet: Fleet) -> None:
         self._faults = faults
         self._world = world
+        self._fleet = fleet
 
     @property
     def step(self) -> float:
@@ -47,7 +52,9 @@ class Provisioner:
         def launch(second: float) -> None:
             for node in nodes:
                 self._launch(cluster, node, second)
-            cluster.timeline.at(second + self.step, finish)
+            booting = [node for node in nodes if _boots(node)]
+            self._fleet.launch(cluster, booting)
+            cluster.timeline.at(second + self.step, lambda later: self.when_booted(cluster, booting, later, finish))
 
         def finish(second: float) -> None:
             for node in nodes:
@@ -56,10 +63,22 @@ class Provisioner:
 
         cluster.timeline.at(now + self.step, launch if nodes else then)
 
+    def when_booted(self, cluster: Cluster, nodes: Sequence[Node], second: float, then: Callable[[float], None]) -> None:
+        """Go on with `then` as soon as the boot of every node has ended."""
+        if any(_boots(node) and self._fleet.outcome(node) is None for node in nodes):
+            cluster.timeline.at(second + BOOT_POLL_SECONDS, lambda later: self.when_booted(cluster, nodes, later, then))
+        else:
+            then(second)
+
+    def renew(self, cluster: Cluster, nodes: Sequence[Node], now: float, then: Callable[[float], None]) -> None:
+        """Boot the nodes again under their instance ids with new root volumes, and go on with `then`."""
+        self._fleet.launch(cluster, nodes)
+        cluster.timeline.at(now + self.step, lambda later: self.when_booted(cluster, nodes, later, then))
+
     def retry(self, cluster: Cluster, now: float, then: Callable[[float], None]) -> None:
         """Try the nodes again that failed and would not fail now."""
         nodes = [node for node in cluster.nodes() if node.waiting and self._capacity(node) is not None]
-        nodes += [node for node in cluster.nodes() if node.status == "Failure" and node.group not in self._faults.failing_scripts]
+        nodes += [node for node in cluster.nodes() if node.status == "Failure" and self._would_pass(node)]
         for node in nodes:
             node.instance_id = node.message = ""
         if nodes:
@@ -76,6 +95,7 @@ class Provisioner:
 
     def restart(self, cluster: Cluster, nodes: Sequence[Node], status: str, now: float, then: Callable[[float], None]) -> None:
         """Take the nodes through a status and back to Running: the lifecycle script does not run."""
+        self._fleet.reboot(nodes)
         for node in nodes:
             node.status = status
 
@@ -85,13 +105,14 @@ class Provisioner:
                     node.status = "Running"
             then(second)
 
-        cluster.timeline.at(now + self.step, finish)
+        cluster.timeline.at(now + self.step, lambda later: self.when_booted(cluster, nodes, later, finish))
 
     def remove(self, cluster: Cluster, nodes: Sequence[Node], now: float) -> None:
         """Shut the nodes down; they are gone one transition later."""
         for node in nodes:
             node.status, node.waiting = "ShuttingDown", False
             cluster.record(now, "Instance", "Instance termination started", node=node)
+        self._fleet.terminate(nodes)
         self._world.leave_network(cluster, nodes)
 
         def drop(_: float) -> None:
@@ -101,9 +122,13 @@ class Provisioner:
         cluster.timeline.at(now + self.step, drop)
 
     def run_script(self, cluster: Cluster, node: Node) -> str | None:
-        """Write the node's lifecycle log; returns the failure of its script, if a test asked for one."""
-        failure = self._faults.failing_scripts.get(node.group) if "LifeCycleConfig" in node.spec else None
-        self._world.log_script(cluster, node, failure)
+        """Write the node's lifecycle log; returns the failure of its script, its own or one that a test asked for."""
+        outcome = self._fleet.outcome(node)
+        failure, lines = (None, ()) if outcome is None else (outcome.failure, outcome.log)
+        asked = self._faults.failing_scripts.get(node.group) if "LifeCycleConfig" in node.spec else None
+        if asked is not None:
+            failure, lines = asked, (*lines, "A test asked for the failure of this script:", asked, "exit status 1")
+        self._world.log_script(cluster, node, lines)
         if failure is None:
             return None
         stream = f"LifecycleConfig/{node.group}/{node.instance_id}"
@@ -111,6 +136,11 @@ class Provisioner:
             f"Lifecycle scripts did not run successfully on instance {node.instance_id} of instance group {node.group}:"
             f" {failure} (CloudWatch log group {cluster.log_group}, stream {stream})"
         )
+
+    def _would_pass(self, node: Node) -> bool:
+        """Whether a failure was asked for by a test that does not ask any more; scripts that failed by themselves do again."""
+        outcome = self._fleet.outcome(node)
+        return node.group not in self._faults.failing_scripts and (outcome is None or outcome.failure is None)
 
     def _capacity(self, node: Node) -> str | None:
         if node.group in self._faults.no_capacity:
@@ -152,6 +182,10 @@ class Provisioner:
     def _failed(cluster: Cluster, node: Node, second: float, description: str) -> None:
         metadata = {"Instance": _facts(node) | {"FailureMessage": node.message}}
         cluster.record(second, "Instance", description, level="Error", node=node, metadata=metadata)
+
+
+def _boots(node: Node) -> bool:
+    return bool(node.instance_id) and node.status in ("Pending", "SystemUpdating")
 
 
 def first_failure(nodes: Iterable[Node]) -> str | None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
@@ -15,6 +15,7 @@ from hyperpod_constructs.local.clients import BotoClients, Clients, partition
 from hyperpod_constructs.local.faults import Faults
 from hyperpod_constructs.local.hyperpod.addresses import Places, taken
 from hyperpod_constructs.local.hyperpod.checks import Subnets, check_surroundings
+from hyperpod_constructs.local.hyperpod.fleet import Fleet, Records
 from hyperpod_constructs.local.hyperpod.machine import Machine
 from hyperpod_constructs.local.hyperpod.machine import Places as PlacesByGroup
 from hyperpod_constructs.local.hyperpod.nodes import NodeOperations
@@ -42,16 +43,20 @@ class HyperPod:
     """Amazon SageMaker, as far as HyperPod goes. `clock` gives seconds since the epoch; the real time unless a test
     gives another.
 
-    State moves when it is looked at, by the time that has passed; see `state.Timeline`.
+    Nodes are records unless a fleet boots them. State moves when it is looked at, by the time that has passed; see
+    `state.Timeline`.
     """
 
     name = "sagemaker"
 
-    def __init__(self, faults: Faults, clients: Clients | None = None, clock: Callable[[], float] = time.time) -> None:
+    def __init__(
+        self, faults: Faults, clients: Clients | None = None, clock: Callable[[], float] = time.time, fleet: Fleet | None = None
+    ) -> None:
         self.faults = faults
         self._clients = BotoClients() if clients is None else clients
         self._clock = clock
-        self._provisioner = Provisioner(faults, World(self._clients))
+        self._fleet = Records() if fleet is None else fleet
+        self._provisioner = Provisioner(faults, World(self._clients), self._fleet)
         self._machine = Machine(self._provisioner)
         self._batch = NodeOperations(self._machine, self._provisioner)
         self._clusters: dict[str, Cluster] = {}
@@ -91,6 +96,7 @@ class HyperPod:
     def reset(self) -> None:
         """Forget every cluster."""
         with self._lock:
+            self._fleet.terminate([node for cluster in self._clusters.values() for node in cluster.nodes()])
             self._clusters.clear()
             self._batch.forget()
 
@@ -120,6 +126,7 @@ class HyperPod:
             )
         check_create(parameters)
         settings, specs = settings_of(parameters), list(parameters.get("InstanceGroups", ()))
+        self._check_fleet(specs, settings)
         subnets = check_surroundings(specs, settings, self._clients, caller)
         places = self._places({spec["InstanceGroupName"]: (spec, spec["InstanceCount"]) for spec in specs}, subnets, settings)
         groups = {spec["InstanceGroupName"]: Group(spec) for spec in specs}
@@ -135,6 +142,7 @@ class HyperPod:
         check_update(cluster, parameters)
         settings = settings_of(parameters)
         specs = groups_after(cluster, parameters)
+        self._check_fleet(specs, cluster.settings)
         subnets = check_surroundings(specs, {**cluster.settings, **settings}, self._clients, cluster.caller)
         wanted: dict[str, tuple[Spec, int]] = {}
         for spec in specs:
@@ -143,6 +151,11 @@ class HyperPod:
             wanted[spec["InstanceGroupName"]] = (spec, max(0, spec["InstanceCount"] - alive))
         self._machine.update(cluster, specs, self._places(wanted, subnets, cluster.settings), settings, now)
         return {"ClusterArn": cluster.arn}
+
+    def _check_fleet(self, specs: Sequence[Spec], settings: Mapping[str, Any]) -> None:
+        objection = self._fleet.objection(specs, settings)
+        if objection is not None:
+            raise refusal(objection)
 
     def _places(self, wanted: Mapping[str, tuple[Spec, int]], subnets: Subnets, settings: Mapping[str, Any]) -> PlacesByGroup:
         places = Places(subnets, taken(self._clusters.values()), settings)
@@ -224,6 +237,10 @@ class HyperPod:
 
         def find(wanted: Mapping[str, int]) -> PlacesByGroup:
             specs = {name: cluster.groups[name].spec for name in wanted}
+            self._check_fleet(
+                [{**group.spec, "InstanceCount": group.target + wanted.get(name, 0)} for name, group in cluster.groups.items()],
+                cluster.settings,
+            )
             subnets = check_surroundings(specs.values(), cluster.settings, self._clients, cluster.caller)
             return self._places({name: (specs[name], count) for name, count in wanted.items()}, subnets, cluster.settings)
 

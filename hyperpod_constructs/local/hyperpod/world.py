@@ -8,7 +8,7 @@ on AWS.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -46,23 +46,12 @@ class World:
                     raise
             node.interface = None
 
-    def log_script(self, cluster: Cluster, node: Node, failure: str | None) -> None:
-        """Write the node's lifecycle log: that nothing ran, or the failure that a test asked for. Without scripts there
-        is none.
-        """
-        scripts = node.spec.get("LifeCycleConfig")
-        if scripts is None:
-            return
-        entry = f"{scripts['SourceS3Uri'].rstrip('/')}/{scripts.get('OnCreate', scripts.get('OnInitComplete'))}"
-        lines = [
-            "This is the embedded AWS: no node booted and no lifecycle script ran.",
-            f"On AWS, {node.instance_id} of instance group {node.group} would run {entry} now.",
-        ]
-        if failure is not None:
-            lines += ["A test asked for the failure of this script:", failure, "exit status 1"]
-        self._put(cluster, f"LifecycleConfig/{node.group}/{node.instance_id}", lines)
+    def log_script(self, cluster: Cluster, node: Node, lines: Sequence[str]) -> None:
+        """Write the node's lifecycle log. Without scripts there is none."""
+        if "LifeCycleConfig" in node.spec and lines:
+            self._put(cluster, f"LifecycleConfig/{node.group}/{node.instance_id}", lines)
 
-    def _put(self, cluster: Cluster, stream: str, lines: list[str]) -> None:
+    def _put(self, cluster: Cluster, stream: str, lines: Sequence[str]) -> None:
         logs = self._clients("logs", cluster.caller)
         _create(logs.create_log_group, logGroupName=cluster.log_group)
         _create(logs.create_log_stream, logGroupName=cluster.log_group, logStreamName=stream)

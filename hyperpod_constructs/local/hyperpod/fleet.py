@@ -1,0 +1,64 @@
+"""What boots the nodes of a cluster. Without a fleet nodes are records: they run at once, and their scripts do not."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from hyperpod_constructs.local.hyperpod.state import Cluster, Node, Spec
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a boot ended: the failure of the node's scripts, if they failed, and the lines of their log."""
+
+    failure: str | None
+    log: tuple[str, ...]
+
+
+class Fleet(Protocol):
+    """Boots, reboots and ends nodes. Every method returns at once; what takes time goes on behind it."""
+
+    def objection(self, specs: Sequence[Spec], settings: Spec) -> str | None:
+        """Why a cluster of these groups cannot be booted, in one sentence."""
+
+    def launch(self, cluster: Cluster, nodes: Sequence[Node]) -> None:
+        """Begin to boot nodes that have an instance id, with new disks, and to run their scripts. A node whose logical id was
+        launched before takes the place of that one.
+        """
+
+    def outcome(self, node: Node) -> Outcome | None:
+        """How the node's latest boot ended; None while it goes on."""
+
+    def reboot(self, nodes: Sequence[Node]) -> None:
+        """Begin to reboot nodes with their disks."""
+
+    def terminate(self, nodes: Sequence[Node]) -> None:
+        """End nodes and forget their disks."""
+
+
+class Records:
+    """No fleet: every node is up as soon as it is launched."""
+
+    def objection(self, specs: Sequence[Spec], settings: Spec) -> str | None:
+        """Records hold any cluster."""
+        return None
+
+    def launch(self, cluster: Cluster, nodes: Sequence[Node]) -> None:
+        """Nothing boots."""
+
+    def outcome(self, node: Node) -> Outcome | None:
+        """Its log says that nothing ran."""
+        scripts = node.spec.get("LifeCycleConfig")
+        if scripts is None:
+            return Outcome(None, ())
+        entry = f"{scripts['SourceS3Uri'].rstrip('/')}/{scripts.get('OnCreate', scripts.get('OnInitComplete'))}"
+        said = "This is the embedded AWS: no node booted and no lifecycle script ran."
+        return Outcome(None, (said, f"On AWS, {node.instance_id} of instance group {node.group} would run {entry} now."))
+
+    def reboot(self, nodes: Sequence[Node]) -> None:
+        """Nothing reboots."""
+
+    def terminate(self, nodes: Sequence[Node]) -> None:
+        """Nothing ends."""

@@ -1,0 +1,223 @@
+"""The fleet of the embedded HyperPod that boots a virtual node for every instance, and runs the uploaded scripts on it."""
+
+from __future__ import annotations
+
+import json
+import logging
+import shlex
+import threading
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from itertools import groupby
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+from hyperpod_constructs.local.clients import Clients
+from hyperpod_constructs.local.hyperpod.fleet import Outcome
+from hyperpod_constructs.local.hyperpod.state import Cluster, Node, Spec
+from hyperpod_constructs.local.nodes import Image, NodesError, NodeSpec, Rig, VirtualNode
+from hyperpod_constructs.local.nodes.boot import LOG, Mode
+
+MIB_PER_NODE = 400
+"""Memory that one node takes at most while it boots: its disk is in memory. Measured with accounting on the controller."""
+
+NO_CONFIGURATION: Mapping[str, Any] = {"groups": {}, "mounts": {}}
+
+
+class VirtualFleet:
+    """Nodes of one cluster at a time. Changes are made one after another, in the order in which they were asked for.
+
+    Their shared file system ends with their cluster, unlike FSx.
+    """
+
+    def __init__(self, directory: Path, cache: Path, clients: Clients) -> None:
+        self._directory = directory
+        self._cache = cache
+        self._clients = clients
+        self._changes = ThreadPoolExecutor(max_workers=1, thread_name_prefix="virtual-fleet")
+        self._lock = threading.Lock()
+        self._rig: Rig | None = None
+        self._cluster = ""
+        self._by_logical_id: dict[str, VirtualNode] = {}
+        self._outcomes: dict[str, Outcome] = {}
+
+    def objection(self, specs: Sequence[Spec], settings: Spec) -> str | None:
+        """More nodes than memory holds, and clusters without Slurm."""
+        if "Slurm" not in settings.get("Orchestrator", {}):
+            return "virtual nodes run Slurm; a cluster with another orchestrator needs the embedded AWS without nodes (NODES=0)"
+        wanted, most = sum(spec["InstanceCount"] for spec in specs), _memory_mib() // MIB_PER_NODE
+        if wanted > most:
+            return (
+                f"{wanted} nodes need {wanted * MIB_PER_NODE} MiB, and this machine has memory for {most}; "
+                "lower the counts, or use the embedded AWS without nodes (NODES=0)"
+            )
+        return None
+
+    def launch(self, cluster: Cluster, nodes: Sequence[Node]) -> None:
+        """Boot the nodes; one that had the same logical id is replaced under its name and address."""
+        self._begin(nodes, lambda: self._launch(cluster, nodes))
+
+    def outcome(self, node: Node) -> Outcome | None:
+        """How the latest boot ended."""
+        with self._lock:
+            return self._outcomes.get(node.instance_id)
+
+    def reboot(self, nodes: Sequence[Node]) -> None:
+        """Reboot the nodes with their disks."""
+        self._begin(nodes, lambda: self._reboot(nodes))
+
+    def terminate(self, nodes: Sequence[Node]) -> None:
+        """Take the nodes away; without its controller the whole cluster goes."""
+        ended = [node for node in nodes if node.logical_id in self._by_logical_id]
+        if ended:
+            self._changes.submit(self._remove, ended)
+
+    def running(self) -> list[dict[str, Any]]:
+        """The nodes that run, with the command of the host that starts a program on each."""
+        return [
+            {
+                "InstanceId": node.instance_id,
+                "InstanceGroupName": node.group,
+                "Name": node.name,
+                "Command": node.command(),
+            }
+            for node in list(self._by_logical_id.values())
+            if node.running
+        ]
+
+    def close(self) -> None:
+        """Kill the nodes and leave the machine as it was."""
+        self._changes.shutdown(cancel_futures=True)
+        self._end_rig()
+
+    def _begin(self, nodes: Sequence[Node], change: Callable[[], None]) -> None:
+        if not nodes:
+            return
+        with self._lock:
+            for node in nodes:
+                self._outcomes.pop(node.instance_id, None)
+
+        def run() -> None:
+            try:
+                change()
+            except Exception as error:  # whatever it is, the service reports it as the failure of the nodes
+                logging.getLogger(__name__).exception("virtual nodes")
+                self._end({node.instance_id: Outcome(str(error), (f"failed: {error}",)) for node in nodes})
+
+        self._changes.submit(run)
+
+    def _end(self, outcomes: Mapping[str, Outcome]) -> None:
+        with self._lock:
+            self._outcomes.update(outcomes)
+
+    def _launch(self, cluster: Cluster, nodes: Sequence[Node]) -> None:
+        rig = self._rig_of(cluster)
+        known = [node for node in nodes if node.logical_id in self._by_logical_id]
+        for node in known:
+            replaced = rig.replace(self._by_logical_id[node.logical_id], instance_id=node.instance_id)
+            self._booted({node: replaced})
+        new = sorted((node for node in nodes if node not in known), key=_source)
+        for source, same in groupby(new, key=_source):
+            self._boot(rig, cluster, source, list(same))
+
+    def _boot(self, rig: Rig, cluster: Cluster, source: tuple[str, str, Mode], nodes: Sequence[Node]) -> None:
+        """Boot nodes whose scripts are the same."""
+        uri, entry, mode = source
+        scripts, config = self._scripts(cluster, uri, entry, mode)
+        groups: dict[str, list[Node]] = {}
+        for node in nodes:
+            groups.setdefault(node.group, []).append(node)
+        specs = [
+            NodeSpec(
+                group=name,
+                node_type=str(members[0].node_type),
+                count=len(members),
+                instance_ids=tuple(node.instance_id for node in members),
+            )
+            for name, members in groups.items()
+        ]
+        made = {node.instance_id: node for node in rig.boot(specs, scripts=scripts, config=config, mode=mode)}
+        self._booted({node: made[node.instance_id] for node in nodes})
+
+    def _booted(self, nodes: Mapping[Node, VirtualNode]) -> None:
+        for node, virtual in nodes.items():
+            self._by_logical_id[node.logical_id] = virtual
+            self._end({node.instance_id: Outcome(virtual.failure, _log(virtual))})
+
+    def _reboot(self, nodes: Sequence[Node]) -> None:
+        for node in nodes:
+            virtual = self._by_logical_id[node.logical_id]
+            virtual.reboot()
+            self._end({node.instance_id: Outcome(None, _log(virtual))})
+
+    def _remove(self, nodes: Sequence[Node]) -> None:
+        virtual = [self._by_logical_id.pop(node.logical_id) for node in nodes]
+        if self._rig is None:
+            return
+        if any(node.node_type == "Controller" for node in virtual):
+            self._end_rig()
+            return
+        for node in virtual:
+            self._rig.remove(node)
+
+    def _end_rig(self) -> None:
+        self._by_logical_id.clear()
+        if self._rig is not None:
+            self._rig.close()
+            self._rig = None
+
+    def _rig_of(self, cluster: Cluster) -> Rig:
+        if self._rig is None:
+            self._rig = Rig.create(self._directory, image=Image.build(self._cache), cluster=cluster.name)
+            self._cluster = cluster.arn
+        elif self._cluster != cluster.arn:
+            raise NodesError(f"the nodes of another cluster run on this machine: delete it before {cluster.name} boots")
+        return self._rig
+
+    def _scripts(self, cluster: Cluster, uri: str, entry: str, mode: Mode) -> tuple[Path, dict[str, Any]]:
+        """The scripts of a prefix in S3, with the entry point under the name of the mode, and their configuration."""
+        target = self._directory / "scripts" / uri.removeprefix("s3://").replace("/", "-")
+        target.mkdir(parents=True, exist_ok=True)
+        if not uri:
+            _write(target / f"{mode}.sh", b"#!/bin/sh\n")
+            return target, dict(NO_CONFIGURATION)
+        bucket, _, prefix = uri.removeprefix("s3://").partition("/")
+        s3 = self._clients("s3", cluster.caller)
+        for page in s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
+            for item in page.get("Contents", ()):
+                name = PurePosixPath(item["Key"].removeprefix(prefix).lstrip("/"))
+                if ".." in name.parts:
+                    raise NodesError(f"s3://{bucket}/{item['Key']} has .. in its key, which names a file outside the scripts")
+                _write(target / name, s3.get_object(Bucket=bucket, Key=item["Key"])["Body"].read())
+        if entry != f"{mode}.sh":
+            _write(target / f"{mode}.sh", f"#!/bin/sh\nexec ./{shlex.quote(entry)}\n".encode())
+        configuration = target / "config.json"
+        return target, json.loads(configuration.read_text()) if configuration.exists() else dict(NO_CONFIGURATION)
+
+
+def _source(node: Node) -> tuple[str, str, Mode]:
+    """Where a node's scripts are, the entry point's name, and the mode; empty texts without scripts."""
+    scripts = node.spec.get("LifeCycleConfig", {})
+    uri = str(scripts.get("SourceS3Uri", ""))
+    if "OnCreate" in scripts:
+        return uri, str(scripts["OnCreate"]), "on_create"
+    return uri, str(scripts.get("OnInitComplete", "")), "on_init_complete"
+
+
+def _write(path: Path, content: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(content)
+    if content.startswith(b"#!"):
+        path.chmod(0o755)
+
+
+def _log(node: VirtualNode) -> tuple[str, ...]:
+    if not node.running:
+        return ()
+    return tuple(node.run(["tail", "-n", "1000", LOG], check=False).stdout.splitlines())
+
+
+def _memory_mib() -> int:
+    lines: Iterable[str] = Path("/proc/meminfo").read_text(encoding="ascii").splitlines()
+    kibibytes = next(line.split()[1] for line in lines if line.startswith("MemAvailable:"))
+    return int(kibibytes) // 1024

@@ -1,0 +1,179 @@
+"""A cluster whose nodes really boot: the service waits for them, and says of them what became of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.local.hyperpod.fleet import Outcome
+from hyperpod_constructs.local.hyperpod.service import HyperPod
+from hyperpod_constructs.local.hyperpod.state import Cluster, Node, Spec
+from hyperpod_constructs.local.service import AwsError
+from tests.local.hyperpod_requests import checked, cluster
+from tests.local.moto_cloud import Cloud, moto_cloud
+
+Call = Callable[..., dict[str, Any]]
+DONE = Outcome(None, ("end: on_create: ok after 2.0 s",))
+
+
+class Fleet:
+    """A double: nodes boot when the test says so."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, list[str]]] = []
+        self.outcomes: dict[str, Outcome] = {}
+        self.most = 3
+
+    def objection(self, specs: Sequence[Spec], settings: Spec) -> str | None:
+        count = sum(spec["InstanceCount"] for spec in specs)
+        return None if count <= self.most else f"{count} nodes do not fit"
+
+    def launch(self, cluster: Cluster, nodes: Sequence[Node]) -> None:
+        self._note("launch", nodes)
+
+    def outcome(self, node: Node) -> Outcome | None:
+        return self.outcomes.get(node.instance_id)
+
+    def reboot(self, nodes: Sequence[Node]) -> None:
+        self._note("reboot", nodes)
+
+    def terminate(self, nodes: Sequence[Node]) -> None:
+        self._note("terminate", nodes)
+
+    def boot(self, outcome: Outcome = DONE) -> None:
+        """End every boot that goes on."""
+        _, booted = next(call for call in reversed(self.calls) if call[0] in ("launch", "reboot"))
+        self.outcomes |= dict.fromkeys(booted, outcome)
+
+    def _note(self, verb: str, nodes: Sequence[Node]) -> None:
+        names = [node.instance_id for node in nodes]
+        for name in names:
+            self.outcomes.pop(name, None)
+        if names:
+            self.calls.append((verb, names))
+
+
+@pytest.fixture
+def cloud() -> Iterator[Cloud]:
+    with moto_cloud() as account:
+        yield account
+
+
+@pytest.fixture
+def fleet() -> Fleet:
+    return Fleet()
+
+
+@pytest.fixture
+def call(cloud: Cloud, fleet: Fleet) -> Call:
+    return checked(HyperPod(cloud.faults, cloud.client, cloud.clock, fleet))
+
+
+def nodes(call: Call, part: str = "") -> list[dict[str, Any]]:
+    asked = {"InstanceGroupNameContains": part} if part else {}
+    return list(call("ListClusterNodes", ClusterName="demo", **asked)["ClusterNodeSummaries"])
+
+
+def states(call: Call) -> list[str]:
+    return [node["InstanceStatus"]["Status"] for node in nodes(call)]
+
+
+def status(call: Call) -> str:
+    return str(call("DescribeCluster", ClusterName="demo")["ClusterStatus"])
+
+
+def created(cloud: Cloud, call: Call, fleet: Fleet) -> None:
+    call("CreateCluster", **cluster(cloud))
+    for _ in range(2):
+        cloud.clock.tick(5)
+        status(call)
+        fleet.boot()
+    cloud.clock.tick(5)
+    assert (status(call), states(call)) == ("InService", ["Running"] * 3)
+
+
+def test_the_cluster_waits_for_the_boot_of_its_controller(cloud: Cloud, call: Call, fleet: Fleet) -> None:
+    call("CreateCluster", **cluster(cloud))
+    cloud.clock.tick(60)
+    assert (status(call), states(call)) == ("Creating", ["Pending"] * 3)
+    assert [verb for verb, _ in fleet.calls] == ["launch"]
+    fleet.boot()
+    cloud.clock.tick(5)
+    assert (status(call), states(call)) == ("InService", ["Running", "Pending", "Pending"])
+
+
+def test_the_log_is_the_node_s_own(cloud: Cloud, call: Call, fleet: Fleet) -> None:
+    created(cloud, call, fleet)
+    arn = call("DescribeCluster", ClusterName="demo")["ClusterArn"]
+    stream = f"LifecycleConfig/controller/{nodes(call, 'controller')[0]['InstanceId']}"
+    group = f"/aws/sagemaker/Clusters/demo/{arn.rpartition('/')[2]}"
+    events = cloud.client("logs").get_log_events(logGroupName=group, logStreamName=stream)["events"]
+    assert [event["message"] for event in events] == list(DONE.log)
+
+
+def test_a_script_that_fails_is_reported_and_not_tried_again(cloud: Cloud, call: Call, fleet: Fleet) -> None:
+    call("CreateCluster", **cluster(cloud))
+    cloud.clock.tick(5)
+    status(call)
+    fleet.boot()
+    cloud.clock.tick(5)
+    status(call)
+    fleet.boot(Outcome("/fsx: is not mounted", ("failed: /fsx: is not mounted",)))
+    cloud.clock.tick(60)
+    assert states(call) == ["Running", "Failure", "Failure"]
+    worker = nodes(call, "workers")[0]
+    detail = call("DescribeClusterNode", ClusterName="demo", NodeId=worker["InstanceId"])["NodeDetails"]
+    assert "/fsx: is not mounted" in detail["InstanceStatus"]["Message"]
+    assert [verb for verb, _ in fleet.calls] == ["launch", "launch"]
+
+
+def test_a_rebooted_node_is_pending_until_it_is_up(cloud: Cloud, call: Call, fleet: Fleet) -> None:
+    created(cloud, call, fleet)
+    worker = nodes(call, "workers")[0]["InstanceId"]
+    call("BatchRebootClusterNodes", ClusterName="demo", NodeIds=[worker])
+    cloud.clock.tick(60)
+    assert (fleet.calls[-1], sorted(states(call))) == (("reboot", [worker]), ["Pending", "Running", "Running"])
+    fleet.boot()
+    cloud.clock.tick(5)
+    assert states(call) == ["Running"] * 3
+
+
+def test_another_boots_in_the_place_of_a_replaced_node(cloud: Cloud, call: Call, fleet: Fleet) -> None:
+    created(cloud, call, fleet)
+    worker = nodes(call, "workers")[0]["InstanceId"]
+    call("BatchReplaceClusterNodes", ClusterName="demo", NodeIds=[worker])
+    cloud.clock.tick(5)
+    status(call)
+    verb, [successor] = fleet.calls[-1]
+    assert (verb, successor != worker) == ("launch", True)
+
+
+def test_a_software_update_boots_every_node_again(cloud: Cloud, call: Call, fleet: Fleet) -> None:
+    created(cloud, call, fleet)
+    before = sorted(node["InstanceId"] for node in nodes(call))
+    call("UpdateClusterSoftware", ClusterName="demo")
+    assert (fleet.calls[-1][0], sorted(fleet.calls[-1][1])) == ("launch", before)
+    cloud.clock.tick(60)
+    assert status(call) == "SystemUpdating"
+    fleet.boot()
+    cloud.clock.tick(5)
+    assert (status(call), sorted(node["InstanceId"] for node in nodes(call))) == ("InService", before)
+
+
+def test_deletion_ends_every_node(cloud: Cloud, call: Call, fleet: Fleet) -> None:
+    created(cloud, call, fleet)
+    every = sorted(node["InstanceId"] for node in nodes(call))
+    call("DeleteCluster", ClusterName="demo")
+    assert (fleet.calls[-1][0], sorted(fleet.calls[-1][1])) == ("terminate", every)
+
+
+def test_more_nodes_than_fit_are_refused(cloud: Cloud, call: Call, fleet: Fleet) -> None:
+    with pytest.raises(AwsError, match="4 nodes do not fit"):
+        call("CreateCluster", **cluster(cloud, workers=3))
+    created(cloud, call, fleet)
+    added = [{"InstanceGroupName": "workers", "IncrementTargetCountBy": 1}]
+    with pytest.raises(AwsError, match="4 nodes do not fit"):
+        call("BatchAddClusterNodes", ClusterName="demo", NodesToAdd=added)
+    assert len(nodes(call)) == 3
