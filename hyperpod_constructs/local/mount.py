@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
 import secrets
 import threading
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
@@ -13,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hyperpod_constructs.local import managed_policies, ministack
+from hyperpod_constructs.local.attendant import Attendant
 from hyperpod_constructs.local.authorization import ResourceNames
 from hyperpod_constructs.local.clients import BotoClients, Clients
 from hyperpod_constructs.local.control import PREFIX, Control
@@ -152,7 +152,8 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
     ministack.serve("ec2", ec2.answer)
     clients, faults, names = BotoClients(data), Faults(), ResourceNames()
     fleet = _virtual_fleet(directory, clients) if aws.nodes else None
-    services: list[Service] = [HyperPod(faults, clients, fleet=fleet), Fsx(faults, clients)]
+    hyperpod = HyperPod(faults, clients, fleet=fleet)
+    services: list[Service] = [hyperpod, Fsx(faults, clients)]
     providers = [kind(clients) for kind in PROVIDERS]
     for provider in providers:
         ministack.provide(provider, aws.endpoint, tags=provider.type_name in TAGGED)
@@ -188,9 +189,12 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
         gate.load()
         ec2.load()
 
+    attendant = Attendant(hyperpod.tend) if fleet is not None else None
+
     def stop() -> None:
         ministack.end_lambda_workers()
-        if fleet is not None:
+        if fleet is not None and attendant is not None:
+            attendant.stop()
             fleet.close()
 
     return Application(control, aws.auth, warm_up, stop)
@@ -200,12 +204,7 @@ def _virtual_fleet(directory: Path, clients: Clients) -> VirtualFleet:
     """The fleet of virtual nodes. Its module is loaded only where it is asked for: it runs as root on Linux."""
     from hyperpod_constructs.local.virtual_fleet import VirtualFleet
 
-    return VirtualFleet(directory / "nodes", image_cache(), clients)
-
-
-def image_cache() -> Path:
-    """Where the image of virtual nodes is kept between runs: in the user's cache directory."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hyperpod-constructs" / "images"
+    return VirtualFleet(directory / "nodes", clients)
 
 
 def with_credentials(aws: LocalAws) -> LocalAws:

@@ -8,20 +8,29 @@ import shlex
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from itertools import groupby
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import Any, NamedTuple, cast
 
+from hyperpod_constructs.instance_type import ClusterInstanceType
 from hyperpod_constructs.local.clients import Clients
-from hyperpod_constructs.local.hyperpod.fleet import Outcome
-from hyperpod_constructs.local.hyperpod.state import Cluster, Node, Spec
+from hyperpod_constructs.local.hyperpod.fleet import Outcome, Recovery
+from hyperpod_constructs.local.hyperpod.state import Cluster, Node, Spec, instance_types
 from hyperpod_constructs.local.nodes import Image, NodesError, NodeSpec, Rig, VirtualNode
 from hyperpod_constructs.local.nodes.boot import LOG, Mode
+from hyperpod_constructs.local.nodes.doubles import health_agent
 
 MIB_PER_NODE = 400
 """Memory that one node takes at most while it boots: its disk is in memory. Measured with accounting on the controller."""
 
 NO_CONFIGURATION: Mapping[str, Any] = {"groups": {}, "mounts": {}}
+
+
+class Source(NamedTuple):
+    """Where a node's scripts are, the entry point's name, and the mode; empty texts without scripts."""
+
+    uri: str
+    entry: str
+    mode: Mode
 
 
 class VirtualFleet:
@@ -30,14 +39,14 @@ class VirtualFleet:
     Their shared file system ends with their cluster, unlike FSx.
     """
 
-    def __init__(self, directory: Path, cache: Path, clients: Clients) -> None:
+    def __init__(self, directory: Path, clients: Clients) -> None:
         self._directory = directory
-        self._cache = cache
         self._clients = clients
         self._changes = ThreadPoolExecutor(max_workers=1, thread_name_prefix="virtual-fleet")
         self._lock = threading.Lock()
         self._rig: Rig | None = None
         self._cluster = ""
+        self._closed = False
         self._by_logical_id: dict[str, VirtualNode] = {}
         self._outcomes: dict[str, Outcome] = {}
 
@@ -45,10 +54,11 @@ class VirtualFleet:
         """More nodes than memory holds, and clusters without Slurm."""
         if "Slurm" not in settings.get("Orchestrator", {}):
             return "virtual nodes run Slurm; a cluster with another orchestrator needs the embedded AWS without nodes (NODES=0)"
-        wanted, most = sum(spec["InstanceCount"] for spec in specs), _memory_mib() // MIB_PER_NODE
+        wanted = sum(spec["InstanceCount"] for spec in specs)
+        most = _memory_mib() // MIB_PER_NODE + len(self._by_logical_id)
         if wanted > most:
             return (
-                f"{wanted} nodes need {wanted * MIB_PER_NODE} MiB, and this machine has memory for {most}; "
+                f"{wanted} nodes of {MIB_PER_NODE} MiB each are wanted, and this machine has memory for {most}; "
                 "lower the counts, or use the embedded AWS without nodes (NODES=0)"
             )
         return None
@@ -61,6 +71,17 @@ class VirtualFleet:
         """How the latest boot ended."""
         with self._lock:
             return self._outcomes.get(node.instance_id)
+
+    def marks(self) -> dict[str, Recovery]:
+        """What Slurm says of its nodes, and that those which are off are to be replaced."""
+        with self._lock:
+            settled = [node for node in self._by_logical_id.values() if node.instance_id in self._outcomes]
+        controller = next((node for node in settled if node.node_type == "Controller" and node.running), None)
+        if controller is None:
+            return {}
+        free = {mark.node: cast(Recovery, mark.action) for mark in health_agent.read_marks(controller) if mark.free}
+        found = {node.instance_id: free[node.name] for node in settled if node.name in free}
+        return found | {node.instance_id: "Action:Replace" for node in settled if not node.running}
 
     def reboot(self, nodes: Sequence[Node]) -> None:
         """Reboot the nodes with their disks."""
@@ -87,7 +108,8 @@ class VirtualFleet:
 
     def close(self) -> None:
         """Kill the nodes and leave the machine as it was."""
-        self._changes.shutdown(cancel_futures=True)
+        self._closed = True
+        self._changes.shutdown(wait=False, cancel_futures=True)
         self._end_rig()
 
     def _begin(self, nodes: Sequence[Node], change: Callable[[], None]) -> None:
@@ -112,43 +134,44 @@ class VirtualFleet:
 
     def _launch(self, cluster: Cluster, nodes: Sequence[Node]) -> None:
         rig = self._rig_of(cluster)
-        known = [node for node in nodes if node.logical_id in self._by_logical_id]
-        for node in known:
-            replaced = rig.replace(self._by_logical_id[node.logical_id], instance_id=node.instance_id)
-            self._booted({node: replaced})
-        new = sorted((node for node in nodes if node not in known), key=_source)
-        for source, same in groupby(new, key=_source):
-            self._boot(rig, cluster, source, list(same))
+        heads_first = sorted(nodes, key=lambda node: node.node_type != "Controller")
+        for source in dict.fromkeys(map(_source, heads_first)):
+            scripts, config = self._scripts(cluster, source)
+            same = [node for node in heads_first if _source(node) == source]
+            new = [node for node in same if not self._replaced(rig, node, scripts, config)]
+            if new:
+                made = rig.boot(_specs(new), scripts=scripts, config=config, mode=source.mode)
+                by_id = {node.instance_id: node for node in made}
+                for node in new:
+                    self._booted(node, by_id[node.instance_id])
 
-    def _boot(self, rig: Rig, cluster: Cluster, source: tuple[str, str, Mode], nodes: Sequence[Node]) -> None:
-        """Boot nodes whose scripts are the same."""
-        uri, entry, mode = source
-        scripts, config = self._scripts(cluster, uri, entry, mode)
-        groups: dict[str, list[Node]] = {}
-        for node in nodes:
-            groups.setdefault(node.group, []).append(node)
-        specs = [
-            NodeSpec(
-                group=name,
-                node_type=str(members[0].node_type),
-                count=len(members),
-                instance_ids=tuple(node.instance_id for node in members),
-            )
-            for name, members in groups.items()
-        ]
-        made = {node.instance_id: node for node in rig.boot(specs, scripts=scripts, config=config, mode=mode)}
-        self._booted({node: made[node.instance_id] for node in nodes})
-
-    def _booted(self, nodes: Mapping[Node, VirtualNode]) -> None:
-        for node, virtual in nodes.items():
-            self._by_logical_id[node.logical_id] = virtual
-            self._end({node.instance_id: Outcome(virtual.failure, _log(virtual))})
+    def _replaced(self, rig: Rig, node: Node, scripts: Path, config: Mapping[str, Any]) -> bool:
+        """Whether the node took the place of another."""
+        old = self._by_logical_id.get(node.logical_id)
+        if old is None:
+            return False
+        mode = _source(node).mode
+        virtual = rig.replace(old, instance_id=node.instance_id, scripts=scripts, config=config, mode=mode)
+        self._return_to_slurm(rig, virtual)
+        self._booted(node, virtual)
+        return True
 
     def _reboot(self, nodes: Sequence[Node]) -> None:
         for node in nodes:
             virtual = self._by_logical_id[node.logical_id]
             virtual.reboot()
-            self._end({node.instance_id: Outcome(None, _log(virtual))})
+            if self._rig is not None:
+                self._return_to_slurm(self._rig, virtual)
+            self._booted(node, virtual)
+
+    def _return_to_slurm(self, rig: Rig, node: VirtualNode) -> None:
+        if node is not rig.controller:
+            health_agent.return_to_slurm(rig.controller, node)
+
+    def _booted(self, node: Node, virtual: VirtualNode) -> None:
+        with self._lock:
+            self._by_logical_id[node.logical_id] = virtual
+        self._end({node.instance_id: Outcome(virtual.failure, _log(virtual))})
 
     def _remove(self, nodes: Sequence[Node]) -> None:
         virtual = [self._by_logical_id.pop(node.logical_id) for node in nodes]
@@ -167,21 +190,24 @@ class VirtualFleet:
             self._rig = None
 
     def _rig_of(self, cluster: Cluster) -> Rig:
+        if self._closed:
+            raise NodesError("the embedded AWS stops")
         if self._rig is None:
-            self._rig = Rig.create(self._directory, image=Image.build(self._cache), cluster=cluster.name)
+            self._rig = Rig.create(self._directory, image=Image.build(), cluster=cluster.name)
             self._cluster = cluster.arn
         elif self._cluster != cluster.arn:
             raise NodesError(f"the nodes of another cluster run on this machine: delete it before {cluster.name} boots")
         return self._rig
 
-    def _scripts(self, cluster: Cluster, uri: str, entry: str, mode: Mode) -> tuple[Path, dict[str, Any]]:
+    def _scripts(self, cluster: Cluster, source: Source) -> tuple[Path, dict[str, Any]]:
         """The scripts of a prefix in S3, with the entry point under the name of the mode, and their configuration."""
-        target = self._directory / "scripts" / uri.removeprefix("s3://").replace("/", "-")
+        target = self._directory / "scripts" / source.uri.removeprefix("s3://").replace("/", "-")
         target.mkdir(parents=True, exist_ok=True)
-        if not uri:
-            _write(target / f"{mode}.sh", b"#!/bin/sh\n")
+        entry = f"{source.mode}.sh"
+        if not source.uri:
+            _write(target / entry, b"#!/bin/sh\n")
             return target, dict(NO_CONFIGURATION)
-        bucket, _, prefix = uri.removeprefix("s3://").partition("/")
+        bucket, _, prefix = source.uri.removeprefix("s3://").partition("/")
         s3 = self._clients("s3", cluster.caller)
         for page in s3.get_paginator("list_objects_v2").paginate(Bucket=bucket, Prefix=prefix):
             for item in page.get("Contents", ()):
@@ -189,19 +215,38 @@ class VirtualFleet:
                 if ".." in name.parts:
                     raise NodesError(f"s3://{bucket}/{item['Key']} has .. in its key, which names a file outside the scripts")
                 _write(target / name, s3.get_object(Bucket=bucket, Key=item["Key"])["Body"].read())
-        if entry != f"{mode}.sh":
-            _write(target / f"{mode}.sh", f"#!/bin/sh\nexec ./{shlex.quote(entry)}\n".encode())
+        if source.entry != entry:
+            _write(target / entry, f"#!/bin/sh\nexec ./{shlex.quote(source.entry)}\n".encode())
         configuration = target / "config.json"
         return target, json.loads(configuration.read_text()) if configuration.exists() else dict(NO_CONFIGURATION)
 
 
-def _source(node: Node) -> tuple[str, str, Mode]:
-    """Where a node's scripts are, the entry point's name, and the mode; empty texts without scripts."""
+def _source(node: Node) -> Source:
     scripts = node.spec.get("LifeCycleConfig", {})
-    uri = str(scripts.get("SourceS3Uri", ""))
-    if "OnCreate" in scripts:
-        return uri, str(scripts["OnCreate"]), "on_create"
-    return uri, str(scripts.get("OnInitComplete", "")), "on_init_complete"
+    mode: Mode = "on_create" if "OnCreate" in scripts else "on_init_complete"
+    return Source(str(scripts.get("SourceS3Uri", "")), str(scripts.get("OnCreate", scripts.get("OnInitComplete", ""))), mode)
+
+
+def _specs(nodes: Sequence[Node]) -> list[NodeSpec]:
+    """One for each group; GPUs as many as its instance type has."""
+    groups: dict[str, list[Node]] = {}
+    for node in nodes:
+        groups.setdefault(node.group, []).append(node)
+    return [
+        NodeSpec(
+            group=name,
+            node_type=str(members[0].node_type),
+            count=len(members),
+            gpus=_gpus(members[0]),
+            instance_ids=tuple(node.instance_id for node in members),
+        )
+        for name, members in groups.items()
+    ]
+
+
+def _gpus(node: Node) -> int:
+    accelerator = ClusterInstanceType.of(instance_types(node.spec)[0]).accelerator
+    return accelerator.count if accelerator is not None and accelerator.kind == "gpu" else 0
 
 
 def _write(path: Path, content: bytes) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 from botocore.loaders import Loader
 from botocore.model import ServiceModel
@@ -14,6 +14,14 @@ from hyperpod_constructs.local.constraints import violations
 from hyperpod_constructs.local.hyperpod.service import HyperPod
 from hyperpod_constructs.local.service import Service
 from tests.local.moto_cloud import CALLER, Cloud
+
+
+class Surroundings(Protocol):
+    """What a cluster is put into."""
+
+    role: str
+    subnet: str
+    security_group: str
 
 
 @cache
@@ -45,7 +53,7 @@ def new_hyperpod(cloud: Cloud) -> Callable[..., dict[str, Any]]:
     return checked(HyperPod(cloud.faults, cloud.client, cloud.clock))
 
 
-def group(cloud: Cloud, name: str, node_type: str | None, count: int = 1, **members: Any) -> dict[str, Any]:
+def group(cloud: Surroundings, name: str, node_type: str | None, count: int = 1, **members: Any) -> dict[str, Any]:
     """An instance group with scripts; a Compute group is in the partition `gpu`."""
     spec: dict[str, Any] = {
         "InstanceGroupName": name,
@@ -62,7 +70,7 @@ def group(cloud: Cloud, name: str, node_type: str | None, count: int = 1, **memb
     return {key: value for key, value in (spec | members).items() if value is not None}
 
 
-def cluster(cloud: Cloud, *, continuous: bool = True, workers: int = 2, **members: Any) -> dict[str, Any]:
+def cluster(cloud: Surroundings, *, continuous: bool = True, workers: int = 2, **members: Any) -> dict[str, Any]:
     """A CreateCluster request: a controller and workers in the account's subnet."""
     request: dict[str, Any] = {
         "ClusterName": "demo",

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.local.hyperpod.fleet import Outcome
+from hyperpod_constructs.local.hyperpod.fleet import Outcome, Recovery
 from hyperpod_constructs.local.hyperpod.service import HyperPod
 from hyperpod_constructs.local.hyperpod.state import Cluster, Node, Spec
 from hyperpod_constructs.local.service import AwsError
@@ -24,6 +24,7 @@ class Fleet:
     def __init__(self) -> None:
         self.calls: list[tuple[str, list[str]]] = []
         self.outcomes: dict[str, Outcome] = {}
+        self.marked: dict[str, Recovery] = {}
         self.most = 3
 
     def objection(self, specs: Sequence[Spec], settings: Spec) -> str | None:
@@ -35,6 +36,9 @@ class Fleet:
 
     def outcome(self, node: Node) -> Outcome | None:
         return self.outcomes.get(node.instance_id)
+
+    def marks(self) -> dict[str, Recovery]:
+        return self.marked
 
     def reboot(self, nodes: Sequence[Node]) -> None:
         self._note("reboot", nodes)
@@ -67,8 +71,13 @@ def fleet() -> Fleet:
 
 
 @pytest.fixture
-def call(cloud: Cloud, fleet: Fleet) -> Call:
-    return checked(HyperPod(cloud.faults, cloud.client, cloud.clock, fleet))
+def service(cloud: Cloud, fleet: Fleet) -> HyperPod:
+    return HyperPod(cloud.faults, cloud.client, cloud.clock, fleet)
+
+
+@pytest.fixture
+def call(service: HyperPod) -> Call:
+    return checked(service)
 
 
 def nodes(call: Call, part: str = "") -> list[dict[str, Any]]:
@@ -148,6 +157,44 @@ def test_another_boots_in_the_place_of_a_replaced_node(cloud: Cloud, call: Call,
     status(call)
     verb, [successor] = fleet.calls[-1]
     assert (verb, successor != worker) == ("launch", True)
+
+
+def test_marked_nodes_recover_while_nobody_calls(cloud: Cloud, call: Call, fleet: Fleet, service: HyperPod) -> None:
+    created(cloud, call, fleet)
+    broken, stuck = (node["InstanceId"] for node in nodes(call, "workers"))
+    fleet.marked = {broken: "Action:Replace", stuck: "Action:Reboot"}
+    service.tend()
+    assert fleet.calls[-1] == ("reboot", [stuck])
+    cloud.clock.tick(1)
+    service.tend()
+    verb, [successor] = fleet.calls[-1]
+    assert (verb, successor not in (broken, stuck)) == ("launch", True)
+    events = call("ListClusterEvents", ClusterName="demo", ResourceType="Instance")["Events"]
+    said = {event["InstanceId"]: event["Description"] for event in events if "recovery" in event["Description"]}
+    assert said == {broken: "Automatic node recovery: Action:Replace", stuck: "Automatic node recovery: Action:Reboot"}
+
+
+def test_a_marked_controller_stays(cloud: Cloud, call: Call, fleet: Fleet, service: HyperPod) -> None:
+    created(cloud, call, fleet)
+    fleet.marked = {nodes(call, "controller")[0]["InstanceId"]: "Action:Replace"}
+    before = list(fleet.calls)
+    service.tend()
+    cloud.clock.tick(5)
+    service.tend()
+    assert (fleet.calls, states(call)) == (before, ["Running"] * 3)
+
+
+def test_without_automatic_recovery_marks_stay_marks(cloud: Cloud, call: Call, fleet: Fleet, service: HyperPod) -> None:
+    call("CreateCluster", **{**cluster(cloud), "NodeRecovery": "None"})
+    for _ in range(3):
+        cloud.clock.tick(5)
+        status(call)
+        fleet.boot()
+    cloud.clock.tick(5)
+    fleet.marked = {node["InstanceId"]: "Action:Replace" for node in nodes(call, "workers")}
+    before = list(fleet.calls)
+    service.tend()
+    assert (fleet.calls, states(call)) == (before, ["Running"] * 3)
 
 
 def test_a_software_update_boots_every_node_again(cloud: Cloud, call: Call, fleet: Fleet) -> None:

@@ -16,7 +16,6 @@ from hyperpod_constructs.local.nodes import Image, NodeSpec, Rig, VirtualNode, m
 WAIT_SECONDS = 600.0
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = Path(__file__).parent / "scripts"
-CACHE = ROOT / "build" / "nodes"
 LUSTRE = {
     "type": "lustre",
     "path": "/fsx",
@@ -43,7 +42,7 @@ def require_nodes() -> None:
 @pytest.fixture(scope="session")
 def image() -> Image:
     require_nodes()
-    return Image.build(CACHE)
+    return Image.build()
 
 
 @pytest.fixture(scope="session")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
 import sys
@@ -9,11 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_constructs.local.nodes import Image, NodesError, Rig, requirements
+from hyperpod_constructs.local.nodes import Image, NodesError, ledger, requirements, slots
 from hyperpod_constructs.local.nodes.doubles.health_agent import Mark, marks
 from hyperpod_constructs.local.nodes.doubles.programs.mount_table import render
 from hyperpod_constructs.local.nodes.ledger import Ledger
-from tests.nodes.conftest import CACHE, SCRIPTS, WAIT_SECONDS, require_nodes
+from hyperpod_constructs.local.nodes.slots import Slot
+from tests.nodes.conftest import SCRIPTS, WAIT_SECONDS, require_nodes
 
 NODES = """\
 NodeName=a Arch=x86_64 State=IDLE+FAIL ThreadsPerCore=1    Reason=Action:Replace [root@2026-11-21T15:51:31]
@@ -57,7 +59,7 @@ def test_another_system_is_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 def test_image_is_built_once(image: Image) -> None:
     before = [layer.stat().st_ctime_ns for layer in image.layers]
 
-    again = Image.build(CACHE)
+    again = Image.build()
     assert again == image
     assert [layer.stat().st_ctime_ns for layer in again.layers] == before
 
@@ -79,26 +81,45 @@ CRASH = """
 import os, sys
 from pathlib import Path
 from hyperpod_constructs.local.nodes import Image, NodeSpec, Rig
-rig = Rig.create(Path(sys.argv[1]), image=Image.build(Path(sys.argv[2])), wait_seconds=600)
-rig.boot([NodeSpec("controller", "Controller", 1)], scripts=Path(sys.argv[3]), config={}, mode="on_create")
+rig = Rig.create(Path(sys.argv[1]), image=Image.build(), wait_seconds=600)
+rig.boot([NodeSpec("controller", "Controller", 1)], scripts=Path(sys.argv[2]), config={}, mode="on_create")
+print(rig.slot.directory / "made", flush=True)
 os._exit(9)
 """
-
-
-def host_state() -> tuple[str, ...]:
-    mounts = "".join(line for line in Path("/proc/mounts").read_text().splitlines() if "hyperpod" in line)
-    groups = sorted(str(path) for path in Path("/sys/fs/cgroup").glob("**/hyperpod-nodes"))
-    spaces = sorted(path.name for path in Path("/run/netns").glob("hpn-*")) if Path("/run/netns").exists() else []
-    return mounts, *groups, *spaces, Path("/proc/sys/fs/inotify/max_user_instances").read_text()
+MADE = {
+    "mount": lambda name: any(line.split()[1] == name for line in Path("/proc/mounts").read_text().splitlines()),
+    "namespace": lambda name: Path("/run/netns", name).exists(),
+    "cgroup": lambda name: any(Path("/sys/fs/cgroup").glob(f"**/hyperpod-nodes/{name}")),
+    "directory": lambda name: Path(name).exists(),
+}
 
 
 def test_next_rig_cleans_up_after_a_crash(image: Image, tmp_path: Path) -> None:
-    with Rig.create(tmp_path / "rig", image=image, wait_seconds=WAIT_SECONDS):
-        pass
-    before = host_state()
-    command = [sys.executable, "-c", CRASH, str(tmp_path / "rig"), str(CACHE), str(SCRIPTS)]
-    assert subprocess.run(command, check=False).returncode == 9  # noqa: S603
-    assert host_state() != before
-    with Rig.create(tmp_path / "rig", image=image, wait_seconds=WAIT_SECONDS):
-        pass
-    assert host_state() == before
+    command = [sys.executable, "-c", CRASH, str(tmp_path / "crashed"), str(SCRIPTS)]
+    crashed = subprocess.run(command, check=False, stdout=subprocess.PIPE, text=True)  # noqa: S603
+    assert crashed.returncode == 9
+    made = [json.loads(line) for line in Path(crashed.stdout.strip()).read_text().splitlines()]
+    assert {kind for kind, _, _ in made} == set(MADE)
+    assert [entry for entry in made if not MADE[entry[0]](entry[1])] == []
+    Slot.take(WAIT_SECONDS).leave()
+    assert [entry for entry in made if MADE[entry[0]](entry[1])] == []
+
+
+@pytest.fixture
+def setting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A setting of a kernel that is not the host's, and slots of no other rig."""
+    value = tmp_path / "sys" / slots.INOTIFY
+    value.parent.mkdir(parents=True)
+    value.write_text("128\n")
+    monkeypatch.setattr(ledger, "SYSCTL", tmp_path / "sys")
+    monkeypatch.setattr(slots, "STATE", tmp_path / "state")
+    return value
+
+
+def test_the_last_rig_restores_the_settings_of_the_kernel(setting: Path) -> None:
+    first, second = Slot.take(0), Slot.take(0)
+    assert (first.number, second.number, setting.read_text()) == (0, 1, "8192")
+    first.leave()
+    assert setting.read_text() == "8192"
+    second.leave()
+    assert setting.read_text() == "128"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Literal, Protocol
 
 from hyperpod_constructs.local.hyperpod.state import Cluster, Node, Spec
+
+Recovery = Literal["Action:Replace", "Action:Reboot"]
+"""What a node's reason in Slurm asks of the service, exactly so."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,6 +33,9 @@ class Fleet(Protocol):
 
     def outcome(self, node: Node) -> Outcome | None:
         """How the node's latest boot ended; None while it goes on."""
+
+    def marks(self) -> Mapping[str, Recovery]:
+        """The instance ids of nodes that are to be replaced or rebooted now, having no job. May take seconds."""
 
     def reboot(self, nodes: Sequence[Node]) -> None:
         """Begin to reboot nodes with their disks."""
@@ -56,6 +62,10 @@ class Records:
         entry = f"{scripts['SourceS3Uri'].rstrip('/')}/{scripts.get('OnCreate', scripts.get('OnInitComplete'))}"
         said = "This is the embedded AWS: no node booted and no lifecycle script ran."
         return Outcome(None, (said, f"On AWS, {node.instance_id} of instance group {node.group} would run {entry} now."))
+
+    def marks(self) -> Mapping[str, Recovery]:
+        """Records do not break."""
+        return {}
 
     def reboot(self, nodes: Sequence[Node]) -> None:
         """Nothing reboots."""

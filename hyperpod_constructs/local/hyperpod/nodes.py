@@ -4,9 +4,10 @@ can.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from hyperpod_constructs.local.hyperpod.fleet import Recovery
 from hyperpod_constructs.local.hyperpod.machine import Machine
 from hyperpod_constructs.local.hyperpod.machine import Places as PlacesByGroup
 from hyperpod_constructs.local.hyperpod.provisioner import Provisioner
@@ -16,6 +17,8 @@ from hyperpod_constructs.local.service import AwsError
 
 MAXIMUM_ADDED = 50
 MAXIMUM_DELETED = 99
+AUTOMATIC = "Automatic"
+REPLACE: Recovery = "Action:Replace"
 
 
 class NodeOperations:
@@ -80,17 +83,37 @@ class NodeOperations:
     def reboot(self, cluster: Cluster, request: Mapping[str, Any], now: float) -> dict[str, Any]:
         """BatchRebootClusterNodes. The node is Pending while it reboots; the documentation does not name its status."""
         nodes, answer = self._choose(cluster, request, ("InstanceIdNotFound", "InvalidInstanceStatus"), "ErrorCode")
-        self._nodes.restart(cluster, nodes, "Pending", now, lambda second: None)
+        self._restart(cluster, nodes, now)
         return answer
 
     def replace(self, cluster: Cluster, request: Mapping[str, Any], now: float) -> dict[str, Any]:
         """BatchReplaceClusterNodes: other instances with the same logical ids. Controllers stay."""
         codes = ("InstanceIdNotFound", "InvalidInstanceStatus")
         nodes, answer = self._choose(cluster, request, codes, "ErrorCode", spare_controllers=True, failed_too=True)
+        self._replace(cluster, nodes, now)
+        return answer
+
+    def recover(self, cluster: Cluster, marks: Mapping[str, Recovery], now: float) -> None:
+        """Automatic node recovery: replace or reboot the marked nodes of a cluster in service. Controllers stay."""
+        if cluster.status != "InService" or cluster.settings.get("NodeRecovery", AUTOMATIC) != AUTOMATIC:
+            return
+        marked = [node for node in cluster.nodes() if node.instance_id in marks and node.status == "Running"]
+        for node in marked:
+            cluster.record(now, "Instance", f"Automatic node recovery: {marks[node.instance_id]}", level="Warn", node=node)
+        replaced = [node for node in marked if marks[node.instance_id] == REPLACE and node.node_type != "Controller"]
+        restarted = [node for node in marked if marks[node.instance_id] != REPLACE]
+        if replaced:
+            self._replace(cluster, replaced, now)
+        if restarted:
+            self._restart(cluster, restarted, now)
+
+    def _restart(self, cluster: Cluster, nodes: Sequence[Node], now: float) -> None:
+        self._nodes.restart(cluster, nodes, "Pending", now, lambda second: None)
+
+    def _replace(self, cluster: Cluster, nodes: Sequence[Node], now: float) -> None:
         self._nodes.replace(
             cluster, nodes, now, lambda second: self._machine.settle(cluster, second) if cluster.continuous else None
         )
-        return answer
 
     def _choose(
         self,

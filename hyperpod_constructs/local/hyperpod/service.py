@@ -93,6 +93,15 @@ class HyperPod:
             self._advance(now)
             return answer(deepcopy(dict(parameters)), caller, now)
 
+    def tend(self) -> None:
+        """Let time pass, and recover the nodes that are marked for it: what the service does while nobody calls it."""
+        marks = self._fleet.marks()
+        with self._lock:
+            now = self._clock()
+            self._advance(now)
+            for cluster in self._clusters.values():
+                self._batch.recover(cluster, marks, now)
+
     def reset(self) -> None:
         """Forget every cluster."""
         with self._lock:

@@ -1,6 +1,6 @@
 """Virtual nodes: real systemd and real Slurm on one Linux machine, to run a cluster's scripts and jobs on.
 
-    with Rig.create(directory, image=Image.build(cache)) as rig:
+    with Rig.create(directory, image=Image.build()) as rig:
         rig.boot([NodeSpec("controller", "Controller", 1), NodeSpec("workers", "Compute", 2)], scripts=…, config=…)
         rig.await_idle()
         print(rig.controller.run(["srun", "-N2", "hostname"]).stdout)

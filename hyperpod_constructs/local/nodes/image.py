@@ -9,6 +9,7 @@ from __future__ import annotations
 import fcntl
 import hashlib
 import json
+import os
 import shutil
 import tempfile
 from collections.abc import Callable
@@ -101,19 +102,24 @@ class Image:
     layers: tuple[Path, ...]
 
     @classmethod
-    def build(cls, cache: Path) -> Image:
-        """The image in that cache, built when its recipe is new there.
+    def build(cls, cache: Path | None = None) -> Image:
+        """The image in that cache, built when its recipe is new there; by default in the user's cache directory.
 
         Raises :class:`NodesError` when the machine lacks something (see :func:`missing`) or the build fails.
         """
         if (sentence := missing()) is not None:
             raise NodesError(sentence)
+        cache = _user_cache() if cache is None else cache
         cache.mkdir(parents=True, exist_ok=True)
         with (cache / "lock").open("w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             base = _cached(cache, "base", json.dumps([SUITE, PACKAGES, CUSTOMIZE]).encode(), _build_base)
             layer = _cached(cache, "layer", _layer_recipe(), _build_layer)
         return cls(layers=(layer, base))
+
+
+def _user_cache() -> Path:
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "hyperpod-constructs" / "images"
 
 
 def _cached(cache: Path, kind: str, recipe: bytes, build: Callable[[Path], None]) -> Path:

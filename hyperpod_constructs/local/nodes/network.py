@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from hyperpod_constructs.local.nodes.commands import host
+from hyperpod_constructs.local.nodes.commands import attempt, host
 from hyperpod_constructs.local.nodes.ledger import Ledger, undo_namespace
 
 BRIDGE = "switch0"
@@ -56,6 +56,8 @@ class Network:
         return Path("/run/netns", name)
 
     def detach(self, address: str) -> None:
+        """The cable goes by itself only with the last of the namespace's sockets, which may outlive the node."""
+        attempt("ip", "-n", self.switch, "link", "delete", _port(address))
         undo_namespace(_namespace(address))
 
     def set_link(self, address: str, *, up: bool) -> None:

@@ -125,9 +125,10 @@ class VirtualNode:
         self._container = Container.boot(self.name, root=root, namespace=self._namespace, binds=binds, console=console)
 
     def forget(self) -> None:
-        """Kills the node without removing what it has on the host."""
+        """Kills the node, also one that boots, without removing what it has on the host."""
         if self._container is not None:
             self._container.kill()
+        cgroups.kill(self.name)
 
     def destroy(self) -> None:
         """Kills the node and removes everything of it from the host."""

@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -24,6 +24,7 @@ from hyperpod_constructs.local.nodes.slots import Slot
 NODE_TYPES = ("Controller", "Login", "Compute")
 SHARED_MIB = 4096
 BOOT_THREADS = 8
+CLOSE_PAUSE_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +60,7 @@ class Rig:
         self._directory = directory
         self._image = image
         self._binds = dict(binds)
-        self._slot = slot
+        self.slot = slot
         self._ledger = slot.ledger
         self._network = Network(slot.number, slot.ledger)
         self._places = Places(shared=self.shared, control=directory / "control")
@@ -67,6 +68,7 @@ class Rig:
         self._numbers = 0
         self._boots: dict[VirtualNode, Boot] = {}
         self._changes = threading.RLock()
+        self._closed = False
 
     @classmethod
     def create(
@@ -100,10 +102,15 @@ class Rig:
         self.close()
 
     def close(self) -> None:
-        """Kills the nodes and undoes everything that the rig has made on the host."""
-        with ThreadPoolExecutor(max_workers=BOOT_THREADS) as pool:
-            list(pool.map(VirtualNode.forget, self.nodes))
-        self._slot.leave()
+        """Kills the nodes and undoes everything that the rig has made on the host; a boot on the way fails."""
+        self._closed = True
+        while not self._changes.acquire(timeout=CLOSE_PAUSE_SECONDS):
+            self._kill_all()
+        try:
+            self._kill_all()
+            self.slot.leave()
+        finally:
+            self._changes.release()
 
     def boot(
         self,
@@ -147,13 +154,24 @@ class Rig:
             self._bring_up({node: delays[node] for node in sorted(made, key=lambda node: node.node_type != "Controller")})
         return made
 
-    def replace(self, node: VirtualNode, *, instance_id: str | None = None) -> VirtualNode:
-        """Replaces a node as the service does: same name and address, new instance id, empty disk; the scripts run again."""
+    def replace(
+        self,
+        node: VirtualNode,
+        *,
+        instance_id: str | None = None,
+        scripts: Path | None = None,
+        config: Mapping[str, Any] | None = None,
+        mode: Mode | None = None,
+    ) -> VirtualNode:
+        """Replaces a node as the service does: same name and address, new instance id, empty disk; the scripts run again,
+        those of its boot unless others are given.
+        """
         with self._changes:
             node.destroy()
             new = self._node(node.group, node.node_type, node.index, node.number, node.hardware, instance_id)
             self.nodes[self.nodes.index(node)] = new
-            self._boots[new] = self._boots.pop(node)
+            boot = self._boots.pop(node)
+            self._boots[new] = replace(boot, scripts=scripts or boot.scripts, config=config or boot.config, mode=mode or boot.mode)
             self._bring_up({new: 0})
             self._tell([other for other in self.nodes if other is not new])
         return new
@@ -240,7 +258,17 @@ class Rig:
     def _bring_up(self, delays: Mapping[VirtualNode, float]) -> None:
         """Boots nodes side by side, those first that come first."""
         with ThreadPoolExecutor(max_workers=BOOT_THREADS) as pool:
-            list(pool.map(lambda node: self._boots[node].bring_up(node, self.nodes, delays[node]), delays))
+            list(pool.map(lambda node: self._bring_up_one(node, delays[node]), delays))
+
+    def _bring_up_one(self, node: VirtualNode, delay: float) -> None:
+        if self._closed:
+            node.failure = "the rig was closed before the node booted"
+            return
+        self._boots[node].bring_up(node, self.nodes, delay)
+
+    def _kill_all(self) -> None:
+        with ThreadPoolExecutor(max_workers=BOOT_THREADS) as pool:
+            list(pool.map(VirtualNode.forget, self.nodes))
 
     def _reconfigure(self) -> None:
         """Makes a running controller read the agent's files again; one that does not run reads them when it starts."""

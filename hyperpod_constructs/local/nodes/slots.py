@@ -29,7 +29,8 @@ class Slot:
 
     def __init__(self, number: int, lock: TextIO) -> None:
         self.number = number
-        self.ledger = Ledger(_directory(number) / "made")
+        self.directory = _directory(number)
+        self.ledger = Ledger(self.directory / "made")
         self._lock = lock
 
     @classmethod

@@ -73,9 +73,8 @@ class HealthAgent:
             controller = self._rig.controller
             if not controller.running:
                 continue
-            said = controller.run(["scontrol", "--oneliner", "show", "nodes"], check=False, timeout=20).stdout
             nodes = {node.name: node for node in self._rig.nodes if node is not controller}
-            found = {mark.node: mark for mark in marks(said)}
+            found = {mark.node: mark for mark in read_marks(controller)}
             for name, node in nodes.items():
                 if self._find_dead and not node.running and name not in found:
                     _update(controller, name, "State=FAIL", f"Reason={REPLACE}")
@@ -91,8 +90,22 @@ class HealthAgent:
             node.reboot()
         else:
             node.power_on()
-        _update(self._rig.controller, mark.node, "State=RESUME" if node.failure is None else "Reason=scripts failed")
+        return_to_slurm(self._rig.controller, node)
         self.actions.append(Action(mark.action, mark.node, time.monotonic() - started, node.failure))
+
+
+def read_marks(controller: VirtualNode) -> list[Mark]:
+    """The marks that Slurm knows of; none while it does not answer."""
+    return marks(controller.run(["scontrol", "--oneliner", "show", "nodes"], check=False, timeout=20).stdout)
+
+
+def return_to_slurm(controller: VirtualNode, node: VirtualNode) -> None:
+    """Gives a replaced or rebooted node back to the jobs, unless its scripts have failed.
+
+    Slurm that has not noticed the fault refuses to resume the node, which is in service for it.
+    """
+    setting = "State=RESUME" if node.failure is None else "Reason=scripts failed"
+    controller.run(["scontrol", "update", f"NodeName={node.name}", setting], check=False)
 
 
 def marks(nodes: str) -> list[Mark]:

@@ -3,8 +3,9 @@
 
 Public protocol: when the step fails and the health agent has marked a node of the job, the job is shrunk to its healthy
 nodes, expanded by new ones and the step is retried, with the lines that the service's documents show in the log; a job
-with GRES is requeued instead. The batch host cannot be shrunk away. Not documented, and so a choice of this double: when
-no node is marked for half a minute, or one that cannot go is, the step's exit code is the answer.
+with GRES is requeued instead. The batch host cannot be shrunk away. Not documented, and so a choice of this double: a node
+that went down has left a job with --no-kill and is replaced too; when no node is marked for half a minute, or one that
+cannot go is, the step's exit code is the answer.
 """
 
 from __future__ import annotations
@@ -53,10 +54,12 @@ def main(arguments: list[str]) -> int:
 
 
 def await_marks(job: str) -> set[str]:
-    """The job's nodes that are marked, as soon as there is one."""
+    """The job's nodes that are marked, or that Slurm has taken from it, as soon as there is one."""
     deadline = time.monotonic() + MARK_SECONDS
+    began_with = set(hostnames(os.environ["SLURM_JOB_NODELIST"]))
     while time.monotonic() < deadline:
-        marked = {node for node in nodes(job) if MARK.search(show(f"node {node}"))}
+        members = nodes(job)
+        marked = began_with.difference(members).union(node for node in members if MARK.search(show(f"node {node}")))
         if marked:
             return marked
         time.sleep(0.5)
@@ -68,7 +71,8 @@ def resize(job: str, marked: set[str]) -> None:
     say("Job failed - replacing nodes")
     say("Droping unhealthy nodes")
     healthy = [node for node in nodes(job) if node not in marked]
-    scontrol("update", f"JobId={job}", f"NodeList={','.join(healthy)}")
+    if marked.intersection(nodes(job)):
+        scontrol("update", f"JobId={job}", f"NodeList={','.join(healthy)}")
     say("Succesfully shrink job to retain healthy nodes " + ",".join(healthy))
     expansion = ["salloc", "--no-shell", f"--dependency=expand:{job}", f"--nodes={len(marked)}", *like(job)]
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM_", "SALLOC_", "SBATCH_"))}
@@ -108,7 +112,11 @@ def has_gres(job: str) -> bool:
 def nodes(job: str) -> list[str]:
     found = re.search(r" NodeList=(\S+)", show(f"job {job}"))
     assert found is not None
-    return scontrol("show", "hostnames", found[1]).split()
+    return hostnames(found[1])
+
+
+def hostnames(listed: str) -> list[str]:
+    return scontrol("show", "hostnames", listed).split()
 
 
 def show(what: str) -> str:

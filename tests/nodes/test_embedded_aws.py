@@ -1,0 +1,195 @@
+"""The embedded AWS with virtual nodes: instances boot, run the uploaded scripts, fail, and are replaced.
+
+The tests are the steps of one story, in their order.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import urllib.request
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.local import server
+from hyperpod_constructs.local.server import LocalAws
+from hyperpod_constructs.local.waiting import wait
+from tests.local.hyperpod_requests import cluster, group
+from tests.nodes.conftest import CONFIG, require_nodes
+
+SECONDS = 120.0
+BUCKET = "sagemaker-scripts"
+LOG = "/var/log/provision/provisioning.log"
+RUN = f"#!/bin/sh\necho version 1 >> {LOG}\n"
+FAIL = f"#!/bin/sh\necho the disk is on fire >> {LOG}\nexit 1\n"
+PREFIXES = {"good": RUN, "bad": FAIL}
+
+
+class Account:
+    """The embedded AWS with a VPC, a role and scripts; `call` asks SageMaker."""
+
+    def __init__(self, aws: LocalAws) -> None:
+        self.aws = aws
+        ec2, iam, s3 = aws.client("ec2"), aws.client("iam"), aws.client("s3")
+        self.sagemaker = aws.client("sagemaker")
+        self._logs = aws.client("logs")
+        vpc = ec2.create_vpc(CidrBlock="10.1.0.0/16")["Vpc"]["VpcId"]
+        self.subnet = str(ec2.create_subnet(VpcId=vpc, CidrBlock="10.1.0.0/24")["Subnet"]["SubnetId"])
+        self.security_group = str(ec2.create_security_group(GroupName="nodes", Description="nodes", VpcId=vpc)["GroupId"])
+        trust = {"Effect": "Allow", "Principal": {"Service": "sagemaker.amazonaws.com"}, "Action": "sts:AssumeRole"}
+        policy = json.dumps({"Version": "2012-10-17", "Statement": [trust]})
+        self.role = str(iam.create_role(RoleName="nodes", AssumeRolePolicyDocument=policy)["Role"]["Arn"])
+        everything = {"Effect": "Allow", "Action": "*", "Resource": "*"}
+        policy = json.dumps({"Version": "2012-10-17", "Statement": [everything]})
+        iam.put_role_policy(RoleName="nodes", PolicyName="everything", PolicyDocument=policy)
+        s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": "us-west-2"})
+        for prefix, script in PREFIXES.items():
+            self.upload(prefix, script)
+
+    def upload(self, prefix: str, script: str) -> None:
+        s3 = self.aws.client("s3")
+        s3.put_object(Bucket=BUCKET, Key=f"{prefix}/entry.sh", Body=script.encode())
+        s3.put_object(Bucket=BUCKET, Key=f"{prefix}/config.json", Body=json.dumps(CONFIG).encode())
+
+    def group(self, name: str, node_type: str, count: int = 1, prefix: str = "good") -> dict[str, Any]:
+        scripts = {"SourceS3Uri": f"s3://{BUCKET}/{prefix}/", "OnInitComplete": "entry.sh"}
+        return group(self, name, node_type, count, LifeCycleConfig=scripts)
+
+    def call(self, operation: str, **parameters: Any) -> dict[str, Any]:
+        answer: dict[str, Any] = getattr(self.sagemaker, operation)(ClusterName="demo", **parameters)
+        return answer
+
+    def nodes(self, group: str) -> dict[str, str]:
+        """Instance id to status."""
+        found = self.call("list_cluster_nodes", InstanceGroupNameContains=group)["ClusterNodeSummaries"]
+        return {node.get("InstanceId", ""): node["InstanceStatus"]["Status"] for node in found}
+
+    def settled(self, group: str, *statuses: str) -> list[str]:
+        """The ids of a group's nodes, once they have these statuses."""
+
+        def look() -> list[str] | None:
+            found = self.nodes(group)
+            return sorted(found) if sorted(found.values()) == sorted(statuses) else None
+
+        return wait(look, SECONDS, f"{group} with {statuses}")
+
+    def log(self, group: str, instance_id: str) -> list[str]:
+        arn = self.call("describe_cluster")["ClusterArn"]
+        name = f"/aws/sagemaker/Clusters/demo/{arn.rpartition('/')[2]}"
+        found = self._logs.get_log_events(logGroupName=name, logStreamName=f"LifecycleConfig/{group}/{instance_id}")
+        return [event["message"] for event in found["events"]]
+
+    def on(self, instance_id: str, *command: str) -> str:
+        """What a command says on a node, which `/_hyperpod/nodes` tells how to enter."""
+        entries = {node["InstanceId"]: node["Command"] for node in server.virtual_nodes(self.aws)}
+        done = subprocess.run(  # noqa: S603
+            [*entries[instance_id], *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, check=False
+        )
+        return done.stdout
+
+
+@pytest.fixture(scope="module")
+def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
+    require_nodes()
+    directory = tmp_path_factory.mktemp("aws")
+    aws = server.start(directory, nodes=True)
+    try:
+        yield Account(aws)
+    finally:
+        server.stop(directory)
+        assert not [line for line in Path("/proc/mounts").read_text().splitlines() if str(directory) in line]
+
+
+def test_more_than_the_machine_holds_is_refused(account: Account) -> None:
+    groups = [account.group("controller", "Controller"), account.group("workers", "Compute", 5000)]
+    with pytest.raises(Exception, match=r"5001 nodes of 400 MiB each are wanted, and this machine has memory for \d+"):
+        account.sagemaker.create_cluster(**cluster(account, InstanceGroups=groups))
+
+
+def test_eks_is_refused(account: Account) -> None:
+    eks = {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:123456789012:cluster/demo"}}
+    groups = [{key: value for key, value in account.group("workers", "Compute").items() if key != "SlurmConfig"}]
+    with pytest.raises(Exception, match="virtual nodes run Slurm"):
+        account.sagemaker.create_cluster(**cluster(account, Orchestrator=eks, InstanceGroups=groups))
+
+
+def test_instances_boot_and_run_the_uploaded_scripts(account: Account) -> None:
+    groups = [account.group("controller", "Controller"), account.group("workers", "Compute", 2)]
+    account.sagemaker.create_cluster(**cluster(account, InstanceGroups=groups))
+    workers = account.settled("workers", "Running", "Running")
+    (controller,) = account.settled("controller", "Running")
+
+    names = account.on(controller, "srun", "--nodes=2", "hostname").split()
+    assert sorted(names) == sorted(account.on(worker, "hostname").strip() for worker in workers)
+    assert account.log("workers", workers[0]) == ["version 1"]
+
+
+def test_a_failing_script_is_reported_with_its_cause(account: Account) -> None:
+    groups = [*account.call("describe_cluster")["InstanceGroups"]]
+    assert len(groups) == 2
+    wanted = [
+        account.group("controller", "Controller"),
+        account.group("workers", "Compute", 2),
+        account.group("broken", "Compute", 1, prefix="bad"),
+    ]
+    account.call("update_cluster", InstanceGroups=wanted)
+    (broken,) = account.settled("broken", "Failure")
+
+    message = account.call("describe_cluster_node", NodeId=broken)["NodeDetails"]["InstanceStatus"]["Message"]
+    assert "Lifecycle scripts did not run successfully" in message
+    assert "the disk is on fire" in message
+    assert account.log("broken", broken) == ["the disk is on fire"]
+    assert sorted(account.nodes("workers").values()) == ["Running", "Running"]
+    account.call("batch_delete_cluster_nodes", NodeIds=[broken])
+    account.settled("broken")
+
+
+def _recovered(account: Account, broken: str, fault: Callable[[str], object]) -> None:
+    """Another node is in the place of the broken one, and takes jobs."""
+    (controller,) = account.settled("controller", "Running")
+    name = account.on(broken, "hostname").strip()
+    fault(name)
+    wait(lambda: broken not in account.nodes("workers") or None, SECONDS, f"{broken} replaced")
+    workers = account.settled("workers", "Running", "Running")
+    assert broken not in workers
+    successor = next(worker for worker in workers if account.on(worker, "hostname").strip() == name)
+    assert account.on(successor, "cat", LOG).startswith("version 1")
+    assert account.on(controller, "srun", f"--nodelist={name}", "hostname").strip() == name
+
+
+def test_a_marked_node_is_replaced(account: Account) -> None:
+    (controller,) = account.settled("controller", "Running")
+
+    def mark(name: str) -> str:
+        return account.on(controller, "scontrol", "update", f"NodeName={name}", "State=FAIL", "Reason=Action:Replace")
+
+    _recovered(account, account.settled("workers", "Running", "Running")[0], mark)
+    events = account.call("list_cluster_events", ResourceType="Instance", MaxResults=100)["Events"]
+    assert "Automatic node recovery: Action:Replace" in [event["Description"] for event in events]
+
+
+def test_a_node_that_is_off_is_replaced(account: Account) -> None:
+    broken = account.settled("workers", "Running", "Running")[0]
+    _recovered(account, broken, lambda _: account.on(broken, "systemctl", "poweroff"))
+
+
+def test_a_software_update_runs_the_present_scripts(account: Account) -> None:
+    before = account.settled("workers", "Running", "Running")
+    account.upload("good", RUN.replace("version 1", "version 2"))
+    account.call("update_cluster_software")
+    wait(lambda: account.call("describe_cluster")["ClusterStatus"] == "InService" or None, SECONDS, "the software update")
+
+    assert account.settled("workers", "Running", "Running") == before
+    for node in (*before, *account.settled("controller", "Running")):
+        assert account.on(node, "cat", LOG) == "version 2\n"
+
+
+def test_nodes_end_with_their_cluster(account: Account) -> None:
+    assert server.virtual_nodes(account.aws)
+    account.call("delete_cluster")
+    wait(lambda: not server.virtual_nodes(account.aws) or None, SECONDS, "the end of the nodes")
+    with urllib.request.urlopen(f"{account.aws.endpoint}/_hyperpod/health", timeout=30) as answer:
+        assert answer.status == 200
