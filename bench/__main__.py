@@ -11,14 +11,17 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench import deployment, groups, imports, synthesis
+from bench import boot, deployment, groups, imports, synthesis
+from bench.boot import BootError
 from bench.children import ChildError
 from bench.deployment import DeploymentError
 from bench.expressions import FloorError
 from bench.figures import Estimate, Pairs, estimate
+from hyperpod_constructs.local.nodes import NodesError
 
 _GROUP_REPETITIONS = 10
 _DEPLOYMENTS = 3
+_BOOTS = 5
 
 
 def write(line: str = "") -> None:
@@ -74,13 +77,26 @@ def deploy(pairs: int, directory: Path) -> None:
     _pairs(measured, "cdk deploy", "cdk synth", goal="cdk deploy in at most 60 s", processor=False)
 
 
-def _pairs(measured: Pairs, subject: str, base: str, *, goal: str, processor: bool = True) -> None:
+def boots(pairs: int, directory: Path) -> None:
+    """Boot of virtual nodes."""
+    for size in boot.SIZES:
+        measured = boot.compare(directory / f"boot-{size}", size, min(pairs, _BOOTS))
+        write(f"Boot of {size} virtual nodes until Slurm calls every worker idle, mode OnCreate")
+        _pairs(measured.pairs, "lifecycle scripts", "an empty script", processor=False)
+        write(f"  {'step':<24}{'controller':>12}{'slowest worker':>16}")
+        for name in {**measured.controller, **measured.worker}:
+            seconds = [f"{part[name]:.2f} s" if name in part else "" for part in (measured.controller, measured.worker)]
+            write(f"  {name:<24}{seconds[0]:>12}{seconds[1]:>16}".rstrip())
+
+
+def _pairs(measured: Pairs, subject: str, base: str, *, goal: str = "", processor: bool = True) -> None:
     write(f"  {subject:<18}{_seconds(estimate([cost.wall for cost in measured.subject]))}")
     write(f"  {base:<18}{_seconds(estimate([cost.wall for cost in measured.base]))}")
     write(f"  {'ratio':<18}{_ratio(measured.ratio)}")
     if processor:
         write(f"  {'in processor time':<18}{_ratio(measured.processor_ratio)}")
-    write(f"  {'goal':<18}{goal}")
+    if goal:
+        write(f"  {'goal':<18}{goal}")
 
 
 def _seconds(found: Estimate) -> str:
@@ -101,12 +117,13 @@ _PARTS: Mapping[str, Callable[[int, Path], None]] = {
     "import": import_times,
     "groups": growth,
     "deploy": deploy,
+    "boot": boots,
 }
 
 
 def main(arguments: Sequence[str]) -> int:
     """Run the parts that were asked for; the exit code is 1 when one of them fails."""
-    parser = argparse.ArgumentParser(prog="python -m bench", description="Measures synthesis, import and local deployment.")
+    parser = argparse.ArgumentParser(prog="python -m bench", description="Measures synthesis, deployment and virtual nodes.")
     parser.add_argument(
         "--only",
         nargs="+",
@@ -127,7 +144,7 @@ def main(arguments: Sequence[str]) -> int:
             write()
             try:
                 _PARTS[name](options.pairs, Path(directory))
-            except (ChildError, FloorError, DeploymentError) as error:
+            except (BootError, ChildError, FloorError, DeploymentError, NodesError) as error:
                 sys.stderr.write(f"error: {name}: {error}\n")
                 return 1
     write()
