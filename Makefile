@@ -12,10 +12,11 @@ RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 SCRIPTS := .ci/run $(wildcard tools/*.sh) $(wildcard lifecycle/*.sh)
 CHECKED := $(wildcard hyperpod_constructs app.py lifecycle bench tools examples tests)
 
+nodes = $(if $(filter 1 yes true,$(NODES)),--nodes)
 flags = --target "$(TARGET)" $(if $(filter 1 yes true,$(YES)),--yes) $(foreach pair,$(CONTEXT),--context "$(pair)")
 
 .DEFAULT_GOAL := help
-.PHONY: help deploy destroy connect test bench lint freeze clean
+.PHONY: help deploy destroy connect shell test bench lint freeze clean
 
 help: ## list the targets and their variables
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -24,16 +25,20 @@ help: ## list the targets and their variables
 	@echo '  CONTEXT="key=value …"  settings of the app for this run; cdk.json holds the others'
 	@echo '  STACK=Cluster|Foundation|all   what `make destroy` takes down (default Cluster: the data stays)'
 	@echo '  YES=1                  with TARGET=aws: do not ask'
+	@echo '  NODES=1                with the embedded AWS: boot a virtual node for every instance (root on Linux)'
 	@echo '  ARGS="…"               further arguments of pytest (make test) and of the benchmark (make bench)'
 
 deploy: $(READY) ## deploy the app, then show what the service says exists
-	@$(RUN) hyperpod deploy $(flags)
+	@$(RUN) hyperpod deploy $(flags) $(nodes)
 
 destroy: $(READY) ## take the cluster down, and list what stays
 	@$(RUN) hyperpod destroy $(flags) $(if $(STACK),--stack "$(STACK)")
 
 connect: $(READY) ## open a shell on the controller (TARGET=aws), or print the command
 	@$(RUN) hyperpod connect --target "$(TARGET)" $(if $(filter local,$(TARGET)),--print)
+
+shell: $(READY) ## open a shell on the controller of a local cluster with virtual nodes; run what comes from a pipe
+	@$(RUN) hyperpod connect --target local
 
 test: $(READY) ## run every test, and print the branch coverage
 	@$(RUN) pytest --numprocesses auto --maxprocesses 4 --dist loadfile \

@@ -19,8 +19,10 @@ from hyperpod_constructs.cli.target import LOCAL_STATE, AwsAccount, Target, Targ
 def deploy(where: TargetName, app: App, *, yes: bool, auth: bool | None, nodes: bool | None) -> None:
     """Deploy the app to the embedded AWS or the caller's account; raises CliError with the leaf cause of a failure."""
     target: Target
+    shell = None
     if where is TargetName.LOCAL:
-        target = embedded_aws(auth=auth, nodes=nodes)
+        local = target = embedded_aws(auth=auth, nodes=nodes)
+        shell = "hyperpod connect" if local.nodes else None
         app = with_local_defaults(app, target)
     else:
         target = AwsAccount.of_caller()
@@ -38,7 +40,7 @@ def deploy(where: TargetName, app: App, *, yes: bool, auth: bool | None, nodes: 
         _ask(target, assembly, yes=yes)
     _deploy_stacks(target, assembly)
     stacks = [stack for entry in assembly.stacks if (stack := deployed(target, entry.name)) is not None]
-    show(target, [resource for stack in stacks for resource in stack.resources])
+    show(target, [resource for stack in stacks for resource in stack.resources], shell=shell)
 
 
 def _missing_bootstrap(target: Target, assembly: Assembly) -> bool:

@@ -15,17 +15,17 @@ FILE_SYSTEM_TYPE = "AWS::FSx::FileSystem"
 MAX_NODES = 64
 
 
-def show(target: Target, resources: Sequence[Resource]) -> None:
-    """Print the clusters, their nodes, the file systems with their S3 links, and how to open a shell."""
+def show(target: Target, resources: Sequence[Resource], *, shell: str | None = None) -> None:
+    """Print the clusters, their nodes, the file systems with their S3 links, and how to open a shell: with `shell`, if given."""
     for resource in resources:
         if resource.type == CLUSTER_TYPE:
-            _show_cluster(target, resource.physical_id)
+            _show_cluster(target, resource.physical_id, shell)
     file_systems = [resource.physical_id for resource in resources if resource.type == FILE_SYSTEM_TYPE]
     if file_systems:
         _show_file_systems(target, file_systems)
 
 
-def _show_cluster(target: Target, name: str) -> None:
+def _show_cluster(target: Target, name: str, shell: str | None) -> None:
     cluster = target.client("sagemaker").describe_cluster(ClusterName=name)
     nodes = nodes_of(target, name)
     say()
@@ -43,7 +43,7 @@ def _show_cluster(target: Target, name: str) -> None:
         say(f"and {len(nodes) - MAX_NODES} more: {listing}")
     say()
     say("a shell on the controller:" if controller_group(cluster) is not None else "a shell on a node:", style="bold")
-    say(f"  {_shell_command(cluster, nodes, target.region)}")
+    say(f"  {shell or _shell_command(cluster, nodes, target.region)}")
 
 
 def _group_rows(cluster: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> Iterable[tuple[str, ...]]:

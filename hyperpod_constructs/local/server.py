@@ -141,7 +141,7 @@ def start(
         if (existing.account, existing.region, existing.auth, existing.nodes) != (account, region, auth, nodes):
             raise LocalAwsError(
                 f"an embedded aws with account={existing.account} region={existing.region} auth={existing.auth} "
-                f"nodes={existing.nodes} runs in {directory}; stop it first, or use another directory"
+                f"nodes={existing.nodes} runs in {directory}; stop it first (hyperpod local stop), or use another directory"
             )
         return existing
     directory.mkdir(parents=True, exist_ok=True)

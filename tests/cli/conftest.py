@@ -15,6 +15,7 @@ class StubbedTarget:
 
     account = "111122223333"
     region = "us-west-2"
+    nodes = False
 
     def __init__(self) -> None:
         session = boto3.session.Session(aws_access_key_id="none", aws_secret_access_key="none")

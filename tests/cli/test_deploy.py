@@ -92,6 +92,17 @@ def test_local_does_not_bootstrap_twice_nor_replace_given_context(target: Stubbe
     assert [call[0] for call in cdk.calls] == ["deploy"]
 
 
+@pytest.mark.parametrize(("nodes", "command"), [(True, "hyperpod connect"), (False, "aws ssm start-session")])
+def test_the_shell_is_one_that_can_be_opened(
+    target: StubbedTarget, cdk: Cdk, capsys: pytest.CaptureFixture[str], nodes: bool, command: str
+) -> None:
+    target.nodes = nodes
+    _answer_bootstrapped(target)
+    _answer_deployment(target)
+    _deploy(TargetName.LOCAL, App(context=("availability_zone=us-west-2a", "termination_protection=true")))
+    assert f"a shell on the controller:\n  {command}" in capsys.readouterr().out
+
+
 def test_fails_with_the_leaf_cause(target: StubbedTarget, cdk: Cdk) -> None:
     cdk.code = 1
     _answer_bootstrapped(target)

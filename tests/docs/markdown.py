@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 # Blocks with this mark need a real account: they are the only ones that no test executes.
 AWS = "aws"
+# These need a machine that can run virtual nodes.
+NODES = "nodes"
 
 _FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")

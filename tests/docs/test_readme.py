@@ -1,7 +1,7 @@
 """The README is executed: every command and every code block, in order, in one copy of the checkout.
 
-A block marked `aws` (```console aws) needs a real account and is not run. `make test` and `make bench` are only planned
-(`make --dry-run`): the first is what runs this, the second has tests of its own.
+A block marked `aws` (```console aws) needs a real account and is not run; one marked `nodes` runs where virtual nodes
+can. `make test` and `make bench` are only planned (`make --dry-run`): the first is what runs this, the second has tests of its own.
 """
 
 from __future__ import annotations
@@ -20,7 +20,8 @@ import pytest
 from typer.testing import CliRunner
 
 from hyperpod_constructs.cli.main import app
-from tests.docs.markdown import AWS, Block, blocks, inline_code, local_links
+from tests.docs.markdown import AWS, NODES, Block, blocks, inline_code, local_links
+from tests.nodes.conftest import require_nodes
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text("utf-8")
@@ -84,12 +85,14 @@ def _name(block: Block) -> str:
 @pytest.mark.parametrize("block", BLOCKS, ids=_name)
 def test_block_has_a_known_language_and_mark(block: Block) -> None:
     assert block.language in (*SHELL, *NOT_CODE, *PARSERS, "python")
-    assert block.marks <= {AWS}
+    assert block.marks <= {AWS, NODES}
     assert block.language not in SHELL or block.commands()
 
 
 @pytest.mark.parametrize("block", [b for b in BLOCKS if b.language in SHELL and AWS not in b.marks], ids=_name)
 def test_commands_run(block: Block, checkout: Path) -> None:
+    if NODES in block.marks:
+        require_nodes()
     bash = shutil.which("bash") or "bash"
     for command in block.commands():
         _run([bash, "-euo", "pipefail", "-c", command], checkout)
