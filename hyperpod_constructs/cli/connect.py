@@ -13,6 +13,8 @@ from hyperpod_constructs.cli.console import CliError, say
 from hyperpod_constructs.cli.stacks import deployed
 from hyperpod_constructs.cli.target import Target, TargetName, running_virtual_nodes
 
+# The terminal of the host is none for the node, which has terminals of its own.
+IN_TERMINAL = ("script", "--quiet", "--return", "--command", "bash -l", "/dev/null")
 CLUSTER_TYPE = "AWS::SageMaker::Cluster"
 
 
@@ -69,7 +71,7 @@ def _enter(instance_id: str) -> NoReturn:
             "this embedded AWS boots no nodes, so there is none to open a shell on: start one that does "
             "(hyperpod local stop; hyperpod deploy --nodes), see the command with --print, or use a real cluster with --target aws"
         )
-    command = [*nodes[instance_id]["Command"], *(("bash", "-l") if sys.stdin.isatty() else ("bash", "-s"))]
+    command = [*nodes[instance_id]["Command"], *(IN_TERMINAL if sys.stdin.isatty() else ("bash", "-s"))]
     os.execvp(command[0], command)
 
 

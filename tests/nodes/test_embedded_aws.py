@@ -5,8 +5,13 @@ The tests are the steps of one story, in their order.
 
 from __future__ import annotations
 
+import contextlib
 import json
+import os
+import pty
+import re
 import subprocess
+import sys
 import urllib.request
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -14,6 +19,7 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.cli.target import LOCAL_STATE
 from hyperpod_constructs.local import server
 from hyperpod_constructs.local.server import LocalAws
 from hyperpod_constructs.local.waiting import wait
@@ -31,8 +37,9 @@ PREFIXES = {"good": RUN, "bad": FAIL}
 class Account:
     """The embedded AWS with a VPC, a role and scripts; `call` asks SageMaker."""
 
-    def __init__(self, aws: LocalAws) -> None:
+    def __init__(self, aws: LocalAws, directory: Path) -> None:
         self.aws = aws
+        self.directory = directory
         ec2, iam, s3 = aws.client("ec2"), aws.client("iam"), aws.client("s3")
         self.sagemaker = aws.client("sagemaker")
         self._logs = aws.client("logs")
@@ -95,11 +102,12 @@ class Account:
 def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
     require_nodes()
     directory = tmp_path_factory.mktemp("aws")
-    aws = server.start(directory, nodes=True)
+    state = directory / LOCAL_STATE
+    aws = server.start(state, nodes=True)
     try:
-        yield Account(aws)
+        yield Account(aws, directory)
     finally:
-        server.stop(directory)
+        server.stop(state)
         assert not [line for line in Path("/proc/mounts").read_text().splitlines() if str(directory) in line]
 
 
@@ -125,6 +133,34 @@ def test_instances_boot_and_run_the_uploaded_scripts(account: Account) -> None:
     names = account.on(controller, "srun", "--nodes=2", "hostname").split()
     assert sorted(names) == sorted(account.on(worker, "hostname").strip() for worker in workers)
     assert account.log("workers", workers[0]) == ["version 1"]
+
+
+CONNECT = [str(Path(sys.executable).parent / "hyperpod"), "connect", "--cluster", "demo"]
+
+
+def test_connect_runs_what_comes_from_a_pipe(account: Account) -> None:
+    done = subprocess.run(  # noqa: S603
+        CONNECT, cwd=account.directory, input="hostname; exit 7\n", stdout=subprocess.PIPE, text=True, timeout=60, check=False
+    )
+    (controller,) = account.settled("controller", "Running")
+    assert (done.stdout, done.returncode) == (account.on(controller, "hostname"), 7)
+
+
+def test_connect_is_a_shell_in_a_terminal(account: Account) -> None:
+    ours, theirs = pty.openpty()
+    command = [*CONNECT, "--group", "workers"]
+    with subprocess.Popen(command, cwd=account.directory, stdin=theirs, stdout=theirs, stderr=theirs) as shell:  # noqa: S603
+        os.close(theirs)
+        os.write(ours, b"shopt login_shell; tty; exit\n")
+        said = b""
+        with contextlib.suppress(OSError):
+            while chunk := os.read(ours, 4096):
+                said += chunk
+        assert shell.wait(timeout=60) == 0, said.decode()
+    os.close(ours)
+    assert re.search(rb"login_shell\s+on", said)
+    assert b"/dev/pts/" in said
+    assert b"no job control" not in said
 
 
 def test_a_failing_script_is_reported_with_its_cause(account: Account) -> None:
