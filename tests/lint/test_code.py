@@ -1,4 +1,4 @@
-"""The code itself: style, format, types, shell syntax, as `make lint` checks them."""
+"""The code itself: style, format, types, as `make lint` checks them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,6 @@ import pytest
 from tests.presets import ROOT
 
 CHECKED = ("hyperpod_constructs", "app.py", "lifecycle", "bench", "tools", "tests")
-SCRIPTS = [
-    ".ci/run",
-    *sorted(str(path.relative_to(ROOT)) for folder in ("tools", "lifecycle") for path in (ROOT / folder).glob("*.sh")),
-]
 
 
 @pytest.mark.parametrize(
@@ -24,7 +20,6 @@ SCRIPTS = [
         ["ruff", "check", "."],
         ["ruff", "format", "--check", "."],
         ["mypy", *CHECKED],
-        *(["bash", "-n", script] for script in SCRIPTS),
     ],
     ids=" ".join,
 )

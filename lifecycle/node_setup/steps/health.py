@@ -1,4 +1,4 @@
-"""The node's checks of itself: Slurm runs them, and then the program that ``slurm.conf`` names; hangs are watched apart."""
+"""The node's checks of itself: Slurm runs the program that ``slurm.conf`` names, and then them; hangs are watched apart."""
 
 from __future__ import annotations
 
@@ -10,18 +10,15 @@ from node_setup.settings import HEALTH_CHECK
 MANDATORY = False
 UNIT = "hyperpod-hang.service"
 PROGRAM = f"""#!/bin/sh
-# Slurm's HealthCheckProgram: the checks of this node, then the program that slurm.conf names beside this one.
-cd {HOME} && /usr/bin/env python3 -B -m node_health check
-code=$?
+# Slurm's HealthCheckProgram: the program that slurm.conf itself names, whose exit code counts, then the checks of this node.
 for conf in /run/slurm/conf/slurm.conf /var/spool/slurmd/conf-cache/slurm.conf /opt/slurm/etc/slurm.conf; do
-    [ -r "$conf" ] || continue
-    sed -n 's/^[[:space:]]*[Hh]ealth[Cc]heck[Pp]rogram[[:space:]]*=[[:space:]]*\\([^[:space:]#]*\\).*/\\1/p' "$conf" |
-        while read -r program; do
-            if [ "$program" != "$0" ] && [ -x "$program" ]; then "$program"; fi
-        done
-    break
+    [ ! -r "$conf" ] || break
 done
-exit "$code"
+chained=$(sed -n 's/^[[:space:]]*[Hh]ealth[Cc]heck[Pp]rogram[[:space:]]*=[[:space:]]*"*\\([^"[:space:]#]*\\).*/\\1/p' "$conf" |
+    grep -vxF {HEALTH_CHECK} | tail -n 1)
+set --
+[ ! -x "$chained" ] || set -- --chain "$chained"
+cd {HOME} && exec /usr/bin/env python3 -B -m node_health check "$@"
 """
 HANG = f"""[Unit]
 Description=Watches the jobs of this node for hangs
@@ -53,8 +50,7 @@ def apply(node: Node) -> None:
         node.folder(health.checks_directory)
     node.write(HEALTH_CHECK, PROGRAM, 0o755)
     if node.role.node_type == "Compute":
-        systemd.write_unit(node, UNIT, HANG)
-        systemd.enable(node, UNIT)
+        systemd.write_units(node, {UNIT: HANG}, UNIT)
         node.once("hang", HANG, lambda: node.run(["systemctl", "restart", "--no-block", UNIT]))
 
 

@@ -17,7 +17,7 @@ PROGRAM = """#!/bin/sh
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export PATH
 for program in {folder}/*; do
-    [ -f "$program" ] && [ -x "$program" ] || continue
+    if [ ! -f "$program" ] || [ ! -x "$program" ]; then continue; fi
     timeout 60 "$program" </dev/null || logger -t hyperpod "$program ended with $?" || true
 done
 exit 0

@@ -1,1 +1,2 @@
+# shellcheck shell=sh
 PATH=/opt/slurm/bin:/opt/slurm/sbin:$PATH

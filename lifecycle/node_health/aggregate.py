@@ -1,0 +1,72 @@
+"""One file per node and step on the shared directory: what the ranks of that node have reached.
+
+Each write has a new number. A node believes another's file only while it sees that number change, so what a dead node, an earlier
+incarnation of the job or this node's predecessor left there is never believed, and no clock is compared. It is not removed either:
+a few hundred bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any, Mapping, NamedTuple
+
+from node_health.beats import Beat
+from node_health.hang import Place
+
+FOLDER = "heartbeat"
+STALE_POLLS = 3
+
+
+class Aggregate(NamedTuple):
+    node: str
+    restart: int
+    number: int
+    world: int
+    dumped: bool
+    ranks: dict[int, Place]
+
+    def __str__(self) -> str:
+        ranks = {str(rank): [place.progress, round(place.busy, 6), place.paused] for rank, place in self.ranks.items()}
+        return json.dumps({**self._asdict(), "ranks": ranks})
+
+
+def of_beats(node: str, beats: Mapping[int, Beat], number: int, dumped: bool) -> Aggregate:
+    """The aggregate of a node's live beats."""
+    first = next(iter(beats.values()))
+    ranks = {rank: Place(node, beat.progress, beat.busy, beat.paused) for rank, beat in beats.items()}
+    return Aggregate(node, first.restart, number, first.world, dumped, ranks)
+
+
+def parse(text: str) -> Aggregate | None:
+    """The aggregate in that text; ``None`` for a text of any other form."""
+    try:
+        loaded: Any = json.loads(text)
+        node = str(loaded["node"])
+        ranks = {
+            int(rank): Place(node, int(progress), float(busy), bool(paused))
+            for rank, (progress, busy, paused) in loaded["ranks"].items()
+        }
+        numbers = {key: int(loaded[key]) for key in ("restart", "number", "world")}
+        return Aggregate(node=node, **numbers, dumped=bool(loaded["dumped"]), ranks=ranks)
+    except (ValueError, KeyError, TypeError, AttributeError):
+        return None
+
+
+class Peers:
+    """The other nodes' files of one step, as polls show them. A node may be silent for ``patience`` polls: it takes dumps."""
+
+    def __init__(self, patience: int) -> None:
+        self._patience = patience
+        self._seen: dict[str, tuple[int, int]] = {}
+        self._fresh: dict[str, int] = {}
+        self._poll = 0
+
+    def update(self, aggregates: list[Aggregate]) -> list[Aggregate]:
+        """Those of these aggregates whose number has changed within the last polls."""
+        self._poll += 1
+        for aggregate in aggregates:
+            state = (aggregate.restart, aggregate.number)
+            if aggregate.node in self._seen and self._seen[aggregate.node] != state:
+                self._fresh[aggregate.node] = self._poll
+            self._seen[aggregate.node] = state
+        return [found for found in aggregates if self._poll - self._fresh.get(found.node, -self._patience) < self._patience]

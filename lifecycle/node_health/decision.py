@@ -1,0 +1,128 @@
+"""From findings to a mark, or to the reason why there is none. Pure: everything it needs is in its arguments."""
+
+from __future__ import annotations
+
+from typing import NamedTuple, Sequence
+
+from node_health import note
+from node_health.finding import REBOOT, REPLACE, Finding
+from node_health.marks import DAY, HOUR, History
+from node_health.settings import Settings
+from node_health.slurm import Node
+
+CLAIM_SECONDS = 600
+SHARED_BY = 2
+SURROUNDINGS_SHARE = 0.25
+HARDWARE_SHARE = 0.5
+SLURM_REASONS = (
+    "batch job complete failure",
+    "Epilog error",
+    "gres/",
+    "Kill task failed",
+    "Low ",
+    "Node unexpectedly rebooted",
+    "Not responding",
+    "Prolog error",
+)
+"""How the reasons begin that Slurm itself gives a node. Any other is an administrator's, and stays."""
+
+
+class Situation(NamedTuple):
+    """What is known when a mark is decided."""
+
+    settings: Settings
+    node: str
+    now: float
+    nodes: Sequence[Node]
+    history: History
+
+    @property
+    def own(self) -> Node | None:
+        return next((node for node in self.nodes if node.name == self.node), None)
+
+
+class Verdict(NamedTuple):
+    """``action`` is the mark, ``None`` when there is none; ``why`` says why so; ``marked`` whether the node carries one now."""
+
+    action: str | None
+    why: str
+    marked: bool = False
+
+
+def decide(findings: Sequence[Finding], situation: Situation) -> Verdict:
+    """The mark for these findings, of which each has been seen more than once."""
+    asking = [finding for finding in findings if finding.action is not None]
+    if not asking:
+        return Verdict(None, "no fault asks for a mark")
+    own_faults = [finding for finding in asking if not is_shared(finding, situation)]
+    if not own_faults:
+        return Verdict(None, f"other nodes have the same fault: {_names(asking)}; a new node would have it too")
+    refusal = _refusal(situation)
+    if refusal is not None:
+        return refusal
+    return Verdict(_action(own_faults, situation), _names(own_faults))
+
+
+def is_shared(finding: Finding, situation: Situation) -> bool:
+    """Whether so many living nodes have the same fault that it is not this node's.
+
+    A fault of what nodes have in common is shared by a quarter of them, one of a node's own hardware by more than half, and
+    either by two nodes at least. A node that is alone cannot tell whose fault its surroundings have.
+    """
+    living = [node for node in situation.nodes if node.lives or node.name == situation.node]
+    others = [node for node in living if node.name != situation.node]
+    affected = 1 + sum(finding.fault in note.parse(node.extra).faults for node in others)
+    if finding.hardware:
+        return affected >= SHARED_BY and affected > len(living) * HARDWARE_SHARE
+    return not others or (affected >= SHARED_BY and affected >= len(living) * SURROUNDINGS_SHARE)
+
+
+def _refusal(situation: Situation) -> Verdict | None:
+    settings, own = situation.settings, situation.own
+    if not settings.recovers:
+        return Verdict(None, "cluster.node_recovery is None: faults are only reported")
+    if own is None:
+        return Verdict(None, f"Slurm has no node {situation.node}")
+    if own.action is not None:
+        return Verdict(None, f"the node is already marked {own.action}", marked=True)
+    if own.reason and not own.reason.startswith(SLURM_REASONS):
+        return Verdict(None, f"the node has a reason of its own, which is left alone: {own.reason}")
+    if note.is_foreign(own.extra):
+        return Verdict(None, f"the node's Extra in Slurm is somebody else's, so no mark could be recorded: {own.extra}")
+    limit = _limit(situation)
+    return None if limit is None else Verdict(None, limit)
+
+
+def _limit(situation: Situation) -> str | None:
+    settings = situation.settings
+    of_node = len(situation.history.since(situation.node, DAY, situation.now))
+    if of_node >= settings.max_marks_per_node_per_day:
+        return f"the node has had {of_node} marks in a day, allowed are {settings.max_marks_per_node_per_day}"
+    of_cluster = marks_of_cluster(situation)
+    if of_cluster >= settings.max_marks_per_cluster_per_hour:
+        return (
+            f"the cluster has {of_cluster} marks of the last hour, pending or claimed, "
+            f"allowed are {settings.max_marks_per_cluster_per_hour}"
+        )
+    return None
+
+
+def marks_of_cluster(situation: Situation) -> int:
+    """Marks of the last hour, and the other nodes that are marked or claim to be without one."""
+    count = sum(len(situation.history.since(node, HOUR, situation.now)) for node in situation.history.nodes())
+    for node in situation.nodes:
+        if node.name == situation.node or situation.history.since(node.name, HOUR, situation.now):
+            continue
+        claim = note.parse(node.extra).claim
+        count += node.action is not None or claim > situation.now - CLAIM_SECONDS
+    return count
+
+
+def _action(findings: Sequence[Finding], situation: Situation) -> str:
+    """Replacement when one fault asks for it, or when a reboot of the last day has not helped."""
+    rebooted = any(mark.action == REBOOT for mark in situation.history.since(situation.node, DAY, situation.now))
+    return REPLACE if rebooted or any(finding.action == REPLACE for finding in findings) else REBOOT
+
+
+def _names(findings: Sequence[Finding]) -> str:
+    return ", ".join(finding.fault for finding in findings)

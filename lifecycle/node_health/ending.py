@@ -1,0 +1,31 @@
+"""Ends the steps of a node that is marked for a fault.
+
+The service acts only when the node's jobs have left, and a job resumes elsewhere only when its step fails. So the processes of the
+node's steps get SIGTERM, upon which a job may still save, and those that live at the next check get SIGKILL. Batch scripts go on:
+it is they that start the next attempt.
+"""
+
+from __future__ import annotations
+
+import signal
+
+from node_health.checks.context import process_start
+from node_health.log import log
+from node_health.memory import Memory
+from node_health.slurm import Slurm
+from node_health.system import System
+
+ASKED = "asked_to_end"
+
+
+def end_steps(system: System, memory: Memory, slurm: Slurm) -> None:
+    """Asks processes that it meets for the first time, and kills the others; an id that is another process now is met first."""
+    asked = memory.table(ASKED)
+    steps = {step: pids for step, pids in slurm.steps().items() if step.rpartition(".")[2].isdigit()}
+    memory.values[ASKED] = {}
+    for step, pids in sorted(steps.items()):
+        log(system, f"step {step} is ended, since the node is marked: {len(pids)} processes")
+        for pid in sorted(pids):
+            start = process_start(system, pid)
+            system.kill(pid, signal.SIGKILL if asked.get(str(pid)) == start else signal.SIGTERM)
+            memory.table(ASKED)[str(pid)] = start

@@ -1,0 +1,65 @@
+"""Which rank hangs, told from progress alone. Pure: no clock of any node is compared with another's."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import Mapping, NamedTuple
+
+STRAGGLER_FACTOR = 1.5
+STRAGGLER_SECONDS = 0.05
+STRAGGLER_RANKS = 3
+NAMED = 8
+
+
+class Place(NamedTuple):
+    """Where a rank runs and how far it is. ``busy`` are the seconds that it computes in a step, by its own clock."""
+
+    node: str
+    progress: int
+    busy: float = 0.0
+    paused: bool = False
+
+    def __str__(self) -> str:
+        if self.progress == 0:
+            return "before its first beat"
+        step, after = divmod(self.progress - 1, 2)
+        return f"after the collective of step {step}" if after else f"in the collective of step {step}"
+
+
+class Verdict(NamedTuple):
+    """``node`` is the culprit's, ``None`` when it cannot be told."""
+
+    node: str | None
+    ranks: tuple[int, ...]
+    why: str
+
+
+def culprit(places: Mapping[int, Place], world: int) -> Verdict:
+    """The node whose ranks alone are furthest behind. The others wait for them; any other picture tells nobody."""
+    missing = [rank for rank in range(world) if rank not in places]
+    if missing:
+        return Verdict(None, (), f"culprit unknown: no live heartbeat of {_ranks(missing)} of {world}")
+    progress = {place.progress for place in places.values()}
+    behind = sorted(rank for rank, place in places.items() if place.progress == min(progress))
+    where = places[behind[0]]
+    if len(progress) == 1:
+        return Verdict(None, (), f"culprit unknown: all ranks are {where}")
+    nodes = sorted({places[rank].node for rank in behind})
+    if len(nodes) > 1:
+        return Verdict(None, tuple(behind), f"culprit unknown: {_ranks(behind)} of {len(nodes)} nodes lag, all {where}")
+    return Verdict(nodes[0], tuple(behind), f"{_ranks(behind)} on {nodes[0]} lag {where}, the others wait")
+
+
+def stragglers(places: Mapping[int, Place]) -> list[int]:
+    """The ranks that compute for much longer than the median of all: those the others wait for in every step."""
+    if len(places) < STRAGGLER_RANKS:
+        return []
+    usual = median(place.busy for place in places.values())
+    limit = max(usual * STRAGGLER_FACTOR, usual + STRAGGLER_SECONDS)
+    return sorted(rank for rank, place in places.items() if place.busy > limit)
+
+
+def _ranks(ranks: list[int]) -> str:
+    shown = ", ".join(str(rank) for rank in sorted(ranks)[:NAMED])
+    more = f" and {len(ranks) - NAMED} more" if len(ranks) > NAMED else ""
+    return f"rank {shown}" if len(ranks) == 1 else f"ranks {shown}{more}"

@@ -1,0 +1,73 @@
+"""When nodes were marked. Kept in three places, because each gets lost: on the node (with the node), in the shared directory (with
+the file system) and in slurmctld's text for the node (with the controller's state)."""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+from node_health import note
+from node_health.memory import DIRECTORY
+from node_health.shared import Exchange, SharedDirectory
+from node_health.slurm import Node
+from node_health.system import System
+
+LOCAL = f"{DIRECTORY}/marks"
+FOLDER = "health/marks"
+HOUR = 3600
+DAY = 24 * HOUR
+
+
+class Mark(NamedTuple):
+    time: int
+    action: str
+
+
+class History:
+    """Marks of all nodes by node, as far as anyone remembers."""
+
+    def __init__(self, marks: dict[str, set[Mark]]) -> None:
+        self._marks = marks
+
+    def since(self, node: str, seconds: int, now: float) -> list[Mark]:
+        """A mark from a clock that is ahead counts as recent."""
+        return sorted(mark for mark in self._marks.get(node, ()) if mark.time > now - seconds)
+
+    def nodes(self) -> list[str]:
+        return sorted(self._marks)
+
+
+def gather(system: System, node: str, shared: SharedDirectory | None, nodes: list[Node]) -> History:
+    """What the three places know. One that does not answer is left out."""
+    marks: dict[str, set[Mark]] = {node: set(_local(system))}
+    for other in nodes:
+        told = note.parse(other.extra)
+        marks.setdefault(other.name, set()).update(Mark(time, told.action) for time in told.marks)
+    told_elsewhere = None if shared is None else shared.exchange(Exchange(read=(FOLDER,)))
+    for name, text in (told_elsewhere or {}).items():
+        marks.setdefault(name.rpartition("/")[2][: -len(".json")], set()).update(_parse(text))
+    return History({name: _one_each(found) for name, found in marks.items()})
+
+
+def record(system: System, node: str, shared: SharedDirectory, mark: Mark, history: History) -> None:
+    """Writes a new mark on the node and in the shared directory; slurmctld got it together with the mark itself."""
+    system.append(LOCAL, f"{mark.time} {mark.action}\n")
+    recent = [*history.since(node, DAY, mark.time), mark]
+    shared.exchange(Exchange(write={f"{FOLDER}/{node}.json": json.dumps(recent)}))
+
+
+def _local(system: System) -> list[Mark]:
+    rows = [line.split() for line in (system.read(LOCAL) or "").splitlines()]
+    return [Mark(int(row[0]), row[1]) for row in rows if len(row) == 2 and row[0].isdigit()]
+
+
+def _parse(text: str) -> list[Mark]:
+    try:
+        return [Mark(int(time), str(action)) for time, action in json.loads(text)]
+    except (ValueError, TypeError):
+        return []
+
+
+def _one_each(marks: set[Mark]) -> set[Mark]:
+    """The same mark was recorded in several places: by its time it is one."""
+    return set({mark.time: mark for mark in sorted(marks)}.values())

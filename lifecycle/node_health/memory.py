@@ -1,0 +1,38 @@
+"""What the node remembers between two checks: one JSON file, lost with the node."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from node_health.system import System
+
+DIRECTORY = "/var/lib/hyperpod/health"
+MEMORY = f"{DIRECTORY}/memory.json"
+
+
+class Memory:
+    """Values by name. A file that is missing or damaged is an empty memory."""
+
+    def __init__(self, system: System) -> None:
+        self._system = system
+        try:
+            loaded = json.loads(system.read(MEMORY) or "{}")
+        except ValueError:
+            loaded = {}
+        self.values: dict[str, Any] = loaded if isinstance(loaded, dict) else {}
+
+    def table(self, name: str) -> dict[str, Any]:
+        """The object under that name, made when it is missing."""
+        found = self.values.get(name)
+        if not isinstance(found, dict):
+            found = self.values[name] = {}
+        return found
+
+    def save(self) -> str | None:
+        """Why it could not be saved, ``None`` when it was."""
+        try:
+            self._system.write(MEMORY, json.dumps(self.values, sort_keys=True))
+        except OSError as error:
+            return f"{MEMORY}: {error.strerror}"
+        return None

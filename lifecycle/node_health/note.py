@@ -1,0 +1,53 @@
+"""What a node tells the others through slurmctld: the text ``Extra`` of its Slurm node, which survives the node's replacement.
+
+It drains nothing. It holds the node's faults, when it was marked, and its claim to be marked now. A text of somebody else's in that
+field is left alone, and the node then neither tells nor marks.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+from urllib.parse import quote, unquote
+
+PREFIX = "node_health:"
+FAULTS_SHOWN = 8
+MARKS_SHOWN = 8
+NUMBER = re.compile(r"\d{1,12}")
+
+
+class Note(NamedTuple):
+    """Times are seconds of the node's own clock; ``action`` is the last mark's."""
+
+    faults: tuple[str, ...] = ()
+    marks: tuple[int, ...] = ()
+    action: str = ""
+    claim: int = 0
+
+    def __str__(self) -> str:
+        """The text in slurmctld: no blanks, empty when there is nothing to tell."""
+        parts = []
+        if self.faults:
+            parts.append("faults=" + ",".join(quote(fault, safe="/:.-_") for fault in sorted(self.faults)[:FAULTS_SHOWN]))
+        if self.marks:
+            parts.append("marks=" + ",".join(str(mark) for mark in sorted(self.marks)[-MARKS_SHOWN:]))
+        if self.action:
+            parts.append("last=" + quote(self.action, safe=":"))
+        if self.claim:
+            parts.append(f"claim={self.claim}")
+        return PREFIX + ";".join(parts) if parts else ""
+
+
+def is_foreign(extra: str) -> bool:
+    return bool(extra) and not extra.startswith(PREFIX)
+
+
+def parse(extra: str) -> Note:
+    """The note in that text; an empty one for any other text."""
+    if not extra.startswith(PREFIX):
+        return Note()
+    values = dict(part.partition("=")[::2] for part in extra[len(PREFIX) :].split(";"))
+    faults = tuple(unquote(fault) for fault in values.get("faults", "").split(",") if fault)
+    marks = tuple(int(mark) for mark in values.get("marks", "").split(",") if NUMBER.fullmatch(mark))
+    claim = values.get("claim", "")
+    return Note(faults, marks, unquote(values.get("last", "")), int(claim) if NUMBER.fullmatch(claim) else 0)

@@ -1,0 +1,107 @@
+"""What Slurm is asked and told: nodes as slurmctld shows them, marks, and the live tasks of a step on this node."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from node_health.finding import ACTIONS
+from node_health.system import System
+
+SECONDS = 5.0
+NO_STEPS = ("No job steps exist", "does not exist")
+"""How scontrol says that a job has no task on this node; any other failure says nothing about tasks."""
+FIELD = re.compile(r"(?:^|\s)([A-Z]\w*)=")
+
+
+class Node(NamedTuple):
+    """``action`` is the mark that the node carries, ``extra`` the free text that slurmctld keeps for the node's name."""
+
+    name: str
+    state: str
+    reason: str
+    extra: str
+    gres: str
+
+    @property
+    def action(self) -> str | None:
+        return self.reason if self.reason in ACTIONS else None
+
+    @property
+    def lives(self) -> bool:
+        states = set(re.split(r"[+*~#!%$@^-]+", self.state))
+        return "*" not in self.state and not states & {"DOWN", "FUTURE", "POWERED_DOWN", "POWERING_DOWN", "UNKNOWN"}
+
+    def amount(self, resource: str) -> int:
+        """How many of a generic resource the node declares."""
+        return sum(int(number) for number in re.findall(rf"(?:^|,){resource}(?::[^:,(]+)?:(\d+)(?=[,(]|$)", self.gres))
+
+
+def parse_nodes(text: str) -> list[Node]:
+    """The nodes in the output of ``scontrol --oneliner show nodes``. Values may hold blanks, so fields end where one begins."""
+    found = []
+    for line in text.splitlines():
+        marks = list(FIELD.finditer(line))
+        ends = [mark.start() for mark in marks[1:]] + [len(line)]
+        fields = {mark.group(1): line[mark.end() : end].strip() for mark, end in zip(marks, ends)}
+        if "NodeName" in fields:
+            reason = re.sub(r"\s*\[[^\]]*\]$", "", fields.get("Reason", ""))
+            extra, gres = fields.get("Extra", ""), fields.get("Gres", "")
+            found.append(Node(fields["NodeName"], fields.get("State", ""), reason, _given(extra), _given(gres)))
+    return found
+
+
+def _given(text: str) -> str:
+    return "" if text == "(null)" else text
+
+
+class Slurm:
+    """The cluster as seen from one node."""
+
+    def __init__(self, system: System, node: str) -> None:
+        self._system = system
+        self.node = node
+
+    def nodes(self) -> list[Node] | None:
+        """All nodes, ``None`` when slurmctld does not answer."""
+        return self._show("nodes")
+
+    def own(self) -> Node | None:
+        shown = self._show("node", self.node)
+        return shown[0] if shown else None
+
+    def set_extra(self, text: str) -> bool:
+        return self._update(f"extra={text}")
+
+    def mark(self, action: str, extra: str) -> bool:
+        """Asks HyperPod for the action and records it, in one update: the state keeps running jobs, the reason is the request."""
+        if action not in ACTIONS:
+            raise ValueError(f"mark {action!r}: allowed are {', '.join(ACTIONS)}")
+        return self._update("state=fail", f"reason={action}", f"extra={extra}")
+
+    def tasks(self, step: str) -> set[int] | None:
+        """The processes of ``<job>.<step>`` that live on this node, ``None`` when Slurm does not tell."""
+        result = self._system.run(["scontrol", "listpids", step.partition(".")[0]], SECONDS)
+        if result.code == 0:
+            return parse_pids(result.output).get(step, set())
+        return set() if any(sign in result.output + result.error for sign in NO_STEPS) else None
+
+    def steps(self) -> dict[str, set[int]]:
+        """The processes of every step on this node, as far as Slurm tells."""
+        return parse_pids(self._system.run(["scontrol", "listpids"], SECONDS).output)
+
+    def _show(self, *what: str) -> list[Node] | None:
+        result = self._system.run(["scontrol", "--oneliner", "show", *what], SECONDS)
+        return parse_nodes(result.output) if result.code == 0 else None
+
+    def _update(self, *changes: str) -> bool:
+        return self._system.run(["scontrol", "update", f"node={self.node}", *changes], SECONDS).code == 0
+
+
+def parse_pids(text: str) -> dict[str, set[int]]:
+    """The processes in the output of ``scontrol listpids`` by ``<job>.<step>``."""
+    steps: dict[str, set[int]] = {}
+    for row in (line.split() for line in text.splitlines()):
+        if len(row) >= 3 and row[0].isdigit():
+            steps.setdefault(f"{row[1]}.{row[2]}", set()).add(int(row[0]))
+    return steps

@@ -1,0 +1,191 @@
+"""Every effect on the node: commands, files, clocks and signals. Tests put a double in its place."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NamedTuple, Protocol, Sequence
+
+LIMIT = 16 * 1024 * 1024
+SEARCH = "/opt/slurm/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/aws/neuron/bin"
+PYTHON = sys.executable or "python3"
+"""slurmd runs its programs without a PATH, and then Python does not know where it is."""
+
+
+class Result(NamedTuple):
+    """How a command ended. ``code`` is ``None`` when it did not end in time; ``pid`` then names what may still be there.
+
+    ``hurried`` says that it had less time than it is due, so that its silence proves nothing.
+    """
+
+    code: int | None
+    output: str = ""
+    error: str = ""
+    pid: int = 0
+    hurried: bool = False
+
+    @property
+    def last_line(self) -> str:
+        lines = [line.strip() for line in (self.output + "\n" + self.error).splitlines() if line.strip()]
+        return lines[-1] if lines else ""
+
+
+class Space(NamedTuple):
+    """Of a file system: bytes and inodes, free for anyone and in total."""
+
+    free: int
+    size: int
+    free_inodes: int
+    inodes: int
+
+
+class System(Protocol):
+    def run(self, command: Sequence[str], seconds: float, text: str = "") -> Result: ...
+    def find(self, program: str) -> str | None: ...
+    def read(self, path: str) -> str | None: ...
+    def write(self, path: str, text: str) -> None: ...
+    def append(self, path: str, text: str) -> None: ...
+    def remove(self, directory: str) -> None: ...
+    def open_directory(self, path: str) -> None: ...
+    def names(self, directory: str) -> list[str]: ...
+    def status(self, path: str) -> os.stat_result | None: ...
+    def space(self, path: str) -> Space | None: ...
+    def now(self) -> float: ...
+    def monotonic(self) -> float: ...
+    def sleep(self, seconds: float) -> None: ...
+    def kill(self, pid: int, number: int) -> bool: ...
+
+
+class LocalSystem:
+    """This machine."""
+
+    def __init__(self) -> None:
+        self._left: list[subprocess.Popen[str]] = []
+
+    def run(self, command: Sequence[str], seconds: float, text: str = "") -> Result:
+        """Never waits for a child that a signal cannot end: one in uninterruptible sleep is left behind and named."""
+        environment = {**os.environ, "PATH": SEARCH, "LC_ALL": "C"}
+        pipe = subprocess.PIPE
+        try:
+            child = subprocess.Popen(  # noqa: S603
+                list(command), stdin=pipe, stdout=pipe, stderr=pipe, env=environment, start_new_session=True,
+                text=True, errors="replace",
+            )  # fmt: skip
+        except OSError as error:
+            return Result(127, error=f"{command[0]}: {error.strerror}")
+        try:
+            output, problem = child.communicate(text, timeout=max(0.1, seconds))
+            return Result(child.returncode, output, problem)
+        except subprocess.TimeoutExpired:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(child.pid, signal.SIGKILL)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            output, problem = child.communicate(timeout=1)
+            return Result(None, output, problem)
+        self._left.append(child)
+        return Result(None, pid=child.pid)
+
+    def find(self, program: str) -> str | None:
+        return shutil.which(program, path=SEARCH)
+
+    def read(self, path: str) -> str | None:
+        """A regular file's text, following no link and waiting for nothing; ``None`` when there is none."""
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+        except OSError:
+            return None
+        try:
+            return None if stat.S_ISFIFO(os.fstat(descriptor).st_mode) else _drain(descriptor)
+        finally:
+            os.close(descriptor)
+
+    def write(self, path: str, text: str) -> None:
+        """Replaces the file as a whole."""
+        target = Path(path)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        descriptor, name = tempfile.mkstemp(dir=str(target.parent), prefix=f".{target.name}.")
+        try:
+            with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+                stream.write(text)
+            Path(name).chmod(0o644)
+            Path(name).replace(target)
+        except OSError:
+            Path(name).unlink()
+            raise
+
+    def append(self, path: str, text: str) -> None:
+        Path(path).parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            os.write(descriptor, text.encode("utf-8"))
+        finally:
+            os.close(descriptor)
+
+    def remove(self, directory: str) -> None:
+        shutil.rmtree(directory, ignore_errors=True)
+
+    def open_directory(self, path: str) -> None:
+        """A folder in which every user can make files and remove only their own."""
+        Path(path).mkdir(parents=True, exist_ok=True)
+        Path(path).chmod(0o1777)
+
+    def names(self, directory: str) -> list[str]:
+        try:
+            return sorted(entry.name for entry in Path(directory).iterdir())
+        except OSError:
+            return []
+
+    def status(self, path: str) -> os.stat_result | None:
+        try:
+            return os.lstat(path)
+        except OSError:
+            return None
+
+    def space(self, path: str) -> Space | None:
+        try:
+            found = os.statvfs(path)
+        except OSError:
+            return None
+        return Space(found.f_bavail * found.f_frsize, found.f_blocks * found.f_frsize, found.f_favail, found.f_files)
+
+    def now(self) -> float:
+        return time.time()
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+    def sleep(self, seconds: float) -> None:
+        time.sleep(seconds)
+
+    def kill(self, pid: int, number: int) -> bool:
+        try:
+            os.kill(pid, number)
+        except OSError:
+            return False
+        return True
+
+
+def _drain(descriptor: int) -> str:
+    """What can be read without waiting; of the kernel's log each read is one record, and EPIPE says that some were lost."""
+    parts: list[bytes] = []
+    size = 0
+    while size < LIMIT:
+        try:
+            part = os.read(descriptor, 65536)
+        except BrokenPipeError:
+            continue
+        except OSError:
+            break
+        if not part:
+            break
+        parts.append(part)
+        size += len(part)
+    return b"".join(parts).decode("utf-8", "replace")
