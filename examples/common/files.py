@@ -1,0 +1,26 @@
+"""Writes that survive a power loss."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def sync(path: Path) -> None:
+    """Flush a file, or a directory's entries, to the disk."""
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_atomically(path: Path, text: str) -> None:
+    """Readers see the old content or the new one."""
+    partial = path.with_name(f".{path.name}.{os.getpid()}")
+    with partial.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    partial.replace(path)
+    sync(path.parent)

@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# Runs on a node that is not the batch host, as a step of its own: puts the job back into the queue when the batch host is lost.
+set -euo pipefail
+source "$EXAMPLES/common/slurm.sh"
+trap '' USR1 # meant for the ranks
+
+pulse=
+since=$SECONDS
+until is_over; do
+    last=$pulse
+    pulse=$(cat "$(pulse_file)" 2>/dev/null) || true
+    if [[ $pulse != "$last" ]]; then
+        since=$SECONDS
+    elif ((SECONDS - since > ${BATCH_HOST_SECONDS:-60})); then
+        echo "the batch host has been silent for $((SECONDS - since)) s: the job goes back to the queue" >&2
+        scontrol requeue "$SLURM_JOB_ID" && exit
+        since=$SECONDS
+    fi
+    sleep "${PULSE_SECONDS:-5}"
+done

@@ -1,0 +1,70 @@
+"""The training loop of the jobs that restart from checkpoints."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable
+from functools import partial
+
+from torch import Tensor
+
+from common import heartbeat
+from common.data import Plan
+from common.files import write_atomically
+from common.sample_log import SampleLog
+from common.saver import Saver
+from common.settings import Settings
+from common.signals import StopRequest, requeue
+from common.world import World
+
+# Called with the samples of a step and a function to call once, before the step's first collective; returns this rank's part of the
+# mean loss.
+TrainStep = Callable[[list[int], Callable[[], None]], Tensor]
+
+
+def train(settings: Settings, world: World, plan: Plan, saver: Saver, *, start: int, train_step: TrainStep) -> None:
+    stop = StopRequest()
+    log = SampleLog(settings.sample_file) if world.rank == 0 else None
+    beat = heartbeat.find()
+    logging.info("ready for step %d", start)
+    for step in range(start, settings.steps):
+        samples = plan.batch(step)
+        part = train_step(samples, partial(beat.before, step))
+        loss, stopping, busy, failures = world.sum([part, float(stop.requested), float(saver.busy), float(saver.failed)])
+        beat.after(step)
+        if log is not None:
+            log.append(step, samples, loss, ranks=world.size)
+        with beat.paused():
+            save_if_due(settings, saver, step + 1, stopping=bool(stopping), busy=bool(busy), failures=int(failures))
+        if stopping and step + 1 < settings.steps:
+            saver.close()
+            if world.rank == 0:
+                requeue(settings.run_directory)
+            return
+        time.sleep(settings.pause_seconds)
+    saver.close()
+    if world.rank == 0:
+        complete(settings, saver)
+
+
+def complete(settings: Settings, saver: Saver) -> None:
+    if settings.steps not in saver.store.steps():
+        raise SystemExit(
+            f"{saver.store.directory}: the last checkpoint could not be saved; make room, the steps since the one before run again"
+        )
+    write_atomically(settings.complete_file, "")
+
+
+def save_if_due(settings: Settings, saver: Saver, step: int, *, stopping: bool, busy: bool, failures: int) -> None:
+    """`step` steps are committed. A checkpoint that comes due while the last one is still written waits for it."""
+    last = stopping or step == settings.steps
+    due = step % settings.checkpoint_every == 0
+    if not busy:
+        saver.settle(failures)
+    elif due or last:
+        saver.wait()
+    if due or last:
+        saver.start(step)
+    if last:
+        saver.wait()

@@ -1,0 +1,61 @@
+"""The command line that all jobs share."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass
+from pathlib import Path
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    run_directory: Path
+    checkpoint_directory: Path
+    data: Path
+    model: str
+    steps: int
+    global_batch: int
+    micro_batch: int
+    checkpoint_every: int
+    keep: int
+    learning_rate: float
+    seed: int
+    collective_seconds: float
+    pause_seconds: float
+
+    @property
+    def sample_file(self) -> Path:
+        return self.run_directory / "samples.jsonl"
+
+    @property
+    def complete_file(self) -> Path:
+        """Exists once all steps are committed; names their number, so that a longer run is not taken for complete."""
+        return self.run_directory / f"complete-{self.steps}"
+
+
+def parse(arguments: list[str] | None = None) -> Settings:
+    parser = argparse.ArgumentParser(allow_abbrev=False)
+    parser.add_argument("--run-directory", type=Path, required=True, help="on the shared file system; the same for every restart")
+    parser.add_argument("--checkpoint-directory", type=Path, help="default: checkpoints in the run directory")
+    parser.add_argument("--data", type=Path, required=True, help="token file written by common/make_data.py")
+    parser.add_argument("--model", default="tiny", help="a size of common/model.py")
+    parser.add_argument("--steps", type=positive, default=100)
+    parser.add_argument("--global-batch", type=positive, default=8, help="samples per step, whatever the number of ranks")
+    parser.add_argument("--micro-batch", type=positive, default=8, help="samples per forward pass of one rank")
+    parser.add_argument("--checkpoint-every", type=positive, default=50, help="steps between two checkpoints")
+    parser.add_argument("--keep", type=positive, default=2, help="good checkpoints to keep")
+    parser.add_argument("--learning-rate", type=float, default=3e-4)
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--collective-seconds", type=float, default=600, help="a peer that is silent for so long is lost")
+    parser.add_argument("--pause-seconds", type=float, default=0, help="sleep in every step, to watch a small model run")
+    values = vars(parser.parse_args(arguments))
+    if values["checkpoint_directory"] is None:
+        values["checkpoint_directory"] = values["run_directory"] / "checkpoints"
+    return Settings(**values)
+
+
+def positive(text: str) -> int:
+    value = int(text)
+    if value < 1:
+        raise argparse.ArgumentTypeError(f"{value}: must be 1 or more")
+    return value

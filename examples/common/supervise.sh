@@ -1,0 +1,63 @@
+# shellcheck shell=bash
+# Sourced by the batch scripts whose nodes or groups are steps of their own, each started again when it ends.
+
+# supervise NAME NODE COMMAND...: keep the command running as a step on the node until the job is complete. A node that went down has
+# left the job (--no-kill): another one is asked for and takes its place.
+supervise() {
+    local name=$1 node=$2 failures=0 started
+    shift 2
+    until is_over; do
+        if job_nodes | grep -qx "$node"; then
+            started=$SECONDS
+            srun --overlap --nodes=1 --ntasks="${TASKS:-1}" --nodelist="$node" --kill-on-bad-exit=1 --job-name="$name" "$@" || true
+            is_over && return 0
+            failures=$((SECONDS - started > 60 ? 1 : failures + 1))
+            if ((failures > ${MAX_FAILURES:-20})); then
+                echo "$name on $node: ended $failures times within a minute of its start, given up" >&2
+                return 1
+            fi
+            echo "$name on $node: ended, started again" >&2
+        else
+            echo "$name: node $node has left the job, another one is asked for" >&2
+            node=$(regain_node) || true
+        fi
+        sleep "${RESTART_SECONDS:-1}"
+    done
+}
+
+# Slurm grows a job by merging a second one into it, which must have no steps (needs SchedulerParameters=permit_job_expansion and
+# accounting; HyperPod has both). One at a time: the new node is the one that was not there before.
+regain_node() (
+    exec 9>"$RUN_DIR/.grow-$SLURM_JOB_ID"
+    flock 9
+    before=$(job_nodes)
+    extra=$(salloc --no-shell --exclusive --nodes=1 --partition="$SLURM_JOB_PARTITION" --dependency="expand:$SLURM_JOB_ID" 2>&1 |
+        sed -n 's/.*Granted job allocation \([0-9]*\).*/\1/p')
+    scontrol update JobId="$extra" NumNodes=0 >&2
+    scontrol update JobId="$SLURM_JOB_ID" NumNodes=ALL >&2
+    job_nodes | grep -vxF "$before" | head -n 1
+)
+
+# Wait until the job is complete, or no supervisor is left. The end of the batch script ends what still runs.
+await_complete() {
+    local deadline
+    while ! is_over && any_alive "$@"; do
+        sleep 1 &
+        wait_for $!
+    done
+    deadline=$((SECONDS + ${FINISH_SECONDS:-30}))
+    while any_alive "$@" && ((SECONDS < deadline)); do
+        sleep 1
+    done
+    is_over
+}
+
+any_alive() {
+    local pid
+    for pid in "$@"; do
+        if kill -0 "$pid" 2>/dev/null; then
+            return 0
+        fi
+    done
+    return 1
+}

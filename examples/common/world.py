@@ -1,0 +1,67 @@
+"""The ranks of a job: who I am, on which device, and sums over all."""
+
+from __future__ import annotations
+
+import logging
+import os
+from dataclasses import dataclass
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+import torch.distributed as dist
+from torch import Tensor
+
+NEURON_DEVICE = Path("/dev/neuron0")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class World:
+    rank: int
+    size: int
+    device: torch.device
+
+    def sum(self, values: list[Tensor | float]) -> list[float]:
+        """One small all-reduce; all ranks get the same numbers."""
+        parts = [torch.as_tensor(value, dtype=torch.float32, device=self.device) for value in values]
+        totals = torch.stack(parts)
+        dist.all_reduce(totals)
+        return cast("list[float]", totals.tolist())
+
+    def from_first(self, value: Any) -> Any:
+        """Rank 0's value, on all ranks."""
+        values = [value]
+        dist.broadcast_object_list(values, src=0, device=self.device)
+        return values[0]
+
+
+def choose_device() -> torch.device:
+    local_rank = int(os.environ.get("LOCAL_RANK", "0"))
+    if torch.cuda.is_available():
+        device = torch.device("cuda", local_rank)
+        torch.cuda.set_device(device)
+        return device
+    if NEURON_DEVICE.exists():
+        raise SystemExit(
+            "this is a Trainium node: common/environment.sh sets its environment, but these jobs train on GPUs and CPUs only; "
+            "submit them to a GPU or CPU partition, or port common/model.py to torch-neuronx"
+        )
+    torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
+    return torch.device("cpu")
+
+
+def join(collective_seconds: float) -> World:
+    """Meet the other ranks where torchrun's variables say: NCCL between GPUs, gloo between CPUs."""
+    logging.basicConfig(level=logging.INFO, format=f"%(asctime)s rank {os.environ['RANK']} %(message)s")
+    device = choose_device()
+    backend = "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo"
+    bound = device if device.type == "cuda" else None
+    logging.info("started")
+    dist.init_process_group(backend, timeout=timedelta(seconds=collective_seconds), device_id=bound)
+    logging.info("joined %d ranks", dist.get_world_size())
+    return World(rank=dist.get_rank(), size=dist.get_world_size(), device=device)
+
+
+def leave() -> None:
+    dist.destroy_process_group()

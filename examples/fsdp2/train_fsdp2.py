@@ -1,0 +1,120 @@
+"""FSDP2: every rank holds a shard of each parameter and of the optimizer, and writes its shard of the distributed checkpoint."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from typing import Any
+
+import torch
+import torch.distributed as dist
+from common import world as ranks
+from common.checkpoints import Store
+from common.data import Plan, TokenFile, chunks, equal_share, share
+from common.loop import train
+from common.model import Transformer, build, size_of
+from common.restore import start_step
+from common.saver import Saver
+from common.settings import Settings, parse
+from common.world import World
+from torch import Tensor
+from torch.distributed.checkpoint.filesystem import FileSystemReader, FileSystemWriter
+from torch.distributed.checkpoint.state_dict import get_state_dict, set_state_dict
+from torch.distributed.checkpoint.state_dict_loader import load as load_shards
+from torch.distributed.checkpoint.state_dict_saver import async_save
+from torch.distributed.device_mesh import init_device_mesh
+from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
+
+METADATA = ".metadata"
+
+
+def main() -> None:
+    settings = parse()
+    world = ranks.join(settings.collective_seconds)
+    equal_share(settings.global_batch, world.size, settings.micro_batch)
+    size = size_of(settings.model)
+    data = TokenFile(settings.data, size.context, size.vocabulary)
+    model = shard(build(settings.model, settings.seed, world.device), world)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate)
+    # The background save talks while the next steps do: on a group of its own, or their messages would mix.
+    group = dist.new_group(backend="gloo")
+    store = Store(settings.checkpoint_directory, settings.keep)
+    start = start_step(settings, store, world)
+    if start:
+        load(store.path(start), model, optimizer, group)
+    plan = Plan(data.samples, settings.global_batch, settings.seed)
+
+    def snapshot(directory: Path) -> Callable[[], Iterable[Path]]:
+        return save(directory, model, optimizer, group, world.rank)
+
+    def train_step(samples: list[int], arrive: Callable[[], None]) -> Tensor:
+        return one_step(settings, world, data, model, optimizer, samples, arrive)
+
+    train(settings, world, plan, Saver(store, world, snapshot), start=start, train_step=train_step)
+    ranks.leave()
+
+
+def shard(model: Transformer, world: World) -> Transformer:
+    mesh = init_device_mesh(world.device.type, (world.size,))
+    precision = MixedPrecisionPolicy(param_dtype=torch.bfloat16) if world.device.type == "cuda" else MixedPrecisionPolicy()
+    for block in model.blocks:
+        fully_shard(block, mesh=mesh, mp_policy=precision)
+    fully_shard(model, mesh=mesh, mp_policy=precision)
+    return model
+
+
+def one_step(
+    settings: Settings,
+    world: World,
+    data: TokenFile,
+    model: Transformer,
+    optimizer: torch.optim.Optimizer,
+    samples: list[int],
+    arrive: Callable[[], None],
+) -> Tensor:
+    """FSDP averages over the ranks, while the loss is a sum over the global batch: multiply by the number of ranks."""
+    assert isinstance(model, FSDPModule)
+    optimizer.zero_grad()
+    total = torch.zeros((), device=world.device)
+    parts = chunks(share(samples, world.rank, world.size), settings.micro_batch)
+    for number, ids in enumerate(parts):
+        model.set_requires_gradient_sync(number == len(parts) - 1)
+        batch = data.read(ids).to(world.device)
+        if number == 0:
+            arrive()
+        loss = model(batch).sum() / len(samples)
+        (loss * world.size).backward()
+        total += loss.detach()
+    optimizer.step()
+    return total
+
+
+def save(
+    directory: Path, model: Transformer, optimizer: torch.optim.Optimizer, group: dist.ProcessGroup, rank: int
+) -> Callable[[], Iterable[Path]]:
+    """`async_save` returns once the shards are copied to host memory; its future is done once they are written."""
+    writer = FileSystemWriter(directory, sync_files=True)
+    future: Any = async_save(collect(model, optimizer), storage_writer=writer, process_group=group)
+
+    def written() -> Iterable[Path]:
+        future.result()
+        shards = sorted(directory.glob(f"__{rank}_*.distcp"))
+        return [*shards, directory / METADATA] if rank == 0 else shards
+
+    return written
+
+
+def load(directory: Path, model: Transformer, optimizer: torch.optim.Optimizer, group: dist.ProcessGroup) -> None:
+    """Reads what this rank's shards need, also when the checkpoint was written by another number of ranks."""
+    state = collect(model, optimizer)
+    load_shards(state, storage_reader=FileSystemReader(directory), process_group=group)
+    set_state_dict(model, optimizer, model_state_dict=state["model"], optim_state_dict=state["optimizer"])
+
+
+def collect(model: Transformer, optimizer: torch.optim.Optimizer) -> dict[str, Any]:
+    parameters, moments = get_state_dict(model, optimizer)
+    return {"model": parameters, "optimizer": moments}
+
+
+if __name__ == "__main__":
+    main()

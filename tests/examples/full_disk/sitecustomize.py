@@ -1,0 +1,18 @@
+"""Put on the path of a job's processes: the disk is full whenever a file whose path has FULL_AT in it is flushed."""
+
+import errno
+import os
+from pathlib import Path
+from typing import Any
+
+flush = os.fsync
+
+
+def full(fd: Any) -> None:
+    number = fd if isinstance(fd, int) else fd.fileno()
+    if os.environ["FULL_AT"] in str(Path(f"/proc/self/fd/{number}").readlink()):
+        raise OSError(errno.ENOSPC, "No space left on device")
+    flush(fd)
+
+
+os.fsync = full
