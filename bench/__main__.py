@@ -11,17 +11,19 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench import boot, deployment, groups, imports, synthesis
+from bench import boot, deployment, groups, imports, recovery, synthesis
 from bench.boot import BootError
 from bench.children import ChildError
 from bench.deployment import DeploymentError
 from bench.expressions import FloorError
 from bench.figures import Estimate, Pairs, estimate
+from bench.recovery import RecoveryError
 from hyperpod_constructs.local.nodes import NodesError
 
 _GROUP_REPETITIONS = 10
 _DEPLOYMENTS = 3
 _BOOTS = 5
+_RECOVERIES = 5
 
 
 def write(line: str = "") -> None:
@@ -89,6 +91,13 @@ def boots(pairs: int, directory: Path) -> None:
             write(f"  {name:<24}{seconds[0]:>12}{seconds[1]:>16}".rstrip())
 
 
+def recoveries(pairs: int, directory: Path) -> None:
+    """Recovery of training jobs on virtual nodes."""
+    for fault in recovery.FAULTS:
+        for line in recovery.report(recovery.compare(directory / f"recovery-{fault}", fault, min(pairs, _RECOVERIES))):
+            write(line)
+
+
 def _pairs(measured: Pairs, subject: str, base: str, *, goal: str = "", processor: bool = True) -> None:
     write(f"  {subject:<18}{_seconds(estimate([cost.wall for cost in measured.subject]))}")
     write(f"  {base:<18}{_seconds(estimate([cost.wall for cost in measured.base]))}")
@@ -118,6 +127,7 @@ _PARTS: Mapping[str, Callable[[int, Path], None]] = {
     "groups": growth,
     "deploy": deploy,
     "boot": boots,
+    "recovery": recoveries,
 }
 
 
@@ -144,7 +154,7 @@ def main(arguments: Sequence[str]) -> int:
             write()
             try:
                 _PARTS[name](options.pairs, Path(directory))
-            except (BootError, ChildError, FloorError, DeploymentError, NodesError) as error:
+            except (BootError, ChildError, FloorError, DeploymentError, NodesError, RecoveryError) as error:
                 sys.stderr.write(f"error: {name}: {error}\n")
                 return 1
     write()

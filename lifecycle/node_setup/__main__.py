@@ -11,15 +11,17 @@ import fcntl
 import os
 import platform
 import sys
+import time
 import traceback
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from node_setup import state
+from node_setup import shared, state
 from node_setup.config import Config, read_config
 from node_setup.errors import NodeSetupError, read_json
 from node_setup.files import Ownership, Unowned
 from node_setup.log import Log
+from node_setup.mounts import await_mount
 from node_setup.node import Host, Node, Patience
 from node_setup.registry import MODES
 from node_setup.role import Role, await_role, own_addresses
@@ -28,6 +30,7 @@ from node_setup.steps.install import ROLE
 from node_setup.waiting import Clock
 
 RESOURCE_CONFIG = "/opt/ml/config/resource_config.json"
+KEEP_SECONDS = 10.0
 COMMANDS = (*MODES, "keep")
 
 
@@ -49,7 +52,7 @@ def run(mode: str, environment: Mapping[str, str], log: Log) -> None:
         )
     node = Node(mode, config, role, source, log, host, patience)
     if mode == "keep":
-        _keep(node)
+        keep(node)
     else:
         run_steps(node, MODES[mode])
 
@@ -72,11 +75,16 @@ def main(arguments: list[str], environment: Mapping[str, str]) -> int:
     return 0
 
 
-def _keep(node: Node) -> None:
+def keep(node: Node) -> None:
+    """Copies the controller's state to the shared file system, which must be mounted."""
     if not state.is_ready(node):
         raise NodeSetupError(
             f"{state.READY}: is missing: this root volume has not taken over the cluster's state, so it is not kept"
         )
+    mount = shared.mount(node)
+    if mount is None:
+        raise NodeSetupError(f"{node.software.shared_directory}: is on no mount of this node, so nothing is kept there")
+    await_mount(mount, node.root, time.monotonic() + min(KEEP_SECONDS, node.patience.mount))
     node.log.line("kept" if state.keep(node) else "nothing to keep yet: slurmctld has written no state")
 
 

@@ -48,13 +48,19 @@ def await_mount(mount: Mount, root: str, deadline: float) -> None:
 
 
 def mounted(mounts: Path, path: str) -> Entry | None:
-    """What is mounted there; of several on top of each other the last, and an automount that waits is nothing."""
+    """What is mounted there; an automount that waits is nothing."""
+    found = last_entry(mounts, path)
+    return None if found is None or found.type == "autofs" else found
+
+
+def last_entry(mounts: Path, path: str) -> Entry | None:
+    """The kernel's entry for that folder; of several on top of each other the last."""
     found = None
     for line in read_text(mounts).splitlines():
         source, target, kind = line.split(" ")[:3]
         if target == path:
             found = Entry(source, kind)
-    return None if found is None or found.type == "autofs" else found
+    return found
 
 
 def is_mount(entry: Entry, mount: Mount) -> bool:

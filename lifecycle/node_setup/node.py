@@ -31,6 +31,7 @@ class Patience(NamedTuple):
     """Seconds until what something else does is taken to have failed."""
 
     mount: float = 300
+    grace: float = 20
     role: float = 60
     slurm: float = 600
 

@@ -7,15 +7,24 @@ from node_setup.node import HOME, Node
 HEALTH_CHECK = f"{HOME}/bin/health_check"
 PROLOG = "hyperpod_prolog"
 EPILOG = "hyperpod_epilog"
+EXPANSION = "permit_job_expansion"
+REQUEUE_SECONDS = 30
 
 
 def wanted_settings(node: Node) -> dict[str, str]:
     """Keys of ``slurm.conf`` with their values.
 
     Prolog and epilog have no path: slurmctld then sends them to the nodes, and no node is drained for a file that it lacks.
-    Without the last key, steps would take the limits of the shell that submits instead of slurmd's.
+    Steps take slurmd's limits, not those of the shell that submits. A requeued job may start again after the life of a
+    credential, by default two minutes. A job that lost a node gets another by expansion.
     """
-    settings = {"Prolog": PROLOG, "Epilog": EPILOG, "PropagateResourceLimitsExcept": "MEMLOCK,NOFILE"}
+    settings = {
+        "Prolog": PROLOG,
+        "Epilog": EPILOG,
+        "PropagateResourceLimitsExcept": "MEMLOCK,NOFILE",
+        "AuthInfo": f"cred_expire={REQUEUE_SECONDS}",
+        "SchedulerParameters": EXPANSION,
+    }
     health = node.software.health
     if health is not None:
         settings["HealthCheckProgram"] = HEALTH_CHECK

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from node_setup.config import Mount
 from node_setup.node import Node
 
 
@@ -20,5 +21,10 @@ def make_private_folder(node: Node, name: str) -> str:
 
 def is_there(node: Node) -> bool:
     """Whether the shared directory is on a mount of this node's group; else a local folder would pass for it."""
-    directory = node.software.shared_directory
-    return directory is not None and any(directory == mount.path or directory.startswith(mount.path + "/") for mount in node.mounts)
+    return mount(node) is not None
+
+
+def mount(node: Node) -> Mount | None:
+    """The mount of this node's group that the shared directory is on."""
+    directory = f"{node.software.shared_directory}/"
+    return next((found for found in node.mounts if directory.startswith(f"{found.path}/")), None)

@@ -15,7 +15,7 @@ from node_setup.node import Node
 FOLDER = "/opt/slurm/etc"
 PATH = f"{FOLDER}/slurm.conf"
 OURS = ("hyperpod_constructs.conf", "accounting.conf")
-WHOLE = ("ClusterName", "SlurmctldHost", "PartitionName")
+WHOLE = ("ClusterName", "SlurmctldHost")
 CHAINED = ("HealthCheckProgram",)
 
 
@@ -60,9 +60,13 @@ def read(node: Node) -> SlurmConf:
 
 
 def is_whole(node: Node) -> bool:
-    """Whether the agent has written the file to its end, as far as its content tells."""
-    conf = parse(node.read(PATH) or "")
-    return all(conf.has(key) for key in WHOLE)
+    """Whether the agent has written the file to the end of a line, as far as its content tells.
+
+    Partitions are not waited for: they come with the groups of workers, which may be created later.
+    """
+    text = node.read(PATH) or ""
+    conf = parse(text)
+    return text.endswith("\n") and all(conf.has(key) for key in WHOLE)
 
 
 def await_whole(node: Node) -> None:

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Mapping, Sequence
+
 from node_setup.errors import NodeSetupError
 from node_setup.node import Node
 
 UNITS = "/etc/systemd/system"
+
+
+def mount_unit(path: str) -> str:
+    """The name that systemd gives to what is mounted there: ``opt-data\\x2dset.mount`` for ``/opt/data-set``."""
+    escaped = re.sub(r"^\.|[^A-Za-z0-9:_./]", lambda found: f"\\x{ord(found[0]):02x}", path.strip("/"))
+    return escaped.replace("/", "-") + ".mount"
 
 
 def is_active(node: Node, unit: str) -> bool:
@@ -24,15 +33,25 @@ def has_unit(node: Node, unit: str) -> bool:
     return show(node, unit, "LoadState") == "loaded"
 
 
-def write_unit(node: Node, path: str, text: str) -> None:
-    """A unit file or drop-in below ``/etc/systemd/system``, which systemd has read when this returns."""
-    node.write(f"{UNITS}/{path}", text)
-    node.once(f"unit {path}", text, lambda: node.run(["systemctl", "daemon-reload"]))
+def write_units(node: Node, texts: Mapping[str, str], *enabled: str) -> None:
+    """Unit files and drop-ins below ``/etc/systemd/system``, which systemd has read when this returns; ``enabled`` are enabled."""
+    for path, text in texts.items():
+        node.write(f"{UNITS}/{path}", text)
+    node.once("units " + " ".join(texts), "\n".join(texts.values()), lambda: _read_again(node, enabled))
+    enable(node, *enabled)
 
 
-def enable(node: Node, unit: str) -> None:
-    if not is_enabled(node, unit):
-        node.run(["systemctl", "enable", "--quiet", unit])
+def enable(node: Node, *units: str) -> bool:
+    """Whether one of them was not enabled; then systemd has read all units again."""
+    missing = [unit for unit in units if not is_enabled(node, unit)]
+    if missing:
+        node.run(["systemctl", "enable", "--quiet", *missing])
+    return bool(missing)
+
+
+def _read_again(node: Node, enabled: Sequence[str]) -> None:
+    if not enable(node, *enabled):
+        node.run(["systemctl", "daemon-reload"])
 
 
 def start(node: Node, unit: str, seconds: float = 120) -> None:

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
+import tempfile
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +17,7 @@ import pytest
 
 LIFECYCLE = Path(__file__).resolve().parents[2] / "lifecycle"
 sys.path.insert(0, str(LIFECYCLE))  # the packages for nodes are not installed
+MEMORY = Path("/dev/shm")
 FIB_TRIE = """Main:
   +-- 0.0.0.0/0 3 0 5
      |-- 127.0.0.1
@@ -90,6 +94,16 @@ class Node:
         return subprocess.run(command, env=self.environment, check=False, timeout=60).returncode  # noqa: S603
 
 
+@pytest.fixture
+def tmp_path(tmp_path: Path) -> Iterator[Path]:
+    """In memory, where the machine has room for programs there: these tests make tens of thousands of small files."""
+    if not os.access(MEMORY, os.W_OK) or os.statvfs(MEMORY).f_flag & os.ST_NOEXEC:
+        yield tmp_path
+        return
+    with tempfile.TemporaryDirectory(dir=str(MEMORY)) as made:
+        yield Path(made)
+
+
 @pytest.fixture(autouse=True)
 def no_flush(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing here cuts the power, and flushing thousands of files to the disk takes minutes."""
@@ -105,6 +119,7 @@ def node(tmp_path: Path) -> Node:
         "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",
         "NODE_SETUP_ROOT": str(tmp_path),
         "NODE_SETUP_MOUNT_SECONDS": "1",
+        "NODE_SETUP_GRACE_SECONDS": "0",
         "NODE_SETUP_ROLE_SECONDS": "0",
         "NODE_SETUP_SLURM_SECONDS": "0",
         "NODE_SETUP_UPLOAD_SECONDS": "0",

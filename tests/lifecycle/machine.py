@@ -142,7 +142,7 @@ class Machine:
         group, address = TYPES[self.node_type]
         role = Role(group, self.node_type, None, f"i-{group}", address, [address], ["10.1.0.4"], "abc123")
         host = Host(str(self.root), self.name, TestClock(), self.owners, self.run, lambda address, port: self.listens, self.observe)
-        patience = Patience(mount=1, role=1, slurm=10)
+        patience = Patience(mount=1, grace=5, role=1, slurm=10)
         return Node(mode, parse_config(self.config), role, self.source, Log(self.log), host, patience)
 
     def set_up(self, mode: str) -> list[str]:
@@ -179,7 +179,7 @@ class Machine:
                 0, {"LoadState": "loaded", "MainPID": "77" if unit in self.active else "0"}.get(arguments[2], "active"), ""
             )
         if verb == "enable":
-            self.enabled.add(unit)
+            self.enabled.update(arguments[2:])
         if verb in ("start", "restart"):
             self.active.add(unit)
             if unit == "slurmd.service":
@@ -304,7 +304,8 @@ def make_machine(root: Path, node_type: str, mode: str, shared: Path | None = No
     machine.write("/etc/munge/munge.key", "key", 0o600)
     machine.write("/etc/docker/daemon.json", '{"log-driver": "local"}')
     machine.write("/etc/enroot/enroot.conf", "ENROOT_DATA_PATH /tmp\n")
-    machine.write("/proc/mounts", MOUNTED + "/dev/nvme1n1 /opt/dlami/nvme xfs rw 0 0\n")
+    mounted = MOUNTED if mode == "on_init_complete" else ""
+    machine.write("/proc/mounts", mounted + "/dev/nvme1n1 /opt/dlami/nvme xfs rw 0 0\n")
     for folder in ("/etc/logrotate.d", "/opt/slurm/etc", "/opt/dlami/nvme"):
         machine.path(folder).mkdir(parents=True)
     if shared is None:

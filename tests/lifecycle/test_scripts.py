@@ -49,6 +49,8 @@ def test_a_group_without_mounts_checks_none(node: Node) -> None:
     node.address("10.1.0.4")
     node.write("proc/mounts", "")
     node.write("opt/slurm/etc/slurm.conf", "ClusterName=demo\nSlurmctldHost=a\nPartitionName=dev\ninclude accounting.conf\n")
+    node.write("opt/slurm/bin/scontrol", "#!/bin/sh\n")
+    (node.root / "opt/slurm/bin/scontrol").chmod(0o755)
     assert node.run("on_init_complete.sh") == 0
     assert "role: Controller in group controller, instance i-controller, addresses 10.1.0.4" in events(node)
     assert "start: mounts" not in events(node)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from .conftest import MOUNTED
 from .machine import Killed, Machine, make_machine
 
 MODES = ("on_init_complete", "on_create")
@@ -51,6 +53,7 @@ def test_a_kill_before_any_effect_leads_to_the_same_state(
         machine.kill_at = None
         machine.set_up(mode)
         assert machine.snapshot() == expected, f"killed before effect {kill_at}"
+        shutil.rmtree(tmp_path / str(kill_at))
 
 
 def test_a_boot_makes_again_what_was_lost(tmp_path: Path, case: tuple[str, str]) -> None:
@@ -58,7 +61,7 @@ def test_a_boot_makes_again_what_was_lost(tmp_path: Path, case: tuple[str, str])
     machine = make_machine(tmp_path / "node", node_type, mode)
     machine.set_up(mode)
     before = machine.snapshot()
-    lose_what_a_reboot_loses(machine)
+    lose_what_a_reboot_loses(machine, mode)
     assert machine.snapshot() != before
     machine.set_up("boot")
     assert machine.skipped() == []
@@ -66,7 +69,9 @@ def test_a_boot_makes_again_what_was_lost(tmp_path: Path, case: tuple[str, str])
     assert machine.set_up("boot") == []
 
 
-def lose_what_a_reboot_loses(machine: Machine) -> None:
+def lose_what_a_reboot_loses(machine: Machine, mode: str) -> None:
+    if mode == "on_create":
+        machine.write("/proc/mounts", machine.text("/proc/mounts").replace(MOUNTED, ""))
     disk = machine.path("/opt/dlami/nvme")
     for path in sorted(disk.rglob("*"), reverse=True):
         path.rmdir()

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
-from node_setup import state
+from node_setup import __main__, state, systemd
 from node_setup.errors import NodeSetupError
 
 from .machine import Machine, make_machine
@@ -104,3 +105,27 @@ def test_nothing_is_kept_before_slurmctld_has_written(tmp_path: Path) -> None:
     machine = controller(tmp_path, "first", "on_create")
     assert not state.keep(machine.node("keep"))
     assert not machine.path(COPY).exists()
+
+
+def test_a_file_system_that_is_not_mounted_is_not_written_to(tmp_path: Path) -> None:
+    """At shutdown it may go first; then the copy would land in the folder below it, and pass for kept."""
+    machine = used(tmp_path, "on_create")
+    machine.path("/fsx").unlink()
+    machine.path("/fsx").mkdir()
+    machine.write("/proc/mounts", "")
+    with pytest.raises(NodeSetupError, match=r"/fsx: the lustre file system fs-0123.* is not mounted"):
+        __main__.keep(machine.node("keep"))
+    assert list(machine.path("/fsx").iterdir()) == []
+
+
+def test_the_copy_at_shutdown_is_made_before_the_file_system_goes(tmp_path: Path) -> None:
+    machine = used(tmp_path, "on_create")
+    unit = machine.text("/etc/systemd/system/hyperpod-keep-at-shutdown.service")
+    assert re.search(r"^After=.* fsx\.mount$", unit, re.MULTILINE)
+
+
+@pytest.mark.parametrize(
+    ("path", "unit"), [("/fsx", "fsx.mount"), ("/data/my-fsx", "data-my\\x2dfsx.mount"), ("/.a/.b", "\\x2ea-.b.mount")]
+)
+def test_a_mount_has_the_name_that_systemd_gives_it(path: str, unit: str) -> None:
+    assert systemd.mount_unit(path) == unit

@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 from node_setup.errors import NodeSetupError
+from node_setup.registry import MODES
+from node_setup.runner import run_steps
 
 from .machine import KEY, SLURM_CONF, Machine, make_machine
 
@@ -293,3 +295,59 @@ def test_programs_that_the_scripts_no_longer_have_are_removed(worker: Machine) -
     worker.write("/opt/hyperpod/node_setup/steps/old.py", "")
     worker.set_up("on_init_complete")
     assert not worker.path("/opt/hyperpod/node_setup/steps/old.py").exists()
+
+
+def test_what_the_scripts_mounted_once_is_awaited_from_nobody_after_a_reboot(tmp_path: Path) -> None:
+    worker = make_machine(tmp_path / "node", "Compute", "on_create")
+    worker.set_up("on_create")
+    worker.write("/proc/mounts", "")
+    node = worker.node("boot")
+    started = node.clock.monotonic()
+    run_steps(node, MODES["boot"])
+    assert node.clock.monotonic() == started
+    assert worker.commands[-1].startswith("mount -t lustre")
+
+
+def test_a_limit_that_systemd_itself_cannot_raise_is_taken(worker: Machine) -> None:
+    """In a container whose first process has a limit and may not raise it."""
+    low = "Max locked memory         8388608              8388608              bytes\n"
+    worker.limits = "8388608"
+    for pid in ("1", "77"):
+        worker.write(f"/proc/{pid}/limits", low)
+    worker.write("/proc/1/status", "CapEff:\t00000000b8ecf5ff\n")
+    worker.set_up("on_init_complete")
+    assert "systemctl restart slurmd.service" not in worker.commands
+
+
+def test_fails_for_a_low_limit_that_systemd_could_raise(worker: Machine) -> None:
+    low = "Max locked memory         8388608              8388608              bytes\n"
+    worker.limits = "8388608"
+    for pid in ("1", "77"):
+        worker.write(f"/proc/{pid}/limits", low)
+    worker.write("/proc/1/status", "CapEff:\t00000000b9ecf5ff\n")
+    with pytest.raises(NodeSetupError, match=r"limits: slurmd.service: its processes may lock less memory than unlimited"):
+        worker.set_up("on_init_complete")
+
+
+def test_a_requeued_job_need_not_wait_two_minutes(controller: Machine) -> None:
+    controller.set_up("on_init_complete")
+    settings = controller.text(INCLUDED).splitlines()
+    assert "AuthInfo=cred_expire=30" in settings
+    assert "SchedulerParameters=permit_job_expansion" in settings
+
+
+def test_an_image_that_takes_job_expansion_away_is_reported(controller: Machine) -> None:
+    controller.write("/opt/slurm/etc/slurm.conf", SLURM_CONF + "SchedulerParameters=defer\nAuthInfo=socket=/run/munge\n")
+    controller.set_up("on_init_complete")
+    assert "SchedulerParameters" not in controller.text(INCLUDED)
+    assert "AuthInfo" not in controller.text(INCLUDED)
+    assert "sets SchedulerParameters without permit_job_expansion, so no job can take" in controller.log.getvalue()
+
+
+def test_a_slurmd_with_few_open_files_is_restarted_once(worker: Machine) -> None:
+    few = "Max open files            131072               131072               files\n"
+    worker.write("/proc/77/limits", few + worker.text("/proc/77/limits"))
+    worker.set_up("on_init_complete")
+    worker.write("/proc/77/limits", few + worker.text("/proc/77/limits"))
+    worker.set_up("on_init_complete")
+    assert worker.commands.count("systemctl restart slurmd.service") == 1

@@ -38,8 +38,7 @@ def needed(node: Node) -> bool:
 
 
 def apply(node: Node) -> None:
-    systemd.write_unit(node, UNIT, TEXT)
-    systemd.enable(node, UNIT)
+    systemd.write_units(node, {UNIT: TEXT}, UNIT)
 
 
 def verify(node: Node) -> None:

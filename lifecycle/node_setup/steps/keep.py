@@ -16,7 +16,6 @@ Description=Copies the Slurm controller's state to the shared file system
 Type=oneshot
 WorkingDirectory={HOME}
 ExecStart={COMMAND}
-{LOG}
 """
 TIMER = """[Unit]
 Description=Copies the Slurm controller's state to the shared file system every five minutes
@@ -28,9 +27,10 @@ OnUnitActiveSec=5min
 [Install]
 WantedBy=timers.target
 """
+# After the file system's unit at boot is before it at shutdown: else the copy would land in the folder below the mount.
 SHUTDOWN = f"""[Unit]
 Description=Copies the Slurm controller's state to the shared file system at shutdown
-After=network-online.target remote-fs.target mariadb.service mysql.service hyperpod-boot.service
+After=network-online.target remote-fs.target mariadb.service mysql.service hyperpod-boot.service {{mount}}
 Before=slurmdbd.service slurmctld.service
 
 [Service]
@@ -45,7 +45,6 @@ TimeoutStopSec=300
 [Install]
 WantedBy=multi-user.target
 """
-UNITS = {"hyperpod-keep.service": SERVICE, "hyperpod-keep.timer": TIMER, "hyperpod-keep-at-shutdown.service": SHUTDOWN}
 STARTED = ("hyperpod-keep.timer", "hyperpod-keep-at-shutdown.service")
 
 
@@ -54,10 +53,11 @@ def needed(node: Node) -> bool:
 
 
 def apply(node: Node) -> None:
-    for name, text in UNITS.items():
-        systemd.write_unit(node, name, text)
+    mount = shared.mount(node)
+    after = "" if mount is None else systemd.mount_unit(mount.path)
+    units = {"hyperpod-keep.service": SERVICE, "hyperpod-keep.timer": TIMER}
+    systemd.write_units(node, {**units, "hyperpod-keep-at-shutdown.service": SHUTDOWN.format(mount=after)}, *STARTED)
     for name in STARTED:
-        systemd.enable(node, name)
         systemd.start(node, name)
 
 

@@ -5,15 +5,16 @@ Where the scripts own the node, and after a reboot, a file system that nobody mo
 
 from __future__ import annotations
 
+import json
 import time
 
 from node_setup.config import Mount
 from node_setup.errors import NodeSetupError
-from node_setup.mounts import await_mount, mounted
-from node_setup.node import Node
+from node_setup.mounts import await_mount, last_entry, mounted
+from node_setup.node import STATE, Node
 
 MANDATORY = True
-GRACE_SECONDS = 20.0
+OURS = f"{STATE}/mounts.json"
 MOUNT_SECONDS = 60.0
 
 
@@ -25,7 +26,7 @@ def apply(node: Node) -> None:
     deadline = time.monotonic() + node.patience.mount
     for mount in node.mounts:
         if node.mode != "on_init_complete":
-            _mount_what_nobody_mounts(node, mount, deadline)
+            _mount_what_nobody_mounts(node, mount)
         await_mount(mount, node.root, deadline)
 
 
@@ -35,15 +36,20 @@ def verify(node: Node) -> None:
             raise NodeSetupError(f"{mount.path}: is no longer mounted")
 
 
-def _mount_what_nobody_mounts(node: Node, mount: Mount, deadline: float) -> None:
+def _mount_what_nobody_mounts(node: Node, mount: Mount) -> None:
+    """What was mounted here once is ours: after a reboot nobody else is awaited."""
+    ours = node.recall(OURS)
     try:
-        await_mount(mount, node.root, min(deadline, time.monotonic() + GRACE_SECONDS))
+        node.wait_until(
+            lambda: last_entry(node.path("/proc/mounts"), mount.path) is not None,
+            f"{mount.path}: nobody has mounted the {mount.type} file system {mount.dns_name}",
+            0 if mount.path in ours else node.patience.grace,
+        )
     except NodeSetupError as error:
-        if "is not mounted" not in str(error):
-            raise
         node.log.line(f"{error}; mounting it")
+        node.write(OURS, json.dumps({**ours, mount.path: mount.dns_name}, sort_keys=True) + "\n")
         node.folder(mount.path)
-        node.run(["mount", *_arguments(mount)], seconds=MOUNT_SECONDS)
+        node.run(["mount", *_arguments(mount)], seconds=min(MOUNT_SECONDS, node.patience.mount))
 
 
 def _arguments(mount: Mount) -> list[str]:

@@ -35,13 +35,12 @@ def apply(node: Node) -> None:
     servers = ",".join(f"{address}:{PORT}" for address in node.role.controllers)
     options = f'SLURMD_OPTIONS="--conf-server {servers}"\n'
     node.write(OPTIONS, options)
-    systemd.write_unit(node, "slurmd.service.d/60-hyperpod-slurmd.conf", DROP_IN)
+    systemd.write_units(node, {"slurmd.service.d/60-hyperpod-slurmd.conf": DROP_IN}, UNIT)
     if systemd.is_enabled(node, "slurmctld.service"):
         node.run(["systemctl", "disable", "--quiet", "--now", "slurmctld.service"])
     for folder in ("/var/log/slurm", "/var/spool/slurmd"):
         if not node.path(folder).is_dir():
             node.folder(folder)
-    systemd.enable(node, UNIT)
     node.once("slurmd options", options, lambda: systemd.restart_if_active(node, UNIT))
     if not systemd.is_active(node, UNIT):
         pause = 2 + zlib.crc32(node.name.encode()) % 300 / 100  # nodes that start together ask one after another

@@ -1,0 +1,151 @@
+"""Faults of jobs that restart from checkpoints: each goes on by itself, with the samples and the loss of an undisturbed run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.local.nodes import File, Image, NodeSpec
+from hyperpod_constructs.local.nodes.doubles.health_agent import HealthAgent
+from tests.examples.jobs import assert_undisturbed
+from tests.nodes.training import CHECKS, Training, kill, ranks, stop_between_steps, training_cluster
+
+Records = list[dict[str, Any]]
+SLOW = "--pause-seconds 0.2 --collective-seconds 15"
+
+
+@pytest.fixture(scope="module")
+def cluster(image: Image, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Training]:
+    with training_cluster(tmp_path_factory.mktemp("rig"), image, NodeSpec("workers", "Compute", 4)) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def undisturbed(cluster: Training) -> Records:
+    return cluster.undisturbed()
+
+
+@pytest.fixture
+def training(cluster: Training) -> Iterator[Training]:
+    yield cluster
+    cluster.rest()
+
+
+def test_dead_process_is_restarted_in_place(training: Training, undisturbed: Records) -> None:
+    job = training.submit("ddp/ddp.sbatch", ARGUMENTS=SLOW)
+    job.until_step(12)
+    worker = job.nodes()[1]
+    kill(worker, ranks(worker, "train_ddp.py"))
+
+    records = job.complete()
+    assert_undisturbed(records, undisturbed)
+    assert len(records) > len(undisturbed), "no step was done again: was there a fault?"
+    assert job.restarts() == 0
+    assert "Auto Resume" not in job.text
+
+
+def test_node_without_power_is_replaced_and_the_step_retried(training: Training, undisturbed: Records) -> None:
+    job = training.submit("fsdp2/fsdp2.sbatch", ARGUMENTS="--pause-seconds 0.2 --collective-seconds 5")
+    with HealthAgent(training.rig) as agent:
+        job.until_step(12)
+        worker = job.nodes()[1]
+        worker.power_off()
+        records = job.complete()
+        assert [(action.node, action.problem) for action in agent.await_actions(1)] == [(worker.name, None)]
+
+    assert_undisturbed(records, undisturbed)
+    assert "Retrying step. Attempt number: 1" in job.text
+    assert "starting at step 10" in job.text
+    assert job.restarts() == 0
+
+
+def test_hanging_rank_is_found_and_its_node_replaced(training: Training, undisturbed: Records) -> None:
+    job = training.submit("ddp/ddp.sbatch", ARGUMENTS="--pause-seconds 0.2")
+    with HealthAgent(training.rig, find_dead=False) as agent:
+        job.until_step(12)
+        worker = job.nodes()[1]
+        (rank,) = ranks(worker, "train_ddp.py")
+        stop_between_steps(worker, rank)
+        records = job.complete()
+        assert [(action.node, action.problem) for action in agent.await_actions(1)] == [(worker.name, None)]
+
+    assert_undisturbed(records, undisturbed)
+    assert "Retrying step. Attempt number: 1" in job.text
+    verdicts = [path.read_text() for path in (training.rig.shared / ".hyperpod/hang").rglob("verdict.txt")]
+    assert {f"rank 1 on {worker.name} lag" in verdict for verdict in verdicts} == {True}
+    stacks = [path.read_text() for path in (training.rig.shared / ".hyperpod/hang").rglob("rank-0.txt")]
+    assert ["train_ddp.py" in stack for stack in stacks] == [True]
+
+
+def test_flagged_node_is_replaced_when_its_task_has_died(training: Training, undisturbed: Records) -> None:
+    job = training.submit("deepspeed/deepspeed.sbatch", ARGUMENTS="--pause-seconds 0.6 --collective-seconds 15")
+    with HealthAgent(training.rig, find_dead=False) as agent:
+        job.until_step(3)
+        worker = job.nodes()[1]
+        flag = "#!/bin/sh\necho Action:Replace the flag is up\nexit 1\n"
+        worker.put({f"{CHECKS}/flag": File(content=flag, mode=0o755)})
+        job.until(lambda: "Reason=Action:Replace" in worker_shown(training, worker.name), "the mark")
+        assert job.state() == "RUNNING"
+        assert agent.actions == []
+        worker.run(["pkill", "-KILL", "-f", "[t]rain_deepspeed.py"])
+        records = job.complete()
+        assert [(action.node, action.problem) for action in agent.await_actions(1)] == [(worker.name, None)]
+
+    assert_undisturbed(records, undisturbed)
+    assert "Retrying step. Attempt number: 1" in job.text
+    assert job.restarts() == 0
+
+
+def worker_shown(training: Training, name: str) -> str:
+    return training.rig.controller.run(["scontrol", "--oneliner", "show", "node", name]).stdout
+
+
+def test_job_is_requeued_when_its_batch_host_is_lost(training: Training, undisturbed: Records) -> None:
+    settings = {"BATCH_HOST_SECONDS": "5", "PULSE_SECONDS": "1"}
+    job = training.submit("fsdp2/fsdp2.sbatch", ARGUMENTS="--pause-seconds 0.2 --collective-seconds 5", **settings)
+    with HealthAgent(training.rig) as agent:
+        job.until_step(12)
+        job.nodes()[0].power_off()
+        records = job.complete()
+        agent.await_actions(1)
+
+    assert_undisturbed(records, undisturbed)
+    assert {record["attempt"] for record in records} == {0, 1}
+    assert job.restarts() == 1
+    assert min(record["step"] for record in records if record["attempt"] == 1) == 10
+
+
+def test_signal_before_the_time_limit_saves_and_requeues(training: Training, undisturbed: Records) -> None:
+    job = training.submit("ddp/ddp.sbatch", ARGUMENTS=SLOW, CHECKPOINT_EVERY="1000")
+    job.until_step(12)
+    training.rig.controller.run(["scancel", "--batch", "--signal=USR1", str(job.number)])
+    records = job.complete()
+
+    assert_undisturbed(records, undisturbed)
+    assert {record["attempt"] for record in records} == {0, 1}
+    assert len(records) == len(undisturbed), "a step was done again although the state was saved"
+
+
+def test_elastic_job_goes_on_with_three_of_four_nodes_and_takes_the_fourth_back(training: Training, undisturbed: Records) -> None:
+    job = training.submit("elastic/elastic.sbatch", ARGUMENTS="--pause-seconds 1 --collective-seconds 5")
+    job.until_step(6)
+    job.nodes()[3].power_off()
+    job.until(lambda: sizes(job.records())[-1] == 3, "the shrink")
+    with HealthAgent(training.rig):
+        job.until(lambda: sizes(job.records())[-1] == 4, "the growth", 120)
+        records = job.complete()
+
+    assert sizes(records) == [4, 3, 4]
+    assert_undisturbed(records, undisturbed)
+    assert job.restarts() == 0
+
+
+def sizes(records: Records) -> list[int]:
+    """The numbers of ranks, one after the other, without repetitions."""
+    found = [0]
+    for record in records:
+        if record["ranks"] != found[-1]:
+            found.append(record["ranks"])
+    return found[1:] or found

@@ -1,0 +1,113 @@
+"""A lost replica group is healed from the memory of another one; checkpoints are for the loss of what holds the groups together."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.local.nodes import Image, NodeSpec
+from hyperpod_constructs.local.nodes.doubles.health_agent import HealthAgent
+from tests.examples.jobs import assert_undisturbed
+from tests.nodes.training import USER_ID, Opens, Training, TrainingJob, kill, ranks, training_cluster
+
+Records = list[dict[str, Any]]
+SCRIPT = "checkpointless/checkpointless.sbatch"
+RANKS = "train_checkpointless.py"
+LOGS = "samples-group-*.jsonl"
+# More than a job makes before its test is over.
+STEPS = 600
+
+
+@pytest.fixture(scope="module")
+def cluster(image: Image, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Training]:
+    with training_cluster(tmp_path_factory.mktemp("rig"), image, NodeSpec("workers", "Compute", 4)) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def undisturbed(cluster: Training) -> Records:
+    return cluster.undisturbed(STEPS)
+
+
+@pytest.fixture
+def training(cluster: Training) -> Iterator[Training]:
+    yield cluster
+    cluster.rest()
+
+
+def submit(training: Training, **settings: str) -> TrainingJob:
+    """Two groups that train and a spare."""
+    return training.submit(SCRIPT, COLLECTIVE_SECONDS="5", **settings)
+
+
+def healed(job: TrainingJob) -> list[int]:
+    """The steps at which groups were healed, also at the start, where they take over the first weights."""
+    return [int(step) for step in re.findall(r"healed at step (\d+)", job.text)]
+
+
+def test_groups_are_healed_from_memory_after_a_dead_process_and_a_node_without_power(
+    training: Training, undisturbed: Records
+) -> None:
+    job = submit(training, STEPS=str(STEPS), CHECKPOINT_EVERY="1000", ARGUMENTS="--pause-seconds 0.2")
+    job.until_step(20, LOGS)
+    first, second, spare = job.nodes()
+    job.checkpoints.mkdir()
+    os.chown(job.checkpoints, USER_ID, USER_ID)
+    at_start = len(healed(job))
+    with closing(Opens(job.checkpoints)) as opens, HealthAgent(training.rig) as agent:
+        survivors = [ranks(node, RANKS) for node in (first, spare)]
+        kill(second, ranks(second, RANKS))
+        job.until(lambda: len(healed(job)) == at_start + 1, "the recovery of the process")
+        assert [ranks(node, RANKS) for node in (first, spare)] == survivors
+
+        second.power_off()
+        job.until(lambda: len(healed(job)) == at_start + 2, "the recovery of the node")
+        assert [ranks(node, RANKS) for node in (first, spare)] == survivors
+        assert [action.node for action in agent.await_actions(1)] == [second.name]
+        job.until_step(healed(job)[-1] + 5, LOGS)
+        assert not opens.seen()
+
+    records = job.records(LOGS)
+    assert_undisturbed(records, undisturbed[: 1 + max(record["step"] for record in records)])
+    assert min(healed(job)[at_start:]) >= 20
+    assert job.restarts() == 0
+    for group in range(3):
+        steps = [record["step"] for record in job.records(LOGS.replace("*", str(group)))]
+        assert len(steps) == len(set(steps)), "a step was committed twice"
+    assert {record["participant"] for record in records} == {0, 1}
+
+
+def test_lost_lighthouse_and_batch_host_are_what_checkpoints_are_for(training: Training, undisturbed: Records) -> None:
+    settings = {"BATCH_HOST_SECONDS": "5", "PULSE_SECONDS": "1"}
+    job = submit(training, ARGUMENTS="--pause-seconds 0.3", **settings)
+    with HealthAgent(training.rig):
+        job.until_step(7, LOGS)
+        host = job.nodes()[0]
+        kill(host, [int(pid) for pid in host.run(["pgrep", "--full", "torchft_[l]ighthouse"]).stdout.split()])
+        job.until_step(17, LOGS)
+        host.power_off()
+        records = job.complete()
+
+    assert_undisturbed(records, undisturbed[: len(records)])
+    assert_undisturbed(job.records(LOGS), undisturbed[: len(records)])
+    assert job.restarts() == 1
+    assert re.search(r"restored step [1-9]\d* from the checkpoint", job.text)
+    assert min(record["step"] for record in job.records(LOGS) if record["attempt"] == 1) >= 15
+
+
+def test_opening_a_directory_or_a_file_in_it_is_seen(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    with closing(Opens(tmp_path)) as opens:
+        assert (tmp_path / "file").exists()
+        assert not opens.seen()
+        assert (tmp_path / "file").read_bytes() == b""
+        assert opens.seen()
+        assert [path.name for path in tmp_path.iterdir()] == ["file"]
+        assert opens.seen()
+        assert not opens.seen()

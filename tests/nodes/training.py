@@ -1,0 +1,241 @@
+"""Jobs of examples/ on virtual nodes: their batch scripts submitted by a user, watched through what they leave on /fsx."""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from hyperpod_constructs.local.nodes import Image, NodeSpec, Rig, VirtualNode
+from hyperpod_constructs.local.nodes.doubles.health_agent import HealthAgent
+from tests.examples.jobs import EXAMPLES, ROOT, find_python
+from tests.nodes.conftest import GROUPS, LUSTRE, WAIT_SECONDS
+
+LIFECYCLE = ROOT / "lifecycle"
+PYTHON_HOME = "/opt/jobs/python"
+PACKAGES = "/opt/jobs/packages"
+USER = "alice"
+USER_ID = 10001
+STEPS = 40
+HANG_SECONDS = 8
+CHECKS = "/opt/hyperpod/checks.d"
+CONFIG: dict[str, Any] = {
+    "version": 1,
+    "cluster": {"node_recovery": "Automatic"},
+    "groups": GROUPS,
+    "mounts": {group: [LUSTRE] for group in GROUPS},
+    "software": {
+        "shared_directory": "/fsx",
+        "homes": "/fsx/home",
+        "users": [{"name": USER, "uid": USER_ID, "gid": USER_ID}],
+        "health": {
+            "interval_seconds": 5,
+            "hang_seconds": HANG_SECONDS,
+            "checks_directory": CHECKS,
+            "max_marks_per_node_per_day": 9,
+            "max_marks_per_cluster_per_hour": 9,
+        },
+    },
+}
+# A virtual environment as a user would make it on /fsx; the interpreter is the host's, which no node has.
+WRAPPER = f"""#!/bin/sh
+export LD_LIBRARY_PATH={PYTHON_HOME}/lib PYTHONPATH="$PYTHONPATH:{PACKAGES}" PYTHONDONTWRITEBYTECODE=1
+exec {PYTHON_HOME}/bin/python3.11 "$@"
+"""
+LIGHTHOUSE = "#!/fsx/venv/bin/python\nfrom torchft._torchft import lighthouse_main\nlighthouse_main()\n"
+SETTINGS = {
+    "PYTHON": "/fsx/venv/bin/python",
+    "DATA": "/fsx/tokens.npy",
+    "MODEL": "tiny",
+    "STEPS": str(STEPS),
+    "GLOBAL_BATCH": "12",
+    "MICRO_BATCH": "2",
+    "CHECKPOINT_EVERY": "5",
+    "LAST_CALL_SECONDS": "1",
+    "KEEP_ALIVE_SECONDS": "1",
+    "FINISH_SECONDS": "10",
+}
+
+
+# How long a requeued job waits is the credentials' lifetime; Slurm's default is two minutes.
+DROP_IN = "AuthInfo=cred_expire=5"
+
+
+@contextmanager
+def training_cluster(directory: Path, image: Image, workers: NodeSpec) -> Iterator[Training]:
+    """A controller, a login node and workers, set up by lifecycle/, with the jobs on /fsx."""
+    python = find_python()
+    with Rig.create(directory, image=image, binds=binds(python), wait_seconds=WAIT_SECONDS) as rig:
+        specs = [NodeSpec("controller", "Controller", 1), NodeSpec("login", "Login", 1), workers]
+        nodes = rig.boot(specs, scripts=LIFECYCLE, config=CONFIG)
+        assert {node.name: node.failure for node in nodes if node.failure} == {}
+        add = f"echo {DROP_IN} >> /opt/slurm/etc/accounting.conf; systemctl restart slurmctld"
+        rig.controller.run(["sh", "-euc", add])
+        rig.await_idle()
+        training = Training(rig, python)
+        yield training
+
+
+def binds(python: Path) -> dict[Path, str]:
+    """What the nodes see of the host: the interpreter and the packages of the jobs, read-only."""
+    program = "import sys, sysconfig; print(sys.base_prefix); print(sysconfig.get_path('purelib'))"
+    done = subprocess.run([python, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603
+    home, packages = done.stdout.splitlines()
+    return {Path(home).resolve(): PYTHON_HOME, Path(packages).resolve(): PACKAGES}
+
+
+class Training:
+    """A cluster whose user has the jobs, an environment for them and a token file on /fsx."""
+
+    def __init__(self, rig: Rig, python: Path) -> None:
+        self.rig = rig
+        self.jobs: list[TrainingJob] = []
+        shared = rig.shared
+        shutil.copytree(EXAMPLES, shared / "examples", ignore=shutil.ignore_patterns("__pycache__", ".mypy_cache"))
+        for name, text in (("python", WRAPPER), ("torchft_lighthouse", LIGHTHOUSE)):
+            path = shared / "venv" / "bin" / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+            path.chmod(0o755)
+        make = [str(python), str(EXAMPLES / "common" / "make_data.py"), str(shared / "tokens.npy"), "--synthetic", "20000"]
+        subprocess.run(make, check=True, stdout=sys.stderr)  # noqa: S603
+        (shared / "runs").mkdir()
+        (shared / "runs").chmod(0o777)
+
+    def submit(self, script: str, *options: str, **settings: str) -> TrainingJob:
+        number = len(self.jobs)
+        run = f"/fsx/runs/{number}-{Path(script).stem}"
+        environment = {**SETTINGS, "RUN_DIR": run, **settings}
+        command = ["sbatch", "--parsable", "--chdir=/fsx/examples", f"--output={run}.out", *options, f"/fsx/examples/{script}"]
+        asked = self.rig.node("login", 0).run(command, user=USER, environment={**environment, "EXAMPLES": "/fsx/examples"})
+        job = TrainingJob(self.rig, int(asked.stdout), self.rig.shared / run.removeprefix("/fsx/"))
+        self.jobs.append(job)
+        return job
+
+    def undisturbed(self, steps: int = STEPS) -> list[dict[str, Any]]:
+        """What every job must give, whatever its parallelism and its faults: DDP with one rank."""
+        records = self.submit("ddp/ddp.sbatch", "--nodes=1", STEPS=str(steps), CHECKPOINT_EVERY="1000").complete()
+        assert [record["step"] for record in records] == list(range(steps))
+        return records
+
+    def rest(self) -> None:
+        """Ends what runs and waits until all nodes are idle again, as the next test needs them; what is broken is replaced."""
+        for job in self.jobs:
+            job.cancel()
+        with HealthAgent(self.rig):
+            self.rig.await_idle(seconds=120)
+
+
+class TrainingJob:
+    """A submitted job, as Slurm and its run directory show it."""
+
+    def __init__(self, rig: Rig, number: int, directory: Path) -> None:
+        self.rig = rig
+        self.number = number
+        self.directory = directory
+        self.checkpoints = directory / "checkpoints"
+
+    @property
+    def text(self) -> str:
+        path = self.directory.with_name(f"{self.directory.name}.out")
+        return path.read_text(errors="replace") if path.exists() else ""
+
+    def records(self, pattern: str = "samples.jsonl") -> list[dict[str, Any]]:
+        """Committed steps, in the order of time; of several logs when the pattern names them."""
+        lines = [line for path in self.directory.glob(pattern) for line in path.read_text().splitlines(keepends=True)]
+        return sorted((json.loads(line) for line in lines if line.endswith("\n")), key=lambda record: float(record["time"]))
+
+    def state(self) -> str:
+        """Slurm's word for it, also when it has ended."""
+        shown = self._scontrol("--oneliner", "show", "job", str(self.number))
+        found = re.search(r" JobState=(\S+)", shown)
+        return found[1] if found else "gone"
+
+    def restarts(self) -> int:
+        found = re.search(r" Restarts=(\d+)", self._scontrol("--oneliner", "show", "job", str(self.number)))
+        assert found is not None
+        return int(found[1])
+
+    def nodes(self) -> list[VirtualNode]:
+        """Those of its allocation; the batch host is the first."""
+        shown = self._scontrol("--oneliner", "show", "job", str(self.number))
+        found, host = re.search(r" NodeList=(\S+)", shown), re.search(r" BatchHost=(\S+)", shown)
+        assert found is not None, shown
+        assert host is not None, shown
+        names = self._scontrol("show", "hostnames", found[1]).split()
+        return sorted(
+            (node for node in self.rig.nodes if node.name in names), key=lambda node: (node.name != host[1], node.address)
+        )
+
+    def until(self, condition: Callable[[], object], what: str, seconds: float = 90) -> None:
+        deadline = time.monotonic() + seconds
+        while not condition():
+            assert time.monotonic() < deadline, f"{what}: not within {seconds:.0f} s; job {self.state()}:\n{self.text[-5000:]}"
+            time.sleep(0.1)
+
+    def until_step(self, step: int, pattern: str = "samples.jsonl", seconds: float = 90) -> None:
+        self.until(lambda: any(record["step"] >= step for record in self.records(pattern)), f"step {step}", seconds)
+
+    def complete(self, seconds: float = 120) -> list[dict[str, Any]]:
+        """The committed steps, once Slurm calls the job complete."""
+        self.until(lambda: self.state() == "COMPLETED", "the end", seconds)
+        return self.records()
+
+    def cancel(self) -> None:
+        self._scontrol("update", f"JobId={self.number}", "Requeue=0")
+        self.rig.controller.run(["scancel", str(self.number)], check=False)
+
+    def _scontrol(self, *arguments: str) -> str:
+        return self.rig.controller.run(["scontrol", *arguments], check=False).stdout
+
+
+def ranks(node: VirtualNode, script: str) -> list[int]:
+    """The process ids, on their node, of the ranks that run this script; launchers have it among their arguments only."""
+    listed = node.run(["pgrep", "--full", "--list-full", script], check=False).stdout.splitlines()
+    pattern = re.compile(rf"(\d+) \S*python\S*( -u)? \S*{re.escape(script)}( |$)")
+    return [int(found[1]) for line in listed if (found := pattern.match(line))]
+
+
+def kill(node: VirtualNode, pids: list[int], signal: str = "KILL") -> None:
+    assert pids, f"{node.name}: no process to send {signal} to"
+    node.run(["kill", f"-{signal}", *map(str, pids)])
+
+
+def stop_between_steps(node: VirtualNode, pid: int) -> None:
+    """Stops a rank while it is not in a collective: then its heartbeat shows that it is the one which the others wait for."""
+    for _ in range(50):
+        kill(node, [pid], "STOP")
+        *_, beat = node.run(["sh", "-c", "tail -c +1025 /run/hyperpod/heartbeat/*/1"]).stdout.splitlines()
+        if int(beat.split()[1]) % 2 == 0:
+            return
+        kill(node, [pid], "CONT")
+    raise AssertionError(f"{node.name}: process {pid} is always in a collective")
+
+
+class Opens:
+    """Tells by inotify whether any process on any node has opened a directory or a file in it."""
+
+    IN_OPEN = 0x20
+
+    def __init__(self, directory: Path) -> None:
+        libc = ctypes.CDLL(None, use_errno=True)
+        self._descriptor = libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+        assert libc.inotify_add_watch(self._descriptor, bytes(directory), self.IN_OPEN) >= 0, os.strerror(ctypes.get_errno())
+
+    def seen(self) -> bool:
+        try:
+            return bool(os.read(self._descriptor, 65536))
+        except BlockingIOError:
+            return False
+
+    def close(self) -> None:
+        os.close(self._descriptor)
