@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hyperpod_constructs.cli import connect as module
-from hyperpod_constructs.cli.connect import command, connect
+from hyperpod_constructs.cli.connect import IN_TERMINAL, command, connect
 from hyperpod_constructs.cli.console import CliError
 from hyperpod_constructs.cli.target import TargetName
 from tests.cli.conftest import StubbedTarget
@@ -72,7 +72,7 @@ def test_fails_to_open_a_shell_where_nothing_boots(target: StubbedTarget, monkey
         _connect(target, TargetName.LOCAL, only_print=False)
 
 
-@pytest.mark.parametrize(("terminal", "shell"), [(True, ["bash", "-l"]), (False, ["bash", "-s"])])
+@pytest.mark.parametrize(("terminal", "shell"), [(True, [*IN_TERMINAL]), (False, ["bash", "-s"])])
 def test_opens_a_shell_on_the_virtual_controller(
     target: StubbedTarget, monkeypatch: pytest.MonkeyPatch, terminal: bool, shell: list[str]
 ) -> None:
