@@ -67,7 +67,7 @@ def test_image_is_built_once(image: Image) -> None:
 def test_ledger_undoes_what_was_made_newest_first(tmp_path: Path) -> None:
     require_nodes()
     ledger = Ledger(tmp_path / "made")
-    outer = ledger.directory(tmp_path / "outer")
+    outer = ledger.directory(tmp_path / "outer of a rig")
     subprocess.run(["mount", "-t", "tmpfs", "test", ledger.mount(outer)], check=True)  # noqa: S603
     ledger.directory(outer / "inner")
     (tmp_path / "kept").touch()

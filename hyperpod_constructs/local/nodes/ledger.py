@@ -6,6 +6,7 @@ Every entry can be undone twice. Nothing that is not in the ledger is touched.
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import time
 from collections.abc import Callable
@@ -102,4 +103,9 @@ UNDO: dict[str, Callable[[str, str], None]] = {
 
 
 def _is_mounted(path: str) -> bool:
-    return any(line.split()[4] == path for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines())
+    return any(_plain(line.split()[4]) == path for line in Path("/proc/self/mountinfo").read_text(encoding="utf-8").splitlines())
+
+
+def _plain(escaped: str) -> str:
+    """A path of mountinfo, where a space is ``\\040``."""
+    return re.sub(r"\\(\d{3})", lambda octal: chr(int(octal[1], 8)), escaped)
