@@ -1,0 +1,47 @@
+"""Findings that somebody accepts, with the reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+
+from hyperpod_constructs.rules.template.globs import glob
+from hyperpod_constructs.rules.template.model import Resource
+from hyperpod_constructs.rules.template.values import Value, as_items, at
+
+METADATA_KEY = "HyperPodRules"
+"""Where a resource's metadata accept findings on it: ``HyperPodRules: {Acknowledge: [{Rule: HP-NET-001, Reason: "..."}]}``."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Acknowledgement:
+    """Accepts the findings of one rule, on one resource or on all."""
+
+    rule: str
+    reason: str
+    resource: str | None = None
+    """A logical id or construct path, with ``*`` for any piece; ``None`` for every resource."""
+
+    def __post_init__(self) -> None:
+        if not self.reason.strip():
+            raise ValueError(f"the acknowledgement of {self.rule} has no reason; write why the finding is accepted")
+
+    def accepts(self, rule: str, resource: Resource) -> bool:
+        """Whether a finding of this rule on this resource is accepted."""
+        if rule != self.rule:
+            return False
+        names = (resource.logical_id, resource.construct_path or resource.logical_id)
+        return self.resource is None or any(glob(self.resource, name) for name in names)
+
+    @classmethod
+    def of(cls, resource: Resource) -> Iterator[Acknowledgement]:
+        """What a resource's metadata accept; an entry without a rule or a reason accepts nothing."""
+        for entry in as_items(at(resource.metadata, METADATA_KEY, "Acknowledge")) or ():
+            rule, reason = _text(entry, "Rule"), _text(entry, "Reason")
+            if rule and reason.strip():
+                yield cls(rule=rule, reason=reason, resource=resource.logical_id)
+
+
+def _text(entry: Value, key: str) -> str:
+    value = entry.get(key) if isinstance(entry, Mapping) else None
+    return value if isinstance(value, str) else ""

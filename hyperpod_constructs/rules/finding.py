@@ -1,0 +1,77 @@
+"""What a rule finds: a mistake with its place, its reason and its fix."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from hyperpod_constructs.rules.template.values import ABSENT, Value
+
+if TYPE_CHECKING:
+    from hyperpod_constructs.rules.template.model import Resource
+
+
+class Level(Enum):
+    """How sure the harm is."""
+
+    ERROR = "error"
+    """The deployment is sure to fail, or data is sure to be lost."""
+    WARNING = "warning"
+    """It is likely to hurt."""
+
+    def __str__(self) -> str:
+        return self.value
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """What the function of a rule yields; the rule adds the rest.
+
+    ``path`` is the property's, from the properties: ``("VpcConfig", "Subnets", 0)``; empty for the resource itself. ``message`` is
+    one sentence on this very case, lowercase, without a full stop. ``fix`` and ``allowed`` are the rule's where they are ``None``.
+    """
+
+    resource: Resource
+    path: tuple[str | int, ...]
+    message: str
+    found: Value = ABSENT
+    allowed: str | None = None
+    fix: str | None = None
+    covers: tuple[Resource, ...] = ()
+    """Other resources on which the rules that this one silences are silent too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Finding:
+    """A mistake in a template."""
+
+    rule: str
+    level: Level
+    template: str
+    resource: str
+    construct: str | None
+    path: str
+    found: object
+    """The value found, as JSON: references as ``${Id.Attribute}``, unknown parts as ``${?}``."""
+    allowed: str
+    message: str
+    fix: str
+    source: str
+
+    def to_dict(self) -> Mapping[str, object]:
+        """The finding as JSON."""
+        return {
+            "rule": self.rule,
+            "level": self.level.value,
+            "template": self.template,
+            "resource": self.resource,
+            "construct": self.construct,
+            "path": self.path,
+            "found": self.found,
+            "allowed": self.allowed,
+            "message": self.message,
+            "fix": self.fix,
+            "source": self.source,
+        }

@@ -1,0 +1,158 @@
+"""The templates of a cloud assembly (``cdk.out``): every stack, in stages too, with nested stacks and construct paths."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from hyperpod_constructs.rules.template.documents import Document, resources_of
+from hyperpod_constructs.rules.template.environment import Environment
+from hyperpod_constructs.rules.template.errors import TemplateError
+from hyperpod_constructs.rules.template.loading import parsed_json, read_template, read_text, template_file_name, with_nested
+from hyperpod_constructs.rules.template.raw import Raw
+
+_DEEPEST_STAGES = 20
+
+
+def assembly_documents(directory: Path) -> list[Document]:
+    """The stacks of an assembly, and of those of its stages, in the order of its manifest.
+
+    :raises TemplateError: if the directory holds no assembly, or one of its files is missing or no template.
+    """
+    return list(_documents(directory, 0))
+
+
+def _documents(directory: Path, depth: int) -> Iterator[Document]:
+    manifest_file = directory / "manifest.json"
+    if not manifest_file.is_file():
+        raise TemplateError(
+            "is a directory without manifest.json: give a template's file, or the cdk.out of a synthesis", file=directory
+        )
+    artifacts = _mapping(_json(manifest_file).get("artifacts"))
+    stacks = {name: artifact for name, artifact in artifacts.items() if _type(artifact) == "aws:cloudformation:stack"}
+    names = {name: _name(name, artifact) for name, artifact in stacks.items()}
+    for name, artifact in stacks.items():
+        dependencies = artifact.get("dependencies")
+        known = [names[item] for item in dependencies if item in names] if isinstance(dependencies, list) else []
+        yield _stack(directory, names[name], artifact, frozenset(known))
+    for artifact in artifacts.values():
+        if _type(artifact) == "cdk:cloud-assembly" and depth < _DEEPEST_STAGES:
+            inner = _mapping(artifact.get("properties")).get("directoryName")
+            if isinstance(inner, str):
+                yield from _documents(directory / inner, depth + 1)
+
+
+def _stack(directory: Path, name: str, artifact: Mapping[str, Any], awaits: frozenset[str]) -> Document:
+    properties = _mapping(artifact.get("properties"))
+    template = properties.get("templateFile")
+    if not isinstance(template, str):
+        raise TemplateError(f"stack {name!r} has no templateFile", file=directory / "manifest.json")
+    file = directory / template
+    stack_name = properties.get("stackName")
+    environment = _environment(artifact.get("environment"), stack_name if isinstance(stack_name, str) else name)
+    document = Document(name=name, body=read_template(file, of_assembly=True), file=file, environment=environment, awaits=awaits)
+    assets = _template_assets(directory, file)
+
+    def find(user: Document, resource: Mapping[str, Raw]) -> Document | None:
+        asset = _mapping(resource.get("Metadata")).get("aws:asset:path")
+        source = asset if isinstance(asset, str) else assets.get((template_file_name(resource) or "").partition(".")[0])
+        found = None if source is None else directory / source
+        return (
+            Document(name=str(found), body=read_template(found, of_assembly=True), file=found)
+            if found is not None and found.is_file()
+            else None
+        )
+
+    return _ConstructPaths.of(directory, artifact).added(with_nested(document, find))
+
+
+def _template_assets(directory: Path, template: Path) -> Mapping[str, str]:
+    """Hash to file of the templates among a stack's assets; the file of assets is beside the stack's template."""
+    file = directory / template.name.replace(".template.json", ".assets.json")
+    if file == template or not file.is_file():
+        return {}
+    found = {}
+    for key, asset in _mapping(_json(file).get("files")).items():
+        path = _mapping(_mapping(asset).get("source")).get("path")
+        if isinstance(path, str) and path.endswith(".template.json"):
+            found[key] = path
+    return found
+
+
+def _environment(text: object, stack_name: str) -> Environment:
+    parts = urlsplit(text) if isinstance(text, str) else None
+    account = "" if parts is None else parts.netloc
+    region = "" if parts is None else parts.path.strip("/")
+    return Environment(
+        account=None if account in ("", "unknown-account") else account,
+        region=None if region in ("", "unknown-region") else region,
+        stack_name=stack_name,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _ConstructPaths:
+    """Construct paths by logical id; nested stacks are in the metadata of their parent, so an id can have several."""
+
+    paths: Mapping[str, tuple[str, ...]]
+
+    @classmethod
+    def of(cls, directory: Path, artifact: Mapping[str, Any]) -> _ConstructPaths:
+        metadata = artifact.get("metadata")
+        file = artifact.get("additionalMetadataFile")
+        entries = dict(_mapping(metadata))
+        if isinstance(file, str) and (directory / file).is_file():
+            entries |= _json(directory / file)
+        found: dict[str, tuple[str, ...]] = {}
+        for path, items in entries.items():
+            for item in items if isinstance(items, list) else ():
+                data = item.get("data") if isinstance(item, dict) and item.get("type") == "aws:cdk:logicalId" else None
+                if isinstance(data, str):
+                    found[data] = (*found.get(data, ()), path.removeprefix("/"))
+        return cls(found)
+
+    def added(self, document: Document, within: str = "") -> Document:
+        """A document with the construct paths of its resources and of those of its nested stacks."""
+        scopes = {name: self._scope_of(name, within) for name in document.nested}
+        others = [scope for scope in scopes.values() if scope]
+        paths: dict[str, str] = {}
+        for logical_id in resources_of(document.body):
+            candidates = [path for path in self.paths.get(logical_id, ()) if path.startswith(within)]
+            own = [path for path in candidates if not path.startswith(tuple(others))]
+            if own:
+                paths[logical_id] = own[0]
+        nested = {name: self.added(child, scopes[name]) for name, child in document.nested.items()}
+        return replace(document, construct_paths=paths, nested=nested)
+
+    def _scope_of(self, nested_stack: str, within: str) -> str:
+        """The beginning of the paths inside a nested stack, whose resource is at ``<scope>.NestedStack/<id>``."""
+        for path in self.paths.get(nested_stack, ()):
+            if path.startswith(within) and ".NestedStack/" in path:
+                return path.rpartition(".NestedStack/")[0] + "/"
+        return ""
+
+
+def _json(file: Path) -> Mapping[str, Any]:
+    try:
+        content = parsed_json(read_text(file))
+    except TemplateError as error:
+        raise error.at(file) from error
+    if not isinstance(content, dict):
+        raise TemplateError("is no object", file=file)
+    return content
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}
+
+
+def _type(artifact: object) -> object:
+    return _mapping(artifact).get("type")
+
+
+def _name(name: str, artifact: Mapping[str, Any]) -> str:
+    shown = artifact.get("displayName")
+    return shown.partition(" ")[0] if isinstance(shown, str) and shown else name

@@ -1,0 +1,372 @@
+"""What CloudFormation's functions yield, as far as it can be known.
+
+Each function is one small Python function in ``_FUNCTIONS``; what has none (``Fn::Transform``, ``Fn::ForEach``, functions of the
+future) is unknown. So is what is malformed: naming it is the work of schema checks.
+
+https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/intrinsic-function-reference.html
+"""
+
+from __future__ import annotations
+
+import base64
+import ipaddress
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from hyperpod_constructs.rules.template.raw import Raw
+from hyperpod_constructs.rules.template.values import (
+    ABSENT,
+    MAX_ALTERNATIVES,
+    UNKNOWN,
+    Part,
+    Text,
+    Value,
+    alternatives_of,
+    as_int,
+    as_str,
+    either,
+    is_known,
+    joined,
+    parts_of,
+    shown,
+)
+
+_DEEPEST = 100
+_DYNAMIC = re.compile(r"\{\{resolve:[^}]*\}\}")
+_RESOLVE = "{{resolve:"
+_VARIABLE = re.compile(r"\$\{([^${}]*)\}")
+
+
+class Scope(Protocol):
+    """The names that a template's functions can use."""
+
+    def ref(self, name: str) -> Value:
+        """The parameter, pseudo parameter or resource of this name."""
+
+    def attribute(self, resource: str, name: str) -> Value:
+        """An attribute of a resource."""
+
+    def condition(self, name: str) -> bool | None:
+        """Whether a condition holds; ``None`` if that is not known."""
+
+    def mapping(self, name: str) -> Value:
+        """A mapping by its name; :data:`ABSENT` if there is none."""
+
+    def exported(self, name: str) -> Value:
+        """What another stack exports under a name."""
+
+    def stack_output(self, stack: str, name: str, place: Mapping[str, Value]) -> Value:
+        """An output of another stack; the place has the function's ``Region`` and ``RoleArn``, where they are given."""
+
+
+class Resolver:
+    """Resolves raw template values in one scope."""
+
+    def __init__(self, scope: Scope) -> None:
+        self._scope = scope
+        self._depth = 0
+
+    def resolve(self, raw: Raw) -> Value:
+        """The value that this part of a template stands for."""
+        if isinstance(raw, str):
+            return _without_dynamic_references(raw) if _RESOLVE in raw else raw
+        if not isinstance(raw, dict | list):
+            return raw
+        if self._depth >= _DEEPEST:
+            return UNKNOWN
+        self._depth += 1
+        try:
+            return self._list(raw) if isinstance(raw, list) else self._mapping(raw)
+        finally:
+            self._depth -= 1
+
+    def _list(self, raw: Sequence[Raw]) -> Value:
+        return tuple([value for value in map(self.resolve, raw) if value is not ABSENT])
+
+    def _mapping(self, raw: Mapping[str, Raw]) -> Value:
+        if len(raw) == 1:
+            (name,) = raw
+            if name == "Ref" or name.startswith("Fn::"):
+                function = _FUNCTIONS.get(name)
+                return UNKNOWN if function is None else function(self, self._scope, raw[name])
+        if any(key.startswith("Fn::") for key in raw):
+            return UNKNOWN
+        found = {}
+        for key, item in raw.items():
+            value = self.resolve(item)
+            if value is not ABSENT:
+                found[key] = value
+        return found
+
+    def holds(self, raw: Raw) -> bool | None:
+        """Whether a condition's expression holds; ``None`` if that is not known or it is malformed."""
+        if not isinstance(raw, dict) or len(raw) != 1 or self._depth >= _DEEPEST:
+            return None
+        self._depth += 1
+        try:
+            return self._holds(raw)
+        finally:
+            self._depth -= 1
+
+    def _holds(self, raw: Mapping[str, Raw]) -> bool | None:
+        ((name, argument),) = raw.items()
+        if name == "Condition":
+            return self._scope.condition(argument) if isinstance(argument, str) else None
+        if not isinstance(argument, list):
+            return None
+        if name == "Fn::Equals" and len(argument) == 2:
+            return _equal(self.resolve(argument[0]), self.resolve(argument[1]))
+        operands = [self.holds(operand) for operand in argument]
+        if name == "Fn::Not" and len(operands) == 1:
+            return None if operands[0] is None else not operands[0]
+        if name in ("Fn::And", "Fn::Or"):
+            decisive = name == "Fn::Or"
+            if decisive in operands:
+                return decisive
+            return None if None in operands else not decisive
+        return None
+
+
+def _equal(one: Value, other: Value) -> bool | None:
+    """As CloudFormation compares: strings, or lists of them; ``None`` if an alternative of either side decides."""
+    answers: set[bool | None] = set()
+    for left, right in itertools.product(alternatives_of(one), alternatives_of(other)):
+        if isinstance(left, tuple) and isinstance(right, tuple) and is_known(left) and is_known(right):
+            answers.add(left == right)
+            continue
+        first, second = as_str(left), as_str(right)
+        answers.add(None if first is None or second is None else first == second)
+    return answers.pop() if len(answers) == 1 else None
+
+
+def _without_dynamic_references(text: str) -> Value:
+    """A string in which ``{{resolve:...}}`` is unknown.
+
+    https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references.html
+    """
+    literals = _DYNAMIC.split(text)
+    parts: list[Part] = [literals[0]]
+    for literal in literals[1:]:
+        parts += [UNKNOWN, literal]
+    return joined(parts)
+
+
+def _text(parts: Sequence[Part]) -> Value:
+    """The string that parts make; unknown if a dynamic reference has a function inside."""
+    found = joined(parts)
+    return UNKNOWN if any(isinstance(part, str) and _RESOLVE in part for part in parts_of(found)) else found
+
+
+def _combined(values: Sequence[Value], combine: Callable[[tuple[Value, ...]], Value]) -> Value:
+    """What a function makes of its arguments, for each combination of their alternatives."""
+    choices = [alternatives_of(value) for value in values]
+    combinations = 1
+    for choice in choices:
+        combinations *= len(choice)
+        if combinations > MAX_ALTERNATIVES:
+            return UNKNOWN
+    return either(combine(combination) for combination in itertools.product(*choices))
+
+
+def _ref(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+    return scope.ref(argument) if isinstance(argument, str) else UNKNOWN
+
+
+def _get_att(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+    names = argument.split(".", 1) if isinstance(argument, str) else argument
+    if not isinstance(names, list) or len(names) < 2 or not isinstance(names[0], str):
+        return UNKNOWN
+    attribute = [as_str(resolver.resolve(name)) for name in names[1:]]
+    known = [name for name in attribute if name is not None]
+    return scope.attribute(names[0], ".".join(known)) if len(known) == len(attribute) else UNKNOWN
+
+
+def _if(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+    if not isinstance(argument, list) or len(argument) != 3 or not isinstance(argument[0], str):
+        return UNKNOWN
+    holds = scope.condition(argument[0])
+    if holds is None:
+        return either(resolver.resolve(branch) for branch in argument[1:])
+    return resolver.resolve(argument[1 if holds else 2])
+
+
+def _join(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+    if not isinstance(argument, list) or len(argument) != 2 or not isinstance(argument[0], str):
+        return UNKNOWN
+    delimiter = argument[0]
+
+    def combine(lists: tuple[Value, ...]) -> Value:
+        (items,) = lists
+        return _combined(items, joined_by_delimiter) if isinstance(items, tuple) else UNKNOWN
+
+    def joined_by_delimiter(items: tuple[Value, ...]) -> Value:
+        parts: list[Part] = []
+        for item in items:
+            if item is not ABSENT:
+                parts += [*([delimiter] if parts else []), *(parts_of(item) or ("",))]
+        return _text(parts)
+
+    return _combined([resolver.resolve(argument[1])], combine)
+
+
+def _split(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+    if not isinstance(argument, list) or len(argument) != 2 or not isinstance(argument[0], str) or not argument[0]:
+        return UNKNOWN
+    delimiter = argument[0]
+    return _combined(
+        [resolver.resolve(argument[1])], lambda texts: tuple(texts[0].split(delimiter)) if isinstance(texts[0], str) else UNKNOWN
+    )
+
+
+def _select(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+    if not isinstance(argument, list) or len(argument) != 2:
+        return UNKNOWN
+
+    def combine(values: tuple[Value, ...]) -> Value:
+        index, items = as_int(values[0]), values[1]
+        if index is None or not isinstance(items, tuple) or not 0 <= index < len(items) or _can_vanish(items[: index + 1]):
+            return UNKNOWN
+        return items[index]
+
+    return _combined([resolver.resolve(argument[0]), resolver.resolve(argument[1])], combine)
+
+
+def _can_vanish(items: Sequence[Value]) -> bool:
+    return any(ABSENT in alternatives_of(item) for item in items)
+
+
+def _sub(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+    if isinstance(argument, list) and len(argument) == 2:
+        text, given = argument
+    else:
+        text, given = argument, {}
+    if not isinstance(text, str) or not isinstance(given, dict):
+        return UNKNOWN
+    values = list(_substituted(resolver, scope, text, given))
+    return _combined(values, lambda found: _text([part for value in found for part in parts_of(value)]))
+
+
+def _substituted(resolver: Resolver, scope: Scope, text: str, given: Mapping[str, Raw]) -> Iterator[Value]:
+    """The literals and the variables of a string, in turn."""
+    for position, piece in enumerate(_VARIABLE.split(text)):
+        if position % 2 == 0:
+            yield _without_dynamic_references(piece)
+            continue
+        name = piece.strip()
+        if name.startswith("!"):
+            yield "${" + name[1:] + "}"
+        elif name in given:
+            yield resolver.resolve(given[name])
+        elif "." in name:
+            yield scope.attribute(*name.split(".", 1))
+        else:
+            yield scope.ref(name)
+
+
+def _find_in_map(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+    if not isinstance(argument, list) or len(argument) not in (3, 4):
+        return UNKNOWN
+    keys = [resolver.resolve(key) for key in argument[:3]]
+    default: Value = ABSENT
+    if len(argument) == 4:
+        options = argument[3]
+        default = resolver.resolve(options["DefaultValue"]) if isinstance(options, dict) and "DefaultValue" in options else UNKNOWN
+
+    def combine(names: tuple[Value, ...]) -> Value:
+        first, second, third = (as_str(name) for name in names)
+        if first is None or second is None or third is None:
+            return UNKNOWN
+        found: Value = scope.mapping(first)
+        for key in (second, third):
+            found = found.get(key, ABSENT) if isinstance(found, Mapping) else ABSENT
+        return (UNKNOWN if default is ABSENT else default) if found is ABSENT else found
+
+    return _combined(keys, combine)
+
+
+def _cidr(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+    if not isinstance(argument, list) or len(argument) not in (2, 3):
+        return UNKNOWN
+
+    def combine(values: tuple[Value, ...]) -> Value:
+        block, count = values[0], as_int(values[1])
+        bits = as_int(values[2]) if len(values) == 3 else 8
+        if not isinstance(block, str) or count is None or bits is None or not 1 <= count <= 256:
+            return UNKNOWN
+        try:
+            network = ipaddress.ip_network(block, strict=False)
+            found = tuple(
+                str(subnet) for subnet in itertools.islice(network.subnets(new_prefix=network.max_prefixlen - bits), count)
+            )
+        except ValueError:
+            return UNKNOWN
+        return found if len(found) == count else UNKNOWN
+
+    return _combined([resolver.resolve(item) for item in argument], combine)
+
+
+def _base64(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+    def combine(values: tuple[Value, ...]) -> Value:
+        text = as_str(values[0])
+        return UNKNOWN if text is None else base64.b64encode(text.encode("utf-8", "surrogatepass")).decode()
+
+    return _combined([resolver.resolve(argument)], combine)
+
+
+def _import_value(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+    return _combined([resolver.resolve(argument)], lambda names: scope.exported(names[0]) if isinstance(names[0], str) else UNKNOWN)
+
+
+def _get_stack_output(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+    if not isinstance(argument, dict):
+        return UNKNOWN
+    names = [resolver.resolve(argument.get(key)) for key in ("StackName", "OutputName")]
+    place: dict[str, Value] = {key: resolver.resolve(argument[key]) for key in ("Region", "RoleArn") if key in argument}
+
+    def combine(found: tuple[Value, ...]) -> Value:
+        stack, output = found
+        return scope.stack_output(stack, output, place) if isinstance(stack, str) and isinstance(output, str) else UNKNOWN
+
+    return _combined(names, combine)
+
+
+def _length(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+    return _combined(
+        [resolver.resolve(argument)],
+        lambda lists: len(lists[0]) if isinstance(lists[0], tuple) and not _can_vanish(lists[0]) else UNKNOWN,
+    )
+
+
+def _to_json_string(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+    value = resolver.resolve(argument)
+    plain = is_known(value) and not _has_references(value)
+    return json.dumps(shown(value), separators=(",", ":")) if plain else UNKNOWN
+
+
+def _has_references(value: Value) -> bool:
+    if isinstance(value, Mapping):
+        return any(_has_references(item) for item in value.values())
+    if isinstance(value, tuple):
+        return any(_has_references(item) for item in value)
+    return isinstance(value, Text) or not (value is None or isinstance(value, str | int | float | bool))
+
+
+_FUNCTIONS: Mapping[str, Callable[[Resolver, Scope, Raw], Value]] = {
+    "Ref": _ref,
+    "Fn::Base64": _base64,
+    "Fn::Cidr": _cidr,
+    "Fn::FindInMap": _find_in_map,
+    "Fn::GetAtt": _get_att,
+    "Fn::GetStackOutput": _get_stack_output,
+    "Fn::If": _if,
+    "Fn::ImportValue": _import_value,
+    "Fn::Join": _join,
+    "Fn::Length": _length,
+    "Fn::Select": _select,
+    "Fn::Split": _split,
+    "Fn::Sub": _sub,
+    "Fn::ToJsonString": _to_json_string,
+}

@@ -1,0 +1,42 @@
+"""What the app of an assembly accepted in the CDK: the part of ``validation-report.json`` that a check has to respect too."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from hyperpod_constructs.rules.acknowledgement import Acknowledgement
+from hyperpod_constructs.rules.template.errors import TemplateError
+from hyperpod_constructs.rules.template.loading import parsed_json, read_text
+
+PLUGIN = "hyperpod"
+"""The name of the validation plug-in: what an id to be acknowledged in the CDK begins with."""
+
+_REPORT = "validation-report.json"
+
+
+def acknowledged_in(assembly: Path) -> Iterator[Acknowledgement]:
+    """What the app of an assembly accepted in the CDK; nothing if it has no report.
+
+    :raises TemplateError: if the report is no JSON.
+    """
+    file = assembly / _REPORT
+    if not file.is_file():
+        return
+    try:
+        report = parsed_json(read_text(file))
+    except TemplateError as error:
+        raise error.at(file) from error
+    for plugin in _dicts(report, "pluginReports"):
+        if plugin.get("pluginName") != PLUGIN:
+            continue
+        for violation in _dicts(plugin, "suppressedViolations"):
+            for construct in _dicts(violation, "violatingConstructs"):
+                rule, path, reason = violation.get("ruleName"), construct.get("constructPath"), violation.get("reason")
+                if isinstance(rule, str) and isinstance(path, str) and isinstance(reason, str) and reason.strip():
+                    yield Acknowledgement(rule=rule, reason=reason, resource=path)
+
+
+def _dicts(value: object, key: str) -> list[dict[str, object]]:
+    found = value.get(key) if isinstance(value, dict) else None
+    return [item for item in found if isinstance(item, dict)] if isinstance(found, list) else []

@@ -1,0 +1,17 @@
+"""A finding in words, the same wherever it is printed."""
+
+from __future__ import annotations
+
+from hyperpod_constructs.rules.finding import Finding
+from hyperpod_constructs.rules.rule import CATALOGUE
+
+
+def described(finding: Finding) -> str:
+    """What is wrong, what may stand there, and what happens otherwise: for a person who does not look into the template."""
+    rule = CATALOGUE.get(finding.rule)
+    parts = [finding.message]
+    if finding.allowed:
+        parts.append(f"allowed: {finding.allowed}")
+    if rule is not None:
+        parts.append(rule.why)
+    return "; ".join(part.rstrip(".") for part in parts)
