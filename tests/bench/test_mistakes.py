@@ -1,0 +1,61 @@
+"""What counts as catching a mistake."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from bench.mistakes import CDK, CFN_LINT, OURS, Comparison, Finding, Verdict, table, verdict
+from tests.rules.mistakes.mistake import listed
+
+FINDING = Finding("t.json", "Cluster", "E1", "it is wrong", True)
+ONE_ERROR, SILENT = Verdict(1, 0), Verdict(0, 0)
+
+
+@pytest.mark.parametrize(
+    ("found", "of_correct", "expected"),
+    [
+        ([FINDING], [], ONE_ERROR),
+        ([FINDING], [FINDING], SILENT),
+        ([FINDING, FINDING], [FINDING], ONE_ERROR),
+        ([], [FINDING], SILENT),
+        ([FINDING, replace(FINDING, resource="Role")], [FINDING], ONE_ERROR),
+        ([FINDING, replace(FINDING, rule="W1", is_error=False)], [], Verdict(1, 1)),
+    ],
+)
+def test_only_what_is_new_counts(found: list[Finding], of_correct: list[Finding], expected: Verdict) -> None:
+    assert verdict(found, of_correct) == expected
+
+
+@pytest.mark.parametrize(
+    ("said", "text", "qualities"),
+    [
+        (SILENT, "silent", (False, False, False)),
+        (ONE_ERROR, "1 error", (True, True, True)),
+        (Verdict(0, 1), "1 warning", (True, True, False)),
+        (Verdict(2, 1), "2 errors, 1 warning", (True, False, False)),
+    ],
+)
+def test_a_verdict_in_words(said: Verdict, text: str, qualities: tuple[bool, bool, bool]) -> None:
+    assert str(said) == text
+    assert (said.caught, said.one_finding, said.one_error) == qualities
+
+
+def test_the_tools_are_side_by_side() -> None:
+    mistake = listed()[0]
+    comparison = Comparison(
+        [(mistake, {OURS: ONE_ERROR, CFN_LINT: SILENT, CDK: Verdict(0, 2)})], {OURS: SILENT, CFN_LINT: SILENT, CDK: ONE_ERROR}
+    )
+
+    lines = [" ".join(line.split()) for line in table(comparison)]
+
+    assert lines == [
+        "hyperpod check cfn-lint CDK's validation",
+        "mistakes caught, of 1 1 0 1",
+        "by exactly one finding 1 0 0",
+        "by exactly one error 1 0 0",
+        "silent 0 1 0",
+        "on the correct templates silent silent 1 error",
+        f"{mistake.rule} {mistake.name} 1 error silent 2 warnings",
+    ]

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from tests.rules.catalogue.cases import REMOVED, Case, edited
+from tests.rules.catalogue.templates import KEPT, slurm
+
+DATABASE = "Cluster/Orchestrator/Slurm/AccountingDatabase"
+GENERATED = {"SecretStringTemplate": json.dumps({"username": "slurm"}), "GenerateStringKey": "password"}
+WITH_DATABASE = edited(
+    slurm(),
+    {
+        "Database": {
+            "Type": "AWS::RDS::DBInstance",
+            **KEPT,
+            "Properties": {
+                "Engine": "mariadb",
+                "DBInstanceClass": "db.m6g.large",
+                "AllocatedStorage": "100",
+                "StorageEncrypted": True,
+            },
+        },
+        "Login": {"Type": "AWS::SecretsManager::Secret", **KEPT, "Properties": {"GenerateSecretString": GENERATED}},
+        "Role/Policies/1": {
+            "PolicyName": "accounting",
+            "PolicyDocument": {
+                "Version": "2012-10-17",
+                "Statement": [{"Effect": "Allow", "Action": "secretsmanager:GetSecretValue", "Resource": {"Ref": "Login"}}],
+            },
+        },
+        DATABASE: {
+            "Endpoint": {"Fn::GetAtt": ["Database", "Endpoint.Address"]},
+            "SecretArn": {"Ref": "Login"},
+        },
+    },
+)
+
+NODES, GROUP = ({"Fn::GetAtt": [name, "GroupId"]} for name in ("NodeGroup", "DatabaseGroup"))
+MYSQL = {"IpProtocol": "tcp", "FromPort": 3306, "ToPort": 3306}
+GUARDED = {
+    "DatabaseGroup": {
+        "Type": "AWS::EC2::SecurityGroup",
+        **KEPT,
+        "Properties": {"GroupDescription": "accounting", "VpcId": {"Ref": "Vpc"}, "SecurityGroupEgress": []},
+    },
+    "DatabaseIngress": {
+        "Type": "AWS::EC2::SecurityGroupIngress",
+        "Properties": {"GroupId": GROUP, "SourceSecurityGroupId": NODES, **MYSQL},
+    },
+    "NodeEgress": {
+        "Type": "AWS::EC2::SecurityGroupEgress",
+        "Properties": {"GroupId": NODES, "DestinationSecurityGroupId": GROUP, **MYSQL},
+    },
+    "Database/VPCSecurityGroups": [GROUP],
+}
+
+CASES = [
+    Case("HP-SLM-006", WITH_DATABASE, {"Cluster/NodeProvisioningMode": REMOVED}, {}),
+    Case("HP-SLM-020", WITH_DATABASE, {"Database/Engine": "postgres"}, {"Database/Engine": "mysql"}),
+    Case("HP-SLM-021", WITH_DATABASE, {"Database/Port": "3307"}, {"Database/Port": "3307", f"{DATABASE}/Port": 3307}),
+    Case("HP-SLM-021", WITH_DATABASE, {f"{DATABASE}/Port": 3307}, {f"{DATABASE}/Port": 3306}),
+    Case(
+        "HP-SLM-023",
+        edited(WITH_DATABASE, GUARDED),
+        {"DatabaseIngress": REMOVED},
+        {"Database/VPCSecurityGroups": ["sg-0123456789abcdef0"], "DatabaseIngress": REMOVED},
+    ),
+    Case("HP-SLM-023", edited(WITH_DATABASE, GUARDED), {"NodeEgress": REMOVED}, {}),
+    Case(
+        "HP-SLM-022",
+        WITH_DATABASE,
+        {"Login/GenerateSecretString/GenerateStringKey": "pass"},
+        {"Login/GenerateSecretString": REMOVED, "Login/SecretString": '{"username": "a", "password": "b", "host": "c"}'},
+    ),
+    Case("HP-SLM-022", WITH_DATABASE, {"Login/GenerateSecretString": {"PasswordLength": 32}}, {}),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
+def test_rule(case: Case) -> None:
+    case.check()

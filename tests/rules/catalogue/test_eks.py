@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.rules.catalogue.cases import REMOVED, Case, edited
+from tests.rules.catalogue.templates import eks
+
+SYSTEM = "Cluster/InstanceGroups/0"
+CHART: dict[str, Any] = {
+    "Type": "Custom::AWSCDK-EKS-HelmChart",
+    "Properties": {
+        "ServiceToken": "arn:aws:lambda:us-west-2:123456789012:function:kubectl",
+        "ClusterName": {"Ref": "Control"},
+        "Release": "hyperpod-dependencies",
+        "Namespace": "kube-system",
+    },
+}
+LUSTRE = {"DnsName": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com", "MountName": "abcdefgh"}
+
+CASES = [
+    Case("HP-EKS-001", eks(), {"Cluster/VpcConfig": REMOVED}, {}),
+    Case("HP-EKS-002", eks(), {"Control/Version": "1.29"}, {"Control/Version": "1.30"}),
+    Case("HP-EKS-003", eks(), {"Control/Version": "1.36"}, {"Control/Version": "1.35"}),
+    Case("HP-EKS-004", eks(), {"Control/AccessConfig": REMOVED}, {"Control/AccessConfig/AuthenticationMode": "API"}),
+    Case(
+        "HP-EKS-004",
+        edited(eks(), {"Cluster/Orchestrator/Eks/ClusterArn": {"Fn::Sub": "${Control.Arn}"}}),
+        {"Control/AccessConfig/AuthenticationMode": "CONFIG_MAP"},
+        {},
+    ),
+    Case(
+        "HP-EKS-006",
+        eks(),
+        {f"{SYSTEM}/LifeCycleConfig/OnCreate": REMOVED, f"{SYSTEM}/LifeCycleConfig/OnInitComplete": "on_init_complete.sh"},
+        {},
+    ),
+    Case("HP-EKS-007", eks(), {f"{SYSTEM}/InstanceStorageConfigs/1": {"FsxLustreConfig": LUSTRE}}, {}),
+    Case(
+        "HP-EKS-010",
+        eks(),
+        {"Cluster/TieredStorageConfig": {"Mode": "Enable", "InstanceMemoryAllocationPercentage": 10}},
+        {"Cluster/TieredStorageConfig": {"Mode": "Enable", "InstanceMemoryAllocationPercentage": 20}},
+    ),
+    Case(
+        "HP-EKS-008",
+        eks(),
+        {"Chart": CHART},
+        {"Chart": CHART, "Cluster/.DependsOn": ["Chart"]},
+    ),
+    Case(
+        "HP-EKS-009",
+        eks(),
+        {"Cni/AddonVersion": "v1.18.1-eksbuild.1"},
+        {"Cni/AddonVersion": "v1.18.3-eksbuild.1"},
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
+def test_rule(case: Case) -> None:
+    case.check()
+
+
+def test_the_custom_resource_of_the_older_construct_library_is_judged_too() -> None:
+    config = {"version": "1.33", "roleArn": {"Fn::GetAtt": ["ControlRole", "Arn"]}, "accessConfig": {"authenticationMode": "API"}}
+    base = edited(
+        eks(),
+        {"Control": {"Type": "Custom::AWSCDK-EKS-Cluster", "Properties": {"ServiceToken": "arn", "Config": config}}},
+    )
+    Case("HP-EKS-004", base, {"Control/Config/accessConfig": {"authenticationMode": "CONFIG_MAP"}}, {}).check()
+    Case("HP-EKS-002", base, {"Control/Config/version": "1.28"}, {}).check()

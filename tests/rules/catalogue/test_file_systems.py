@@ -1,0 +1,230 @@
+"""The properties of one file system."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.rules.finding import Level
+from hyperpod_constructs.rules.rule import check
+from hyperpod_constructs.rules.template.documents import Document
+from hyperpod_constructs.rules.template.environment import Environment
+from hyperpod_constructs.rules.template.model import Model
+from hyperpod_constructs.rules.template.raw import raw_template
+from tests.rules.catalogue.templates import Template, findings, properties, rules_of, slurm
+
+ABSENT: Any = object()
+P2 = {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 250, "MetadataConfiguration": {"Mode": "AUTOMATIC"}}
+TIERED = {
+    "StorageType": "INTELLIGENT_TIERING",
+    "StorageCapacity": ABSENT,
+    "LustreConfiguration": {
+        "DeploymentType": "PERSISTENT_2",
+        "ThroughputCapacity": 8000,
+        "DataReadCacheConfiguration": {"SizingMode": "USER_PROVISIONED", "SizeGiB": 64},
+        "MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 6000},
+    },
+}
+
+
+def with_lustre(**changes: Any) -> Template:
+    """The file system with other properties, and without its association."""
+    template = slurm()
+    del template["Resources"]["Link"]
+    _change(properties(template, "FileSystem"), changes)
+    return template
+
+
+def _change(target: Template, changes: Template) -> None:
+    for name, value in deepcopy(changes).items():
+        if value is ABSENT or type(value) is object:
+            target.pop(name, None)
+        else:
+            target[name] = value
+
+
+def lustre(**changes: Any) -> Template:
+    """A template whose file system has another Lustre configuration than the default of PERSISTENT_2."""
+    configuration = deepcopy(P2)
+    _change(configuration, changes)
+    return with_lustre(LustreConfiguration=configuration)
+
+
+def tiered(**changes: Any) -> Template:
+    """A template with an Intelligent-Tiering file system."""
+    template = with_lustre(**TIERED)
+    properties(template, "FileSystem").pop("StorageCapacity", None)
+    _change(properties(template, "FileSystem")["LustreConfiguration"], changes)
+    return template
+
+
+def openzfs(**configuration: Any) -> Template:
+    """A template whose nodes mount an OpenZFS file system too."""
+    template = slurm()
+    template["Resources"]["Home"] = {
+        "Type": "AWS::FSx::FileSystem",
+        "DeletionPolicy": "Retain",
+        "UpdateReplacePolicy": "Retain",
+        "Properties": {
+            "FileSystemType": "OPENZFS",
+            "StorageCapacity": 64,
+            "SubnetIds": [{"Ref": "NodeSubnet"}],
+            "SecurityGroupIds": [{"Fn::GetAtt": ["NodeGroup", "GroupId"]}],
+            "OpenZFSConfiguration": {"DeploymentType": "SINGLE_AZ_HA_2", "ThroughputCapacity": 160, **configuration},
+        },
+    }
+    return template
+
+
+CORRECT = {
+    "with Intelligent-Tiering": tiered(),
+    "with EFA": with_lustre(StorageCapacity=19200, LustreConfiguration={**P2, "EfaEnabled": True}),
+    "with provisioned metadata": lustre(MetadataConfiguration={"Mode": "USER_PROVISIONED", "Iops": 24000}),
+    "on hard disks": with_lustre(
+        StorageType="HDD",
+        StorageCapacity=12000,
+        FileSystemTypeVersion="2.12",
+        LustreConfiguration={"DeploymentType": "PERSISTENT_1", "PerUnitStorageThroughput": 12, "DriveCacheType": "READ"},
+    ),
+    "from a backup": with_lustre(
+        BackupId="backup-0123456789abcdef0", StorageCapacity=ABSENT, LustreConfiguration={"DeploymentType": "PERSISTENT_2"}
+    ),
+    "that nobody can know": with_lustre(
+        StorageCapacity={"Ref": "AWS::StackName"}, LustreConfiguration={**P2, "PerUnitStorageThroughput": {"Ref": "AWS::StackName"}}
+    ),
+    "of numbers as strings": with_lustre(
+        StorageCapacity="4800", LustreConfiguration={**P2, "PerUnitStorageThroughput": "125", "EfaEnabled": "false"}
+    ),
+    "of OpenZFS": openzfs(),
+}
+
+
+@pytest.mark.parametrize("name", CORRECT)
+def test_a_correct_file_system(name: str) -> None:
+    assert rules_of(CORRECT[name]) == []
+
+
+CASES: list[tuple[str, Template, str]] = [
+    ("HP-FSX-001", lustre(PerUnitStorageThroughput=ABSENT), "has no PerUnitStorageThroughput"),
+    ("HP-FSX-001", lustre(PerUnitStorageThroughput=200), "PerUnitStorageThroughput 200 is not a tier of PERSISTENT_2"),
+    ("HP-FSX-002", with_lustre(StorageCapacity=1500), "StorageCapacity 1500 is not 1200 or a multiple of 2400"),
+    ("HP-FSX-002", with_lustre(StorageCapacity=ABSENT), "has no StorageCapacity"),
+    ("HP-FSX-002", with_lustre(LustreConfiguration={**P2, "EfaEnabled": True}), "a multiple of 19200 with EFA at 250 MB/s/TiB"),
+    ("HP-FSX-003", lustre(EfaEnabled=True, MetadataConfiguration=ABSENT), "EfaEnabled without a MetadataConfiguration"),
+    (
+        "HP-FSX-003",
+        with_lustre(LustreConfiguration={"DeploymentType": "PERSISTENT_1", "PerUnitStorageThroughput": 200, "EfaEnabled": True}),
+        "EfaEnabled on a PERSISTENT_1 file system",
+    ),
+    ("HP-FSX-004", lustre(MetadataConfiguration={"Mode": "AUTOMATIC", "Iops": 6000}), "Iops beside Mode AUTOMATIC"),
+    ("HP-FSX-004", lustre(MetadataConfiguration={"Mode": "USER_PROVISIONED", "Iops": 2000}), "Iops 2000 is not 1500, 3000"),
+    ("HP-FSX-004", lustre(DeploymentType="PERSISTENT_1", PerUnitStorageThroughput=100), "MetadataConfiguration on a PERSISTENT_1"),
+    ("HP-FSX-004", tiered(MetadataConfiguration={"Mode": "AUTOMATIC"}), "Mode AUTOMATIC with Intelligent-Tiering"),
+    ("HP-FSX-004", tiered(MetadataConfiguration={"Mode": "USER_PROVISIONED", "Iops": 24000}), "Iops 24000 is not 6000 or 12000"),
+    ("HP-FSX-005", lustre(DeploymentType=ABSENT), "PerUnitStorageThroughput on a SCRATCH_1 file system"),
+    (
+        "HP-FSX-005",
+        with_lustre(LustreConfiguration={"DeploymentType": "SCRATCH_2", "AutomaticBackupRetentionDays": 7}),
+        "AutomaticBackupRetentionDays on a SCRATCH_2",
+    ),
+    (
+        "HP-FSX-005",
+        with_lustre(KmsKeyId="alias/mine", LustreConfiguration={"DeploymentType": "SCRATCH_2"}),
+        "KmsKeyId on a SCRATCH_2",
+    ),
+    ("HP-FSX-006", with_lustre(StorageType="INTELLIGENT_TIERING"), "StorageCapacity with Intelligent-Tiering"),
+    ("HP-FSX-006", tiered(PerUnitStorageThroughput=250), "PerUnitStorageThroughput with Intelligent-Tiering"),
+    ("HP-FSX-006", tiered(DataReadCacheConfiguration=ABSENT), "without DataReadCacheConfiguration"),
+    ("HP-FSX-006", tiered(ThroughputCapacity=ABSENT), "without ThroughputCapacity"),
+    ("HP-FSX-006", tiered(ThroughputCapacity=6000), "ThroughputCapacity 6000 is not a multiple of 4000 MB/s"),
+    ("HP-FSX-006", tiered(DataReadCacheConfiguration={"SizingMode": "USER_PROVISIONED", "SizeGiB": 32}), "SizeGiB 32 is not 64 to"),
+    ("HP-FSX-006", tiered(DataReadCacheConfiguration={"SizingMode": "USER_PROVISIONED"}), "USER_PROVISIONED without SizeGiB"),
+    (
+        "HP-FSX-006",
+        tiered(DataReadCacheConfiguration={"SizingMode": "NO_CACHE", "SizeGiB": 64}),
+        "SizeGiB beside SizingMode NO_CACHE",
+    ),
+    ("HP-FSX-006", lustre(ThroughputCapacity=4000), "ThroughputCapacity without Intelligent-Tiering"),
+    (
+        "HP-FSX-006",
+        tiered(DeploymentType="PERSISTENT_1", MetadataConfiguration=ABSENT),
+        "Intelligent-Tiering on a PERSISTENT_1 file system",
+    ),
+    ("HP-FSX-007", with_lustre(FileSystemTypeVersion="2.10"), "Lustre 2.10 has no PERSISTENT_2"),
+    ("HP-FSX-007", with_lustre(FileSystemTypeVersion=2.12), "Lustre 2.12 has no MetadataConfiguration"),
+    ("HP-FSX-008", with_lustre(SubnetIds=[{"Ref": "NodeSubnet"}, {"Ref": "PublicSubnet"}]), "takes 1 subnet, found 2"),
+    ("HP-FSX-008", openzfs(DeploymentType="MULTI_AZ_1"), "takes 2 subnets, found 1"),
+    (
+        "HP-FSX-010",
+        with_lustre(StorageType="HDD", StorageCapacity=6000),
+        "StorageType HDD on a PERSISTENT_2 file system",
+    ),
+    (
+        "HP-FSX-010",
+        with_lustre(
+            StorageType="HDD",
+            StorageCapacity=6000,
+            LustreConfiguration={"DeploymentType": "PERSISTENT_1", "PerUnitStorageThroughput": 12},
+        ),
+        "StorageType HDD without DriveCacheType",
+    ),
+    ("HP-FSX-011", lustre(ImportPath="s3://bucket/prefix"), "ImportPath on a PERSISTENT_2 file system"),
+    (
+        "HP-FSX-011",
+        with_lustre(
+            LustreConfiguration={"DeploymentType": "PERSISTENT_1", "PerUnitStorageThroughput": 50, "ExportPath": "s3://a/b"}
+        ),
+        "ExportPath without ImportPath",
+    ),
+    ("HP-FSX-012", openzfs(ThroughputCapacity=64), "ThroughputCapacity 64 is not a tier of SINGLE_AZ_HA_2"),
+]
+
+
+@pytest.mark.parametrize(("rule", "template", "message"), CASES, ids=[f"{case[0]}: {case[2]}" for case in CASES])
+def test_a_file_system_that_is_refused(rule: str, template: Template, message: str) -> None:
+    (finding,) = findings(template)
+
+    assert (finding.rule, finding.level) == (rule, Level.ERROR)
+    assert message in finding.message
+    assert finding.path.startswith("Properties/")
+    assert finding.fix
+
+
+def test_scratch_is_for_scratch() -> None:
+    (finding,) = findings(with_lustre(LustreConfiguration={"DeploymentType": "SCRATCH_2"}))
+
+    assert (finding.rule, finding.level) == ("HP-FSX-009", Level.WARNING)
+    assert "controller, login, workers" in finding.message
+
+
+def test_scratch_that_no_node_mounts_is_fine() -> None:
+    template = with_lustre(LustreConfiguration={"DeploymentType": "SCRATCH_2"})
+    for group in properties(template, "Cluster")["InstanceGroups"]:
+        group["InstanceStorageConfigs"] = group["InstanceStorageConfigs"][:1]
+
+    assert rules_of(template) == []
+
+
+def _in_region(template: Template, region: str) -> list[str]:
+    document = Document(name="t", body=raw_template(template), environment=Environment(region=region))
+    return [f"{finding.rule}: {finding.message}" for finding in check(Model([document]))]
+
+
+@pytest.mark.parametrize(
+    ("template", "expected"),
+    [
+        (lustre(PerUnitStorageThroughput=500), "HP-FSX-001: PerUnitStorageThroughput 500 is not a tier of PERSISTENT_2"),
+        (
+            with_lustre(StorageCapacity=19200, LustreConfiguration={**P2, "EfaEnabled": True}),
+            "HP-FSX-003: EfaEnabled in il-central-1, which has no file systems with EFA",
+        ),
+    ],
+)
+def test_regions_with_fewer_figures(template: Template, expected: str) -> None:
+    for name in ("NodeSubnet", "PublicSubnet"):
+        properties(template, name).pop("AvailabilityZone")
+
+    assert _in_region(template, "il-central-1") == [expected]
+    assert _in_region(template, "us-west-2") == []

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.catalogue.cases import REMOVED, Case
+from tests.rules.catalogue.templates import eks, slurm
+
+WORKERS = "Cluster/InstanceGroups/2"
+ACCELERATED = "Cluster/InstanceGroups/1"
+KEY = "arn:aws:kms:us-west-2:123456789012:key/1"
+RESTRICTED = {
+    "InstanceGroupName": "nova",
+    "InstanceType": "ml.p5.48xlarge",
+    "InstanceCount": 1,
+    "ExecutionRole": {"Fn::GetAtt": ["Role", "Arn"]},
+    "EnvironmentConfig": {"FSxLustreConfig": {"SizeInGiB": 1200, "PerUnitStorageThroughput": 125}},
+}
+TAINT = {"Key": "team", "Value": "a", "Effect": "NoSchedule"}
+ZFS_NAME = "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com"
+
+CASES = [
+    Case("HP-GRP-001", slurm(), {f"{WORKERS}/InstanceGroupName": "login"}, {f"{WORKERS}/InstanceGroupName": "Login"}),
+    Case(
+        "HP-GRP-001",
+        eks(),
+        {"Cluster/RestrictedInstanceGroups": [{**RESTRICTED, "InstanceGroupName": "system"}]},
+        {"Cluster/RestrictedInstanceGroups": [RESTRICTED]},
+    ),
+    Case("HP-GRP-002", slurm(), {f"{WORKERS}/MinInstanceCount": 5}, {f"{WORKERS}/MinInstanceCount": 4}),
+    Case("HP-GRP-002", slurm(), {f"{WORKERS}/MinInstanceCount": "5"}, {f"{WORKERS}/MinInstanceCount": {"Ref": "AWS::NoValue"}}),
+    Case(
+        "HP-GRP-003",
+        slurm(),
+        {f"{WORKERS}/InstanceStorageConfigs/2": {"EbsVolumeConfig": {"VolumeSizeInGB": 100}}},
+        {f"{WORKERS}/InstanceStorageConfigs/2": {"EbsVolumeConfig": {"RootVolume": True, "VolumeKmsKeyId": KEY}}},
+    ),
+    Case(
+        "HP-GRP-003",
+        slurm(),
+        {f"{WORKERS}/InstanceStorageConfigs/2": {"FsxLustreConfig": {"DnsName": ZFS_NAME, "MountName": "b", "MountPath": "/b"}}},
+        {
+            f"{WORKERS}/InstanceStorageConfigs/2": {
+                "EbsVolumeConfig": {"RootVolume": {"Ref": "AWS::StackId"}, "VolumeKmsKeyId": KEY}
+            }
+        },
+    ),
+    Case(
+        "HP-GRP-004",
+        slurm(),
+        {f"{WORKERS}/InstanceStorageConfigs/2": {"EbsVolumeConfig": {"RootVolume": True}}},
+        {f"{WORKERS}/InstanceStorageConfigs/2": {"EbsVolumeConfig": {"RootVolume": "true", "VolumeKmsKeyId": KEY}}},
+    ),
+    Case(
+        "HP-GRP-004",
+        slurm(),
+        {f"{WORKERS}/InstanceStorageConfigs/0": {"EbsVolumeConfig": {"VolumeKmsKeyId": KEY}}},
+        {f"{WORKERS}/InstanceStorageConfigs/0": {"EbsVolumeConfig": {"VolumeKmsKeyId": KEY, "VolumeSizeInGB": 5}}},
+    ),
+    Case(
+        "HP-GRP-005",
+        slurm(),
+        {
+            f"{WORKERS}/InstanceStorageConfigs/1/FsxLustreConfig/MountPath": "/home",
+            f"{WORKERS}/InstanceStorageConfigs/2": {"FsxOpenZfsConfig": {"DnsName": ZFS_NAME}},
+        },
+        {f"{WORKERS}/InstanceStorageConfigs/2": {"FsxOpenZfsConfig": {"DnsName": ZFS_NAME}}},
+    ),
+    Case(
+        "HP-GRP-006",
+        slurm(),
+        {"Cluster/VpcConfig": REMOVED},
+        {
+            "Cluster/VpcConfig": REMOVED,
+            **{f"Cluster/InstanceGroups/{index}/InstanceStorageConfigs/1": REMOVED for index in range(3)},
+        },
+    ),
+    Case(
+        "HP-GRP-007",
+        slurm(),
+        {
+            "Cluster/VpcConfig": REMOVED,
+            **{f"Cluster/InstanceGroups/{index}/InstanceStorageConfigs/1": REMOVED for index in range(3)},
+            f"{WORKERS}/OverrideVpcConfig": {
+                "SecurityGroupIds": [{"Fn::GetAtt": ["NodeGroup", "GroupId"]}],
+                "Subnets": [{"Ref": "NodeSubnet"}],
+            },
+        },
+        {
+            f"{WORKERS}/OverrideVpcConfig": {
+                "SecurityGroupIds": [{"Fn::GetAtt": ["NodeGroup", "GroupId"]}],
+                "Subnets": [{"Ref": "NodeSubnet"}],
+            }
+        },
+    ),
+    Case(
+        "HP-GRP-008",
+        slurm(),
+        {"Cluster/InstanceGroups/1/NetworkInterface": {"InterfaceType": "efa"}},
+        {f"{WORKERS}/NetworkInterface": {"InterfaceType": "efa-only"}},
+    ),
+    Case(
+        "HP-GRP-009",
+        slurm(),
+        {"Cluster/InstanceGroups/1/InstanceType": "ml.m7g.xlarge", "Cluster/InstanceGroups/1/ThreadsPerCore": 2},
+        {"Cluster/InstanceGroups/1/ThreadsPerCore": 2},
+    ),
+    Case(
+        "HP-GRP-010",
+        eks(),
+        {"Cluster/InstanceGroups/0/OnStartDeepHealthChecks": ["InstanceStress", "InstanceConnectivity"]},
+        {f"{ACCELERATED}/OnStartDeepHealthChecks": ["InstanceStress", "InstanceConnectivity"]},
+    ),
+    Case(
+        "HP-GRP-011",
+        slurm(),
+        {f"{WORKERS}/InstanceCount": 1, f"{WORKERS}/OnStartDeepHealthChecks": ["InstanceStress", "InstanceConnectivity"]},
+        {f"{WORKERS}/InstanceCount": 1, f"{WORKERS}/OnStartDeepHealthChecks": ["InstanceStress"]},
+    ),
+    Case(
+        "HP-GRP-012",
+        eks(),
+        {f"{ACCELERATED}/OnStartDeepHealthChecks": ["InstanceStress"], f"{ACCELERATED}/KubernetesConfig": {"Taints": [TAINT]}},
+        {
+            f"{ACCELERATED}/KubernetesConfig": {"Taints": [TAINT]},
+            "Cluster/InstanceGroups/0/KubernetesConfig": {"Labels": {"a": "b"}},
+        },
+    ),
+    Case(
+        "HP-GRP-013",
+        slurm(),
+        {"Cluster/InstanceGroups/1/OnStartDeepHealthChecks": ["InstanceStress"]},
+        {f"{WORKERS}/OnStartDeepHealthChecks": ["InstanceStress"]},
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
+def test_rule(case: Case) -> None:
+    case.check()

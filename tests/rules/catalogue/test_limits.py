@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.rules.catalogue.cases import Case, edited
+from tests.rules.catalogue.templates import Template, eks, findings, findings_by_name, preset, slurm
+
+ID = "i-0123456789abcdef0"
+CLUSTER_ID = {"Fn::Select": [1, {"Fn::Split": ["/", {"Ref": "Cluster"}]}]}
+
+
+def many(template: Template, count: int) -> list[Any]:
+    """That many groups: the last of the template, under other names."""
+    groups = template["Resources"]["Cluster"]["Properties"]["InstanceGroups"]
+    more = [{**groups[-1], "InstanceGroupName": f"more-{index}", "InstanceCount": 0} for index in range(count - len(groups))]
+    return [*groups, *more]
+
+
+def target(node: Any) -> Template:
+    return {"Fn::Join": ["", ["aws ssm start-session --target sagemaker-cluster:", CLUSTER_ID, "_controller-", node]]}
+
+
+def named(name: str) -> Template:
+    """The cluster of the template under another name."""
+    cluster: Template = edited(slurm(), {"Cluster/ClusterName": name})["Resources"]["Cluster"]
+    return cluster
+
+
+CASES = [
+    Case("HP-LIM-001", slurm(), {"Cluster/InstanceGroups": many(slurm(), 101)}, {"Cluster/InstanceGroups": many(slurm(), 100)}),
+    Case("HP-LIM-001", eks(), {"Cluster/InstanceGroups": many(eks(), 101)}, {}),
+    Case("HP-LIM-002", eks(), {"Cluster/InstanceGroups": many(eks(), 21)}, {"Cluster/InstanceGroups": many(eks(), 20)}),
+    Case("HP-LIM-004", slurm(), {"Second": slurm()["Resources"]["Cluster"]}, {"Second": named("other")}),
+    Case(
+        "HP-LIM-003",
+        slurm(),
+        {"Document": {"Type": "AWS::SSM::Document", "Properties": {"Content": {"inputs": {"commands": [target(ID)]}}}}},
+        {"Document": {"Type": "AWS::SSM::Document", "Properties": {"Content": {"inputs": {"commands": [target("{{ node }}")]}}}}},
+    ),
+    Case(
+        "HP-LIM-003",
+        slurm(),
+        {"Parameter": {"Type": "AWS::SSM::Parameter", "Properties": {"Type": "String", "Value": target(ID)}}},
+        {"Parameter": {"Type": "AWS::SSM::Parameter", "Properties": {"Type": "String", "Value": target("$NODE")}}},
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
+def test_rule(case: Case) -> None:
+    case.check()
+
+
+@pytest.mark.parametrize(
+    ("node", "rules"),
+    [
+        (ID, ["HP-LIM-003"]),
+        ({"Fn::GetAtt": ["Finder", "InstanceId"]}, ["HP-LIM-003"]),
+        ("$(aws sagemaker list-cluster-nodes --cluster-name research --output text)", []),
+        ("INSTANCE_ID", []),
+        ("<instance-id>", []),
+    ],
+)
+def test_an_output_that_names_a_node_by_its_id(node: Any, rules: list[str]) -> None:
+    finder = {"Type": "Custom::Finder", "Properties": {"ServiceToken": "arn:aws:lambda:us-west-2:123456789012:function:find"}}
+    template = {**edited(slurm(), {"Finder": finder}), "Outputs": {"Connect": {"Value": target(node)}}}
+    assert [finding.rule for finding in findings(template)] == rules
+
+
+def test_the_command_that_this_library_prints_names_no_node() -> None:
+    templates = preset("announcement")
+    assert any("sagemaker-cluster:" in str(output) for output in templates["Cluster"]["Outputs"].values())
+    assert findings_by_name(templates) == []
+
+
+def test_an_output_of_another_stack_than_the_cluster_s() -> None:
+    other = {
+        "Resources": {"Topic": {"Type": "AWS::SNS::Topic"}},
+        "Outputs": {"Connect": {"Value": f"sagemaker-cluster:abc_login-{ID}"}},
+    }
+    (found,) = findings(slurm(), other, rules="HP-LIM")
+    assert (found.rule, found.template, found.resource) == ("HP-LIM-003", "t0", "Cluster")
+    assert "output Connect" in found.message

@@ -1,0 +1,194 @@
+"""The routes of the nodes' subnets, and the endpoints of a closed network."""
+
+from __future__ import annotations
+
+import pytest
+
+from hyperpod_constructs.rules.finding import Level
+from tests.rules.catalogue.templates import Template, eks, findings, properties, rules_of, slurm
+
+
+def in_public(template: Template) -> Template:
+    """The nodes' subnet has the public one's routes, and no endpoint of its own."""
+    properties(template, "NodeDefaultRoute").pop("NatGatewayId")
+    properties(template, "NodeDefaultRoute")["GatewayId"] = {"Ref": "Gateway"}
+    return template
+
+
+def closed(template: Template, *services: str, s3: bool = True) -> Template:
+    """Without the way to the NAT gateway, with endpoints for some services."""
+    del template["Resources"]["NodeDefaultRoute"]
+    if not s3:
+        del template["Resources"]["S3Endpoint"]
+    for index, service in enumerate(services):
+        template["Resources"][f"Endpoint{index}"] = {
+            "Type": "AWS::EC2::VPCEndpoint",
+            "Properties": {
+                "VpcId": {"Ref": "Vpc"},
+                "VpcEndpointType": "Interface",
+                "ServiceName": {"Fn::Sub": f"com.amazonaws.${{AWS::Region}}.{service}"},
+                "SubnetIds": [{"Ref": "NodeSubnet"}],
+                "SecurityGroupIds": [{"Fn::GetAtt": ["NodeGroup", "GroupId"]}],
+                "PrivateDnsEnabled": True,
+            },
+        }
+    return template
+
+
+OPERATION = ("logs", "ssm", "ssmmessages")
+EKS = ("ec2", "ecr.api", "ecr.dkr")
+
+
+def test_a_public_subnet_without_endpoint_cuts_nodes_off() -> None:
+    template = in_public(slurm())
+    del template["Resources"]["S3Endpoint"]
+
+    (finding,) = findings(template)
+
+    assert (finding.rule, finding.level) == ("HP-NET-010", Level.ERROR)
+    assert finding.path == "Properties/VpcConfig/Subnets"
+    assert "controller, login, workers" in finding.message
+
+
+def test_a_public_subnet_is_refused_on_eks() -> None:
+    assert rules_of(in_public(eks())) == ["HP-NET-010"]
+
+
+def test_a_public_subnet_with_endpoint_is_a_warning() -> None:
+    (finding,) = findings(in_public(slurm()))
+
+    assert (finding.rule, finding.level) == ("HP-NET-011", Level.WARNING)
+
+
+def test_a_route_that_is_not_known_is_believed() -> None:
+    template = slurm()
+    properties(template, "NodeDefaultRoute").pop("NatGatewayId")
+    properties(template, "NodeDefaultRoute")["TransitGatewayId"] = "tgw-0123456789abcdef0"
+
+    assert rules_of(template) == []
+
+
+def test_scripts_need_a_way_to_s3() -> None:
+    (finding,) = findings(closed(slurm(), *OPERATION, s3=False))
+
+    assert (finding.rule, finding.level, finding.resource) == ("HP-NET-012", Level.ERROR, "NodeSubnet")
+
+
+@pytest.mark.parametrize("services", [(*OPERATION, "s3"), OPERATION])
+def test_any_endpoint_for_s3_is_enough(services: tuple[str, ...]) -> None:
+    assert rules_of(closed(slurm(), *services, s3="s3" not in services)) == []
+
+
+def test_nodes_without_scripts_need_no_s3() -> None:
+    template = closed(slurm(), *OPERATION, s3=False)
+    for group in properties(template, "Cluster")["InstanceGroups"]:
+        del group["LifeCycleConfig"]
+
+    assert rules_of(template) == []
+
+
+def test_a_closed_network_needs_the_private_endpoint_of_the_control_plane() -> None:
+    template = closed(eks(), *EKS, *OPERATION, "sts")
+    del properties(template, "Control")["ResourcesVpcConfig"]["EndpointPrivateAccess"]
+
+    (finding,) = findings(template)
+
+    assert (finding.rule, finding.level, finding.resource) == ("HP-NET-013", Level.ERROR, "Control")
+    assert finding.path == "Properties/ResourcesVpcConfig/EndpointPrivateAccess"
+
+
+def test_the_public_endpoint_is_enough_with_a_nat_gateway() -> None:
+    template = eks()
+    properties(template, "Control")["ResourcesVpcConfig"]["EndpointPrivateAccess"] = False
+
+    assert rules_of(template) == []
+
+
+@pytest.mark.parametrize("absent", EKS)
+def test_a_closed_network_of_eks_needs_endpoints(absent: str) -> None:
+    (finding,) = findings(closed(eks(), *(name for name in (*EKS, *OPERATION, "sts") if name != absent)))
+
+    assert (finding.rule, finding.level, finding.resource) == ("HP-NET-020", Level.ERROR, "Vpc")
+    assert f"for {absent}, which" in finding.message
+
+
+def test_a_closed_network_with_all_endpoints_is_fine() -> None:
+    assert rules_of(closed(eks(), *EKS, *OPERATION, "sts")) == []
+
+
+def test_pod_identities_need_their_endpoint() -> None:
+    template = closed(eks(), *EKS, *OPERATION)
+    template["Resources"]["Identity"] = {
+        "Type": "AWS::EKS::PodIdentityAssociation",
+        "Properties": {
+            "ClusterName": {"Ref": "Control"},
+            "Namespace": "kube-system",
+            "ServiceAccount": "driver",
+            "RoleArn": {"Fn::GetAtt": ["ControlRole", "Arn"]},
+        },
+    }
+
+    (finding,) = findings(template, rules="HP-NET")
+
+    assert finding.rule == "HP-NET-021"
+    assert "for sts, eks-auth" in finding.message
+
+
+def test_the_secret_of_the_database_needs_an_endpoint() -> None:
+    template = closed(slurm(), *OPERATION)
+    database = {"Endpoint": "database.example.com", "SecretArn": "arn:aws:secretsmanager:us-west-2:123456789012:secret:x"}
+    properties(template, "Cluster")["Orchestrator"] = {"Slurm": {"AccountingDatabase": database}}
+
+    (finding,) = findings(template, rules="HP-NET")
+
+    assert finding.rule == "HP-NET-021"
+    assert "secretsmanager" in finding.message
+
+
+def test_a_closed_network_of_slurm_can_be_operated() -> None:
+    (finding,) = findings(closed(slurm(), "ssm"))
+
+    assert (finding.rule, finding.level) == ("HP-NET-021", Level.WARNING)
+    assert "logs, ssmmessages" in finding.message
+
+
+def test_endpoints_must_admit_nodes() -> None:
+    template = closed(slurm(), *OPERATION)
+    template["Resources"]["Endpoints"] = {
+        "Type": "AWS::EC2::SecurityGroup",
+        "Properties": {"GroupDescription": "endpoints", "VpcId": {"Ref": "Vpc"}},
+    }
+    properties(template, "Endpoint0")["SecurityGroupIds"] = [{"Fn::GetAtt": ["Endpoints", "GroupId"]}]
+
+    (finding,) = findings(template)
+
+    assert (finding.rule, finding.level, finding.resource) == ("HP-NET-022", Level.WARNING, "Endpoint0")
+    assert "the same" not in finding.message
+
+
+def test_endpoints_of_one_group_are_one_mistake() -> None:
+    template = closed(slurm(), *OPERATION)
+    template["Resources"]["Endpoints"] = {
+        "Type": "AWS::EC2::SecurityGroup",
+        "Properties": {"GroupDescription": "endpoints", "VpcId": {"Ref": "Vpc"}},
+    }
+    for index in range(2):
+        properties(template, f"Endpoint{index}")["SecurityGroupIds"] = [{"Fn::GetAtt": ["Endpoints", "GroupId"]}]
+
+    (finding,) = findings(template)
+
+    assert (finding.rule, finding.resource) == ("HP-NET-022", "Endpoint0")
+    assert finding.message.endswith("; the same with Endpoint1")
+
+
+@pytest.mark.parametrize("block", ["10.0.0.0/16", {"Fn::GetAtt": ["Vpc", "CidrBlock"]}])
+def test_endpoints_may_admit_the_block_of_the_vpc(block: object) -> None:
+    template = closed(slurm(), *OPERATION)
+    https = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "CidrIp": block}
+    template["Resources"]["Endpoints"] = {
+        "Type": "AWS::EC2::SecurityGroup",
+        "Properties": {"GroupDescription": "endpoints", "VpcId": {"Ref": "Vpc"}, "SecurityGroupIngress": [https]},
+    }
+    properties(template, "Endpoint0")["SecurityGroupIds"] = [{"Fn::GetAtt": ["Endpoints", "GroupId"]}]
+
+    assert rules_of(template) == []

@@ -1,0 +1,85 @@
+"""What becomes of data when its resource goes."""
+
+from __future__ import annotations
+
+import pytest
+
+from hyperpod_constructs.rules.finding import Level
+from tests.rules.catalogue.templates import Template, findings, preset, properties, rules_of, slurm
+
+EMPTIED = {"Tags": [{"Key": "aws-cdk:auto-delete-objects", "Value": "true"}]}
+
+
+def with_policies(deletion: object, replacement: object, name: str = "FileSystem") -> Template:
+    """A resource with other policies; None is none."""
+    template = slurm()
+    for key, policy in (("DeletionPolicy", deletion), ("UpdateReplacePolicy", replacement)):
+        template["Resources"][name].pop(key, None)
+        if policy is not None:
+            template["Resources"][name][key] = policy
+    return template
+
+
+@pytest.mark.parametrize("policies", [(None, None), ("Delete", "Delete"), ("Delete", "Retain"), ("Snapshot", "Retain")])
+def test_data_goes_with_its_stack(policies: tuple[object, object]) -> None:
+    (finding,) = findings(with_policies(*policies))
+
+    assert (finding.rule, finding.level, finding.resource) == ("HP-RET-001", Level.WARNING, "FileSystem")
+    assert "up to 4800 GiB" in finding.message
+
+
+@pytest.mark.parametrize("policies", [("Retain", None), ("RetainExceptOnCreate", "Delete")])
+def test_data_goes_with_its_replacement(policies: tuple[object, object]) -> None:
+    (finding,) = findings(with_policies(*policies))
+
+    assert (finding.rule, finding.level, finding.resource) == ("HP-RET-002", Level.WARNING, "FileSystem")
+
+
+@pytest.mark.parametrize("policies", [("RetainExceptOnCreate", "Retain"), ({"Ref": "AWS::StackName"}, "Retain")])
+def test_data_that_stays(policies: tuple[object, object]) -> None:
+    assert rules_of(with_policies(*policies)) == []
+
+
+def test_a_bucket_stays_unless_it_is_emptied() -> None:
+    template = with_policies("Delete", "Delete", "Data")
+    assert rules_of(template) == []
+
+    properties(template, "Data").update(EMPTIED)
+    assert rules_of(template) == ["HP-RET-001"]
+
+
+@pytest.mark.parametrize(("policy", "expected"), [(None, []), ("Snapshot", []), ("Retain", []), ("Delete", ["HP-RET-001"])])
+def test_a_database_leaves_a_snapshot(policy: str | None, expected: list[str]) -> None:
+    template = slurm()
+    template["Resources"]["Accounts"] = {
+        "Type": "AWS::RDS::DBCluster",
+        "Properties": {"Engine": "aurora-mysql"},
+        **({} if policy is None else {"DeletionPolicy": policy, "UpdateReplacePolicy": policy}),
+    }
+
+    assert rules_of(template) == expected
+
+
+@pytest.mark.parametrize("going", ["NodeSubnet", "Vpc", "NodeGroup"])
+def test_the_network_stays_with_the_file_system(going: str) -> None:
+    (finding,) = findings(with_policies(None, None, going))
+
+    assert (finding.rule, finding.level, finding.resource) == ("HP-RET-003", Level.WARNING, "FileSystem")
+    assert going in finding.message
+
+
+def test_the_network_may_go_with_the_file_system() -> None:
+    template = with_policies(None, None)
+    for name in ("NodeSubnet", "Vpc", "NodeGroup"):
+        del template["Resources"][name]["DeletionPolicy"]
+
+    assert rules_of(template) == ["HP-RET-001"]
+
+
+def test_a_preset_that_keeps_nothing() -> None:
+    templates = preset("llm")
+    for resource in templates["Foundation"]["Resources"].values():
+        if resource["Type"] == "AWS::FSx::FileSystem":
+            resource["DeletionPolicy"] = resource["UpdateReplacePolicy"] = "Delete"
+
+    assert rules_of(*templates.values()) == ["HP-RET-001"]

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.rules.rule import check
+from hyperpod_constructs.rules.template.model import load
+from tests.rules.catalogue.cases import REMOVED, Case, edited
+from tests.rules.catalogue.templates import Template, slurm
+
+SCRIPTS = "Cluster/InstanceGroups/2/LifeCycleConfig"
+OUTSIDE = "arn:aws:iam::123456789012:role/nodes"
+HASH = "0123456789abcdef" * 4
+
+
+def deployment(**properties: Any) -> Template:
+    """What CDK's BucketDeployment makes."""
+    return {
+        "Type": "Custom::CDKBucketDeployment",
+        "Properties": {
+            "ServiceToken": "arn:aws:lambda:us-west-2:123456789012:function:deploy",
+            "SourceBucketNames": ["assets"],
+            "SourceObjectKeys": [f"{HASH}.zip"],
+            "DestinationBucketName": {"Ref": "Scripts"},
+            **properties,
+        },
+    }
+
+
+UPLOADED = edited(slurm(), {"Upload": deployment(DestinationBucketKeyPrefix="lifecycle"), "Cluster/.DependsOn": ["Upload"]})
+OWN = {"ServiceToken": "arn:aws:lambda:us-west-2:123456789012:function:load"}
+
+CASES = [
+    Case("HP-SCR-001", slurm(), {f"{SCRIPTS}/OnCreate": "on_create.sh"}, {f"{SCRIPTS}/OnCreate": {"Ref": "AWS::NoValue"}}),
+    Case("HP-SCR-002", slurm(), {f"{SCRIPTS}/OnInitComplete": REMOVED}, {SCRIPTS: REMOVED}),
+    Case("HP-SCR-002", slurm(), {f"{SCRIPTS}/SourceS3Uri": REMOVED}, {SCRIPTS: REMOVED}),
+    Case(
+        "HP-SCR-003",
+        UPLOADED,
+        {"Upload/Key": "lifecycle/provisioning_parameters.json"},
+        {"Upload/Key": "lifecycle/parameters.json"},
+    ),
+    Case(
+        "HP-SCR-004",
+        slurm(),
+        {"Cluster/InstanceGroups/2/ExecutionRole": OUTSIDE, f"{SCRIPTS}/SourceS3Uri": "s3://research-scripts/lifecycle/"},
+        {"Cluster/InstanceGroups/2/ExecutionRole": OUTSIDE, f"{SCRIPTS}/SourceS3Uri": "s3://sagemaker-scripts/lifecycle/"},
+    ),
+    Case("HP-SCR-005", UPLOADED, {"Cluster/.DependsOn": REMOVED}, {"Upload/DestinationBucketKeyPrefix": "lifecycle/v1"}),
+    Case(
+        "HP-SCR-005",
+        slurm(),
+        {"Load": {"Type": "Custom::Loader", "Properties": {**OWN, "BucketName": {"Ref": "Scripts"}}}},
+        {"Load": {"Type": "Custom::Loader", "Properties": {**OWN, "BucketName": {"Ref": "Data"}}}},
+    ),
+    Case(
+        "HP-SCR-005",
+        slurm(),
+        {"Upload": deployment()},
+        {
+            "Other": deployment(DestinationBucketKeyPrefix="tools"),
+            "Empty": {"Type": "Custom::S3AutoDeleteObjects", "Properties": {"BucketName": {"Ref": "Scripts"}}},
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
+def test_rule(case: Case) -> None:
+    case.check()
+
+
+@pytest.mark.parametrize(("name", "rules"), [("provisioning_parameters.json", ["HP-SCR-003"]), ("on_create.sh", [])])
+def test_the_legacy_file_is_found_in_an_asset_beside_the_template(tmp_path: Path, name: str, rules: list[str]) -> None:
+    (tmp_path / f"asset.{HASH}").mkdir()
+    (tmp_path / f"asset.{HASH}" / name).write_text("{}")
+    template = tmp_path / "t.template.json"
+    template.write_text(json.dumps(UPLOADED))
+    assert [finding.rule for finding in check(load([template]))] == rules
+
+
+def test_the_legacy_file_is_where_it_belongs_without_the_api(tmp_path: Path) -> None:
+    changes = {f"Cluster/InstanceGroups/{index}/SlurmConfig": REMOVED for index in range(3)}
+    legacy = edited(
+        UPLOADED,
+        {
+            "Upload/Key": "lifecycle/provisioning_parameters.json",
+            "Cluster/Orchestrator": REMOVED,
+            "Cluster/NodeProvisioningMode": REMOVED,
+            **changes,
+        },
+    )
+    template = tmp_path / "t.json"
+    template.write_text(json.dumps(legacy))
+    assert [finding.rule for finding in check(load([template]))] == []

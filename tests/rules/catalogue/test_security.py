@@ -1,0 +1,176 @@
+"""The security groups of nodes: EFA's rules to itself, and what is open to the world."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.rules.finding import Level
+from tests.rules.catalogue.templates import Template, eks, findings, properties, rules_of, slurm, workers
+
+ITSELF = {"Fn::GetAtt": ["NodeGroup", "GroupId"]}
+WORLD = "0.0.0.0/0"
+
+
+@pytest.mark.parametrize("correct", [slurm, eks])
+def test_self_rules_by_group_are_enough(correct: Any) -> None:
+    assert rules_of(correct()) == []
+
+
+@pytest.mark.parametrize(
+    ("absent", "rule", "fix"),
+    [
+        (("NodeSelfIngress",), "HP-NET-001", "SourceSecurityGroupId"),
+        (("NodeSelfEgress",), "HP-NET-002", "DestinationSecurityGroupId"),
+        (("NodeSelfIngress", "NodeSelfEgress"), "HP-NET-003", "SourceSecurityGroupId"),
+    ],
+)
+def test_efa_needs_a_self_rule_in_each_direction(absent: tuple[str, ...], rule: str, fix: str) -> None:
+    template = eks()
+    for name in absent:
+        del template["Resources"][name]
+
+    (finding,) = findings(template)
+
+    assert (finding.rule, finding.level, finding.resource) == (rule, Level.ERROR, "NodeGroup")
+    assert fix in finding.fix
+    assert "accelerated" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("name", "kind", "peer", "rule"),
+    [
+        ("NodeSelfIngress", "AWS::EC2::SecurityGroupIngress", "SourceSecurityGroupId", "HP-NET-001"),
+        ("NodeSelfEgress", "AWS::EC2::SecurityGroupEgress", "DestinationSecurityGroupId", "HP-NET-002"),
+    ],
+)
+def test_a_block_is_no_self_rule(name: str, kind: str, peer: str, rule: str) -> None:
+    template = eks()
+    assert template["Resources"][name]["Type"] == kind
+    del properties(template, name)[peer]
+    properties(template, name)["CidrIp"] = "10.0.0.0/16"
+
+    (finding,) = findings(template)
+
+    assert (finding.rule, finding.found) == (rule, "10.0.0.0/16")
+    assert "does not count" in finding.message
+
+
+def test_the_default_egress_rule_is_no_self_rule() -> None:
+    template = eks()
+    del template["Resources"]["NodeSelfEgress"], properties(template, "NodeGroup")["SecurityGroupEgress"]
+
+    assert rules_of(template) == ["HP-NET-002"]
+
+
+def test_nodes_without_efa_need_no_self_rules() -> None:
+    template = eks()
+    del template["Resources"]["NodeSelfEgress"]
+    workers(template)["InstanceType"] = "ml.g5.2xlarge"
+
+    assert rules_of(template) == []
+
+
+def test_a_second_group_can_have_the_self_rules() -> None:
+    template = eks()
+    del template["Resources"]["NodeSelfEgress"], template["Resources"]["NodeSelfIngress"]
+    template["Resources"]["Second"] = {**template["Resources"]["NodeGroup"]}
+    second = {"Fn::GetAtt": ["Second", "GroupId"]}
+    for direction, peer in (("Ingress", "SourceSecurityGroupId"), ("Egress", "DestinationSecurityGroupId")):
+        template["Resources"][f"Self{direction}"] = {
+            "Type": f"AWS::EC2::SecurityGroup{direction}",
+            "Properties": {"GroupId": second, peer: second, "IpProtocol": "-1"},
+        }
+    properties(template, "Cluster")["VpcConfig"]["SecurityGroupIds"].append(second)
+
+    assert rules_of(template) == []
+
+
+def test_groups_that_are_not_known_are_believed() -> None:
+    template = eks()
+    del template["Resources"]["NodeSelfEgress"]
+    properties(template, "Cluster")["VpcConfig"]["SecurityGroupIds"].append("sg-0123456789abcdef0")
+
+    assert rules_of(template) == []
+
+
+def test_groups_that_name_each_other_are_believed() -> None:
+    template = eks()
+    template["Resources"]["Second"] = {**template["Resources"]["NodeGroup"]}
+    second = {"Fn::GetAtt": ["Second", "GroupId"]}
+    properties(template, "NodeSelfIngress")["SourceSecurityGroupId"] = second
+    properties(template, "Cluster")["VpcConfig"]["SecurityGroupIds"].append(second)
+
+    assert rules_of(template) == []
+
+
+def _open(template: Template, **rule: object) -> Template:
+    properties(template, "NodeGroup")["SecurityGroupIngress"] = [rule]
+    return template
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [
+        ({"IpProtocol": "-1", "CidrIp": WORLD}, "HP-NET-004"),
+        ({"IpProtocol": "tcp", "FromPort": 0, "ToPort": 65535, "CidrIp": WORLD}, "HP-NET-004"),
+        ({"IpProtocol": "tcp", "FromPort": "22", "ToPort": "22", "CidrIp": WORLD}, "HP-NET-005"),
+        ({"IpProtocol": "tcp", "FromPort": 20, "ToPort": 80, "CidrIpv6": "::/0"}, "HP-NET-005"),
+    ],
+)
+def test_nothing_is_open_to_the_world(rule: dict[str, object], expected: str) -> None:
+    (finding,) = findings(_open(slurm(), **rule))
+
+    assert (finding.rule, finding.level, finding.resource) == (expected, Level.WARNING, "NodeGroup")
+    assert finding.path == "Properties/SecurityGroupIngress/0"
+    assert finding.found in (WORLD, "::/0")
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"IpProtocol": "tcp", "FromPort": 22, "ToPort": 22, "CidrIp": "10.0.0.0/8"},
+        {"IpProtocol": "tcp", "FromPort": 22, "ToPort": 22, "CidrIp": {"Ref": "AWS::StackName"}},
+        {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "CidrIp": WORLD},
+        {"IpProtocol": "udp", "FromPort": 22, "ToPort": 22, "CidrIp": WORLD},
+    ],
+)
+def test_a_block_of_ones_own_is_fine(rule: dict[str, object]) -> None:
+    assert rules_of(_open(slurm(), **rule)) == []
+
+
+def test_groups_of_others_are_not_judged() -> None:
+    template = slurm()
+    bastion = {"IpProtocol": "tcp", "FromPort": 22, "ToPort": 22, "CidrIp": WORLD}
+    template["Resources"]["Bastion"] = {
+        "Type": "AWS::EC2::SecurityGroup",
+        "Properties": {"GroupDescription": "bastion", "VpcId": {"Ref": "Vpc"}, "SecurityGroupIngress": [bastion]},
+    }
+
+    assert rules_of(template) == []
+
+
+def test_nodes_must_get_out() -> None:
+    template = slurm()
+    dummy = {"IpProtocol": "icmp", "FromPort": 252, "ToPort": 86, "CidrIp": "255.255.255.255/32"}
+    properties(template, "NodeGroup")["SecurityGroupEgress"] = [dummy]
+
+    (finding,) = findings(template)
+
+    assert (finding.rule, finding.level, finding.resource) == ("HP-NET-006", Level.ERROR, "NodeGroup")
+
+
+@pytest.mark.parametrize(
+    "rule",
+    [
+        {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "DestinationPrefixListId": "pl-0123456789abcdef0"},
+        {"IpProtocol": "-1", "CidrIp": "10.0.0.0/16"},
+        {"IpProtocol": {"Ref": "AWS::StackName"}, "CidrIp": WORLD},
+    ],
+)
+def test_any_way_out_may_be_enough(rule: dict[str, object]) -> None:
+    template = slurm()
+    properties(template, "NodeGroup")["SecurityGroupEgress"] = [rule]
+
+    assert rules_of(template) == []

@@ -1,0 +1,42 @@
+"""The list of single mistakes: each is found, by one finding, and the templates that they are made in are clean."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from hyperpod_constructs.rules.rule import check, load_catalogue
+from hyperpod_constructs.rules.template.model import load
+from tests.rules.mistakes.bases import BASES, base
+from tests.rules.mistakes.mistake import Mistake, listed, written
+
+
+@pytest.mark.parametrize("name", BASES)
+def test_a_correct_template_has_no_findings(name: str, tmp_path: Path) -> None:
+    found = check(load(written(base(name), tmp_path)))
+
+    assert [f"{finding.rule} {finding.resource}: {finding.message}" for finding in found] == []
+
+
+@pytest.mark.parametrize("mistake", listed(), ids=lambda mistake: mistake.name)
+def test_a_mistake_is_one_finding(mistake: Mistake, tmp_path: Path) -> None:
+    found = check(load(written(mistake.templates(), tmp_path)))
+
+    levels = [(finding.rule, str(finding.level)) for finding in found]
+    assert levels == [(mistake.rule, "error" if mistake.warning is None else "warning")], [finding.message for finding in found]
+
+
+@pytest.mark.parametrize("mistake", listed(), ids=lambda mistake: mistake.name)
+def test_a_mistake_changes_its_template(mistake: Mistake) -> None:
+    assert mistake.templates() != base(mistake.base)
+
+
+def test_the_list_is_long_and_mostly_of_mistakes_that_somebody_made() -> None:
+    mistakes = listed()
+
+    assert len({mistake.name for mistake in mistakes}) == len(mistakes) >= 60
+    assert sum(mistake.reported for mistake in mistakes) * 2 >= len(mistakes)
+    assert {mistake.base for mistake in mistakes} == set(BASES)
+    assert {mistake.rule for mistake in mistakes} <= set(load_catalogue())
+    assert all(mistake.source.startswith("https://") for mistake in mistakes)
