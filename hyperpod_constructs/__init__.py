@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from hyperpod_constructs.cluster import ExistingCluster, HyperPodCluster, NodeProvisioningMode, NodeRecovery
     from hyperpod_constructs.custom_resources.readiness_gate import ReadinessGate
+    from hyperpod_constructs.data_loss import allow_data_loss
     from hyperpod_constructs.data_repository import DataRepositoryAssociation, RepositoryEvent
     from hyperpod_constructs.execution_role import ExecutionRole
     from hyperpod_constructs.grants import ClusterGrants
@@ -62,6 +63,7 @@ _MODULES = {
     "SlurmCluster": "patterns.slurm",
     "SlurmConfigStrategy": "orchestrator",
     "SlurmNodeType": "instance_group",
+    "allow_data_loss": "data_loss",
 }
 
 __all__ = [
@@ -95,6 +97,7 @@ __all__ = [
     "SlurmCluster",
     "SlurmConfigStrategy",
     "SlurmNodeType",
+    "allow_data_loss",
 ]
 
 

@@ -34,9 +34,10 @@ from hyperpod_constructs.instance_group import InstanceGroup, LustreMount, Slurm
 from hyperpod_constructs.lifecycle_scripts import LifecycleScripts
 from hyperpod_constructs.network import NodeNetwork
 from hyperpod_constructs.orchestrator import Orchestrator
+from hyperpod_constructs.rules import mistakes
+from hyperpod_constructs.rules.plugin import register_rules
 
 _RESERVED_ADDRESSES = 5
-_MOST_GROUPS = 100
 
 
 class NodeRecovery(StrEnum):
@@ -131,6 +132,7 @@ class HyperPodCluster(Construct):
             list of instance types without continuous provisioning, or a configuration strategy with it.
         """
         super().__init__(scope, id)
+        register_rules(self)
         self._network = network
         self._orchestrator = Orchestrator.slurm() if orchestrator is None else orchestrator
         self._mode = node_provisioning_mode
@@ -225,32 +227,20 @@ class HyperPodCluster(Construct):
         """
         path = self.node.path
         if group.name in self._groups:
-            raise ValueError(f"{path}: two instance groups are named {group.name!r}; names are unique in a cluster: rename one")
-        if len(self._groups) == _MOST_GROUPS:
-            raise ValueError(f"{path}: {group.name!r} is instance group {_MOST_GROUPS + 1}; the service takes {_MOST_GROUPS}")
+            raise ValueError(f"{path}: {mistakes.repeated_name(group.name)}")
+        if len(self._groups) == mistakes.MOST_GROUPS:
+            raise ValueError(f"{path}: {mistakes.group_beyond_limit(group.name)}")
         for other in self._groups.values():
             if group.node_type is not SlurmNodeType.COMPUTE and other.node_type is group.node_type:
-                raise ValueError(
-                    f"{path}: instance groups {other.name!r} and {group.name!r} are both {group.node_type.value}; "
-                    "the service takes one: make the other Compute"
-                )
+                raise ValueError(f"{path}: {mistakes.second_of_node_type(group.node_type.value, other.name, group.name)}")
         if group.file_systems and self._network is None:
-            raise ValueError(
-                f"{path}: instance group {group.name!r} mounts {group.file_systems[0].mount_path}, but the cluster has no network; "
-                "FSx is mounted only in a custom VPC: give network=..."
-            )
+            raise ValueError(f"{path}: {mistakes.mount_without_network(group.name, group.file_systems[0].mount_path)}")
         if len(group.instance_types) > 1 and self._mode is None:
-            raise ValueError(
-                f"{path}: instance group {group.name!r} lists {len(group.instance_types)} instance types, which needs continuous "
-                "provisioning; name one type, or leave node_provisioning_mode at its default"
-            )
+            raise ValueError(f"{path}: {mistakes.types_without_continuous(group.name, len(group.instance_types))}")
         self._scripts.check(group.lifecycle_mode)
         keys = [volume.kms_key for volume in group.ebs_volumes if volume.kms_key is not None]
         if keys and self._mode is None:
-            raise ValueError(
-                f"{path}: instance group {group.name!r} has a volume with a kms_key, which needs continuous provisioning; "
-                "leave the key out, or leave node_provisioning_mode at its default"
-            )
+            raise ValueError(f"{path}: {mistakes.key_without_continuous(group.name)}")
         permissions = self._permissions[id(self._role_of(group))]
         permissions.add_volume_keys(keys)
         software = self._scripts.software
@@ -263,10 +253,7 @@ class HyperPodCluster(Construct):
     def _check_strategy(self) -> None:
         strategy = self._orchestrator.slurm_config_strategy
         if strategy is not None and self._mode is not None:
-            raise ValueError(
-                f"{self.node.path}: Slurm's config_strategy is {strategy.value}, which the service refuses with continuous "
-                "provisioning (it always merges); leave config_strategy out, or write node_provisioning_mode=None"
-            )
+            raise ValueError(f"{self.node.path}: {mistakes.strategy_with_continuous(strategy.value)}")
 
     def _use_role(self, role: iam.IRole | ExecutionRole) -> iam.IRole:
         """Let nodes act as a role: give it what they need, and await it with its policies."""
@@ -323,19 +310,10 @@ class HyperPodCluster(Construct):
 
     def mistakes(self) -> list[str]:
         """What is wrong with the groups as a whole; asked at synthesis."""
-        types = [group.node_type for group in self._groups.values()]
-        found = []
-        if SlurmNodeType.CONTROLLER not in types:
-            names = ", ".join(map(repr, self._groups)) or "none"
-            found.append(
-                f"the cluster has no Controller group (groups: {names}); the service takes exactly one: "
-                'add InstanceGroup(name="controller", node_type=SlurmNodeType.CONTROLLER, ...)'
-            )
-        found += _node_configuration.mistakes(self.instance_groups, self._scripts.software)
-        return [*found, *self._address_mistakes()]
+        return [*_node_configuration.mistakes(self.instance_groups, self._scripts.software), *self._address_mistakes()]
 
     def _address_mistakes(self) -> list[str]:
-        """One address per network card of each node
+        """One address per network card of each node, in a subnet that was imported with its block
         (https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html)."""
         free = _free_addresses(self._network)
         if free is None:
@@ -405,8 +383,8 @@ def _cluster_id(cluster_arn: str) -> str:
 
 
 def _free_addresses(network: NodeNetwork | None) -> int | None:
-    """How many addresses of the node subnet nodes can have; None when its block is not known."""
-    if network is None:
+    """How many addresses a subnet has that this app did not make, and that the rules do not see; None when it is not known."""
+    if network is None or is_token(network.node_subnet.subnet_id):
         return None
     try:
         block = network.node_subnet.ipv4_cidr_block

@@ -12,11 +12,10 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from hyperpod_constructs._tokens import is_token
+from hyperpod_constructs.rules import repository_links
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-_MOST_ASSOCIATIONS = 8
+    from collections.abc import Callable, Sequence
 
 
 class RepositoryEvent(StrEnum):
@@ -78,8 +77,8 @@ class DataRepositoryAssociation(Construct):
         self._check_siblings(siblings)
         if RepositoryEvent.DELETED in auto_export_events and not _is_versioned(bucket, bucket_is_versioned):
             raise ValueError(
-                f"{self.node.path}: auto_export_events holds DELETED, but the bucket is not known to be versioned: one rm -rf on "
-                "the file system would empty it for good; make the bucket with versioned=True, say bucket_is_versioned=True of an "
+                f"{self.node.path}: auto_export_events holds DELETED, but the bucket is not known to be versioned: "
+                f"{repository_links.EMPTIES_BUCKET}; make the bucket with versioned=True, say bucket_is_versioned=True of an "
                 "imported one, or leave DELETED out"
             )
         self.resource = fsx.CfnDataRepositoryAssociation(
@@ -108,33 +107,26 @@ class DataRepositoryAssociation(Construct):
     def _check_path(self) -> None:
         path = self.file_system_path
         if not is_token(path) and not path.startswith("/"):
-            raise ValueError(f"{self.node.path}: file_system_path {path!r} does not start with /; write {'/' + path!r}")
+            raise ValueError(f"{self.node.path}: {repository_links.relative_directory('file_system_path', path)}")
 
     def _check_siblings(self, siblings: Sequence[DataRepositoryAssociation]) -> None:
-        if len(siblings) >= _MOST_ASSOCIATIONS:
-            raise ValueError(
-                f"{self.node.path}: a file system takes at most {_MOST_ASSOCIATIONS} associations; link a common parent directory "
-                "or use a second file system"
-            )
+        mistake = repository_links.TOO_MANY if len(siblings) >= repository_links.MOST_LINKS else None
         for other in siblings:
-            if _overlap(self.file_system_path, other.file_system_path, "/"):
-                raise ValueError(
-                    f"{self.node.path}: file_system_path {self.file_system_path!r} overlaps {other.file_system_path!r} of "
-                    f"{other.node.path}; choose a directory outside it"
+            if _overlap(self.file_system_path, other.file_system_path, repository_links.directories_overlap):
+                mistake = mistake or repository_links.overlapping_directories(
+                    "file_system_path", self.file_system_path, other.file_system_path, other.node.path
                 )
             (bucket, prefix), (other_bucket, other_prefix) = self._bucket_and_prefix, other._bucket_and_prefix
-            if bucket == other_bucket and _overlap(prefix, other_prefix, ""):
-                raise ValueError(
-                    f"{self.node.path}: {self.data_repository_path} overlaps {other.data_repository_path} of {other.node.path}; "
-                    "choose a prefix outside it"
+            if bucket == other_bucket and _overlap(prefix, other_prefix, repository_links.prefixes_overlap):
+                mistake = mistake or repository_links.overlapping_prefixes(
+                    self.data_repository_path, other.data_repository_path, other.node.path
                 )
+        if mistake is not None:
+            raise ValueError(f"{self.node.path}: {mistake}")
 
 
-def _overlap(one: str, two: str, separator: str) -> bool:
-    if is_token(one) or is_token(two):
-        return one == two
-    one, two = (value.rstrip(separator) + separator if separator else value for value in (one, two))
-    return one.startswith(two) or two.startswith(one)
+def _overlap(one: str, two: str, overlap: Callable[[str, str], bool]) -> bool:
+    return one == two if is_token(one) or is_token(two) else overlap(one, two)
 
 
 def _values(events: Sequence[RepositoryEvent]) -> list[str]:

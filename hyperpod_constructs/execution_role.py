@@ -14,6 +14,7 @@ from aws_cdk.interfaces.aws_secretsmanager import ISecretRef
 from constructs import Construct, IDependable
 
 from hyperpod_constructs._arguments import checked
+from hyperpod_constructs.rules.plugin import register_rules
 
 _CLUSTER_LOGS = "/aws/sagemaker/Clusters/*"
 _METRIC_NAMESPACE = "/aws/sagemaker/Clusters"
@@ -37,6 +38,7 @@ class ExecutionRole(Construct):
         :param permissions_boundary: limits the role; none when not given (`iam.PermissionsBoundary.of(stack)` works as well).
         """
         super().__init__(scope, id)
+        register_rules(self)
         self._role = iam.Role(
             self,
             "Resource",

@@ -14,6 +14,8 @@ from hyperpod_constructs._arguments import check_fields
 from hyperpod_constructs._tokens import is_token
 from hyperpod_constructs.execution_role import ExecutionRole
 from hyperpod_constructs.instance_type import ClusterInstanceType
+from hyperpod_constructs.rules import mistakes
+from hyperpod_constructs.rules.mistakes import Mistake
 from hyperpod_constructs.storage import LustreSource
 
 
@@ -59,12 +61,10 @@ class EbsVolume:
     def __post_init__(self) -> None:
         check_fields(self)
         if self.root and (self.size_gb is not None or self.kms_key is None):
-            raise ValueError(
-                f"EbsVolume(root=True, size_gb={self.size_gb}, kms_key={'given' if self.kms_key is not None else None}): "
-                "the root volume takes a kms_key and no size (it has 100 GB); write EbsVolume(root=True, kms_key=key)"
-            )
+            key = None if self.kms_key is None else "given"
+            raise ValueError(f"EbsVolume(root=True, size_gb={self.size_gb}, kms_key={key}): {mistakes.ROOT_VOLUME}")
         if not self.root and self.size_gb is None:
-            raise ValueError("EbsVolume: a secondary volume needs size_gb, 1 to 16384; write EbsVolume(size_gb=500)")
+            raise ValueError(f"EbsVolume: {mistakes.SECONDARY_VOLUME}")
 
     def render(self) -> sagemaker.CfnCluster.ClusterInstanceStorageConfigProperty:
         """The L1 struct."""
@@ -219,22 +219,21 @@ class InstanceGroup:
             on_start_deep_health_checks=[check.value for check in self.deep_health_checks] or None,
         )
 
-    def _fail(self, message: str) -> None:
-        raise ValueError(f"InstanceGroup {self.name!r}: {message}")
+    def _fail(self, mistake: Mistake | str) -> None:
+        raise ValueError(f"InstanceGroup {self.name!r}: {mistake}")
 
     def _check_types(self) -> None:
         if not 1 <= len(self.instance_types) <= 20:
             self._fail(f"instance_type lists {len(self.instance_types)} types; the service takes 1 to 20, in order of preference")
-        names = [kind.name for kind in self.instance_types]
-        twice = sorted({name for name in names if names.count(name) > 1})
-        if twice:
-            self._fail(f"instance_type lists {', '.join(twice)} more than once; name each type once, the preferred first")
+        repeated = mistakes.repeated_types([kind.name for kind in self.instance_types])
+        if repeated is not None:
+            self._fail(repeated)
 
     def _check_counts(self) -> None:
         if self.min_count is None or is_token(self.count) or is_token(self.min_count):
             return
         if self.min_count > self.count:
-            self._fail(f"min_count {self.min_count} is above count {self.count}; raise count or lower min_count")
+            self._fail(mistakes.minimum_above_count(self.min_count, self.count))
 
     def _check_storage(self) -> None:
         for volumes, what in (
@@ -244,24 +243,21 @@ class InstanceGroup:
             ([mount for mount in self.file_systems if isinstance(mount, OpenZfsMount)], "OpenZFS file system"),
         ):
             if len(volumes) > 1:
-                self._fail(f"{len(volumes)} of {what} given; the service takes one per group")
-        paths = [mount.mount_path for mount in self.file_systems]
-        if len(set(paths)) < len(paths):
-            self._fail(f"two file systems at {paths[0]!r}; give each its own mount_path")
+                self._fail(mistakes.too_many_of_kind(len(volumes), what))
+        shared = mistakes.shared_mount_path([mount.mount_path for mount in self.file_systems])
+        if shared is not None:
+            self._fail(shared)
 
     def _check_slurm(self) -> None:
         if self.node_type is SlurmNodeType.CONTROLLER and not is_token(self.count) and self.count > 1:
-            self._fail(f"count {self.count} on the Controller group; Slurm through the API has one controller: write count=1")
+            self._fail(mistakes.controller_count(self.count))
         if self.partition is not None and self.node_type is not SlurmNodeType.COMPUTE:
-            self._fail(
-                f"partition {self.partition!r} on a {self.node_type.value} group; only Compute groups have one: leave it out"
-            )
+            self._fail(mistakes.misplaced_partition(self.node_type.value, self.partition))
 
     def _check_health(self) -> None:
         known = [kind for kind in self.instance_types if kind.vcpus is not None]
         if self.deep_health_checks and known and not any(kind.accelerator for kind in known):
-            names = ", ".join(kind.name for kind in known)
-            self._fail(f"deep_health_checks on {names}, which has no accelerator to check; leave them out")
+            self._fail(mistakes.checks_without_accelerator([kind.name for kind in known]))
         alone = not is_token(self.count) and self.count == 1
         if alone and DeepHealthCheck.INSTANCE_CONNECTIVITY in self.deep_health_checks:
-            self._fail("InstanceConnectivity needs two nodes or more, found count 1; keep InstanceStress only")
+            self._fail(mistakes.CONNECTIVITY_OF_ONE)

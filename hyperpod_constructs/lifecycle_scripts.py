@@ -19,8 +19,8 @@ from hyperpod_constructs._tokens import is_token
 from hyperpod_constructs.custom_resources.scripts_upload import CONFIGURATION_FILE, EXCLUDED, ScriptsUpload
 from hyperpod_constructs.instance_group import LifecycleMode
 from hyperpod_constructs.node_software import NodeSoftware
+from hyperpod_constructs.rules import mistakes
 
-_LEGACY = "provisioning_parameters.json"
 _ROOT = "lifecycle"
 _HASH_LENGTH = 16
 
@@ -264,11 +264,8 @@ def _check_directory(directory: Path) -> None:
     if not directory.is_dir():
         raise ValueError(f"lifecycle scripts: {directory} is not a directory; write the path of the one that holds the scripts")
     files = {file.relative_to(directory).as_posix(): file for file in _files(directory)}
-    if _LEGACY in files:
-        raise ValueError(
-            f"lifecycle scripts: {directory} holds {_LEGACY}, which the service refuses beside Slurm configuration through its "
-            "API; delete it: groups, partitions and file systems come from the instance groups"
-        )
+    if mistakes.LEGACY_FILE in files:
+        raise ValueError(f"lifecycle scripts: {mistakes.legacy_file(str(directory))}")
     if CONFIGURATION_FILE in files:
         raise ValueError(f"lifecycle scripts: {directory} holds {CONFIGURATION_FILE}, which the cluster renders; rename yours")
     for name, file in files.items():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ipaddress
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -17,9 +16,10 @@ from constructs import Construct
 
 from hyperpod_constructs._arguments import checked
 from hyperpod_constructs._tokens import is_token
+from hyperpod_constructs.rules import zone_names
+from hyperpod_constructs.rules.plugin import register_rules
 
 _PRIVATE = tuple(ipaddress.IPv4Network(block) for block in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
-_ZONE_ID = re.compile(r"^(?P<region>[a-z]+\d)-az\d+$")
 
 
 class NodeNetwork(Protocol):
@@ -86,6 +86,7 @@ class ClusterNetwork(Construct):
             overlap.
         """
         super().__init__(scope, id)
+        register_rules(self)
         self._path = self.node.path
         _check_zone(self, availability_zone_id, availability_zone)
         _check_blocks(self, cidr, node_cidr)
@@ -299,39 +300,13 @@ def _check_zone(construct: Construct, zone_id: str | None, zone: str | None) -> 
             f"{path}: exactly one of availability_zone_id and availability_zone is required, found {found}; "
             'write availability_zone_id="usw2-az4" with the zone that your capacity was sold in'
         )
-    if zone is not None and _ZONE_ID.match(zone):
-        raise ValueError(f"{path}: availability_zone {zone!r} is a zone id; write availability_zone_id={zone!r}")
-    if zone_id is None or is_token(zone_id):
-        return
-    match = _ZONE_ID.match(zone_id)
-    if match is None:
-        raise ValueError(
-            f"{path}: availability_zone_id {zone_id!r} is not a zone id; zone ids look like usw2-az4 "
-            "(a name such as us-west-2a goes into availability_zone)"
-        )
-    region = Stack.of(construct).region
-    if is_token(region) or "iso" in region:
-        return
-    expected = _zone_prefix(region)
-    if match["region"] != expected:
-        raise ValueError(
-            f"{path}: availability_zone_id {zone_id!r} is not in region {region}, whose zone ids start with {expected}-az; "
-            "choose a zone of that region, or set AWS_REGION to the zone's own"
-        )
-
-
-def _zone_prefix(region: str) -> str:
-    """`us-west-2` is `usw2` and `ap-southeast-1` is `apse1` in zone ids."""
-    area, *direction, number = region.split("-")
-    words = "".join(direction)
-    letters = "".join(
-        initial
-        for word, initial in (
-            ("gov", "g"), ("north", "n"), ("south", "s"), ("central", "c"), ("east", "e"), ("west", "w")
-        )
-        if word in words
-    )  # fmt: skip
-    return f"{area}{letters}{number}"
+    mistake = None if zone is None else zone_names.name_mistake("availability_zone", zone, "availability_zone_id")
+    if zone_id is not None and not is_token(zone_id):
+        region = Stack.of(construct).region
+        known = None if is_token(region) else region
+        mistake = zone_names.id_mistake("availability_zone_id", zone_id, known, "availability_zone")
+    if mistake is not None:
+        raise ValueError(f"{path}: {mistake}")
 
 
 def _check_blocks(construct: Construct, cidr: str, node_cidr: str) -> None:

@@ -16,12 +16,15 @@ from constructs import Construct
 
 from hyperpod_constructs._arguments import checked
 from hyperpod_constructs._tokens import is_token
+from hyperpod_constructs.data_loss import allow_data_loss as permit_data_loss
 from hyperpod_constructs.data_repository import DataRepositoryAssociation, RepositoryEvent
 from hyperpod_constructs.network import NodeNetwork
+from hyperpod_constructs.rules import lustre
+from hyperpod_constructs.rules.plugin import register_rules
 
 _LUSTRE_PORTS = ((988, 988), (1018, 1023))
-_STEP_WITH_EFA = {125: 38400, 250: 19200, 500: 9600, 1000: 4800}
-_MAX_IOPS = 192_000
+_DEPLOYMENT = "PERSISTENT_2"
+_STORAGE = "SSD"
 
 
 class CompressionType(StrEnum):
@@ -82,6 +85,7 @@ class LustreStorage(Construct):
         automatic_backup_retention_days: int | None = None,
         kms_key: IKeyRef | None = None,
         removal_policy: RemovalPolicy = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+        allow_data_loss: str | None = None,
     ) -> None:
         """
         :param network: where the nodes are: subnet of the file system (a change **replaces** it), and the group that may mount it.
@@ -100,10 +104,13 @@ class LustreStorage(Construct):
         :param kms_key: encrypts the data at rest; the AWS managed key for FSx when not given. A change **replaces** the file
             system.
         :param removal_policy: kept on deletion and replacement, removed after a failed first creation, unless given otherwise.
+        :param allow_data_loss: the reason for which a change may lose the files; without one, a synthesis against the template
+            before (context `hyperpod:previous-template`) and `hyperpod plan` refuse it. Written on the file system's metadata.
         :raises ValueError: for a capacity, throughput or metadata figure that the service does not have
             (https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-storage-capacity.html).
         """
         super().__init__(scope, id)
+        register_rules(self)
         _check_capacity(self, storage_capacity_gib, per_unit_storage_throughput, efa_enabled)
         _check_metadata(self, metadata_iops)
         self._removal_policy = removal_policy
@@ -119,13 +126,13 @@ class LustreStorage(Construct):
             "Resource",
             file_system_type="LUSTRE",
             file_system_type_version="2.15",
-            storage_type="SSD",
+            storage_type=_STORAGE,
             storage_capacity=storage_capacity_gib,
             subnet_ids=[network.node_subnet.subnet_id],
             security_group_ids=[self._security_group.security_group_id],
             kms_key_id=kms_key.key_ref.key_arn if kms_key is not None else None,
             lustre_configuration=fsx.CfnFileSystem.LustreConfigurationProperty(
-                deployment_type="PERSISTENT_2",
+                deployment_type=_DEPLOYMENT,
                 per_unit_storage_throughput=per_unit_storage_throughput,
                 data_compression_type=data_compression_type.value,
                 efa_enabled=True if efa_enabled else None,
@@ -135,6 +142,8 @@ class LustreStorage(Construct):
             tags=[CfnTag(key="Name", value=self.node.path)],
         )
         self._resource.apply_removal_policy(removal_policy)
+        if allow_data_loss is not None:
+            permit_data_loss(self._resource, allow_data_loss)
         self._rules("Self", self._security_group)
         self.allow_clients("Nodes", network.security_group)
 
@@ -220,10 +229,8 @@ class LustreStorage(Construct):
             (https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-backups-fsx.html).
         """
         if self._backup_days is not None and not is_token(self._backup_days) and self._backup_days > 0:
-            raise ValueError(
-                f"{self.node.path}: automatic_backup_retention_days is {self._backup_days}, and a file system with associations "
-                "cannot be backed up; drop the backups (the bucket holds the data) or use a second file system"
-            )
+            mistake = lustre.backups_beside_associations("automatic_backup_retention_days", self._backup_days)
+            raise ValueError(f"{self.node.path}: {mistake}")
         return DataRepositoryAssociation(
             self,
             id,
@@ -289,29 +296,18 @@ def _metadata(iops: int | None) -> fsx.CfnFileSystem.MetadataConfigurationProper
 
 
 def _check_capacity(construct: Construct, capacity: int, throughput: int, efa: bool) -> None:
-    path = construct.node.path
     if is_token(throughput):
         return
-    if throughput not in _STEP_WITH_EFA:
-        allowed = ", ".join(map(str, _STEP_WITH_EFA))
-        raise ValueError(f"{path}: per_unit_storage_throughput {throughput} is not a tier of PERSISTENT_2; write one of {allowed}")
-    if is_token(capacity):
-        return
-    step = _STEP_WITH_EFA[throughput] if efa else 2400
-    if capacity > 0 and (capacity % step == 0 or (capacity == 1200 and not efa)):
-        return
-    choices = [max(step, round(capacity / step) * step)] + ([] if efa else [1200])
-    nearest = min(choices, key=lambda choice: abs(choice - capacity))
-    allowed = f"a multiple of {step} with EFA at {throughput} MB/s/TiB" if efa else "1200 or a multiple of 2400"
-    raise ValueError(f"{path}: storage_capacity_gib {capacity} is not {allowed}; the nearest is {nearest}")
+    allowed = lustre.tiers(_DEPLOYMENT, _STORAGE)
+    mistake = lustre.tier_mistake("per_unit_storage_throughput", throughput, _DEPLOYMENT, allowed)
+    choices = lustre.capacities(_DEPLOYMENT, _STORAGE, throughput, efa)
+    if mistake is None and choices is not None and not is_token(capacity):
+        mistake = choices.mistake("storage_capacity_gib", capacity)
+    if mistake is not None:
+        raise ValueError(f"{construct.node.path}: {mistake}")
 
 
 def _check_metadata(construct: Construct, iops: int | None) -> None:
-    if iops is None or is_token(iops):
-        return
-    if iops in (1500, 3000, 6000) or (0 < iops <= _MAX_IOPS and iops % 12_000 == 0):
-        return
-    raise ValueError(
-        f"{construct.node.path}: metadata_iops {iops} is not 1500, 3000, 6000 or a multiple of 12000 up to {_MAX_IOPS}; "
-        "leave it out to let the service scale it with the capacity"
-    )
+    mistake = None if iops is None or is_token(iops) else lustre.metadata_mistake("metadata_iops", iops)
+    if mistake is not None:
+        raise ValueError(f"{construct.node.path}: {mistake}")

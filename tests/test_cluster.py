@@ -15,6 +15,7 @@ from hyperpod_constructs import (
     ClusterInstanceType,
     ClusterNetwork,
     ExecutionRole,
+    ExistingNetwork,
     HyperPodCluster,
     InstanceGroup,
     LifecycleMode,
@@ -188,24 +189,37 @@ def test_the_l1_is_the_default_child(stack: Stack) -> None:
     assert only(stack, CLUSTER)["Properties"]["NodeRecovery"] == "None"
 
 
-def test_a_cluster_without_a_controller_is_an_error_of_the_synthesis(stack: Stack) -> None:
-    HyperPodCluster(stack, "Cluster", instance_groups=[WORKERS])
-    (error,) = errors_of(stack)
-    assert "no Controller group (groups: 'workers')" in error
-    assert "SlurmNodeType.CONTROLLER" in error
+def imported_network(stack: Stack, block: str) -> ExistingNetwork:
+    subnet = ec2.Subnet.from_subnet_attributes(
+        stack, "Subnet", subnet_id="subnet-1", availability_zone="us-west-2a", ipv4_cidr_block=block
+    )
+    return ClusterNetwork.from_attributes(
+        vpc=ec2.Vpc.from_vpc_attributes(stack, "Vpc", vpc_id="vpc-1", availability_zones=["us-west-2a"]),
+        node_subnet=subnet,
+        security_group=ec2.SecurityGroup.from_security_group_id(stack, "Group", "sg-1"),
+    )
 
 
-def test_a_subnet_that_is_too_small_is_an_error_with_the_arithmetic(stack: Stack) -> None:
-    network = ClusterNetwork(stack, "Network", availability_zone_id="usw2-az4", node_cidr="10.1.0.0/25")
+def test_an_imported_subnet_that_is_too_small_is_an_error_with_the_arithmetic(stack: Stack) -> None:
+    network = imported_network(stack, "10.1.0.0/25")
     HyperPodCluster(stack, "Cluster", network=network, instance_groups=[CONTROLLER, WORKERS])
     (error,) = errors_of(stack)
     assert "need 129 addresses, one per network card (controller 1, workers 128), and the node subnet has 123" in error
 
 
-def test_a_subnet_that_is_just_large_enough_is_none(stack: Stack) -> None:
-    network = ClusterNetwork(stack, "Network", availability_zone_id="usw2-az4", node_cidr="10.1.0.0/25")
+def test_an_imported_subnet_that_is_just_large_enough_is_none(stack: Stack) -> None:
+    network = imported_network(stack, "10.1.0.0/25")
     HyperPodCluster(stack, "Cluster", network=network, instance_groups=[CONTROLLER, replace(WORKERS, count=3)])
     assert errors_of(stack) == []
+
+
+def test_a_subnet_of_this_app_is_left_to_the_rules(make_stack: Callable[..., Stack]) -> None:
+    stack = make_stack()
+    network = ClusterNetwork(stack, "Network", availability_zone_id="usw2-az4", node_cidr="10.1.0.0/25")
+    HyperPodCluster(stack, "Cluster", network=network, instance_groups=[CONTROLLER, WORKERS])
+    with pytest.raises(RuntimeError, match="HP-SUB-001") as caught:
+        synthesize(stack)
+    assert "need 129 addresses" not in str(caught.value)
 
 
 def test_a_subnet_of_unknown_size_is_not_judged(stack: Stack) -> None:
@@ -243,7 +257,7 @@ def test_fails_on_a_list_of_types_without_continuous_provisioning(stack: Stack) 
 
 def test_fails_on_a_strategy_with_continuous_provisioning(stack: Stack) -> None:
     orchestrator = Orchestrator.slurm(config_strategy=SlurmConfigStrategy.OVERWRITE)
-    with pytest.raises(ValueError, match="config_strategy is Overwrite, which the service refuses with continuous provisioning"):
+    with pytest.raises(ValueError, match="strategy is Overwrite, which the service refuses with continuous provisioning"):
         HyperPodCluster(stack, "Cluster", orchestrator=orchestrator)
 
 

@@ -174,5 +174,5 @@ def test_keys_of_volumes_are_granted(stack: Stack) -> None:
     encrypted = replace(CONTROLLER, ebs_volumes=(EbsVolume(size_gb=500, kms_key=key),))
     HyperPodCluster(stack, "Cluster", instance_groups=[encrypted])
     assert dict(allowed(stack, "ClusterExec"))["kms:CreateGrant"]["Resource"] == key.key_arn
-    with pytest.raises(ValueError, match="has a volume with a kms_key, which needs continuous provisioning"):
+    with pytest.raises(ValueError, match="has a volume with a KMS key, which needs continuous provisioning"):
         HyperPodCluster(stack, "Other", instance_groups=[encrypted], node_provisioning_mode=None)

@@ -104,16 +104,16 @@ def test_a_group_is_a_value() -> None:
     ("changes", "message"),
     [
         ({"node_type": SlurmNodeType.CONTROLLER}, "count 4 on the Controller group; Slurm through the API has one controller"),
-        ({"min_count": 5}, "min_count 5 is above count 4; raise count or lower min_count"),
+        ({"min_count": 5}, "a minimum of 5 nodes is above the count of 4; raise the count or lower the minimum"),
         ({"instance_type": ()}, "instance_type lists 0 types; the service takes 1 to 20"),
-        ({"instance_type": (P5, P5)}, "instance_type lists ml.p5.48xlarge more than once"),
+        ({"instance_type": (P5, P5)}, "ml.p5.48xlarge is listed more than once; name each instance type once"),
         ({"partition": "gpu", "node_type": SlurmNodeType.LOGIN}, "partition 'gpu' on a Login group; only Compute groups have one"),
         ({"ebs_volumes": (EbsVolume(size_gb=1), EbsVolume(size_gb=2))}, "2 of secondary volume given; the service takes one"),
         ({"file_systems": (LUSTRE, LUSTRE)}, "2 of Lustre file system given; the service takes one per group"),
         ({"file_systems": (LUSTRE, OpenZfsMount(dns_name="z", mount_path="/fsx"))}, "two file systems at '/fsx'"),
         (
             {"instance_type": ClusterInstanceType.M5_XLARGE, "deep_health_checks": (DeepHealthCheck.INSTANCE_STRESS,)},
-            "deep_health_checks on ml.m5.xlarge, which has no accelerator to check",
+            "deep health checks on ml.m5.xlarge, which has no accelerator to check",
         ),
         (
             {"count": 1, "deep_health_checks": (DeepHealthCheck.INSTANCE_CONNECTIVITY,)},
@@ -130,8 +130,8 @@ def test_fails_on_what_one_group_can_see(changes: dict[str, Any], message: str) 
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({}, "a secondary volume needs size_gb, 1 to 16384; write EbsVolume(size_gb=500)"),
-        ({"root": True}, "the root volume takes a kms_key and no size"),
+        ({}, "a secondary volume needs a size, 1 to 16384 GB"),
+        ({"root": True}, "the root volume takes a KMS key and no size"),
         ({"root": True, "size_gb": 200}, "EbsVolume(root=True, size_gb=200, kms_key=None)"),
     ],
 )

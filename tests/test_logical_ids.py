@@ -21,6 +21,9 @@ from hyperpod_constructs import (
     SlurmCluster,
     SlurmNodeType,
 )
+from hyperpod_constructs.rules.effects.effect import Effect
+from hyperpod_constructs.rules.plan import plan
+from hyperpod_constructs.rules.template.model import Model
 from tests.conftest import resources
 from tests.presets import PRESETS, STACKS, build, templates
 
@@ -74,6 +77,22 @@ def test_reordering_groups_renames_nothing() -> None:
     assert outside_groups(one) == outside_groups(other)
 
 
+def test_a_plan_sees_no_difference_in_the_order_of_groups() -> None:
+    orders = ("controller", "workers", "more"), ("more", "workers", "controller")
+    one, other = (Model.of({"Stack": {"Resources": clusters_of(*names)}}) for names in orders)
+    cluster = [row for row in plan(one, other).rows if row.type == "AWS::SageMaker::Cluster"]
+    assert cluster == []
+
+
+@pytest.mark.parametrize("names", [("first", "controller", "workers"), ("controller", "workers", "last")])
+def test_a_plan_sees_only_the_group_that_is_added(names: tuple[str, ...]) -> None:
+    one, other = (Model.of({"Stack": {"Resources": clusters_of(*given)}}) for given in (("controller", "workers"), names))
+    (new,) = set(names) - {"controller", "workers"}
+    found = [row for row in plan(one, other).rows if row.type == "AWS::SageMaker::Cluster"]
+    assert [row.property for row in found if not row.property.endswith("LifeCycleConfig")] == [f"InstanceGroups/{new}"]
+    assert {row.effect for row in found} == {Effect.NO_INTERRUPTION}
+
+
 @pytest.mark.parametrize("names", [("first", "controller", "workers"), ("controller", "workers", "last")])
 def test_adding_a_group_changes_only_what_lists_the_groups(names: tuple[str, ...]) -> None:
     before, after = clusters_of("controller", "workers"), clusters_of(*names)
@@ -108,6 +127,17 @@ def test_a_construct_elsewhere_changes_nothing() -> None:
     LustreStorage(more.stack, "Scratch", network=more.network)
     more.add_slurm("One")
     assert alone.resources().items() <= more.resources().items()
+
+
+def test_renaming_an_unrelated_construct_renames_nothing_else() -> None:
+    def beside(id: str) -> dict[str, Any]:
+        parts = Parts(before=lambda stack: s3.Bucket(stack, id))
+        parts.add_slurm("One")
+        return parts.resources()
+
+    one, other = beside("Elsewhere"), beside("Renamed")
+    assert {id for id in one.keys() ^ other.keys() if not id.startswith(("Elsewhere", "Renamed"))} == set()
+    assert all(one[id] == other[id] for id in one.keys() & other.keys())
 
 
 def test_a_second_association_changes_nothing_of_the_first() -> None:

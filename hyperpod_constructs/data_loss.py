@@ -1,0 +1,29 @@
+"""The permission to lose what a resource holds."""
+
+from __future__ import annotations
+
+from aws_cdk import CfnResource
+from constructs import Construct
+
+from hyperpod_constructs._metadata import ALLOW_DATA_LOSS
+
+
+def allow_data_loss(construct: Construct, reason: str) -> None:
+    """Permit that a change loses what a construct's resource holds; `hyperpod plan` and the synthesis refuse it otherwise.
+
+    Before the resource is taken out of the app, deploy the permission: it is then read from what is deployed.
+
+    :param construct: such as a bucket, a key, a log group, or an L1.
+    :param reason: why the data may go; for the next reader.
+    :raises ValueError: if the reason is empty, or the construct has no resource of its own.
+    """
+    path = construct.node.path
+    if not reason.strip():
+        raise ValueError(f"{path}: allow_data_loss has no reason; write why the data may go")
+    resource = construct if isinstance(construct, CfnResource) else construct.node.default_child
+    if not isinstance(resource, CfnResource):
+        raise ValueError(
+            f"{path}: allow_data_loss needs a construct with a resource of its own, found {type(construct).__name__} without a "
+            "default child; give the bucket, key or file system in it"
+        )
+    resource.add_metadata(ALLOW_DATA_LOSS, reason)

@@ -1,0 +1,48 @@
+"""Changes that lose data and that nobody permitted: what a synthesis refuses."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hyperpod_constructs._metadata import ALLOW_DATA_LOSS
+from hyperpod_constructs.rules.effects.effect import Effect
+from hyperpod_constructs.rules.finding import Finding, Level
+from hyperpod_constructs.rules.plan import PlanRow, plan
+from hyperpod_constructs.rules.template.model import Model
+
+RULE = "HP-LOSS-001"
+PREVIOUS_TEMPLATE = "hyperpod:previous-template"
+"""The context key under which a synthesis is given what is deployed: the path of a template or an assembly."""
+
+
+def data_loss_violations(old: Model, new: Model) -> list[Finding]:
+    """One finding for each resource whose data the change loses, unless the permission is written on it.
+
+    The permission of a resource that goes is in the old templates: deploy it before the removal.
+    """
+    found: dict[tuple[str, str], Finding] = {}
+    for row in _losses(old, new):
+        found.setdefault((row.template, row.resource), _finding(row))
+    return list(found.values())
+
+
+def _losses(old: Model, new: Model) -> Iterator[PlanRow]:
+    return (row for row in plan(old, new).rows if row.effect is Effect.DATA_LOSS and row.allowed is None)
+
+
+def _finding(row: PlanRow) -> Finding:
+    permission = f'{ALLOW_DATA_LOSS}: "why it may go" in its metadata (in the CDK: allow_data_loss="why it may go")'
+    what = f"the change of {row.property}" if row.property else "the removal"
+    return Finding(
+        rule=RULE,
+        level=Level.ERROR,
+        template=row.template,
+        resource=row.resource,
+        construct=row.construct,
+        path=f"Properties/{row.property}" if row.property else "",
+        found=row.new,
+        allowed=f"a change that keeps the data, or {permission}",
+        message=f"{what} loses data: {row.why}",
+        fix=f"{row.avoid}; or, if the data may go, write {permission}, and deploy that first if the resource is to be removed",
+        source=row.source,
+    )

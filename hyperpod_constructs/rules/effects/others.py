@@ -1,0 +1,76 @@
+"""Updates of the other types, where the resource schemas do not tell the whole, and of the library's custom resources."""
+
+from __future__ import annotations
+
+from hyperpod_constructs.rules.effects.effect import Effect, Row, shrinks
+
+LOG_GROUP: tuple[Row, ...] = (
+    Row(
+        path="RetentionInDays",
+        effect=Effect.DATA_LOSS,
+        why="events older than the new number of days are deleted",
+        when=shrinks,
+        avoid="export them first (aws logs create-export-task), or keep the retention",
+        source="https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/logs/Working-with-log-groups-and-streams.html",
+    ),
+    Row(path="RetentionInDays", effect=Effect.NO_INTERRUPTION, why="events are kept so long from then on"),
+)
+
+BUCKET: tuple[Row, ...] = (
+    Row(
+        path="LifecycleConfiguration",
+        effect=Effect.NO_INTERRUPTION,
+        why="the rules count for objects that exist too: an expiration deletes those that are old enough",
+    ),
+    Row(path="VersioningConfiguration", effect=Effect.NO_INTERRUPTION, why="counts for objects that are written from then on"),
+    Row(path="BucketEncryption", effect=Effect.NO_INTERRUPTION, why="counts for objects that are written from then on"),
+)
+
+FUNCTION: tuple[Row, ...] = (Row(path="Code", effect=Effect.NO_INTERRUPTION, why="new code is used by the next invocation"),)
+
+KEY: tuple[Row, ...] = (
+    Row(
+        path="Enabled",
+        effect=Effect.NO_INTERRUPTION,
+        why="while a key is disabled, nothing that it encrypts can be read; nothing is lost",
+    ),
+    *(
+        Row(path=name, effect=Effect.REFUSED, why="is fixed at creation", avoid="make another key")
+        for name in ("KeySpec", "KeyUsage", "MultiRegion", "Origin")
+    ),
+)
+
+_SERVICE_TOKEN = Row(
+    path="ServiceToken",
+    effect=Effect.REFUSED,
+    why="CloudFormation does not update a custom resource to another function",
+    avoid="keep the function, or give the custom resource another logical id",
+    source="https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudformation-customresource.html",
+)
+_SERVICE_TIMEOUT = Row(path="ServiceTimeout", effect=Effect.NO_INTERRUPTION, why="how long CloudFormation waits for the function")
+
+_SCRIPTS = "a new prefix is uploaded and the old one stays; running nodes keep their scripts until they are replaced or updated"
+
+SCRIPTS_UPLOAD: tuple[Row, ...] = (
+    _SERVICE_TOKEN,
+    _SERVICE_TIMEOUT,
+    *(
+        Row(path=name, effect=Effect.REPLACE, why="the scripts are uploaded to the new place, and those in the old one are deleted")
+        for name in ("Bucket", "Root")
+    ),
+    *(
+        Row(path=name, effect=Effect.NO_INTERRUPTION, why=_SCRIPTS)
+        for name in ("Configuration", "ConfigurationFile", "Prefix", "SourceBucket", "SourceKey")
+    ),
+    Row(path="TimeoutSeconds", effect=Effect.NO_INTERRUPTION, why="how long the upload may take"),
+)
+
+READINESS_GATE: tuple[Row, ...] = (
+    _SERVICE_TOKEN,
+    _SERVICE_TIMEOUT,
+    Row(path="ClusterArn", effect=Effect.REPLACE, why="another cluster is waited for; nothing is deleted"),
+    Row(path="Groups", effect=Effect.NO_INTERRUPTION, why="the update waits again until the nodes run"),
+    Row(path="TimeoutSeconds", effect=Effect.NO_INTERRUPTION, why="how long the update waits for the nodes"),
+)
+
+CUSTOM_RESOURCE: tuple[Row, ...] = (_SERVICE_TOKEN, _SERVICE_TIMEOUT)

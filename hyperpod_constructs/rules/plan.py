@@ -1,0 +1,147 @@
+"""What an update does to what is deployed: the difference of two models, with the effect of every change.
+
+>>> found = plan(load([Path("deployed.json")]), load([Path("cdk.out")]))
+>>> found.worst
+<Effect.DATA_LOSS: 'data loss'>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, fields
+
+from hyperpod_constructs._metadata import ALLOW_DATA_LOSS
+from hyperpod_constructs.rules.effects.effect import Effect
+from hyperpod_constructs.rules.effects.pairs import Pairs
+from hyperpod_constructs.rules.effects.updates import Updates
+from hyperpod_constructs.rules.effects.verdict import Verdict, of_removal
+from hyperpod_constructs.rules.template.model import Model, Resource
+from hyperpod_constructs.rules.template.values import ABSENT, Value, at, shown
+
+EXIT_CODES = {
+    Effect.NO_INTERRUPTION: 0,
+    Effect.ROLLING: 0,
+    Effect.REPLACE: 3,
+    Effect.DATA_LOSS: 4,
+    Effect.REFUSED: 5,
+}
+
+_WITH_ITS_STACK = Verdict(effect=Effect.NO_INTERRUPTION, why="stays in its nested stack, which is kept (DeletionPolicy)", kept=True)
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class PlanRow:
+    """One change: `property` is empty where it is the resource as a whole that comes or goes.
+
+    allowed: the reason for which a loss of data is permitted, as it is written on the resource; None without.
+    kept: the old resource goes on to exist, out of the stack.
+    """
+
+    template: str
+    resource: str
+    type: str
+    construct: str | None
+    property: str
+    old: object
+    new: object
+    effect: Effect
+    why: str
+    avoid: str = ""
+    source: str = ""
+    allowed: str | None = None
+    kept: bool = False
+
+    def to_dict(self) -> dict[str, object]:
+        """The row as plain data."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Plan:
+    """The rows, the worst first, and remarks on what could not be compared."""
+
+    rows: tuple[PlanRow, ...]
+    notes: tuple[str, ...] = ()
+
+    @property
+    def worst(self) -> Effect:
+        """The worst effect; a loss of data that is permitted counts as none."""
+        found = (row.effect for row in self.rows if not (row.effect is Effect.DATA_LOSS and row.allowed is not None))
+        return max(found, key=lambda effect: effect.severity, default=Effect.NO_INTERRUPTION)
+
+    @property
+    def exit_code(self) -> int:
+        """0 nothing dangerous, 3 replacement, 4 loss of data, 5 refused by the service."""
+        return EXIT_CODES[self.worst]
+
+
+def plan(old: Model, new: Model) -> Plan:
+    """What the update from one model to the other does.
+
+    Templates are paired by their names, or as they are if each model has one. A stack that only the old model has is left
+    alone, as a deployment leaves it.
+    """
+    pairs = Pairs(old, new)
+    rows = [*_updated(pairs), *_created(pairs), *_removed(pairs)]
+    rows.sort(key=lambda row: -row.effect.severity)
+    return Plan(rows=tuple(rows), notes=tuple(_notes(pairs)))
+
+
+def permission(resource: Resource) -> str | None:
+    """The reason for which the data of a resource may be lost, if one is written on it."""
+    found = at(resource.metadata, ALLOW_DATA_LOSS)
+    return found if isinstance(found, str) and found.strip() else None
+
+
+def _updated(pairs: Pairs) -> Iterable[PlanRow]:
+    for update in Updates(pairs).found():
+        yield _row(update.pair.new, update.property, update.old, update.new, update.verdict, permission(update.pair.new))
+
+
+def _created(pairs: Pairs) -> Iterable[PlanRow]:
+    verdict = Verdict(effect=Effect.NO_INTERRUPTION, why="is created")
+    for resource in pairs.created:
+        yield _row(resource, "", ABSENT, resource.type, verdict, None)
+
+
+def _removed(pairs: Pairs) -> Iterable[PlanRow]:
+    for resource in pairs.removed:
+        kept = pairs.stays_with_its_stack(resource)
+        verdict = _WITH_ITS_STACK if kept else _renamed(of_removal(resource), pairs.created_like(resource))
+        yield _row(resource, "", resource.type, ABSENT, verdict, permission(resource))
+
+
+def _renamed(verdict: Verdict, candidates: list[Resource]) -> Verdict:
+    """A resource under another logical id is another resource; say so where that may be what happened."""
+    if verdict.effect.severity < Effect.REPLACE.severity or not candidates:
+        return verdict
+    names = ", ".join(resource.logical_id for resource in candidates)
+    hint = f"if {names} is meant to be the same, keep the logical id (override_logical_id) or move it with `cdk refactor`"
+    return Verdict(
+        effect=verdict.effect, why=verdict.why, avoid=f"{hint}; {verdict.avoid}".removesuffix("; "), source=verdict.source
+    )
+
+
+def _row(resource: Resource, name: str, old: Value, new: Value, verdict: Verdict, allowed: str | None) -> PlanRow:
+    return PlanRow(
+        template=resource.template.name,
+        resource=resource.logical_id,
+        type=resource.type,
+        construct=resource.construct_path,
+        property=name,
+        old=shown(old),
+        new=shown(new),
+        effect=verdict.effect,
+        why=verdict.why,
+        avoid=verdict.avoid,
+        source=verdict.source,
+        allowed=allowed if verdict.effect is Effect.DATA_LOSS else None,
+        kept=verdict.kept,
+    )
+
+
+def _notes(pairs: Pairs) -> Iterable[str]:
+    for name in pairs.only_old:
+        yield f"{name} is only in the old deployment: an update of the others leaves it alone"
+    for name in pairs.rewritten:
+        yield f"{name} has a transform that can change any property: what it changes is not in this plan"

@@ -1,0 +1,158 @@
+"""The rules at every synthesis: a validation plug-in, which the constructs of this library register by themselves.
+
+A finding is printed with its construct, its fix and its id, and is in ``validation-report.json``; an error fails the synthesis. To
+accept one, say so with the reason on the construct, or on any above it::
+
+    Validations.of(cluster).acknowledge(Acknowledgment(id="hyperpod::HP-NET-001", reason="..."))
+
+Context keys:
+
+==============================  ====================================================================================
+``hyperpod:rules``              ``false`` switches the plug-in off: for a test of a part that is no deployable whole
+``hyperpod:previous-template``  what is deployed, as the path of a template or an assembly: a change that loses data
+                                fails, unless the permission is written on the resource (``allow_data_loss``)
+==============================  ====================================================================================
+"""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Iterable, Sequence
+from importlib import metadata
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+
+import jsii
+from aws_cdk import (
+    App,
+    IPolicyValidationContext,
+    IPolicyValidationPlugin,
+    PolicyValidationPluginReport,
+    PolicyViolatingResource,
+    PolicyViolation,
+    Validations,
+)
+from constructs import Construct, IConstruct
+
+from hyperpod_constructs.rules.finding import Finding, Level
+from hyperpod_constructs.rules.validation_report import PLUGIN
+from hyperpod_constructs.rules.wording import described
+
+if TYPE_CHECKING:
+    from hyperpod_constructs.rules.template.model import Model
+
+SWITCH = "hyperpod:rules"
+
+_registered: weakref.WeakSet[IConstruct] = weakref.WeakSet()
+
+
+def register_rules(scope: Construct) -> None:
+    """Have the rules run when the app of a construct is synthesized: once for an app, and not where `hyperpod:rules` is false."""
+    if scope.node.try_get_context(SWITCH) in (False, "false"):
+        return
+    root = scope.node.root
+    if App.is_app(root) and root not in _registered:
+        _registered.add(root)
+        Validations.of(root).add_plugins(RulesPlugin())
+
+
+@jsii.implements(IPolicyValidationPlugin)
+class RulesPlugin:
+    """Every rule of the catalogue, on the whole assembly of an app: all stacks, in stages and nested too."""
+
+    @property
+    def name(self) -> str:
+        """What an id to be acknowledged begins with."""
+        return PLUGIN
+
+    @property
+    def version(self) -> str:
+        """The version of this library."""
+        return metadata.version("hyperpod-constructs")
+
+    @property
+    def rule_ids(self) -> list[str]:
+        """The ids of the catalogue."""
+        from hyperpod_constructs.rules.rule import load_catalogue
+
+        return sorted(load_catalogue())
+
+    def validate(self, context: IPolicyValidationContext) -> PolicyValidationPluginReport:
+        """The findings on the app's templates.
+
+        :raises TemplateError: if the previous template cannot be read.
+        :raises ValueError: if the previous template is of none of the app's stacks.
+        """
+        from hyperpod_constructs.rules.data_loss import PREVIOUS_TEMPLATE, data_loss_violations
+        from hyperpod_constructs.rules.rule import check
+        from hyperpod_constructs.rules.template.model import load
+
+        app = context.app_construct
+        model = load([Path(str(cast(App, App.of(app)).outdir))])
+        violations = [_violation(finding, model, str(finding.level)) for finding in check(model)]
+        previous = app.node.try_get_context(PREVIOUS_TEMPLATE)
+        if previous:
+            lost = data_loss_violations(_previous(Path(str(previous)), model), model)
+            # Only what is fatal cannot be acknowledged for a whole app: this permission belongs on the resource.
+            violations += [_violation(finding, model, "fatal") for finding in lost]
+        harmless = all(violation.severity == str(Level.WARNING) for violation in violations)
+        return PolicyValidationPluginReport(success=harmless, plugin_version=self.version, violations=violations)
+
+
+def _violation(finding: Finding, model: Model, severity: str) -> PolicyViolation:
+    files = {template.name: template.file for template in model.templates if finding.resource in template.by_id}
+    file = files.get(finding.template)
+    return PolicyViolation(
+        rule_name=finding.rule,
+        description=_placed(finding),
+        severity=severity,
+        fix=finding.fix,
+        rule_metadata={"source": finding.source, "allowed": finding.allowed},
+        violating_resources=[
+            PolicyViolatingResource(
+                resource_logical_id=finding.resource,
+                construct_path=finding.construct,
+                template_path=None if file is None else str(file),
+                locations=[finding.path] if finding.path else [],
+            )
+        ],
+    )
+
+
+def _placed(finding: Finding) -> str:
+    """The finding in words, after the property that it is about: CDK prints the construct, but not the property."""
+    place = finding.path.removeprefix("Properties/")
+    return f"{place}: {described(finding)}" if place else described(finding)
+
+
+def _previous(path: Path, new: Model) -> Model:
+    """The model of what is deployed, its templates under the names that the app's stacks have."""
+    from dataclasses import replace
+
+    from hyperpod_constructs.rules.template.loading import documents_of
+    from hyperpod_constructs.rules.template.model import Model
+
+    documents = documents_of([path])
+    if path.is_file() and len(new.roots) > 1:
+        names = _names_of(path, new)
+        documents = [replace(document, name=name) for document in documents for name in names]
+    if not any(document.name in new.roots for document in documents) and len(new.roots) > 1:
+        raise ValueError(
+            f"the previous template {path} is of none of the app's stacks ({_listed(new.roots)}): give an assembly, or a "
+            "template whose file is named like its stack"
+        )
+    return Model(documents)
+
+
+def _names_of(path: Path, new: Model) -> Sequence[str]:
+    """The stack whose template a file holds, by the file's name: that of the assembly's file, or the stack's id or name."""
+    stem = path.name.partition(".")[0]
+    return [
+        root.name
+        for root in new.roots.values()
+        if stem in (root.name, root.environment.stack_name) or (root.file is not None and root.file.name == path.name)
+    ][:1]
+
+
+def _listed(names: Iterable[str]) -> str:
+    return ", ".join(names)

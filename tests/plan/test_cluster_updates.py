@@ -1,0 +1,186 @@
+"""What a change of a cluster does, property by property."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.rules.effects.effect import Effect
+from tests.plan.templates import change, cluster, group, row, rows, template
+
+CONTROLLER = group("controller", node_type="Controller", count=1)
+VPC: dict[str, Any] = {"Subnets": ["subnet-1"], "SecurityGroupIds": ["sg-1"]}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "name", "effect"),
+    [
+        ({"VpcConfig": VPC}, {"VpcConfig": {**VPC, "Subnets": ["subnet-2"]}}, "VpcConfig", Effect.REPLACE),
+        ({"VpcConfig": VPC}, {}, "VpcConfig", Effect.REPLACE),
+        ({"ClusterName": "a"}, {"ClusterName": "b"}, "ClusterName", Effect.REPLACE),
+        ({"NodeProvisioningMode": "Continuous"}, {}, "NodeProvisioningMode", Effect.REFUSED),
+        ({}, {"NodeProvisioningMode": "Continuous"}, "NodeProvisioningMode", Effect.REFUSED),
+        ({"NodeRecovery": "None"}, {"NodeRecovery": "Automatic"}, "NodeRecovery", Effect.NO_INTERRUPTION),
+        ({"ClusterRole": "a"}, {"ClusterRole": "b"}, "ClusterRole", Effect.NO_INTERRUPTION),
+        ({"AutoScaling": {"Mode": "Disable"}}, {"AutoScaling": {"Mode": "Enable"}}, "AutoScaling", Effect.NO_INTERRUPTION),
+        (
+            {"Orchestrator": {"Eks": {"ClusterArn": "a"}}},
+            {"Orchestrator": {"Eks": {"ClusterArn": "b"}}},
+            "Orchestrator/Eks",
+            Effect.REPLACE,
+        ),
+        ({}, {"Orchestrator": {"Eks": {"ClusterArn": "b"}}}, "Orchestrator/Eks", Effect.REPLACE),
+        (
+            {"Orchestrator": {"Slurm": {}}},
+            {"Orchestrator": {"Slurm": {"AccountingDatabase": {"Endpoint": "x"}}}},
+            "Orchestrator/Slurm/AccountingDatabase",
+            Effect.ROLLING,
+        ),
+    ],
+)
+def test_the_cluster(before: dict[str, Any], after: dict[str, Any], name: str, effect: Effect) -> None:
+    found = row(cluster(CONTROLLER, **before), cluster(CONTROLLER, **after))
+    assert (found.property, found.effect) == (name, effect)
+
+
+def test_the_role_of_a_cluster_that_scales_by_itself_is_frozen() -> None:
+    found = row(*(cluster(CONTROLLER, ClusterRole=role, AutoScaling={"Mode": "Enable"}) for role in ("a", "b")))
+    assert found.effect is Effect.REFUSED
+
+
+def test_a_cluster_with_a_name_of_its_own_cannot_be_replaced() -> None:
+    one, other = (cluster(CONTROLLER, ClusterName="a", VpcConfig={"Subnets": [subnet]}) for subnet in ("subnet-1", "subnet-2"))
+    found = row(one, other)
+    assert found.effect is Effect.REFUSED
+    assert "a name of its own" in found.why
+
+
+def test_a_change_of_name_makes_room_for_the_replacement() -> None:
+    one = cluster(CONTROLLER, ClusterName="a", VpcConfig={"Subnets": ["subnet-1"]})
+    other = cluster(CONTROLLER, ClusterName="b", VpcConfig={"Subnets": ["subnet-2"]})
+    assert {found.effect for found in rows(one, other)} == {Effect.REPLACE}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "name", "effect"),
+    [
+        ({"count": 4}, {"count": 6}, "InstanceCount", Effect.NO_INTERRUPTION),
+        ({"count": 4}, {"count": 3}, "InstanceCount", Effect.ROLLING),
+        ({"count": 4}, {"count": {"Ref": "Count"}}, "InstanceCount", Effect.ROLLING),
+        ({}, {"InstanceType": "ml.p5.48xlarge"}, "InstanceType", Effect.REFUSED),
+        ({}, {"OverrideVpcConfig": VPC}, "OverrideVpcConfig", Effect.REFUSED),
+        ({}, {"CapacityRequirements": {"Spot": {}}}, "CapacityRequirements", Effect.REFUSED),
+        ({}, {"node_type": "Login"}, "SlurmConfig/NodeType", Effect.REFUSED),
+        ({}, {"MinInstanceCount": 2}, "MinInstanceCount", Effect.NO_INTERRUPTION),
+        ({}, {"LifeCycleConfig": {"SourceS3Uri": "s3://a/b"}}, "LifeCycleConfig", Effect.NO_INTERRUPTION),
+        (
+            {},
+            {"InstanceStorageConfigs": [{"EbsVolumeConfig": {"VolumeSizeInGB": 1}}]},
+            "InstanceStorageConfigs",
+            Effect.NO_INTERRUPTION,
+        ),
+        ({}, {"ExecutionRole": "arn"}, "ExecutionRole", Effect.NO_INTERRUPTION),
+        ({}, {"ImageReleaseVersion": "1.2.3"}, "ImageReleaseVersion", Effect.ROLLING),
+        ({}, {"ImageId": "ami-1"}, "ImageId", Effect.ROLLING),
+        (
+            {},
+            {"ScheduledUpdateConfig": {"ScheduleExpression": "cron(0 0 * * ? *)"}},
+            "ScheduledUpdateConfig",
+            Effect.NO_INTERRUPTION,
+        ),
+        ({}, {"KubernetesConfig": {"Labels": {"a": "b"}}}, "KubernetesConfig", Effect.NO_INTERRUPTION),
+        ({"SlurmConfig": None}, {"SlurmConfig": {"NodeType": "Login"}}, "SlurmConfig/NodeType", Effect.NO_INTERRUPTION),
+        (
+            {"SlurmConfig": {"NodeType": "Compute", "PartitionNames": ["a"]}},
+            {"SlurmConfig": {"NodeType": "Compute", "PartitionNames": ["b"]}},
+            "SlurmConfig/PartitionNames",
+            Effect.NO_INTERRUPTION,
+        ),
+        (
+            {"InstanceType": None, "InstanceRequirements": {"InstanceTypes": ["a"]}},
+            {"InstanceType": None, "InstanceRequirements": {"InstanceTypes": ["a", "b"]}},
+            "InstanceRequirements",
+            Effect.NO_INTERRUPTION,
+        ),
+    ],
+)
+def test_a_group(before: dict[str, Any], after: dict[str, Any], name: str, effect: Effect) -> None:
+    found = [
+        item
+        for item in rows(cluster(group(**before)), cluster(group(**after)))
+        if item.property == f"InstanceGroups/workers/{name}"
+    ]
+    assert [item.effect for item in found] == [effect]
+
+
+def test_a_type_and_a_list_of_types_do_not_take_each_others_place() -> None:
+    listing = group(InstanceType=None, InstanceRequirements={"InstanceTypes": ["a"]})
+    assert {found.effect for found in rows(cluster(group()), cluster(listing))} == {Effect.REFUSED}
+
+
+def test_fewer_nodes_says_how_many_leave_and_who_chooses() -> None:
+    found = row(cluster(group(count=8)), cluster(group(count=5)))
+    assert "3 of 8 nodes of group workers leave" in found.why
+    assert "the service chooses" in found.why
+    assert "batch-delete-cluster-nodes" in found.avoid
+
+
+@pytest.mark.parametrize(
+    ("size", "said"),
+    [
+        (None, "all at a time"),
+        ({"Type": "INSTANCE_COUNT", "Value": 2}, "2 at a time"),
+        ({"Type": "CAPACITY_PERCENTAGE", "Value": 25}, "25 % at a time"),
+    ],
+)
+def test_new_software_says_how_many_nodes_at_a_time(size: dict[str, Any] | None, said: str) -> None:
+    policy = {} if size is None else {"RollingUpdatePolicy": {"MaximumBatchSize": size}}
+    schedule: dict[str, Any] = {"ScheduledUpdateConfig": {"ScheduleExpression": "x", "DeploymentConfig": policy}}
+    one, other = (cluster(group(ImageReleaseVersion=version, **schedule)) for version in ("1.0.0", "1.0.1"))
+    found = row(one, other)
+    assert "all 4 nodes (ml.trn1.32xlarge) of group workers" in found.why
+    assert said in found.why
+
+
+def test_a_new_group_interrupts_nothing() -> None:
+    found = row(cluster(CONTROLLER), cluster(group("more", count=2), CONTROLLER))
+    assert (found.property, found.effect) == ("InstanceGroups/more", Effect.NO_INTERRUPTION)
+    assert found.why == "2 nodes (ml.trn1.32xlarge) are asked for"
+
+
+def test_a_group_that_goes_takes_its_nodes() -> None:
+    found = row(cluster(CONTROLLER, group()), cluster(CONTROLLER))
+    assert (found.property, found.effect) == ("InstanceGroups/workers", Effect.REPLACE)
+    assert "all 4 nodes" in found.why
+
+
+def test_the_controllers_group_takes_the_queue_with_it() -> None:
+    renamed = {**CONTROLLER, "InstanceGroupName": "head"}
+    gone = [found for found in rows(cluster(CONTROLLER), cluster(renamed)) if found.property == "InstanceGroups/controller"]
+    assert [found.effect for found in gone] == [Effect.REPLACE]
+    assert "Slurm's queue" in gone[0].why
+
+
+def test_a_restricted_group_takes_its_file_system_with_it() -> None:
+    one = cluster(RestrictedInstanceGroups=[group()])
+    found = row(one, cluster(RestrictedInstanceGroups=[]))
+    assert found.effect is Effect.DATA_LOSS
+    assert "file system" in found.why
+
+
+def test_a_group_is_no_replacement_of_the_cluster() -> None:
+    """What names the cluster stays as it is."""
+    gate = {"Type": "Custom::HyperPodReadinessGate", "Properties": {"ClusterArn": {"Ref": "Thing"}}}
+    one, other = (template(Thing=cluster(*groups), Gate=gate) for groups in ((CONTROLLER, group()), (CONTROLLER,)))
+    assert [found.resource for found in change(one, other).rows] == ["Thing"]
+
+
+def test_the_order_of_groups_is_no_change() -> None:
+    assert rows(cluster(CONTROLLER, group()), cluster(group(), CONTROLLER)) == ()
+
+
+def test_groups_that_cannot_be_known_may_do_anything() -> None:
+    unknown = {"Type": "AWS::SageMaker::Cluster", "Properties": {"InstanceGroups": {"Ref": "Groups"}}}
+    found = row(cluster(CONTROLLER), unknown)
+    assert (found.property, found.effect) == ("InstanceGroups", Effect.ROLLING)

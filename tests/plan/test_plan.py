@@ -1,0 +1,280 @@
+"""The difference of two models: what is a change, and what follows from one."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.rules.effects.effect import Effect
+from hyperpod_constructs.rules.plan import plan
+from hyperpod_constructs.rules.template.documents import Document
+from hyperpod_constructs.rules.template.model import Model
+from hyperpod_constructs.rules.template.raw import raw_template
+from tests.plan.templates import Template, change, cluster, group, lustre, resource, row, rows, template
+
+SUBNET: dict[str, Any] = {"VpcId": "vpc-1", "CidrBlock": "10.1.0.0/16", "AvailabilityZoneId": "usw2-az4"}
+PARTS: Template = {
+    "Subnet": resource("AWS::EC2::Subnet", **SUBNET),
+    "Files": lustre(keep=True, SubnetIds=[{"Ref": "Subnet"}]),
+    "Cluster": cluster(
+        group(InstanceStorageConfigs=[{"FsxLustreConfig": {"DnsName": {"Fn::GetAtt": ["Files", "DNSName"]}}}]),
+        VpcConfig={"Subnets": [{"Ref": "Subnet"}]},
+    ),
+    "Policy": resource("AWS::IAM::Policy", PolicyDocument={"Resource": {"Ref": "Cluster"}}),
+}
+
+
+def parts(**changed: Any) -> Template:
+    return {"Resources": {**PARTS, **changed}}
+
+
+def effects(found: Any) -> dict[tuple[str, str], Effect]:
+    return {(item.resource, item.property): item.effect for item in found.rows}
+
+
+def test_the_same_template_is_no_change() -> None:
+    found = change(parts(), parts())
+    assert (found.rows, found.notes, found.worst, found.exit_code) == ((), (), Effect.NO_INTERRUPTION, 0)
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("arn:x:y", {"Fn::Join": [":", ["arn", "x", "y"]]}),
+        ({"Ref": "Name"}, "default"),
+        ({"Fn::Sub": "${Name}-a"}, {"Fn::Join": ["-", [{"Ref": "Name"}, "a"]]}),
+        ({"Fn::Sub": "${AWS::Region}-a"}, {"Fn::Join": ["-", [{"Ref": "AWS::Region"}, "a"]]}),
+        ({"Fn::GetAtt": "Role.Arn"}, {"Fn::GetAtt": ["Role", "Arn"]}),
+        (443, "443"),
+        (True, "true"),
+        ({"Fn::If": ["Never", "a", {"Ref": "AWS::NoValue"}]}, {"Ref": "AWS::NoValue"}),
+    ],
+)
+def test_another_spelling_is_no_change(one: Any, other: Any) -> None:
+    context: Template = {
+        "Parameters": {"Name": {"Type": "String", "Default": "default"}},
+        "Conditions": {"Never": {"Fn::Equals": ["a", "b"]}},
+    }
+    templates = [
+        {**context, "Resources": {"Role": resource("AWS::IAM::Role"), "Thing": resource("AWS::KMS::Alias", AliasName=name)}}
+        for name in (one, other)
+    ]
+    assert change(*templates).rows == ()
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ({"Ref": "AWS::Region"}, {"Ref": "AWS::AccountId"}),
+        ({"Fn::Sub": "${AWS::Region}-a"}, {"Fn::Sub": "${AWS::AccountId}-a"}),
+        ({"Fn::ImportValue": "a"}, {"Fn::ImportValue": "b"}),
+        ({"Fn::ImportValue": "a"}, "a"),
+        ("{{resolve:ssm:a}}", "{{resolve:ssm:b}}"),
+    ],
+)
+def test_what_cannot_be_known_differs_by_what_it_is_made_of(one: Any, other: Any) -> None:
+    assert len(rows(resource("AWS::KMS::Alias", AliasName=one), resource("AWS::KMS::Alias", AliasName=other))) == 1
+
+
+def test_what_only_one_side_knows_is_the_same_if_it_is_spelled_the_same() -> None:
+    """A deployed stack alone, and the same stack in its app."""
+    user = template(Alias=resource("AWS::KMS::Alias", TargetKeyId={"Fn::ImportValue": "key"}))
+    exporter = {**template(), "Outputs": {"Key": {"Value": "key-1", "Export": {"Name": "key"}}}}
+    assert plan(Model.of({"User": user}), Model.of({"User": user, "Exporter": exporter})).rows == ()
+
+
+def test_another_default_of_a_parameter_is_a_change() -> None:
+    one, other = (
+        {
+            "Parameters": {"Size": {"Type": "Number", "Default": size}},
+            "Resources": {"Files": lustre(StorageCapacity={"Ref": "Size"})},
+        }
+        for size in (1200, 2400)
+    )
+    (found,) = change(one, other).rows
+    assert (found.property, found.old, found.new) == ("StorageCapacity", 1200, 2400)
+
+
+def test_a_condition_that_ceases_to_hold_removes_the_resource() -> None:
+    one, other = (
+        {
+            "Conditions": {"Wanted": {"Fn::Equals": [value, "yes"]}},
+            "Resources": {"Files": {**lustre(), "Condition": "Wanted"}},
+        }
+        for value in ("yes", "no")
+    )
+    (found,) = change(one, other).rows
+    assert (found.property, found.effect) == ("", Effect.DATA_LOSS)
+
+
+def test_a_replacement_is_followed_through_what_names_it() -> None:
+    moved = resource("AWS::EC2::Subnet", **{**SUBNET, "CidrBlock": "10.2.0.0/16"})
+    assert effects(change(parts(), parts(Subnet=moved))) == {
+        ("Subnet", "CidrBlock"): Effect.REPLACE,
+        ("Files", "SubnetIds"): Effect.REPLACE,
+        ("Cluster", "VpcConfig"): Effect.REPLACE,
+    }
+
+
+def test_what_follows_says_of_what_and_is_the_same_before_and_after() -> None:
+    moved = resource("AWS::EC2::Subnet", **{**SUBNET, "CidrBlock": "10.2.0.0/16"})
+    (found,) = (item for item in change(parts(), parts(Subnet=moved)).rows if item.resource == "Files")
+    assert "it names Subnet, which is replaced" in found.why
+    assert found.old == found.new == ["${Subnet}"]
+
+
+def test_a_replacement_that_follows_loses_data_too() -> None:
+    moved = resource("AWS::EC2::Subnet", **{**SUBNET, "CidrBlock": "10.2.0.0/16"})
+    one, other = (
+        {"Resources": {**PARTS, "Files": lustre(SubnetIds=[{"Ref": "Subnet"}]), "Subnet": item}}
+        for item in (PARTS["Subnet"], moved)
+    )
+    assert effects(change(one, other))["Files", "SubnetIds"] is Effect.DATA_LOSS
+
+
+def test_a_subnet_cannot_be_replaced_beside_itself() -> None:
+    moved = resource("AWS::EC2::Subnet", **{**SUBNET, "AvailabilityZoneId": "usw2-az1"})
+    found = change(parts(), parts(Subnet=moved))
+    assert effects(found) == {("Subnet", "AvailabilityZoneId"): Effect.REFUSED}
+    assert found.exit_code == 5
+
+
+def test_the_type_of_a_resource_does_not_change() -> None:
+    found = row(resource("AWS::SQS::Queue"), resource("AWS::SNS::Topic"))
+    assert (found.property, found.old, found.new, found.effect) == ("Type", "AWS::SQS::Queue", "AWS::SNS::Topic", Effect.REFUSED)
+
+
+def test_a_new_resource() -> None:
+    (found,) = change(template(), template(Files=lustre())).rows
+    assert (found.property, found.old, found.new, found.effect) == ("", None, "AWS::FSx::FileSystem", Effect.NO_INTERRUPTION)
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "effect"),
+    [
+        ("AWS::EC2::FlowLog", "TrafficType", Effect.REPLACE),
+        ("AWS::Lambda::Function", "MemorySize", Effect.NO_INTERRUPTION),
+        ("AWS::Lambda::Function", "DurableConfig", Effect.REPLACE),
+        ("AWS::KMS::Key", "KeySpec", Effect.REFUSED),
+        ("AWS::Batch::ComputeEnvironment", "Type", Effect.REPLACE),
+        ("AWS::No::Such", "Anything", Effect.NO_INTERRUPTION),
+        ("Custom::Anything", "ServiceToken", Effect.REFUSED),
+        ("Custom::Anything", "Whatever", Effect.NO_INTERRUPTION),
+        ("Custom::HyperPodScriptsUpload", "Root", Effect.REPLACE),
+    ],
+)
+def test_properties_of_other_types(kind: str, name: str, effect: Effect) -> None:
+    one, other = ({"Type": kind, "Properties": {name: value}} for value in ("a", "b"))
+    assert row(one, other).effect is effect
+
+
+def test_a_named_resource_that_is_deleted_first_can_be_replaced() -> None:
+    kind = "AWS::SageMaker::ComputeQuota"
+    quota: dict[str, Any] = {"Name": "quota", "ClusterArn": "a", "ComputeQuotaTarget": {"TeamName": "x"}}
+    moved = {**quota, "ComputeQuotaTarget": {"TeamName": "y"}}
+    found = row(resource(kind, **quota), resource(kind, **moved))
+    assert (found.property, found.effect) == ("ComputeQuotaTarget/TeamName", Effect.REPLACE)
+
+
+def stacks(zone: str, *, imported: bool = True) -> Model:
+    value = {"Fn::ImportValue": "files"} if imported else "fs-1"
+    foundation = {
+        "Resources": {"Files": lustre(SubnetIds=[zone])},
+        "Outputs": {"Files": {"Value": {"Ref": "Files"}, "Export": {"Name": "files"}}},
+    }
+    return Model.of({"Foundation": foundation, "Cluster": template(Alias=resource("AWS::KMS::Alias", TargetKeyId=value))})
+
+
+def test_an_export_in_use_keeps_its_resource() -> None:
+    found = plan(stacks("subnet-1"), stacks("subnet-2"))
+    assert effects(found) == {("Files", "SubnetIds"): Effect.REFUSED}
+    assert "Cluster imports it as files" in found.rows[0].why
+
+
+def test_an_export_that_nobody_imports_keeps_nothing() -> None:
+    found = plan(stacks("subnet-1", imported=False), stacks("subnet-2", imported=False))
+    assert effects(found) == {("Files", "SubnetIds"): Effect.DATA_LOSS}
+
+
+def test_templates_are_paired_by_name() -> None:
+    one = Model.of({"A": template(Files=lustre()), "B": template()})
+    other = Model.of({"B": template(), "A": template(Files=lustre(StorageCapacity=4800)), "C": template(New=lustre())})
+    assert effects(plan(one, other)) == {("Files", "StorageCapacity"): Effect.NO_INTERRUPTION, ("New", ""): Effect.NO_INTERRUPTION}
+
+
+def test_a_stack_that_is_gone_from_the_app_is_left_alone() -> None:
+    found = plan(Model.of({"A": template(), "B": template(Files=lustre())}), Model.of({"A": template(), "C": template()}))
+    assert found.rows == ()
+    assert found.notes == ("B is only in the old deployment: an update of the others leaves it alone",)
+
+
+@pytest.mark.parametrize(("policies", "effect"), [({}, Effect.DATA_LOSS), ({"DeletionPolicy": "Retain"}, Effect.NO_INTERRUPTION)])
+def test_a_nested_stack_takes_its_resources_with_it(policies: dict[str, str], effect: Effect) -> None:
+    stack = {"Type": "AWS::CloudFormation::Stack", **policies}
+    inner = Document(name="Stack/Nested", body=raw_template(template(Files=lustre())))
+    old = Model([Document(name="Stack", body=raw_template(template(Nested=stack)), nested={"Nested": inner})])
+    found = {item.resource: item.effect for item in plan(old, Model.of({"Stack": template()})).rows}
+    assert found["Files"] is effect
+
+
+def test_what_is_only_in_the_template_is_no_resource() -> None:
+    one, other = ({"Type": "AWS::CDK::Metadata", "Properties": {"Analytics": value}} for value in ("a", "b"))
+    assert rows(one, other) == ()
+
+
+def test_a_template_that_a_macro_rewrites_is_named() -> None:
+    (note,) = change(template(), {**template(), "Transform": "MyMacro"}).notes
+    assert "not in this plan" in note
+
+
+def test_the_worst_comes_first_and_decides_the_exit_code() -> None:
+    found = change(
+        template(Role=resource("AWS::IAM::Role"), Log=resource("AWS::EC2::FlowLog", TrafficType="ALL"), Files=lustre()),
+        template(Log=resource("AWS::EC2::FlowLog", TrafficType="REJECT"), Files=lustre(StorageCapacity=1200)),
+    )
+    assert [item.effect for item in found.rows] == [Effect.REFUSED, Effect.REPLACE, Effect.NO_INTERRUPTION]
+    assert found.exit_code == 5
+
+
+@pytest.mark.parametrize(
+    ("effect", "code"),
+    [(Effect.NO_INTERRUPTION, 0), (Effect.ROLLING, 0), (Effect.REPLACE, 3), (Effect.DATA_LOSS, 4), (Effect.REFUSED, 5)],
+)
+def test_exit_codes(effect: Effect, code: int) -> None:
+    one, other = {
+        Effect.NO_INTERRUPTION: (lustre(), lustre(StorageCapacity=4800)),
+        Effect.ROLLING: (cluster(group(count=4)), cluster(group(count=2))),
+        Effect.REPLACE: (lustre(keep=True), lustre(keep=True, SubnetIds=["x"])),
+        Effect.DATA_LOSS: (lustre(), lustre(SubnetIds=["x"])),
+        Effect.REFUSED: (lustre(), lustre(StorageCapacity=1200)),
+    }[effect]
+    found = change(template(Thing=one), template(Thing=other))
+    assert (found.worst, found.exit_code) == (effect, code)
+
+
+def test_a_row_as_plain_data() -> None:
+    found = row(lustre(), {**lustre(SubnetIds=["x"]), "Metadata": {"aws:cdk:path": "App/Files/Resource"}})
+    assert found.to_dict() | {"why": "", "avoid": ""} == {
+        "template": "new.json",
+        "resource": "Thing",
+        "type": "AWS::FSx::FileSystem",
+        "construct": "App/Files/Resource",
+        "property": "SubnetIds",
+        "old": ["subnet-1"],
+        "new": ["x"],
+        "effect": "data loss",
+        "why": "",
+        "avoid": "",
+        "source": "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html",
+        "allowed": None,
+        "kept": False,
+    }
+
+
+def test_the_import_loads_neither_cdk_nor_boto3_nor_cfn_lint() -> None:
+    command = [sys.executable, "-c", "import sys, hyperpod_constructs.rules.data_loss; print(*sys.modules)"]
+    loaded = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()  # noqa: S603
+    assert not {"aws_cdk", "jsii", "boto3", "botocore", "cfnlint"} & set(loaded)

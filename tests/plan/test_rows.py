@@ -1,0 +1,193 @@
+"""Every property that the library emits has a row, and every row is of a property that exists."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aws_cdk import App, Stack
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_kms as kms
+from aws_cdk import aws_rds as rds
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_secretsmanager as secretsmanager
+
+import hyperpod_constructs as hp
+from hyperpod_constructs.rules.effects.effect import NAMED_ITEMS, Effect
+from hyperpod_constructs.rules.effects.schema import schema_date, type_facts
+from hyperpod_constructs.rules.effects.table import OURS, has_row
+from hyperpod_constructs.rules.template.model import Model
+from tests.conftest import resources
+from tests.presets import PRESETS, build, templates
+
+ROOT = Path(__file__).parents[2]
+_NESTED = {"AWS::SageMaker::Cluster": ("InstanceGroups", "Orchestrator"), "AWS::FSx::FileSystem": ("LustreConfiguration",)}
+
+
+def everything() -> Stack:
+    """Every construct with every option that renders a property of its own."""
+    stack = Stack(App(context={"hyperpod:rules": "false"}), "Stack")
+    network = hp.ClusterNetwork(stack, "Network", availability_zone_id="usw2-az4", egress_ports=[ec2.Port.tcp(2049)])
+    key = kms.Key(stack, "Key")
+    files = hp.LustreStorage(
+        stack, "Files", network=network, metadata_iops=6000, kms_key=key, allow_data_loss="scratch", per_unit_storage_throughput=500
+    )
+    bucket = s3.Bucket(stack, "Data", versioned=True, encryption_key=key)
+    files.add_data_repository("Link", bucket=bucket, file_system_path="/data", preload_metadata=True)
+    hp.LustreStorage(
+        stack, "Fast", network=network, efa_enabled=True, storage_capacity_gib=19200, automatic_backup_retention_days=7
+    )
+    trn1 = hp.ClusterInstanceType.TRN1_32XLARGE
+    secretsmanager.Secret(stack, "Secret")
+    groups = [
+        hp.InstanceGroup(name="controller", node_type=hp.SlurmNodeType.CONTROLLER, instance_type=trn1, count=1),
+        hp.InstanceGroup(
+            name="workers",
+            instance_type=[trn1, hp.ClusterInstanceType.of("ml.trn1n.32xlarge")],
+            count=4,
+            min_count=2,
+            partition="all",
+            threads_per_core=1,
+            ebs_volumes=(hp.EbsVolume(size_gb=100, kms_key=key), hp.EbsVolume(root=True, kms_key=key)),
+            file_systems=(
+                hp.LustreMount(file_system=files),
+                hp.OpenZfsMount(dns_name="fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com"),
+            ),
+            training_plan_arn="arn:aws:sagemaker:us-west-2:123456789012:training-plan/x",
+            deep_health_checks=(hp.DeepHealthCheck.INSTANCE_STRESS,),
+        ),
+    ]
+    cluster = hp.HyperPodCluster(stack, "Cluster", network=network, cluster_name="named", instance_groups=groups)
+    hp.ReadinessGate(stack, "Gate", cluster=cluster, min_running={"workers": 1})
+    strategy = hp.Orchestrator.slurm(config_strategy=hp.SlurmConfigStrategy.MERGE)
+    standard = hp.InstanceGroup(name="controller", node_type=hp.SlurmNodeType.CONTROLLER, instance_type=trn1, count=1)
+    hp.HyperPodCluster(
+        stack, "Standard", orchestrator=strategy, node_provisioning_mode=None, instance_groups=[standard], network=network
+    )
+    rds.DatabaseInstance(stack, "Database", engine=rds.DatabaseInstanceEngine.MYSQL, vpc=ec2.Vpc(stack, "Vpc"))
+    return stack
+
+
+def emitted() -> Iterator[tuple[str, tuple[str, ...]]]:
+    """The properties of presets and constructs: type and path, to the depth at which groups and Lustre are configured."""
+    found: list[dict[str, Any]] = [resources(everything())]
+    found += [template["Resources"] for preset in PRESETS for template in templates(build(preset)).values()]
+    for items in found:
+        for resource in Model.of({"": {"Resources": items}}).resources():
+            for name, value in resource.properties.items():
+                yield resource.type, (name,)
+                if name in _NESTED.get(resource.type, ()):
+                    yield from ((resource.type, path) for path in inside((name,), value))
+
+
+def inside(path: tuple[str, ...], value: Any) -> Iterator[tuple[str, ...]]:
+    for item in value if isinstance(value, tuple) else (value,):
+        for key in item:
+            yield (*path, "name", key) if isinstance(value, tuple) else (*path, key)
+
+
+def test_every_emitted_property_has_a_row() -> None:
+    missing = sorted({f"{kind} {'/'.join(path)}" for kind, path in emitted() if not _has_own_row(kind, path)})
+    assert missing == []
+
+
+def _has_own_row(kind: str, path: tuple[str, ...]) -> bool:
+    if kind in _NESTED and path[0] in _NESTED[kind] and len(path) > 1:
+        own = {row.path.split("/")[-1] for row in OURS[kind] if row.path.startswith(f"{path[0]}/")}
+        inner = {part for row in OURS[kind] for part in row.path.split("/")}
+        return path[-1] in own or path[-1] in inner
+    return has_row(kind, path)
+
+
+def test_a_property_without_a_row_is_found() -> None:
+    assert not has_row("AWS::SageMaker::Cluster", ("Invented",))
+    assert not has_row("Custom::HyperPodReadinessGate", ("Invented",))
+    assert not has_row("AWS::No::Such", ("Anything",))
+    assert not _has_own_row("AWS::SageMaker::Cluster", ("InstanceGroups", "name", "Invented"))
+
+
+@cache
+def _schema(kind: str) -> dict[str, Any]:
+    """The resource schema that cfn-lint ships."""
+    spec = importlib.util.find_spec("cfnlint")
+    assert spec is not None
+    assert spec.origin is not None
+    folder = Path(spec.origin).parent / "data" / "schemas"
+    digest = json.loads((folder / "providers/us-east-1.json").read_text())[kind]
+    schema: dict[str, Any] = json.loads((folder / f"resources/{digest}.json").read_text())
+    return schema
+
+
+def _inner(schema: dict[str, Any], node: Any) -> dict[str, Any]:
+    """The properties of a node of a schema, behind references and lists."""
+    if "$ref" in node:
+        return _inner(schema, schema["definitions"][node["$ref"].rpartition("/")[2]])
+    if "items" in node:
+        return _inner(schema, node["items"])
+    found: dict[str, Any] = dict(node.get("properties", {}))
+    for branch in (*node.get("oneOf", ()), *node.get("anyOf", ())):
+        found |= _inner(schema, branch)
+    return found
+
+
+@pytest.mark.parametrize("kind", [kind for kind in OURS if kind.startswith("AWS::")])
+def test_every_row_is_of_a_property_that_the_schema_has(kind: str) -> None:
+    schema = _schema(kind)
+    for row in OURS[kind]:
+        node: dict[str, Any] = schema
+        for part in row.path.split("/"):
+            if part == "*":
+                continue
+            properties = _inner(schema, node)
+            assert part in properties, f"{kind} {row.path}"
+            node = properties[part]
+
+
+def test_every_member_of_a_group_has_a_row() -> None:
+    """Also those that this library does not render: other tools do."""
+    schema = _schema("AWS::SageMaker::Cluster")
+    for groups in ("InstanceGroups", "RestrictedInstanceGroups"):
+        members = set(_inner(schema, schema["properties"][groups])) - {"CurrentCount"}
+        known = {row.path.split("/")[2] for row in OURS["AWS::SageMaker::Cluster"] if row.path.startswith(f"{groups}/*/")}
+        assert members == known
+
+
+def test_every_member_of_a_lustre_configuration_has_a_row() -> None:
+    schema = _schema("AWS::FSx::FileSystem")
+    members = set(_inner(schema, schema["properties"]["LustreConfiguration"]))
+    known = {row.path.split("/")[1] for row in OURS["AWS::FSx::FileSystem"] if row.path.startswith("LustreConfiguration/")}
+    assert members == known
+
+
+@pytest.mark.parametrize("kind", sorted(OURS))
+def test_rows_that_stop_somebody_say_what_to_do_instead(kind: str) -> None:
+    for row in OURS[kind]:
+        if row.effect is Effect.REFUSED:
+            assert row.avoid, f"{kind} {row.path}"
+
+
+def test_named_lists_are_lists_of_the_schema() -> None:
+    for (kind, name), key in NAMED_ITEMS.items():
+        schema = _schema(kind)
+        assert key in _inner(schema, schema["properties"][name])
+
+
+def test_the_facts_are_those_of_the_schemas() -> None:
+    command = [sys.executable, str(ROOT / "tools" / "generate_update_facts.py"), "--check"]
+    assert subprocess.run(command, check=False).returncode == 0  # noqa: S603
+    assert schema_date().startswith("2026-")
+
+
+def test_facts_of_types() -> None:
+    facts = type_facts("AWS::SageMaker::Cluster")
+    assert facts is not None
+    assert facts.create_only == {"ClusterName", "VpcConfig", "Orchestrator/Eks"}
+    assert facts.identity == ("ClusterName",)
+    assert type_facts("AWS::No::Such") is None
