@@ -1,17 +1,19 @@
 """What the resources of a CloudFormation template cost by the hour, as far as public prices tell.
 
 Reads templates, not constructs, and needs neither aws_cdk nor boto3. The prices are those of
-:mod:`hyperpod_constructs.prices`; what has no known price is in the estimate with ``None`` and not in its sum.
-Traffic, requests and taxes are never in it.
+:mod:`hyperpod_constructs.prices`, or a user's own; what has no known price is in the estimate with ``None`` and not in its
+sum. Traffic, requests and taxes are never in it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hyperpod_constructs import prices
+from hyperpod_constructs.prices import GATEWAY_ENDPOINT_HOUR, HOURS_PER_MONTH, Prices
+from hyperpod_constructs.rules.template.model import Model, Resource
+from hyperpod_constructs.rules.template.values import ABSENT, Value, as_bool, as_int, as_items, as_str, at
 
 # Resources that cost nothing while they merely exist. Every other type without a rule below counts as unknown.
 _FREE_PREFIXES = ("AWS::IAM::", "AWS::CDK::", "AWS::CloudFormation::", "Custom::")
@@ -33,6 +35,9 @@ _FREE_TYPES = frozenset(
         "AWS::EC2::VPC",
         "AWS::EC2::VPCCidrBlock",
         "AWS::EC2::VPCGatewayAttachment",
+        "AWS::EKS::AccessEntry",
+        "AWS::EKS::Addon",
+        "AWS::EKS::PodIdentityAssociation",
         "AWS::Events::Rule",
         "AWS::FSx::DataRepositoryAssociation",
         "AWS::KMS::Alias",
@@ -40,6 +45,9 @@ _FREE_TYPES = frozenset(
         "AWS::Lambda::Function",
         "AWS::Lambda::LayerVersion",
         "AWS::Lambda::Permission",
+        "AWS::RDS::DBClusterParameterGroup",
+        "AWS::RDS::DBParameterGroup",
+        "AWS::RDS::DBSubnetGroup",
         "AWS::S3::BucketPolicy",
         "AWS::SNS::Subscription",
         "AWS::SNS::Topic",
@@ -48,12 +56,15 @@ _FREE_TYPES = frozenset(
         "AWS::SQS::QueuePolicy",
         "AWS::SSM::Document",
         "AWS::SSM::Parameter",
+        "AWS::SageMaker::ClusterSchedulerConfig",
+        "AWS::SageMaker::ComputeQuota",
+        "AWS::SecretsManager::SecretTargetAttachment",
         "AWS::StepFunctions::StateMachine",
     }
 )
 
-Properties = Mapping[str, Any]
 Item = tuple[str, float | None]
+Rule = Callable[[Resource, Prices], Iterator[Item]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -64,19 +75,26 @@ class CostRow:
     resource_type: str
     what: str
     usd_per_hour: float | None
+    template: str = ""
+    construct: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CostEstimate:
-    """The rows of one template in its order; resources that cost nothing while they exist have none."""
+    """The rows of the templates in their order; resources that cost nothing while they exist have none."""
 
     rows: tuple[CostRow, ...]
-    label: str = prices.LABEL
+    label: str = Prices().label
 
     @property
     def usd_per_hour(self) -> float:
         """The sum of all known prices."""
         return sum(row.usd_per_hour for row in self.rows if row.usd_per_hour is not None)
+
+    @property
+    def usd_per_month(self) -> float:
+        """The same for a month of 730 hours."""
+        return self.usd_per_hour * HOURS_PER_MONTH
 
     @property
     def unpriced(self) -> tuple[str, ...]:
@@ -89,92 +107,136 @@ class CostEstimate:
         return len(self.unpriced)
 
 
-def hourly_cost(template: Mapping[str, Any]) -> CostEstimate:
-    """Estimates a synthesized template. Resources with a condition count as if they were created."""
-    rows = [
-        CostRow(logical_id=logical_id, resource_type=resource["Type"], what=what, usd_per_hour=price)
-        for logical_id, resource in template.get("Resources", {}).items()
-        for what, price in _items(resource["Type"], resource.get("Properties", {}))
-    ]
-    return CostEstimate(rows=tuple(rows))
+def hourly_cost(template: Mapping[str, Any], prices: Prices | None = None) -> CostEstimate:
+    """Estimates a synthesized template. Resources whose condition is not known count as if they were created."""
+    return model_cost(Model.of({"": {"Resources": {}, **template}}), prices)
 
 
-def _items(resource_type: str, properties: Properties) -> Iterator[Item]:
-    rule = _RULES.get(resource_type)
+def model_cost(model: Model, prices: Prices | None = None) -> CostEstimate:
+    """Estimates all templates of a model, with its parameters' defaults."""
+    used = Prices() if prices is None else prices
+    return CostEstimate(rows=tuple(resource_cost(model.resources(), used)), label=used.label)
+
+
+def resource_cost(resources: Iterable[Resource], prices: Prices) -> Iterator[CostRow]:
+    """The rows of these resources; none of one that costs nothing while it exists."""
+    for resource in resources:
+        for what, price in _items(resource, prices):
+            yield CostRow(
+                logical_id=resource.logical_id,
+                resource_type=resource.type,
+                what=what,
+                usd_per_hour=price,
+                template=resource.template.name,
+                construct=resource.construct_path,
+            )
+
+
+def _items(resource: Resource, prices: Prices) -> Iterator[Item]:
+    rule = _RULES.get(resource.type)
     if rule is not None:
-        yield from rule(properties)
-    elif resource_type not in _FREE_TYPES and not resource_type.startswith(_FREE_PREFIXES):
-        yield resource_type, None
+        yield from rule(resource, prices)
+    elif resource.type not in _FREE_TYPES and not resource.type.startswith(_FREE_PREFIXES):
+        yield resource.type, None
 
 
-def _cluster(properties: Properties) -> Iterator[Item]:
+def _cluster(resource: Resource, prices: Prices) -> Iterator[Item]:
     for key in ("InstanceGroups", "RestrictedInstanceGroups"):
-        groups = properties.get(key, [])
-        if not isinstance(groups, list):
+        groups = as_items(resource.get(key))
+        if groups is None:
             yield f"{key} of a cluster that the template does not spell out", None
             continue
         for group in groups:
-            yield from _instance_group(group)
+            yield from _instance_group(group, prices)
 
 
-def _instance_group(group: Properties) -> Iterator[Item]:
-    count = group.get("InstanceCount")
-    nodes = f"{count if isinstance(count, int) else 'an unknown number of'} x"
-    types = group.get("InstanceRequirements", {}).get("InstanceTypes", [group.get("InstanceType")])
-    names = " or ".join(name if isinstance(name, str) else "an unknown type" for name in types)
-    yield f"{nodes} {names}", _nodes_price(group, count, types)
-    for storage in group.get("InstanceStorageConfigs", []):
-        volume = storage.get("EbsVolumeConfig")
-        if volume is not None:
-            yield f"{nodes} EBS volume of {volume.get('VolumeSizeInGB', 'unknown size in')} GB", None
+def _instance_group(group: Value, prices: Prices) -> Iterator[Item]:
+    count = as_int(at(group, "InstanceCount"))
+    nodes = f"{'an unknown number of' if count is None else count} x"
+    types = _types(group)
+    names = " or ".join("an unknown type" if name is None else name for name in types)
+    yield f"{nodes} {names}", _nodes_price(group, count, types, prices)
+    for storage in as_items(at(group, "InstanceStorageConfigs")) or ():
+        volume = at(storage, "EbsVolumeConfig")
+        if volume is ABSENT or as_bool(at(volume, "RootVolume")) is True:
+            continue
+        size = as_int(at(volume, "VolumeSizeInGB"))
+        price = _product(count, size, prices.ebs_gb_month, 1 / HOURS_PER_MONTH)
+        yield f"{nodes} EBS volume of {'unknown size in' if size is None else size} GB", price
 
 
-def _nodes_price(group: Properties, count: Any, types: list[Any]) -> float | None:
+def _types(group: Value) -> list[str | None]:
+    listed = as_items(at(group, "InstanceRequirements", "InstanceTypes"))
+    return [as_str(name) for name in listed or (at(group, "InstanceType"),)]
+
+
+def _nodes_price(group: Value, count: int | None, types: list[str | None], prices: Prices) -> float | None:
     """``None`` too for several types, spot capacity and training plans, which are paid for otherwise."""
-    if "TrainingPlanArn" in group or "Spot" in group.get("CapacityRequirements", {}) or len(types) != 1:
+    otherwise = at(group, "TrainingPlanArn"), at(group, "CapacityRequirements", "Spot")
+    if any(value is not ABSENT for value in otherwise) or len(types) != 1 or types[0] is None:
         return None
-    price = prices.INSTANCE_HOUR.get(types[0]) if isinstance(types[0], str) else None
-    return price * count if price is not None and isinstance(count, int) else None
+    return _product(count, prices.instance_hour.get(types[0]))
 
 
-def _file_system(properties: Properties) -> Iterator[Item]:
-    kind, capacity = properties.get("FileSystemType"), properties.get("StorageCapacity")
-    lustre = properties.get("LustreConfiguration", {})
-    throughput = lustre.get("PerUnitStorageThroughput")
-    size = capacity if isinstance(capacity, int) else "unknown"
-    detail = f", {throughput} MB/s per TiB" if isinstance(throughput, int) else ""
-    yield f"{kind} file system of {size} GiB{detail}", _lustre_price(properties, lustre, capacity, throughput)
-    if lustre.get("MetadataConfiguration", {}).get("Mode") == "USER_PROVISIONED":
-        yield f"metadata IOPS of the {kind} file system", None
+def _product(*factors: float | None) -> float | None:
+    """The product of the factors; ``None`` if one is not known."""
+    result = 1.0
+    for factor in factors:
+        if factor is None:
+            return None
+        result *= factor
+    return result
 
 
-def _lustre_price(properties: Properties, lustre: Properties, capacity: Any, throughput: Any) -> float | None:
-    is_ssd = properties.get("StorageType", "SSD") == "SSD"
-    if lustre.get("DeploymentType") != "PERSISTENT_2" or not is_ssd:
+def _file_system(resource: Resource, prices: Prices) -> Iterator[Item]:
+    kind = as_str(resource.get("FileSystemType")) or "FSx"
+    capacity = as_int(resource.get("StorageCapacity"))
+    throughput = as_int(resource.get("LustreConfiguration", "PerUnitStorageThroughput"))
+    detail = "" if throughput is None else f", {throughput} MB/s per TiB"
+    size = "unknown" if capacity is None else capacity
+    yield f"{kind} file system of {size} GiB{detail}", _lustre_price(resource, capacity, throughput, prices)
+    metadata = resource.get("LustreConfiguration", "MetadataConfiguration")
+    if at(metadata, "Mode") == "USER_PROVISIONED":
+        price = _product(as_int(at(metadata, "Iops")), prices.metadata_iops_month, 1 / HOURS_PER_MONTH)
+        yield f"metadata IOPS of the {kind} file system", price
+
+
+def _lustre_price(resource: Resource, capacity: int | None, throughput: int | None, prices: Prices) -> float | None:
+    is_ssd = resource.get("StorageType") in (ABSENT, "SSD")
+    if resource.get("LustreConfiguration", "DeploymentType") != "PERSISTENT_2" or not is_ssd:
         return None
-    if not isinstance(capacity, int) or not isinstance(throughput, int):
-        return None
-    month = prices.LUSTRE_PERSISTENT_2_GB_MONTH.get(throughput)
-    return None if month is None else month * capacity / prices.HOURS_PER_MONTH
+    return _product(capacity, prices.lustre_persistent_2_gb_month.get(str(throughput)), 1 / HOURS_PER_MONTH)
 
 
-def _endpoint(properties: Properties) -> Iterator[Item]:
-    kind = properties.get("VpcEndpointType", "Gateway")
-    yield f"{kind} endpoint", prices.GATEWAY_ENDPOINT_HOUR if kind == "Gateway" else None
+def _endpoint(resource: Resource, prices: Prices) -> Iterator[Item]:
+    kind = as_str(resource.get("VpcEndpointType")) if resource.get("VpcEndpointType") is not ABSENT else "Gateway"
+    subnets = as_items(resource.get("SubnetIds"))
+    if kind == "Gateway":
+        yield "Gateway endpoint", GATEWAY_ENDPOINT_HOUR
+    elif kind == "Interface" and subnets:
+        zones = f"in {len(subnets)} zone{'s' if len(subnets) > 1 else ''}"
+        yield f"Interface endpoint {zones}", _product(len(subnets), prices.interface_endpoint_hour)
+    else:
+        yield f"{kind or 'unknown'} endpoint", None
 
 
-def _fixed(what: str, price: float | None) -> Callable[[Properties], Iterator[Item]]:
-    return lambda _: iter([(what, price)])
+def _fixed(what: str, price: Callable[[Prices], float | None]) -> Rule:
+    return lambda resource, prices: iter([(what, price(prices))])
 
 
-_RULES: dict[str, Callable[[Properties], Iterator[Item]]] = {
+def _unknown(what: str) -> Rule:
+    return _fixed(what, lambda prices: None)
+
+
+_RULES: dict[str, Rule] = {
     "AWS::SageMaker::Cluster": _cluster,
     "AWS::FSx::FileSystem": _file_system,
     "AWS::EC2::VPCEndpoint": _endpoint,
-    "AWS::EC2::NatGateway": _fixed("NAT gateway", prices.NAT_GATEWAY_HOUR),
-    "AWS::EC2::EIP": _fixed("public IPv4 address", prices.PUBLIC_IPV4_HOUR),
-    "AWS::S3::Bucket": _fixed("objects in S3", None),
-    "AWS::Logs::LogGroup": _fixed("logs in CloudWatch", None),
-    "AWS::KMS::Key": _fixed("KMS key", None),
-    "AWS::SecretsManager::Secret": _fixed("secret", None),
+    "AWS::EC2::NatGateway": _fixed("NAT gateway", lambda prices: prices.nat_gateway_hour),
+    "AWS::EC2::EIP": _fixed("public IPv4 address", lambda prices: prices.public_ipv4_hour),
+    "AWS::EKS::Cluster": _fixed("EKS control plane in standard support", lambda prices: prices.eks_cluster_hour),
+    "AWS::KMS::Key": _fixed("KMS key", lambda prices: _product(prices.kms_key_month, 1 / HOURS_PER_MONTH)),
+    "AWS::SecretsManager::Secret": _fixed("secret", lambda prices: _product(prices.secret_month, 1 / HOURS_PER_MONTH)),
+    "AWS::S3::Bucket": _unknown("objects in S3"),
+    "AWS::Logs::LogGroup": _unknown("logs in CloudWatch"),
 }

@@ -2,10 +2,16 @@
 
 They are not the prices of SageMaker HyperPod, which no public table that a program may read lists, and not those of
 another region: every output that uses them says so with :data:`LABEL`. What no public page states is not in here, and
-unknown then.
+unknown then; :class:`Prices` takes a user's own instead.
 """
 
 from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
 
 LABEL = "EC2 on-demand us-east-1, not the SageMaker price"
 
@@ -19,6 +25,17 @@ PUBLIC_IPV4_HOUR = 0.005
 
 # https://docs.amazonaws.cn/en_us/vpc/latest/privatelink/gateway-endpoints.html
 GATEWAY_ENDPOINT_HOUR = 0.0
+
+# Per endpoint and availability zone; data comes on top.
+# https://www.factualminds.com/blog/amazon-vpc-pricing-endpoints-peering-transit-gateway/ (us-east-1)
+INTERFACE_ENDPOINT_HOUR = 0.01
+
+# A control plane whose Kubernetes version is in standard support; in extended support it is 0.60.
+# https://aws.amazon.com/blogs/containers/amazon-eks-extended-support-for-kubernetes-versions-pricing
+EKS_CLUSTER_HOUR = 0.10
+
+# https://cloudburn.io/blog/aws-kms-pricing (2026-03; requests come on top)
+KMS_KEY_MONTH = 1.0
 
 # A file system of FSx for Lustre, PERSISTENT_2 on SSD: MB/s per TiB to the price of a GB-month.
 # https://c3x.dev/resources/aws/aws_fsx_lustre_file_system/ (names no region). The other tiers are unknown.
@@ -227,3 +244,71 @@ INSTANCE_HOUR = {
     "ml.c8a.16xlarge": 3.44864,
     "ml.m8a.16xlarge": 3.89504,
 }
+
+
+class PriceFileError(ValueError):
+    """A file of prices that cannot be used; the text is one line for a person."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """US dollars for what an estimate counts; ``None`` is not known.
+
+    label: whose prices these are.
+    instance_hour: a node by the hour, by instance type such as ``ml.p5.48xlarge``.
+    lustre_persistent_2_gb_month: a GB of FSx for Lustre, PERSISTENT_2 on SSD, by the month, by MB/s per TiB.
+    ebs_gb_month: a GB of the nodes' secondary volumes, by the month.
+    metadata_iops_month: one of the metadata IOPS that a Lustre file system is given, by the month.
+    interface_endpoint_hour: an interface endpoint in one availability zone.
+    """
+
+    label: str = LABEL
+    instance_hour: Mapping[str, float] = field(default_factory=lambda: INSTANCE_HOUR)
+    lustre_persistent_2_gb_month: Mapping[str, float] = field(
+        default_factory=lambda: {str(tier): price for tier, price in LUSTRE_PERSISTENT_2_GB_MONTH.items()}
+    )
+    ebs_gb_month: float | None = None
+    metadata_iops_month: float | None = None
+    nat_gateway_hour: float | None = NAT_GATEWAY_HOUR
+    public_ipv4_hour: float | None = PUBLIC_IPV4_HOUR
+    interface_endpoint_hour: float | None = INTERFACE_ENDPOINT_HOUR
+    eks_cluster_hour: float | None = EKS_CLUSTER_HOUR
+    kms_key_month: float | None = KMS_KEY_MONTH
+    secret_month: float | None = None
+
+    @classmethod
+    def read(cls, path: Path) -> Prices:
+        """The prices of a JSON file, and those above for what it leaves out; its keys are the fields of this class.
+
+        Raises PriceFileError for a file that is missing, is no JSON object, has another key, or a price that is no number.
+        """
+        try:
+            document = json.loads(path.read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            raise PriceFileError(f"{path}: cannot be read as JSON: {error}") from error
+        if not isinstance(document, dict):
+            raise PriceFileError(f'{path}: a file of prices is a JSON object, such as {{"nat_gateway_hour": 0.048}}')
+        known = {item.name for item in fields(cls)}
+        for key in sorted(set(document) - known):
+            raise PriceFileError(f"{path}: {key!r} is no price; allowed: {', '.join(sorted(known))}")
+        given = {key: _price(path, key, value) for key, value in document.items() if key != "label"}
+        default = cls()
+        for key in ("instance_hour", "lustre_persistent_2_gb_month"):
+            if key in given:
+                given[key] = {**getattr(default, key), **_table(path, key, given[key])}
+        label = document.get("label", path.name)
+        return replace(default, **given, label=f"{label}; what that lacks: {LABEL}")
+
+
+def _table(path: Path, key: str, value: Any) -> Mapping[str, float]:
+    if not isinstance(value, dict):
+        raise PriceFileError(f"{path}: {key} is {value!r}; allowed: an object with a price for each name")
+    return value
+
+
+def _price(path: Path, key: str, value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _price(path, f"{key}.{name}", item) for name, item in value.items()}
+    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+        raise PriceFileError(f"{path}: {key} is {value!r}; allowed: a number of US dollars, 0 or more")
+    return float(value)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ import pytest
 from hyperpod_constructs import prices
 from hyperpod_constructs.cost import CostEstimate, CostRow, hourly_cost
 from hyperpod_constructs.instance_type import ClusterInstanceType
+from hyperpod_constructs.prices import Prices
 
 
 def estimate(resource_type: str, **properties: Any) -> CostEstimate:
@@ -124,6 +127,12 @@ def test_metadata_iops_are_named_without_price() -> None:
         ("AWS::EC2::EIP", {}, 0.005),
         ("AWS::EC2::VPCEndpoint", {}, 0.0),
         ("AWS::EC2::VPCEndpoint", {"VpcEndpointType": "Interface"}, None),
+        ("AWS::EC2::VPCEndpoint", {"VpcEndpointType": "Interface", "SubnetIds": ["a", "b"]}, 0.02),
+        ("AWS::EC2::VPCEndpoint", {"VpcEndpointType": "Interface", "SubnetIds": {"Ref": "Subnets"}}, None),
+        ("AWS::EC2::VPCEndpoint", {"VpcEndpointType": {"Ref": "Kind"}}, None),
+        ("AWS::EKS::Cluster", {}, 0.10),
+        ("AWS::KMS::Key", {}, 1 / 730),
+        ("AWS::SecretsManager::Secret", {}, None),
         ("AWS::S3::Bucket", {}, None),
         ("AWS::Logs::LogGroup", {}, None),
         ("AWS::RDS::DBInstance", {}, None),
@@ -131,6 +140,46 @@ def test_metadata_iops_are_named_without_price() -> None:
 )
 def test_other_resources(resource_type: str, properties: dict[str, Any], price: float | None) -> None:
     assert [row.usd_per_hour for row in estimate(resource_type, **properties).rows] == [price]
+
+
+def test_what_the_defaults_of_parameters_and_conditions_make_of_a_template() -> None:
+    found = hourly_cost(
+        {
+            "Parameters": {"Count": {"Type": "Number", "Default": 2}},
+            "Conditions": {"Never": {"Fn::Equals": ["a", "b"]}},
+            "Resources": {
+                "Cluster": {
+                    "Type": "AWS::SageMaker::Cluster",
+                    "Properties": {"InstanceGroups": [{"InstanceType": "ml.m5.xlarge", "InstanceCount": {"Ref": "Count"}}]},
+                },
+                "Nat": {"Type": "AWS::EC2::NatGateway", "Condition": "Never"},
+            },
+        }
+    )
+    assert [(row.what, row.usd_per_hour) for row in found.rows] == [("2 x ml.m5.xlarge", 0.384)]
+    assert found.usd_per_month == pytest.approx(0.384 * 730)
+
+
+def test_root_volumes_come_with_the_instance() -> None:
+    storage = [{"EbsVolumeConfig": {"RootVolume": True, "VolumeKmsKeyId": "key"}}]
+    assert cluster({"InstanceType": "ml.m5.xlarge", "InstanceCount": 2, "InstanceStorageConfigs": storage}).unpriced == ()
+
+
+def test_prices_of_a_user(tmp_path: Path) -> None:
+    path = tmp_path / "prices.json"
+    path.write_text(json.dumps({"instance_hour": {"ml.p5e.48xlarge": 60}, "ebs_gb_month": 0.73, "metadata_iops_month": 0.073}))
+    own = Prices.read(path)
+    volume = {"EbsVolumeConfig": {"VolumeSizeInGB": 100}}
+    group = {"InstanceType": "ml.p5e.48xlarge", "InstanceCount": 2, "InstanceStorageConfigs": [volume]}
+    metadata = {"MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 6000}}
+    resources = {
+        "Cluster": {"Type": "AWS::SageMaker::Cluster", "Properties": {"InstanceGroups": [group]}},
+        "Files": {"Type": "AWS::FSx::FileSystem", "Properties": {"FileSystemType": "LUSTRE", "LustreConfiguration": metadata}},
+        "Nat": {"Type": "AWS::EC2::NatGateway"},
+    }
+    found = hourly_cost({"Resources": resources}, own)
+    assert [row.usd_per_hour for row in found.rows] == [120, pytest.approx(0.2), None, pytest.approx(0.6), 0.045]
+    assert found.label == "prices.json; what that lacks: EC2 on-demand us-east-1, not the SageMaker price"
 
 
 def test_an_unknown_type_is_named() -> None:

@@ -7,12 +7,13 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import ParamSpec
+from typing import TYPE_CHECKING, ParamSpec
 
 import typer
-from rich.box import SIMPLE_HEAD
-from rich.console import Console
-from rich.table import Table
+
+# A check or a plan printed as JSON needs no rich, and is faster without it.
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _P = ParamSpec("_P")
 _PIPE_WIDTH = 10_000
@@ -28,6 +29,8 @@ def stdout() -> Console:
 
 
 def _console(*, stderr: bool) -> Console:
+    from rich.console import Console
+
     console = Console(stderr=stderr, markup=False, emoji=False, highlight=False)
     if not console.is_terminal:
         console.width = _PIPE_WIDTH
@@ -41,6 +44,9 @@ def say(text: str = "", *, style: str | None = None) -> None:
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     """Print rows under their column names."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
     out = stdout()
     box = SIMPLE_HEAD if out.is_terminal else None
     drawn = Table(box=box, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0), header_style="bold")

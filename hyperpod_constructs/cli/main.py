@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from hyperpod_constructs.cli import local
 from hyperpod_constructs.cli.cdk import App
+from hyperpod_constructs.cli.check import FailOn, FindingFormat
 from hyperpod_constructs.cli.console import CliError, reported
+from hyperpod_constructs.cli.inputs import Format, usable_input
 from hyperpod_constructs.cli.target import AwsAccount, Target, TargetName, running_embedded_aws
 
 app = typer.Typer(
@@ -25,6 +28,8 @@ _Context = Annotated[
     list[str] | None, typer.Option("--context", "-c", metavar="KEY=VALUE", help="A setting of the app; repeatable.")
 ]
 _App = Annotated[str | None, typer.Option("--app", help="The app's command, instead of the one in cdk.json.")]
+_Format = Annotated[Format, typer.Option("--format", help="For a person, or for a program.")]
+_Prices = Annotated[Path | None, typer.Option("--prices", metavar="FILE", help="Your own prices, as JSON.")]
 
 
 @app.command()
@@ -75,6 +80,74 @@ def connect(
     from hyperpod_constructs.cli.connect import connect as run
 
     run(_existing(where), where, cluster=cluster, group=group, only_print=only_print)
+
+
+@app.command(
+    epilog="Examples: `hyperpod check cdk.out`, `hyperpod check cluster.yaml network.yaml --fail-on warning`, "
+    "`hyperpod check cdk.out --format sarif > findings.sarif`. Exit codes: 0 clean, 1 findings at or above --fail-on, "
+    "2 unusable input."
+)
+@reported
+def check(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Templates or assemblies (cdk.out), as one deployment.")],
+    form: Annotated[
+        FindingFormat, typer.Option("--format", help="For a person, a program, code scanning, or a GitHub workflow.")
+    ] = FindingFormat.TEXT,
+    fail_on: Annotated[FailOn, typer.Option("--fail-on", help="The lowest level that fails.")] = FailOn.ERROR,
+) -> None:
+    """Say what in templates will fail or hurt, before they are deployed."""
+    from hyperpod_constructs.cli.check import check as run
+
+    run(paths, form=form, fail_on=fail_on)
+
+
+@app.command(
+    epilog="Examples: `hyperpod plan cdk.out.before cdk.out`, `hyperpod plan old.yaml new.yaml --format json`, "
+    "`hyperpod plan --deployed HyperPod-Foundation --target aws`. Exit codes: 0 nothing dangerous, 2 unusable input, "
+    "3 replacement, 4 loss of data, 5 refused by the service."
+)
+@reported
+def plan(
+    paths: Annotated[
+        list[Path] | None,
+        typer.Argument(metavar="OLD NEW", help="Templates or assemblies; with --deployed, NEW alone, or nothing for cdk.out."),
+    ] = None,
+    deployed: Annotated[
+        list[str] | None,
+        typer.Option("--deployed", metavar="STACK", help="Compare with this stack as it is deployed; repeatable."),
+    ] = None,
+    where: _Where = TargetName.LOCAL,
+    form: _Format = Format.TEXT,
+    prices: _Prices = None,
+) -> None:
+    """Say what an update replaces, loses, interrupts and costs, before it is made."""
+    from hyperpod_constructs.cli.plan import plan as run
+    from hyperpod_constructs.cli.plan import plan_deployed
+
+    given = paths or []
+    with usable_input():
+        if deployed and len(given) > 1:
+            raise CliError(f"--deployed takes the place of OLD, so {given[0]} is one path too many: give NEW alone")
+        if not deployed and len(given) != 2:
+            raise CliError(f"a plan needs two paths, OLD and NEW, found {len(given)}; or --deployed STACK and NEW")
+        target = _existing(where) if deployed else None
+    if deployed and target is not None:
+        plan_deployed(target, where, deployed, given[0] if given else None, form=form, prices=prices)
+    else:
+        run(given[0], given[1], form=form, prices=prices)
+
+
+@app.command(epilog="Examples: `hyperpod cost cdk.out`, `hyperpod cost template.yaml --prices mine.json --format json`.")
+@reported
+def cost(
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Templates or assemblies (cdk.out).")],
+    form: _Format = Format.TEXT,
+    prices: _Prices = None,
+) -> None:
+    """Say what templates cost by the hour and by the month, resource by resource."""
+    from hyperpod_constructs.cli.cost import cost as run
+
+    run(paths, form=form, prices=prices)
 
 
 def _existing(where: TargetName) -> Target:

@@ -1,0 +1,77 @@
+"""`hyperpod check`: the rules on templates and assemblies, whoever wrote them; jsii is not started.
+
+The exit code is for CI: 0 clean, 1 findings at or above `--fail-on`, 2 unusable input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from hyperpod_constructs.cli.inputs import usable_input
+
+if TYPE_CHECKING:
+    from hyperpod_constructs.rules.finding import Finding
+    from hyperpod_constructs.rules.template.model import Model
+
+FOUND = 1
+
+
+class FindingFormat(StrEnum):
+    """How findings are printed."""
+
+    TEXT = "text"
+    JSON = "json"
+    SARIF = "sarif"
+    GITHUB = "github"
+
+
+class FailOn(StrEnum):
+    """The lowest level that fails."""
+
+    ERROR = "error"
+    WARNING = "warning"
+
+
+def check(paths: Sequence[Path], *, form: FindingFormat, fail_on: FailOn) -> None:
+    """Print what the rules find; ends with exit code 1 if something is at or above the level that fails."""
+    from hyperpod_constructs.rules.rule import check as findings_of
+    from hyperpod_constructs.rules.template.model import load
+    from hyperpod_constructs.rules.validation_report import acknowledged_in
+
+    with usable_input():
+        model = load(paths)
+        acknowledged = [one for path in paths if path.is_dir() for one in acknowledged_in(path)]
+    findings = findings_of(model, acknowledged)
+    _print(findings, model, form)
+    if any(fail_on is FailOn.WARNING or str(finding.level) == fail_on for finding in findings):
+        raise typer.Exit(FOUND)
+
+
+def _print(findings: Sequence[Finding], model: Model, form: FindingFormat) -> None:
+    if form is FindingFormat.TEXT:
+        _print_text(findings, model)
+    elif form is FindingFormat.JSON:
+        from hyperpod_constructs.rules.formats import json_list
+
+        typer.echo(json_list.render(findings))
+    elif form is FindingFormat.SARIF:
+        from hyperpod_constructs.rules.formats import sarif
+
+        typer.echo(sarif.render(findings, model))
+    else:
+        from hyperpod_constructs.rules.formats import github
+
+        typer.echo(github.render(findings, model))
+
+
+def _print_text(findings: Sequence[Finding], model: Model) -> None:
+    from hyperpod_constructs.cli.tables import paragraph
+    from hyperpod_constructs.rules.formats import text
+
+    for one in text.render(findings, model):
+        paragraph(one.text, indent=one.indent, hanging=one.hanging, style=one.style)

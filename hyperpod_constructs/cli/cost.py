@@ -1,0 +1,82 @@
+"""`hyperpod cost`: what templates cost by the hour and by the month, resource by resource."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from hyperpod_constructs.cli.console import say
+from hyperpod_constructs.cli.inputs import Format, read_prices, usable_input
+from hyperpod_constructs.cli.tables import numbered_table, paragraph
+
+if TYPE_CHECKING:
+    from hyperpod_constructs.cost import CostEstimate
+
+_WITHOUT = "without traffic, requests and taxes"
+
+
+def cost(paths: Sequence[Path], *, form: Format, prices: Path | None) -> None:
+    """Print the cost of these templates and assemblies together; ends with exit code 2 if one cannot be read."""
+    from hyperpod_constructs.cost import model_cost
+    from hyperpod_constructs.rules.template.model import load
+
+    with usable_input():
+        estimate = model_cost(load(paths), read_prices(prices))
+    if form is Format.JSON:
+        typer.echo(json.dumps(as_json(estimate), indent=2))
+    else:
+        _print(estimate)
+
+
+def as_json(estimate: CostEstimate) -> dict[str, object]:
+    """The estimate as plain data; a price that is not known is null."""
+    return {
+        "label": estimate.label,
+        "usd_per_hour": round(estimate.usd_per_hour, 6),
+        "usd_per_month": round(estimate.usd_per_month, 2),
+        "unpriced": sorted(set(estimate.unpriced)),
+        "resources": [
+            {
+                "template": row.template,
+                "resource": row.logical_id,
+                "construct": row.construct,
+                "type": row.resource_type,
+                "what": row.what,
+                "usd_per_hour": row.usd_per_hour,
+                "usd_per_month": None if row.usd_per_hour is None else round(_monthly(row.usd_per_hour), 2),
+            }
+            for row in estimate.rows
+        ],
+    }
+
+
+def _print(estimate: CostEstimate) -> None:
+    priced = [row for row in estimate.rows if row.usd_per_hour is not None]
+    rows = [
+        (row.construct or row.logical_id, row.what, f"{row.usd_per_hour:,.3f}", f"{_monthly(row.usd_per_hour):,.0f}")
+        for row in priced
+        if row.usd_per_hour is not None
+    ]
+    rows.append(("total", "", f"{estimate.usd_per_hour:,.3f}", f"{estimate.usd_per_month:,.0f}"))
+    numbered_table(("resource", "what", "USD/hour", "USD/month"), rows, numbers=2)
+    say_unpriced(estimate.label, estimate.unpriced)
+
+
+def say_unpriced(label: str, unpriced: Sequence[str]) -> None:
+    """Print whose prices these are, and what has no known price."""
+    paragraph(f"prices: {label}; {_WITHOUT}", hanging="        ")
+    if unpriced:
+        say("price not known, so not in the sum:")
+        for what in sorted(set(unpriced)):
+            times = unpriced.count(what)
+            say(f"  {what}{f' ({times} times)' if times > 1 else ''}")
+
+
+def _monthly(usd_per_hour: float) -> float:
+    from hyperpod_constructs.prices import HOURS_PER_MONTH
+
+    return usd_per_hour * HOURS_PER_MONTH

@@ -1,0 +1,58 @@
+"""What the commands on templates read: a mistake in it ends the command with exit code 2, in one message."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from hyperpod_constructs.cli.console import CliError
+
+if TYPE_CHECKING:
+    from hyperpod_constructs.prices import Prices
+
+UNUSABLE = 2
+
+
+class Format(StrEnum):
+    """How a result is printed."""
+
+    TEXT = "text"
+    JSON = "json"
+
+
+@contextmanager
+def usable_input() -> Iterator[None]:
+    """Report what cannot be read, or makes no sense, and end the command with exit code 2."""
+    from hyperpod_constructs.prices import PriceFileError
+    from hyperpod_constructs.rules.template.errors import TemplateError
+
+    try:
+        yield
+    except (CliError, PriceFileError, TemplateError) as error:
+        typer.secho(f"hyperpod: {error}", fg="red", err=True)
+        raise typer.Exit(UNUSABLE) from None
+
+
+@contextmanager
+def progress(title: str) -> Iterator[None]:
+    """Show in a terminal that something runs; the result of the command goes elsewhere."""
+    from rich.console import Console
+
+    console = Console(stderr=True)
+    if not console.is_terminal:
+        yield
+        return
+    with console.status(title):
+        yield
+
+
+def read_prices(path: Path | None) -> Prices:
+    """The user's prices, or those of the library. Raises PriceFileError."""
+    from hyperpod_constructs.prices import Prices
+
+    return Prices() if path is None else Prices.read(path)

@@ -1,0 +1,159 @@
+"""`hyperpod plan`: what an update does to what is deployed, and what that costs.
+
+The exit code is for CI: 0 nothing dangerous, 2 unusable input, 3 replacement, 4 loss of data, 5 refused by the service.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import typer
+
+from hyperpod_constructs.cli.console import CliError, say
+from hyperpod_constructs.cli.cost import say_unpriced
+from hyperpod_constructs.cli.inputs import Format, progress, read_prices, usable_input
+from hyperpod_constructs.cli.tables import differing, numbered_table, paragraph, shortened
+from hyperpod_constructs.cli.target import Target, TargetName
+
+if TYPE_CHECKING:
+    from hyperpod_constructs.cli.plan_cost import CostChange, ResourceCost
+    from hyperpod_constructs.rules.plan import Plan, PlanRow
+    from hyperpod_constructs.rules.template.model import Model
+
+_STYLES = {"refused": "bold red", "data loss": "bold red", "replace": "bold yellow", "rolling": "yellow"}
+_ASSEMBLY = Path("cdk.out")
+
+
+def plan(old: Path, new: Path, *, form: Format, prices: Path | None) -> None:
+    """Print the plan from one template or assembly to another; ends with the exit code of its worst effect."""
+    from hyperpod_constructs.rules.template.model import load
+
+    with usable_input():
+        models = load([old]), load([new])
+    _report(*models, form=form, prices=prices)
+
+
+def plan_deployed(
+    target: Target, where: TargetName, stacks: Sequence[str], new: Path | None, *, form: Format, prices: Path | None
+) -> None:
+    """The same from what is deployed in an account, or in the embedded AWS, under these names.
+
+    `new` is the assembly that `hyperpod deploy` wrote for the target, else `cdk.out`, when it is not given.
+    """
+    from hyperpod_constructs.cli.deployed import deployed_models
+
+    with usable_input(), progress(f"reading {', '.join(stacks)}"):
+        models = deployed_models(target, stacks, _assembly(where) if new is None else new)
+    _report(*models, form=form, prices=prices)
+
+
+def _assembly(where: TargetName) -> Path:
+    for candidate in (where.assembly, _ASSEMBLY):
+        if (candidate / "manifest.json").is_file():
+            return candidate
+    raise CliError(f"neither {where.assembly} nor {_ASSEMBLY} holds an assembly: run `cdk synth` first, or name the template")
+
+
+def _report(old: Model, new: Model, *, form: Format, prices: Path | None) -> None:
+    from hyperpod_constructs.cli.plan_cost import cost_change
+    from hyperpod_constructs.rules.plan import plan as compute
+
+    found = compute(old, new)
+    with usable_input():
+        cost = cost_change(old, new, found, read_prices(prices))
+    if form is Format.JSON:
+        typer.echo(json.dumps(_json(found, cost), indent=2))
+    else:
+        _print(found, cost)
+    raise typer.Exit(found.exit_code)
+
+
+def _json(found: Plan, cost: CostChange) -> dict[str, object]:
+    rows = [
+        {**row.to_dict(), "usd_per_hour_change": None if change is None else change.usd_per_hour}
+        for row, change in _with_cost(found.rows, cost)
+    ]
+    return {
+        "effect": found.worst.value,
+        "exit_code": found.exit_code,
+        "rows": rows,
+        "notes": list(found.notes),
+        "cost": cost.to_dict(),
+    }
+
+
+def _with_cost(rows: Iterable[PlanRow], cost: CostChange) -> list[tuple[PlanRow, ResourceCost | None]]:
+    """Each row, the first one of a resource with the change of its cost."""
+    seen = set()
+    result = []
+    for row in rows:
+        key = row.template, row.resource
+        result.append((row, None if key in seen else cost.by_resource.get(key)))
+        seen.add(key)
+    return result
+
+
+def _print(found: Plan, cost: CostChange) -> None:
+    shown = [(row, change) for row, change in _with_cost(found.rows, cost) if row.property or row.old is not None or change]
+    created = len(found.rows) - len(shown)
+    if shown:
+        columns = ("effect", "resource", "property", "change", "USD/hour")
+        numbered_table(columns, [_cells(row, change) for row, change in shown], numbers=1)
+    if created:
+        say(f"{created} resources without a price of their own are created")
+    if not found.rows:
+        say("no changes")
+    _print_reasons(row for row, _ in shown)
+    for note in found.notes:
+        paragraph(note, indent="note: ", hanging="      ")
+    _print_cost(cost)
+    say(f"worst effect: {found.worst.value}", style=_STYLES.get(found.worst.value))
+
+
+def _cells(row: PlanRow, change: ResourceCost | None) -> tuple[str, str, str, str, str]:
+    return row.effect.value, _name(row), row.property, _change(row), "" if change is None else str(change)
+
+
+def _name(row: PlanRow) -> str:
+    return row.construct or row.resource
+
+
+def _change(row: PlanRow) -> str:
+    if not row.property:
+        return "new" if row.old is None else "gone"
+    if row.old == row.new:
+        return "follows"
+    old, new = differing(row.old, row.new)
+    return f"{shortened(old)} -> {shortened(new)}"
+
+
+def _print_reasons(rows: Iterable[PlanRow]) -> None:
+    """Why, and what to do instead; once for all rows of which the same is said."""
+    groups: dict[tuple[str, str, str, str, str | None], list[PlanRow]] = {}
+    for row in rows:
+        if row.property or row.old is not None:
+            groups.setdefault((row.effect.value, row.why, row.avoid, row.source, row.allowed), []).append(row)
+    for (effect, why, avoid, source, allowed), members in groups.items():
+        say()
+        places = ", ".join(" ".join(filter(None, (_name(row), row.property))) for row in members)
+        paragraph(f"{effect}: {places}", hanging="  ", style=_STYLES.get(effect))
+        for label, text in (("why", why), ("instead", avoid), ("permitted", allowed or ""), ("source", source)):
+            if text:
+                paragraph(text, indent=f"  {label:<10}", hanging=" " * 12)
+    if groups:
+        say()
+
+
+def _print_cost(cost: CostChange) -> None:
+    say(
+        f"cost: {cost.old:,.3f} -> {cost.new:,.3f} USD an hour "
+        f"({cost.new - cost.old:+,.3f} an hour, {(cost.new - cost.old) * cost.hours_per_month:+,.0f} a month)"
+    )
+    if cost.kept:
+        say(f"      with {cost.kept:,.3f} USD an hour for what is kept out of the stack")
+    if cost.incomplete:
+        say("      without changes of what has no known price, marked ?")
+    say_unpriced(cost.label, cost.unpriced)

@@ -1,0 +1,58 @@
+"""Tables whose last columns are numbers, and paragraphs: as wide as the terminal, and never folded in a pipe."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Sequence
+
+from hyperpod_constructs.cli.console import say, stdout
+
+_LONGEST_VALUE = 40
+
+
+def numbered_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int) -> None:
+    """Print rows under their column names; the last `numbers` columns keep their width and end at the right."""
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+
+    out = stdout()
+    box = SIMPLE_HEAD if out.is_terminal else None
+    drawn = Table(box=box, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    for position, column in enumerate(columns):
+        if position < len(columns) - numbers:
+            drawn.add_column(column, overflow="fold")
+        else:
+            drawn.add_column(column, justify="right", no_wrap=True)
+    for row in rows:
+        drawn.add_row(*row)
+    out.print(drawn)
+
+
+def paragraph(text: str, *, indent: str = "", hanging: str = "", style: str | None = None) -> None:
+    """Print text that wraps between words in a terminal: its first line after `indent`, the others after `hanging`."""
+    out = stdout()
+    if not out.is_terminal:
+        say(f"{indent}{text}", style=style)
+        return
+    for line in textwrap.wrap(text, out.width, initial_indent=indent, subsequent_indent=hanging, break_on_hyphens=False) or [
+        indent
+    ]:
+        say(line, style=style)
+
+
+def shortened(value: object) -> str:
+    """A value in a few characters: text and numbers as they are, the rest as JSON, with an end that says it goes on."""
+    text = value if isinstance(value, str) else "-" if value is None else json.dumps(value)
+    return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"
+
+
+def differing(old: object, new: object) -> tuple[object, object]:
+    """Two values without what is the same in both: in objects, and in lists of one length."""
+    if isinstance(old, dict) and isinstance(new, dict):
+        pairs = {key: differing(old.get(key), new.get(key)) for key in {**old, **new} if old.get(key) != new.get(key)}
+        return {key: one for key, (one, _) in pairs.items()}, {key: other for key, (_, other) in pairs.items()}
+    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
+        items = [differing(one, other) for one, other in zip(old, new, strict=True) if one != other]
+        return [one for one, _ in items], [other for _, other in items]
+    return old, new

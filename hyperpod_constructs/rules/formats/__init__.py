@@ -1,0 +1,1 @@
+"""Findings as files and logs want them; none of these modules prints."""

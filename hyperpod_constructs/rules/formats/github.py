@@ -1,0 +1,36 @@
+"""Findings as annotations of a GitHub workflow: shown in its log and beside the lines of a pull request.
+
+https://docs.github.com/en/actions/reference/workflows-and-actions/workflow-commands
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from hyperpod_constructs.rules.finding import Finding
+from hyperpod_constructs.rules.formats.places import Places, counted
+from hyperpod_constructs.rules.template.model import Model
+from hyperpod_constructs.rules.wording import described
+
+
+def render(findings: Sequence[Finding], model: Model) -> str:
+    """One workflow command for each finding, and a last line that counts them."""
+    return "\n".join([*_commands(findings, Places(model)), counted(findings)])
+
+
+def _commands(findings: Sequence[Finding], places: Places) -> Iterator[str]:
+    for finding in findings:
+        place = places.of(finding)
+        properties = {} if place is None else {"file": place.uri, "line": str(place.line)}
+        properties["title"] = f"{finding.rule} {finding.construct or finding.resource}"
+        listed = ",".join(f"{key}={_escaped(value, ':,')}" for key, value in properties.items())
+        yield f"::{finding.level} {listed}::{_escaped(_message(finding))}"
+
+
+def _message(finding: Finding) -> str:
+    at = f"{finding.path}: " if finding.path else ""
+    return f"{at}{described(finding)}\nfix: {finding.fix}\nsource: {finding.source}"
+
+
+def _escaped(text: str, more: str = "") -> str:
+    return "".join(f"%{ord(char):02X}" if char in f"%\r\n{more}" else char for char in text)

@@ -1,0 +1,53 @@
+"""Findings for a person, as paragraphs: the caller knows how wide the terminal is, and whether it has colours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from hyperpod_constructs.rules.finding import Finding, Level
+from hyperpod_constructs.rules.formats.places import Places, counted
+from hyperpod_constructs.rules.template.model import Model
+from hyperpod_constructs.rules.wording import described
+
+_STYLES = {Level.ERROR: "bold red", Level.WARNING: "yellow"}
+_HANGING = " " * 10
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """Text that may be wrapped: its first line after `indent`, the others after `hanging`."""
+
+    text: str
+    indent: str = ""
+    hanging: str = ""
+    style: str | None = None
+
+
+def render(findings: Sequence[Finding], model: Model) -> Iterator[Paragraph]:
+    """Each finding with its place, reason, fix and source; then how many there are in how much."""
+    places = Places(model)
+    for finding in findings:
+        place = places.of(finding)
+        yield Paragraph(_head(finding), hanging="  ", style=_STYLES[finding.level])
+        rows = {
+            "": described(finding),
+            "at": " ".join(filter(None, [finding.path, "" if place is None else f"({place.file}:{place.line})"])),
+            "fix": finding.fix,
+            "source": finding.source,
+        }
+        for label, text in rows.items():
+            if text:
+                yield Paragraph(text, indent=f"  {label:<8}" if label else "  ", hanging=_HANGING if label else "  ")
+        yield Paragraph("")
+    yield Paragraph(f"{counted(findings)} in {_amount(model)}")
+
+
+def _head(finding: Finding) -> str:
+    name = finding.resource if finding.construct is None else f"{finding.construct} ({finding.resource})"
+    return f"{finding.level} {finding.rule} {name}"
+
+
+def _amount(model: Model) -> str:
+    templates, resources = len(model.templates), len(model.resources())
+    return f"{templates} template{'' if templates == 1 else 's'} with {resources} resource{'' if resources == 1 else 's'}"

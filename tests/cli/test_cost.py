@@ -1,0 +1,102 @@
+"""`hyperpod cost`."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from hyperpod_constructs.cli.main import app
+from tests.plan.templates import cluster, group, lustre, resource, template
+
+runner = CliRunner()
+
+
+@pytest.fixture
+def written(workdir: Path) -> Path:
+    path = workdir / "template.json"
+    nat = resource("AWS::EC2::NatGateway")
+    path.write_text(
+        json.dumps(template(Nat=nat, Cluster=cluster(group(count=2)), Files=lustre(), Bucket=resource("AWS::S3::Bucket")))
+    )
+    return path
+
+
+def prices(directory: Path, **given: Any) -> str:
+    path = directory / "prices.json"
+    path.write_text(json.dumps(given))
+    return str(path)
+
+
+def test_resources_and_total_by_the_hour_and_by_the_month(written: Path) -> None:
+    result = runner.invoke(app, ["cost", str(written)])
+    assert result.exit_code == 0
+    lines = [line.split() for line in result.stdout.splitlines()]
+    assert ["Nat", "NAT", "gateway", "0.045", "33"] in lines
+    assert ["Cluster", "2", "x", "ml.trn1.32xlarge", "43.000", "31,390"] in lines
+    assert ["total", "43.045", "31,423"] in lines
+    assert "not the SageMaker price" in result.stdout
+    assert "  objects in S3\n" in result.stdout
+
+
+def test_the_users_own_prices(written: Path) -> None:
+    mine = prices(written.parent, label="mine", nat_gateway_hour=1, lustre_persistent_2_gb_month={"250": 0.5})
+    result = runner.invoke(app, ["cost", str(written), "--prices", mine, "--format", "json"])
+    document = json.loads(result.stdout)
+    found = {row["what"]: row["usd_per_hour"] for row in document["resources"]}
+    assert found["NAT gateway"] == 1
+    assert found["2 x ml.trn1.32xlarge"] == 43
+    assert found["LUSTRE file system of 2400 GiB, 250 MB/s per TiB"] == pytest.approx(2400 * 0.5 / 730)
+    assert document["label"].startswith("mine; what that lacks: EC2 on-demand")
+
+
+def test_json(written: Path) -> None:
+    document = json.loads(runner.invoke(app, ["cost", str(written), "--format", "json"]).stdout)
+    assert set(document) == {"label", "usd_per_hour", "usd_per_month", "unpriced", "resources"}
+    assert document["usd_per_hour"] == 43.045
+    assert document["resources"][0] == {
+        "template": str(written),
+        "resource": "Nat",
+        "construct": None,
+        "type": "AWS::EC2::NatGateway",
+        "what": "NAT gateway",
+        "usd_per_hour": 0.045,
+        "usd_per_month": 32.85,
+    }
+    assert "objects in S3" in document["unpriced"]
+
+
+def test_several_templates_together(written: Path) -> None:
+    other = written.parent / "other.json"
+    other.write_text(json.dumps(template(Nat=resource("AWS::EC2::NatGateway"))))
+    document = json.loads(runner.invoke(app, ["cost", str(written), str(other), "--format", "json"]).stdout)
+    assert document["usd_per_hour"] == pytest.approx(43.09)
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "cannot be read as JSON"),
+        ("[]", "is a JSON object"),
+        ('{"nat": 1}', "'nat' is no price; allowed: ebs_gb_month"),
+        ('{"nat_gateway_hour": "1"}', "nat_gateway_hour is '1'; allowed: a number"),
+        ('{"instance_hour": {"ml.m5.large": -1}}', "instance_hour.ml.m5.large is -1; allowed: a number"),
+        ('{"instance_hour": 1}', "instance_hour is 1.0; allowed: an object"),
+    ],
+)
+def test_fails_for_prices_that_make_no_sense(written: Path, content: str, message: str) -> None:
+    path = written.parent / "prices.json"
+    path.write_text(content)
+    result = runner.invoke(app, ["cost", str(written), "--prices", str(path)])
+    assert result.exit_code == 2
+    assert message in result.stderr
+    assert len(result.stderr.splitlines()) == 1
+
+
+def test_fails_for_what_is_no_template(workdir: Path) -> None:
+    result = runner.invoke(app, ["cost", str(workdir / "missing.json")])
+    assert result.exit_code == 2
+    assert "missing.json" in result.stderr
