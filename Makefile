@@ -44,7 +44,7 @@ test: $(READY) ## run every test, and print the branch coverage
 	@$(RUN) pytest --numprocesses auto --maxprocesses 4 --dist loadfile \
 		--cov --cov-report term:skip-covered --cov-fail-under 90 $(ARGS)
 
-bench: $(READY) ## measure synthesis, import and local deployment
+bench: $(READY) ## measure synthesis, the rules, local deployment and virtual nodes
 	@$(RUN) python -m bench $(ARGS)
 
 lint: $(READY) ## ruff, mypy --strict, shell syntax (and shellcheck where it is installed)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench import boot, deployment, groups, imports, recovery, synthesis
+from bench import boot, checks, deployment, groups, imports, mistakes, recovery, synthesis
 from bench.boot import BootError
 from bench.children import ChildError
 from bench.deployment import DeploymentError
@@ -21,6 +21,7 @@ from bench.recovery import RecoveryError
 from hyperpod_constructs.local.nodes import NodesError
 
 _GROUP_REPETITIONS = 10
+_CHECKS = 5
 _DEPLOYMENTS = 3
 _BOOTS = 5
 _RECOVERIES = 5
@@ -70,6 +71,28 @@ def growth(pairs: int, directory: Path) -> None:
     write(f"  one more group    {first:.2f} ms from {few} to {some}, {second:.2f} ms from {some} to {many}")
     write(f"  slopes            {second / first:.2f} times each other (linear is 1)")
     write(f"  bare L1s          {measured.bare_per_group(some, many) * 1000:.2f} ms per group from {some} to {many}")
+
+
+def check(pairs: int, directory: Path) -> None:
+    """`hyperpod check` beside cfn-lint."""
+    write("hyperpod check, whole processes, the default preset")
+    _pairs(checks.compare(checks.reference(directory), pairs), "hyperpod check", "cfn-lint", goal="at most 0.5 s")
+    write(f"The same with {checks.GROUPS} instance groups and {checks.RESOURCES} resources")
+    few = min(pairs, _CHECKS)
+    _pairs(checks.compare(checks.large(directory / "large"), few), "hyperpod check", "cfn-lint", goal="at most 3 s")
+
+
+def plugin(pairs: int, directory: Path) -> None:
+    """What the rules add to a synthesis."""
+    write("Cold synthesis of the default preset with the rules and without, CDK's own template validation on")
+    _pairs(checks.plugin(directory, pairs), "with the rules", "without", goal="a ratio of at most 1.05")
+
+
+def mistaken(pairs: int, directory: Path) -> None:
+    """The list of single mistakes before the rules, cfn-lint and the CDK."""
+    write("Single mistakes in templates that are correct otherwise")
+    for line in mistakes.table(mistakes.compare(directory / "mistakes")):
+        write(f"  {line}")
 
 
 def deploy(pairs: int, directory: Path) -> None:
@@ -125,6 +148,9 @@ _PARTS: Mapping[str, Callable[[int, Path], None]] = {
     "validated": validated,
     "import": import_times,
     "groups": growth,
+    "check": check,
+    "plugin": plugin,
+    "mistakes": mistaken,
     "deploy": deploy,
     "boot": boots,
     "recovery": recoveries,
@@ -133,7 +159,9 @@ _PARTS: Mapping[str, Callable[[int, Path], None]] = {
 
 def main(arguments: Sequence[str]) -> int:
     """Run the parts that were asked for; the exit code is 1 when one of them fails."""
-    parser = argparse.ArgumentParser(prog="python -m bench", description="Measures synthesis, deployment and virtual nodes.")
+    parser = argparse.ArgumentParser(
+        prog="python -m bench", description="Measures synthesis, the rules, deployment and virtual nodes."
+    )
     parser.add_argument(
         "--only",
         nargs="+",

@@ -7,7 +7,7 @@ import resource
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 
 from bench.figures import Cost
@@ -36,14 +36,16 @@ def timed(command: Sequence[str], variables: Mapping[str, str], directory: Path 
     return run(command, variables, directory)[0]
 
 
-def run(command: Sequence[str], variables: Mapping[str, str], directory: Path = ROOT) -> tuple[Cost, str]:
-    """Run a command; what it cost and what it wrote to standard output. Raises ChildError when it fails."""
+def run(
+    command: Sequence[str], variables: Mapping[str, str], directory: Path = ROOT, *, allowed: Container[int] = (0,)
+) -> tuple[Cost, str]:
+    """Run a command; what it cost and what it wrote to standard output. Raises ChildError for an exit code that is not allowed."""
     before, started = _processor_seconds(), time.perf_counter()
     result = subprocess.run(  # noqa: S603
         command, env=dict(variables), cwd=directory, capture_output=True, text=True, check=False
     )
     cost = Cost(time.perf_counter() - started, _processor_seconds() - before)
-    if result.returncode != 0:
+    if result.returncode not in allowed:
         end = "\n".join((result.stdout + result.stderr).splitlines()[-20:])
         raise ChildError(f"{' '.join(command)} returned {result.returncode}:\n{end}")
     return cost, result.stdout

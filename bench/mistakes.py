@@ -10,7 +10,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench import children
@@ -19,7 +19,7 @@ from hyperpod_constructs.rules.template.model import load
 from tests.rules.mistakes.bases import BASES, base
 from tests.rules.mistakes.mistake import Mistake, listed, written
 
-OURS, CFN_LINT, CDK = "hyperpod check", "cfn-lint", "CDK's validation"
+OURS, CFN_LINT, CDK = "hyperpod check", "cfn-lint", "CDK itself"
 TOOLS = (OURS, CFN_LINT, CDK)
 
 # Files are at DIRECTORY/CASE/FILE: a case is a base, or the number of a mistake.
@@ -71,9 +71,14 @@ class Comparison:
     verdicts: Sequence[tuple[Mistake, Mapping[str, Verdict]]]
     of_correct: Mapping[str, Verdict]
 
-    def count(self, tool: str, quality: str) -> int:
-        """How many verdicts of a tool have a quality: the name of a property of :class:`Verdict`."""
-        return sum(getattr(verdicts[tool], quality) for _, verdicts in self.verdicts)
+    @property
+    def fatal(self) -> Comparison:
+        """Only the mistakes with which the deployment is sure to fail, or data to be lost."""
+        return replace(self, verdicts=[one for one in self.verdicts if one[0].warning is None])
+
+    def count(self, quality: str) -> list[str]:
+        """How many verdicts of each tool have a quality: the name of a property of :class:`Verdict`."""
+        return [str(sum(getattr(verdicts[tool], quality) for _, verdicts in self.verdicts)) for tool in TOOLS]
 
 
 def compare(directory: Path) -> Comparison:
@@ -97,19 +102,19 @@ def compare(directory: Path) -> Comparison:
 
 def table(comparison: Comparison) -> list[str]:
     """The three side by side, first in numbers and then mistake by mistake."""
-    total = len(comparison.verdicts)
+    fatal = comparison.fatal
     rows = [
-        (f"mistakes caught, of {total}", [str(comparison.count(tool, "caught")) for tool in TOOLS]),
-        ("by exactly one finding", [str(comparison.count(tool, "one_finding")) for tool in TOOLS]),
-        ("by exactly one error", [str(comparison.count(tool, "one_error")) for tool in TOOLS]),
-        ("silent", [str(total - comparison.count(tool, "caught")) for tool in TOOLS]),
+        (f"mistakes caught, of {len(comparison.verdicts)}", comparison.count("caught")),
+        ("  by exactly one finding", comparison.count("one_finding")),
+        (f"sure to fail or to lose data, of {len(fatal.verdicts)}", fatal.count("caught")),
+        ("  by exactly one error", fatal.count("one_error")),
         ("on the correct templates", [str(comparison.of_correct[tool]) for tool in TOOLS]),
     ]
     rows += [
         (f"{mistake.rule}  {mistake.name}", [str(verdicts[tool]) for tool in TOOLS]) for mistake, verdicts in comparison.verdicts
     ]
     width = max(len(name) for name, _ in rows) + 2
-    return [f"{name:<{width}}{''.join(f'{cell:<24}' for cell in cells)}".rstrip() for name, cells in [("", list(TOOLS)), *rows]]
+    return [f"{name:<{width}}{''.join(f'{cell:<18}' for cell in cells)}".rstrip() for name, cells in [("", list(TOOLS)), *rows]]
 
 
 def verdict(found: Iterable[Finding], of_correct: Iterable[Finding]) -> Verdict:

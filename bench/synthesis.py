@@ -35,11 +35,11 @@ class Programs:
     floor: Path
     directory: Path
 
-    def synthesize(self, program: Path, *, validated: bool) -> Cost:
+    def synthesize(self, program: Path, *, validated: bool, rules: bool = True) -> Cost:
         """Cost of one cold synthesis into a fresh directory."""
         target = Path(mkdtemp(dir=self.directory))
         try:
-            return _synthesize(program, target, validated=validated)
+            return _synthesize(program, target, validated=validated, rules=rules)
         finally:
             shutil.rmtree(target)
 
@@ -78,12 +78,13 @@ def resource_count(programs: Programs) -> int:
     return sum(len(json.loads(file.read_text("utf-8"))["Resources"]) for file in templates)
 
 
-def _synthesize(program: Path, target: Path, *, validated: bool) -> Cost:
+def _synthesize(program: Path, target: Path, *, validated: bool, rules: bool = True) -> Cost:
     context = json.loads((children.ROOT / "cdk.json").read_text("utf-8"))["context"]
+    given = {"preset": "announcement", "availability_zone_id": ZONE, "hyperpod:rules": rules}
     variables = {
         **children.environment(),
         "CDK_OUTDIR": str(target),
-        "CDK_CONTEXT_JSON": json.dumps({**context, **_CLI_CONTEXT, "preset": "announcement", "availability_zone_id": ZONE}),
+        "CDK_CONTEXT_JSON": json.dumps({**context, **_CLI_CONTEXT, **given}),
         "CDK_DEFAULT_ACCOUNT": ACCOUNT,
         "CDK_DEFAULT_REGION": REGION,
         "CDK_VALIDATION": "true" if validated else "false",

@@ -43,19 +43,25 @@ def test_a_verdict_in_words(said: Verdict, text: str, qualities: tuple[bool, boo
 
 
 def test_the_tools_are_side_by_side() -> None:
-    mistake = listed()[0]
+    fatal = next(mistake for mistake in listed() if mistake.warning is None)
+    harmful = next(mistake for mistake in listed() if mistake.warning is not None)
     comparison = Comparison(
-        [(mistake, {OURS: ONE_ERROR, CFN_LINT: SILENT, CDK: Verdict(0, 2)})], {OURS: SILENT, CFN_LINT: SILENT, CDK: ONE_ERROR}
+        [
+            (fatal, {OURS: ONE_ERROR, CFN_LINT: SILENT, CDK: Verdict(0, 2)}),
+            (harmful, {OURS: Verdict(0, 1), CFN_LINT: ONE_ERROR, CDK: SILENT}),
+        ],
+        {OURS: SILENT, CFN_LINT: SILENT, CDK: ONE_ERROR},
     )
 
     lines = [" ".join(line.split()) for line in table(comparison)]
 
     assert lines == [
-        "hyperpod check cfn-lint CDK's validation",
-        "mistakes caught, of 1 1 0 1",
-        "by exactly one finding 1 0 0",
+        "hyperpod check cfn-lint CDK itself",
+        "mistakes caught, of 2 2 1 1",
+        "by exactly one finding 2 1 0",
+        "sure to fail or to lose data, of 1 1 0 1",
         "by exactly one error 1 0 0",
-        "silent 0 1 0",
         "on the correct templates silent silent 1 error",
-        f"{mistake.rule} {mistake.name} 1 error silent 2 warnings",
+        f"{fatal.rule} {fatal.name} 1 error silent 2 warnings",
+        f"{harmful.rule} {harmful.name} 1 warning 1 error silent",
     ]
