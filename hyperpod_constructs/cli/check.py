@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from hyperpod_constructs.cli.inputs import usable_input
+from hyperpod_constructs.cli.inputs import progress, usable_input
 
 if TYPE_CHECKING:
     from hyperpod_constructs.rules.finding import Finding
@@ -43,10 +43,10 @@ def check(paths: Sequence[Path], *, form: FindingFormat, fail_on: FailOn) -> Non
     from hyperpod_constructs.rules.template.model import load
     from hyperpod_constructs.rules.validation_report import acknowledged_in
 
-    with usable_input():
+    with usable_input(), progress("checking"):
         model = load(paths)
         acknowledged = [one for path in paths if path.is_dir() for one in acknowledged_in(path)]
-    findings = findings_of(model, acknowledged)
+        findings = findings_of(model, acknowledged)
     _print(findings, model, form)
     if any(fail_on is FailOn.WARNING or str(finding.level) == fail_on for finding in findings):
         raise typer.Exit(FOUND)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import typer
 
 from hyperpod_constructs.cli.console import say
-from hyperpod_constructs.cli.inputs import Format, read_prices, usable_input
+from hyperpod_constructs.cli.inputs import Format, progress, read_prices, usable_input
 from hyperpod_constructs.cli.tables import numbered_table, paragraph
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ def cost(paths: Sequence[Path], *, form: Format, prices: Path | None) -> None:
     from hyperpod_constructs.cost import model_cost
     from hyperpod_constructs.rules.template.model import load
 
-    with usable_input():
+    with usable_input(), progress("reading"):
         estimate = model_cost(load(paths), read_prices(prices))
     if form is Format.JSON:
         typer.echo(json.dumps(as_json(estimate), indent=2))
@@ -70,7 +70,7 @@ def say_unpriced(label: str, unpriced: Sequence[str]) -> None:
     """Print whose prices these are, and what has no known price."""
     paragraph(f"prices: {label}; {_WITHOUT}", hanging="        ")
     if unpriced:
-        say("price not known, so not in the sum:")
+        say("price not known, so not in the sum (give it with --prices FILE):")
         for what in sorted(set(unpriced)):
             times = unpriced.count(what)
             say(f"  {what}{f' ({times} times)' if times > 1 else ''}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from enum import StrEnum
@@ -41,13 +42,12 @@ def usable_input() -> Iterator[None]:
 @contextmanager
 def progress(title: str) -> Iterator[None]:
     """Show in a terminal that something runs; the result of the command goes elsewhere."""
-    from rich.console import Console
-
-    console = Console(stderr=True)
-    if not console.is_terminal:
+    if not sys.stderr.isatty():
         yield
         return
-    with console.status(title):
+    from rich.console import Console
+
+    with Console(stderr=True).status(title):
         yield
 
 

@@ -16,9 +16,8 @@ from hyperpod_constructs.cli.target import AwsAccount, Target, TargetName, runni
 
 app = typer.Typer(
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
-    help="Deploy SageMaker HyperPod clusters: to the embedded AWS on this machine, or to your account.",
+    help="Check, plan, price and deploy SageMaker HyperPod clusters: on the embedded AWS of this machine, or in your account.",
 )
 app.add_typer(local.app, name="local")
 

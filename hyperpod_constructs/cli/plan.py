@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from hyperpod_constructs.cli.console import CliError, say
+from hyperpod_constructs.cli.console import CliError, say, stdout
 from hyperpod_constructs.cli.cost import say_unpriced
 from hyperpod_constructs.cli.inputs import Format, progress, read_prices, usable_input
 from hyperpod_constructs.cli.tables import differing, numbered_table, paragraph, shortened
@@ -31,7 +31,7 @@ def plan(old: Path, new: Path, *, form: Format, prices: Path | None) -> None:
     """Print the plan from one template or assembly to another; ends with the exit code of its worst effect."""
     from hyperpod_constructs.rules.template.model import load
 
-    with usable_input():
+    with usable_input(), progress("reading"):
         models = load([old]), load([new])
     _report(*models, form=form, prices=prices)
 
@@ -61,8 +61,8 @@ def _report(old: Model, new: Model, *, form: Format, prices: Path | None) -> Non
     from hyperpod_constructs.cli.plan_cost import cost_change
     from hyperpod_constructs.rules.plan import plan as compute
 
-    found = compute(old, new)
-    with usable_input():
+    with usable_input(), progress("comparing"):
+        found = compute(old, new)
         cost = cost_change(old, new, found, read_prices(prices))
     if form is Format.JSON:
         typer.echo(json.dumps(_json(found, cost), indent=2))
@@ -100,8 +100,7 @@ def _print(found: Plan, cost: CostChange) -> None:
     shown = [(row, change) for row, change in _with_cost(found.rows, cost) if row.property or row.old is not None or change]
     created = len(found.rows) - len(shown)
     if shown:
-        columns = ("effect", "resource", "property", "change", "USD/hour")
-        numbered_table(columns, [_cells(row, change) for row, change in shown], numbers=1)
+        _print_table(shown)
     if created:
         say(f"{created} resources without a price of their own are created")
     if not found.rows:
@@ -113,8 +112,20 @@ def _print(found: Plan, cost: CostChange) -> None:
     say(f"worst effect: {found.worst.value}", style=_STYLES.get(found.worst.value))
 
 
-def _cells(row: PlanRow, change: ResourceCost | None) -> tuple[str, str, str, str, str]:
-    return row.effect.value, _name(row), row.property, _change(row), "" if change is None else str(change)
+def _print_table(rows: Iterable[tuple[PlanRow, ResourceCost | None]]) -> None:
+    """In a pipe a line for each row, in a terminal the resource above what changes of it: both are long."""
+    cells = [
+        (row.effect.value, _name(row), row.property, _change(row), "" if change is None else str(change)) for row, change in rows
+    ]
+    if stdout().is_terminal:
+        stacked = [(effect, _stacked(name, property, change), cost) for effect, name, property, change, cost in cells]
+        numbered_table(("effect", "change", "USD/hour"), stacked, numbers=1, whole=1)
+    else:
+        numbered_table(("effect", "resource", "property", "change", "USD/hour"), cells, numbers=1)
+
+
+def _stacked(name: str, property: str, change: str) -> str:
+    return f"{name}\n  {property}: {change}" if property else f"{name}: {change}"
 
 
 def _name(row: PlanRow) -> str:

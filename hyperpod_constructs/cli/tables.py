@@ -11,8 +11,9 @@ from hyperpod_constructs.cli.console import say, stdout
 _LONGEST_VALUE = 40
 
 
-def numbered_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int) -> None:
-    """Print rows under their column names; the last `numbers` columns keep their width and end at the right."""
+def numbered_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int, whole: int = 0) -> None:
+    """Print rows under their column names; the first `whole` and the last `numbers` columns keep their width, the latter end at
+    the right."""
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
@@ -21,7 +22,7 @@ def numbered_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, num
     drawn = Table(box=box, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0), header_style="bold")
     for position, column in enumerate(columns):
         if position < len(columns) - numbers:
-            drawn.add_column(column, overflow="fold")
+            drawn.add_column(column, overflow="fold", no_wrap=position < whole)
         else:
             drawn.add_column(column, justify="right", no_wrap=True)
     for row in rows:
@@ -35,9 +36,11 @@ def paragraph(text: str, *, indent: str = "", hanging: str = "", style: str | No
     if not out.is_terminal:
         say(f"{indent}{text}", style=style)
         return
-    for line in textwrap.wrap(text, out.width, initial_indent=indent, subsequent_indent=hanging, break_on_hyphens=False) or [
-        indent
-    ]:
+    # A link that is folded by the terminal, and not by a line's end, can be opened.
+    wrapper = textwrap.TextWrapper(
+        out.width, initial_indent=indent, subsequent_indent=hanging, break_on_hyphens=False, break_long_words=False
+    )
+    for line in wrapper.wrap(text) or [indent]:
         say(line, style=style)
 
 

@@ -18,7 +18,6 @@ from tests.rules.catalogue.templates import slurm
 
 runner = CliRunner()
 KEYS = ["rule", "level", "template", "resource", "construct", "path", "found", "allowed", "message", "fix", "source"]
-_CPU_SECONDS = 0.5
 
 Write = Callable[..., Path]
 
@@ -233,22 +232,19 @@ def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return directory
 
 
-def test_the_reference_app_is_clean_and_checked_at_once(assembly: Path) -> None:
-    """The processor's time, because a busy machine says nothing about ours."""
+def test_the_reference_app_is_clean_and_checked_without_jsii(assembly: Path) -> None:
     code = (
-        "import sys, time\n"
+        "import sys\n"
         "from hyperpod_constructs.cli.main import app\n"
         f"code = app(['check', {str(assembly)!r}, '--fail-on', 'warning'], standalone_mode=False)\n"
         "heavy = {'aws_cdk', 'jsii', 'boto3', 'botocore'} & sys.modules.keys()\n"
-        "print(time.process_time(), *heavy)\n"
+        "print('heavy:', *heavy)\n"
         "sys.exit(code)\n"
     )
     environment = {key: value for key, value in os.environ.items() if not key.startswith("COVERAGE")}
     result = subprocess.run(  # noqa: S603
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment
     )
-    *_, report, figures = result.stdout.splitlines()
-    seconds, *heavy = figures.split()
+    report, heavy = result.stdout.splitlines()
     assert report.startswith("no findings in 2 templates")
-    assert heavy == []
-    assert float(seconds) <= _CPU_SECONDS
+    assert heavy == "heavy:"

@@ -164,8 +164,16 @@ def test_a_terminal_of_80_columns_holds_every_line(workdir: Path, command: list[
     assert any("Cluster" in line for line in lines)
 
 
+def test_in_a_terminal_a_change_is_below_its_resource(workdir: Path) -> None:
+    (workdir / "old.json").write_text(json.dumps(BEFORE))
+    (workdir / "new.json").write_text(json.dumps(changed(Cluster=cluster(group(count=1)))))
+    lines = [line.split() for line in in_terminal(["plan", "old.json", "new.json"], columns=60)]
+    row = lines.index(["rolling", "Cluster", "-64.500"])
+    assert lines[row + 1] == ["InstanceGroups/workers/InstanceCount:", "4", "->", "1"]
+
+
 def in_terminal(arguments: list[str], *, columns: int) -> list[str]:
-    """What a command prints to a terminal, without colours."""
+    """What a command prints to a terminal, without colours and movements of the cursor."""
     ours, theirs = pty.openpty()
     ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     program = "from hyperpod_constructs.cli.main import main; main()"
@@ -185,7 +193,7 @@ def in_terminal(arguments: list[str], *, columns: int) -> list[str]:
         output += piece
     os.close(ours)
     process.wait(timeout=60)
-    return re.sub(r"\x1b\[[0-9;]*m", "", output.decode()).splitlines()
+    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", output.decode()).splitlines()
 
 
 class Deployment:
