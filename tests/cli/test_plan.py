@@ -167,7 +167,7 @@ def test_a_terminal_of_80_columns_holds_every_line(workdir: Path, command: list[
 def test_in_a_terminal_a_change_is_below_its_resource(workdir: Path) -> None:
     (workdir / "old.json").write_text(json.dumps(BEFORE))
     (workdir / "new.json").write_text(json.dumps(changed(Cluster=cluster(group(count=1)))))
-    lines = [line.split() for line in in_terminal(["plan", "old.json", "new.json"], columns=60)]
+    lines = [line.split() for line in in_terminal(["plan", "old.json", "new.json"], columns=80)]
     row = lines.index(["rolling", "Cluster", "-64.500"])
     assert lines[row + 1] == ["InstanceGroups/workers/InstanceCount:", "4", "->", "1"]
 
