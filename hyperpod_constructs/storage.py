@@ -91,9 +91,9 @@ class LustreStorage(Construct):
         :param network: where the nodes are: subnet of the file system (a change **replaces** it), and the group that may mount it.
         :param storage_capacity_gib: GiB: 1200, 2400, and on by 2400; with EFA a multiple of 38400, 19200, 9600 or 4800 at
             125, 250, 500 or 1000 MB/s/TiB. It can grow, never shrink.
-        :param per_unit_storage_throughput: MB/s per TiB: 125, 250, 500 or 1000. Do not change it here: the FSx API can, but
-            CloudFormation's documentation says that a change **replaces** the file system; use `aws fsx update-file-system`. With
-            EFA it cannot be changed at all.
+        :param per_unit_storage_throughput: MB/s per TiB: 125, 250, 500 or 1000. A change exchanges the file servers in place,
+            and clients wait for some minutes; where older documentation of CloudFormation holds it would **replace** the file
+            system, so use `aws fsx update-file-system` first to be sure. With EFA it cannot be changed.
         :param data_compression_type: LZ4 unless NONE is asked for.
         :param metadata_iops: 1500, 3000, 6000, or a multiple of 12000 up to 192000; scaled with the capacity by the service when
             not given. It can grow, never shrink.
