@@ -26,6 +26,7 @@ _RULE = {
     "ingress": "an AWS::EC2::SecurityGroupIngress with IpProtocol -1 and SourceSecurityGroupId of the group itself",
     "egress": "an AWS::EC2::SecurityGroupEgress with IpProtocol -1 and DestinationSecurityGroupId of the group itself",
 }
+_OF_FILE_SYSTEMS = ("HP-FSX-020", "HP-FSX-021", "HP-FSX-022", "HP-FSX-024", "HP-FSX-025")
 _WORDS = {"ingress": "in from itself", "egress": "out to itself"}
 
 
@@ -68,7 +69,14 @@ def _efa_hits(model: Model, missing: tuple[Direction, ...]) -> Iterator[Hit]:
         message = f"the security group of {named(users)}, which have EFA, does not let all traffic {lacking}{instead}"
         found = ABSENT if block is None else block.cidr
         fix = "add " + ", and ".join(_RULE[direction] for direction in missing)
-        yield Hit(resources[0], (), message, found=found, fix=fix, covers=resources[1:])
+        yield Hit(resources[0], (), message, found=found, fix=fix, covers=(*resources[1:], *_file_systems_in(model, resources)))
+
+
+def _file_systems_in(model: Model, groups: tuple[Resource, ...]) -> Iterator[Resource]:
+    """File systems in the nodes' own groups: they lack the same rules."""
+    for file_system in model.resources(FILE_SYSTEM):
+        if set(groups_of(file_system) or (file_system,)) <= set(groups):
+            yield file_system
 
 
 def _blocks(groups: tuple[SecurityGroup, ...], direction: Direction) -> Iterator[GroupRule]:
@@ -86,6 +94,7 @@ def _blocks(groups: tuple[SecurityGroup, ...], direction: Direction) -> Iterator
     fix="add " + _RULE["ingress"],
     allowed="all protocols from the group itself, by its id",
     source=_EFA_DOCS,
+    silences=_OF_FILE_SYSTEMS,
 )
 def efa_group_admits_itself(model: Model) -> Iterator[Hit]:
     """The ingress half is missing."""
@@ -100,6 +109,7 @@ def efa_group_admits_itself(model: Model) -> Iterator[Hit]:
     fix="add " + _RULE["egress"],
     allowed="all protocols to the group itself, by its id",
     source=_EFA_DOCS,
+    silences=_OF_FILE_SYSTEMS,
 )
 def efa_group_reaches_itself(model: Model) -> Iterator[Hit]:
     """The egress half is missing."""
@@ -114,6 +124,7 @@ def efa_group_reaches_itself(model: Model) -> Iterator[Hit]:
     fix=f"add {_RULE['ingress']}, and {_RULE['egress']}",
     allowed="all protocols from and to the group itself, by its id",
     source=_EFA_DOCS,
+    silences=_OF_FILE_SYSTEMS,
 )
 def efa_group_has_self_rules(model: Model) -> Iterator[Hit]:
     """Both halves are missing."""

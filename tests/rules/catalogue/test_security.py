@@ -39,6 +39,23 @@ def test_efa_needs_a_self_rule_in_each_direction(absent: tuple[str, ...], rule: 
 
 
 @pytest.mark.parametrize(
+    ("absent", "rule"),
+    [
+        (("NodeSelfIngress",), "HP-NET-001"),
+        (("NodeSelfEgress",), "HP-NET-002"),
+        (("NodeSelfIngress", "NodeSelfEgress"), "HP-NET-003"),
+    ],
+)
+def test_a_file_system_in_the_same_group_is_the_same_mistake(absent: tuple[str, ...], rule: str) -> None:
+    template = slurm()
+    for name in absent:
+        del template["Resources"][name]
+        template["Resources"]["FileSystem"]["DependsOn"].remove(name)
+
+    assert rules_of(template) == [rule]
+
+
+@pytest.mark.parametrize(
     ("name", "kind", "peer", "rule"),
     [
         ("NodeSelfIngress", "AWS::EC2::SecurityGroupIngress", "SourceSecurityGroupId", "HP-NET-001"),
