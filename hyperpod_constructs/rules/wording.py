@@ -7,10 +7,10 @@ from hyperpod_constructs.rules.rule import CATALOGUE
 
 
 def described(finding: Finding) -> str:
-    """What is wrong, what may stand there, and what happens otherwise: for a person who does not look into the template."""
+    """What is wrong, what may stand there if that is not said already, and what happens otherwise."""
     rule = CATALOGUE.get(finding.rule)
     parts = [finding.message]
-    if finding.allowed:
+    if finding.allowed and finding.allowed not in finding.message:
         parts.append(f"allowed: {finding.allowed}")
     if rule is not None:
         parts.append(rule.why)

@@ -3,14 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
 import re
-import struct
-import subprocess
-import sys
-import termios
-from fcntl import ioctl
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +13,7 @@ from typer.testing import CliRunner, Result
 from hyperpod_constructs.cli.main import app
 from tests.cli.conftest import StubbedTarget
 from tests.cli.samples import NOW
+from tests.cli.terminal import in_terminal
 from tests.plan.templates import Template, cluster, group, lustre, resource, template
 
 runner = CliRunner()
@@ -170,30 +164,6 @@ def test_in_a_terminal_a_change_is_below_its_resource(workdir: Path) -> None:
     lines = [line.split() for line in in_terminal(["plan", "old.json", "new.json"], columns=80)]
     row = lines.index(["rolling", "Cluster", "-64.500"])
     assert lines[row + 1] == ["InstanceGroups/workers/InstanceCount:", "4", "->", "1"]
-
-
-def in_terminal(arguments: list[str], *, columns: int) -> list[str]:
-    """What a command prints to a terminal, without colours and movements of the cursor."""
-    ours, theirs = pty.openpty()
-    ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-    program = "from hyperpod_constructs.cli.main import main; main()"
-    environment = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "NO_COLOR")} | {"TERM": "xterm"}
-    process = subprocess.Popen(  # noqa: S603
-        [sys.executable, "-c", program, *arguments], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
-    )
-    os.close(theirs)
-    output = b""
-    while True:
-        try:
-            piece = os.read(ours, 65536)
-        except OSError:
-            break
-        if not piece:
-            break
-        output += piece
-    os.close(ours)
-    process.wait(timeout=60)
-    return re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", output.decode()).splitlines()
 
 
 class Deployment:

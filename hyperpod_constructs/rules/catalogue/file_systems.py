@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from hyperpod_constructs.rules import lustre
 from hyperpod_constructs.rules.facts.clusters import given, hit
@@ -77,7 +78,7 @@ def capacity_is_offered(model: Model) -> Iterator[Hit]:
         elif choices is not None and number is not None:
             mistake = choices.mistake("StorageCapacity", number)
             if mistake:
-                yield hit(system.resource, ("StorageCapacity",), mistake, capacity)
+                yield replace(hit(system.resource, ("StorageCapacity",), mistake, capacity), allowed=str(choices))
 
 
 @rule(

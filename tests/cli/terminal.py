@@ -1,0 +1,36 @@
+"""Commands in a terminal."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import struct
+import subprocess
+import sys
+import termios
+from fcntl import ioctl
+
+
+def in_terminal(arguments: list[str], *, columns: int) -> list[str]:
+    """What a `hyperpod` command prints to a terminal of that width, without colours."""
+    ours, theirs = pty.openpty()
+    ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    program = "from hyperpod_constructs.cli.main import main; main()"
+    environment = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "NO_COLOR")} | {"TERM": "xterm"}
+    process = subprocess.Popen(  # noqa: S603
+        [sys.executable, "-c", program, *arguments], stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL, env=environment
+    )
+    os.close(theirs)
+    output = b""
+    while True:
+        try:
+            piece = os.read(ours, 65536)
+        except OSError:
+            break
+        if not piece:
+            break
+        output += piece
+    os.close(ours)
+    process.wait(timeout=60)
+    return re.sub(r"\x1b\[[0-9;]*m", "", output.decode()).splitlines()
