@@ -109,7 +109,7 @@ def check(
 def plan(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="OLD NEW", help="Templates or assemblies; with --deployed, NEW alone, or nothing for cdk.out."),
+        typer.Argument(metavar="OLD NEW", help="Templates or assemblies; with --deployed NEW, or nothing for the newest assembly."),
     ] = None,
     deployed: Annotated[
         list[str] | None,

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,20 +42,29 @@ def plan_deployed(
 ) -> None:
     """The same from what is deployed in an account, or in the embedded AWS, under these names.
 
-    `new` is the assembly that `hyperpod deploy` wrote for the target, else `cdk.out`, when it is not given.
+    When `new` is not given, it is the newer of `cdk.out` and the assembly that `hyperpod deploy` wrote for the target; which it
+    is, and of when, is said.
     """
     from hyperpod_constructs.cli.deployed import deployed_models
 
     with usable_input(), progress(f"reading {', '.join(stacks)}"):
-        models = deployed_models(target, stacks, _assembly(where) if new is None else new)
+        chosen = _assembly(where) if new is None else new
+        models = deployed_models(target, stacks, chosen)
+    if new is None:
+        written = datetime.fromtimestamp(_manifest(chosen).stat().st_mtime).astimezone()
+        typer.echo(f"new: {chosen}, synthesized {written:%Y-%m-%d %H:%M:%S %Z}", err=True)
     _report(*models, form=form, prices=prices)
 
 
 def _assembly(where: TargetName) -> Path:
-    for candidate in (where.assembly, _ASSEMBLY):
-        if (candidate / "manifest.json").is_file():
-            return candidate
-    raise CliError(f"neither {where.assembly} nor {_ASSEMBLY} holds an assembly: run `cdk synth` first, or name the template")
+    found = [candidate for candidate in (_ASSEMBLY, where.assembly) if _manifest(candidate).is_file()]
+    if not found:
+        raise CliError(f"neither {where.assembly} nor {_ASSEMBLY} holds an assembly: run `cdk synth` first, or name the template")
+    return max(found, key=lambda candidate: _manifest(candidate).stat().st_mtime)
+
+
+def _manifest(assembly: Path) -> Path:
+    return assembly / "manifest.json"
 
 
 def _report(old: Model, new: Model, *, form: Format, prices: Path | None) -> None:
@@ -136,7 +146,7 @@ def _change(row: PlanRow) -> str:
     if not row.property:
         return "new" if row.old is None else "gone"
     if row.old == row.new:
-        return "follows"
+        return "known after the update"
     old, new = differing(row.old, row.new)
     return f"{shortened(old)} -> {shortened(new)}"
 

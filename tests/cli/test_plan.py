@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from pathlib import Path
 from typing import Any
@@ -207,11 +208,19 @@ def test_a_deployed_stack_with_the_assembly_in_this_directory(deployment: Deploy
     assert "More" not in result.stdout
 
 
-def test_the_assembly_of_the_last_deployment_comes_first(deployment: Deployment) -> None:
+@pytest.mark.parametrize(("newest", "code"), [("cdk.out", 5), ("build/local/cdk.out", 0)])
+def test_the_newest_assembly_is_taken_and_named(deployment: Deployment, workdir: Path, newest: str, code: int) -> None:
     deployment.answer(json.dumps(BEFORE))
     deployment.assembly(BEFORE, "build/local/cdk.out")
     deployment.assembly(changed(Files=lustre(StorageCapacity=600)))
-    assert runner.invoke(app, ["plan", "--deployed", STACK]).exit_code == 0
+    for assembly in ("cdk.out", "build/local/cdk.out"):
+        seconds = 2_000_000_000 if assembly == newest else 1_000_000_000
+        os.utime(workdir / assembly / "manifest.json", (seconds, seconds))
+
+    result = runner.invoke(app, ["plan", "--deployed", STACK])
+
+    assert result.exit_code == code
+    assert result.stderr.startswith(f"new: {newest}, synthesized 2033-05-1")
 
 
 def test_a_deployed_stack_with_a_template(deployment: Deployment, workdir: Path) -> None:

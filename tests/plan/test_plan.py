@@ -11,6 +11,7 @@ import pytest
 from hyperpod_constructs.rules.effects.effect import Effect
 from hyperpod_constructs.rules.plan import plan
 from hyperpod_constructs.rules.template.documents import Document
+from hyperpod_constructs.rules.template.environment import Environment
 from hyperpod_constructs.rules.template.model import Model
 from hyperpod_constructs.rules.template.raw import raw_template
 from tests.plan.templates import Template, change, cluster, group, lustre, resource, row, rows, template
@@ -84,6 +85,15 @@ def test_what_only_one_side_knows_is_the_same_if_it_is_spelled_the_same() -> Non
     user = template(Alias=resource("AWS::KMS::Alias", TargetKeyId={"Fn::ImportValue": "key"}))
     exporter = {**template(), "Outputs": {"Key": {"Value": "key-1", "Export": {"Name": "key"}}}}
     assert plan(Model.of({"User": user}), Model.of({"User": user, "Exporter": exporter})).rows == ()
+
+
+def test_a_name_that_the_environment_tells_can_be_spelled_out_beside_what_nobody_knows() -> None:
+    account = Environment(account="123456789012", region="us-west-2")
+    old, new = (
+        Model([Document(name="t", body=template(Role=resource("AWS::IAM::Role", RoleName={"Fn::Sub": text})), environment=account)])
+        for text in ("${Unknown}-123456789012", "${Unknown}-${AWS::AccountId}")
+    )
+    assert plan(old, new).rows == ()
 
 
 def test_another_default_of_a_parameter_is_a_change() -> None:

@@ -9,9 +9,10 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from hyperpod_constructs.rules.template.environment import Environment
 from hyperpod_constructs.rules.template.model import Resource
 from hyperpod_constructs.rules.template.raw import Raw, walk
 from hyperpod_constructs.rules.template.values import ABSENT, Absent, Either, Reference, Text, Unknown, Value
@@ -27,16 +28,20 @@ _UNKNOWN: Hashable = ("unknown",)
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A value and how it is spelled; `raw` is that of the nearest place around it whose spelling is known."""
+    """A value and how it is spelled; `raw` is that of the nearest place around it whose spelling is known.
+
+    environment: tells which names in the spelling are resolved in the value.
+    """
 
     value: Value
     raw: Raw
+    environment: Environment = field(default_factory=Environment)
 
     def at(self, key: str) -> Place:
         """What is inside, by its key."""
         value = self.value.get(key, ABSENT) if isinstance(self.value, Mapping) else ABSENT
         plain = isinstance(self.raw, dict) and key in self.raw
-        return Place(value, self.raw[key] if plain and isinstance(self.raw, dict) else self.raw)
+        return replace(self, value=value, raw=self.raw[key] if plain and isinstance(self.raw, dict) else self.raw)
 
 
 def same(old: Place, new: Place, key_of: Callable[[Resource], Key]) -> bool:
@@ -44,7 +49,7 @@ def same(old: Place, new: Place, key_of: Callable[[Resource], Key]) -> bool:
     one, other = _canonical(old.value, key_of), _canonical(new.value, key_of)
     if not (_has_unknown(one) or _has_unknown(other)):
         return one == other
-    return old.raw == new.raw or (one == other and _names(old.raw) == _names(new.raw))
+    return old.raw == new.raw or (one == other and _names(old) == _names(new))
 
 
 def leads_to(value: Value, keys: Collection[Key], key_of: Callable[[Resource], Key]) -> set[Key]:
@@ -101,10 +106,10 @@ def _has_unknown(canonical: Hashable) -> bool:
     return canonical == _UNKNOWN or (isinstance(canonical, tuple) and any(_has_unknown(item) for item in canonical))
 
 
-def _names(raw: Raw) -> list[str]:
+def _names(place: Place) -> list[str]:
     """What a value is built from that only a deployment knows, in any spelling: parameters, imports, dynamic references."""
     found: list[str] = []
-    for value in walk(raw):
+    for value in walk(place.raw):
         if isinstance(value, str):
             found += _DYNAMIC.findall(value)
         elif isinstance(value, dict):
@@ -115,4 +120,4 @@ def _names(raw: Raw) -> list[str]:
             if isinstance(template, str):
                 found += _VARIABLE.findall(template)
             found += [json.dumps(value) for function in _OPAQUE if function in value]
-    return sorted(found)
+    return sorted(name for name in found if not isinstance(place.environment.pseudo_parameter(name), str))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 
 from hyperpod_constructs.rules.effects.comparison import Place
 from hyperpod_constructs.rules.effects.effect import NAMED_ITEMS, Change, named
@@ -24,7 +25,7 @@ def changes(old: Resource, new: Resource, same: Same) -> Iterator[Change]:
 
 
 def _properties(resource: Resource) -> Place:
-    return Place(resource.properties, resource.raw.get("Properties", {}))
+    return Place(resource.properties, resource.raw.get("Properties", {}), resource.template.environment)
 
 
 def _differences(
@@ -62,7 +63,7 @@ def _by_name(place: Place, key: str) -> dict[str, Place] | None:
         return None
     raw = place.raw
     spelled: list[Raw] = raw if isinstance(raw, list) and len(raw) == len(found) else [raw] * len(found)
-    return {name: Place(item, part) for (name, item), part in zip(found.items(), spelled, strict=True)}
+    return {name: replace(place, value=item, raw=part) for (name, item), part in zip(found.items(), spelled, strict=True)}
 
 
 def _is_tree(value: Value) -> bool:
