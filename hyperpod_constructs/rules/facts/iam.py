@@ -110,6 +110,10 @@ class RoleFacts:
             return None
         return False
 
+    def denies(self, action: str, resource: Value) -> bool:
+        """Whether a policy of the role surely denies something, whatever else allows it."""
+        return any(_decisive(one, action, resource) is True for one in self.statements if one.effect == "Deny")
+
     def trusts(self, service: str, action: str = "sts:AssumeRole") -> bool | None:
         """Whether a service, such as ``sagemaker.amazonaws.com``, may assume the role."""
         document = statements_of(self.role.get("AssumeRolePolicyDocument"))
@@ -213,13 +217,14 @@ def _decisive(statement: Statement, action: str, resource: Value | None) -> bool
     spoken = statement.speaks_of(action)
     if spoken is False:
         return False
-    covered = True if resource is None else _covers(statement, resource)
+    covered = True if resource is None else covers(statement, resource)
     if covered is False:
         return False
     return None if spoken is None or covered is None or statement.conditional else True
 
 
-def _covers(statement: Statement, resource: Value) -> bool | None:
+def covers(statement: Statement, resource: Value) -> bool | None:
+    """Whether an ARN, as a value of the model, is among the resources of a statement."""
     answers = [arn_matches(pattern, resource) if pattern is not UNKNOWN else None for pattern in statement.resources]
     covered = True if True in answers else None if None in answers else False
     if statement.excludes_resources:

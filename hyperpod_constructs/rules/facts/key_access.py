@@ -5,9 +5,10 @@ https://docs.aws.amazon.com/kms/latest/developerguide/key-policies.html
 
 from __future__ import annotations
 
-from hyperpod_constructs.rules.facts.policy_document import Statement, statements_of
+from hyperpod_constructs.rules.facts.policy_document import statements_of
+from hyperpod_constructs.rules.facts.resource_policies import admits, any_of
 from hyperpod_constructs.rules.template.model import Resource
-from hyperpod_constructs.rules.template.values import Reference, Text, Value, as_items, at, resource_of
+from hyperpod_constructs.rules.template.values import as_items, at, resource_of
 
 KEY = "AWS::KMS::Key"
 
@@ -31,28 +32,4 @@ def policy_admits(key: Resource, role: Resource, action: str) -> bool | None:
     statements = statements_of(key.get("KeyPolicy"))
     if statements is None:
         return None
-    answers = [_admits(statement, role, action) for statement in statements]
-    return True if True in answers else None if None in answers else False
-
-
-def _admits(statement: Statement, role: Resource, action: str) -> bool | None:
-    principals = statement.principals("AWS")
-    speaks = statement.speaks_of(action)
-    if statement.effect != "Allow" or speaks is False:
-        return False
-    if principals is None:
-        return None
-    answers = [_is_role(principal, role) for principal in principals]
-    if True in answers:
-        return None if statement.conditional or speaks is None else True
-    return None if None in answers else False
-
-
-def _is_role(principal: Value, role: Resource) -> bool | None:
-    if isinstance(principal, Reference):
-        return principal.resource is role
-    if isinstance(principal, str):
-        return True if principal == "*" else False if principal.endswith(":root") or principal.isdecimal() else None
-    if isinstance(principal, Text):
-        return False if principal.endswith(":root") else None
-    return None
+    return any_of(admits(statement, role, action) for statement in statements)

@@ -10,6 +10,7 @@ from hyperpod_constructs.rules.facts.arns import bucket_arn, s3_uri_arns
 from hyperpod_constructs.rules.facts.clusters import Group, clusters
 from hyperpod_constructs.rules.facts.iam import ROLE, RoleFacts
 from hyperpod_constructs.rules.facts.key_access import KEY, key_of, policy_admits
+from hyperpod_constructs.rules.facts.resource_policies import policies_admit
 from hyperpod_constructs.rules.template.model import Model, Resource
 from hyperpod_constructs.rules.template.values import (
     ABSENT,
@@ -85,12 +86,15 @@ def needs_of(use: RoleUse) -> tuple[Need, ...]:
 
 def missing(facts: RoleFacts, needs: Sequence[Need]) -> list[Need]:
     """The needs that are surely not met."""
-    return [need for need in needs if facts.may(need.action, need.resource) is False and not _by_key_policy(facts.role, need)]
+    return [need for need in needs if facts.may(need.action, need.resource) is False and not _by_another_policy(facts, need)]
 
 
-def _by_key_policy(role: Resource, need: Need) -> bool:
-    """Whether the key's own policy may give the permission."""
-    return need.key is not None and policy_admits(need.key, role, need.action) is not False
+def _by_another_policy(facts: RoleFacts, need: Need) -> bool:
+    """Whether the policy of the bucket, the secret or the key may give it; what the role's own policies deny, none can give."""
+    if facts.denies(need.action, need.resource):
+        return False
+    by_key = need.key is not None and policy_admits(need.key, facts.role, need.action) is not False
+    return by_key or policies_admit(facts.role, need.action, need.resource) is not False
 
 
 def _scripts(use: RoleUse) -> Iterator[Need]:

@@ -85,6 +85,27 @@ def with_accounting(template: Template) -> Template:
     return template
 
 
+def of_bucket(*statements: Template) -> Template:
+    """Scripts in a bucket that only its own policy can let the nodes read."""
+    template = without(own_bucket(slurm()), *ALL_SCRIPTS)
+    document = {"Bucket": {"Ref": "Scripts"}, "PolicyDocument": {"Statement": list(statements)}}
+    template["Resources"]["Access"] = {"Type": "AWS::S3::BucketPolicy", "Properties": document}
+    return template
+
+
+def of_secret(*statements: Template, secret: Any = None) -> Template:
+    """A password that only the policy of its secret can let the controller read."""
+    template = with_accounting(slurm())
+    document = {"SecretId": {"Ref": "Secret"} if secret is None else secret, "ResourcePolicy": {"Statement": list(statements)}}
+    template["Resources"]["Access"] = {"Type": "AWS::SecretsManager::ResourcePolicy", "Properties": document}
+    return template
+
+
+def with_parameter(template: Template) -> Template:
+    template["Parameters"] = {"Outside": {"Type": "String"}}
+    return template
+
+
 def with_efa(template: Template) -> Template:
     file_system = properties(template, "FileSystem")
     file_system["StorageCapacity"] = 19200
@@ -166,11 +187,80 @@ MISTAKES: dict[str, tuple[Callable[[], Template], str, Level, str]] = {
     "no scaling": (slow_scaling, "HP-IAM-021", Level.WARNING, "missing sagemaker:BatchDeleteClusterNodes"),
 }
 SECRET = {"Ref": "Secret"}
+NODES = {"AWS": {"Fn::GetAtt": ["Role", "Arn"]}}
+ACCOUNT = {"AWS": {"Fn::Sub": "arn:aws:iam::${AWS::AccountId}:root"}}
+PARAMETER = {"AWS": {"Ref": "Outside"}}
+BUCKET = {"Fn::GetAtt": ["Scripts", "Arn"]}
+OBJECTS = {"Fn::Sub": "${Scripts.Arn}/*"}
+READ = ["s3:GetObject*", "s3:List*"]
+PASSWORD = "secretsmanager:GetSecretValue"
 OWN_KEY = {"Fn::GetAtt": ["Key", "Arn"]}
 ADMITTING = {
     **KEY,
     "Properties": {"KeyPolicy": {"Statement": [allow("kms:*", Principal={"AWS": {"Fn::GetAtt": ["Role", "Arn"]}})]}},
 }
+
+
+GRANTED: dict[str, Callable[[], Template]] = {
+    "to the role": lambda: of_bucket(allow(READ, [BUCKET, OBJECTS], Principal=NODES)),
+    "to the role, object by object": lambda: of_bucket(
+        allow("s3:ListBucket", BUCKET, Principal=NODES),
+        allow("s3:GetObject", {"Fn::Sub": "arn:aws:s3:::${Scripts}/lifecycle/*"}, Principal=NODES),
+    ),
+    "to everybody of an organization": lambda: of_bucket(
+        allow(READ, [BUCKET, OBJECTS], Principal="*", Condition={"StringEquals": {"aws:PrincipalOrgID": "o-1234567890"}})
+    ),
+    "to a role that is not known": lambda: with_parameter(of_bucket(allow(READ, [BUCKET, OBJECTS], Principal=PARAMETER))),
+    "to all but somebody": lambda: of_bucket(allow(READ, [BUCKET, OBJECTS], NotPrincipal=ACCOUNT)),
+    "the secret, to the role": lambda: of_secret(allow(PASSWORD, Principal=NODES)),
+    "the secret, by a name": lambda: of_secret(allow(PASSWORD, Principal=NODES), secret="database"),
+    "the secret, to a role that is not known": lambda: with_parameter(of_secret(allow(PASSWORD, Principal=PARAMETER))),
+}
+REFUSED: dict[str, tuple[Callable[[], Template], str]] = {
+    "to the account": (lambda: of_bucket(allow(READ, [BUCKET, OBJECTS], Principal=ACCOUNT)), "s3:GetObject on"),
+    "to another role": (
+        lambda: of_bucket(allow(READ, [BUCKET, OBJECTS], Principal={"AWS": {"Fn::GetAtt": ["Other", "Arn"]}})),
+        "s3:GetObject on",
+    ),
+    "to a service": (lambda: of_bucket(allow("s3:*", OBJECTS, Principal={"Service": "fsx.amazonaws.com"})), "s3:GetObject on"),
+    "the objects only": (lambda: of_bucket(allow(READ, OBJECTS, Principal=NODES)), "missing s3:ListBucket on"),
+    "what the role's own policy denies": (
+        lambda: granted(
+            of_bucket(allow(READ, [BUCKET, OBJECTS], Principal=NODES)),
+            {"Effect": "Deny", "Action": "s3:GetObject", "Resource": "*"},
+        ),
+        "missing s3:GetObject on",
+    ),
+    "another secret": (lambda: of_secret(allow(PASSWORD, Principal=NODES), secret={"Ref": "Elsewhere"}), f"missing {PASSWORD}"),
+    "another action on the secret": (
+        lambda: of_secret(allow("secretsmanager:DescribeSecret", Principal=NODES)),
+        f"missing {PASSWORD}",
+    ),
+}
+
+
+@pytest.mark.parametrize("case", GRANTED)
+def test_the_policy_of_a_bucket_or_secret_is_enough(case: str) -> None:
+    assert iam_findings(GRANTED[case]()) == []
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_the_policy_of_a_bucket_or_secret_must_grant_it_to_the_role(case: str) -> None:
+    make, text = REFUSED[case]
+    template = make()
+    template["Resources"]["Other"] = {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": {"Statement": []}}}
+    template["Resources"]["Elsewhere"] = {"Type": "AWS::SecretsManager::Secret", "Properties": {}}
+    found = the_one(template)
+    assert found.rule == ("HP-IAM-012" if "secret" in case else "HP-IAM-010")
+    assert text in found.message
+
+
+def test_a_role_can_be_known_by_its_name() -> None:
+    statement = allow(READ, [BUCKET, OBJECTS], Principal={"AWS": "arn:aws:iam::123456789012:role/nodes"})
+    for name, rules in (("nodes", []), ("others", ["HP-IAM-010"])):
+        template = of_bucket(statement)
+        properties(template, "Role")["RoleName"] = name
+        assert [found.rule for found in iam_findings(template)] == rules
 
 
 def with_admitting_key() -> Template:
