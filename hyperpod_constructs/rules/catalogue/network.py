@@ -41,35 +41,40 @@ def reaches_s3(model: Model, subnet: Subnet) -> bool | None:
     "HP-NET-010",
     Level.ERROR,
     title="nodes are in private subnets",
-    why=f"{_NO_PUBLIC_ADDRESS}: they reach neither their scripts nor any service, and the creation fails after an hour",
+    why=f"{_NO_PUBLIC_ADDRESS}: they reach neither their scripts nor any service, and the creation fails",
     fix="put the nodes into a private subnet, with a default route to a NAT gateway or with endpoints",
     allowed=_PRIVATE,
     source="https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html",
     silences=("HP-NET-012",),
 )
 def nodes_are_not_cut_off_in_public(model: Model) -> Iterator[Hit]:
-    """The subnet is public, and has no other way to S3; on EKS a public one is not supported at all."""
+    """The subnet is public, and scripts have no other way from S3; on EKS a public one is not supported at all."""
     for subnet, users in users_of_subnets(model).items():
         facts = network_facts(model).subnet(subnet)
-        on_eks = any(user.owner.on_eks for user in users)
-        if facts.is_public and (on_eks or reaches_s3(model, facts) is False):
+        if facts.is_public and _cuts_off(model, facts, users):
             yield _public(subnet, users)
+
+
+def _cuts_off(model: Model, subnet: Subnet, users: list[NodeGroup]) -> bool:
+    """Whether nodes surely cannot be created in a public subnet; those of Slurm without scripts need nothing but their image."""
+    on_eks = any(user.owner.on_eks for user in users)
+    return on_eks or (any(user.has_scripts for user in users) and reaches_s3(model, subnet) is False)
 
 
 @rule(
     "HP-NET-011",
     Level.WARNING,
-    title="nodes are not in a public subnet, even with an endpoint for S3",
+    title="nodes are not in a public subnet, even where they come up in it",
     why=f"{_NO_PUBLIC_ADDRESS}: package mirrors, registries and every service without an endpoint time out",
     fix="put the nodes into a private subnet, with a default route to a NAT gateway or with endpoints",
     allowed=_PRIVATE,
     source=_PREREQUISITES,
 )
 def nodes_are_not_in_public(model: Model) -> Iterator[Hit]:
-    """The subnet is public, and S3 is reached, or may be."""
+    """The subnet is public, and the nodes come up there, or may."""
     for subnet, users in users_of_subnets(model).items():
         facts = network_facts(model).subnet(subnet)
-        if facts.is_public and not any(user.owner.on_eks for user in users) and reaches_s3(model, facts) is not False:
+        if facts.is_public and not _cuts_off(model, facts, users):
             yield _public(subnet, users)
 
 
@@ -83,7 +88,7 @@ def _public(subnet: Resource, users: list[NodeGroup]) -> Hit:
     "HP-NET-012",
     Level.ERROR,
     title="nodes reach S3",
-    why="lifecycle scripts come from S3: nodes that cannot fetch them fail, after an hour, with nothing in the log",
+    why="lifecycle scripts come from S3: nodes that cannot fetch them fail, with nothing in the log, and so does the creation",
     fix="add an AWS::EC2::VPCEndpoint of type Gateway for com.amazonaws.<region>.s3 with the subnet's route table in RouteTableIds",
     allowed="a gateway endpoint for S3 on the subnet's route table, or a default route to a NAT gateway",
     source=_PREREQUISITES,
@@ -91,7 +96,7 @@ def _public(subnet: Resource, users: list[NodeGroup]) -> Hit:
 def nodes_reach_s3(model: Model) -> Iterator[Hit]:
     """No endpoint and no NAT gateway, for groups with scripts."""
     for subnet, users in users_of_subnets(model).items():
-        scripted = [user for user in users if given(user.group.get("LifeCycleConfig", "SourceS3Uri"))]
+        scripted = [user for user in users if user.has_scripts]
         facts = network_facts(model).subnet(subnet)
         if scripted and reaches_s3(model, facts) is False:
             yield Hit(

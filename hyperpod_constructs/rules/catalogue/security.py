@@ -105,7 +105,7 @@ def efa_group_admits_itself(model: Model) -> Iterator[Hit]:
     "HP-NET-002",
     Level.ERROR,
     title="nodes with EFA let all traffic out to their own security group",
-    why="EFA drops packets that no rule by group id lets out, a rule for 0.0.0.0/0 does not; jobs hang, or the health check fails",
+    why="EFA drops packets that no rule by group id lets out, and one for 0.0.0.0/0 is none; jobs hang, or the health check fails",
     fix="add " + _RULE["egress"],
     allowed="all protocols to the group itself, by its id",
     source=_EFA_DOCS,
@@ -174,16 +174,20 @@ def ssh_is_not_open(model: Model) -> Iterator[Hit]:
     "HP-NET-006",
     Level.ERROR,
     title="nodes may open connections to services of AWS",
-    why="scripts come from S3 and commands from Systems Manager over TCP 443: without a rule out no node comes up",
+    why="nodes fetch their scripts from S3, and those of EKS join their cluster, over TCP 443: without a rule out none comes up",
     fix='add an egress rule: {IpProtocol: tcp, FromPort: 443, ToPort: 443, CidrIp: "0.0.0.0/0"}; routes decide what that reaches',
     allowed="TCP 443 out, to 0.0.0.0/0 or to prefix lists and groups of endpoints",
     source=_PREREQUISITES,
 )
 def nodes_reach_services(model: Model) -> Iterator[Hit]:
-    """No rule of any group of some nodes lets TCP 443 out, but for those to the nodes' own groups."""
+    """No rule of any group of some nodes lets TCP 443 out, but for those to the nodes' own groups.
+
+    Slurm without scripts needs nothing but its image.
+    """
     done: set[tuple[Resource, ...]] = set()
     for group in node_groups(model):
-        if group.security_groups is None or group.security_groups in done:
+        needed = group.has_scripts or group.owner.on_eks
+        if not needed or group.security_groups is None or group.security_groups in done:
             continue
         done.add(group.security_groups)
         if not any(_can_reach_out(facts, group.security_groups) for facts in group.group_facts()):

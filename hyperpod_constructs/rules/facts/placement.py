@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from hyperpod_constructs.rules.facts.clusters import Cluster, Group, groups
+from hyperpod_constructs.rules.facts.clusters import Cluster, Group, given, groups
 from hyperpod_constructs.rules.facts.networks import SUBNET, Subnet, network_facts
 from hyperpod_constructs.rules.facts.security_groups import GROUP, SecurityGroup, security_groups
 from hyperpod_constructs.rules.template.model import Model, Resource
@@ -51,6 +51,11 @@ class NodeGroup:
     def lacks_efa(self) -> bool:
         """Whether none of its nodes can have EFA."""
         return bool(self.group.types) and all(kind.efa_interfaces == 0 for kind in self.group.types or ())
+
+    @property
+    def has_scripts(self) -> bool:
+        """Whether its nodes surely fetch lifecycle scripts from S3 when they are created."""
+        return given(self.group.get("LifeCycleConfig", "SourceS3Uri")) is True
 
     @cached_property
     def network_path(self) -> tuple[str | int, ...]:

@@ -50,6 +50,16 @@ def test_a_public_subnet_without_endpoint_cuts_nodes_off() -> None:
     assert "controller, login, workers" in finding.message
 
 
+def test_nodes_without_scripts_can_come_up_in_public() -> None:
+    """Slurm from the image alone needs neither scripts nor the internet."""
+    template = in_public(slurm())
+    del template["Resources"]["S3Endpoint"]
+    for group in properties(template, "Cluster")["InstanceGroups"]:
+        del group["LifeCycleConfig"]
+
+    assert rules_of(template) == ["HP-NET-011"]
+
+
 def test_a_public_subnet_is_refused_on_eks() -> None:
     assert rules_of(in_public(eks())) == ["HP-NET-010"]
 

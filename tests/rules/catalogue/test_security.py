@@ -168,14 +168,26 @@ def test_groups_of_others_are_not_judged() -> None:
     assert rules_of(template) == []
 
 
+NOWHERE = {"IpProtocol": "icmp", "FromPort": 252, "ToPort": 86, "CidrIp": "255.255.255.255/32"}
+
+
 def test_nodes_must_get_out() -> None:
     template = slurm()
-    dummy = {"IpProtocol": "icmp", "FromPort": 252, "ToPort": 86, "CidrIp": "255.255.255.255/32"}
-    properties(template, "NodeGroup")["SecurityGroupEgress"] = [dummy]
+    properties(template, "NodeGroup")["SecurityGroupEgress"] = [NOWHERE]
 
     (finding,) = findings(template)
 
     assert (finding.rule, finding.level, finding.resource) == ("HP-NET-006", Level.ERROR, "NodeGroup")
+
+
+def test_nodes_that_need_nothing_need_not_get_out() -> None:
+    """Slurm from the image alone needs neither scripts nor the internet."""
+    template = slurm()
+    properties(template, "NodeGroup")["SecurityGroupEgress"] = [NOWHERE]
+    for group in properties(template, "Cluster")["InstanceGroups"]:
+        del group["LifeCycleConfig"]
+
+    assert rules_of(template) == []
 
 
 @pytest.mark.parametrize(
