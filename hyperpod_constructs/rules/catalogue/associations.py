@@ -68,7 +68,7 @@ def links_are_few(model: Model) -> Iterator[Hit]:
 @rule(
     "HP-FSX-041",
     Level.ERROR,
-    title="associations of a file system have directories apart",
+    title="associations of a file system link separate directories",
     why=_REFUSED,
     fix="choose directories of which none is in another; / only as the single one",
     allowed="a directory outside all others that are linked",
@@ -89,7 +89,7 @@ def directories_are_apart(model: Model) -> Iterator[Hit]:
 @rule(
     "HP-FSX-042",
     Level.ERROR,
-    title="associations of a file system have prefixes apart",
+    title="associations of a file system link separate prefixes",
     why=_REFUSED,
     fix="choose prefixes of which none is in another",
     allowed="a prefix outside all others that are linked",
@@ -149,9 +149,9 @@ def _terminated(path: Value) -> tuple[Part, ...]:
 
 @rule(
     "HP-FSX-044",
-    Level.ERROR,
+    Level.WARNING,
     title="deletions are exported only to buckets with versions",
-    why="every file that is deleted is deleted in the bucket too, which holds the only other copy",
+    why="a file that somebody deletes is deleted in the bucket too, which holds the only other copy",
     fix="set VersioningConfiguration: {Status: Enabled} on the bucket, or leave DELETED out of AutoExportPolicy",
     allowed="NEW and CHANGED; DELETED with a versioned bucket",
     source="https://docs.aws.amazon.com/fsx/latest/LustreGuide/autoexport-data-repo-dra.html",
@@ -208,7 +208,7 @@ def _without_links(system: Lustre) -> str | None:
     "HP-FSX-046",
     Level.ERROR,
     title="a file system with associations keeps no automatic backups",
-    why="FSx does not back up a file system that is linked to S3, and refuses the one or the other",
+    why="FSx cannot back up a file system that is linked to S3: it refuses the backups or the association",
     fix="set AutomaticBackupRetentionDays to 0 (the bucket holds the data), or link a second file system",
     allowed="0",
     source="https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-backups-fsx.html",
@@ -227,7 +227,8 @@ def linked_ones_keep_no_backups(model: Model) -> Iterator[Hit]:
     Level.ERROR,
     title="a file system is linked in one way",
     why=_REFUSED,
-    fix="leave ImportPath, ExportPath and AutoImportPolicy of the file system out: the association does what they do",
+    fix="leave ImportPath, ExportPath, AutoImportPolicy and ImportedFileChunkSize of the file system out: the association "
+    "does what they do",
     allowed="associations, or ImportPath",
     source=_API,
     silences=("HP-FSX-011",),

@@ -18,10 +18,15 @@ _GROUP = f"{_API}API_ClusterInstanceGroupSpecification.html"
 _SLURM_SCALING = f"{_GUIDE}sagemaker-hyperpod-scaling-slurm.html"
 _CONTINUOUS = "write NodeProvisioningMode: Continuous"
 
-# https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_SearchTrainingPlanOfferings.html, botocore 1.44.5
+_CREATION = f"{_GUIDE}sagemaker-hyperpod-eks-operate-cli-command-create-cluster.html"
+_PLANS = f"{_GUIDE}reserve-capacity-with-training-plans.html"
+
+# What the API of training plans lists (ReservedCapacityInstanceType of botocore 1.44.5), and what the guide lists beyond it
 _PLANNED_TYPES = frozenset(
     f"ml.{name}"
     for name in (
+        "g6.xlarge",
+        "g6.4xlarge",
         "p4d.24xlarge",
         "p4de.24xlarge",
         "p5.4xlarge",
@@ -61,10 +66,10 @@ def types_are_given_once(model: Model) -> Iterator[Hit]:
     "HP-CAP-002",
     Level.ERROR,
     title="several instance types need continuous provisioning",
-    why="the service refuses InstanceRequirements where capacity is all or nothing",
+    why="without continuous provisioning the service refuses InstanceRequirements",
     fix=f"{_CONTINUOUS}, or name one InstanceType",
     allowed="InstanceRequirements with NodeProvisioningMode Continuous",
-    source=f"{_API}API_ClusterInstanceRequirements.html",
+    source=_CREATION,
 )
 @alike_groups_once
 def flexible_groups_are_continuous(model: Model) -> Iterator[Hit]:
@@ -76,12 +81,12 @@ def flexible_groups_are_continuous(model: Model) -> Iterator[Hit]:
 
 @rule(
     "HP-CAP-003",
-    Level.WARNING,
+    Level.ERROR,
     title="each instance type of a group is listed once",
-    why="the order of the list is the order of preference; a type that stands twice has two ranks",
+    why="the service takes no list with a type twice: the order of the list is the order of preference",
     fix="name each type once, the preferred first",
     allowed="types that differ",
-    source=f"{_API}API_ClusterInstanceRequirements.html",
+    source=_CREATION,
 )
 def types_are_listed_once(model: Model) -> Iterator[Hit]:
     for _, group in groups(model):
@@ -95,7 +100,7 @@ def types_are_listed_once(model: Model) -> Iterator[Hit]:
     Level.ERROR,
     title="a group has one kind of capacity: on demand, spot or a training plan",
     why="the service refuses a group that asks for two",
-    fix="keep the one that is meant",
+    fix="keep one of OnDemand, Spot and TrainingPlanArn",
     allowed="one of CapacityRequirements.OnDemand, CapacityRequirements.Spot and TrainingPlanArn",
     source=f"{_GUIDE}sagemaker-hyperpod-spot.html",
 )
@@ -115,7 +120,7 @@ def capacity_is_of_one_kind(model: Model) -> Iterator[Hit]:
     "HP-CAP-005",
     Level.ERROR,
     title="spot capacity needs EKS and continuous provisioning",
-    why="the service refuses it on Slurm, and where capacity is all or nothing",
+    why="the service refuses it on Slurm, and without continuous provisioning",
     fix=f"take on-demand capacity, or on EKS {_CONTINUOUS}",
     allowed="CapacityRequirements.Spot on EKS with NodeProvisioningMode Continuous",
     source=f"{_GUIDE}sagemaker-hyperpod-spot.html",
@@ -170,7 +175,7 @@ def continuous_clusters_are_configured_through_the_api(model: Model) -> Iterator
     "HP-CAP-008",
     Level.ERROR,
     title="a KMS key for volumes needs continuous provisioning",
-    why="the service refuses keys of the user where capacity is all or nothing",
+    why="without continuous provisioning the service takes no key of your own",
     fix=f"{_CONTINUOUS}, or leave VolumeKmsKeyId out",
     allowed="VolumeKmsKeyId with NodeProvisioningMode Continuous",
     source=f"{_GUIDE}smcluster-cmk.html",
@@ -212,7 +217,7 @@ def autoscaling_has_what_it_needs(model: Model) -> Iterator[Hit]:
     why="a plan reserves one of these types; a group of another type can never draw on it",
     fix="take the plan's instance type, or leave TrainingPlanArn out",
     allowed=", ".join(sorted(_PLANNED_TYPES)),
-    source=f"{_API}API_SearchTrainingPlanOfferings.html",
+    source=f"{_PLANS}#training-plans-supported-instances-and-regions",
 )
 def plans_are_for_planned_types(model: Model) -> Iterator[Hit]:
     for _, group in groups(model):
@@ -229,7 +234,7 @@ def plans_are_for_planned_types(model: Model) -> Iterator[Hit]:
     why="reserved capacity is in one zone of one region; a cluster elsewhere cannot use it",
     fix="deploy to the plan's region, or name a plan of this one",
     allowed="a plan of the region of the stack",
-    source=f"{_GUIDE}reserve-capacity-with-training-plans.html",
+    source=_PLANS,
 )
 def plans_are_of_this_region(model: Model) -> Iterator[Hit]:
     for _, group in groups(model):

@@ -15,6 +15,7 @@ from hyperpod_constructs.rules.rule import rule
 from hyperpod_constructs.rules.template.model import Model, Resource
 
 _LUSTRE_DOCS = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html"
+_CREATION_FAILS = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/cannot-create-fs.html"
 _EFA_DOCS = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/efa-file-systems.html"
 _LNET = range(988, 989)
 _OTHERS = range(1018, 1024)
@@ -66,10 +67,11 @@ def _shown(ports: range) -> str:
     "HP-FSX-020",
     Level.ERROR,
     title="the security group of a Lustre file system lets its own servers talk",
-    why="FSx checks TCP 988 when it creates the file system, and answers InvalidNetworkSettings",
+    why='FSx checks TCP 988 when it creates the file system, and refuses it with InvalidNetworkSettings: its security groups "do '
+    'not permit Lustre LNET network traffic on port 988"',
     fix="add an ingress and an egress rule of the group to itself for TCP 988, and for TCP 1018-1023",
     allowed="TCP 988 from and to the file system's own group",
-    source=_LUSTRE_DOCS,
+    source=f"{_CREATION_FAILS}#fs-create-fails-port988",
     silences=("HP-FSX-021", "HP-FSX-022", "HP-FSX-024", "HP-FSX-025"),
 )
 def lustre_admits_itself(model: Model) -> Iterator[Hit]:
@@ -103,10 +105,11 @@ def lustre_admits_itself_on_all_ports(model: Model) -> Iterator[Hit]:
     "HP-FSX-022",
     Level.ERROR,
     title="a file system with EFA lets all traffic through to itself, by its group's id",
-    why="EFA traffic is matched by group id and has no ports: FSx refuses the file system, or clients fall back to TCP",
+    why='EFA traffic has no ports, and no rule for a block lets it through: FSx answers "Insufficient security group permissions '
+    'to create an EFA-enabled file system"',
     fix="add an ingress and an egress rule with IpProtocol -1 that name the group itself",
     allowed="all protocols from and to the group itself, by its id",
-    source=_EFA_DOCS,
+    source=f"{_CREATION_FAILS}#fs-create-fails-efa",
     silences=("HP-FSX-024", "HP-FSX-025"),
 )
 def efa_lustre_admits_itself(model: Model) -> Iterator[Hit]:
@@ -124,10 +127,10 @@ def efa_lustre_admits_itself(model: Model) -> Iterator[Hit]:
 
 @rule(
     "HP-FSX-023",
-    Level.WARNING,
+    Level.ERROR,
     title="Lustre file systems await the rules that their creation needs",
-    why="FSx checks TCP 988 when it creates the file system: rules that CloudFormation makes at the same time can come a second "
-    "too late, and the creation fails with InvalidNetworkSettings",
+    why="FSx checks TCP 988 as soon as it is asked for the file system: rules that CloudFormation makes at the same time come too "
+    "late, and the creation fails with InvalidNetworkSettings",
     fix="name the rules in DependsOn of the file system (in the CDK: file_system.node.add_dependency(rule)), or write those for "
     "blocks into the group",
     allowed="DependsOn on a rule for TCP 988 in each direction",
@@ -142,7 +145,7 @@ def lustre_awaits_its_rules(model: Model) -> Iterator[Hit]:
         late = [rule_ for direction in _DIRECTIONS for rule_ in _late(system.resource, side, direction)]
         if late:
             names = ", ".join(dict.fromkeys(rule_.resource.logical_id for rule_ in late))
-            yield Hit(system.resource, (), f"it does not await {names}, without which its creation fails now and then")
+            yield Hit(system.resource, (), f"it does not await {names}, without which its creation fails")
 
 
 def _late(file_system: Resource, side: _Side, direction: Direction) -> list[GroupRule]:
@@ -165,9 +168,9 @@ def _opens(one: GroupRule, side: _Side) -> bool:
 
 @rule(
     "HP-FSX-024",
-    Level.ERROR,
+    Level.WARNING,
     title="nodes reach the file systems that they mount",
-    why="the mount hangs until the node is given up, and with it the creation",
+    why="the mount times out: nodes come up without the file system, or not at all",
     fix="add rules between the two groups: Lustre TCP 988 and 1018-1023 out of and into both, NFS TCP 2049 out of the nodes and "
     "into the file system; with EFA all traffic, by group id",
     allowed="Lustre: TCP 988 and 1018-1023 both ways; NFS: TCP 2049 from the nodes",

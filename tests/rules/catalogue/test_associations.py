@@ -92,7 +92,7 @@ def test_deletions_are_exported_to_a_bucket_without_versions(versioning: object)
 
     properties(template, "Data")["VersioningConfiguration"] = versioning
     (finding,) = findings(template)
-    assert (finding.rule, finding.level, finding.resource) == ("HP-FSX-044", Level.ERROR, "Link")
+    assert (finding.rule, finding.level, finding.resource) == ("HP-FSX-044", Level.WARNING, "Link")
     assert finding.path == "Properties/S3/AutoExportPolicy/Events"
     assert "one rm -rf on the file system would empty it for good" in finding.message
 

@@ -100,6 +100,12 @@ CASES = [
         {f"{WORKERS}/InstanceType": "ml.g5.48xlarge", f"{WORKERS}/TrainingPlanArn": PLAN},
         {f"{WORKERS}/TrainingPlanArn": PLAN},
     ),
+    Case(
+        "HP-CAP-010",
+        slurm(),
+        {f"{WORKERS}/InstanceType": "ml.g6.2xlarge", f"{WORKERS}/TrainingPlanArn": PLAN},
+        {f"{WORKERS}/InstanceType": "ml.g6.4xlarge", f"{WORKERS}/TrainingPlanArn": PLAN},
+    ),
 ]
 
 

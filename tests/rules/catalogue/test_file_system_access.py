@@ -72,7 +72,7 @@ def test_lustre_needs_its_ports_both_ways(absent: str, expected: str, message: s
     (finding,) = findings(without(apart(), absent))
 
     assert finding.rule == expected
-    assert finding.level is (Level.WARNING if expected == "HP-FSX-021" else Level.ERROR)
+    assert finding.level is (Level.ERROR if expected == "HP-FSX-020" else Level.WARNING)
     assert (finding.resource, finding.path) == ("FileSystem", "Properties/SecurityGroupIds")
     assert message in finding.message
 
@@ -108,7 +108,7 @@ def test_the_file_system_awaits_its_rules(absent: list[str]) -> None:
 
     (finding,) = findings(template)
 
-    assert (finding.rule, finding.level, finding.resource) == ("HP-FSX-023", Level.WARNING, "FileSystem")
+    assert (finding.rule, finding.level, finding.resource) == ("HP-FSX-023", Level.ERROR, "FileSystem")
     assert all(name in finding.message for name in absent)
 
 
@@ -167,7 +167,7 @@ def test_efa_needs_all_traffic() -> None:
 def test_efa_lacks_a_rule(absent: str, expected: str) -> None:
     (finding,) = findings(without(with_efa(), absent))
 
-    assert (finding.rule, finding.level) == (expected, Level.ERROR)
+    assert (finding.rule, finding.level) == (expected, Level.ERROR if expected == "HP-FSX-022" else Level.WARNING)
     assert "all traffic" in finding.message
 
 
