@@ -108,8 +108,8 @@ def test_a_group_is_a_value() -> None:
         ({"instance_type": ()}, "instance_type lists 0 types; the service takes 1 to 20"),
         ({"instance_type": (P5, P5)}, "ml.p5.48xlarge is listed more than once; name each instance type once"),
         ({"partition": "gpu", "node_type": SlurmNodeType.LOGIN}, "partition 'gpu' on a Login group; only Compute groups have one"),
-        ({"ebs_volumes": (EbsVolume(size_gb=1), EbsVolume(size_gb=2))}, "2 of secondary volume given; the service takes one"),
-        ({"file_systems": (LUSTRE, LUSTRE)}, "2 of Lustre file system given; the service takes one per group"),
+        ({"ebs_volumes": (EbsVolume(size_gb=1), EbsVolume(size_gb=2))}, "2 secondary volumes given; the service takes one"),
+        ({"file_systems": (LUSTRE, LUSTRE)}, "2 Lustre file systems given; the service takes one per group"),
         ({"file_systems": (LUSTRE, OpenZfsMount(dns_name="z", mount_path="/fsx"))}, "two file systems at '/fsx'"),
         (
             {"instance_type": ClusterInstanceType.M5_XLARGE, "deep_health_checks": (DeepHealthCheck.INSTANCE_STRESS,)},

@@ -55,7 +55,7 @@ def repeated_types(names: Sequence[str]) -> Mistake | None:
 
 def too_many_of_kind(count: int, kind: str) -> Mistake:
     """More than one volume or file system of a kind on a group."""
-    return Mistake(f"{count} of {kind} given", "the service takes one per group: leave the others out")
+    return Mistake(f"{count} {kind}s given", "the service takes one per group: leave the others out")
 
 
 def shared_mount_path(paths: Sequence[str]) -> Mistake | None:
@@ -88,9 +88,12 @@ def second_of_node_type(node_type: str, first: str, second: str) -> Mistake:
     )
 
 
-def misplaced_partition(node_type: str, partition: str) -> Mistake:
-    """A partition on nodes that run no jobs."""
-    return Mistake(f"partition {partition!r} on a {node_type} group", "only Compute groups have one: leave it out")
+def misplaced_partition(node_type: str, partition: str | None) -> Mistake:
+    """A partition on nodes that run no jobs; ``None`` if its name is not known."""
+    return Mistake(
+        f"{'a partition' if partition is None else f'partition {partition!r}'} on a {node_type} group",
+        "only Compute groups have one: leave it out",
+    )
 
 
 def checks_without_accelerator(types: Sequence[str]) -> Mistake:

@@ -16,8 +16,7 @@ from hyperpod_constructs.rules.template.model import Model, Resource
 from hyperpod_constructs.rules.template.values import ABSENT, as_int, as_items, as_str, resource_of
 
 _PATH = ("Orchestrator", "Slurm", "AccountingDatabase")
-_TEMPLATE_REFERENCE = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/"
-_SOURCE = f"{_TEMPLATE_REFERENCE}aws-properties-sagemaker-cluster-clusteraccountingdatabase.html"
+_SOURCE = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterAccountingDatabase.html"
 _DEFAULT_PORT = 3306
 _KEYS = ("username", "password")
 _MYSQL = re.compile(r"mysql|mariadb|^aurora$", re.IGNORECASE)
@@ -74,7 +73,7 @@ def the_port_is_the_database_s(model: Model) -> Iterator[Hit]:
     why="slurmdbd runs on the controller; if a security group is in its way, it never connects and jobs are not accounted",
     fix="let the nodes' security group out to the database's, and the database's group let it in, on the database's port",
     allowed="rules in both groups for TCP and the database's port",
-    source="https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/Overview.RDSSecurityGroups.html",
+    source=_SOURCE,
 )
 def the_controller_reaches_the_database(model: Model) -> Iterator[Hit]:
     for cluster, database in _databases(model):

@@ -44,9 +44,10 @@ _NEED: Mapping[str, tuple[str, ...]] = {
     Level.WARNING,
     title="add-ons that need nodes come after the HyperPod cluster",
     why="without a node their pods never run, and the add-on fails or is degraded when its time is over",
-    fix="make the add-on depend on the HyperPod cluster",
+    fix="make the add-on depend on the HyperPod cluster (DependsOn)",
     allowed="an add-on that depends on the HyperPod cluster",
-    source="https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-console-ui-governance-setup.html",
+    source="https://docs.aws.amazon.com/sagemaker/latest/dg/"
+    "sagemaker-hyperpod-eks-operate-console-ui-governance-setup-task-governance.html",
 )
 def addons_come_after_nodes(model: Model) -> Iterator[Hit]:
     for cluster, eks in joined(model):
@@ -83,7 +84,7 @@ def nodes_do_not_await_addons(model: Model) -> Iterator[Hit]:
     Level.WARNING,
     title="add-ons come after the add-ons that they need",
     why="an operator that finds no certificates or no identity fails its first start, and the deployment with it",
-    fix="make the add-on depend on the other",
+    fix="make the add-on depend on those that it needs (DependsOn)",
     allowed="an add-on that depends on those it needs",
     source=_OPERATOR_GUIDE,
 )
@@ -120,7 +121,7 @@ def identities_have_an_agent(model: Model) -> Iterator[Hit]:
     "HP-EKS-024",
     Level.ERROR,
     title="roles of pod identities trust pods.eks.amazonaws.com with sts:AssumeRole and sts:TagSession",
-    why="EKS refuses the association of a role that its agent cannot assume",
+    why='EKS answers "Trust policy of the role provided is invalid" to the association',
     fix="let the role's trust policy allow both actions to pods.eks.amazonaws.com",
     allowed="sts:AssumeRole and sts:TagSession by pods.eks.amazonaws.com",
     source="https://docs.aws.amazon.com/eks/latest/userguide/pod-id-role.html",
@@ -177,7 +178,7 @@ def the_operator_s_identity_is_separate(model: Model) -> Iterator[Hit]:
     Level.WARNING,
     title="the training operator comes after its pod identity",
     why="pods get an identity only when they start: an operator that was there first has none until somebody restarts it",
-    fix="make the add-on depend on the association",
+    fix="make the add-on depend on the association (DependsOn)",
     allowed="an add-on that depends on its association",
     source=_POD_IDENTITIES,
 )

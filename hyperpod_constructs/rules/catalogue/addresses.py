@@ -24,7 +24,8 @@ Needs = dict[str, int]
     "provision, and the block of a subnet cannot be changed",
     fix="make the subnet larger now (a /16 holds 2,047 nodes of 32 cards), spread the groups over subnets, or lower the counts",
     allowed="no more than the addresses of the subnet, without the five that AWS keeps",
-    source="https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html",
+    source="https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html"
+    "#sagemaker-hyperpod-prerequisites-optional-vpc",
 )
 def subnets_hold_the_nodes(model: Model) -> Iterator[Hit]:
     """One hit for each set of subnets that is too small for the groups that can be nowhere else, with what else is in it."""

@@ -34,10 +34,10 @@ def _shown(version: tuple[int, int]) -> str:
     "HP-EKS-001",
     Level.ERROR,
     title="a cluster on EKS has a VpcConfig",
-    why="its nodes must be in the network of the Kubernetes cluster; the service refuses the cluster without",
+    why="its nodes must be in the network of the Kubernetes cluster, and the service refuses a cluster on EKS without a VpcConfig",
     fix="write VpcConfig with private subnets and a security group of that VPC",
     allowed="VpcConfig in the VPC of the Kubernetes cluster",
-    source=_PREREQUISITES,
+    source=f"{_GUIDE}sagemaker-hyperpod-prerequisites.html#sagemaker-hyperpod-prerequisites-optional-vpc",
 )
 def the_network_is_given(model: Model) -> Iterator[Hit]:
     for cluster in clusters(model):
@@ -86,7 +86,7 @@ def the_version_is_not_too_new(model: Model) -> Iterator[Hit]:
     "HP-EKS-004",
     Level.ERROR,
     title="the Kubernetes cluster authenticates by its API",
-    why="HyperPod gives its nodes and itself access by access entries, which the mode CONFIG_MAP has not",
+    why="HyperPod gives its nodes and itself access by access entries, which the mode CONFIG_MAP does not have",
     fix="write AccessConfig.AuthenticationMode: API_AND_CONFIG_MAP",
     allowed=" or ".join(_MODES),
     source=_PREREQUISITES,
@@ -104,7 +104,7 @@ def access_entries_are_possible(model: Model) -> Iterator[Hit]:
     "HP-EKS-005",
     Level.ERROR,
     title="groups of a cluster on EKS have no SlurmConfig",
-    why="the service refuses the settings of the other orchestrator",
+    why="the service refuses Slurm's settings on a cluster that Kubernetes orchestrates",
     fix="leave SlurmConfig out",
     allowed="SlurmConfig with Orchestrator.Slurm",
     source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterSlurmConfig.html",
@@ -123,7 +123,7 @@ def groups_have_no_slurm(model: Model) -> Iterator[Hit]:
     "HP-EKS-006",
     Level.WARNING,
     title="groups of a cluster on EKS run their scripts by OnCreate",
-    why="OnInitComplete extends the image's set-up of Slurm; nodes of EKS run OnCreate",
+    why="OnInitComplete extends what the image sets up for Slurm; on EKS every group needs OnCreate",
     fix="name the entry point in OnCreate",
     allowed="OnCreate",
     source=f"{_GUIDE}sagemaker-hyperpod-eks-operate-cli-command-create-cluster.html",
@@ -142,9 +142,9 @@ def scripts_run_on_create(model: Model) -> Iterator[Hit]:
     Level.WARNING,
     title="file systems of a cluster on EKS are mounted by a CSI driver",
     why="the service mounts file systems on the nodes of Slurm clusters only; pods get theirs from a persistent volume",
-    fix="leave the mount out, and install the add-on aws-fsx-csi-driver",
+    fix="leave FsxLustreConfig and FsxOpenZfsConfig out, and install the add-on aws-fsx-csi-driver",
     allowed="FsxLustreConfig and FsxOpenZfsConfig on Slurm",
-    source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterFsxLustreConfig.html",
+    source=f"{_GUIDE}smcluster-getting-started-slurm-cli.html#smcluster-getting-started-slurm-cli-fsx-vpc",
 )
 @alike_groups_once
 def file_systems_are_volumes(model: Model) -> Iterator[Hit]:
@@ -161,7 +161,7 @@ def file_systems_are_volumes(model: Model) -> Iterator[Hit]:
     Level.ERROR,
     title="the Helm chart of HyperPod is installed before the cluster is created",
     why='the service answers "missing one or more required dependencies"',
-    fix="make the HyperPod cluster depend on the chart",
+    fix="make the HyperPod cluster depend on the chart (DependsOn)",
     allowed="a cluster that depends on the chart",
     source=f"{_GUIDE}sagemaker-hyperpod-eks-install-packages-using-helm-chart.html",
 )
@@ -198,7 +198,7 @@ def the_cni_knows_hyperpod(model: Model) -> Iterator[Hit]:
     "HP-EKS-010",
     Level.WARNING,
     title="tiered storage takes 20 to 100 percent of the memory of a node",
-    why="the API takes any percentage, but the guide promises nothing below 20; checkpoints then do not fit",
+    why="the API takes any percentage, but the guide gives 20 to 100: with less, checkpoints may not fit",
     fix="write InstanceMemoryAllocationPercentage 20 or more, or leave it out",
     allowed="20 to 100",
     source=f"{_GUIDE}managed-tier-checkpointing-setup.html",

@@ -63,7 +63,7 @@ def throughput_is_offered(model: Model) -> Iterator[Hit]:
     why=_REFUSED,
     fix="write StorageCapacity in GiB: 1200, 2400, or more by 2400",
     allowed="1200 or a multiple of 2400; larger steps for EFA, HDD and SCRATCH_1",
-    source="https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-storage-capacity.html",
+    source="https://docs.aws.amazon.com/fsx/latest/LustreGuide/getting-started.html#getting-started-step1",
 )
 def capacity_is_offered(model: Model) -> Iterator[Hit]:
     """The figure is missing, or between the steps."""
@@ -100,7 +100,8 @@ def efa_is_possible(model: Model) -> Iterator[Hit]:
         if system.deployment not in (None, "PERSISTENT_2"):
             yield Hit(system.resource, path, f"EfaEnabled on a {system.deployment} file system", found=True)
         elif system.has("MetadataConfiguration") is False:
-            yield Hit(system.resource, path, "EfaEnabled without a MetadataConfiguration", found=True)
+            fix = None if system.storage != TIERING else "write MetadataConfiguration: {Mode: USER_PROVISIONED, Iops: 6000}"
+            yield Hit(system.resource, path, "EfaEnabled without a MetadataConfiguration", found=True, fix=fix)
         elif system.region in lustre.REGIONS_WITHOUT_EFA:
             message = f"EfaEnabled in {system.region}, which has no file systems with EFA"
             yield Hit(system.resource, path, message, found=True, fix="leave EfaEnabled out, or take another region")
@@ -342,7 +343,7 @@ def links_are_of_their_kind(model: Model) -> Iterator[Hit]:
     Level.ERROR,
     title="OpenZFS file systems have a throughput that is offered",
     why=_REFUSED,
-    fix="take a throughput of the deployment type",
+    fix="write a ThroughputCapacity that the deployment type offers",
     allowed="*_1: 64 and doubled to 2048, 3072, 4096; *_2 and MULTI_AZ_1: 160 and doubled to 2560, 3840, 5120, 7680, 10240",
     source=_OPENZFS_API,
 )

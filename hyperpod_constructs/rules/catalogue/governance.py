@@ -15,7 +15,8 @@ from hyperpod_constructs.rules.template.values import parts_of, resource_of
 
 _ADDON = "amazon-sagemaker-hyperpod-taskgovernance"
 _POLICIES = ("AWS::SageMaker::ClusterSchedulerConfig", "AWS::SageMaker::ComputeQuota")
-_SETUP = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-console-ui-governance-setup.html"
+_GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
+_SETUP = f"{_GUIDE}sagemaker-hyperpod-eks-operate-console-ui-governance-setup-task-governance.html"
 _KUEUE = re.compile(r"kueue", re.IGNORECASE)
 
 
@@ -33,7 +34,7 @@ def _policies(model: Model) -> Iterator[tuple[Resource, Cluster]]:
     Level.ERROR,
     title="scheduling policies and quotas are for clusters on EKS",
     why="the service refuses them for a Slurm cluster, which has priorities, associations and limits of its own",
-    fix="leave them out, and write Slurm's own",
+    fix="leave them out, and set priorities and limits in Slurm (sacctmgr)",
     allowed="the ARN of a cluster with Orchestrator.Eks",
     source=_SETUP,
 )
@@ -41,7 +42,8 @@ def policies_are_for_eks(model: Model) -> Iterator[Hit]:
     for policy, cluster in _policies(model):
         if cluster.on_eks is False:
             text = f"{policy.logical_id} is for {cluster.resource.logical_id}, which Slurm schedules"
-            yield hit(policy, ("ClusterArn",), Mistake(text, "leave it out"), policy.get("ClusterArn"))
+            fix = "leave it out, and set priorities and limits in Slurm (sacctmgr)"
+            yield hit(policy, ("ClusterArn",), Mistake(text, fix), policy.get("ClusterArn"))
 
 
 @rule(
@@ -49,7 +51,7 @@ def policies_are_for_eks(model: Model) -> Iterator[Hit]:
     Level.WARNING,
     title="scheduling policies and quotas come after the add-on of task governance",
     why="the service writes them into objects that the add-on defines; without it the request fails",
-    fix="make them depend on the add-on",
+    fix="make them depend on the add-on (DependsOn)",
     allowed=f"a policy that depends on {_ADDON}",
     source=_SETUP,
 )

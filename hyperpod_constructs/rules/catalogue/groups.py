@@ -15,6 +15,8 @@ from hyperpod_constructs.rules.template.values import Value, as_bool, as_int, as
 _API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/"
 _GROUP = f"{_API}API_ClusterInstanceGroupSpecification.html"
 _VOLUME = f"{_API}API_ClusterEbsVolumeConfig.html"
+_GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
+_MOUNTS = f"{_GUIDE}smcluster-getting-started-slurm-cli.html#smcluster-getting-started-slurm-cli-fsx-vpc"
 _LUSTRE, _OPEN_ZFS = "FsxLustreConfig", "FsxOpenZfsConfig"
 _DEFAULT_PATHS = {_LUSTRE: "/fsx", _OPEN_ZFS: "/home"}
 
@@ -23,7 +25,7 @@ _DEFAULT_PATHS = {_LUSTRE: "/fsx", _OPEN_ZFS: "/home"}
     "HP-GRP-001",
     Level.ERROR,
     title="names of instance groups are unique, also between plain and restricted groups",
-    why="the service refuses the cluster; a second group of one name has no identity in updates either",
+    why="the service refuses the cluster, whose groups are told apart by their names",
     fix="give each group a name of its own",
     allowed="a name that no other group of the cluster has",
     source=_GROUP,
@@ -41,10 +43,10 @@ def names_are_unique(model: Model) -> Iterator[Hit]:
     "HP-GRP-002",
     Level.ERROR,
     title="MinInstanceCount is at most InstanceCount",
-    why="the service refuses the group; nodes that nobody asked for can never make the minimum",
+    why="the service refuses the group: it can never have more nodes than are asked for",
     fix="raise InstanceCount or lower MinInstanceCount",
     allowed="0 to InstanceCount",
-    source=_GROUP,
+    source=f"{_GUIDE}sagemaker-hyperpod-scaling-slurm.html",
 )
 def minimum_is_within_count(model: Model) -> Iterator[Hit]:
     for _, group in groups(model):
@@ -113,7 +115,7 @@ def _volume_mistake(volume: Value) -> Mistake | None:
     why="the second mount hides the first, and jobs write to the wrong file system",
     fix="write different values of MountPath",
     allowed="paths that differ; without one, Lustre is at /fsx and OpenZFS at /home",
-    source=f"{_API}API_ClusterFsxLustreConfig.html",
+    source=_MOUNTS,
 )
 def mount_paths_differ(model: Model) -> Iterator[Hit]:
     for _, group in groups(model):
@@ -137,7 +139,7 @@ def _mount_paths(group: Group) -> Iterator[str | None]:
     why='the service answers "FSx configurations are only supported for Custom VPC"',
     fix="give the cluster a VpcConfig in the VPC of the file system",
     allowed="FsxLustreConfig and FsxOpenZfsConfig in a cluster with VpcConfig",
-    source="https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-run-jobs-slurm-docker.html",
+    source=_MOUNTS,
 )
 @alike_groups_once
 def mounts_have_a_network(model: Model) -> Iterator[Hit]:
@@ -156,7 +158,7 @@ def mounts_have_a_network(model: Model) -> Iterator[Hit]:
     why="the service refuses a group with a network of its own in a cluster that has none",
     fix="write VpcConfig on the cluster too",
     allowed="OverrideVpcConfig in a cluster with VpcConfig",
-    source="https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html",
+    source=f"{_GUIDE}sagemaker-hyperpod-prerequisites.html#sagemaker-hyperpod-prerequisites-multiple-availability-zones",
 )
 @alike_groups_once
 def overrides_have_something_to_override(model: Model) -> Iterator[Hit]:
@@ -172,7 +174,7 @@ def overrides_have_something_to_override(model: Model) -> Iterator[Hit]:
     "HP-GRP-008",
     Level.ERROR,
     title="network interfaces for EFA are for instance types with EFA",
-    why="EC2 refuses to launch the nodes, hours into the deployment or with no end where capacity is asked for continuously",
+    why="the nodes are never launched: the deployment fails, or with continuous provisioning it tries without end",
     fix="leave NetworkInterface out, or take a type with EFA",
     allowed="NetworkInterface on types with EFA",
     source="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html#efa-instance-types",
@@ -216,10 +218,10 @@ def _skips_checks(cluster: Cluster, group: Group) -> bool:
     "HP-GRP-010",
     Level.WARNING,
     title="deep health checks are for instance types with accelerators",
-    why="other types are skipped: the group is taken to be checked and is not",
+    why="other types are skipped: the group looks checked, and is not",
     fix="leave OnStartDeepHealthChecks out of this group",
     allowed="OnStartDeepHealthChecks on types with GPUs or Neuron devices",
-    source="https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-deep-health-checks.html",
+    source=f"{_GUIDE}sagemaker-hyperpod-eks-resiliency-deep-health-checks.html",
 )
 def checks_have_accelerators(model: Model) -> Iterator[Hit]:
     for cluster, group in groups(model):
@@ -236,7 +238,7 @@ def checks_have_accelerators(model: Model) -> Iterator[Hit]:
     why="it runs collectives between nodes; a single node has no other to talk to",
     fix="keep InstanceStress only",
     allowed="InstanceStress",
-    source="https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-deep-health-checks.html",
+    source=f"{_GUIDE}sagemaker-hyperpod-eks-resiliency-deep-health-checks.html",
 )
 def connectivity_has_two_ends(model: Model) -> Iterator[Hit]:
     for cluster, group in groups(model):
@@ -251,9 +253,9 @@ def connectivity_has_two_ends(model: Model) -> Iterator[Hit]:
     Level.ERROR,
     title="a group with deep health checks has no custom taints",
     why="the checks taint the nodes themselves, and the service allows no other taint in such a group",
-    fix="leave Taints out, or the checks",
+    fix="leave Taints out, or leave OnStartDeepHealthChecks out",
     allowed="Taints in groups without OnStartDeepHealthChecks",
-    source="https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-deep-health-checks.html",
+    source=f"{_GUIDE}sagemaker-hyperpod-eks-resiliency-deep-health-checks.html",
 )
 def checked_groups_have_no_taints(model: Model) -> Iterator[Hit]:
     for cluster, group in groups(model):
@@ -271,7 +273,7 @@ def checked_groups_have_no_taints(model: Model) -> Iterator[Hit]:
     why="the checks of a Slurm cluster run on its compute nodes only",
     fix="leave OnStartDeepHealthChecks out of this group",
     allowed="OnStartDeepHealthChecks on Compute groups",
-    source="https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-resiliency-slurm.html",
+    source=f"{_GUIDE}sagemaker-hyperpod-resiliency-slurm-deep-health-checks.html",
 )
 def checks_are_of_compute_nodes(model: Model) -> Iterator[Hit]:
     for cluster, group in groups(model):

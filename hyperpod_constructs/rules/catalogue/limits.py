@@ -45,9 +45,9 @@ def groups_are_not_too_many(model: Model) -> Iterator[Hit]:
     Level.WARNING,
     title=f"a cluster on EKS has at most {_MOST_ON_EKS} instance groups",
     why=f"the API takes {MOST_GROUPS}, but the guide promises {_MOST_ON_EKS} on EKS; a quota can make the deployment fail",
-    fix="merge groups of one kind of node, or ask for the quota before the deployment",
+    fix="merge groups of one kind of node, or ask AWS for the quota before the deployment",
     allowed=f"1 to {_MOST_ON_EKS}",
-    source="https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html",
+    source="https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-create-cluster.html",
 )
 def groups_on_eks_are_not_too_many(model: Model) -> Iterator[Hit]:
     for cluster in clusters(model):

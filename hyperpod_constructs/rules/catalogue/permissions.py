@@ -32,7 +32,7 @@ _MANAGED = "AmazonSageMakerClusterInstanceRolePolicy"
     Level.ERROR,
     title="nodes can read their lifecycle scripts",
     why="nodes cannot fetch their scripts, and the creation of the cluster fails and rolls back",
-    fix="allow the role s3:GetObject on the prefix and s3:ListBucket on the bucket",
+    fix="allow s3:GetObject on the prefix and s3:ListBucket on the bucket, in the role's policy or in the bucket's",
     allowed="s3:GetObject on the prefix of SourceS3Uri and s3:ListBucket on its bucket",
     source=_PREREQUISITES,
     silences=("HP-IAM-019",),
@@ -50,7 +50,7 @@ def scripts_are_readable(model: Model) -> Iterator[Hit]:
     Level.ERROR,
     title="nodes can have interfaces in the cluster's VPC",
     why='the creation of the cluster fails at once, with "Unable to retrieve subnets" or the like',
-    fix="allow the role these actions; the managed policy for nodes does not hold them",
+    fix="allow the role the actions that are missing; the managed policy for nodes does not hold them",
     allowed="what a cluster with VpcConfig needs of EC2",
     source=_PREREQUISITES,
     silences=("HP-IAM-015", "HP-IAM-016"),
@@ -66,9 +66,9 @@ def network_is_allowed(model: Model) -> Iterator[Hit]:
     Level.ERROR,
     title="the controller can read the accounting database's password",
     why="the controller cannot connect to its accounting database, and its set-up fails",
-    fix="allow the controller's role secretsmanager:GetSecretValue on the secret",
+    fix="allow the controller's role secretsmanager:GetSecretValue on the secret, in its policy or in the secret's",
     allowed="secretsmanager:GetSecretValue on SecretArn",
-    source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterSlurmAccountingDatabaseConfig.html",
+    source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterAccountingDatabase.html",
 )
 def accounting_secret_is_readable(model: Model) -> Iterator[Hit]:
     """``AccountingDatabase.SecretArn`` is read as the role of the controller's group."""
@@ -112,8 +112,9 @@ def volume_keys_are_usable(model: Model) -> Iterator[Hit]:
     "HP-IAM-015",
     Level.WARNING,
     title="interfaces of nodes can be tagged, detached and deleted",
-    why="interfaces of nodes that go stay in the subnet, use up its addresses and block its deletion",
-    fix="allow the role these actions on network-interface/*",
+    why="auto-resume cannot replace nodes, and the interfaces of those that go stay in the subnet, use up its addresses and block "
+    "its deletion",
+    fix="allow the role the actions that are missing, on network-interface/*",
     allowed="the actions that take an interface away",
     source=_PREREQUISITES,
 )
@@ -143,7 +144,7 @@ _POD_NETWORK = (
     Level.WARNING,
     title="nodes of EKS can give addresses to pods",
     why="the VPC CNI gives pods no addresses, and nodes stay NotReady",
-    fix="allow the role these actions, or attach AmazonEKS_CNI_Policy",
+    fix="allow the role the actions that are missing, or attach AmazonEKS_CNI_Policy",
     allowed="what the VPC CNI needs of EC2",
     source=_PREREQUISITES,
 )
@@ -160,7 +161,7 @@ def pods_get_addresses(model: Model) -> Iterator[Hit]:
     Level.WARNING,
     title="nodes of EKS can pull images from ECR",
     why="the images of add-ons and of your jobs are not pulled (ImagePullBackOff), and nodes stay NotReady",
-    fix="allow the role these actions, or attach AmazonEC2ContainerRegistryReadOnly",
+    fix="allow the role the actions that are missing, or attach AmazonEC2ContainerRegistryReadOnly",
     allowed="what pulling an image needs of ECR",
     source=_PREREQUISITES,
 )
@@ -207,7 +208,7 @@ _BASE = (
     Level.WARNING,
     title="nodes can write logs and be connected to",
     why="the log of a lifecycle script that fails is empty, and no shell can be opened on a node",
-    fix=f"attach {_MANAGED}, or allow the role these actions",
+    fix=f"attach {_MANAGED}, or allow the role the actions that are missing",
     allowed="logs on /aws/sagemaker/Clusters/* and the channels of Session Manager",
     source=_PREREQUISITES,
 )
@@ -243,7 +244,7 @@ def plans_can_be_used(model: Model) -> Iterator[Hit]:
     Level.WARNING,
     title="autoscaling can add and delete nodes",
     why="Karpenter asks for nodes and none comes, and those that are idle stay",
-    fix="allow the cluster role these actions on the cluster",
+    fix="allow the cluster role the actions that are missing, on the cluster",
     allowed="sagemaker:BatchAddClusterNodes and sagemaker:BatchDeleteClusterNodes",
     source=_AUTOSCALING,
 )

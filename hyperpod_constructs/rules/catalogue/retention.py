@@ -47,7 +47,7 @@ def _loses(resource: Resource, policy: Value) -> bool:
     why="CloudFormation deletes what has no DeletionPolicy together with the stack, or as soon as it leaves the template",
     fix="write DeletionPolicy: RetainExceptOnCreate and UpdateReplacePolicy: Retain (in the CDK: "
     "RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)",
-    allowed="Retain or RetainExceptOnCreate; Snapshot where there are any",
+    allowed="Retain or RetainExceptOnCreate; Snapshot for a type that has snapshots",
     source=_DELETION,
     silences=("HP-RET-002",),
 )
@@ -65,7 +65,7 @@ def data_outlives_the_stack(model: Model) -> Iterator[Hit]:
     title="data outlives its replacement",
     why="a change of what is fixed at creation makes a new, empty resource, and CloudFormation deletes the old one",
     fix="write UpdateReplacePolicy: Retain (in the CDK: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)",
-    allowed="Retain; Snapshot where there are any",
+    allowed="Retain; Snapshot for a type that has snapshots",
     source=_REPLACEMENT,
 )
 def data_outlives_its_replacement(model: Model) -> Iterator[Hit]:
@@ -81,7 +81,8 @@ def data_outlives_its_replacement(model: Model) -> Iterator[Hit]:
     Level.WARNING,
     title="a file system that stays keeps its network",
     why="its interfaces stay in the subnet: the deletion of the stack hangs at subnet, group and VPC, and then fails",
-    fix="write DeletionPolicy: RetainExceptOnCreate on them too, or let the file system go with the stack",
+    fix="write DeletionPolicy: RetainExceptOnCreate on its subnet, security groups and VPC too, or let the file system go with the "
+    "stack",
     allowed="Retain or RetainExceptOnCreate on the subnet, the security groups and the VPC of a retained file system",
     source="https://docs.aws.amazon.com/vpc/latest/userguide/delete-vpc.html",
 )

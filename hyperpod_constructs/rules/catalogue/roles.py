@@ -14,7 +14,7 @@ from hyperpod_constructs.rules.template.model import Model, Resource
 from hyperpod_constructs.rules.template.values import Reference, Text, Value, as_items, at, resource_of
 
 _PREREQUISITES = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html"
-_RACE = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-attribute-dependson.html"
+_RACE = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-dependson.html"
 _AWAIT = "name the policies in the cluster's DependsOn (in the CDK: cluster.node.add_dependency(policy)), or write them in the role"
 _NODES = "sagemaker.amazonaws.com"
 _AUTOSCALING = "hyperpod.sagemaker.amazonaws.com"
@@ -115,7 +115,7 @@ def policies_are_awaited(model: Model) -> Iterator[Hit]:
     "HP-IAM-006",
     Level.WARNING,
     title="iam:PassRole names the roles",
-    why="whoever holds it can hand any role of the account to a service that runs his code, and so has all their permissions",
+    why="whoever holds it can hand any role of the account to a service that runs their code, and so has all its permissions",
     fix="name the ARNs of the cluster's roles, or limit the services with a condition on iam:PassedToService",
     allowed="ARNs of roles, or a condition",
     source="https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_use_passrole.html",

@@ -15,7 +15,9 @@ from hyperpod_constructs.rules.template.model import Model
 from hyperpod_constructs.rules.template.values import resource_of
 
 _API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterLifeCycleConfig.html"
-_BEST_PRACTICES = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-lifecycle-best-practices-slurm.html"
+_GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
+_REFUSED = f"{_GUIDE}smcluster-getting-started-slurm-cli.html#smcluster-getting-started-slurm-cli-validation-errors"
+_MIGRATION = f"{_GUIDE}sagemaker-hyperpod-slurm-api-config-migration.html"
 _READABLE = "sagemaker-"
 
 
@@ -23,18 +25,21 @@ _READABLE = "sagemaker-"
     "HP-SCR-001",
     Level.ERROR,
     title="a group has OnCreate or OnInitComplete, not both",
-    why="the service refuses the group: with OnCreate the script sets everything up, with OnInitComplete the image does",
-    fix="keep OnInitComplete unless the script sets up and starts the scheduler itself",
+    why='the service answers "OnCreate and OnInitComplete in LifeCycleConfig are mutually exclusive": with OnCreate the script '
+    "sets everything up, with OnInitComplete the image does",
+    fix="on Slurm keep OnInitComplete unless the script sets up and starts the scheduler itself, on EKS keep OnCreate",
     allowed="OnCreate, or OnInitComplete",
-    source=_API,
+    source=_REFUSED,
 )
 @alike_groups_once
 def one_entry_point(model: Model) -> Iterator[Hit]:
-    for _, group in groups(model):
+    for cluster, group in groups(model):
         if given(group.get("LifeCycleConfig", "OnCreate")) and given(group.get("LifeCycleConfig", "OnInitComplete")):
             mistake = Mistake(
                 f"instance group {group.label!r} has both OnCreate and OnInitComplete",
-                "keep OnInitComplete unless the script sets up and starts the scheduler itself",
+                "keep OnCreate"
+                if cluster.on_eks
+                else "keep OnInitComplete unless the script sets up and starts the scheduler itself",
             )
             yield group.hit(mistake, "LifeCycleConfig")
 
@@ -42,24 +47,25 @@ def one_entry_point(model: Model) -> Iterator[Hit]:
 @rule(
     "HP-SCR-002",
     Level.ERROR,
-    title="LifeCycleConfig has SourceS3Uri and an entry point, or is left out",
+    title="LifeCycleConfig has SourceS3Uri and an entry point",
     why='the service answers "LifeCycleConfig for instance group is incomplete"',
-    fix="write SourceS3Uri with OnInitComplete or OnCreate, or leave LifeCycleConfig out",
+    fix="write SourceS3Uri with OnInitComplete or OnCreate, or on Slurm leave LifeCycleConfig out",
     allowed="SourceS3Uri with one of OnCreate and OnInitComplete",
-    source=_API,
+    source=_REFUSED,
 )
 @alike_groups_once
 def scripts_are_complete(model: Model) -> Iterator[Hit]:
-    for _, group in groups(model):
+    for cluster, group in groups(model):
         if not given(group.get("LifeCycleConfig")):
             continue
+        fix = "write SourceS3Uri with OnInitComplete or OnCreate, or leave LifeCycleConfig out"
         entries = [given(group.get("LifeCycleConfig", key)) for key in ("OnCreate", "OnInitComplete")]
         lacking = ["SourceS3Uri"] if given(group.get("LifeCycleConfig", "SourceS3Uri")) is False else []
         lacking += ["entry point"] if entries == [False, False] else []
         if lacking:
             mistake = Mistake(
                 f"the lifecycle configuration of instance group {group.label!r} has no {' and no '.join(lacking)}",
-                "write SourceS3Uri with OnInitComplete or OnCreate, or leave LifeCycleConfig out",
+                "write SourceS3Uri with OnCreate" if cluster.on_eks else fix,
             )
             yield group.hit(mistake, "LifeCycleConfig")
 
@@ -72,7 +78,7 @@ def scripts_are_complete(model: Model) -> Iterator[Hit]:
     'provisioning_parameters.json file simultaneously"',
     fix=f"delete {mistakes.LEGACY_FILE} from the scripts, or leave Orchestrator.Slurm and every SlurmConfig out",
     allowed=f"scripts without {mistakes.LEGACY_FILE}",
-    source=_BEST_PRACTICES,
+    source=f"{_MIGRATION}#sagemaker-hyperpod-slurm-api-config-migration-ts-both-configs",
 )
 def configuration_is_in_one_place(model: Model) -> Iterator[Hit]:
     for cluster in clusters(model):
@@ -117,7 +123,7 @@ def scripts_are_readable_by_default(model: Model) -> Iterator[Hit]:
     why="CloudFormation makes both at once: nodes that start before the upload ends find no scripts, and the cluster rolls back",
     fix="make the cluster depend on the upload (DependsOn)",
     allowed="a cluster that depends on the upload",
-    source="https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-attribute-dependson.html",
+    source="https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-dependson.html",
 )
 def uploads_are_awaited(model: Model) -> Iterator[Hit]:
     for cluster in clusters(model):

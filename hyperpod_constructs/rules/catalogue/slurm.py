@@ -22,8 +22,9 @@ from hyperpod_constructs.rules.template.values import as_items, as_str
 
 _API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/"
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
-_SLURM_CONFIG = f"{_API}API_ClusterSlurmConfig.html"
-_BEST_PRACTICES = f"{_GUIDE}sagemaker-hyperpod-lifecycle-best-practices-slurm.html"
+_GETTING_STARTED = f"{_GUIDE}smcluster-getting-started-slurm-cli.html"
+_REFUSED = f"{_GETTING_STARTED}#smcluster-getting-started-slurm-cli-validation-errors"
+_MIGRATION = f"{_GUIDE}sagemaker-hyperpod-slurm-api-config-migration.html"
 
 
 def _slurm_clusters(model: Model) -> Iterator[Cluster]:
@@ -48,7 +49,7 @@ def _knows_node_types(cluster: Cluster) -> bool:
     why='the service answers "Cluster must have exactly one InstanceGroup with Controller node type"',
     fix="give one group SlurmConfig.NodeType: Controller",
     allowed="exactly one Controller group",
-    source=_BEST_PRACTICES,
+    source=_REFUSED,
     silences=("HP-SLM-004",),
 )
 def a_controller_exists(model: Model) -> Iterator[Hit]:
@@ -61,10 +62,10 @@ def a_controller_exists(model: Model) -> Iterator[Hit]:
     "HP-SLM-002",
     Level.ERROR,
     title="a Slurm cluster has one Controller group and at most one Login group",
-    why="the service refuses a second one",
+    why='the service refuses a second one ("SlurmConfig for InstanceGroups may only have one Controller Group")',
     fix="make the other group Compute",
     allowed="one Controller group, none or one Login group",
-    source=_BEST_PRACTICES,
+    source=f"{_MIGRATION}#sagemaker-hyperpod-slurm-api-config-migration-ts-multiple-controllers",
     silences=("HP-SLM-003", "HP-SLM-004"),
 )
 def managing_groups_are_single(model: Model) -> Iterator[Hit]:
@@ -80,10 +81,10 @@ def managing_groups_are_single(model: Model) -> Iterator[Hit]:
     "HP-SLM-003",
     Level.ERROR,
     title="the Controller group has one node",
-    why="a cluster without a controller never starts, and Slurm through the API has no second one",
+    why="without a controller the cluster never starts, and configuration through the API knows no backup controller",
     fix="write InstanceCount: 1",
     allowed="1",
-    source=f"{_GUIDE}sagemaker-hyperpod-scaling-slurm.html",
+    source=f"{_MIGRATION}#sagemaker-hyperpod-slurm-api-config-migration-multihead",
 )
 def the_controller_is_one_node(model: Model) -> Iterator[Hit]:
     for cluster in _slurm_clusters(model):
@@ -99,7 +100,7 @@ def the_controller_is_one_node(model: Model) -> Iterator[Hit]:
     why='the service answers "Partitions can only be assigned to Compute node types", and refuses Compute groups without one',
     fix="write PartitionNames on Compute groups, and there only",
     allowed="one name in PartitionNames of a Compute group",
-    source=_SLURM_CONFIG,
+    source=_REFUSED,
 )
 def compute_nodes_have_partitions(model: Model) -> Iterator[Hit]:
     for cluster in _slurm_clusters(model):
@@ -107,7 +108,7 @@ def compute_nodes_have_partitions(model: Model) -> Iterator[Hit]:
             names = group.get("SlurmConfig", "PartitionNames")
             listed = as_items(names)
             if listed and group.node_type in ("Controller", "Login"):
-                mistake = mistakes.misplaced_partition(group.node_type, as_str(listed[0]) or "of a parameter")
+                mistake = mistakes.misplaced_partition(group.node_type, as_str(listed[0]))
                 yield group.hit(mistake, "SlurmConfig", "PartitionNames")
             elif listed == () and group.node_type == "Compute":
                 mistake = Mistake(f"Compute group {group.label!r} has no partition", "name one, such as the group's own name")
@@ -121,7 +122,7 @@ def compute_nodes_have_partitions(model: Model) -> Iterator[Hit]:
     why="the service cannot tell what the nodes of the others are",
     fix="give each group SlurmConfig.NodeType",
     allowed="SlurmConfig on every group",
-    source=_BEST_PRACTICES,
+    source=f"{_GUIDE}sagemaker-hyperpod-scaling-slurm.html",
     silences=("HP-SLM-001",),
 )
 def every_group_is_configured(model: Model) -> Iterator[Hit]:
@@ -157,7 +158,7 @@ def accounting_is_continuous(model: Model) -> Iterator[Hit]:
     Level.ERROR,
     title="tiered storage, autoscaling and restricted groups are for EKS",
     why="the service refuses them on a Slurm cluster",
-    fix="leave them out, or take EKS",
+    fix="leave them out, or orchestrate the cluster by EKS",
     allowed="TieredStorageConfig, AutoScaling and RestrictedInstanceGroups with Orchestrator.Eks",
     source=f"{_GUIDE}managed-tier-checkpointing.html",
 )
@@ -169,7 +170,9 @@ def slurm_has_no_features_of_eks(model: Model) -> Iterator[Hit]:
             RESTRICTED_GROUPS: bool(as_items(cluster.get(RESTRICTED_GROUPS)))
         }
         for key in (key for key, present in enabled.items() if present):
-            yield cluster.hit(Mistake(f"{key} on a Slurm cluster, which has it not", "leave it out, or take EKS"), key)
+            yield cluster.hit(
+                Mistake(f"{key} on a Slurm cluster, which cannot have it", "leave it out, or orchestrate the cluster by EKS"), key
+            )
 
 
 @rule(

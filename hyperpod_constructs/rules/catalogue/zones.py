@@ -13,7 +13,8 @@ from hyperpod_constructs.rules.template.model import Model, Resource
 from hyperpod_constructs.rules.template.values import Value, as_items, as_str, is_known
 from hyperpod_constructs.rules.zone_names import id_mistake, name_mistake
 
-_MULTI_ZONE = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html"
+_PREREQUISITES = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html"
+_MULTI_ZONE = f"{_PREREQUISITES}#sagemaker-hyperpod-prerequisites-multiple-availability-zones"
 
 
 def _apart(some: Iterable[Zone], others: Iterable[Zone]) -> bool:
@@ -36,9 +37,9 @@ def _shown(zones: Iterable[Zone]) -> str:
     Level.WARNING,
     title="file systems are in the zone of the nodes that mount them",
     why="every read and write crosses zones: slower, billed by the gigabyte, and without EFA",
-    fix="put the file system into a subnet of the nodes' zone; both are fixed at creation",
+    fix="put the file system into a subnet of the nodes' zone: it cannot be moved later",
     allowed="a subnet in a zone of the nodes",
-    source="https://docs.aws.amazon.com/fsx/latest/LustreGuide/performance-tips.html",
+    source=_MULTI_ZONE,
 )
 def file_systems_are_near(model: Model) -> Iterator[Hit]:
     """One hit for each file system, with the groups that are elsewhere."""
@@ -63,7 +64,7 @@ def _zones_of(file_system: Resource) -> list[Zone]:
     Level.WARNING,
     title="nodes that train together are in one zone",
     why="EFA traffic does not leave its zone: a job over both falls back to TCP, or hangs",
-    fix="give the group subnets of one zone, and make a group with a partition of its own for the other",
+    fix="give the group subnets of one zone, and for the other zone make another group with its own partition",
     allowed="subnets of one zone for all groups with EFA of a partition",
     source=_MULTI_ZONE,
 )

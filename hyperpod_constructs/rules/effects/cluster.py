@@ -284,7 +284,7 @@ ROWS: tuple[Row, ...] = (
         why=lambda change: f"{_removed_group(change)}; the file system that the service made for the group is deleted",
         when=removed,
         avoid="scale the group to 0 instead, which keeps its file system, or copy its files to S3 first",
-        source="https://docs.aws.amazon.com/sagemaker/latest/dg/nova-hp-cluster.html",
+        source="https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-create-cluster.html",
     ),
     *_group_rows("RestrictedInstanceGroups"),
     Row(

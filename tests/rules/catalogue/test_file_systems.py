@@ -228,3 +228,12 @@ def test_regions_with_fewer_figures(template: Template, expected: str) -> None:
 
     assert _in_region(template, "il-central-1") == [expected]
     assert _in_region(template, "us-west-2") == []
+
+
+def test_efa_with_intelligent_tiering_takes_a_metadata_configuration_of_its_own() -> None:
+    configuration = {key: value for key, value in TIERED["LustreConfiguration"].items() if key != "MetadataConfiguration"}
+
+    (found,) = findings(with_lustre(**{**TIERED, "LustreConfiguration": {**configuration, "EfaEnabled": True}}))
+
+    assert (found.rule, found.level) == ("HP-FSX-003", Level.ERROR)
+    assert found.fix == "write MetadataConfiguration: {Mode: USER_PROVISIONED, Iops: 6000}"

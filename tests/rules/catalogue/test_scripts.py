@@ -9,7 +9,7 @@ import pytest
 from hyperpod_constructs.rules.rule import check
 from hyperpod_constructs.rules.template.model import load
 from tests.rules.catalogue.cases import REMOVED, Case, edited
-from tests.rules.catalogue.templates import Template, slurm
+from tests.rules.catalogue.templates import Template, eks, findings, slurm
 
 SCRIPTS = "Cluster/InstanceGroups/2/LifeCycleConfig"
 OUTSIDE = "arn:aws:iam::123456789012:role/nodes"
@@ -96,3 +96,25 @@ def test_the_legacy_file_is_where_it_belongs_without_the_api(tmp_path: Path) -> 
     template = tmp_path / "t.json"
     template.write_text(json.dumps(legacy))
     assert [finding.rule for finding in check(load([template]))] == []
+
+
+@pytest.mark.parametrize(
+    ("template", "fix"),
+    [
+        (slurm(), "write SourceS3Uri with OnInitComplete or OnCreate, or leave LifeCycleConfig out"),
+        (eks(), "write SourceS3Uri with OnCreate"),
+    ],
+)
+def test_scripts_can_be_left_out_on_slurm_only(template: Template, fix: str) -> None:
+    (found,) = findings(edited(template, {"Cluster/InstanceGroups/0/LifeCycleConfig/SourceS3Uri": REMOVED}))
+    assert (found.rule, found.fix) == ("HP-SCR-002", fix)
+
+
+@pytest.mark.parametrize(
+    ("template", "fix"),
+    [(slurm(), "keep OnInitComplete unless the script sets up and starts the scheduler itself"), (eks(), "keep OnCreate")],
+)
+def test_the_entry_point_to_keep_is_the_orchestrator_s(template: Template, fix: str) -> None:
+    both = {"SourceS3Uri": "s3://sagemaker-scripts/lifecycle/", "OnCreate": "create.sh", "OnInitComplete": "extend.sh"}
+    found = findings(edited(template, {"Cluster/InstanceGroups/0/LifeCycleConfig": both}), rules="HP-SCR-001")
+    assert [finding.fix for finding in found] == [fix]

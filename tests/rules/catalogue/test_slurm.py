@@ -88,6 +88,12 @@ def test_groups_that_are_written_alike_are_one_mistake() -> None:
     assert found.message.endswith("; the same in 'login', 'workers'")
 
 
+def test_a_partition_whose_name_is_not_known_is_misplaced_too() -> None:
+    names = {"PartitionNames": [{"Ref": "AWS::StackName"}]}
+    (found,) = findings(edited(slurm(), {f"{LOGIN}/SlurmConfig": {"NodeType": "Login", **names}}))
+    assert (found.rule, found.message) == ("HP-SLM-004", "a partition on a Login group")
+
+
 def test_what_is_of_eks_is_right_there() -> None:
     Case(
         "HP-EKS-005",
