@@ -7,7 +7,7 @@ ARGS ?=
 
 VENV := .venv
 READY := $(VENV)/.ready
-SETUP := pyproject.toml constraints.txt tools/setup.sh tests/lint/checkov-requirements.txt
+SETUP := pyproject.toml constraints.txt tools/setup.sh tools/steps.sh tests/lint/checkov-requirements.txt
 RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 SCRIPTS := .ci/run $(wildcard tools/*.sh) $(wildcard lifecycle/*.sh)
 CHECKED := $(wildcard hyperpod_constructs app.py lifecycle bench tools examples tests)

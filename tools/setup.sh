@@ -10,24 +10,9 @@ BACKEND="hatchling editables"
 
 venv=$1
 python=${PYTHON:-python3}
-log=build/setup.log
+# shellcheck source=tools/steps.sh
+. "$(dirname "$0")/steps.sh"
 
-fail() {
-    printf 'setup: %s\n' "$*" >&2
-    exit 1
-}
-
-step() {
-    title=$1
-    shift
-    printf 'setup: %s\n' "$title"
-    if ! "$@" >"$log" 2>&1; then
-        tail -n 30 "$log" >&2
-        fail "$title failed (above: the end of $log); correct the cause and run make again"
-    fi
-}
-
-mkdir -p build
 recent='import sys; sys.exit(sys.version_info < (3, 11))'
 if ! "$venv/bin/python" -c "$recent" 2>/dev/null; then
     command -v "$python" >/dev/null ||

@@ -14,24 +14,10 @@ NEWEST="3.14 3.13 3.12 3.11"
 PYTEST=pytest==8.3.5  # the last for Python 3.8
 
 python=${PYTHON:-python3}
-log=build/setup_nodes.log
 PIP_DISABLE_PIP_VERSION_CHECK=1
 export PIP_DISABLE_PIP_VERSION_CHECK
-
-fail() {
-    printf 'setup: %s\n' "$*" >&2
-    exit 1
-}
-
-step() {
-    title=$1
-    shift
-    printf 'setup: %s\n' "$title"
-    if ! "$@" >"$log" 2>&1; then
-        tail -n 30 "$log" >&2
-        fail "$title failed (above: the end of $log); correct the cause and run $0 again"
-    fi
-}
+# shellcheck source=tools/steps.sh
+. tools/steps.sh
 
 # Whether that Python runs and can make environments.
 usable() {
@@ -103,7 +89,6 @@ newest() {
     done
 }
 
-mkdir -p build
 debian_packages
 examples
 node_environment "$OLDEST"

@@ -30,7 +30,8 @@ class Checkout:
         self.broken = root / "broken"
         self.programs.mkdir()
         (root / "tools").mkdir()
-        shutil.copy(ROOT / "tools/setup_nodes.sh", root / "tools")
+        for script in ("setup_nodes.sh", "steps.sh"):
+            shutil.copy(ROOT / "tools" / script, root / "tools")
         for tool in TOOLS:
             (self.programs / tool).symlink_to(shutil.which(tool) or tool)
         for name in ("python3", "python3.8", "python3.13"):

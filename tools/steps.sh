@@ -1,0 +1,21 @@
+#!/bin/sh
+# What setup.sh and setup_nodes.sh say and where they stop; both source it, in the root of the checkout.
+
+log=build/setup.log
+
+fail() {
+    printf 'setup: %s\n' "$*" >&2
+    exit 1
+}
+
+# Runs a command behind its title; of a command that fails, shows what it said last.
+step() {
+    title=$1
+    shift
+    printf 'setup: %s\n' "$title"
+    mkdir -p build
+    if ! "$@" >"$log" 2>&1; then
+        tail -n 30 "$log" >&2
+        fail "$title failed (above: the end of $log); correct the cause, then run the same command again"
+    fi
+}
