@@ -1,5 +1,6 @@
 # Needs only make and Python 3.11 or newer (with venv); everything else goes into .venv (checkov beside it), from constraints.txt
-# and tools/setup.sh. Every target makes .venv by itself, and again only when one of the files in SETUP changes.
+# and tools/setup.sh. Every target makes .venv by itself, and again only when one of the files in SETUP changes. `make test` also
+# runs tools/setup_nodes.sh, for the tests of jobs, programs and virtual nodes.
 
 PYTHON ?= python3
 TARGET ?= local
@@ -40,7 +41,8 @@ connect: $(READY) ## open a shell on the controller (TARGET=aws), or print the c
 shell: $(READY) ## open a shell on the controller of a local cluster with virtual nodes; run what comes from a pipe
 	@$(RUN) hyperpod connect --target local
 
-test: $(READY) ## run every test, and print the branch coverage
+test: $(READY) ## install what tests of jobs and nodes need, run every test, and print the branch coverage
+	@PYTHON="$(CURDIR)/$(VENV)/bin/python" sh tools/setup_nodes.sh
 	@$(RUN) pytest --numprocesses auto --maxprocesses 4 --dist loadfile \
 		--cov --cov-report term:skip-covered --cov-fail-under 90 $(ARGS)
 
