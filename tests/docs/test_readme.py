@@ -52,10 +52,10 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     wrapper.write_text(MAKE.format(make=shutil.which("make")))
     wrapper.chmod(0o755)
     yield copy
-    _run(["hyperpod", "local", "stop"], copy)
+    _assert_succeeds(["hyperpod", "local", "stop"], copy)
 
 
-def _run(command: list[str], directory: Path) -> None:
+def _assert_succeeds(command: list[str], directory: Path) -> None:
     """Run a command without any way to a real account."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "MAKE", "MFLAGS"))}
     environment |= {
@@ -95,14 +95,14 @@ def test_commands_run(block: Block, checkout: Path) -> None:
         require_nodes()
     bash = shutil.which("bash") or "bash"
     for command in block.commands():
-        _run([bash, "-euo", "pipefail", "-c", command], checkout)
+        _assert_succeeds([bash, "-euo", "pipefail", "-c", command], checkout)
 
 
 @pytest.mark.parametrize("block", [b for b in BLOCKS if b.language == "python" and AWS not in b.marks], ids=_name)
 def test_python_runs(block: Block, checkout: Path, tmp_path: Path) -> None:
     script = tmp_path / "example.py"
     script.write_text(block.text, "utf-8")
-    _run([sys.executable, "-W", "error", str(script)], checkout)
+    _assert_succeeds([sys.executable, "-W", "error", str(script)], checkout)
 
 
 def test_data_is_well_formed() -> None:

@@ -6,13 +6,13 @@ import importlib
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
 from hyperpod_constructs.local.nodes.image import CUSTOMIZE
+from tests.lint.tools import assert_succeeds
 from tests.presets import ROOT
 
 FOLDERS = (".ci", "bench", "examples", "hyperpod_constructs", "lifecycle", "tests", "tools")
@@ -51,11 +51,6 @@ FILES = _files()
 WRITTEN = _written()
 
 
-def _run(*command: str, text: str | None = None) -> None:
-    done = subprocess.run(command, cwd=ROOT, input=text, capture_output=True, text=True, check=False)  # noqa: S603
-    assert done.returncode == 0, done.stdout + done.stderr
-
-
 @pytest.fixture(scope="module")
 def shellcheck() -> str:
     program = shutil.which("shellcheck")
@@ -73,19 +68,19 @@ def test_scripts_are_found() -> None:
 
 @pytest.mark.parametrize("script", FILES)
 def test_a_script_is_valid(script: str) -> None:
-    _run("bash", "-n", script)
+    assert_succeeds("bash", "-n", script)
 
 
 @pytest.mark.parametrize("name", WRITTEN)
 def test_a_written_script_is_valid(name: str) -> None:
-    _run("sh", "-n", text=WRITTEN[name])
+    assert_succeeds("sh", "-n", text=WRITTEN[name])
 
 
 def test_shellcheck_finds_nothing(shellcheck: str) -> None:
     # Scripts of examples name each other by $EXAMPLES, their folder.
-    _run(shellcheck, "--external-sources", "--source-path=examples", *FILES)
+    assert_succeeds(shellcheck, "--external-sources", "--source-path=examples", *FILES)
 
 
 @pytest.mark.parametrize("name", WRITTEN)
 def test_shellcheck_finds_nothing_in_a_written_script(shellcheck: str, name: str) -> None:
-    _run(shellcheck, "-", text=WRITTEN[name])
+    assert_succeeds(shellcheck, "-", text=WRITTEN[name])

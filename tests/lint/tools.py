@@ -1,4 +1,4 @@
-"""Runs the linters over synthesized apps, each as its own program, and reads their findings."""
+"""Runs linters, each as its own program, over files and synthesized apps, and reads their findings."""
 
 from __future__ import annotations
 
@@ -25,6 +25,11 @@ def program_environment(**more: str) -> dict[str, str]:
     """The environment of a program: this one with CDK's validation on and the tools of the virtual environment first."""
     inherited = {name: value for name, value in os.environ.items() if name != "CDK_VALIDATION"}
     return {**inherited, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", **more}
+
+
+def assert_succeeds(*command: str, text: str | None = None) -> None:
+    done = subprocess.run(command, cwd=ROOT, input=text, capture_output=True, text=True, check=False)  # noqa: S603
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def synthesize(directory: Path, preset: str, *settings: str) -> subprocess.Popen[str]:

@@ -202,7 +202,12 @@ def put_program(node: VirtualNode, path: str, text: str) -> None:
 def settle(rig: Rig, nodes: Sequence[VirtualNode] | None = None) -> None:
     """Every worker idle, and none with a reason not to be."""
     rig.await_idle(nodes)
-    assert rig.controller.run(["sinfo", "--noheader", "--list-reasons"]).stdout == ""
+    assert reasons(rig) == ""
+
+
+def reasons(rig: Rig) -> str:
+    """Why nodes are drained or down, in Slurm's words."""
+    return rig.controller.run(["sinfo", "--noheader", "--list-reasons"]).stdout
 
 
 def every(nodes: Sequence[VirtualNode], command: Sequence[str], user: str = "root") -> str:

@@ -183,8 +183,8 @@ def test_a_failing_script_is_reported_with_its_cause(account: Account) -> None:
     account.settled("broken")
 
 
-def _recovered(account: Account, broken: str, fault: Callable[[str], object]) -> None:
-    """Another node is in the place of the broken one, and takes jobs."""
+def assert_recovers(account: Account, broken: str, fault: Callable[[str], object]) -> None:
+    """After the fault, another node is in the place of the broken one, and takes jobs."""
     (controller,) = account.settled("controller", "Running")
     name = account.on(broken, "hostname").strip()
     fault(name)
@@ -202,14 +202,14 @@ def test_a_marked_node_is_replaced(account: Account) -> None:
     def mark(name: str) -> str:
         return account.on(controller, "scontrol", "update", f"NodeName={name}", "State=FAIL", "Reason=Action:Replace")
 
-    _recovered(account, account.settled("workers", "Running", "Running")[0], mark)
+    assert_recovers(account, account.settled("workers", "Running", "Running")[0], mark)
     events = account.call("list_cluster_events", ResourceType="Instance", MaxResults=100)["Events"]
     assert "Automatic node recovery: Action:Replace" in [event["Description"] for event in events]
 
 
 def test_a_node_that_is_off_is_replaced(account: Account) -> None:
     broken = account.settled("workers", "Running", "Running")[0]
-    _recovered(account, broken, lambda _: account.on(broken, "systemctl", "poweroff"))
+    assert_recovers(account, broken, lambda _: account.on(broken, "systemctl", "poweroff"))
 
 
 def test_a_software_update_runs_the_present_scripts(account: Account) -> None:

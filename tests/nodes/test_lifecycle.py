@@ -27,6 +27,7 @@ from tests.nodes.lifecycle import (
     outcomes,
     pids,
     put_program,
+    reasons,
     settle,
     show,
 )
@@ -121,13 +122,16 @@ def test_slurm_has_our_settings(cluster: Cluster) -> None:
     assert cluster.rig.controller.run(["grep", "-c", "include", "/opt/slurm/etc/slurm.conf"]).stdout == "1\n"
 
 
-def test_hooks_run_and_a_broken_one_drains_no_node(cluster: Cluster) -> None:
+def test_hooks_run_and_broken_ones_drain_no_node(cluster: Cluster) -> None:
     worker = cluster.workers[0]
-    put_program(worker, "/opt/hyperpod/prolog.d/seen", "#!/bin/sh\ntouch /run/seen-prolog\n")
-    put_program(worker, "/opt/hyperpod/epilog.d/broken", "#!/bin/sh\nexit 1\n")
+    hooks = {f"/opt/hyperpod/{kind}.d/broken": f"/run/seen-{kind}" for kind in ("prolog", "epilog")}
+    for hook, seen in hooks.items():
+        put_program(worker, hook, f"#!/bin/sh\ntouch {seen}\nexit 1\n")
     cluster.login.run(["srun", f"--nodelist={worker.name}", "true"])
-    worker.run(["rm", "/run/seen-prolog", "/opt/hyperpod/prolog.d/seen", "/opt/hyperpod/epilog.d/broken"])
-    settle(cluster.rig)
+    await_true(lambda: worker.run(["ls", *hooks.values()], check=False).returncode == 0)
+    worker.run(["rm", *hooks, *hooks.values()])
+    cluster.rig.await_idle()
+    assert reasons(cluster.rig) == ""
 
 
 def test_only_the_controller_touches_the_controller(cluster: Cluster) -> None:
