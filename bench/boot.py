@@ -8,40 +8,24 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from bench.figures import Cost, Pairs, interleave
 from hyperpod_constructs.local.nodes import Image, NodeSpec, Rig, VirtualNode
+from tests.nodes.configuration import LIFECYCLE, configuration
 
 SIZES = (4, 16)
 LOG = "/var/log/provision/provisioning.log"
-LIFECYCLE = Path(__file__).parents[1] / "lifecycle"
 _IDLE_SECONDS = 300.0
 _EMPTY = "#!/bin/sh\n"
-_LUSTRE = {
-    "type": "lustre",
-    "path": "/fsx",
-    "dns_name": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com",
-    "mount_name": "abcd1234",
-}
-_GROUPS = {"controller": {"node_type": "Controller"}, "workers": {"node_type": "Compute", "partition": "workers"}}
-_CONFIG: Mapping[str, Any] = {
-    "version": 1,
-    "cluster": {"node_recovery": "Automatic"},
-    "groups": _GROUPS,
-    "mounts": {group: [_LUSTRE] for group in _GROUPS},
-    "software": {
-        "shared_directory": "/fsx",
-        "homes": "/fsx/home",
-        "users": [{"name": "alice", "uid": 10001, "gid": 10001}],
-        "accounting": {"type": "local"},
-        "health": {},
-        "log_rotation": True,
-        "motd": True,
-    },
-}
-
-
+_CONFIG = configuration(
+    ("controller", "workers"),
+    homes="/fsx/home",
+    users=[{"name": "alice", "uid": 10001, "gid": 10001}],
+    accounting={"type": "local"},
+    health={},
+    log_rotation=True,
+    motd=True,
+)
 # No agent mounts the file system of these nodes, so the scripts need not give it time.
 _NO_GRACE = {"NODE_SETUP_GRACE_SECONDS": "0"}
 

@@ -6,29 +6,14 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from hyperpod_constructs.local.nodes import Image, NodeSpec, Rig, VirtualNode, missing
+from tests.nodes.configuration import GROUPS, WAIT_SECONDS, configuration
 
-# Other runs on this machine may hold every slot.
-WAIT_SECONDS = 600.0
-ROOT = Path(__file__).resolve().parents[2]
 SCRIPTS = Path(__file__).parent / "scripts"
-LUSTRE = {
-    "type": "lustre",
-    "path": "/fsx",
-    "dns_name": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com",
-    "mount_name": "abcd1234",
-}
-GROUPS = {
-    "controller": {"node_type": "Controller"},
-    "login": {"node_type": "Login"},
-    "workers": {"node_type": "Compute", "partition": "training"},
-    "gpus": {"node_type": "Compute"},
-}
-CONFIG: dict[str, Any] = {"version": 1, "groups": GROUPS, "mounts": {group: [LUSTRE] for group in GROUPS}}
+CONFIG = configuration(GROUPS)
 
 
 def require_nodes() -> None:

@@ -13,35 +13,23 @@ from typing import Any
 
 from hyperpod_constructs.local.nodes import File, Image, NodeSpec, Rig, VirtualNode
 from hyperpod_constructs.local.nodes.boot import LOG, STAGE, Mode
-from tests.nodes.conftest import LUSTRE, ROOT, WAIT_SECONDS
+from tests.nodes.configuration import LIFECYCLE, WAIT_SECONDS, configuration
 
-LIFECYCLE = ROOT / "lifecycle"
-GROUPS = {
-    "controller": {"node_type": "Controller"},
-    "login": {"node_type": "Login"},
-    "workers": {"node_type": "Compute", "partition": "training"},
-}
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBf2aK0m1Hh5pVpV0pVpV0pVpV0pVpV0pVpV0pVpV0pV alice@laptop"
 USERS = [
     {"name": "alice", "uid": 10001, "gid": 10001, "groups": ["sudo"], "sudo": True, "ssh_keys": [KEY]},
     {"name": "bob", "uid": 10002, "gid": 10002},
 ]
-CONFIG: dict[str, Any] = {
-    "version": 1,
-    "cluster": {"node_recovery": "Automatic"},
-    "groups": GROUPS,
-    "mounts": {group: [LUSTRE] for group in GROUPS},
-    "software": {
-        "shared_directory": "/fsx",
-        "homes": "/fsx/home",
-        "users": USERS,
-        "accounting": {"type": "local"},
-        "containers": True,
-        "health": {"interval_seconds": 60},
-        "log_rotation": True,
-        "motd": True,
-    },
-}
+CONFIG = configuration(
+    ("controller", "login", "workers"),
+    homes="/fsx/home",
+    users=USERS,
+    accounting={"type": "local"},
+    containers=True,
+    health={"interval_seconds": 60},
+    log_rotation=True,
+    motd=True,
+)
 # Nobody mounts the file system before these scripts do, so they need not wait for that.
 ENVIRONMENT = {"NODE_SETUP_GRACE_SECONDS": "0"}
 ENROOT = "#!/bin/sh\n# Double of enroot: it is only looked for.\n"

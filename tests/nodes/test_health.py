@@ -13,24 +13,18 @@ import pytest
 
 from hyperpod_constructs.local.nodes import File, Image, NodeSpec, Rig, VirtualNode
 from hyperpod_constructs.local.nodes.doubles.health_agent import HealthAgent
-from tests.nodes.conftest import LUSTRE, ROOT, WAIT_SECONDS, await_true
+from tests.nodes.configuration import LIFECYCLE, WAIT_SECONDS, configuration
+from tests.nodes.conftest import await_true
 
 INTERVAL, HANG = 2, 6
 CHECKS = "/opt/hyperpod/checks.d"
 STATE = "/var/lib/hyperpod/health"
 HEARTBEATS = "/run/hyperpod/heartbeat"
 DETECTOR = "hyperpod-hang.service"
-GROUPS = {"controller": {"node_type": "Controller"}, "workers": {"node_type": "Compute", "partition": "training"}}
-CONFIG: dict[str, Any] = {
-    "version": 1,
-    "cluster": {"node_recovery": "Automatic"},
-    "groups": GROUPS,
-    "mounts": {group: [LUSTRE] for group in GROUPS},
-    "software": {
-        "shared_directory": "/fsx",
-        "health": {"interval_seconds": INTERVAL, "hang_seconds": HANG, "max_marks_per_cluster_per_hour": 2},
-    },
-}
+CONFIG = configuration(
+    ("controller", "workers"),
+    health={"interval_seconds": INTERVAL, "hang_seconds": HANG, "max_marks_per_cluster_per_hour": 2},
+)
 JOB = """#!/bin/sh
 #SBATCH --nodes=3 --ntasks=3 --partition=training --output=/fsx/jobs/log
 srun --auto-resume=1 --kill-on-bad-exit env PYTHONPATH=/opt/hyperpod python3 -B /fsx/jobs/train.py {hanging}
@@ -70,7 +64,7 @@ print(f"rank {rank} is done in step {step}", flush=True)
 @pytest.fixture(scope="module")
 def rig(image: Image, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
     directory = tmp_path_factory.mktemp("health")
-    shutil.copytree(ROOT / "lifecycle", directory / "scripts", ignore=shutil.ignore_patterns("__pycache__", ".mypy_cache"))
+    shutil.copytree(LIFECYCLE, directory / "scripts", ignore=shutil.ignore_patterns("__pycache__", ".mypy_cache"))
     with Rig.create(directory / "rig", image=image, wait_seconds=WAIT_SECONDS) as made:
         specs = [NodeSpec("controller", "Controller", 1), NodeSpec("workers", "Compute", 3)]
         nodes = made.boot(specs, scripts=directory / "scripts", config=CONFIG)

@@ -15,7 +15,8 @@ from hyperpod_constructs.local.nodes.doubles.health_agent import Mark, marks
 from hyperpod_constructs.local.nodes.doubles.programs.mount_table import render
 from hyperpod_constructs.local.nodes.ledger import Ledger
 from hyperpod_constructs.local.nodes.slots import Slot
-from tests.nodes.conftest import SCRIPTS, WAIT_SECONDS, require_nodes
+from tests.nodes.configuration import WAIT_SECONDS
+from tests.nodes.conftest import SCRIPTS, require_nodes
 
 NODES = """\
 NodeName=a Arch=x86_64 State=IDLE+FAIL ThreadsPerCore=1    Reason=Action:Replace [root@2026-11-21T15:51:31]

@@ -17,10 +17,9 @@ from typing import Any
 
 from hyperpod_constructs.local.nodes import Image, NodeSpec, Rig, VirtualNode
 from hyperpod_constructs.local.nodes.doubles.health_agent import HealthAgent
-from tests.examples.jobs import EXAMPLES, ROOT, find_python
-from tests.nodes.conftest import GROUPS, LUSTRE, WAIT_SECONDS
+from tests.examples.jobs import EXAMPLES, find_python
+from tests.nodes.configuration import GROUPS, LIFECYCLE, WAIT_SECONDS, configuration
 
-LIFECYCLE = ROOT / "lifecycle"
 PYTHON_HOME = "/opt/jobs/python"
 PACKAGES = "/opt/jobs/packages"
 USER = "alice"
@@ -28,24 +27,18 @@ USER_ID = 10001
 STEPS = 40
 HANG_SECONDS = 8
 CHECKS = "/opt/hyperpod/checks.d"
-CONFIG: dict[str, Any] = {
-    "version": 1,
-    "cluster": {"node_recovery": "Automatic"},
-    "groups": GROUPS,
-    "mounts": {group: [LUSTRE] for group in GROUPS},
-    "software": {
-        "shared_directory": "/fsx",
-        "homes": "/fsx/home",
-        "users": [{"name": USER, "uid": USER_ID, "gid": USER_ID}],
-        "health": {
-            "interval_seconds": 5,
-            "hang_seconds": HANG_SECONDS,
-            "checks_directory": CHECKS,
-            "max_marks_per_node_per_day": 9,
-            "max_marks_per_cluster_per_hour": 9,
-        },
+CONFIG = configuration(
+    GROUPS,
+    homes="/fsx/home",
+    users=[{"name": USER, "uid": USER_ID, "gid": USER_ID}],
+    health={
+        "interval_seconds": 5,
+        "hang_seconds": HANG_SECONDS,
+        "checks_directory": CHECKS,
+        "max_marks_per_node_per_day": 9,
+        "max_marks_per_cluster_per_hour": 9,
     },
-}
+)
 # A virtual environment as a user would make it on /fsx; the interpreter is the host's, which no node has.
 WRAPPER = f"""#!/bin/sh
 export LD_LIBRARY_PATH={PYTHON_HOME}/lib PYTHONPATH="$PYTHONPATH:{PACKAGES}" PYTHONDONTWRITEBYTECODE=1

@@ -1,0 +1,36 @@
+"""What the scripts of test clusters are told."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).resolve().parents[2]
+LIFECYCLE = ROOT / "lifecycle"
+# Other runs on this machine may hold every slot.
+WAIT_SECONDS = 600.0
+LUSTRE = {
+    "type": "lustre",
+    "path": "/fsx",
+    "dns_name": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com",
+    "mount_name": "abcd1234",
+}
+GROUPS = {
+    "controller": {"node_type": "Controller"},
+    "login": {"node_type": "Login"},
+    "workers": {"node_type": "Compute", "partition": "training"},
+    "gpus": {"node_type": "Compute"},
+}
+
+
+def configuration(groups: Iterable[str], **software: Any) -> dict[str, Any]:
+    """The config.json of these of `GROUPS`, with the shared file system on all of them and this software."""
+    names = tuple(groups)
+    return {
+        "version": 1,
+        "cluster": {"node_recovery": "Automatic"},
+        "groups": {name: GROUPS[name] for name in names},
+        "mounts": {name: [LUSTRE] for name in names},
+        "software": {"shared_directory": "/fsx", **software},
+    }
