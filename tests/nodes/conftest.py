@@ -1,4 +1,4 @@
-"""One cluster of virtual nodes for the whole run; a machine that cannot run it skips, a CI machine fails."""
+"""Clusters of virtual nodes, one for each module; a machine that cannot run it skips, a CI machine fails."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import pytest
 
 from hyperpod_constructs.local.nodes import Image, NodeSpec, Rig, VirtualNode, missing
 from tests.nodes.configuration import GROUPS, WAIT_SECONDS, configuration
+from tests.nodes.training import Training, training_cluster
 
 SCRIPTS = Path(__file__).parent / "scripts"
 CONFIG = configuration(GROUPS)
@@ -49,6 +50,20 @@ def rig(make_rig: Callable[[], Rig]) -> Iterator[Rig]:
         assert {node.name: node.failure for node in nodes if node.failure} == {}
         made.await_idle()
         yield made
+
+
+@pytest.fixture(scope="module")
+def training_workers(image: Image, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Training]:
+    """Four workers for jobs of examples/."""
+    with training_cluster(tmp_path_factory.mktemp("rig"), image, NodeSpec("workers", "Compute", 4)) as made:
+        yield made
+
+
+@pytest.fixture
+def training(training_workers: Training) -> Iterator[Training]:
+    """The same, at rest again after each test."""
+    yield training_workers
+    training_workers.rest()
 
 
 @pytest.fixture

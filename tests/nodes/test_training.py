@@ -2,35 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
-from hyperpod_constructs.local.nodes import File, Image, NodeSpec
+from hyperpod_constructs.local.nodes import File
 from hyperpod_constructs.local.nodes.doubles.health_agent import HealthAgent
 from tests.examples.jobs import assert_undisturbed
-from tests.nodes.training import CHECKS, Training, kill, ranks, stop_between_steps, training_cluster
+from tests.nodes.training import CHECKS, Training, complete_without_power, kill, ranks, replaced, stop_between_steps
 
 Records = list[dict[str, Any]]
 SLOW = "--pause-seconds 0.2 --collective-seconds 15"
 
 
 @pytest.fixture(scope="module")
-def cluster(image: Image, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Training]:
-    with training_cluster(tmp_path_factory.mktemp("rig"), image, NodeSpec("workers", "Compute", 4)) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def undisturbed(cluster: Training) -> Records:
-    return cluster.undisturbed()
-
-
-@pytest.fixture
-def training(cluster: Training) -> Iterator[Training]:
-    yield cluster
-    cluster.rest()
+def undisturbed(training_workers: Training) -> Records:
+    return training_workers.undisturbed()
 
 
 def test_dead_process_is_restarted_in_place(training: Training, undisturbed: Records) -> None:
@@ -48,12 +35,7 @@ def test_dead_process_is_restarted_in_place(training: Training, undisturbed: Rec
 
 def test_node_without_power_is_replaced_and_the_step_retried(training: Training, undisturbed: Records) -> None:
     job = training.submit("fsdp2/fsdp2.sbatch", ARGUMENTS="--pause-seconds 0.2 --collective-seconds 5")
-    with HealthAgent(training.rig) as agent:
-        job.until_step(12)
-        worker = job.nodes()[1]
-        worker.power_off()
-        records = job.complete()
-        assert [(action.node, action.problem) for action in agent.await_actions(1)] == [(worker.name, None)]
+    records = complete_without_power(job, node=1)
 
     assert_undisturbed(records, undisturbed)
     assert "Retrying step. Attempt number: 1" in job.text
@@ -69,7 +51,7 @@ def test_hanging_rank_is_found_and_its_node_replaced(training: Training, undistu
         (rank,) = ranks(worker, "train_ddp.py")
         stop_between_steps(worker, rank)
         records = job.complete()
-        assert [(action.node, action.problem) for action in agent.await_actions(1)] == [(worker.name, None)]
+        assert replaced(agent) == [worker.name]
 
     assert_undisturbed(records, undisturbed)
     assert "Retrying step. Attempt number: 1" in job.text
@@ -91,7 +73,7 @@ def test_flagged_node_is_replaced_when_its_task_has_died(training: Training, und
         assert agent.actions == []
         worker.run(["pkill", "-KILL", "-f", "[t]rain_deepspeed.py"])
         records = job.complete()
-        assert [(action.node, action.problem) for action in agent.await_actions(1)] == [(worker.name, None)]
+        assert replaced(agent) == [worker.name]
 
     assert_undisturbed(records, undisturbed)
     assert "Retrying step. Attempt number: 1" in job.text
@@ -105,11 +87,7 @@ def worker_shown(training: Training, name: str) -> str:
 def test_job_is_requeued_when_its_batch_host_is_lost(training: Training, undisturbed: Records) -> None:
     settings = {"BATCH_HOST_SECONDS": "5", "PULSE_SECONDS": "1"}
     job = training.submit("fsdp2/fsdp2.sbatch", ARGUMENTS="--pause-seconds 0.2 --collective-seconds 5", **settings)
-    with HealthAgent(training.rig) as agent:
-        job.until_step(12)
-        job.nodes()[0].power_off()
-        records = job.complete()
-        agent.await_actions(1)
+    records = complete_without_power(job, node=0)
 
     assert_undisturbed(records, undisturbed)
     assert {record["attempt"] for record in records} == {0, 1}

@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hyperpod_constructs.local.nodes import Image, NodeSpec
 from hyperpod_constructs.local.nodes.doubles.health_agent import HealthAgent
 from tests.examples.jobs import assert_undisturbed
-from tests.nodes.training import USER_ID, Opens, Training, TrainingJob, kill, ranks, training_cluster
+from tests.nodes.training import USER_ID, Opens, Training, TrainingJob, kill, ranks, replaced
 
 Records = list[dict[str, Any]]
 SCRIPT = "checkpointless/checkpointless.sbatch"
@@ -25,20 +23,8 @@ STEPS = 600
 
 
 @pytest.fixture(scope="module")
-def cluster(image: Image, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Training]:
-    with training_cluster(tmp_path_factory.mktemp("rig"), image, NodeSpec("workers", "Compute", 4)) as made:
-        yield made
-
-
-@pytest.fixture(scope="module")
-def undisturbed(cluster: Training) -> Records:
-    return cluster.undisturbed(STEPS)
-
-
-@pytest.fixture
-def training(cluster: Training) -> Iterator[Training]:
-    yield cluster
-    cluster.rest()
+def undisturbed(training_workers: Training) -> Records:
+    return training_workers.undisturbed(STEPS)
 
 
 def submit(training: Training, **settings: str) -> TrainingJob:
@@ -69,7 +55,7 @@ def test_groups_are_healed_from_memory_after_a_dead_process_and_a_node_without_p
         second.power_off()
         job.until(lambda: len(healed(job)) == at_start + 2, "the recovery of the node")
         assert [ranks(node, RANKS) for node in (first, spare)] == survivors
-        assert [action.node for action in agent.await_actions(1)] == [second.name]
+        assert replaced(agent) == [second.name]
         job.until_step(healed(job)[-1] + 5, LOGS)
         assert not opens.seen()
 

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 import pytest
 
 from hyperpod_constructs.local.nodes import Image, NodeSpec
-from hyperpod_constructs.local.nodes.doubles.health_agent import HealthAgent
 from tests.examples.jobs import assert_undisturbed
-from tests.nodes.training import Training, training_cluster
+from tests.nodes.training import Training, complete_without_power, training_cluster
 
 
 @pytest.fixture(scope="module")
@@ -21,12 +20,7 @@ def training(image: Image, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 def test_job_with_gres_is_requeued_when_a_node_is_lost(training: Training) -> None:
     undisturbed = training.undisturbed()
     job = training.submit("ddp/ddp.sbatch", "--gres=gpu:2", ARGUMENTS="--pause-seconds 0.2 --collective-seconds 5")
-    with HealthAgent(training.rig) as agent:
-        job.until_step(12)
-        worker = job.nodes()[1]
-        worker.power_off()
-        records = job.complete()
-        assert [(action.node, action.problem) for action in agent.await_actions(1)] == [(worker.name, None)]
+    records = complete_without_power(job, node=1)
 
     assert_undisturbed(records, undisturbed)
     assert {record["attempt"] for record in records} == {0, 1}

@@ -203,6 +203,24 @@ def kill(node: VirtualNode, pids: list[int], signal: str = "KILL") -> None:
     node.run(["kill", f"-{signal}", *map(str, pids)])
 
 
+def replaced(agent: HealthAgent) -> list[str]:
+    """The names of the nodes that the agent has replaced, once there is one."""
+    actions = agent.await_actions(1)
+    assert [action.problem for action in actions if action.problem is not None] == []
+    return [action.node for action in actions]
+
+
+def complete_without_power(job: TrainingJob, node: int) -> list[dict[str, Any]]:
+    """The committed steps of a job whose node lost power on the way, and was replaced, as no other."""
+    with HealthAgent(job.rig) as agent:
+        job.until_step(12)
+        lost = job.nodes()[node]
+        lost.power_off()
+        records = job.complete()
+        assert replaced(agent) == [lost.name]
+    return records
+
+
 def stop_between_steps(node: VirtualNode, pid: int) -> None:
     """Stops a rank while it is not in a collective: then its heartbeat shows that it is the one which the others wait for."""
     for _ in range(50):
