@@ -40,9 +40,13 @@ CONFIG = configuration(
     },
 )
 # A virtual environment as a user would make it on /fsx; the interpreter is the host's, which no node has.
-WRAPPER = f"""#!/bin/sh
-export LD_LIBRARY_PATH={PYTHON_HOME}/lib PYTHONPATH="$PYTHONPATH:{PACKAGES}" PYTHONDONTWRITEBYTECODE=1
-exec {PYTHON_HOME}/bin/python3.11 "$@"
+WRAPPER = """#!/bin/sh
+export LD_LIBRARY_PATH={home}/lib PYTHONPATH="$PYTHONPATH:{packages}" PYTHONDONTWRITEBYTECODE=1
+exec {home}/bin/{name} "$@"
+"""
+DESCRIBE = """
+import sys, sysconfig
+print(sys.base_prefix, sysconfig.get_path("purelib"), "python" + sysconfig.get_python_version(), sep="\\n")
 """
 LIGHTHOUSE = "#!/fsx/venv/bin/python\nfrom torchft._torchft import lighthouse_main\nlighthouse_main()\n"
 SETTINGS = {
@@ -80,10 +84,14 @@ def training_cluster(directory: Path, image: Image, workers: NodeSpec) -> Iterat
 
 def binds(python: Path) -> dict[Path, str]:
     """What the nodes see of the host: the interpreter and the packages of the jobs, read-only."""
-    program = "import sys, sysconfig; print(sys.base_prefix); print(sysconfig.get_path('purelib'))"
-    done = subprocess.run([python, "-c", program], capture_output=True, text=True, check=True)  # noqa: S603
-    home, packages = done.stdout.splitlines()
+    home, packages, _ = _described(python)
     return {Path(home).resolve(): PYTHON_HOME, Path(packages).resolve(): PACKAGES}
+
+
+def _described(python: Path) -> list[str]:
+    """The home of an interpreter, the folder of its packages and its name with the version."""
+    command = [str(python), "-c", DESCRIBE]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()  # noqa: S603
 
 
 class Training:
@@ -94,7 +102,8 @@ class Training:
         self.jobs: list[TrainingJob] = []
         shared = rig.shared
         shutil.copytree(EXAMPLES, shared / "examples", ignore=shutil.ignore_patterns("__pycache__", ".mypy_cache"))
-        for name, text in (("python", WRAPPER), ("torchft_lighthouse", LIGHTHOUSE)):
+        wrapper = WRAPPER.format(home=PYTHON_HOME, packages=PACKAGES, name=_described(python)[2])
+        for name, text in (("python", wrapper), ("torchft_lighthouse", LIGHTHOUSE)):
             path = shared / "venv" / "bin" / name
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
