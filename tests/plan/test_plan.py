@@ -108,6 +108,53 @@ def test_another_default_of_a_parameter_is_a_change() -> None:
     assert (found.property, found.old, found.new) == ("StorageCapacity", 1200, 2400)
 
 
+@pytest.mark.parametrize(
+    "groups",
+    [
+        [{"InstanceGroupName": "a", "ExecutionRole": {"Fn::Sub": "${AWS::AccountId}"}, "InstanceCount": {"Ref": "Count"}}],
+        {
+            "Fn::If": [
+                "Wanted",
+                [{"InstanceGroupName": "a", "ExecutionRole": {"Ref": "AWS::AccountId"}, "InstanceCount": {"Ref": "Count"}}],
+                {"Ref": "AWS::NoValue"},
+            ]
+        },
+    ],
+)
+def test_another_default_is_a_change_beside_what_cannot_be_known(groups: Any) -> None:
+    one, other = (
+        {
+            "Parameters": {"Count": {"Type": "Number", "Default": count}},
+            "Conditions": {"Wanted": {"Fn::Equals": ["a", "a"]}},
+            "Resources": {"Cluster": resource("AWS::SageMaker::Cluster", InstanceGroups=groups)},
+        }
+        for count in (2, 8)
+    )
+    (found,) = change(one, other).rows
+    assert (found.property, found.old, found.new) == ("InstanceGroups/a/InstanceCount", 2, 8)
+
+
+@pytest.mark.parametrize("text", ["${Name}", "${Name}-${AWS::AccountId}", "${AWS::AccountId}-${Name}"])
+def test_a_default_that_is_left_out_is_no_change(text: str) -> None:
+    alias = {"Resources": {"Alias": resource("AWS::KMS::Alias", AliasName={"Fn::Sub": text})}}
+    one, other = ({**alias, "Parameters": {"Name": {"Type": "String", **more}}} for more in ({"Default": "a"}, {}))
+    assert change(one, other).rows == ()
+
+
+@pytest.mark.parametrize(
+    ("old", "effect"),
+    [
+        ({"Fn::Sub": "models-${AWS::AccountId}"}, Effect.REFUSED),
+        ({"Fn::Sub": "data-${AWS::AccountId}"}, Effect.REPLACE),
+        ({"Ref": "AWS::NoValue"}, Effect.REPLACE),
+    ],
+)
+def test_only_the_same_name_stands_in_the_way_of_a_replacement(old: Any, effect: Effect) -> None:
+    bucket = resource("AWS::S3::Bucket", BucketName=old, BucketNamespace="global")
+    named = resource("AWS::S3::Bucket", BucketName={"Fn::Sub": "models-${AWS::AccountId}"}, BucketNamespace="account-regional")
+    assert {item.effect for item in rows(bucket, named)} == {effect}
+
+
 def test_a_condition_that_ceases_to_hold_removes_the_resource() -> None:
     one, other = (
         {

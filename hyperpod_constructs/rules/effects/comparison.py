@@ -1,7 +1,7 @@
 """Whether two values are the same, though each belongs to a model of its own.
 
 A reference to a resource is the same if it leads to the same logical id of the same template. What cannot be known is the same if
-it is spelled the same, or built from the same parts with the same unknown names.
+it is spelled the same, or built from the same parts with the same unknown names; what is known beside it has to be the same too.
 """
 
 from __future__ import annotations
@@ -49,7 +49,9 @@ def same(old: Place, new: Place, key_of: Callable[[Resource], Key]) -> bool:
     one, other = _canonical(old.value, key_of), _canonical(new.value, key_of)
     if not (_has_unknown(one) or _has_unknown(other)):
         return one == other
-    return old.raw == new.raw or (one == other and _names(old) == _names(new))
+    if old.raw == new.raw:
+        return _agree(one, other)
+    return one == other and _names(old) == _names(new)
 
 
 def leads_to(value: Value, keys: Collection[Key], key_of: Callable[[Resource], Key]) -> set[Key]:
@@ -104,6 +106,20 @@ def _scalar(value: str | int | float | bool | None) -> Hashable:
 
 def _has_unknown(canonical: Hashable) -> bool:
     return canonical == _UNKNOWN or (isinstance(canonical, tuple) and any(_has_unknown(item) for item in canonical))
+
+
+def _agree(one: Hashable, other: Hashable) -> bool:
+    """Whether two values that are spelled the same are the same in what both models know: defaults of parameters, for one."""
+    if _is_open(one) or _is_open(other):
+        return True
+    if isinstance(one, tuple) and isinstance(other, tuple) and len(one) == len(other):
+        return all(_agree(*pair) for pair in zip(one, other, strict=True))
+    texts = [isinstance(value, str) or (isinstance(value, tuple) and value[:1] == ("text",)) for value in (one, other)]
+    return one == other or (all(texts) and (_has_unknown(one) or _has_unknown(other)))
+
+
+def _is_open(canonical: Hashable) -> bool:
+    return canonical == _UNKNOWN or (isinstance(canonical, tuple) and canonical[:1] == ("either",))
 
 
 def _names(place: Place) -> list[str]:
