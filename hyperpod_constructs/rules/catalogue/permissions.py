@@ -40,7 +40,7 @@ _MANAGED = "AmazonSageMakerClusterInstanceRolePolicy"
 def scripts_are_readable(model: Model) -> Iterator[Hit]:
     """The managed policy for nodes reads only buckets whose names begin with ``sagemaker-``."""
     for use, needs in _missing(model, Feature.SCRIPTS):
-        where = ", ".join(dict.fromkeys(f"{need.action} on {shown(need.resource)}" for need in needs))
+        where = ", ".join(dict.fromkeys(f"{need.action} on {_pattern(need.resource)}" for need in needs))
         remark = f" ({_MANAGED} covers only buckets named sagemaker-*)" if _has_managed_policy(use.role) else ""
         yield _hit(use, needs, f"may not read the lifecycle scripts: missing {where}{remark}")
 
@@ -161,13 +161,13 @@ def pods_get_addresses(model: Model) -> Iterator[Hit]:
     Level.WARNING,
     title="nodes of EKS can pull images from ECR",
     why="the images of add-ons and of your jobs are not pulled (ImagePullBackOff), and nodes stay NotReady",
-    fix="allow the role the actions that are missing, or attach AmazonEC2ContainerRegistryReadOnly",
+    fix="allow the role the actions that are missing, or attach AmazonEC2ContainerRegistryPullOnly",
     allowed="what pulling an image needs of ECR",
     source=_PREREQUISITES,
 )
 def images_can_be_pulled(model: Model) -> Iterator[Hit]:
     """The kubelet pulls as the role of the nodes."""
-    verbs = ("BatchCheckLayerAvailability", "BatchGetImage", "GetAuthorizationToken", "GetDownloadUrlForLayer")
+    verbs = ("BatchGetImage", "GetAuthorizationToken", "GetDownloadUrlForLayer")
     for use in _of_eks(model):
         lacking = _lacking(role_facts(use.role), [(f"ecr:{verb}", None) for verb in verbs])
         if lacking:
@@ -274,6 +274,12 @@ def _hit(use: RoleUse, needs: Sequence[Need], message: str) -> Hit:
 
 def _groups(needs: Iterable[Need]) -> list[Group]:
     return list({group.path: group for need in needs for group in need.groups}.values())
+
+
+def _pattern(arn: Value) -> str:
+    """An ARN as a policy has it: whatever it ends in is any."""
+    text, anything = str(shown(arn)), str(shown(UNKNOWN))
+    return f"{text.removesuffix(anything)}*" if text.endswith(anything) else text
 
 
 def _actions(needs: Iterable[Need]) -> str:

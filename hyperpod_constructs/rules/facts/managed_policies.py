@@ -101,8 +101,23 @@ _ECR_READER = (
     },
 )
 
+# https://docs.aws.amazon.com/aws-managed-policy/latest/reference/AmazonEC2ContainerRegistryPullOnly.html
+_ECR_PULLER = (
+    {
+        "Effect": "Allow",
+        "Action": (
+            "ecr:BatchGetImage",
+            "ecr:BatchImportUpstreamImage",
+            "ecr:GetAuthorizationToken",
+            "ecr:GetDownloadUrlForLayer",
+        ),
+        "Resource": "*",
+    },
+)
+
 STATEMENTS: Mapping[str, tuple[Mapping[str, Any], ...]] = {
     "AdministratorAccess": ({"Effect": "Allow", "Action": "*", "Resource": "*"},),
+    "AmazonEC2ContainerRegistryPullOnly": _ECR_PULLER,
     "AmazonEC2ContainerRegistryReadOnly": _ECR_READER,
     "AmazonEKSWorkerNodePolicy": _EKS_NODES,
     "AmazonEKS_CNI_Policy": _CNI,

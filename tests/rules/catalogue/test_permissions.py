@@ -150,7 +150,7 @@ MISTAKES: dict[str, tuple[Callable[[], Template], str, Level, str]] = {
         lambda: without(own_bucket(slurm()), *ALL_SCRIPTS),
         "HP-IAM-010",
         Level.ERROR,
-        "missing s3:GetObject on arn:aws:s3:::${Scripts}/lifecycle/${?}, s3:ListBucket on",
+        "missing s3:GetObject on arn:aws:s3:::${Scripts}/lifecycle/*, s3:ListBucket on",
     ),
     "no list": (lambda: without(own_bucket(slurm()), "s3:ListBucket"), "HP-IAM-010", Level.ERROR, "missing s3:ListBucket on"),
     "no describe": (lambda: without(slurm(), "ec2:DescribeSubnets"), "HP-IAM-011", Level.ERROR, "missing ec2:DescribeSubnets"),
@@ -275,6 +275,14 @@ def with_unknown_policy() -> Template:
     return template
 
 
+def with_policy_for_images(name: str) -> Template:
+    """Images are pulled by a managed policy alone; the actions on single layers are for those who push."""
+    actions = ("BatchCheckLayerAvailability", "BatchGetImage", "GetAuthorizationToken", "GetDownloadUrlForLayer")
+    template = without(eks(), *(f"ecr:{action}" for action in actions))
+    properties(template, "Role")["ManagedPolicyArns"].append(f"arn:aws:iam::aws:policy/{name}")
+    return template
+
+
 def with_role_of_the_cni() -> Template:
     template = without(eks(), "ec2:DescribeTags")
     properties(template, "Cni")["ServiceAccountRoleArn"] = {"Fn::GetAtt": ["ControlRole", "Arn"]}
@@ -307,6 +315,9 @@ CORRECT: dict[str, Callable[[], Template]] = {
     "own logs": lambda: without_managed_policy(slurm(), allow(BASE)),
     "plan": lambda: with_plan(slurm(), [CLUSTERS, "arn:aws:sagemaker:*:*:training-plan/*"]),
     "a managed policy that nobody here knows": with_unknown_policy,
+    "images without asking for layers": lambda: without(eks(), "ecr:BatchCheckLayerAvailability"),
+    "the policy that only pulls": lambda: with_policy_for_images("AmazonEC2ContainerRegistryPullOnly"),
+    "the policy that reads registries": lambda: with_policy_for_images("AmazonEC2ContainerRegistryReadOnly"),
     "a role of the CNI": with_role_of_the_cni,
     "a role of the CNI's service account": lambda: with_service_account("aws-node"),
 }
@@ -323,6 +334,11 @@ def test_each_mistake_is_one_finding(case: str) -> None:
 @pytest.mark.parametrize("case", CORRECT)
 def test_correct_ones_have_none(case: str) -> None:
     assert iam_findings(CORRECT[case]()) == []
+
+
+def test_the_policy_that_only_pulls_is_known() -> None:
+    template = without(with_policy_for_images("AmazonEC2ContainerRegistryPullOnly"), "ec2:DescribeTags")
+    assert the_one(template).rule == "HP-IAM-016"
 
 
 def test_another_service_account_gives_the_cni_nothing() -> None:
