@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from hyperpod_constructs.rules.facts.clusters import CLUSTER, clusters
 from hyperpod_constructs.rules.facts.iam import ROLE, Policy, RoleFacts, role_facts
+from hyperpod_constructs.rules.facts.kubernetes import eks_clusters
 from hyperpod_constructs.rules.facts.node_roles import RoleUse, missing, named, needs_of, role_uses
 from hyperpod_constructs.rules.facts.policy_document import Statement, statements_of
 from hyperpod_constructs.rules.finding import Hit, Level
@@ -85,8 +86,12 @@ def cluster_role_is_assumable(model: Model) -> Iterator[Hit]:
     silences=("HP-IAM-005",),
 )
 def needed_policies_are_awaited(model: Model) -> Iterator[Hit]:
-    """Without the late policies, the role lacks what nodes need from the first minute."""
-    for use, late in _late(model):
+    """Without the late policies, the role lacks what nodes need from the first minute.
+
+    A policy that is made while the cluster still awaits its control plane is not late in practice: HP-IAM-005 tells of it.
+    """
+    for use, separate in _late(model):
+        late = tuple(policy for policy in separate if not _is_overtaken(use.cluster, policy))
         early = RoleFacts(use.role, without=frozenset(policy.resource for policy in late))
         needs = needs_of(use)
         short = [need for need in missing(early, needs) if need not in missing(role_facts(use.role), needs)]
@@ -151,6 +156,12 @@ def _late(model: Model) -> Iterator[tuple[RoleUse, tuple[Policy, ...]]]:
         late = role_facts(use.role).unawaited_by(use.cluster)
         if late:
             yield use, late
+
+
+def _is_overtaken(cluster: Resource, policy: Policy) -> bool:
+    """Whether the cluster first awaits a control plane, which takes minutes, and the policy does not."""
+    planes = (eks.resource for eks in eks_clusters(cluster.template.model))
+    return any(cluster.awaits(plane) and not policy.resource.awaits(plane) for plane in planes)
 
 
 def _named(policies: tuple[Policy, ...]) -> str:

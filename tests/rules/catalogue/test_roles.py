@@ -138,6 +138,25 @@ def test_the_same_policy_awaited() -> None:
     assert iam_findings(template) == []
 
 
+def of_eks(*, dependencies: list[str]) -> Template:
+    """The same for a cluster on EKS, whose control plane is made in the same stack."""
+    template = eks()
+    (inline,) = properties(template, "Role").pop("Policies")
+    template["Resources"]["Late"] = {**policy(*inline["PolicyDocument"]["Statement"]), "DependsOn": dependencies}
+    return template
+
+
+def test_a_control_plane_takes_longer_than_a_policy() -> None:
+    """Nothing orders the two, but the cluster waits for minutes for what the policy does not wait for."""
+    found = the_one(of_eks(dependencies=[]))
+    assert (found.rule, found.level, found.resource) == ("HP-IAM-005", Level.WARNING, "Cluster")
+
+
+@pytest.mark.parametrize("dependency", ["Control", "Cni"])
+def test_a_policy_that_awaits_the_control_plane_is_late_again(dependency: str) -> None:
+    assert the_one(of_eks(dependencies=[dependency])).rule == "HP-IAM-004"
+
+
 def test_a_policy_for_later_that_the_cluster_does_not_await() -> None:
     found = the_one(late(allow("s3:GetObject", {"Fn::Sub": "${Data.Arn}/*"})))
     assert (found.rule, found.level, found.resource) == ("HP-IAM-005", Level.WARNING, "Cluster")
