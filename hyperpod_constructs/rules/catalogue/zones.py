@@ -10,7 +10,7 @@ from hyperpod_constructs.rules.facts.placement import NodeGroup, node_groups, su
 from hyperpod_constructs.rules.finding import Hit, Level
 from hyperpod_constructs.rules.rule import rule
 from hyperpod_constructs.rules.template.model import Model, Resource
-from hyperpod_constructs.rules.template.values import Value, as_items, as_str, is_known
+from hyperpod_constructs.rules.template.values import ABSENT, Value, as_items, as_str, is_known
 from hyperpod_constructs.rules.zone_names import id_mistake, name_mistake
 
 _PREREQUISITES = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html"
@@ -59,6 +59,18 @@ def _zones_of(file_system: Resource) -> list[Zone]:
     return [facts.subnet(subnet).zone for subnet in subnets_of(file_system) or ()]
 
 
+_ON_EKS = (
+    "give the group subnets of one zone, and make another group for the other zone",
+    "subnets of one zone for a group with EFA",
+)
+"""Fix and what is allowed, where there are no partitions."""
+
+
+def _is_single(group: NodeGroup) -> bool:
+    """Whether the group has one node, and no autoscaling can give it more."""
+    return group.group.count == 1 and group.cluster.get("AutoScaling", "Mode") in (ABSENT, "Disable")
+
+
 @rule(
     "HP-SUB-011",
     Level.WARNING,
@@ -76,9 +88,10 @@ def partitions_are_in_one_zone(model: Model) -> Iterator[Hit]:
         others = [first.setdefault((group.cluster, partition), group) for partition in _partitions(group)]
         apart = [other for other in others if _apart(zones, _zones(other))]
         path = (*group.network_path, "Subnets")
-        if any(one.is_same(other) is False for one in zones for other in zones):
+        if not _is_single(group) and any(one.is_same(other) is False for one in zones for other in zones):
             message = f"the nodes of {group.name}, which have EFA, are spread over {_shown(zones)}"
-            yield Hit(group.cluster, path, message, found=group.cluster.get(*path))
+            fix, allowed = _ON_EKS if group.owner.on_eks else (None, None)
+            yield Hit(group.cluster, path, message, found=group.cluster.get(*path), fix=fix, allowed=allowed)
         elif apart:
             message = (
                 f"{group.name} ({_shown(zones)}) and {apart[0].name} ({_shown(_zones(apart[0]))}) share a partition across zones"

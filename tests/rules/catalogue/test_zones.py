@@ -12,7 +12,7 @@ from hyperpod_constructs.rules.template.documents import Document
 from hyperpod_constructs.rules.template.environment import Environment
 from hyperpod_constructs.rules.template.model import Model
 from hyperpod_constructs.rules.template.raw import raw_template
-from tests.rules.catalogue.templates import Template, findings, properties, rules_of, slurm, workers
+from tests.rules.catalogue.templates import Template, eks, findings, properties, rules_of, slurm, workers
 
 PLAN = "arn:aws:sagemaker:us-west-2:123456789012:training-plan/reserved"
 
@@ -86,6 +86,32 @@ def test_a_group_without_efa_may_be_spread() -> None:
     workers(template)["InstanceType"] = "ml.g5.2xlarge"
 
     assert rules_of(template) == []
+
+
+@pytest.mark.parametrize(("count", "expected"), [(0, ["HP-SUB-011"]), (1, []), (2, ["HP-SUB-011"])])
+def test_a_single_node_has_no_other_in_another_zone(count: int, expected: list[str]) -> None:
+    template = with_second_zone(slurm())
+    workers(template).update(OverrideVpcConfig=elsewhere(template, "NodeSubnet", "Second"), InstanceCount=count)
+
+    assert rules_of(template) == expected
+
+
+def test_a_single_node_may_get_others_by_autoscaling() -> None:
+    template = with_second_zone(eks())
+    workers(template).update(OverrideVpcConfig=elsewhere(template, "NodeSubnet", "Second"), InstanceCount=1)
+    properties(template, "Cluster")["AutoScaling"] = {"Mode": "Enable", "AutoScalerType": "Karpenter"}
+
+    assert "HP-SUB-011" in rules_of(template)
+
+
+def test_groups_of_eks_are_not_told_of_partitions() -> None:
+    template = with_second_zone(eks())
+    workers(template)["OverrideVpcConfig"] = elsewhere(template, "NodeSubnet", "Second")
+
+    (finding,) = findings(template)
+
+    assert finding.rule == "HP-SUB-011"
+    assert not any("partition" in text for text in (finding.message, finding.fix, finding.allowed))
 
 
 def _two_groups(template: Template, partition: str) -> Template:
