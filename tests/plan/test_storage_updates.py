@@ -131,6 +131,12 @@ def test_a_database_is_lost_only_if_its_snapshot_is_switched_off() -> None:
     assert "up to 20 GiB" in found.why
 
 
+def test_a_database_with_protection_stays_and_costs() -> None:
+    database = resource("AWS::RDS::DBInstance", AllocatedStorage="20", DeletionProtection=True)
+    (found,) = change(template(Thing={**database, "DeletionPolicy": "Delete"}), template()).rows
+    assert (found.effect, "DeletionProtection" in found.why) == (Effect.NO_INTERRUPTION, True)
+
+
 def test_the_log_of_a_function_is_nobodys_data() -> None:
     function = resource("AWS::Lambda::Function", LoggingConfig={"LogGroup": {"Ref": "Log"}})
     found = change(template(Log=resource("AWS::Logs::LogGroup"), Function=function), template()).rows

@@ -44,7 +44,7 @@ def _loses(resource: Resource, policy: Value) -> bool:
     "HP-RET-001",
     Level.WARNING,
     title="data outlives its stack",
-    why="CloudFormation deletes what has no DeletionPolicy together with the stack, or as soon as it leaves the template",
+    why="CloudFormation deletes what no DeletionPolicy keeps together with the stack, or as soon as it leaves the template",
     fix="write DeletionPolicy: RetainExceptOnCreate and UpdateReplacePolicy: Retain (in the CDK: "
     "RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)",
     allowed="Retain or RetainExceptOnCreate; Snapshot for a type that has snapshots",

@@ -70,8 +70,16 @@ def _log_survives(resource: Resource) -> str | None:
     return None
 
 
+def _protected(resource: Resource) -> str | None:
+    if as_bool(resource.get("DeletionProtection")) is not True:
+        return None
+    return "its deletion fails, because DeletionProtection is on: it stays, at your cost"
+
+
 def _database_survives(resource: Resource) -> str | None:
-    return None if resource.get("DBClusterIdentifier") is ABSENT else "the data is the database cluster's, which stays"
+    if resource.get("DBClusterIdentifier") is not ABSENT:
+        return "the data is the database cluster's, which stays"
+    return _protected(resource)
 
 
 def _said(text: str) -> Callable[[Resource], str]:
@@ -90,7 +98,9 @@ STATEFUL: Mapping[str, Stateful] = {
     "AWS::Grafana::Workspace": Stateful(lost=_said("dashboards, alerts and users of the workspace")),
     "AWS::KMS::Key": Stateful(lost=_key),
     "AWS::Logs::LogGroup": Stateful(lost=_said("all events of the log group"), survives=_log_survives),
-    "AWS::RDS::DBCluster": Stateful(lost=_said("all databases of the cluster"), snapshot=True, snapshot_by_default=True),
+    "AWS::RDS::DBCluster": Stateful(
+        lost=_said("all databases of the cluster"), survives=_protected, snapshot=True, snapshot_by_default=True
+    ),
     "AWS::RDS::DBInstance": Stateful(
         lost=lambda found: f"all databases of the instance, {_amount(found, 'AllocatedStorage')}",
         survives=_database_survives,

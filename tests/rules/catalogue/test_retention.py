@@ -60,6 +60,20 @@ def test_a_database_leaves_a_snapshot(policy: str | None, expected: list[str]) -
     assert rules_of(template) == expected
 
 
+@pytest.mark.parametrize(("protection", "expected"), [(True, []), ("true", []), (False, ["HP-RET-001"])])
+@pytest.mark.parametrize("kind", ["AWS::RDS::DBCluster", "AWS::RDS::DBInstance"])
+def test_a_database_that_is_protected_is_not_deleted(kind: str, protection: object, expected: list[str]) -> None:
+    template = slurm()
+    template["Resources"]["Accounts"] = {
+        "Type": kind,
+        "Properties": {"Engine": "mariadb", "DeletionProtection": protection},
+        "DeletionPolicy": "Delete",
+        "UpdateReplacePolicy": "Delete",
+    }
+
+    assert rules_of(template) == expected
+
+
 @pytest.mark.parametrize("going", ["NodeSubnet", "Vpc", "NodeGroup"])
 def test_the_network_stays_with_the_file_system(going: str) -> None:
     (finding,) = findings(with_policies(None, None, going))
