@@ -149,6 +149,17 @@ def test_a_new_group_interrupts_nothing() -> None:
     assert found.why == "2 nodes (ml.trn1.32xlarge) are asked for"
 
 
+def test_a_single_node_is_spoken_of_as_one() -> None:
+    gone = row(cluster(CONTROLLER, group(count=1)), cluster(CONTROLLER))
+    assert gone.why.startswith("all nodes (1 x ml.trn1.32xlarge) of group workers are terminated")
+    come = row(cluster(CONTROLLER), cluster(CONTROLLER, group(count=1)))
+    assert come.why == "1 node (ml.trn1.32xlarge) is asked for"
+    grown = row(cluster(CONTROLLER, group(count=1)), cluster(CONTROLLER, group(count=2)))
+    assert grown.why == "1 more node is asked for; 1 goes on"
+    shrunk = row(cluster(CONTROLLER, group(count=4)), cluster(CONTROLLER, group(count=3)))
+    assert shrunk.why.startswith("1 of 4 nodes of group workers leaves at once, with its volumes")
+
+
 def test_a_group_that_goes_takes_its_nodes() -> None:
     found = row(cluster(CONTROLLER, group()), cluster(CONTROLLER))
     assert (found.property, found.effect) == ("InstanceGroups/workers", Effect.REPLACE)

@@ -20,8 +20,18 @@ def _controller(change: Change) -> bool:
     return at(change.item_before, "SlurmConfig", "NodeType") == "Controller"
 
 
+def _one_or_more(count: int | None, one: str, more: str) -> str:
+    return one if count == 1 else more
+
+
+def _are(count: int | None) -> str:
+    return _one_or_more(count, "is", "are")
+
+
 def _nodes(change: Change) -> str:
     count, kind = as_int(at(change.item_before, "InstanceCount")), as_str(at(change.item_before, "InstanceType"))
+    if count == 1:
+        return f"all nodes (1 x {kind or 'an unknown type'}) of group {change.path[1]}"
     return f"{'all' if count is None else f'all {count}'} nodes{'' if kind is None else f' ({kind})'} of group {change.path[1]}"
 
 
@@ -39,18 +49,25 @@ def _removed_controller(change: Change) -> str:
 def _added_group(change: Change) -> str:
     count = as_int(at(change.new, "InstanceCount"))
     kind = as_str(at(change.new, "InstanceType"))
-    return f"{'an unknown number of' if count is None else count} nodes{'' if kind is None else f' ({kind})'} are asked for"
+    number = "an unknown number of" if count is None else count
+    return f"{number} {_one_or_more(count, 'node', 'nodes')}{'' if kind is None else f' ({kind})'} {_are(count)} asked for"
 
 
 def _grown(change: Change) -> str:
     old, new = as_int(change.old), as_int(change.new)
-    return "more nodes are asked for" if old is None or new is None else f"{new - old} more nodes are asked for; {old} go on"
+    if old is None or new is None:
+        return "more nodes are asked for"
+    more = new - old
+    asked = f"{more} more {_one_or_more(more, 'node', 'nodes')} {_are(more)} asked for"
+    return f"{asked}; {old} {_one_or_more(old, 'goes', 'go')} on"
 
 
 def _shrunk(change: Change) -> str:
     old, new = as_int(change.old), as_int(change.new)
-    leaving = "some" if old is None or new is None else f"{old - new} of {old}"
-    return f"{leaving} nodes of group {change.path[1]} leave at once, with their volumes; the service chooses which"
+    gone = None if old is None or new is None else old - new
+    leaving = "some" if gone is None else f"{gone} of {old}"
+    leave, their = _one_or_more(gone, "leaves", "leave"), _one_or_more(gone, "its", "their")
+    return f"{leaving} nodes of group {change.path[1]} {leave} at once, with {their} volumes; the service chooses which"
 
 
 def _software(change: Change) -> str:
