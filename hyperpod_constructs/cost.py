@@ -234,7 +234,10 @@ _RULES: dict[str, Rule] = {
     "AWS::EC2::VPCEndpoint": _endpoint,
     "AWS::EC2::NatGateway": _fixed("NAT gateway", lambda prices: prices.nat_gateway_hour),
     "AWS::EC2::EIP": _fixed("public IPv4 address", lambda prices: prices.public_ipv4_hour),
-    "AWS::EKS::Cluster": _fixed("EKS control plane in standard support", lambda prices: prices.eks_cluster_hour),
+    **dict.fromkeys(
+        ("AWS::EKS::Cluster", "Custom::AWSCDK-EKS-Cluster"),
+        _fixed("EKS control plane in standard support", lambda prices: prices.eks_cluster_hour),
+    ),
     "AWS::KMS::Key": _fixed("KMS key", lambda prices: _product(prices.kms_key_month, 1 / HOURS_PER_MONTH)),
     "AWS::SecretsManager::Secret": _fixed("secret", lambda prices: _product(prices.secret_month, 1 / HOURS_PER_MONTH)),
     "AWS::S3::Bucket": _unknown("objects in S3"),

@@ -131,6 +131,7 @@ def test_metadata_iops_are_named_without_price() -> None:
         ("AWS::EC2::VPCEndpoint", {"VpcEndpointType": "Interface", "SubnetIds": {"Ref": "Subnets"}}, None),
         ("AWS::EC2::VPCEndpoint", {"VpcEndpointType": {"Ref": "Kind"}}, None),
         ("AWS::EKS::Cluster", {}, 0.10),
+        ("Custom::AWSCDK-EKS-Cluster", {}, 0.10),
         ("AWS::KMS::Key", {}, 1 / 730),
         ("AWS::SecretsManager::Secret", {}, None),
         ("AWS::S3::Bucket", {}, None),
