@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from hyperpod_constructs.rules.effects.effect import Effect, Row, shrinks
+from hyperpod_constructs.rules.effects.effect import Change, Effect, Row, shrinks
+from hyperpod_constructs.rules.template.values import Value, as_str
 
 LOG_GROUP: tuple[Row, ...] = (
     Row(
@@ -38,6 +39,38 @@ KEY: tuple[Row, ...] = (
         Row(path=name, effect=Effect.REFUSED, why="is fixed at creation", avoid="make another key")
         for name in ("KeySpec", "KeyUsage", "MultiRegion", "Origin")
     ),
+)
+
+
+def _minor(value: Value) -> int | None:
+    """The second number of a version of Kubernetes."""
+    parts = (as_str(value) or "").split(".")
+    return int(parts[1]) if len(parts) > 1 and parts[1].isdecimal() else None
+
+
+def _versions_apart(change: Change) -> int | None:
+    """How many minor versions a change goes up; negative for down."""
+    old, new = _minor(change.old), _minor(change.new)
+    return None if old is None or new is None else new - old
+
+
+KUBERNETES: tuple[Row, ...] = (
+    Row(
+        path="Version",
+        effect=Effect.REFUSED,
+        why="EKS changes the version of a cluster by one minor version at a time",
+        when=lambda change: abs(_versions_apart(change) or 0) > 1,
+        avoid="deploy each version between, one after the other",
+        source="https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html",
+    ),
+    Row(
+        path="Version",
+        effect=Effect.NO_INTERRUPTION,
+        why="EKS goes back to the version before within 7 days of the upgrade from it; otherwise it refuses the update",
+        when=lambda change: _versions_apart(change) == -1,
+        source="https://docs.aws.amazon.com/eks/latest/userguide/rollback-cluster.html",
+    ),
+    Row(path="Version", effect=Effect.NO_INTERRUPTION, why="the control plane is updated in place; nodes are updated on their own"),
 )
 
 _SERVICE_TOKEN = Row(

@@ -13,6 +13,7 @@ OURS: Mapping[str, tuple[Row, ...]] = {
     "AWS::EC2::SecurityGroup": network.SECURITY_GROUP,
     "AWS::EC2::Subnet": network.SUBNET,
     "AWS::EC2::VPC": network.VPC,
+    "AWS::EKS::Cluster": others.KUBERNETES,
     "AWS::FSx::DataRepositoryAssociation": file_systems.ASSOCIATION,
     "AWS::FSx::FileSystem": file_systems.FILE_SYSTEM,
     "AWS::KMS::Key": others.KEY,
