@@ -127,10 +127,10 @@ def efa_lustre_admits_itself(model: Model) -> Iterator[Hit]:
 
 @rule(
     "HP-FSX-023",
-    Level.ERROR,
+    Level.WARNING,
     title="Lustre file systems await the rules that their creation needs",
-    why="FSx checks TCP 988 as soon as it is asked for the file system: rules that CloudFormation makes at the same time come too "
-    "late, and the creation fails with InvalidNetworkSettings",
+    why="FSx checks TCP 988 as soon as it is asked for the file system: rules that CloudFormation makes at the same time can come "
+    "a second too late, and the creation fails with InvalidNetworkSettings",
     fix="name the rules in DependsOn of the file system (in the CDK: file_system.node.add_dependency(rule)), or write those for "
     "blocks into the group",
     allowed="DependsOn on a rule for TCP 988 in each direction",
@@ -145,7 +145,7 @@ def lustre_awaits_its_rules(model: Model) -> Iterator[Hit]:
         late = [rule_ for direction in _DIRECTIONS for rule_ in _late(system.resource, side, direction)]
         if late:
             names = ", ".join(dict.fromkeys(rule_.resource.logical_id for rule_ in late))
-            yield Hit(system.resource, (), f"it does not await {names}, without which its creation fails")
+            yield Hit(system.resource, (), f"it does not await {names}, without which its creation fails now and then")
 
 
 def _late(file_system: Resource, side: _Side, direction: Direction) -> list[GroupRule]:
