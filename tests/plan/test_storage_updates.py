@@ -114,6 +114,14 @@ def test_a_policy_of_a_volume(policy: str, effect: Effect) -> None:
     assert change(template(Thing=volume), template()).rows[0].effect is effect
 
 
+@pytest.mark.parametrize(("old", "new"), [("2.12", "2.15"), ("2.15", "2.12")])
+def test_another_version_of_lustre_is_not_to_be_written(old: str, new: str) -> None:
+    """Whatever was done in place before, CloudFormation replaces the file system as soon as its template has another version."""
+    found = row(lustre(FileSystemTypeVersion=old), lustre(FileSystemTypeVersion=new))
+    assert found.effect is Effect.DATA_LOSS
+    assert found.avoid.startswith("keep the value here")
+
+
 def test_a_file_system_has_no_snapshots() -> None:
     files = {**lustre(), "DeletionPolicy": "Snapshot"}
     assert change(template(Thing=files), template()).rows[0].effect is Effect.DATA_LOSS

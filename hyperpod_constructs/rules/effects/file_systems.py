@@ -136,7 +136,7 @@ FILE_SYSTEM: tuple[Row, ...] = (
     _replaced("StorageType", source=_SPECIFICATION),
     _replaced(
         "FileSystemTypeVersion",
-        avoid="aws fsx update-file-system --file-system-type-version raises the version in place; then write the new value here",
+        avoid="keep the value here: aws fsx update-file-system --file-system-type-version raises the version in place",
         source=_SPECIFICATION,
     ),
     Row(path="Tags", effect=Effect.NO_INTERRUPTION, why="tags change in place"),
