@@ -54,7 +54,10 @@ def differing(old: object, new: object) -> tuple[object, object]:
     """Two values without what is the same in both: in objects, and in lists of one length."""
     if isinstance(old, dict) and isinstance(new, dict):
         pairs = {key: differing(old.get(key), new.get(key)) for key in {**old, **new} if old.get(key) != new.get(key)}
-        return {key: one for key, (one, _) in pairs.items()}, {key: other for key, (_, other) in pairs.items()}
+        return (
+            {key: one for key, (one, _) in pairs.items() if key in old},
+            {key: other for key, (_, other) in pairs.items() if key in new},
+        )
     if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
         items = [differing(one, other) for one, other in zip(old, new, strict=True) if one != other]
         return [one for one, _ in items], [other for _, other in items]
