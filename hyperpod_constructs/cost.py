@@ -152,7 +152,8 @@ def _cluster(resource: Resource, prices: Prices) -> Iterator[Item]:
 
 def _instance_group(group: Value, prices: Prices) -> Iterator[Item]:
     count = as_int(at(group, "InstanceCount"))
-    nodes = f"{'an unknown number of' if count is None else count} x"
+    name = as_str(at(group, "InstanceGroupName"))
+    nodes = f"{'' if name is None else f'{name}: '}{'an unknown number of' if count is None else count} x"
     types = _types(group)
     names = " or ".join("an unknown type" if name is None else name for name in types)
     yield f"{nodes} {names}", _nodes_price(group, count, types, prices)

@@ -42,8 +42,12 @@ def test_the_groups_of_a_cluster() -> None:
         {"InstanceGroupName": "workers", "InstanceType": "ml.trn1.32xlarge", "InstanceCount": 4},
     )
     assert found.rows == (
-        CostRow(logical_id="Thing", resource_type="AWS::SageMaker::Cluster", what="1 x ml.m5.xlarge", usd_per_hour=0.192),
-        CostRow(logical_id="Thing", resource_type="AWS::SageMaker::Cluster", what="4 x ml.trn1.32xlarge", usd_per_hour=86.0),
+        CostRow(
+            logical_id="Thing", resource_type="AWS::SageMaker::Cluster", what="controller: 1 x ml.m5.xlarge", usd_per_hour=0.192
+        ),
+        CostRow(
+            logical_id="Thing", resource_type="AWS::SageMaker::Cluster", what="workers: 4 x ml.trn1.32xlarge", usd_per_hour=86.0
+        ),
     )
     assert found.usd_per_hour == pytest.approx(86.192)
     assert found.unknown_count == 0

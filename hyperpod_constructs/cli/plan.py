@@ -6,6 +6,7 @@ The exit code is for CI: 0 nothing dangerous, 2 unusable input, 3 replacement, 4
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -122,16 +123,25 @@ def _print(found: Plan, cost: CostChange) -> None:
     say(f"worst effect: {found.worst.value}", style=_STYLES.get(found.worst.value))
 
 
-def _print_table(rows: Iterable[tuple[PlanRow, ResourceCost | None]]) -> None:
+def _print_table(rows: Sequence[tuple[PlanRow, ResourceCost | None]]) -> None:
     """In a pipe a line for each row, in a terminal the resource above what changes of it: both are long."""
+    places = Counter((row.template, row.resource) for row, _ in rows)
     cells = [
-        (row.effect.value, _name(row), row.property, _change(row), "" if change is None else str(change)) for row, change in rows
+        (row.effect.value, _name(row), row.property, _change(row), _cost(change, places[row.template, row.resource]))
+        for row, change in rows
     ]
     if stdout().is_terminal:
         stacked = [(effect, _stacked(name, property, change), cost) for effect, name, property, change, cost in cells]
         numbered_table(("effect", "change", "USD/hour"), stacked, numbers=1, whole=1)
     else:
         numbered_table(("effect", "resource", "property", "change", "USD/hour"), cells, numbers=1)
+
+
+def _cost(change: ResourceCost | None, rows: int) -> str:
+    """What changes for the resource, which can have several rows."""
+    if change is None:
+        return ""
+    return f"{change} in all" if rows > 1 else str(change)
 
 
 def _stacked(name: str, property: str, change: str) -> str:

@@ -36,7 +36,7 @@ def test_resources_and_total_by_the_hour_and_by_the_month(written: Path) -> None
     assert result.exit_code == 0
     lines = [line.split() for line in result.stdout.splitlines()]
     assert ["Nat", "NAT", "gateway", "0.045", "33"] in lines
-    assert ["Cluster", "2", "x", "ml.trn1.32xlarge", "43.000", "31,390"] in lines
+    assert ["Cluster", "workers:", "2", "x", "ml.trn1.32xlarge", "43.000", "31,390"] in lines
     assert ["total", "43.045", "31,423"] in lines
     assert "not the SageMaker price" in result.stdout
     assert "  objects in S3\n" in result.stdout
@@ -48,7 +48,7 @@ def test_the_users_own_prices(written: Path) -> None:
     document = json.loads(result.stdout)
     found = {row["what"]: row["usd_per_hour"] for row in document["resources"]}
     assert found["NAT gateway"] == 1
-    assert found["2 x ml.trn1.32xlarge"] == 43
+    assert found["workers: 2 x ml.trn1.32xlarge"] == 43
     assert found["LUSTRE file system of 2400 GiB, 250 MB/s per TiB"] == pytest.approx(2400 * 0.5 / 730)
     assert document["label"].startswith("mine; what that lacks: EC2 on-demand")
 

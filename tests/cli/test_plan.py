@@ -159,6 +159,12 @@ def test_a_terminal_of_80_columns_holds_every_line(workdir: Path, command: list[
     assert any("Cluster" in line for line in lines)
 
 
+def test_the_cost_of_a_resource_with_several_changes_is_that_of_all(workdir: Path) -> None:
+    both = changed(Cluster=cluster(group(count=6, ThreadsPerCore=1)))
+    lines = invoke(workdir, both).stdout.splitlines()[1:3]
+    assert [line.endswith("+43.000 in all") for line in lines] == [True, False]
+
+
 def test_in_a_terminal_a_change_is_below_its_resource(workdir: Path) -> None:
     (workdir / "old.json").write_text(json.dumps(BEFORE))
     (workdir / "new.json").write_text(json.dumps(changed(Cluster=cluster(group(count=1)))))

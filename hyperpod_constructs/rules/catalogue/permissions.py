@@ -143,7 +143,7 @@ _POD_NETWORK = (
     "HP-IAM-016",
     Level.WARNING,
     title="nodes of EKS can give addresses to pods",
-    why="the VPC CNI gives pods no addresses, and nodes stay NotReady",
+    why="where the VPC CNI meets a refusal, pods get no addresses, and nodes stay NotReady",
     fix="allow the role the actions that are missing, or attach AmazonEKS_CNI_Policy",
     allowed="what the VPC CNI needs of EC2",
     source=_PREREQUISITES,
