@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 
 import pytest
@@ -75,6 +76,15 @@ def test_json_is_read_whatever_its_file_is_called(tmp_path: Path, name: str) -> 
     model = load([template, template])
     assert [(one.name, one.file) for one in model.templates] == [(str(template), template)]
     assert by_id(model, "A").type == "T"
+
+
+def test_fails_for_yaml_where_its_reader_is_not_installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delitem(sys.modules, "hyperpod_constructs.rules.template.yaml_reading", raising=False)
+    monkeypatch.setitem(sys.modules, "yaml", None)
+    file = tmp_path / "t.yaml"
+    file.write_text("Resources: {}")
+    with pytest.raises(TemplateError, match=r"t\.yaml: is no JSON, .*pip install 'hyperpod-constructs\[cli\]'"):
+        load([file])
 
 
 def test_yaml_in_flow_style_is_no_broken_json(tmp_path: Path) -> None:

@@ -96,8 +96,12 @@ def _parsed(text: str, *, json_only: bool) -> object:
         except TemplateError:
             if json_only:
                 raise
-    from hyperpod_constructs.rules.template.yaml_reading import parsed
-
+    try:
+        from hyperpod_constructs.rules.template.yaml_reading import parsed
+    except ModuleNotFoundError as error:
+        raise TemplateError(
+            "is no JSON, and to read YAML takes pyyaml: install it (pip install 'hyperpod-constructs[cli]'), or give JSON"
+        ) from error
     return parsed(text)
 
 
