@@ -55,7 +55,7 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     _assert_succeeds(["hyperpod", "local", "stop"], copy)
 
 
-def _assert_succeeds(command: list[str], directory: Path) -> None:
+def _assert_succeeds(command: list[str], directory: Path, **variables: str) -> None:
     """Run a command without any way to a real account."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "MAKE", "MFLAGS"))}
     environment |= {
@@ -64,6 +64,7 @@ def _assert_succeeds(command: list[str], directory: Path) -> None:
         "AWS_CONFIG_FILE": "/nonexistent",
         "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",
         "AWS_EC2_METADATA_DISABLED": "true",
+        **variables,
     }
     done = subprocess.run(  # noqa: S603
         command,
@@ -103,6 +104,14 @@ def test_python_runs(block: Block, checkout: Path, tmp_path: Path) -> None:
     script = tmp_path / "example.py"
     script.write_text(block.text, "utf-8")
     _assert_succeeds([sys.executable, "-W", "error", str(script)], checkout)
+
+
+def test_the_first_example_has_no_findings(checkout: Path, tmp_path: Path) -> None:
+    script = tmp_path / "app.py"
+    script.write_text(next(block for block in BLOCKS if block.language == "python").text, "utf-8")
+    _assert_succeeds([sys.executable, str(script)], checkout, CDK_OUTDIR=str(tmp_path / "out"))
+
+    _assert_succeeds(["hyperpod", "check", str(tmp_path / "out"), "--fail-on", "warning"], checkout)
 
 
 def test_data_is_well_formed() -> None:
