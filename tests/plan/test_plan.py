@@ -167,6 +167,59 @@ def test_a_condition_that_ceases_to_hold_removes_the_resource() -> None:
     assert (found.property, found.effect) == ("", Effect.DATA_LOSS)
 
 
+def undecided(files: dict[str, Any], *, wanted: Any = "yes", zones: dict[str, str] | None = None) -> Template:
+    """A template whose condition only a deployment knows."""
+    return {
+        "Parameters": {"Wanted": {"Type": "String"}},
+        "Mappings": {"Subnets": {zone: {"Subnet": subnet} for zone, subnet in (zones or {}).items()}},
+        "Conditions": {
+            "Wanted": {"Fn::Equals": [{"Ref": "Wanted"}, wanted]},
+            "Also": {"Condition": "Wanted"},
+            "Other": {"Fn::Not": [{"Condition": "Wanted"}]},
+        },
+        "Resources": {"Files": files},
+    }
+
+
+def test_a_condition_that_nobody_knows_can_remove_the_resource() -> None:
+    plain, conditional = undecided(lustre()), undecided({**lustre(), "Condition": "Wanted"})
+    (found,) = change(plain, conditional).rows
+    assert (found.property, found.old, found.new, found.effect) == ("Condition", None, "Wanted", Effect.DATA_LOSS)
+    assert "if it does not, the resource goes: is deleted" in found.why
+    assert change(conditional, plain).rows == ()
+    assert change(conditional, undecided({**lustre(), "Condition": "Also"})).rows == ()
+    assert len(change(conditional, undecided({**lustre(), "Condition": "Wanted"}, wanted="no")).rows) == 1
+
+
+def choice(condition: str) -> dict[str, Any]:
+    return lustre(SubnetIds=[{"Fn::If": [condition, "subnet-1", "subnet-2"]}])
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (undecided(choice("Wanted")), undecided(choice("Wanted"), wanted="no")),
+        (undecided(choice("Wanted")), undecided(choice("Other"))),
+    ],
+)
+def test_another_condition_chooses_another_value(one: Template, other: Template) -> None:
+    (found,) = change(one, other).rows
+    assert (found.property, found.effect) == ("SubnetIds", Effect.DATA_LOSS)
+    assert "a parameter, condition or mapping that it is made of is another" in found.why
+
+
+def test_the_same_condition_under_another_name_chooses_the_same() -> None:
+    assert change(undecided(choice("Wanted")), undecided(choice("Also"))).rows == ()
+
+
+def test_a_mapping_with_another_value_is_a_change_though_the_key_is_not_known() -> None:
+    files = lustre(SubnetIds=[{"Fn::FindInMap": ["Subnets", {"Ref": "AWS::Region"}, "Subnet"]}])
+    old = undecided(files, zones={"us-west-2": "subnet-1", "us-east-1": "subnet-2"})
+    (found,) = change(old, undecided(files, zones={"us-west-2": "subnet-3"})).rows
+    assert (found.property, found.effect) == ("SubnetIds", Effect.DATA_LOSS)
+    assert change(old, undecided(files, zones={"us-west-2": "subnet-1", "eu-west-1": "subnet-3"})).rows == ()
+
+
 def test_a_replacement_is_followed_through_what_names_it() -> None:
     moved = resource("AWS::EC2::Subnet", **{**SUBNET, "CidrBlock": "10.2.0.0/16"})
     assert effects(change(parts(), parts(Subnet=moved))) == {

@@ -1,7 +1,8 @@
 """Whether two values are the same, though each belongs to a model of its own.
 
 A reference to a resource is the same if it leads to the same logical id of the same template. What cannot be known is the same if
-it is spelled the same, or built from the same parts with the same unknown names; what is known beside it has to be the same too.
+it is spelled the same, or built from the same parts with the same unknown names; what is known beside it has to be the same too,
+and so have the conditions and mappings that the spelling names.
 """
 
 from __future__ import annotations
@@ -9,13 +10,12 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
-from hyperpod_constructs.rules.template.environment import Environment
-from hyperpod_constructs.rules.template.model import Resource
+from hyperpod_constructs.rules.template.model import Resource, Template
 from hyperpod_constructs.rules.template.raw import Raw, walk
-from hyperpod_constructs.rules.template.values import ABSENT, Absent, Either, Reference, Text, Unknown, Value
+from hyperpod_constructs.rules.template.values import ABSENT, Absent, Either, Reference, Text, Unknown, Value, at, shown
 
 Key: TypeAlias = "tuple[str, str]"
 """A resource by its template and its logical id, the same in both models."""
@@ -30,12 +30,12 @@ _UNKNOWN: Hashable = ("unknown",)
 class Place:
     """A value and how it is spelled; `raw` is that of the nearest place around it whose spelling is known.
 
-    environment: tells which names in the spelling are resolved in the value.
+    template: tells what the names in the spelling stand for; None where nothing is spelled.
     """
 
     value: Value
     raw: Raw
-    environment: Environment = field(default_factory=Environment)
+    template: Template | None = None
 
     def at(self, key: str) -> Place:
         """What is inside, by its key."""
@@ -48,10 +48,75 @@ def same(old: Place, new: Place, key_of: Callable[[Resource], Key]) -> bool:
     """Whether two values are the same, whatever the parts turn out to be that cannot be known."""
     one, other = _canonical(old.value, key_of), _canonical(new.value, key_of)
     if not (_has_unknown(one) or _has_unknown(other)):
-        return one == other
+        return one == other and (not _has_choice(one) or _conditions_agree(old, new))
+    if not (_conditions_agree(old, new) and _mappings_agree(old, new)):
+        return False
     if old.raw == new.raw:
         return _agree(one, other)
     return one == other and _names(old) == _names(new)
+
+
+def _conditions_agree(old: Place, new: Place) -> bool:
+    """Whether what cannot be known is chosen by the same conditions; one that is known on one side only is taken to be."""
+    before, after = _conditions(old), _conditions(new)
+    if old.raw == new.raw:
+        return all(one is None or other is None or one == other for one, other in zip(before, after, strict=True))
+    return sorted(filter(None, before)) == sorted(filter(None, after))
+
+
+def _conditions(place: Place) -> list[str | None]:
+    """The expression of each condition that a spelling names; None of one that is known to hold or not."""
+    template = place.template
+    if template is None:
+        return []
+    choices = [value["Fn::If"] for value in walk(place.raw) if isinstance(value, dict) and "Fn::If" in value]
+    names = [choice[0] for choice in choices if isinstance(choice, list) and choice and isinstance(choice[0], str)]
+    return [expression_of(template, name) if template.condition(name) is None else None for name in names]
+
+
+def expression_of(template: Template, condition: str) -> str:
+    """The expression of a condition, with those of the conditions that it names."""
+    return json.dumps(_expanded(template, {"Condition": condition}, frozenset()), sort_keys=True)
+
+
+def _expanded(template: Template, raw: Raw, within: frozenset[str]) -> Raw:
+    if isinstance(raw, list):
+        return [_expanded(template, item, within) for item in raw]
+    if not isinstance(raw, dict):
+        return raw
+    name = raw.get("Condition")
+    section = template.raw.get("Conditions")
+    if len(raw) == 1 and isinstance(name, str) and isinstance(section, dict) and name in section and name not in within:
+        return _expanded(template, section[name], within | {name})
+    return {key: _expanded(template, item, within) for key, item in raw.items()}
+
+
+def _mappings_agree(old: Place, new: Place) -> bool:
+    """Whether the mappings that a value is looked up in have no other values than before; some can have come or gone."""
+    if old.template is None or new.template is None:
+        return True
+    for value in walk(new.raw):
+        found = value.get("Fn::FindInMap") if isinstance(value, dict) else None
+        if not isinstance(found, list) or not found:
+            continue
+        name, *keys = found
+        if not isinstance(name, str):
+            continue
+        one, other = old.template.mapping(name), new.template.mapping(name)
+        if any(shown(at(one, *path)) != shown(at(other, *path)) for path in _common(one, other, keys[:2])):
+            return False
+    return True
+
+
+def _common(one: Value, other: Value, keys: list[Raw]) -> Iterator[tuple[str, ...]]:
+    """The paths that both mappings have, of those that these keys can lead to: one that is no string can be any."""
+    if not keys:
+        yield ()
+        return
+    if isinstance(one, Mapping) and isinstance(other, Mapping):
+        for key in [keys[0]] if isinstance(keys[0], str) else list(one):
+            if key in one and key in other:
+                yield from ((key, *path) for path in _common(one[key], other[key], keys[1:]))
 
 
 def leads_to(value: Value, keys: Collection[Key], key_of: Callable[[Resource], Key]) -> set[Key]:
@@ -108,6 +173,10 @@ def _has_unknown(canonical: Hashable) -> bool:
     return canonical == _UNKNOWN or (isinstance(canonical, tuple) and any(_has_unknown(item) for item in canonical))
 
 
+def _has_choice(canonical: Hashable) -> bool:
+    return isinstance(canonical, tuple) and (canonical[:1] == ("either",) or any(_has_choice(item) for item in canonical))
+
+
 def _agree(one: Hashable, other: Hashable) -> bool:
     """Whether two values that are spelled the same are the same in what both models know: defaults of parameters, for one."""
     if _is_open(one) or _is_open(other):
@@ -136,4 +205,5 @@ def _names(place: Place) -> list[str]:
             if isinstance(template, str):
                 found += _VARIABLE.findall(template)
             found += [json.dumps(value) for function in _OPAQUE if function in value]
-    return sorted(name for name in found if not isinstance(place.environment.pseudo_parameter(name), str))
+    known = None if place.template is None else place.template.environment
+    return sorted(name for name in found if known is None or not isinstance(known.pseudo_parameter(name), str))

@@ -25,7 +25,7 @@ def changes(old: Resource, new: Resource, same: Same) -> Iterator[Change]:
 
 
 def _properties(resource: Resource) -> Place:
-    return Place(resource.properties, resource.raw.get("Properties", {}), resource.template.environment)
+    return Place(resource.properties, resource.raw.get("Properties", {}), resource.template)
 
 
 def _differences(

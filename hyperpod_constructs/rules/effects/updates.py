@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
-from hyperpod_constructs.rules.effects.comparison import Key, Place, leads_to, references, same
+from hyperpod_constructs.rules.effects.comparison import Key, Place, expression_of, leads_to, references, same
 from hyperpod_constructs.rules.effects.difference import changes
 from hyperpod_constructs.rules.effects.effect import Change, Effect, Row
 from hyperpod_constructs.rules.effects.exports import ExportsInUse
 from hyperpod_constructs.rules.effects.pairs import Pair, Pairs
 from hyperpod_constructs.rules.effects.schema import type_facts
 from hyperpod_constructs.rules.effects.table import row_of
-from hyperpod_constructs.rules.effects.verdict import Verdict, of_replacement, same_name, weaker_policy
-from hyperpod_constructs.rules.template.values import ABSENT, Value
+from hyperpod_constructs.rules.effects.verdict import Verdict, of_removal, of_replacement, same_name, weaker_policy
+from hyperpod_constructs.rules.template.values import ABSENT, Value, shown
 
 _TYPE_DOCS = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-update-behaviors.html"
 
@@ -63,6 +63,7 @@ class Updates:
                 path = "/".join(item.change.path)
                 yield Update(pair=pair, property=path, old=item.change.old, new=item.change.new, verdict=verdict)
             yield from _policies(pair)
+            yield from _existence(pair)
 
     def _judged(self) -> dict[Key, list[_Judged]]:
         judged = {pair.key: self._judge(pair) for pair in self._same_types}
@@ -111,7 +112,7 @@ class Updates:
 
     def _verdict(self, pair: Pair, item: _Judged, exports: ExportsInUse) -> Verdict:
         row = item.row
-        because = f" (it names {', '.join(item.follows)}, which is replaced)" if item.follows else ""
+        because = f" (it names {', '.join(item.follows)}, which is replaced)" if item.follows else _looks_alike(item.change)
         verdict = Verdict(effect=row.effect, why=f"{row.reason(item.change)}{because}", avoid=row.avoid, source=row.source)
         if not _replaces(row):
             return _IN_THE_NEW_ONE if self._is_made_anew(pair, exports) else verdict
@@ -126,6 +127,12 @@ class Updates:
         return pair.key in self._replaced and exports.refusal(pair) is None
 
 
+def _looks_alike(change: Change) -> str:
+    """What a person has to know of a change that does not show in the values."""
+    alike = shown(change.old) == shown(change.new)
+    return " (a parameter, condition or mapping that it is made of is another)" if alike else ""
+
+
 def _replaces(row: Row) -> bool:
     return row.effect is Effect.REPLACE and not row.part
 
@@ -138,6 +145,19 @@ def _other_type(pair: Pair) -> Update:
         source=_TYPE_DOCS,
     )
     return Update(pair=pair, property="Type", old=pair.old.type, new=pair.new.type, verdict=verdict)
+
+
+def _existence(pair: Pair) -> Iterator[Update]:
+    """A resource that is there only under a condition that nobody knows, and that is not the one it had."""
+    before, after = pair.old.condition, pair.new.condition
+    if after is None or pair.new.exists is True:
+        return
+    if before is not None and expression_of(pair.old.template, before) == expression_of(pair.new.template, after):
+        return
+    gone = of_removal(pair.old)
+    why = f"whether {after} holds is not known here; if it does not, the resource goes: {gone.why}"
+    verdict = replace(gone, why=why, kept=False)
+    yield Update(pair=pair, property="Condition", old=ABSENT if before is None else before, new=after, verdict=verdict)
 
 
 def _policies(pair: Pair) -> Iterator[Update]:
