@@ -31,11 +31,13 @@ _ASSEMBLY = Path("cdk.out")
 
 def plan(old: Path, new: Path, *, form: Format, prices: Path | None) -> None:
     """Print the plan from one template or assembly to another; ends with the exit code of its worst effect."""
+    from hyperpod_constructs.rules.previous import previous_model
     from hyperpod_constructs.rules.template.model import load
 
     with usable_input(), progress("reading"):
-        models = load([old]), load([new])
-    _report(*models, form=form, prices=prices)
+        after = load([new])
+        before = previous_model(old, after)
+    _report(before, after, form=form, prices=prices)
 
 
 def plan_deployed(

@@ -9,15 +9,15 @@ Context keys:
 
 ==============================  ====================================================================================
 ``hyperpod:rules``              ``false`` switches the plug-in off: for a test of a part that is no deployable whole
-``hyperpod:previous-template``  what is deployed, as the path of a template or an assembly: a change that loses data
-                                fails, unless the permission is written on the resource (``allow_data_loss``)
+``hyperpod:previous-template``  what is deployed, as the path of a template or an assembly, which is not the
+                                output: a change that loses data fails, unless the permission is written on the
+                                resource (``allow_data_loss``)
 ==============================  ====================================================================================
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Iterable, Sequence
 from importlib import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
@@ -80,19 +80,21 @@ class RulesPlugin:
     def validate(self, context: IPolicyValidationContext) -> PolicyValidationPluginReport:
         """The findings on the app's templates.
 
-        :raises TemplateError: if the previous template cannot be read.
-        :raises ValueError: if the previous template is of none of the app's stacks.
+        :raises TemplateError: if the previous template cannot be read, or is of none of the app's stacks.
+        :raises ValueError: if it is what this synthesis wrote.
         """
         from hyperpod_constructs.rules.data_loss import PREVIOUS_TEMPLATE, data_loss_violations
+        from hyperpod_constructs.rules.previous import previous_model
         from hyperpod_constructs.rules.rule import check
         from hyperpod_constructs.rules.template.model import load
 
         app = context.app_construct
-        model = load([Path(str(cast(App, App.of(app)).outdir))])
+        assembly = Path(str(cast(App, App.of(app)).outdir))
+        model = load([assembly])
         violations = [_violation(finding, model, str(finding.level)) for finding in check(model)]
         previous = app.node.try_get_context(PREVIOUS_TEMPLATE)
         if previous:
-            lost = data_loss_violations(_previous(Path(str(previous)), model), model)
+            lost = data_loss_violations(previous_model(_elsewhere(Path(str(previous)), assembly), model), model)
             # Only what is fatal cannot be acknowledged for a whole app: this permission belongs on the resource.
             violations += [_violation(finding, model, "fatal") for finding in lost]
         harmless = all(violation.severity == str(Level.WARNING) for violation in violations)
@@ -125,34 +127,8 @@ def _placed(finding: Finding) -> str:
     return f"{place}: {described(finding)}" if place else described(finding)
 
 
-def _previous(path: Path, new: Model) -> Model:
-    """The model of what is deployed, its templates under the names that the app's stacks have."""
-    from dataclasses import replace
-
-    from hyperpod_constructs.rules.template.loading import documents_of
-    from hyperpod_constructs.rules.template.model import Model
-
-    documents = documents_of([path])
-    if path.is_file() and len(new.roots) > 1:
-        names = _names_of(path, new)
-        documents = [replace(document, name=name) for document in documents for name in names]
-    if not any(document.name in new.roots for document in documents) and len(new.roots) > 1:
-        raise ValueError(
-            f"the previous template {path} is of none of the app's stacks ({_listed(new.roots)}): give an assembly, or a "
-            "template whose file is named like its stack"
-        )
-    return Model(documents)
-
-
-def _names_of(path: Path, new: Model) -> Sequence[str]:
-    """The stack whose template a file holds, by the file's name: that of the assembly's file, or the stack's id or name."""
-    stem = path.name.partition(".")[0]
-    return [
-        root.name
-        for root in new.roots.values()
-        if stem in (root.name, root.environment.stack_name) or (root.file is not None and root.file.name == path.name)
-    ][:1]
-
-
-def _listed(names: Iterable[str]) -> str:
-    return ", ".join(names)
+def _elsewhere(previous: Path, assembly: Path) -> Path:
+    """The path, which must not be in the new assembly: that is written by now, and would be compared with itself."""
+    if previous.resolve().is_relative_to(assembly.resolve()):
+        raise ValueError(f"the previous template {previous} is what this synthesis has just written: copy what is deployed first")
+    return previous

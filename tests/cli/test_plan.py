@@ -206,6 +206,21 @@ def deployment(target: StubbedTarget, workdir: Path, monkeypatch: pytest.MonkeyP
     return Deployment(target, workdir)
 
 
+def test_a_template_is_compared_with_the_stack_that_it_is_named_like(deployment: Deployment, workdir: Path) -> None:
+    deployment.assembly(changed(Files=lustre(StorageCapacity=600)))
+    (workdir / "HyperPod-Foundation.json").write_text(json.dumps(BEFORE))
+    assert runner.invoke(app, ["plan", "HyperPod-Foundation.json", "cdk.out"]).exit_code == 5
+
+
+def test_fails_for_a_template_of_no_stack(deployment: Deployment, workdir: Path) -> None:
+    deployment.assembly(template())
+    (workdir / "old.json").write_text(json.dumps(BEFORE))
+    for paths in (["old.json", "cdk.out"], ["cdk.out", "old.json"]):
+        result = runner.invoke(app, ["plan", *paths])
+        assert result.exit_code == 2
+        assert "is of none of the new stacks" in result.stderr
+
+
 def test_a_deployed_stack_with_the_assembly_in_this_directory(deployment: Deployment) -> None:
     deployment.answer(json.dumps(BEFORE))
     deployment.assembly(changed(Files=lustre(StorageCapacity=600)))

@@ -273,8 +273,24 @@ def test_a_previous_template_in_a_file_belongs_to_the_stack_of_its_name() -> Non
 def test_fails_for_a_previous_template_of_no_stack(tmp_path: Path) -> None:
     other = tmp_path / "other.json"
     other.write_text('{"Resources": {}}')
-    with pytest.raises(RuntimeError, match=r"other.json is of none of the app's stacks \(Stack, Second\)"):
+    with pytest.raises(RuntimeError, match=r"other.json: is of none of the new stacks \(Stack, Second\)"):
         storage(other, second=True).synth()
+
+
+def test_fails_for_a_previous_assembly_without_the_only_stack() -> None:
+    before = Path(storage(second=True).synth().directory)
+    app = App(context={"hyperpod:previous-template": str(before)})
+    ExecutionRole(Stack(app, "Renamed"), "Role")
+    with pytest.raises(RuntimeError, match=r"is of none of the new stacks \(Renamed\)"):
+        app.synth()
+
+
+@pytest.mark.parametrize("file", ["", "Stack.template.json"])
+def test_fails_for_a_previous_template_that_the_synthesis_itself_wrote(tmp_path: Path, file: str) -> None:
+    app = App(outdir=str(tmp_path), context={"hyperpod:previous-template": str(tmp_path / file)})
+    ExecutionRole(Stack(app, "Stack"), "Role")
+    with pytest.raises(RuntimeError, match=r"is what this synthesis has just written"):
+        app.synth()
 
 
 def test_fails_for_a_previous_template_that_is_not_there() -> None:
