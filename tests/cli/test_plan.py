@@ -262,6 +262,62 @@ def test_parameters_have_the_values_of_the_deployed_stack(deployment: Deployment
     assert "4800 -> 2400" in result.stdout
 
 
+def test_a_stack_by_its_id_in_the_app(deployment: Deployment) -> None:
+    deployment.answer(json.dumps(BEFORE))
+    deployment.assembly(changed(Files=lustre(StorageCapacity=600)))
+    assert runner.invoke(app, ["plan", "--deployed", "Foundation"]).exit_code == 5
+
+
+def test_a_stack_of_the_same_name_in_another_region_is_another(deployment: Deployment, workdir: Path) -> None:
+    deployment.answer(json.dumps(BEFORE))
+    deployment.assembly(BEFORE)
+    manifest = workdir / "cdk.out" / "manifest.json"
+    content = json.loads(manifest.read_text())
+    elsewhere, here = content["artifacts"]["Foundation"], content["artifacts"]["Other"]
+    elsewhere["environment"] = "aws://unknown-account/us-east-1"
+    here["environment"] = "aws://unknown-account/us-west-2"
+    here["properties"]["stackName"] = STACK
+    manifest.write_text(json.dumps(content))
+    result = runner.invoke(app, ["plan", "--deployed", STACK])
+    assert result.exit_code == 4
+    assert "data loss: Files" in result.stdout
+
+
+def test_one_template_for_two_stacks(deployment: Deployment, target: StubbedTarget, workdir: Path) -> None:
+    (workdir / "new.json").write_text(json.dumps(BEFORE))
+    deployment.answer(json.dumps(changed(Files=lustre(StorageCapacity=2400))))
+    target.answer(
+        "cloudformation",
+        "describe_stacks",
+        {"Stacks": [{"StackName": "Second", "CreationTime": NOW, "StackStatus": "CREATE_COMPLETE"}]},
+    )
+    target.answer("cloudformation", "get_template", {"TemplateBody": json.dumps(BEFORE)})
+    result = runner.invoke(app, ["plan", "--deployed", STACK, "--deployed", "Second", "new.json", "--format", "json"])
+    assert result.exit_code == 5
+    assert {row["template"] for row in json.loads(result.stdout)["rows"]} == {STACK}
+
+
+def test_nested_stacks_of_a_deployed_stack_are_read(deployment: Deployment, target: StubbedTarget, workdir: Path) -> None:
+    outer = template(Nested=resource("AWS::CloudFormation::Stack", TemplateURL="inner.json"))
+    (workdir / "new.json").write_text(json.dumps(outer))
+    (workdir / "inner.json").write_text(json.dumps(template(Files=lustre(SubnetIds=["x"]))))
+    deployment.answer(json.dumps(outer))
+    detail = {
+        "LogicalResourceId": "Nested",
+        "PhysicalResourceId": "arn:nested",
+        "ResourceType": "AWS::CloudFormation::Stack",
+        "LastUpdatedTimestamp": NOW,
+        "ResourceStatus": "CREATE_COMPLETE",
+    }
+    where = {"StackName": STACK, "LogicalResourceId": "Nested"}
+    target.answer("cloudformation", "describe_stack_resource", {"StackResourceDetail": detail}, **where)
+    body = json.dumps(template(Files=lustre()))
+    target.answer("cloudformation", "get_template", {"TemplateBody": body}, StackName="arn:nested", TemplateStage="Original")
+    result = runner.invoke(app, ["plan", "--deployed", STACK, "new.json"])
+    assert result.exit_code == 4
+    assert "data loss: Files SubnetIds" in result.stdout
+
+
 def test_fails_for_a_stack_that_is_not_deployed(deployment: Deployment, target: StubbedTarget) -> None:
     deployment.assembly(BEFORE)
     target.refuse("cloudformation", "describe_stacks", "ValidationError", f"Stack with id {STACK} does not exist")
