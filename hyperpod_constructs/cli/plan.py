@@ -110,7 +110,7 @@ def _with_cost(rows: Iterable[PlanRow], cost: CostChange) -> list[tuple[PlanRow,
 
 
 def _print(found: Plan, cost: CostChange) -> None:
-    shown = [(row, change) for row, change in _with_cost(found.rows, cost) if row.property or row.old is not None or change]
+    shown = [(row, change) for row, change in _with_cost(found.rows, cost) if not _is_made(row) or change]
     created = len(found.rows) - len(shown)
     if shown:
         _print_table(shown)
@@ -123,6 +123,11 @@ def _print(found: Plan, cost: CostChange) -> None:
         paragraph(note, indent="note: ", hanging="      ")
     _print_cost(cost)
     say(f"worst effect: {found.worst.value}", style=_STYLES.get(found.worst.value))
+
+
+def _is_made(row: PlanRow) -> bool:
+    """A new resource that nothing stands in the way of: there is no more to say of it."""
+    return not row.property and row.old is None and row.effect.value == "no interruption"
 
 
 def _print_table(rows: Sequence[tuple[PlanRow, ResourceCost | None]]) -> None:
@@ -167,7 +172,7 @@ def _print_reasons(rows: Iterable[PlanRow]) -> None:
     """Why, and what to do instead; once for all rows of which the same is said."""
     groups: dict[tuple[str, str, str, str, str | None], list[PlanRow]] = {}
     for row in rows:
-        if row.property or row.old is not None:
+        if not _is_made(row):
             groups.setdefault((row.effect.value, row.why, row.avoid, row.source, row.allowed), []).append(row)
     for (effect, why, avoid, source, allowed), members in groups.items():
         say()

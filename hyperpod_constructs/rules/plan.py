@@ -14,7 +14,7 @@ from hyperpod_constructs._metadata import ALLOW_DATA_LOSS
 from hyperpod_constructs.rules.effects.effect import Effect
 from hyperpod_constructs.rules.effects.pairs import Pairs
 from hyperpod_constructs.rules.effects.updates import Updates
-from hyperpod_constructs.rules.effects.verdict import Verdict, of_removal
+from hyperpod_constructs.rules.effects.verdict import Verdict, name_taken, of_removal
 from hyperpod_constructs.rules.template.model import Model, Resource
 from hyperpod_constructs.rules.template.values import ABSENT, Value, at, shown
 
@@ -82,7 +82,8 @@ def plan(old: Model, new: Model) -> Plan:
     alone, as a deployment leaves it.
     """
     pairs = Pairs(old, new)
-    rows = [*_updated(pairs), *_created(pairs), *_removed(pairs)]
+    updates = Updates(pairs)
+    rows = [*_updated(updates), *_created(pairs, updates), *_removed(pairs)]
     rows.sort(key=lambda row: -row.effect.severity)
     return Plan(rows=tuple(rows), notes=tuple(_notes(pairs)))
 
@@ -93,15 +94,16 @@ def permission(resource: Resource) -> str | None:
     return found if isinstance(found, str) and found.strip() else None
 
 
-def _updated(pairs: Pairs) -> Iterable[PlanRow]:
-    for update in Updates(pairs).found():
+def _updated(updates: Updates) -> Iterable[PlanRow]:
+    for update in updates.found():
         yield _row(update.pair.new, update.property, update.old, update.new, update.verdict, permission(update.pair.new))
 
 
-def _created(pairs: Pairs) -> Iterable[PlanRow]:
-    verdict = Verdict(effect=Effect.NO_INTERRUPTION, why="is created")
+def _created(pairs: Pairs, updates: Updates) -> Iterable[PlanRow]:
+    created = Verdict(effect=Effect.NO_INTERRUPTION, why="is created")
     for resource in pairs.created:
-        yield _row(resource, "", ABSENT, resource.type, verdict, None)
+        taken = updates.name_taken_by(resource)
+        yield _row(resource, "", ABSENT, resource.type, created if taken is None else name_taken(taken), None)
 
 
 def _removed(pairs: Pairs) -> Iterable[PlanRow]:

@@ -90,6 +90,15 @@ def test_what_is_new_without_a_price_is_counted(workdir: Path) -> None:
     assert "2 resources without a price of their own are created\n" in result.stdout
 
 
+def test_what_cannot_be_created_is_shown_with_its_reason(workdir: Path) -> None:
+    role = resource("AWS::IAM::Role", RoleName="a")
+    (workdir / "old.json").write_text(json.dumps(template(One=role)))
+    (workdir / "new.json").write_text(json.dumps(template(Other=role)))
+    result = runner.invoke(app, ["plan", "old.json", "new.json"])
+    assert result.exit_code == 5
+    assert "refused: Other\n  why       One, which leaves its template" in result.stdout
+
+
 def test_the_cost_before_and_after(workdir: Path) -> None:
     result = invoke(workdir, changed(Cluster=cluster(group(count=6))))
     assert "cost: 86.045 -> 129.045 USD an hour (+43.000 an hour, +31,390 a month)" in result.stdout

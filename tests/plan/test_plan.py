@@ -257,6 +257,27 @@ def test_the_type_of_a_resource_does_not_change() -> None:
     assert (found.property, found.old, found.new, found.effect) == ("Type", "AWS::SQS::Queue", "AWS::SNS::Topic", Effect.REFUSED)
 
 
+@pytest.mark.parametrize(
+    ("kind", "name", "keep"),
+    [("AWS::S3::Bucket", "BucketName", False), ("AWS::S3::Bucket", "BucketName", True), ("AWS::IAM::Role", "RoleName", False)],
+)
+def test_a_name_that_leaves_with_another_logical_id_is_taken(kind: str, name: str, keep: bool) -> None:
+    found = change(template(One=resource(kind, keep=keep, **{name: "a"})), template(Other=resource(kind, keep=keep, **{name: "a"})))
+    (created,) = (item for item in found.rows if item.resource == "Other")
+    assert created.effect is Effect.REFUSED
+    assert "One, which leaves its template, has the same name" in created.why
+    assert effects(change(template(One=resource(kind)), template(Other=resource(kind))))["Other", ""] is Effect.NO_INTERRUPTION
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "refused"), [("AWS::S3::Bucket", "BucketName", True), ("AWS::IAM::Role", "RoleName", False)]
+)
+def test_a_name_moves_to_another_stack_only_if_its_resource_goes_first(kind: str, name: str, refused: bool) -> None:
+    thing = template(Thing=resource(kind, keep=False, **{name: "a"}))
+    found = plan(Model.of({"A": thing, "B": template()}), Model.of({"A": template(), "B": thing}))
+    assert (found.worst is Effect.REFUSED) is refused
+
+
 def test_a_new_resource() -> None:
     (found,) = change(template(), template(Files=lustre())).rows
     assert (found.property, found.old, found.new, found.effect) == ("", None, "AWS::FSx::FileSystem", Effect.NO_INTERRUPTION)

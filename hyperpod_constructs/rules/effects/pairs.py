@@ -72,6 +72,10 @@ class Pairs:
         name = self._name(resource.template)
         return [other for other in self.created if other.type == resource.type and self._name(other.template) == name]
 
+    def in_one_stack(self, old: Resource, new: Resource) -> bool:
+        """Whether one update makes both what becomes of the old resource and the new one."""
+        return self._name(_root(old.template)) == self._name(_root(new.template))
+
     def stays_with_its_stack(self, resource: Resource) -> bool:
         """A removed resource of a nested stack that is removed too, and is kept as it is, with all in it."""
         parent = resource.template.parent

@@ -13,6 +13,7 @@ from hyperpod_constructs.rules.effects.pairs import Pair, Pairs
 from hyperpod_constructs.rules.effects.schema import type_facts
 from hyperpod_constructs.rules.effects.table import row_of
 from hyperpod_constructs.rules.effects.verdict import Verdict, of_removal, of_replacement, same_name, weaker_policy
+from hyperpod_constructs.rules.template.model import Resource
 from hyperpod_constructs.rules.template.values import ABSENT, Value, shown
 
 _TYPE_DOCS = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-update-behaviors.html"
@@ -65,6 +66,18 @@ class Updates:
             yield from _policies(pair)
             yield from _existence(pair)
 
+    def name_taken_by(self, created: Resource) -> Resource | None:
+        """A removed resource with the name of a new one, which it still has when the new one is made; asked after `found`."""
+        facts = type_facts(created.type)
+        if facts is None or not facts.identity:
+            return None
+        for gone in self._pairs.removed:
+            stays = self._pairs.in_one_stack(gone, created) or of_removal(gone).kept
+            beside = gone.template.environment.is_beside(created.template.environment)
+            if gone.type == created.type and stays and beside and self._have_one_name(gone, created, facts.identity):
+                return gone
+        return None
+
     def _judged(self) -> dict[Key, list[_Judged]]:
         judged = {pair.key: self._judge(pair) for pair in self._same_types}
         named = {pair.key: {self._pairs.key_of(found) for found in references(pair.new.properties)} for pair in self._same_types}
@@ -105,9 +118,10 @@ class Updates:
         facts = type_facts(pair.new.type)
         if facts is None or not facts.identity or facts.deletes_first:
             return False
-        places = [
-            (Place(pair.old.get(*name.split("/")), None), Place(pair.new.get(*name.split("/")), None)) for name in facts.identity
-        ]
+        return self._have_one_name(pair.old, pair.new, facts.identity)
+
+    def _have_one_name(self, one: Resource, other: Resource, identity: tuple[str, ...]) -> bool:
+        places = [(Place(one.get(*name.split("/")), None), Place(other.get(*name.split("/")), None)) for name in identity]
         return all(new.value is not ABSENT and self._same(old, new) for old, new in places)
 
     def _verdict(self, pair: Pair, item: _Judged, exports: ExportsInUse) -> Verdict:

@@ -75,6 +75,16 @@ def same_name(row: Row) -> Verdict:
     )
 
 
+def name_taken(by: Resource) -> Verdict:
+    """A new resource that cannot be made, because one that leaves the template has its name."""
+    return Verdict(
+        effect=Effect.REFUSED,
+        why=f"{by.logical_id}, which leaves its template, has the same name, and still has it when this one is made",
+        avoid="keep the logical id (override_logical_id), move it with `cdk refactor`, or give the new one another name",
+        source=_NAMES,
+    )
+
+
 def weaker_policy(old: Resource, new: Resource, name: str) -> Verdict | None:
     """A resource that holds data and is no longer kept by a policy: nothing happens now, but the next mistake loses it."""
     before, after = _policy(old, name), _policy(new, name)
