@@ -12,6 +12,7 @@ from dataclasses import dataclass, fields
 
 from hyperpod_constructs._metadata import ALLOW_DATA_LOSS
 from hyperpod_constructs.rules.effects.effect import Effect
+from hyperpod_constructs.rules.effects.exports import changed_exports
 from hyperpod_constructs.rules.effects.pairs import Pairs
 from hyperpod_constructs.rules.effects.updates import Updates
 from hyperpod_constructs.rules.effects.verdict import Verdict, name_taken, of_removal
@@ -83,7 +84,7 @@ def plan(old: Model, new: Model) -> Plan:
     """
     pairs = Pairs(old, new)
     updates = Updates(pairs)
-    rows = [*_updated(updates), *_created(pairs, updates), *_removed(pairs)]
+    rows = [*_updated(updates), *_created(pairs, updates), *_removed(pairs), *_exported(pairs)]
     rows.sort(key=lambda row: -row.effect.severity)
     return Plan(rows=tuple(rows), notes=tuple(_notes(pairs)))
 
@@ -111,6 +112,23 @@ def _removed(pairs: Pairs) -> Iterable[PlanRow]:
         kept = pairs.stays_with_its_stack(resource)
         verdict = _WITH_ITS_STACK if kept else _renamed(of_removal(resource), pairs.created_like(resource))
         yield _row(resource, "", resource.type, ABSENT, verdict, permission(resource))
+
+
+def _exported(pairs: Pairs) -> Iterable[PlanRow]:
+    for change in changed_exports(pairs):
+        yield PlanRow(
+            template=change.template.name,
+            resource=f"Outputs/{change.output}",
+            type="Output",
+            construct=None,
+            property=change.property,
+            old=shown(change.old),
+            new=shown(change.new),
+            effect=change.verdict.effect,
+            why=change.verdict.why,
+            avoid=change.verdict.avoid,
+            source=change.verdict.source,
+        )
 
 
 def _renamed(verdict: Verdict, candidates: list[Resource]) -> Verdict:

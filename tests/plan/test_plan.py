@@ -330,6 +330,31 @@ def test_an_export_that_nobody_imports_keeps_nothing() -> None:
     assert effects(found) == {("Files", "SubnetIds"): Effect.DATA_LOSS}
 
 
+def exporting(value: Any, *, imported: bool = True, **outputs: Any) -> Model:
+    exported = {"Files": {"Value": value, "Export": {"Name": "files"}}} if value is not None else {}
+    foundation = {**template(Files=lustre()), "Outputs": {**exported, **outputs}}
+    target = {"Fn::ImportValue": "files"} if imported else "fs-1"
+    return Model.of({"Foundation": foundation, "Cluster": template(Alias=resource("AWS::KMS::Alias", TargetKeyId=target))})
+
+
+@pytest.mark.parametrize(
+    ("value", "imported", "property"), [(None, True, "Export"), (None, False, "Export"), ("other", True, "Value")]
+)
+def test_an_export_in_use_neither_goes_nor_changes(value: Any, imported: bool, property: str) -> None:
+    found = plan(exporting({"Ref": "Files"}), exporting(value, imported=imported))
+    (refused,) = (item for item in found.rows if item.effect is Effect.REFUSED)
+    assert (refused.template, refused.resource, refused.property) == ("Foundation", "Outputs/Files", property)
+    assert "Cluster imports it" in refused.why
+    assert "deploy Cluster without the import first" in refused.avoid
+
+
+def test_an_export_may_go_that_nobody_imported_or_whose_name_may_still_be_there() -> None:
+    assert plan(exporting({"Ref": "Files"}, imported=False), exporting(None, imported=False)).rows == ()
+    perhaps = {"Value": "x", "Export": {"Name": {"Fn::Sub": "${AWS::StackName}-files"}}}
+    assert plan(exporting({"Ref": "Files"}), exporting(None, Other=perhaps)).rows == ()
+    assert plan(exporting({"Ref": "Files"}), exporting({"Fn::Sub": "${Files}"})).rows == ()
+
+
 def test_templates_are_paired_by_name() -> None:
     one = Model.of({"A": template(Files=lustre()), "B": template()})
     other = Model.of({"B": template(), "A": template(Files=lustre(StorageCapacity=4800)), "C": template(New=lustre())})

@@ -2,16 +2,95 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
 
-from hyperpod_constructs.rules.effects.comparison import Key, leads_to
+from hyperpod_constructs.rules.effects.comparison import Key, Place, leads_to, same
 from hyperpod_constructs.rules.effects.effect import Effect
 from hyperpod_constructs.rules.effects.pairs import Pair, Pairs
 from hyperpod_constructs.rules.effects.verdict import Verdict
 from hyperpod_constructs.rules.template.model import Template
-from hyperpod_constructs.rules.template.raw import walk
+from hyperpod_constructs.rules.template.raw import Raw, walk
+from hyperpod_constructs.rules.template.values import ABSENT, Value
 
 _SOURCE = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference-importvalue.html"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class ExportChange:
+    """An export in use that goes, or has another value."""
+
+    template: Template
+    output: str
+    property: str
+    old: Value
+    new: Value
+    verdict: Verdict
+
+
+def changed_exports(pairs: Pairs) -> Iterator[ExportChange]:
+    """The exports of the old model that stacks of it import, and that the new one lacks or gives another value."""
+    importers = _importers(pairs)
+    for old, new in pairs.templates:
+        after = None if new is None else _exports(new)
+        for export, output in _exports(old).items():
+            users = _users(importers, export, old)
+            if not users:
+                continue
+            if new is None or after is None or export not in after:
+                if new is None or not _has_unknown_names(new):
+                    yield _gone(new or old, output, export, users)
+                continue
+            one, other = _value(old, output), _value(new, after[export])
+            if not same(one, other, pairs.key_of):
+                verdict = _refused(f"the value of {export} would change", users)
+                yield ExportChange(
+                    template=new, output=after[export], property="Value", old=one.value, new=other.value, verdict=verdict
+                )
+
+
+def _gone(template: Template, output: str, export: str, users: list[str]) -> ExportChange:
+    verdict = _refused(f"{export} would go", users)
+    return ExportChange(template=template, output=output, property="Export", old=export, new=ABSENT, verdict=verdict)
+
+
+def _refused(what: str, users: list[str]) -> Verdict:
+    return Verdict(
+        effect=Effect.REFUSED,
+        why=f"{what}, but {', '.join(users)} imports it, and an export that is in use cannot change",
+        avoid=f"keep the output (in the CDK: exportValue), and deploy {', '.join(users)} without the import first",
+        source=_SOURCE,
+    )
+
+
+def _exports(template: Template) -> dict[str, str]:
+    """The names that a template exports, each with its output, except those whose condition does not hold."""
+    return {export: output for export, output in template.exports() if _holds(template, output)}
+
+
+def _holds(template: Template, output: str) -> bool:
+    condition = _declaration(template, output).get("Condition")
+    return not isinstance(condition, str) or template.condition(condition) is not False
+
+
+def _has_unknown_names(template: Template) -> bool:
+    outputs = template.raw.get("Outputs")
+    named = (
+        [name for name, output in outputs.items() if isinstance(output, dict) and output.get("Export")]
+        if isinstance(outputs, dict)
+        else []
+    )
+    return template.rewritten or len(named) > len(list(template.exports()))
+
+
+def _value(template: Template, output: str) -> Place:
+    return Place(template.output(output), _declaration(template, output).get("Value"), template)
+
+
+def _declaration(template: Template, output: str) -> Mapping[str, Raw]:
+    outputs = template.raw.get("Outputs")
+    found = outputs.get(output) if isinstance(outputs, dict) else None
+    return found if isinstance(found, dict) else {}
 
 
 class ExportsInUse:
@@ -24,7 +103,7 @@ class ExportsInUse:
         importers = _importers(pairs)
         for template in pairs.new.templates:
             for export, output in template.exports():
-                users = importers.get(export, [])
+                users = _users(importers, export, template)
                 if users:
                     for key in leads_to(template.output(output), replaced, pairs.key_of):
                         self._users.setdefault(key, (export, users))
@@ -44,14 +123,17 @@ class ExportsInUse:
         )
 
 
-def _importers(pairs: Pairs) -> Mapping[str, list[str]]:
-    found: dict[str, list[str]] = {}
+def _importers(pairs: Pairs) -> Mapping[str, list[Template]]:
+    found: dict[str, list[Template]] = {}
     for template in pairs.old.templates:
         for name in _imported(template):
-            users = found.setdefault(name, [])
-            if template.name not in users:
-                users.append(template.name)
+            found.setdefault(name, []).append(template)
     return found
+
+
+def _users(importers: Mapping[str, list[Template]], export: str, exporter: Template) -> list[str]:
+    """The templates that import a name where the exporter is."""
+    return [user.name for user in importers.get(export, ()) if user.environment.is_beside(exporter.environment)]
 
 
 def _imported(template: Template) -> set[str]:

@@ -57,6 +57,15 @@ class Pairs:
         )
 
     @cached_property
+    def templates(self) -> tuple[tuple[Template, Template | None], ...]:
+        """The old templates of stacks that are in both, each with the new one; None of a nested stack that goes."""
+        stacks = {self._name(root) for root in _roots(self.new)}
+        after = {self._name(template): template for template in self.new.templates}
+        return tuple(
+            (template, after.get(self._name(template))) for template in self.old.templates if self._name(_root(template)) in stacks
+        )
+
+    @cached_property
     def only_old(self) -> tuple[str, ...]:
         """The stacks that only the old model has."""
         stacks = {self._name(root) for root in _roots(self.new)}
