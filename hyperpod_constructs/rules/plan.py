@@ -165,3 +165,7 @@ def _notes(pairs: Pairs) -> Iterable[str]:
         yield f"{name} is only in the old deployment: an update of the others leaves it alone"
     for name in pairs.rewritten:
         yield f"{name} has a transform that can change any property: what it changes is not in this plan"
+    for name in pairs.looped:
+        yield f"{name} makes resources in a loop (Fn::ForEach): what becomes of them is not in this plan"
+    for name in pairs.unread:
+        yield f"{name} is a nested stack whose template is not given before and after: what changes in it is not in this plan"

@@ -382,8 +382,28 @@ def test_what_is_only_in_the_template_is_no_resource() -> None:
 
 
 def test_a_template_that_a_macro_rewrites_is_named() -> None:
-    (note,) = change(template(), {**template(), "Transform": "MyMacro"}).notes
-    assert "not in this plan" in note
+    plain, rewritten = template(), {**template(), "Transform": "MyMacro"}
+    for pair in ((plain, rewritten), (rewritten, plain)):
+        (note,) = change(*pair).notes
+        assert "not in this plan" in note
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_a_loop_that_makes_resources_is_named(before: bool) -> None:
+    loop = {"Transform": "AWS::LanguageExtensions", "Resources": {"Fn::ForEach::Zone": ["Zone", ["a"], {"Files${Zone}": lustre()}]}}
+    (note,) = change(loop, template()).notes if before else change(template(), loop).notes
+    assert "Fn::ForEach" in note
+
+
+def test_a_nested_stack_without_its_template_is_named() -> None:
+    one, other = (template(Nested=resource("AWS::CloudFormation::Stack", TemplateURL=f"https://s3/{name}.json")) for name in "ab")
+    (note,) = change(one, other).notes
+    assert note.startswith("new.json/Nested is a nested stack whose template is not given")
+
+
+def test_what_a_nested_stack_holds_that_goes_without_its_template_is_not_known() -> None:
+    found = change(template(Nested=resource("AWS::CloudFormation::Stack", TemplateURL="https://s3/a.json")), template())
+    assert (found.worst, found.rows[0].why[:33]) == (Effect.REPLACE, "is deleted with everything in it;")
 
 
 def test_the_worst_comes_first_and_decides_the_exit_code() -> None:

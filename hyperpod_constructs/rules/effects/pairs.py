@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from hyperpod_constructs.rules.effects.comparison import Key
 from hyperpod_constructs.rules.effects.stateful import KEEPING
+from hyperpod_constructs.rules.template.documents import NESTED_STACK
 from hyperpod_constructs.rules.template.model import Model, Resource, Template
 from hyperpod_constructs.rules.template.values import as_str
 
@@ -73,8 +74,28 @@ class Pairs:
 
     @cached_property
     def rewritten(self) -> tuple[str, ...]:
-        """The templates of the new model that a macro can have changed."""
-        return tuple(template.name for template in self.new.templates if template.rewritten)
+        """The templates that a macro can have changed, in either model."""
+        return _names(template for template in self._compared if template.rewritten)
+
+    @cached_property
+    def looped(self) -> tuple[str, ...]:
+        """The templates with loops that make resources, in either model."""
+        return _names(template for template in self._compared if _has_loops(template))
+
+    @cached_property
+    def unread(self) -> tuple[str, ...]:
+        """The nested stacks in both models of which one has no template."""
+        nested = (pair for pair in self.common if pair.new.type == pair.old.type == NESTED_STACK)
+        return tuple(
+            f"{pair.new.template.name}/{pair.new.logical_id}"
+            for pair in nested
+            if pair.old.nested is None or pair.new.nested is None
+        )
+
+    @property
+    def _compared(self) -> Iterator[Template]:
+        yield from (old for old, _ in self.templates)
+        yield from self.new.templates
 
     def created_like(self, resource: Resource) -> list[Resource]:
         """New resources that may be this one under another logical id: of its type, in its template."""
@@ -105,6 +126,15 @@ class Pairs:
         if template.parent is None:
             return "" if self._alone else template.name
         return f"{self._name(template.parent.template)}/{template.parent.logical_id}"
+
+
+def _names(templates: Iterable[Template]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(template.name for template in templates))
+
+
+def _has_loops(template: Template) -> bool:
+    resources = template.raw["Resources"]
+    return isinstance(resources, dict) and any(name.startswith("Fn::") for name in resources)
 
 
 def _roots(model: Model) -> list[Template]:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from hyperpod_constructs.rules.effects.effect import Effect, Row
 from hyperpod_constructs.rules.effects.stateful import KEEPING, SERVING, STATEFUL
+from hyperpod_constructs.rules.template.documents import NESTED_STACK
 from hyperpod_constructs.rules.template.model import Resource
 from hyperpod_constructs.rules.template.values import as_str
 
@@ -59,6 +60,12 @@ def of_removal(old: Resource) -> Verdict:
         return Verdict(effect=Effect.NO_INTERRUPTION, why=survives, source=_POLICIES, kept=True)
     if lost is not None:
         return Verdict(effect=Effect.DATA_LOSS, why=f"is deleted: {lost}", avoid=_avoided("", "DeletionPolicy"), source=_POLICIES)
+    if old.type == NESTED_STACK and old.nested is None:
+        return Verdict(
+            effect=Effect.REPLACE,
+            why="is deleted with everything in it; what that is cannot be known here, because its template is not given",
+            avoid="give its template too, or an assembly that holds it",
+        )
     serving = SERVING.get(old.type)
     if serving is not None:
         return Verdict(effect=Effect.REPLACE, why=f"is deleted: {serving}")
