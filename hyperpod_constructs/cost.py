@@ -151,7 +151,7 @@ def _cluster(resource: Resource, prices: Prices) -> Iterator[Item]:
 
 
 def _instance_group(group: Value, prices: Prices) -> Iterator[Item]:
-    count = as_int(at(group, "InstanceCount"))
+    count = _not_negative(as_int(at(group, "InstanceCount")))
     name = as_str(at(group, "InstanceGroupName"))
     nodes = f"{'' if name is None else f'{name}: '}{'an unknown number of' if count is None else count} x"
     types = _types(group)
@@ -164,6 +164,11 @@ def _instance_group(group: Value, prices: Prices) -> Iterator[Item]:
         size = as_int(at(volume, "VolumeSizeInGB"))
         price = _product(count, size, prices.ebs_gb_month, 1 / HOURS_PER_MONTH)
         yield f"{nodes} EBS volume of {'unknown size in' if size is None else size} GB", price
+
+
+def _not_negative(count: int | None) -> int | None:
+    """A number of nodes; what is none costs nobody less."""
+    return None if count is None or count < 0 else count
 
 
 def _types(group: Value) -> list[str | None]:

@@ -246,6 +246,10 @@ INSTANCE_HOUR = {
 }
 
 
+_HIGHEST = 1e9
+"""No price is higher; a sum of such ones is still a number."""
+
+
 class PriceFileError(ValueError):
     """A file of prices that cannot be used; the text is one line for a person."""
 
@@ -284,18 +288,20 @@ class Prices:
         """
         try:
             document = json.loads(path.read_text("utf-8"))
-        except (OSError, ValueError) as error:
+        except (OSError, RecursionError, ValueError) as error:
             raise PriceFileError(f"{path}: cannot be read as JSON: {error}") from error
         if not isinstance(document, dict):
             raise PriceFileError(f'{path}: a file of prices is a JSON object, such as {{"nat_gateway_hour": 0.048}}')
         known = {item.name for item in fields(cls)}
         for key in sorted(set(document) - known):
             raise PriceFileError(f"{path}: {key!r} is no price; allowed: {', '.join(sorted(known))}")
-        given = {key: _price(path, key, value) for key, value in document.items() if key != "label"}
+        given: dict[str, Any] = {}
         default = cls()
-        for key in ("instance_hour", "lustre_persistent_2_gb_month"):
-            if key in given:
-                given[key] = {**getattr(default, key), **_table(path, key, given[key])}
+        for key, value in document.items():
+            if key in ("instance_hour", "lustre_persistent_2_gb_month"):
+                given[key] = {**getattr(default, key), **_table(path, key, value)}
+            elif key != "label":
+                given[key] = _price(path, key, value)
         label = document.get("label", path.name)
         return replace(default, **given, label=f"{label}; what that lacks: {LABEL}")
 
@@ -303,12 +309,13 @@ class Prices:
 def _table(path: Path, key: str, value: Any) -> Mapping[str, float]:
     if not isinstance(value, dict):
         raise PriceFileError(f"{path}: {key} is {value!r}; allowed: an object with a price for each name")
-    return value
+    for name in value:
+        if key == "instance_hour" and not name.startswith("ml."):
+            raise PriceFileError(f"{path}: {key} has {name!r}, which is no type of a node; allowed: names such as ml.p5.48xlarge")
+    return {name: _price(path, f"{key}.{name}", item) for name, item in value.items()}
 
 
-def _price(path: Path, key: str, value: Any) -> Any:
-    if isinstance(value, dict):
-        return {name: _price(path, f"{key}.{name}", item) for name, item in value.items()}
-    if isinstance(value, bool) or not isinstance(value, int | float) or value < 0:
+def _price(path: Path, key: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _HIGHEST:
         raise PriceFileError(f"{path}: {key} is {value!r}; allowed: a number of US dollars, 0 or more")
     return float(value)

@@ -165,6 +165,10 @@ def test_what_the_defaults_of_parameters_and_conditions_make_of_a_template() -> 
     assert found.usd_per_month == pytest.approx(0.384 * 730)
 
 
+def test_fewer_than_no_nodes_cost_nobody_less() -> None:
+    assert cluster({"InstanceType": "ml.m5.xlarge", "InstanceCount": -3}).unpriced == ("an unknown number of x ml.m5.xlarge",)
+
+
 def test_root_volumes_come_with_the_instance() -> None:
     storage = [{"EbsVolumeConfig": {"RootVolume": True, "VolumeKmsKeyId": "key"}}]
     assert cluster({"InstanceType": "ml.m5.xlarge", "InstanceCount": 2, "InstanceStorageConfigs": storage}).unpriced == ()

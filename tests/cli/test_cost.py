@@ -84,7 +84,14 @@ def test_several_templates_together(written: Path) -> None:
         ('{"nat": 1}', "'nat' is no price; allowed: ebs_gb_month"),
         ('{"nat_gateway_hour": "1"}', "nat_gateway_hour is '1'; allowed: a number"),
         ('{"instance_hour": {"ml.m5.large": -1}}', "instance_hour.ml.m5.large is -1; allowed: a number"),
-        ('{"instance_hour": 1}', "instance_hour is 1.0; allowed: an object"),
+        ('{"instance_hour": 1}', "instance_hour is 1; allowed: an object"),
+        ('{"instance_hour": {"m5.large": 1}}', "instance_hour has 'm5.large', which is no type of a node"),
+        ('{"instance_hour": {"ml.m5.large": {"a": 1}}}', "instance_hour.ml.m5.large is {'a': 1}; allowed: a number"),
+        ('{"nat_gateway_hour": {"a": 1}}', "nat_gateway_hour is {'a': 1}; allowed: a number"),
+        ('{"nat_gateway_hour": NaN}', "nat_gateway_hour is nan; allowed: a number"),
+        ('{"nat_gateway_hour": 1e999}', "nat_gateway_hour is inf; allowed: a number"),
+        ('{"nat_gateway_hour": 1' + "0" * 400 + "}", "allowed: a number"),
+        ("[" * 100_000, "cannot be read as JSON"),
     ],
 )
 def test_fails_for_prices_that_make_no_sense(written: Path, content: str, message: str) -> None:
