@@ -139,6 +139,12 @@ def test_fails_for_what_cannot_be_read(tmp_path: Path) -> None:
         Model.of({"t": {"Resources": {"A": {1, 2}}}})
 
 
+@pytest.mark.parametrize("text", ['{"Resources": {"A\\ud800": {"Type": "T"}}}', '{"Resources": {"A": {"Type": "\\udfff"}}}'])
+def test_fails_for_half_a_surrogate_pair(tmp_path: Path, text: str) -> None:
+    with pytest.raises(TemplateError, match=r"t.json: holds half of a surrogate pair, which is no character: '.ud"):
+        load([write(tmp_path, "t.json", text)])
+
+
 def test_fails_for_an_assembly_without_its_template(tmp_path: Path) -> None:
     stack = {"type": "aws:cloudformation:stack", "properties": {"templateFile": "S.template.json"}}
     write(tmp_path, "manifest.json", json.dumps({"artifacts": {"S": stack, "T": {"type": "cdk:tree"}, "U": 5}}))

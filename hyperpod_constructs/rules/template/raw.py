@@ -20,7 +20,7 @@ def raw_template(document: object) -> dict[str, Raw]:
     """A template from parsed data; keys become strings.
 
     :raises TemplateError: if it is no mapping, nests too deeply, is too large (an alias that is used in itself is), or holds
-        something that JSON cannot.
+        something that JSON cannot, or a string that is no text.
     """
     if not isinstance(document, Mapping):
         raise TemplateError(f"a template is a mapping with Resources, but this is {_kind(document)}")
@@ -61,7 +61,9 @@ class _Budget:
 
 def _copied(value: object, depth: int, budget: _Budget) -> Raw:
     budget.spend()
-    if value is None or isinstance(value, str | int | float | bool):
+    if isinstance(value, str):
+        return _text(value)
+    if value is None or isinstance(value, int | float | bool):
         return value
     if depth > DEEPEST:
         raise TemplateError(f"nests more than {DEEPEST} levels deep")
@@ -75,7 +77,16 @@ def _copied(value: object, depth: int, budget: _Budget) -> Raw:
 def _key(key: object) -> str:
     if isinstance(key, bool):
         return "true" if key else "false"
-    return key if isinstance(key, str) else str(key)
+    return _text(key) if isinstance(key, str) else str(key)
+
+
+def _text(value: str) -> str:
+    """A string that can be printed and written to a file."""
+    try:
+        value.encode()
+    except UnicodeEncodeError as error:
+        raise TemplateError(f"holds half of a surrogate pair, which is no character: {value[error.start]!a}") from error
+    return value
 
 
 def _kind(value: object) -> str:
