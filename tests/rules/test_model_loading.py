@@ -139,6 +139,13 @@ def test_fails_for_what_cannot_be_read(tmp_path: Path) -> None:
         Model.of({"t": {"Resources": {"A": {1, 2}}}})
 
 
+def test_no_number_is_an_infinity(tmp_path: Path) -> None:
+    with pytest.raises(TemplateError, match="is no JSON: 1e999 is no number"):
+        load([write(tmp_path, "t.json", '{"Resources": {"A": {"Type": "T", "Properties": {"a": 1e999}}}}')])
+    text = write(tmp_path, "t.yaml", "Resources: {A: {Type: T, Properties: {a: 1.0e999}}}")
+    assert by_id(load([text]), "A").properties == {"a": "1.0e999"}
+
+
 @pytest.mark.parametrize("text", ['{"Resources": {"A\\ud800": {"Type": "T"}}}', '{"Resources": {"A": {"Type": "\\udfff"}}}'])
 def test_fails_for_half_a_surrogate_pair(tmp_path: Path, text: str) -> None:
     with pytest.raises(TemplateError, match=r"t.json: holds half of a surrogate pair, which is no character: '.ud"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
@@ -80,7 +81,7 @@ def parsed_json(text: str) -> Any:
     :raises TemplateError: if it is no JSON, repeats a key, nests too deeply, or holds NaN or an infinity.
     """
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_constant)
+        return json.loads(text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_number)
     except json.JSONDecodeError as error:
         raise TemplateError(f"is no JSON: {error.msg}", line=error.lineno) from error
     except ValueError as error:
@@ -112,6 +113,12 @@ def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(key for key in keys if keys.count(key) > 1)
         raise TemplateError(f"key {twice!r} is in one object twice; one of the two would be lost")
     return found
+
+
+def _number(text: str) -> float:
+    """A number that JSON can hold again: Python reads 1e999 as an infinity."""
+    number = float(text)
+    return number if math.isfinite(number) else _constant(text)
 
 
 def _constant(name: str) -> NoReturn:

@@ -6,6 +6,7 @@ counts them, and let the second of two equal keys win.
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass, field
 from typing import Any
@@ -150,4 +151,5 @@ def _plain(text: str) -> Raw:
         return _BOOLEANS[text]
     if _INTEGER.fullmatch(text) and len(text) < 20:
         return int(text)
-    return float(text) if _FLOAT.fullmatch(text) else text
+    number = float(text) if _FLOAT.fullmatch(text) else math.inf
+    return number if math.isfinite(number) else text
