@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 
 from hyperpod_constructs.rules.template.globs import glob
 from hyperpod_constructs.rules.template.model import Resource
@@ -21,6 +22,8 @@ class Acknowledgement:
     reason: str
     resource: str | None = None
     """A logical id or construct path, with ``*`` for any piece; ``None`` for every resource."""
+    within: Path | None = None
+    """The assembly whose app accepts it; ``None`` for templates from anywhere."""
 
     def __post_init__(self) -> None:
         if not self.reason.strip():
@@ -28,7 +31,8 @@ class Acknowledgement:
 
     def accepts(self, rule: str, resource: Resource) -> bool:
         """Whether a finding of this rule on this resource is accepted."""
-        if rule != self.rule:
+        file = resource.template.file
+        if rule != self.rule or (self.within is not None and (file is None or not file.is_relative_to(self.within))):
             return False
         names = (resource.logical_id, resource.construct_path or resource.logical_id)
         return self.resource is None or any(glob(self.resource, name) for name in names)

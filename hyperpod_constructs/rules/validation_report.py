@@ -34,7 +34,7 @@ def acknowledged_in(assembly: Path) -> Iterator[Acknowledgement]:
             for construct in _dicts(violation, "violatingConstructs"):
                 rule, path, reason = violation.get("ruleName"), construct.get("constructPath"), violation.get("reason")
                 if isinstance(rule, str) and isinstance(path, str) and isinstance(reason, str) and reason.strip():
-                    yield Acknowledgement(rule=rule, reason=reason, resource=path)
+                    yield Acknowledgement(rule=rule, reason=reason, resource=path, within=assembly)
 
 
 def _dicts(value: object, key: str) -> list[dict[str, object]]:

@@ -213,6 +213,18 @@ def test_what_the_app_accepted_is_accepted(workdir: Path, plugin: str, reason: s
     assert run(".").stdout.splitlines()[-1].startswith(f"{total} in 1 template")
 
 
+def test_what_one_app_accepted_is_not_accepted_for_another(workdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name, reason in (("one", "the deployer is trusted"), ("other", "")):
+        Path(name).mkdir()
+        with monkeypatch.context() as context:
+            context.chdir(name)
+            assembly_of(suspicious(), "hyperpod", reason)
+    for paths in (["one", "other"], ["other", "one"]):
+        (found,) = json.loads(run(*paths, "--format", "json").stdout)
+        assert found["template"] == "other/Stack"
+        assert "other/Stack.template.json:" in run(*paths).stdout
+
+
 def test_fails_for_a_report_that_is_no_json(workdir: Path) -> None:
     assembly_of(suspicious(), "hyperpod", "the deployer is trusted")
     Path("validation-report.json").write_text("{")

@@ -5,7 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
@@ -29,15 +30,30 @@ def documents_of(paths: Sequence[Path]) -> list[Document]:
     :raises TemplateError: if a path is not there, is no template, or is no assembly.
     """
     files: list[Document] = []
-    assemblies: list[Document] = []
+    assemblies: list[tuple[Path, list[Document]]] = []
     for path in dict.fromkeys(paths):
         if path.is_dir():
             from hyperpod_constructs.rules.template.assembly import assembly_documents
 
-            assemblies += assembly_documents(path)
+            assemblies.append((path, assembly_documents(path)))
         else:
             files.append(Document(name=str(path), body=read_template(path), file=path))
-    return [*assemblies, *_with_local_nesting(files)]
+    return [*_named_apart(assemblies), *_with_local_nesting(files)]
+
+
+def _named_apart(assemblies: Sequence[tuple[Path, Sequence[Document]]]) -> Iterator[Document]:
+    """The stacks of several assemblies; those whose name is in two of them with their assembly before it."""
+    times = Counter(document.name for _, documents in assemblies for document in documents)
+    for path, documents in assemblies:
+        names = {name: f"{path}/{name}" if times[name] > 1 else name for name in (document.name for document in documents)}
+        for document in documents:
+            awaits = frozenset(names.get(name, name) for name in document.awaits)
+            yield _renamed(replace(document, awaits=awaits), names[document.name])
+
+
+def _renamed(document: Document, name: str) -> Document:
+    nested = {inner: _renamed(child, f"{name}/{inner}") for inner, child in document.nested.items()}
+    return replace(document, name=name, nested=nested)
 
 
 def read_template(path: Path, *, of_assembly: bool = False) -> dict[str, Raw]:
