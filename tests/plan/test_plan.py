@@ -212,6 +212,20 @@ def test_the_same_condition_under_another_name_chooses_the_same() -> None:
     assert change(undecided(choice("Wanted")), undecided(choice("Also"))).rows == ()
 
 
+@pytest.mark.parametrize(
+    ("perhaps", "effect"),
+    [({"DeploymentType": "SCRATCH_2"}, Effect.DATA_LOSS), ({"AutoImportPolicy": "NEW"}, Effect.NO_INTERRUPTION)],
+)
+def test_what_is_fixed_inside_a_property_that_nobody_knows(perhaps: dict[str, str], effect: Effect) -> None:
+    plain = lustre()
+    configuration = plain["Properties"]["LustreConfiguration"]
+    either = {"Fn::If": ["Wanted", {**configuration, **perhaps}, configuration]}
+    undecidable = {**plain, "Properties": {**plain["Properties"], "LustreConfiguration": either}}
+    (found,) = change(undecided(plain), undecided(undecidable)).rows
+    assert (found.property, found.effect) == ("LustreConfiguration", effect)
+    assert ("fixed at creation: DeploymentType, and the old one" in found.why) is (effect is Effect.DATA_LOSS)
+
+
 def test_a_mapping_with_another_value_is_a_change_though_the_key_is_not_known() -> None:
     files = lustre(SubnetIds=[{"Fn::FindInMap": ["Subnets", {"Ref": "AWS::Region"}, "Subnet"]}])
     old = undecided(files, zones={"us-west-2": "subnet-1", "us-east-1": "subnet-2"})

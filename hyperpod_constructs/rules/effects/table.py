@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Mapping
 from functools import cache
 
 from hyperpod_constructs.rules.effects import cluster, file_systems, network, others
 from hyperpod_constructs.rules.effects.effect import Change, Effect, Row
 from hyperpod_constructs.rules.effects.schema import type_facts
+from hyperpod_constructs.rules.template.values import Either, Unknown, Value, alternatives_of, at, is_known, shown
 
 OURS: Mapping[str, tuple[Row, ...]] = {
     "AWS::EC2::SecurityGroup": network.SECURITY_GROUP,
@@ -30,6 +32,11 @@ _CREATE_ONLY = "can be set only when the resource is made: a new one takes its p
 
 def row_of(change: Change) -> Row:
     """The row for a change. The deepest path counts; of rows with the same path, the first that is meant for the change."""
+    if is_branch(change.type, change.path) and not (_is_spelled_out(change.old) and _is_spelled_out(change.new)):
+        fixed = _fixed_inside(change)
+        if fixed:
+            why = f"what is in it cannot be known here, and some of that is fixed at creation: {', '.join(fixed)}"
+            return _schema_row("/".join(change.path), Effect.REPLACE, why)
     candidates = [row for row in _ours(change.type) if _covers(row.path, change.path) and row.applies(change)]
     schema = _of_schema(change)
     if candidates:
@@ -56,6 +63,27 @@ def is_branch(resource_type: str, path: tuple[str, ...]) -> bool:
     return any(
         len(parts := known_path.split("/")) > len(path) and _covers("/".join(parts[: len(path)]), path) for known_path in known
     )
+
+
+def _is_spelled_out(value: Value) -> bool:
+    return not isinstance(value, Either | Unknown)
+
+
+def _fixed_inside(change: Change) -> list[str]:
+    """The properties inside a property that can be others than before, and whose change replaces the resource."""
+    facts = type_facts(change.type)
+    rows = [row.path for row in _ours(change.type) if row.effect is Effect.REPLACE and not row.part]
+    paths = dict.fromkeys((*rows, *(() if facts is None else sorted(facts.create_only))))
+    depth = len(change.path)
+    inside = [parts[depth:] for parts in (path.split("/") for path in paths) if _covers("/".join(parts[:depth]), change.path)]
+    return ["/".join(parts) for parts in inside if parts and _can_differ(change, parts)]
+
+
+def _can_differ(change: Change, path: list[str]) -> bool:
+    """Whether what is at a path differs between any value that there can have been and any that there can be."""
+    pairs = itertools.product(alternatives_of(change.old), alternatives_of(change.new))
+    found = [(at(old, *path), at(new, *path)) for old, new in pairs]
+    return "*" in path or any(not is_known(one) or not is_known(other) or shown(one) != shown(other) for one, other in found)
 
 
 def _covers(pattern: str, path: tuple[str, ...]) -> bool:
