@@ -194,4 +194,4 @@ def test_the_order_of_groups_is_no_change() -> None:
 def test_groups_that_cannot_be_known_may_do_anything() -> None:
     unknown = {"Type": "AWS::SageMaker::Cluster", "Properties": {"InstanceGroups": {"Ref": "Groups"}}}
     found = row(cluster(CONTROLLER), unknown)
-    assert (found.property, found.effect) == ("InstanceGroups", Effect.ROLLING)
+    assert (found.property, found.effect) == ("InstanceGroups", Effect.REPLACE)

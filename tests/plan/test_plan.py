@@ -279,8 +279,18 @@ def test_a_name_that_leaves_with_another_logical_id_is_taken(kind: str, name: st
     found = change(template(One=resource(kind, keep=keep, **{name: "a"})), template(Other=resource(kind, keep=keep, **{name: "a"})))
     (created,) = (item for item in found.rows if item.resource == "Other")
     assert created.effect is Effect.REFUSED
-    assert "One, which leaves its template, has the same name" in created.why
+    assert "One, which leaves its template, has the same name or place" in created.why
     assert effects(change(template(One=resource(kind)), template(Other=resource(kind))))["Other", ""] is Effect.NO_INTERRUPTION
+
+
+def test_a_place_that_leaves_with_another_logical_id_is_taken() -> None:
+    def link(path: str) -> dict[str, Any]:
+        return resource(
+            "AWS::FSx::DataRepositoryAssociation", FileSystemId="fs-1", FileSystemPath=path, DataRepositoryPath="s3://b"
+        )
+
+    for path, effect in (("/a", Effect.REFUSED), ("/b", Effect.NO_INTERRUPTION)):
+        assert change(template(One=link("/a")), template(Other=link(path))).worst is effect
 
 
 @pytest.mark.parametrize(
@@ -314,6 +324,21 @@ def test_a_new_resource() -> None:
 def test_properties_of_other_types(kind: str, name: str, effect: Effect) -> None:
     one, other = ({"Type": kind, "Properties": {name: value}} for value in ("a", "b"))
     assert row(one, other).effect is effect
+
+
+@pytest.mark.parametrize(
+    ("kind", "effect", "why"),
+    [
+        ("AWS::IAM::Role", Effect.NO_INTERRUPTION, "it holds no data"),
+        ("AWS::ElastiCache::ReplicationGroup", Effect.NO_INTERRUPTION, "holds data is not known here"),
+        ("AWS::EC2::Instance", Effect.REPLACE, "it is terminated"),
+        ("AWS::OpenSearchService::Domain", Effect.DATA_LOSS, "all indices"),
+    ],
+)
+def test_a_removal_claims_no_more_than_is_known(kind: str, effect: Effect, why: str) -> None:
+    (found,) = change(template(Thing=resource(kind)), template()).rows
+    assert found.effect is effect
+    assert why in found.why
 
 
 def test_a_named_resource_that_is_deleted_first_can_be_replaced() -> None:

@@ -166,6 +166,8 @@ def test_a_policy_that_is_taken_away_is_named(name: str) -> None:
 
 
 def test_shorter_retention_deletes_events() -> None:
+    never = resource("AWS::Logs::LogGroup")
+    assert row(never, resource("AWS::Logs::LogGroup", RetentionInDays=30)).effect is Effect.DATA_LOSS
     one, other = (resource("AWS::Logs::LogGroup", RetentionInDays=days) for days in (90, 30))
     assert row(one, other).effect is Effect.DATA_LOSS
     assert row(other, one).effect is Effect.NO_INTERRUPTION

@@ -97,7 +97,12 @@ def _group_rows(groups: str) -> tuple[Row, ...]:
     """The rows that instance groups and restricted ones share."""
     prefix = f"{groups}/*"
     return (
-        Row(path=groups, effect=Effect.ROLLING, why="nodes may come or go: the groups are not known"),
+        Row(
+            path=groups,
+            effect=Effect.REPLACE,
+            why="whole groups may go, with all their nodes: which there are is not known",
+            part=True,
+        ),
         Row(path=prefix, effect=Effect.NO_INTERRUPTION, why=_added_group, when=added),
         Row(path=f"{prefix}/InstanceCount", effect=Effect.NO_INTERRUPTION, why=_grown, when=grows),
         Row(

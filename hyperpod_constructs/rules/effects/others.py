@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from hyperpod_constructs.rules.effects.effect import Change, Effect, Row, shrinks
-from hyperpod_constructs.rules.template.values import Value, as_str
+from hyperpod_constructs.rules.template.values import ABSENT, Value, as_str
 
 LOG_GROUP: tuple[Row, ...] = (
     Row(
         path="RetentionInDays",
         effect=Effect.DATA_LOSS,
         why="events older than the new number of days are deleted",
-        when=shrinks,
+        when=lambda change: shrinks(change) or change.old is ABSENT,
         avoid="export them first (aws logs create-export-task), or keep the retention",
         source="https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/logs/Working-with-log-groups-and-streams.html",
     ),

@@ -88,6 +88,7 @@ def _said(text: str) -> Callable[[Resource], str]:
 
 STATEFUL: Mapping[str, Stateful] = {
     "AWS::APS::Workspace": Stateful(lost=_said("all metrics of the workspace, up to 150 days")),
+    "AWS::DocDB::DBCluster": Stateful(lost=_said("all databases of the cluster"), survives=_protected, snapshot=True),
     "AWS::DynamoDB::GlobalTable": Stateful(lost=_said("all items of the table")),
     "AWS::DynamoDB::Table": Stateful(lost=_said("all items of the table"), snapshot=True),
     "AWS::EC2::Volume": Stateful(lost=lambda found: f"the volume's data, {_amount(found, 'Size')}", snapshot=True),
@@ -98,6 +99,8 @@ STATEFUL: Mapping[str, Stateful] = {
     "AWS::Grafana::Workspace": Stateful(lost=_said("dashboards, alerts and users of the workspace")),
     "AWS::KMS::Key": Stateful(lost=_key),
     "AWS::Logs::LogGroup": Stateful(lost=_said("all events of the log group"), survives=_log_survives),
+    "AWS::Neptune::DBCluster": Stateful(lost=_said("all graphs of the cluster"), survives=_protected, snapshot=True),
+    "AWS::OpenSearchService::Domain": Stateful(lost=_said("all indices of the domain")),
     "AWS::RDS::DBCluster": Stateful(
         lost=_said("all databases of the cluster"), survives=_protected, snapshot=True, snapshot_by_default=True
     ),
@@ -107,11 +110,15 @@ STATEFUL: Mapping[str, Stateful] = {
         snapshot=True,
         snapshot_by_default=True,
     ),
+    "AWS::Redshift::Cluster": Stateful(lost=_said("all databases of the cluster"), snapshot=True),
     "AWS::S3::Bucket": Stateful(lost=_said("all objects of the bucket, with their versions"), survives=_bucket_survives),
+    "AWS::SageMaker::MlflowTrackingServer": Stateful(lost=_said("all runs with their metrics; artifacts stay in S3")),
+    "AWS::SageMaker::NotebookInstance": Stateful(lost=_said("all files on the volume of the notebook")),
     "AWS::SecretsManager::Secret": Stateful(lost=_said("the secret's value, with all versions")),
 }
 
 SERVING: Mapping[str, str] = {
+    "AWS::EC2::Instance": "it is terminated, with the volumes that go with it",
     "AWS::EC2::NatGateway": "nodes behind it lose the internet",
     "AWS::EC2::Subnet": "what lives in it must be gone first",
     "AWS::EC2::VPC": "what lives in it must be gone first",

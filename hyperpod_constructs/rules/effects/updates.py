@@ -18,6 +18,13 @@ from hyperpod_constructs.rules.template.values import ABSENT, Value, shown
 
 _TYPE_DOCS = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-update-behaviors.html"
 
+_PLACES = {
+    "AWS::EC2::Route": ("RouteTableId", "DestinationCidrBlock"),
+    "AWS::EC2::Subnet": ("VpcId", "CidrBlock"),
+    "AWS::EC2::VPCCidrBlock": ("VpcId", "CidrBlock"),
+    "AWS::FSx::DataRepositoryAssociation": ("FileSystemId", "FileSystemPath"),
+}
+"""What two resources of a type cannot share, where that is no name."""
 
 _IN_THE_NEW_ONE = Verdict(effect=Effect.NO_INTERRUPTION, why="counts for the new resource, which another change makes")
 
@@ -69,12 +76,13 @@ class Updates:
     def name_taken_by(self, created: Resource) -> Resource | None:
         """A removed resource with the name of a new one, which it still has when the new one is made; asked after `found`."""
         facts = type_facts(created.type)
-        if facts is None or not facts.identity:
+        identity = _PLACES.get(created.type) or (() if facts is None else facts.identity)
+        if not identity:
             return None
         for gone in self._pairs.removed:
             stays = self._pairs.in_one_stack(gone, created) or of_removal(gone).kept
             beside = gone.template.environment.is_beside(created.template.environment)
-            if gone.type == created.type and stays and beside and self._have_one_name(gone, created, facts.identity):
+            if gone.type == created.type and stays and beside and self._have_one_name(gone, created, identity):
                 return gone
         return None
 

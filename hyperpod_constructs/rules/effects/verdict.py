@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from hyperpod_constructs.rules.effects.effect import Effect, Row
+from hyperpod_constructs.rules.effects.schema import type_facts
 from hyperpod_constructs.rules.effects.stateful import KEEPING, SERVING, STATEFUL
 from hyperpod_constructs.rules.template.documents import NESTED_STACK
 from hyperpod_constructs.rules.template.model import Resource
@@ -60,7 +61,9 @@ def of_removal(old: Resource) -> Verdict:
         return Verdict(effect=Effect.NO_INTERRUPTION, why=survives, source=_POLICIES, kept=True)
     if lost is not None:
         return Verdict(effect=Effect.DATA_LOSS, why=f"is deleted: {lost}", avoid=_avoided("", "DeletionPolicy"), source=_POLICIES)
-    if old.type == NESTED_STACK and old.nested is None:
+    if old.type == NESTED_STACK:
+        if old.nested is not None:
+            return Verdict(effect=Effect.NO_INTERRUPTION, why="is deleted, with what is in it")
         return Verdict(
             effect=Effect.REPLACE,
             why="is deleted with everything in it; what that is cannot be known here, because its template is not given",
@@ -69,7 +72,14 @@ def of_removal(old: Resource) -> Verdict:
     serving = SERVING.get(old.type)
     if serving is not None:
         return Verdict(effect=Effect.REPLACE, why=f"is deleted: {serving}")
-    return Verdict(effect=Effect.NO_INTERRUPTION, why="is deleted; it holds no data")
+    holds = "it holds no data" if _is_ours(old.type) else f"whether a resource of type {old.type} holds data is not known here"
+    return Verdict(effect=Effect.NO_INTERRUPTION, why=f"is deleted; {holds}")
+
+
+def _is_ours(resource_type: str) -> bool:
+    """Whether this library makes resources of a type: what each of them holds is written down."""
+    facts = type_facts(resource_type)
+    return resource_type.startswith("Custom::HyperPod") or (facts is not None and bool(facts.properties))
 
 
 def same_name(row: Row) -> Verdict:
@@ -86,8 +96,8 @@ def name_taken(by: Resource) -> Verdict:
     """A new resource that cannot be made, because one that leaves the template has its name."""
     return Verdict(
         effect=Effect.REFUSED,
-        why=f"{by.logical_id}, which leaves its template, has the same name, and still has it when this one is made",
-        avoid="keep the logical id (override_logical_id), move it with `cdk refactor`, or give the new one another name",
+        why=f"{by.logical_id}, which leaves its template, has the same name or place, and still has it when this one is made",
+        avoid="keep the logical id (override_logical_id), move it with `cdk refactor`, or give the new one another name or place",
         source=_NAMES,
     )
 
