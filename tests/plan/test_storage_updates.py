@@ -173,6 +173,36 @@ def test_shorter_retention_deletes_events() -> None:
     assert row(other, one).effect is Effect.NO_INTERRUPTION
 
 
+EXPIRATION: dict[str, Any] = {"Status": "Enabled", "Prefix": "logs/", "ExpirationInDays": 30}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "effect"),
+    [
+        (None, EXPIRATION, Effect.DATA_LOSS),
+        (None, {**EXPIRATION, "Status": "Disabled"}, Effect.NO_INTERRUPTION),
+        (None, {"Status": "Enabled", "AbortIncompleteMultipartUpload": {"DaysAfterInitiation": 1}}, Effect.NO_INTERRUPTION),
+        ({**EXPIRATION, "Status": "Disabled"}, EXPIRATION, Effect.DATA_LOSS),
+        (EXPIRATION, {**EXPIRATION, "ExpirationInDays": 7}, Effect.DATA_LOSS),
+        (EXPIRATION, {**EXPIRATION, "ExpirationInDays": 90}, Effect.NO_INTERRUPTION),
+        (EXPIRATION, {**EXPIRATION, "Prefix": ""}, Effect.DATA_LOSS),
+        (EXPIRATION, {**EXPIRATION, "NoncurrentVersionExpiration": {"NoncurrentDays": 1}}, Effect.DATA_LOSS),
+        (EXPIRATION, None, Effect.NO_INTERRUPTION),
+    ],
+)
+def test_an_earlier_expiration_deletes_objects(old: Any, new: Any, effect: Effect) -> None:
+    one, other = (
+        resource(
+            "AWS::S3::Bucket",
+            keep=False,
+            **({"LifecycleConfiguration": {"Rules": [rule]}} if rule else {"ObjectLockEnabled": False}),
+        )
+        for rule in (old, new)
+    )
+    found = {item.property: item.effect for item in rows(one, other)}
+    assert found["LifecycleConfiguration"] is effect
+
+
 ASSOCIATION: dict[str, Any] = {"FileSystemId": "fs-1", "FileSystemPath": "/data", "DataRepositoryPath": "s3://bucket/a"}
 
 

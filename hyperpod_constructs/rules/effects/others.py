@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 from hyperpod_constructs.rules.effects.effect import Change, Effect, Row, shrinks
-from hyperpod_constructs.rules.template.values import ABSENT, Value, as_str
+from hyperpod_constructs.rules.template.values import ABSENT, Value, as_int, as_items, as_str, at, shown
 
 LOG_GROUP: tuple[Row, ...] = (
     Row(
@@ -17,11 +19,48 @@ LOG_GROUP: tuple[Row, ...] = (
     Row(path="RetentionInDays", effect=Effect.NO_INTERRUPTION, why="events are kept so long from then on"),
 )
 
+_DAYS = ("ExpirationInDays", "NoncurrentVersionExpirationInDays")
+_NONCURRENT = ("NoncurrentVersionExpiration", "NoncurrentDays")
+_EXPIRING = (*_DAYS, "ExpirationDate", "NoncurrentVersionExpiration")
+
+
+def _expires_sooner(change: Change) -> bool:
+    """A rule deletes objects, and none of the old rules deleted the same ones as early."""
+    old, new = (as_items(at(value, "Rules")) or () for value in (change.old, change.new))
+    return any(_expires(rule) and not any(_covers(before, rule) for before in old) for rule in new)
+
+
+def _expires(rule: Value) -> bool:
+    return at(rule, "Status") != "Disabled" and any(at(rule, name) is not ABSENT for name in _EXPIRING)
+
+
+def _covers(before: Value, after: Value) -> bool:
+    """Whether a rule is the same but for later days, and was in force."""
+    if not isinstance(before, Mapping) or not isinstance(after, Mapping) or at(before, "Status") == "Disabled":
+        return False
+    later = [_no_earlier(at(before, *path), at(after, *path)) for path in (*((name,) for name in _DAYS), _NONCURRENT)]
+    rest = {name for name in (*before, *after) if name not in (*_DAYS, _NONCURRENT[0], "Id")}
+    return all(later) and all(shown(at(before, name)) == shown(at(after, name)) for name in rest)
+
+
+def _no_earlier(before: Value, after: Value) -> bool:
+    old, new = as_int(before), as_int(after)
+    return after is ABSENT or (old is not None and new is not None and new >= old)
+
+
 BUCKET: tuple[Row, ...] = (
     Row(
         path="LifecycleConfiguration",
+        effect=Effect.DATA_LOSS,
+        why="the rules count for objects that exist too: those that are older than the new expiration are deleted",
+        when=_expires_sooner,
+        avoid="leave checkpoints out by the rule's Filter, or copy what has to stay first",
+        source="https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-expire-general-considerations.html",
+    ),
+    Row(
+        path="LifecycleConfiguration",
         effect=Effect.NO_INTERRUPTION,
-        why="the rules count for objects that exist too: an expiration deletes those that are old enough",
+        why="the rules count for objects that exist too; none of them deletes more than before",
     ),
     Row(path="VersioningConfiguration", effect=Effect.NO_INTERRUPTION, why="counts for objects that are written from then on"),
     Row(path="BucketEncryption", effect=Effect.NO_INTERRUPTION, why="counts for objects that are written from then on"),
