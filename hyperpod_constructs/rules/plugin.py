@@ -47,9 +47,15 @@ _registered: weakref.WeakSet[IConstruct] = weakref.WeakSet()
 
 
 def register_rules(scope: Construct) -> None:
-    """Have the rules run when the app of a construct is synthesized: once for an app, and not where `hyperpod:rules` is false."""
-    if scope.node.try_get_context(SWITCH) in (False, "false"):
+    """Have the rules run when the app of a construct is synthesized: once for an app, and not where `hyperpod:rules` is false.
+
+    :raises ValueError: if `hyperpod:rules` is neither true nor false.
+    """
+    switch = scope.node.try_get_context(SWITCH)
+    if switch in (False, "false"):
         return
+    if switch not in (None, True, "true"):
+        raise ValueError(f"context {SWITCH} is {switch!r}; allowed: true, false")
     root = scope.node.root
     if App.is_app(root) and root not in _registered:
         _registered.add(root)

@@ -201,6 +201,12 @@ def test_the_switch_leaves_it_on(value: object) -> None:
     assert UNTRUSTED in failure(app)
 
 
+@pytest.mark.parametrize("value", ["False", "no", "0", ""])
+def test_fails_for_a_switch_that_is_neither_on_nor_off(value: str) -> None:
+    with pytest.raises(ValueError, match=f"hyperpod:rules is '{value}'; allowed: true, false"):
+        ExecutionRole(Stack(App(context={"hyperpod:rules": value}), "Stack"), "Role")
+
+
 def test_an_empty_stack_beside_is_no_mistake() -> None:
     app = App()
     Stack(app, "Empty")
