@@ -38,6 +38,16 @@ def test_fails_without_a_reason(stack: Stack, network: ClusterNetwork, reason: s
         LustreStorage(stack, "Files", network=network, allow_data_loss=reason)
 
 
+def test_fails_for_a_reason_that_is_no_text(stack: Stack) -> None:
+    with pytest.raises(ValueError, match=r"^Stack/Bucket: allow_data_loss has no reason, found None"):
+        allow_data_loss(s3.Bucket(stack, "Bucket"), None)  # type: ignore[arg-type]
+
+
+def test_fails_for_a_resource_that_holds_no_data(stack: Stack) -> None:
+    with pytest.raises(ValueError, match=r"^Stack/Topic: allow_data_loss is for a resource that holds data, found AWS::SNS::Topic"):
+        allow_data_loss(CfnResource(stack, "Topic", type="AWS::SNS::Topic"), "reason")
+
+
 def test_fails_for_a_construct_without_a_resource(stack: Stack) -> None:
     with pytest.raises(
         ValueError, match=r"Stack/Empty: allow_data_loss needs a construct with a resource of its own, found Construct"

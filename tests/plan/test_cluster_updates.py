@@ -195,3 +195,11 @@ def test_groups_that_cannot_be_known_may_do_anything() -> None:
     unknown = {"Type": "AWS::SageMaker::Cluster", "Properties": {"InstanceGroups": {"Ref": "Groups"}}}
     found = row(cluster(CONTROLLER), unknown)
     assert (found.property, found.effect) == ("InstanceGroups", Effect.REPLACE)
+
+
+def test_a_controller_group_without_its_node_is_a_removed_controller() -> None:
+    found = row(
+        cluster(group("controller", node_type="Controller", count=1)), cluster(group("controller", node_type="Controller", count=0))
+    )
+    assert (found.property, found.effect) == ("InstanceGroups/controller/InstanceCount", Effect.REPLACE)
+    assert "Slurm's queue" in found.why

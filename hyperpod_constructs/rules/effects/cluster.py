@@ -217,6 +217,14 @@ ROWS: tuple[Row, ...] = (
         avoid="drain the nodes first; a renamed group is another group",
         part=True,
     ),
+    Row(
+        path="InstanceGroups/*/InstanceCount",
+        effect=Effect.REPLACE,
+        why=_removed_controller,
+        when=lambda change: as_int(change.new) == 0 and _controller(change),
+        avoid="keep the one node of the controller's group",
+        part=True,
+    ),
     *_group_rows("InstanceGroups"),
     Row(
         path="InstanceGroups/*/MinInstanceCount",
