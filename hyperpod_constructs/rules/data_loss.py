@@ -11,8 +11,6 @@ from hyperpod_constructs.rules.plan import PlanRow, plan
 from hyperpod_constructs.rules.template.model import Model
 
 RULE = "HP-LOSS-001"
-PREVIOUS_TEMPLATE = "hyperpod:previous-template"
-"""The context key under which a synthesis is given what is deployed: the path of a template or an assembly."""
 
 
 def data_loss_violations(old: Model, new: Model) -> list[Finding]:

@@ -41,7 +41,7 @@ from hyperpod_constructs.rules.wording import described
 if TYPE_CHECKING:
     from hyperpod_constructs.rules.template.model import Model
 
-SWITCH = "hyperpod:rules"
+SWITCH, PREVIOUS = "hyperpod:rules", "hyperpod:previous-template"
 
 _registered: weakref.WeakSet[IConstruct] = weakref.WeakSet()
 
@@ -89,8 +89,6 @@ class RulesPlugin:
         :raises TemplateError: if the previous template cannot be read, or is of none of the app's stacks.
         :raises ValueError: if it is what this synthesis wrote.
         """
-        from hyperpod_constructs.rules.data_loss import PREVIOUS_TEMPLATE, data_loss_violations
-        from hyperpod_constructs.rules.previous import previous_model
         from hyperpod_constructs.rules.rule import check
         from hyperpod_constructs.rules.template.model import load
 
@@ -98,13 +96,20 @@ class RulesPlugin:
         assembly = Path(str(cast(App, App.of(app)).outdir))
         model = load([assembly])
         violations = [_violation(finding, model, str(finding.level)) for finding in check(model)]
-        previous = app.node.try_get_context(PREVIOUS_TEMPLATE)
+        previous = app.node.try_get_context(PREVIOUS)
         if previous:
-            lost = data_loss_violations(previous_model(_elsewhere(Path(str(previous)), assembly), model), model)
             # Only what is fatal cannot be acknowledged for a whole app: this permission belongs on the resource.
+            lost = _lost(_elsewhere(Path(str(previous)), assembly), model)
             violations += [_violation(finding, model, "fatal") for finding in lost]
         harmless = all(violation.severity == str(Level.WARNING) for violation in violations)
         return PolicyValidationPluginReport(success=harmless, plugin_version=self.version, violations=violations)
+
+
+def _lost(previous: Path, model: Model) -> list[Finding]:
+    from hyperpod_constructs.rules.data_loss import data_loss_violations
+    from hyperpod_constructs.rules.previous import previous_model
+
+    return data_loss_violations(previous_model(previous, model), model)
 
 
 def _violation(finding: Finding, model: Model, severity: str) -> PolicyViolation:
