@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
@@ -25,9 +24,8 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct, IConstruct
 
-from hyperpod_constructs import _node_configuration
+from hyperpod_constructs import _node_addresses, _node_configuration
 from hyperpod_constructs._arguments import checked
-from hyperpod_constructs._tokens import is_token
 from hyperpod_constructs.execution_role import ExecutionRole, NodePermissions
 from hyperpod_constructs.grants import ClusterGrants
 from hyperpod_constructs.instance_group import InstanceGroup, LustreMount, SlurmNodeType
@@ -36,8 +34,6 @@ from hyperpod_constructs.network import NodeNetwork
 from hyperpod_constructs.orchestrator import Orchestrator
 from hyperpod_constructs.rules import mistakes
 from hyperpod_constructs.rules.plugin import register_rules
-
-_RESERVED_ADDRESSES = 5
 
 
 class NodeRecovery(StrEnum):
@@ -310,21 +306,9 @@ class HyperPodCluster(Construct):
 
     def mistakes(self) -> list[str]:
         """What is wrong with the groups as a whole; asked at synthesis."""
-        return [*_node_configuration.mistakes(self.instance_groups, self._scripts.software), *self._address_mistakes()]
-
-    def _address_mistakes(self) -> list[str]:
-        """One address per network card of each node, in a subnet that was imported with its block
-        (https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html)."""
-        free = _free_addresses(self._network)
-        if free is None:
-            return []
-        needs = {group.name: _addresses(group) for group in self._groups.values()}
-        if sum(needs.values()) <= free:
-            return []
-        listed = ", ".join(f"{name} {need}" for name, need in needs.items() if need)
         return [
-            f"the groups need {sum(needs.values())} addresses, one per network card ({listed}), and the node subnet has {free}; "
-            "a subnet's block cannot be changed later: make the network with a larger node_cidr, or lower the counts"
+            *_node_configuration.mistakes(self.instance_groups, self._scripts.software),
+            *_node_addresses.mistakes(self.instance_groups, self._network),
         ]
 
     def _create_outputs(self) -> None:
@@ -380,22 +364,3 @@ class _Check:
 
 def _cluster_id(cluster_arn: str) -> str:
     return Fn.select(1, Fn.split("/", cluster_arn))
-
-
-def _free_addresses(network: NodeNetwork | None) -> int | None:
-    """How many addresses a subnet has that this app did not make, and that the rules do not see; None when it is not known."""
-    if network is None or is_token(network.node_subnet.subnet_id):
-        return None
-    try:
-        block = network.node_subnet.ipv4_cidr_block
-    except RuntimeError:  # an imported subnet without its block
-        return None
-    if is_token(block):
-        return None
-    return ipaddress.IPv4Network(block).num_addresses - _RESERVED_ADDRESSES
-
-
-def _addresses(group: InstanceGroup) -> int:
-    """Addresses that a group takes at least: what is not known counts as one card, or as no node."""
-    cards = max((kind.network_cards or 1 for kind in group.instance_types), default=1)
-    return 0 if is_token(group.count) else group.count * cards

@@ -9,6 +9,9 @@ from hyperpod_constructs.rules.lustre import STEP_WITH_EFA
 from hyperpod_constructs.rules.template.model import Resource
 from hyperpod_constructs.rules.template.values import ABSENT, as_bool, as_int, as_str
 
+RESERVED_ADDRESSES = 5
+"""Addresses that AWS keeps of every subnet (https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html)."""
+
 _POD_ADDRESSES = 50
 # IPv4 addresses per interface of smaller sizes (https://docs.aws.amazon.com/ec2/latest/instancetypes/ec2-instance-type-specifications.html).
 _FEWER = {

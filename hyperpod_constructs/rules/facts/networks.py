@@ -15,6 +15,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from hyperpod_constructs.rules.facts.addresses import RESERVED_ADDRESSES
 from hyperpod_constructs.rules.facts.security_groups import is_resource
 from hyperpod_constructs.rules.template.model import Model, Resource
 from hyperpod_constructs.rules.template.values import (
@@ -32,9 +33,6 @@ from hyperpod_constructs.rules.template.values import (
 VPC = "AWS::EC2::VPC"
 SUBNET = "AWS::EC2::Subnet"
 ENDPOINT = "AWS::EC2::VPCEndpoint"
-
-RESERVED_ADDRESSES = 5
-"""Addresses that AWS keeps of every subnet (https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html)."""
 
 _ASSOCIATION = "AWS::EC2::SubnetRouteTableAssociation"
 _ROUTE = "AWS::EC2::Route"

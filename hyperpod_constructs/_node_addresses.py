@@ -1,0 +1,46 @@
+"""Whether the addresses of an imported subnet are enough: one that this app makes is in a template, where the rules see it."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Sequence
+
+from hyperpod_constructs._tokens import is_token
+from hyperpod_constructs.instance_group import InstanceGroup
+from hyperpod_constructs.network import NodeNetwork
+from hyperpod_constructs.rules.facts.addresses import RESERVED_ADDRESSES, node_addresses
+
+
+def mistakes(groups: Sequence[InstanceGroup], network: NodeNetwork | None) -> list[str]:
+    """One address per network card of each node, in a subnet that was imported with its block
+    (https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html)."""
+    free = _free_addresses(network)
+    if free is None:
+        return []
+    needs = {group.name: _addresses(group) for group in groups}
+    if sum(needs.values()) <= free:
+        return []
+    listed = ", ".join(f"{name} {need}" for name, need in needs.items() if need)
+    return [
+        f"the groups need {sum(needs.values())} addresses, one per network card ({listed}), and the node subnet has {free}; "
+        "a subnet's block cannot be changed later: make the network with a larger node_cidr, or lower the counts"
+    ]
+
+
+def _free_addresses(network: NodeNetwork | None) -> int | None:
+    """None when it is not known, or when the subnet is of this app."""
+    if network is None or is_token(network.node_subnet.subnet_id):
+        return None
+    try:
+        block = network.node_subnet.ipv4_cidr_block
+    except RuntimeError:  # an imported subnet without its block
+        return None
+    if is_token(block):
+        return None
+    return ipaddress.IPv4Network(block).num_addresses - RESERVED_ADDRESSES
+
+
+def _addresses(group: InstanceGroup) -> int:
+    """Addresses that a group takes at least; a count that is not known is no node."""
+    per_node = max((node_addresses(kind, on_eks=False) for kind in group.instance_types), default=1)
+    return 0 if is_token(group.count) else group.count * per_node
