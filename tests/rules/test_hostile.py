@@ -150,14 +150,14 @@ template = st.fixed_dictionaries(
 
 
 @contextmanager
-def in_time(resources: int) -> Iterator[None]:
+def assert_in_time(resources: int) -> Iterator[None]:
     started = time.process_time()
     yield
     assert time.process_time() - started < SECONDS_PER_HUNDRED * max(1.0, resources / 100)
 
 
-def ask_everything(model: Model) -> None:
-    """Everything that a rule can ask."""
+def assert_everything_answers(model: Model) -> None:
+    """Everything that a rule can ask, and every rule."""
     everything = model.resources()
     for one in everything:
         json.dumps(shown(one.get()), allow_nan=True)
@@ -195,19 +195,19 @@ def ask_everything(model: Model) -> None:
 @SLOW
 @given(st.lists(template, min_size=1, max_size=3))
 def test_any_template_gets_answers(bodies: list[dict[str, Any]]) -> None:
-    with in_time(sum(len(body["Resources"]) for body in bodies)):
-        ask_everything(Model.of({f"t{index}": body for index, body in enumerate(bodies)}))
+    with assert_in_time(sum(len(body["Resources"]) for body in bodies)):
+        assert_everything_answers(Model.of({f"t{index}": body for index, body in enumerate(bodies)}))
 
 
 @SLOW
 @given(data)
 def test_any_data_is_a_template_or_not(body: Any) -> None:
-    with in_time(0):
+    with assert_in_time(0):
         try:
             model = Model.of({"t": body})
         except TemplateError:
             return
-        ask_everything(model)
+        assert_everything_answers(model)
 
 
 @SLOW
@@ -215,7 +215,7 @@ def test_any_data_is_a_template_or_not(body: Any) -> None:
 def test_any_file_is_a_template_or_not(tmp_path: Path, content: bytes, suffix: str) -> None:
     path = tmp_path / f"t{suffix}"
     path.write_bytes(content)
-    with in_time(0):
+    with assert_in_time(0):
         try:
             load([path])
         except TemplateError as refusal:
@@ -258,12 +258,12 @@ YAML_PIECES = (
 def test_any_yaml_is_a_template_or_not(tmp_path: Path, text: str) -> None:
     path = tmp_path / "t.yaml"
     path.write_text(f"Resources: {{}}\n{text}")
-    with in_time(0):
+    with assert_in_time(0):
         try:
             model = load([path])
         except TemplateError:
             return
-        ask_everything(model)
+        assert_everything_answers(model)
 
 
 @cache
@@ -299,12 +299,12 @@ def test_the_reference_app_with_anything_anywhere(data: st.DataObject) -> None:
             target[path[-1]] = data.draw(hostile)
         except (KeyError, IndexError, TypeError):
             assume(False)
-    with in_time(100):
+    with assert_in_time(100):
         try:
             model = Model.of(bodies)
         except TemplateError:
             return
-        ask_everything(model)
+        assert_everything_answers(model)
 
 
 def nested(levels: int) -> Any:
@@ -316,14 +316,14 @@ def nested(levels: int) -> Any:
 
 @pytest.mark.parametrize("levels", [11, 28])
 def test_functions_in_functions(levels: int) -> None:
-    with in_time(100):
-        ask_everything(Model.of({"t": {"Resources": {"A": {"Type": "T", "Properties": {"a": nested(levels)}}}}}))
+    with assert_in_time(100):
+        assert_everything_answers(Model.of({"t": {"Resources": {"A": {"Type": "T", "Properties": {"a": nested(levels)}}}}}))
 
 
 def test_fails_for_endless_nesting() -> None:
     endless: dict[str, Any] = {"Resources": {}}
     endless["Resources"]["A"] = endless
-    with in_time(0), pytest.raises(TemplateError, match="levels deep"):
+    with assert_in_time(0), pytest.raises(TemplateError, match="levels deep"):
         Model.of({"t": endless})
 
 
@@ -332,7 +332,7 @@ def test_long_chains_end() -> None:
     resources = {f"R{index}": {"Type": "T", "DependsOn": f"R{(index + 1) % count}"} for index in range(count)}
     conditions = {f"C{index}": {"Condition": f"C{index + 1}"} for index in range(count)}
     body = {"Resources": resources, "Conditions": conditions}
-    with in_time(count):
+    with assert_in_time(count):
         model = Model.of({"t": body})
         first, last = model.resources()[0], model.resources()[-1]
         assert first.awaits(last)
@@ -349,8 +349,8 @@ def test_outputs_that_double_from_stack_to_stack() -> None:
             "Resources": {"A": {"Type": "T", "Properties": {"a": value}}},
             "Outputs": {"O": {"Value": value, "Export": {"Name": f"e{index}"}}},
         }
-    with in_time(100):
-        ask_everything(Model.of(bodies))
+    with assert_in_time(100):
+        assert_everything_answers(Model.of(bodies))
 
 
 def test_alternatives_do_not_multiply() -> None:
@@ -360,8 +360,8 @@ def test_alternatives_do_not_multiply() -> None:
         },
         "Resources": {"A": {"Type": "T", "Properties": {"a": {"Fn::Join": ["", [{"Ref": f"P{index}"} for index in range(50)]]}}}},
     }
-    with in_time(0):
-        ask_everything(Model.of({"t": body}))
+    with assert_in_time(0):
+        assert_everything_answers(Model.of({"t": body}))
 
 
 def test_a_policy_of_stars_against_a_text_of_stars() -> None:
@@ -380,9 +380,9 @@ def test_a_policy_of_stars_against_a_text_of_stars() -> None:
             },
         },
     }
-    with in_time(0):
+    with assert_in_time(0):
         model = Model.of({"t": body})
-        ask_everything(model)
+        assert_everything_answers(model)
         assert role_facts(model.resources(ROLE)[0]).may("a" * 300 + "b") is False
 
 
@@ -406,5 +406,5 @@ def test_five_hundred_resources_in_a_second() -> None:
         for index in range(400)
     }
     started = time.process_time()
-    ask_everything(Model.of({"t": {"Resources": groups | rules}}))
+    assert_everything_answers(Model.of({"t": {"Resources": groups | rules}}))
     assert time.process_time() - started < 1

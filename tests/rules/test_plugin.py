@@ -212,6 +212,7 @@ def test_an_empty_stack_beside_is_no_mistake() -> None:
     Stack(app, "Empty")
     ExecutionRole(Stack(app, "Stack"), "Role")
     app.synth()
+    assert report(app) == {}
 
 
 def test_the_plugin_names_its_rules() -> None:
@@ -260,14 +261,18 @@ def test_a_loss_cannot_be_acknowledged_for_a_whole_app() -> None:
 
 def test_a_loss_with_its_permission_passes() -> None:
     before = Path(storage().synth().directory)
-    storage(before, key=NEW_KEY, permission="scratch data only").synth()
+    app = storage(before, key=NEW_KEY, permission="scratch data only")
+    app.synth()
+    assert "HP-LOSS-001" not in report(app)
 
 
 @pytest.mark.parametrize("second", [False, True])
 def test_no_change_loses_nothing_whatever_the_previous_template_is(second: bool) -> None:
     before = Path(storage().synth().directory)
-    storage(before, second=second).synth()
-    storage(before / "Stack.template.json", second=second).synth()
+    for previous in (before, before / "Stack.template.json"):
+        app = storage(previous, second=second)
+        app.synth()
+        assert "HP-LOSS-001" not in report(app)
 
 
 def test_a_previous_template_in_a_file_belongs_to_the_stack_of_its_name() -> None:
