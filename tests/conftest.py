@@ -14,8 +14,19 @@ from aws_cdk import App, Environment, Stack
 
 from hyperpod_constructs import ClusterNetwork, LustreStorage
 from hyperpod_constructs.rules.effects.table import has_row
+from tests.attacks.tally import tally
 
 ZONE = "usw2-az4"
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Prints the tally of attacks."""
+    ids = {outcome: [report.nodeid for report in terminalreporter.getreports(outcome)] for outcome in ("passed", "failed", "error")}
+    lines = tally(ids["passed"], ids["failed"] + ids["error"])
+    if lines:
+        terminalreporter.section("attacks")
+        for line in lines:
+            terminalreporter.write_line(line)
 
 
 @pytest.fixture
