@@ -1,0 +1,255 @@
+"""A folder by its handle: what root does in it reaches this folder and nothing else, whatever others rename or link meanwhile."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import stat
+from collections.abc import Collection
+from typing import BinaryIO, Callable
+
+from node_trust.errors import Untrusted
+from node_trust.owners import ROOT, Ids, Ownership
+from node_trust.way import FOLDER, OTHERS_WRITE, enter
+
+READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+MAKE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+MAX_NAMES = 100_000
+MAX_DEPTH = 64
+SYSTEM = Ownership()
+KINDS = {
+    stat.S_IFLNK: "a link",
+    stat.S_IFDIR: "a folder",
+    stat.S_IFREG: "a file",
+    stat.S_IFIFO: "a FIFO",
+    stat.S_IFSOCK: "a socket",
+}
+
+
+class Folder:
+    """Close it, or use it as a context manager. Names are single components; a link is never followed.
+
+    ``path`` is for messages only. ``tag`` names what is on the way, and is unique to this process unless given.
+    """
+
+    def __init__(self, descriptor: int, path: str, ownership: Ownership = SYSTEM, tag: str = "") -> None:
+        self.descriptor = descriptor
+        self.path = path
+        self.ownership = ownership
+        self.tag = tag or f"{platform.node()}.{os.getpid()}"
+
+    @classmethod
+    def open(cls, path: str, ownership: Ownership = SYSTEM, checked: bool = True, tag: str = "") -> Folder:
+        """The folder at an absolute path: root's alone, unless it is not to be ``checked``, as that of a mount.
+
+        Raises :class:`FileNotFoundError`, or :class:`Untrusted` for a link of a user on the way.
+        """
+        folder = cls(enter(path, ownership), path, ownership, tag)
+        return folder._checked(ROOT[0]) if checked else folder
+
+    def __enter__(self) -> Folder:
+        return self
+
+    def __exit__(self, *unused: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        os.close(self.descriptor)
+
+    # Folders in it
+
+    def child(self, name: str, make: bool = True, mode: int = 0o700, owner: int = ROOT[0]) -> Folder:
+        """The folder of that name, which is root's or ``owner``'s and which nobody else can write to; made when it is missing."""
+        if make:
+            self.make(name, mode)
+        return self.enter(name)._checked(owner)
+
+    def enter(self, name: str) -> Folder:
+        """The folder of that name, whoever owns it."""
+        try:
+            descriptor = os.open(_single(name), FOLDER, dir_fd=self.descriptor)
+        except NotADirectoryError as error:
+            raise self._refused(name, self.status(name), "a folder") from error
+        return Folder(descriptor, self._at(name), self.ownership, self.tag)
+
+    def make(self, name: str, mode: int = 0o700, ids: Ids = ROOT) -> bool:
+        """Whether the folder was missing; one that is there is left as it is."""
+        try:
+            os.mkdir(_single(name), mode & 0o755, dir_fd=self.descriptor)
+        except FileExistsError:
+            return False
+        with self.enter(name) as made:
+            made.own(mode, ids)
+        return True
+
+    def own(self, mode: int, ids: Ids) -> None:
+        self.ownership.give(self.descriptor, ids)
+        os.fchmod(self.descriptor, mode)
+
+    # Files in it
+
+    def status(self, name: str) -> os.stat_result | None:
+        """Of the entry itself; ``None`` when there is none."""
+        try:
+            return os.lstat(_single(name), dir_fd=self.descriptor)
+        except FileNotFoundError:
+            return None
+
+    def open_file(self, name: str, limit: int | None = None, owners: Collection[int] | None = (0,)) -> BinaryIO:
+        """A regular file with one name, of one of these owners, and of at most ``limit`` bytes."""
+        try:
+            descriptor = os.open(_single(name), READ, dir_fd=self.descriptor)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise self._refused(name, self.status(name), "a file") from error
+        try:
+            self._check_file(name, os.fstat(descriptor), limit, owners)
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return os.fdopen(descriptor, "rb")
+
+    def read(self, name: str, limit: int, owners: Collection[int] | None = (0,)) -> bytes:
+        """The whole file; one that grows beyond ``limit`` meanwhile is refused too."""
+        with self.open_file(name, limit, owners) as file:
+            data = file.read(limit + 1)
+        if len(data) > limit:
+            raise Untrusted(f"{self._at(name)}: has more than {limit} bytes, the most that is read")
+        return data
+
+    def write(self, name: str, data: bytes, mode: int = 0o600, ids: Ids = ROOT) -> None:
+        """Replaces the file, whole or not at all."""
+        self.rename(self.put_beside(name, lambda file: _put(file, data), mode, ids), self, name)
+        self.sync()
+
+    def put_beside(self, name: str, fill: Callable[[BinaryIO], None], mode: int = 0o600, ids: Ids = ROOT) -> str:
+        """The name of a new file, filled and on the disk, that is to become ``name``. Until it is whole only root can read it."""
+        beside = self.beside(name)
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(beside, dir_fd=self.descriptor)
+        with os.fdopen(os.open(beside, MAKE, 0o600, dir_fd=self.descriptor), "wb") as file:
+            try:
+                fill(file)
+                file.flush()
+                self.ownership.give(file.fileno(), ids)
+                os.fchmod(file.fileno(), mode)
+                os.fsync(file.fileno())
+            except OSError:
+                os.unlink(beside, dir_fd=self.descriptor)
+                raise
+        return beside
+
+    def link(self, name: str, new: str) -> bool:
+        """Whether ``new`` was free and is now a name of the file: of several that try, exactly one gets it."""
+        places = {"src_dir_fd": self.descriptor, "dst_dir_fd": self.descriptor}
+        try:
+            os.link(_single(name), _single(new), follow_symlinks=False, **places)
+        except FileExistsError:
+            return False
+        return True
+
+    def rename(self, name: str, folder: Folder, new: str) -> None:
+        os.rename(_single(name), _single(new), src_dir_fd=self.descriptor, dst_dir_fd=folder.descriptor)
+
+    def names(self, limit: int = MAX_NAMES) -> list[str]:
+        """What is in it, sorted; more than ``limit`` names are refused before they are all read."""
+        found = []
+        with os.scandir(self.descriptor) as entries:
+            for entry in entries:
+                found.append(entry.name)
+                if len(found) > limit:
+                    raise Untrusted(f"{self.path}: has more than {limit} names, the most that is read; remove what is not needed")
+        return sorted(found)
+
+    def remove(self, name: str) -> bool:
+        """Whether there was something of that name: a file, or a folder with all that is in it; a link, not what it leads to."""
+        status = self.status(name)
+        if status is None:
+            return False
+        if not stat.S_ISDIR(status.st_mode):
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=self.descriptor)
+            return True
+        with self.enter(name) as folder:
+            folder.clear()
+        os.rmdir(name, dir_fd=self.descriptor)
+        return True
+
+    def clear(self, depth: int = MAX_DEPTH) -> None:
+        """Removes what is in it."""
+        if depth == 0:
+            raise Untrusted(f"{self.path}: lies more than {MAX_DEPTH} folders deep, so it is not removed; remove it by hand")
+        for name in self.names():
+            status = self.status(name)
+            if status is not None and stat.S_ISDIR(status.st_mode):
+                with self.enter(name) as folder:
+                    folder.clear(depth - 1)
+                os.rmdir(name, dir_fd=self.descriptor)
+            elif status is not None:
+                os.unlink(name, dir_fd=self.descriptor)
+
+    def sync(self) -> None:
+        """Makes a rename in it last; a file system that cannot do so keeps its own promise."""
+        with contextlib.suppress(OSError):
+            os.fsync(self.descriptor)
+
+    def beside(self, name: str) -> str:
+        return f".{_single(name)}.{self.tag}"
+
+    # What is believed
+
+    def check(self, owner: int = ROOT[0]) -> None:
+        """Raises :class:`Untrusted` unless only root, or ``owner``, can write here."""
+        status = os.fstat(self.descriptor)
+        found, mode = self.ownership.of(status)[0], stat.S_IMODE(status.st_mode)
+        allowed = "root" if owner == ROOT[0] else f"root or uid {owner}"
+        if found not in (ROOT[0], owner):
+            raise Untrusted(
+                f"{self.path}: belongs to uid {found}, it must belong to {allowed}, so nothing is read or written there; "
+                "find out why that user made it, and move it away"
+            )
+        if mode & OTHERS_WRITE:
+            raise Untrusted(
+                f"{self.path}: has mode {mode:04o}, so others than {allowed} may have put something there; "
+                f"look through it, then chmod go-w {self.path}"
+            )
+
+    def _checked(self, owner: int) -> Folder:
+        try:
+            self.check(owner)
+        except BaseException:
+            self.close()
+            raise
+        return self
+
+    def _check_file(self, name: str, status: os.stat_result, limit: int | None, owners: Collection[int] | None) -> None:
+        if not stat.S_ISREG(status.st_mode):
+            raise self._refused(name, status, "a file")
+        if owners is not None and (self.ownership.of(status)[0] not in owners or status.st_nlink != 1):
+            allowed = " or ".join("root" if uid == ROOT[0] else f"uid {uid}" for uid in owners)
+            raise Untrusted(
+                f"{self._at(name)}: belongs to uid {self.ownership.of(status)[0]} and has {status.st_nlink} names, it must belong "
+                f"to {allowed} and have one, so it is not read; move it away"
+            )
+        if limit is not None and status.st_size > limit:
+            raise Untrusted(f"{self._at(name)}: has {status.st_size} bytes, at most {limit} are read; move it away")
+
+    def _refused(self, name: str, status: os.stat_result | None, wanted: str) -> Untrusted:
+        kind = "gone" if status is None else KINDS.get(stat.S_IFMT(status.st_mode), "a device")
+        owner = "" if status is None else f" of uid {self.ownership.of(status)[0]}"
+        return Untrusted(f"{self._at(name)}: is {kind}{owner}, it must be {wanted}; move it away")
+
+    def _at(self, name: str) -> str:
+        return f"{self.path.rstrip('/')}/{name}"
+
+
+def _single(name: str) -> str:
+    if name in ("", ".", "..") or "/" in name or "\0" in name:
+        raise Untrusted(f"{name!r}: is not the name of one thing in a folder")
+    return name
+
+
+def _put(file: BinaryIO, data: bytes) -> None:
+    file.write(data)

@@ -1,0 +1,73 @@
+"""The way to a folder: component by component, each below the handle of the one before, and never through a link of a user."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from node_trust.errors import Untrusted
+from node_trust.owners import Ownership
+
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+MAX_LINKS = 16
+
+
+def enter(path: str, ownership: Ownership) -> int:
+    """A descriptor of that folder. A link is followed only if root made it where nobody else can write."""
+    if not path.startswith("/"):
+        raise Untrusted(f"{path!r}: is not an absolute path")
+    here, left, links = os.open("/", FOLDER), _parts(path), 0
+    try:
+        while left:
+            name = left.pop(0)
+            target = link_of_root(here, name, path, ownership)
+            if target is None:
+                here = _step(here, name, path)
+                continue
+            links += 1
+            if links > MAX_LINKS:
+                raise Untrusted(f"{path}: has more than {MAX_LINKS} links on its way")
+            left = _parts(target) + left
+            if target.startswith("/"):
+                here = _step(here, "/", path)
+    except BaseException:
+        os.close(here)
+        raise
+    return here
+
+
+def link_of_root(folder: int, name: str, path: str, ownership: Ownership) -> str | None:
+    """Where the link of that name leads; ``None`` where there is no link."""
+    try:
+        status = os.lstat(name, dir_fd=folder)
+    except OSError as error:
+        raise _named(error, path) from error
+    if not stat.S_ISLNK(status.st_mode):
+        return None
+    above = os.fstat(folder)
+    makers = {ownership.of(status)[0], ownership.of(above)[0]}
+    if makers != {0} or above.st_mode & OTHERS_WRITE:
+        raise Untrusted(
+            f"{path}: {name!r} on its way is a link of uid {ownership.of(status)[0]} in a folder of uid {ownership.of(above)[0]} "
+            f"with mode {stat.S_IMODE(above.st_mode):04o}, so it is not followed; put the folder itself there"
+        )
+    return os.readlink(name, dir_fd=folder)
+
+
+def _step(here: int, name: str, path: str) -> int:
+    try:
+        below = os.open(name, FOLDER, dir_fd=here)
+    except OSError as error:
+        raise _named(error, path) from error
+    os.close(here)
+    return below
+
+
+def _parts(path: str) -> list[str]:
+    return [part for part in path.split("/") if part not in ("", ".")]
+
+
+def _named(error: OSError, path: str) -> OSError:
+    """The same error with the whole path: that of the kernel names one component."""
+    return type(error)(error.errno, error.strerror, path)
