@@ -7,7 +7,6 @@ reboot, ``keep`` copies the controller's state.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import os
 import platform
 import sys
@@ -16,10 +15,12 @@ import traceback
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from node_trust.folder import Folder
+from node_trust.owners import Ownership, Unowned
+
 from node_setup import shared, state
 from node_setup.config import Config, read_config
 from node_setup.errors import NodeSetupError, read_json
-from node_setup.files import Ownership, Unowned
 from node_setup.log import Log
 from node_setup.mounts import await_mount
 from node_setup.node import Host, Node, Patience
@@ -31,6 +32,7 @@ from node_setup.waiting import Clock
 
 RESOURCE_CONFIG = "/opt/ml/config/resource_config.json"
 KEEP_SECONDS = 10.0
+LOCK = "hyperpod-node-setup.lock"
 COMMANDS = (*MODES, "keep")
 
 
@@ -111,10 +113,9 @@ def _patience(environment: Mapping[str, str]) -> Patience:
 @contextlib.contextmanager
 def _alone(environment: Mapping[str, str]) -> Iterator[None]:
     """One run at a time on a node; the kernel ends the lock with the process."""
-    folder = Path(environment.get("NODE_SETUP_ROOT", "") + "/run")
-    folder.mkdir(parents=True, exist_ok=True)
-    with (folder / "hyperpod-node-setup.lock").open("w") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
+    root = environment.get("NODE_SETUP_ROOT", "")
+    ownership = Unowned() if root else Ownership()
+    with Folder.open(root or "/", ownership, checked=False) as top, top.child("run", mode=0o755) as folder, folder.lock(LOCK):
         yield
 
 

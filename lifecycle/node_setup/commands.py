@@ -3,19 +3,43 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import signal
 import socket
 import subprocess
 import tempfile
 from collections.abc import Mapping, Sequence
+from contextlib import ExitStack
 from pathlib import Path
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
+
+from node_trust.as_user import Answer, Identity, Limits, python, run_as_user
+
+from node_setup.home_child import PROGRAM, Request
 
 FOLDERS = ("/opt/slurm/sbin", "/opt/slurm/bin", "/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin")
 MISSING = 127
 EXPIRED = 124
 GRACE_SECONDS = 2.0
+MAX_SAID = 16 * 1024 * 1024
+HOME_LIMITS = Limits(seconds=20, file_size=2 * 1024 * 1024, output=4096)
+NOBODY = Identity(65534, 65534)
+
+
+class Command(NamedTuple):
+    """A program with its arguments, and what it is given. Of ``source`` and ``output`` it reads and writes itself.
+
+    ``alone``: it is nobody, with no more than it is given, as what it reads may tell it to do things.
+    """
+
+    words: Sequence[str]
+    seconds: float = 120
+    environment: Mapping[str, str] = {}
+    text: str = ""
+    source: BinaryIO | None = None
+    output: BinaryIO | None = None
+    alone: bool = False
 
 
 class Completed(NamedTuple):
@@ -30,34 +54,66 @@ def find_program(root: str, program: str) -> str | None:
     return next((path for path in candidates if Path(path).is_file() and os.access(path, os.X_OK)), None)
 
 
-def run_command(root: str, command: Sequence[str], text: str, seconds: float, environment: Mapping[str, str]) -> Completed:
-    """Runs one of the node's programs in an environment of its own: a path, the C.UTF-8 locale and ``environment``.
+def run_command(root: str, command: Command) -> Completed:
+    """Runs one of the node's programs in an environment of its own: a path, the C.UTF-8 locale and that of the command.
 
     What is not installed ends with 127, what is not done in time with 124. In uninterruptible sleep even a killed program
     does not end, so it is left behind.
     """
-    program = find_program(root, command[0])
+    program = find_program(root, command.words[0])
     if program is None:
-        return Completed(MISSING, "", f"{command[0]} is not installed")
+        return Completed(MISSING, "", f"{command.words[0]} is not installed")
     path = ":".join(root + folder for folder in FOLDERS)
-    values = {"PATH": path, "LC_ALL": "C.UTF-8", "HOME": "/root", **environment}
-    with tempfile.TemporaryFile() as given, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as error:
-        given.write(text.encode())
-        given.seek(0)
-        child = subprocess.Popen(  # noqa: S603
-            [program, *command[1:]], stdin=given, stdout=output, stderr=error, env=values, cwd="/", start_new_session=True
-        )
-        try:
-            code = child.wait(timeout=seconds)
-        except subprocess.TimeoutExpired:
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(child.pid, signal.SIGKILL)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                child.wait(timeout=GRACE_SECONDS)
-            return Completed(EXPIRED, "", f"not done after {seconds:.0f} s")
-        output.seek(0)
-        error.seek(0)
-        return Completed(code, output.read().decode(errors="replace"), error.read().decode(errors="replace"))
+    values = {"PATH": path, "LC_ALL": "C.UTF-8", "HOME": "/root", **command.environment}
+    words = [program, *command.words[1:]]
+    with ExitStack() as stack:
+        given = command.source or stack.enter_context(tempfile.TemporaryFile())
+        output = command.output or stack.enter_context(tempfile.TemporaryFile())
+        if command.source is None:
+            given.write(command.text.encode())
+            given.seek(0)
+        if command.alone:
+            return _run_alone(words, given, command.seconds, values)
+        error = stack.enter_context(tempfile.TemporaryFile())
+        code = _run(words, given, output, error, command.seconds, values)
+        if code is None:
+            return Completed(EXPIRED, "", f"not done after {command.seconds:.0f} s")
+        return Completed(code, "" if command.output else _said(output), _said(error))
+
+
+def _run(
+    words: list[str], given: BinaryIO, output: BinaryIO, error: BinaryIO, seconds: float, environment: Mapping[str, str]
+) -> int | None:
+    """The exit code; ``None`` after the deadline."""
+    child = subprocess.Popen(  # noqa: S603
+        words, stdin=given, stdout=output, stderr=error, env=environment, cwd="/", start_new_session=True
+    )
+    try:
+        return child.wait(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(child.pid, signal.SIGKILL)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(timeout=GRACE_SECONDS)
+        return None
+
+
+def _run_alone(words: list[str], given: BinaryIO, seconds: float, environment: Mapping[str, str]) -> Completed:
+    who = NOBODY if os.geteuid() == 0 else Identity(os.geteuid(), os.getegid())
+    limits = Limits(seconds=seconds, memory=4 * 1024**3)
+    answer = run_as_user(who, words, given, limits, {**environment, "HOME": "/"})
+    return Completed(answer.code, answer.output.decode(errors="replace"), answer.error)
+
+
+def _said(file: BinaryIO) -> str:
+    file.seek(0)
+    return file.read(MAX_SAID).decode(errors="replace")
+
+
+def run_in_home(who: Identity, home: str, programs: str, request: Request) -> Answer:
+    """What the child says that is this user, in his home, by the programs in that folder."""
+    given = json.dumps(request._asdict()).encode()
+    return run_as_user(who, python("-c", PROGRAM, programs), given, HOME_LIMITS, {"HOME": home}, home)
 
 
 def can_connect(address: str, port: int) -> bool:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import BinaryIO, NamedTuple
 
 from node_setup import slurm_conf
+from node_setup.commands import Command
 from node_setup.errors import NodeSetupError
 from node_setup.node import Node
 
@@ -13,6 +14,8 @@ DEFAULT_NAME = "slurm_acct_db"
 LOCAL = ("", "localhost", "127.0.0.1")
 CLIENTS = ("mariadb", "mysql")
 DUMPERS = ("mariadb-dump", "mysqldump")
+# Known to the clients of MariaDB and MySQL: of the client's own commands only charset and delimiter, and no LOAD DATA LOCAL.
+STATEMENTS_ONLY = ("--batch", "--binary-mode", "--local-infile=0")
 
 
 class Access(NamedTuple):
@@ -48,16 +51,18 @@ def client(node: Node) -> str:
     return _program(node, CLIENTS)
 
 
-def dump(node: Node, access: Access, path: str) -> None:
+def dump(node: Node, access: Access, file: BinaryIO) -> None:
     """One consistent copy of all tables, while slurmdbd goes on writing."""
     options = ["--single-transaction", "--skip-lock-tables", "--no-tablespaces", f"--user={access.user}"]
-    target = f"--result-file={node.path(path)}"
-    node.run([_program(node, DUMPERS), *options, target, access.name], seconds=1800, environment=access.environment)
+    words = [_program(node, DUMPERS), *options, access.name]
+    node.execute(Command(words, 1800, access.environment, output=file))
 
 
 def load(node: Node, access: Access, path: str) -> None:
-    command = [client(node), f"--user={access.user}", access.name, "--execute", f"source {node.path(path)}"]
-    node.run(command, seconds=3600, environment=access.environment)
+    """Statements for the server, and nothing that the client itself would do: no commands, no files, and not as root."""
+    with node.open(path) as file:
+        words = [client(node), *STATEMENTS_ONLY, f"--user={access.user}", access.name]
+        node.execute(Command(words, 3600, access.environment, source=file, alone=True))
 
 
 def answers(node: Node, access: Access) -> bool:

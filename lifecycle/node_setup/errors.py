@@ -6,6 +6,10 @@ import json
 from pathlib import Path
 from typing import Any
 
+from node_trust.folder import Folder
+
+MAX_BYTES = 16 * 1024 * 1024
+
 
 class NodeSetupError(Exception):
     """The message names what was found and where: it becomes the last line of the log."""
@@ -13,7 +17,9 @@ class NodeSetupError(Exception):
 
 def read_text(path: Path) -> str:
     try:
-        return path.read_text(encoding="utf-8")
+        folder, name = Folder.of(str(path.absolute()))
+        with folder:
+            return folder.read(name, MAX_BYTES, owners=None).decode("utf-8")
     except OSError as error:
         raise NodeSetupError(f"{path}: cannot be read: {error.strerror}") from error
     except ValueError as error:

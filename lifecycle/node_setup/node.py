@@ -6,25 +6,36 @@ stop before any of them as a kill does.
 
 from __future__ import annotations
 
+import errno
 import json
 import os
-import stat
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, Callable, NamedTuple
+from typing import Any, BinaryIO, Callable, ContextManager, NamedTuple
+
+from node_trust.as_user import Answer, Identity
+from node_trust.errors import Untrusted
+from node_trust.folder import Folder
+from node_trust.owners import Ids, Ownership
+from node_trust.tree import files_below, mode_of, opened
 
 from node_setup import files
 from node_setup.accounts import Account, AccountGroup, parse_accounts, parse_groups
-from node_setup.commands import Completed, can_connect, find_program, run_command
+from node_setup.commands import Command, Completed, can_connect, find_program, run_command, run_in_home
 from node_setup.config import Config, Mount
 from node_setup.errors import NodeSetupError
+from node_setup.home_child import Request
 from node_setup.log import Log
+from node_setup.places import MISSING, Places
 from node_setup.role import Role
 from node_setup.software import Software
 from node_setup.waiting import Clock, wait_until
 
 HOME = "/opt/hyperpod"
 STATE = "/var/lib/hyperpod"
+RUN = "/run/hyperpod"
+MAX_TEXT = 16 * 1024 * 1024
+MAX_FILE = 1024 * 1024 * 1024
 
 
 class Patience(NamedTuple):
@@ -42,8 +53,9 @@ class Host(NamedTuple):
     root: str
     name: str
     clock: Clock
-    ownership: files.Ownership
-    run: Callable[[str, Sequence[str], str, float, Mapping[str, str]], Completed] = run_command
+    ownership: Ownership
+    run: Callable[[str, Command], Completed] = run_command
+    run_in_home: Callable[[Identity, str, str, Request], Answer] = run_in_home
     connect: Callable[[str, int], bool] = can_connect
     observe: Callable[[str], None] = lambda effect: None
 
@@ -61,6 +73,7 @@ class Node:
         self.root = host.root
         self.effects = 0
         self._host = host
+        self._places = Places(host.root, host.name, host.ownership, _ours(config.software))
 
     @property
     def software(self) -> Software:
@@ -77,28 +90,80 @@ class Node:
     # What is there
 
     def path(self, path: str) -> Path:
+        """For the arguments of programs."""
         return Path(self.root + path)
 
     def exists(self, path: str) -> bool:
-        return self.path(path).exists()
+        try:
+            with self._places.holding(path, follow=True) as (folder, name):
+                return folder.status(name) is not None
+        except MISSING:
+            return False
+
+    def is_folder(self, path: str) -> bool:
+        try:
+            with self._places.inside(path):
+                return True
+        except MISSING:
+            return False
 
     def read(self, path: str) -> str | None:
         """The text of a file; ``None`` when there is none."""
         try:
-            return self.path(path).read_text(encoding="utf-8", errors="replace")
-        except (FileNotFoundError, NotADirectoryError):
+            return self.load(path, MAX_TEXT)[0].decode("utf-8", errors="replace")
+        except MISSING:
             return None
+
+    def load(self, path: str, limit: int = MAX_FILE) -> tuple[bytes, int]:
+        """The content of a file, and its mode."""
+        with self.open(path, limit) as file:
+            data = file.read(limit + 1)
+            if len(data) > limit:
+                raise Untrusted(f"{path}: has more than {limit} bytes, the most that is read")
+            return data, mode_of(file)
+
+    def open(self, path: str, limit: int | None = None) -> ContextManager[BinaryIO]:
+        return self._places.file(path, limit)
 
     def names(self, folder: str) -> list[str]:
         """The names in a folder; none when there is no such folder."""
-        path = self.path(folder)
-        return sorted(entry.name for entry in path.iterdir()) if path.is_dir() else []
+        try:
+            with self._places.inside(folder) as found:
+                return found.names()
+        except MISSING:
+            return []
 
-    def owner(self, path: str) -> files.Ids:
-        return self._host.ownership.of(self.path(path).lstat())
+    def tree(self, folder: str) -> list[str]:
+        """The regular files below a folder, by their relative paths."""
+        return self._places.tree(folder)
+
+    def bundle(self, name: str) -> dict[str, bytes]:
+        """The files of that name, or below that folder, among these scripts, without compiled ones."""
+        with Folder.open(str(self.source), self._host.ownership, checked=False) as source:
+            paths = [path for path in files_below(source) if path == name or path.startswith(f"{name}/")]
+            found = {}
+            for path in [path for path in paths if "__pycache__" not in path]:
+                with opened(source, path, MAX_TEXT) as file:
+                    found[path] = file.read()
+            return found
+
+    def owner(self, path: str) -> Ids:
+        """Whose it is; of a link, who made it."""
+        return self._host.ownership.of(self.status(path))
+
+    def status(self, path: str) -> os.stat_result:
+        """Of what is there itself."""
+        with self._places.holding(path) as (folder, name):
+            status = folder.status(name)
+            if status is None:
+                raise FileNotFoundError(errno.ENOENT, "No such file or directory", path)
+            return status
 
     def has(self, program: str) -> bool:
         return find_program(self.root, program) is not None
+
+    def program(self, name: str) -> str | None:
+        return find_program(self.root, name)
 
     def first_program(self, *programs: str) -> str | None:
         return next((program for program in programs if self.has(program)), None)
@@ -111,7 +176,11 @@ class Node:
 
     def query(self, command: Sequence[str], seconds: float = 60, environment: Mapping[str, str] | None = None) -> Completed:
         """Runs a command that changes nothing."""
-        return self._host.run(self.root, command, "", seconds, environment or {})
+        return self._host.run(self.root, Command(command, seconds, environment or {}))
+
+    def run_in_home(self, who: Identity, home: str, request: Request) -> Answer:
+        """What the child says that is this user, in his home."""
+        return self._host.run_in_home(who, self.root + home, self.root + HOME, request)
 
     def wait_until(self, condition: Callable[[], bool], what: str, seconds: float) -> None:
         wait_until(condition, what, seconds, self.clock)
@@ -125,83 +194,93 @@ class Node:
         self, command: Sequence[str], text: str = "", seconds: float = 120, environment: Mapping[str, str] | None = None
     ) -> Completed:
         """Runs a command, with ``text`` as its input. Raises :class:`NodeSetupError` with the end of what it said."""
-        self._effect("run " + " ".join(command))
-        done = self._host.run(self.root, command, text, seconds, environment or {})
+        return self.execute(Command(command, seconds, environment or {}, text))
+
+    def execute(self, command: Command) -> Completed:
+        words = command.words
+        self._effect("run " + " ".join(words))
+        done = self._host.run(self.root, command)
         if done.code != 0:
             said = [line for line in (done.error + "\n" + done.output).splitlines() if line.strip()]
-            raise NodeSetupError(f"{' '.join(command[:3])}: ended with {done.code}: {said[-1] if said else 'it said nothing'}")
+            raise NodeSetupError(f"{' '.join(words[:3])}: ended with {done.code}: {said[-1] if said else 'it said nothing'}")
         return done
 
     def write(self, path: str, content: str | bytes, mode: int = 0o644, owner: str = "root") -> bool:
         """Whether the file differed: then it has this content, mode and owner now, and at no time another or half of it."""
         data = content.encode() if isinstance(content, str) else content
-        if files.is_same(self.path(path), data, mode, self.ids(owner), self._host.ownership):
+        if self._places.is_same(path, data, mode, self.ids(owner)):
             return False
         self.fill(path, lambda file: _put(file, data), mode, owner)
         return True
 
     def fill(self, path: str, fill: Callable[[BinaryIO], None], mode: int = 0o600, owner: str = "root") -> None:
         """Replaces the file with what ``fill`` writes, whole or not at all."""
-        beside = self._beside(path, fill, mode, owner)
-        self._effect(f"rename {path}")
-        beside.replace(self.path(path))
-        files.sync_folder(self.path(path).parent)
+        ids = self.ids(owner)
+        self._parents(path)
+        with self._places.holding(path) as (folder, name):
+            self._effect(f"write {path}")
+            beside = folder.put_beside(name, fill, mode, ids)
+            self._effect(f"rename {path}")
+            folder.rename(beside, folder, name)
+            folder.sync()
 
     def create(self, path: str, content: str, mode: int = 0o644, owner: str = "root") -> bool:
         """Whether this node made the file: of several that try, on a shared file system too, exactly one does."""
-        if self.exists(path):
-            self.remove(str(files.name_beside(Path(path), self.name)))
-            return False
-        beside = self._beside(path, lambda file: _put(file, content.encode()), mode, owner)
-        self._effect(f"link {path}")
-        try:
-            os.link(beside, self.path(path))
-        except FileExistsError:
-            return False
-        finally:
-            beside.unlink()
-        return True
+        ids = self.ids(owner)
+        self._parents(path)
+        with self._places.holding(path) as (folder, name):
+            if folder.status(name) is not None:
+                self._remove(folder, folder.beside(name), path)
+                return False
+            self._effect(f"write {path}")
+            beside = folder.put_beside(name, lambda file: _put(file, content.encode()), mode, ids)
+            self._effect(f"link {path}")
+            try:
+                return folder.link(beside, name)
+            finally:
+                folder.remove(beside)
 
     def folder(self, path: str, mode: int = 0o755, owner: str = "root") -> bool:
-        """Whether the folder was missing or differed: it is there now, and a new one never had another mode or owner."""
-        target, ids = self.path(path), self.ids(owner)
-        if target.is_dir():
-            status = target.lstat()
-            if stat.S_IMODE(status.st_mode) == mode and self._host.ownership.of(status) == ids:
-                return False
-            self._effect(f"own {path}")
-            self._host.ownership.give(target, ids)
-            target.chmod(mode)
-            return True
+        """Whether the folder was missing or differed: it is there now, and a new one never had another mode or owner.
+
+        One that belongs to neither root nor ``owner`` is refused: who made it may have put something there.
+        """
+        ids = self.ids(owner)
         self._parents(path)
-        self._effect(f"folder {path}")
-        beside = files.folder_beside(target, self.name, mode, ids, self._host.ownership)
-        self._effect(f"rename {path}")
-        files.place_folder(beside, target)
-        return True
+        with self._places.holding(path, follow=True) as (folder, name):
+            if folder.status(name) is None:
+                self._effect(f"folder {path}")
+                return folder.make(name, mode, ids)
+            with folder.enter(name) as found:
+                adopt = found.adopt(mode, ids)
+                if adopt is not None:
+                    self._effect(f"own {path}")
+                    adopt()
+                return adopt is not None
 
     def move(self, source: str, target: str) -> bool:
         """Whether it could be moved: a file replaces a file, a folder replaces nothing that has content."""
         self._effect(f"move {target}")
-        try:
-            self.path(source).rename(self.path(target))
-        except OSError:
-            return False
-        return True
+        with self._places.holding(source) as (old, name), self._places.holding(target) as (new, new_name):
+            try:
+                old.rename(name, new, new_name)
+            except OSError:
+                return False
+            return True
 
     def remove(self, path: str) -> bool:
-        target = self.path(path)
-        if not target.exists() and not target.is_symlink():
+        try:
+            with self._places.holding(path) as (folder, name):
+                return self._remove(folder, name, path)
+        except MISSING:
             return False
-        self._effect(f"remove {path}")
-        files.delete(target)
-        return True
 
     def unpack(self, archive: str, folder: str) -> None:
         self.remove(folder)
         self.folder(folder, 0o700)
         self._effect(f"unpack {folder}")
-        files.unpack(self.path(archive), self.path(folder))
+        with self.open(archive) as file, self._places.inside(folder) as place:
+            files.unpack(file, place)
 
     # What is remembered
 
@@ -223,7 +302,7 @@ class Node:
             return {}
         return value if isinstance(value, dict) else {}
 
-    def ids(self, owner: str) -> files.Ids:
+    def ids(self, owner: str) -> Ids:
         if owner == "root":
             return 0, 0
         found = next((account for account in self.accounts() if account.name == owner), None)
@@ -235,16 +314,23 @@ class Node:
         self._host.observe(effect)
         self.effects += 1
 
-    def _beside(self, path: str, fill: Callable[[BinaryIO], None], mode: int, owner: str) -> Path:
-        ids = self.ids(owner)
-        self._parents(path)
-        self._effect(f"write {path}")
-        return files.write_beside(self.path(path), self.name, fill, mode, ids, self._host.ownership)
+    def _remove(self, folder: Folder, name: str, path: str) -> bool:
+        if folder.status(name) is None:
+            return False
+        self._effect(f"remove {path}")
+        return folder.remove(name)
 
     def _parents(self, path: str) -> None:
-        parent = str(Path(path).parent)
-        if not self.path(parent).is_dir():
+        parent = path.rpartition("/")[0]
+        if parent and not self.is_folder(parent):
             self.folder(parent)
+
+
+def _ours(software: Software) -> list[str]:
+    """The places that are root's alone."""
+    shared = [] if software.shared_directory is None else [f"{software.shared_directory}/.hyperpod"]
+    homes = [] if software.homes is None else [software.homes]
+    return [HOME, STATE, RUN, *shared, *homes]
 
 
 def _put(file: BinaryIO, data: bytes) -> None:

@@ -10,10 +10,14 @@ def cluster_folder(node: Node) -> str:
     return f"{node.software.shared_directory}/.hyperpod/{node.role.cluster}"
 
 
-def make_private_folder(node: Node, name: str) -> str:
-    """A folder for root alone, such as that of host keys. Whoever is root on any node of the cluster can read it."""
+def make_cluster_folder(node: Node) -> None:
     node.folder(f"{node.software.shared_directory}/.hyperpod")
     node.folder(cluster_folder(node))
+
+
+def make_private_folder(node: Node, name: str) -> str:
+    """A folder for root alone, such as that of host keys. Whoever is root on any node of the cluster can read it."""
+    make_cluster_folder(node)
     path = f"{cluster_folder(node)}/{name}"
     node.folder(path, 0o700)
     return path

@@ -108,7 +108,7 @@ def _kept(node: Node, path: str) -> tuple[int, str]:
     """The mode and owner of a file that is not ours alone."""
     if not node.exists(path):
         return 0o644, "root"
-    status = node.path(path).stat()
+    _, mode = node.load(path)
     uid, _ = node.owner(path)
     owner = next((account.name for account in node.accounts() if account.uid == uid), "root")
-    return status.st_mode & 0o7777, owner
+    return mode, owner

@@ -8,12 +8,15 @@ from __future__ import annotations
 import json
 import tarfile
 import zlib
-from pathlib import Path
+from functools import partial
+from pathlib import PurePosixPath
 from typing import Any
+
+from node_trust.errors import Untrusted
 
 from node_setup import database, files, shared, slurm_conf
 from node_setup.errors import NodeSetupError
-from node_setup.node import STATE, Node
+from node_setup.node import MAX_FILE, STATE, Node
 
 ARCHIVES = ("state.tar.gz", "state.previous.tar.gz")
 DUMP = "accounting.sql"
@@ -41,15 +44,18 @@ def keep(node: Node) -> bool:
         return False
     folder = shared.make_private_folder(node, "state")
     access = database.read_access(node)
-    members = [(f"{FILES}/{path.relative_to(node.path(place))}", path) for path in _files(node.path(place))]
+    members: list[tuple[str, files.Member]] = [
+        (f"{FILES}/{name}", partial(node.open, f"{place}/{name}", MAX_FILE)) for name in node.tree(place)
+    ]
     dump = f"{folder}/.{DUMP}.{node.name}"
     if access is not None and access.host in database.LOCAL:
-        database.dump(node, access, dump)
-        members.append((DUMP, node.path(dump)))
+        found = access
+        node.fill(dump, lambda file: database.dump(node, found, file))
+        members.append((DUMP, partial(node.open, dump)))
     manifest = f"{STATE}/{MANIFEST}"
     content = {"cluster": conf.value("ClusterName"), "slurm": version(node), "time": int(node.clock.time())}
     node.write(manifest, json.dumps(content, sort_keys=True) + "\n")
-    members.append((MANIFEST, node.path(manifest)))
+    members.append((MANIFEST, partial(node.open, manifest)))
     current, previous = (f"{folder}/{name}" for name in ARCHIVES)
     node.fill(f"{current}.new", lambda file: files.pack(file, members))
     if node.exists(current):
@@ -66,6 +72,8 @@ def open_latest(node: Node, folder: str) -> dict[str, Any]:
         try:
             node.unpack(archive, folder)
             manifest = json.loads(node.read(f"{folder}/{MANIFEST}") or "")
+        except Untrusted:
+            raise
         except BROKEN as error:
             node.log.line(f"{archive}: cannot be read: {error}")
             continue
@@ -78,17 +86,18 @@ def put_files(node: Node, folder: str) -> None:
     """Makes slurmctld's folder that of the copy, and of nothing else."""
     conf = slurm_conf.read(node)
     place, user = conf.value("StateSaveLocation", "/var/spool"), slurm_conf.slurm_user(conf)
-    source = node.path(f"{folder}/{FILES}")
-    wanted = {str(path.relative_to(source)): path for path in _files(source)}
-    if not node.path(place).is_dir():
+    source = f"{folder}/{FILES}"
+    wanted = node.tree(source)
+    if not node.is_folder(place):
         node.folder(place, 0o755, user)
-    for path in _files(node.path(place)):
-        if str(path.relative_to(node.path(place))) not in wanted:
-            node.remove(f"{place}/{path.relative_to(node.path(place))}")
-    for name in sorted(wanted):
-        for parent in reversed(list(Path(name).parents)[:-1]):
+    for name in node.tree(place):
+        if name not in wanted:
+            node.remove(f"{place}/{name}")
+    for name in wanted:
+        for parent in reversed(list(PurePosixPath(name).parents)[:-1]):
             node.folder(f"{place}/{parent}", 0o700, user)
-        node.write(f"{place}/{name}", wanted[name].read_bytes(), wanted[name].stat().st_mode & 0o7777, user)
+        content, mode = node.load(f"{source}/{name}")
+        node.write(f"{place}/{name}", content, mode, user)
 
 
 def version(node: Node) -> list[int]:
@@ -105,7 +114,3 @@ def _check(node: Node, archive: str, manifest: dict[str, Any]) -> None:
     kept, here = manifest.get("slurm") or [], version(node)
     if kept and here and kept > here:
         raise NodeSetupError(f"{archive}: is of Slurm {kept}, and this image has the older {here}, which cannot read it")
-
-
-def _files(folder: Path) -> list[Path]:
-    return sorted(path for path in folder.rglob("*") if path.is_file() and not path.is_symlink())

@@ -58,12 +58,12 @@ class Answer(NamedTuple):
 def run_as_user(
     identity: Identity,
     command: Sequence[str],
-    given: bytes = b"",
+    given: bytes | BinaryIO = b"",
     limits: Limits = USUAL,
     environment: Mapping[str, str] | None = None,
     folder: str = "/",
 ) -> Answer:
-    """Runs a program, by its absolute path, in ``folder`` with ``given`` as its input.
+    """Runs a program, by its absolute path, in ``folder`` with ``given`` as its input: bytes, or a file that it reads itself.
 
     Its environment is ``environment`` and a PATH. In uninterruptible sleep even a killed child does not end: it is left behind.
     """
@@ -71,10 +71,17 @@ def run_as_user(
     values = {"PATH": PATH, "LC_ALL": "C.UTF-8", **(environment or {})}
     launch = [sys.executable, "-I", "-S", "-B", str(LAUNCHER), json.dumps(order)]
     with tempfile.TemporaryFile() as source, tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as error:
-        source.write(given)
-        source.seek(0)
+        if isinstance(given, bytes):
+            source.write(given)
+            source.seek(0)
         child = subprocess.Popen(  # noqa: S603
-            launch, stdin=source, stdout=output, stderr=error, env=values, cwd="/", start_new_session=True
+            launch,
+            stdin=source if isinstance(given, bytes) else given,
+            stdout=output,
+            stderr=error,
+            env=values,
+            cwd="/",
+            start_new_session=True,
         )
         in_time = _has_ended(child.pid, limits.seconds)
         with contextlib.suppress(ProcessLookupError):

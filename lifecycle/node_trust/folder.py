@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import platform
 import stat
@@ -11,7 +12,7 @@ from typing import BinaryIO, Callable
 
 from node_trust.errors import Untrusted
 from node_trust.owners import ROOT, Ids, Ownership
-from node_trust.way import FOLDER, OTHERS_WRITE, enter
+from node_trust.way import FOLDER, OTHERS_WRITE, enter, locate
 
 READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
 MAKE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -48,6 +49,12 @@ class Folder:
         folder = cls(enter(path, ownership), path, ownership, tag)
         return folder._checked(ROOT[0]) if checked else folder
 
+    @classmethod
+    def of(cls, path: str, ownership: Ownership = SYSTEM, follow: bool = True, tag: str = "") -> tuple[Folder, str]:
+        """The folder that holds what is at that path, whoever owns it, and the name there; at the end of links of root."""
+        descriptor, name = locate(path, ownership, follow)
+        return cls(descriptor, path.rpartition("/")[0], ownership, tag), name
+
     def __enter__(self) -> Folder:
         return self
 
@@ -74,14 +81,38 @@ class Folder:
         return Folder(descriptor, self._at(name), self.ownership, self.tag)
 
     def make(self, name: str, mode: int = 0o700, ids: Ids = ROOT) -> bool:
-        """Whether the folder was missing; one that is there is left as it is."""
-        try:
-            os.mkdir(_single(name), mode & 0o755, dir_fd=self.descriptor)
-        except FileExistsError:
+        """Whether the folder was missing; one that is there is left as it is. It never has this name and another owner or mode."""
+        if self.status(name) is not None:
             return False
-        with self.enter(name) as made:
-            made.own(mode, ids)
+        try:
+            if ids == ROOT and mode & ~0o755 == 0:
+                os.mkdir(_single(name), mode, dir_fd=self.descriptor)
+                self._own_new(name, mode, ids)
+            else:
+                self._make_beside(name, mode, ids)
+        except FileExistsError:
+            return False  # another node was faster
         return True
+
+    def _make_beside(self, name: str, mode: int, ids: Ids) -> None:
+        beside = self.beside(name)
+        with contextlib.suppress(FileExistsError):  # what a killed run left is empty
+            os.mkdir(beside, 0o700, dir_fd=self.descriptor)
+        self._own_new(beside, mode, ids)
+        self.rename(beside, self, name)
+
+    def _own_new(self, name: str, mode: int, ids: Ids) -> None:
+        with self.enter(name) as made:
+            made.names(0)  # whoever can rename here may have put another in its place
+            made.own(mode, ids)
+
+    def adopt(self, mode: int, ids: Ids) -> Callable[[], None] | None:
+        """What gives it this owner and mode; ``None`` where it has them. One that is neither root's nor that owner's is refused."""
+        status = os.fstat(self.descriptor)
+        if (stat.S_IMODE(status.st_mode), self.ownership.of(status)) == (mode, ids):
+            return None
+        self._check_owner(ids[0])
+        return lambda: self.own(mode, ids)
 
     def own(self, mode: int, ids: Ids) -> None:
         self.ownership.give(self.descriptor, ids)
@@ -119,6 +150,16 @@ class Folder:
             raise Untrusted(f"{self._at(name)}: has more than {limit} bytes, the most that is read")
         return data
 
+    def has(self, name: str, data: bytes, mode: int, ids: Ids) -> bool:
+        """Whether that regular file is there with that content, mode and owner."""
+        try:
+            with self.open_file(name, len(data), None) as file:
+                status = os.fstat(file.fileno())
+                alike = stat.S_IMODE(status.st_mode) == mode and self.ownership.of(status) == ids
+                return alike and file.read(len(data) + 1) == data
+        except (FileNotFoundError, Untrusted):
+            return False
+
     def write(self, name: str, data: bytes, mode: int = 0o600, ids: Ids = ROOT) -> None:
         """Replaces the file, whole or not at all."""
         self.rename(self.put_beside(name, lambda file: _put(file, data), mode, ids), self, name)
@@ -152,6 +193,13 @@ class Folder:
 
     def rename(self, name: str, folder: Folder, new: str) -> None:
         os.rename(_single(name), _single(new), src_dir_fd=self.descriptor, dst_dir_fd=folder.descriptor)
+
+    def lock(self, name: str) -> BinaryIO:
+        """A file that is locked for one process at a time; made when it is missing. The kernel ends the lock with the process."""
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        file = os.fdopen(os.open(_single(name), flags, 0o600, dir_fd=self.descriptor), "r+b", buffering=0)
+        fcntl.flock(file, fcntl.LOCK_EX)
+        return file
 
     def names(self, limit: int = MAX_NAMES) -> list[str]:
         """What is in it, sorted; more than ``limit`` names are refused before they are all read."""
@@ -202,18 +250,20 @@ class Folder:
 
     def check(self, owner: int = ROOT[0]) -> None:
         """Raises :class:`Untrusted` unless only root, or ``owner``, can write here."""
-        status = os.fstat(self.descriptor)
-        found, mode = self.ownership.of(status)[0], stat.S_IMODE(status.st_mode)
-        allowed = "root" if owner == ROOT[0] else f"root or uid {owner}"
-        if found not in (ROOT[0], owner):
-            raise Untrusted(
-                f"{self.path}: belongs to uid {found}, it must belong to {allowed}, so nothing is read or written there; "
-                "find out why that user made it, and move it away"
-            )
+        self._check_owner(owner)
+        mode = stat.S_IMODE(os.fstat(self.descriptor).st_mode)
         if mode & OTHERS_WRITE:
             raise Untrusted(
-                f"{self.path}: has mode {mode:04o}, so others than {allowed} may have put something there; "
+                f"{self.path}: has mode {mode:04o}, so others than {_person(owner)} may have put something there; "
                 f"look through it, then chmod go-w {self.path}"
+            )
+
+    def _check_owner(self, owner: int) -> None:
+        found = self.ownership.of(os.fstat(self.descriptor))[0]
+        if found not in (ROOT[0], owner):
+            raise Untrusted(
+                f"{self.path}: belongs to uid {found}, it must belong to {_person(owner)}, so nothing is read or written there; "
+                "find out why that user made it, and move it away"
             )
 
     def _checked(self, owner: int) -> Folder:
@@ -228,7 +278,7 @@ class Folder:
         if not stat.S_ISREG(status.st_mode):
             raise self._refused(name, status, "a file")
         if owners is not None and (self.ownership.of(status)[0] not in owners or status.st_nlink != 1):
-            allowed = " or ".join("root" if uid == ROOT[0] else f"uid {uid}" for uid in owners)
+            allowed = " or ".join(map(_person, owners))
             raise Untrusted(
                 f"{self._at(name)}: belongs to uid {self.ownership.of(status)[0]} and has {status.st_nlink} names, it must belong "
                 f"to {allowed} and have one, so it is not read; move it away"
@@ -249,6 +299,10 @@ def _single(name: str) -> str:
     if name in ("", ".", "..") or "/" in name or "\0" in name:
         raise Untrusted(f"{name!r}: is not the name of one thing in a folder")
     return name
+
+
+def _person(uid: int) -> str:
+    return "root" if uid == ROOT[0] else f"root or uid {uid}"
 
 
 def _put(file: BinaryIO, data: bytes) -> None:

@@ -15,34 +15,46 @@ MAX_LINKS = 16
 
 def enter(path: str, ownership: Ownership) -> int:
     """A descriptor of that folder. A link is followed only if root made it where nobody else can write."""
+    here, name = locate(f"{path}/.", ownership)
+    return _step(here, name, path)
+
+
+def locate(path: str, ownership: Ownership, follow: bool = True) -> tuple[int, str]:
+    """A descriptor of the folder that holds the last component, and its name there; a link of root at the end is followed too."""
     if not path.startswith("/"):
         raise Untrusted(f"{path!r}: is not an absolute path")
     here, left, links = os.open("/", FOLDER), _parts(path), 0
+    path = path[:-2] if path.endswith("/.") else path
     try:
-        while left:
-            name = left.pop(0)
-            target = link_of_root(here, name, path, ownership)
-            if target is None:
+        while True:
+            name = left.pop(0) if left else "."
+            target = None if name == "." or not (left or follow) else link_of_root(here, name, path, ownership)
+            if target is not None:
+                links += 1
+                here = _turn(here, target, links, path)
+                left = _parts(target) + left
+            elif left:
                 here = _step(here, name, path)
-                continue
-            links += 1
-            if links > MAX_LINKS:
-                raise Untrusted(f"{path}: has more than {MAX_LINKS} links on its way")
-            left = _parts(target) + left
-            if target.startswith("/"):
-                here = _step(here, "/", path)
+            else:
+                return here, name
     except BaseException:
         os.close(here)
         raise
-    return here
+
+
+def _turn(here: int, target: str, links: int, path: str) -> int:
+    """Where the way goes on at a link."""
+    if links > MAX_LINKS:
+        raise Untrusted(f"{path}: has more than {MAX_LINKS} links on its way")
+    return _step(here, "/", path) if target.startswith("/") else here
 
 
 def link_of_root(folder: int, name: str, path: str, ownership: Ownership) -> str | None:
     """Where the link of that name leads; ``None`` where there is no link."""
     try:
         status = os.lstat(name, dir_fd=folder)
-    except OSError as error:
-        raise _named(error, path) from error
+    except FileNotFoundError:
+        return None
     if not stat.S_ISLNK(status.st_mode):
         return None
     above = os.fstat(folder)
@@ -65,7 +77,9 @@ def _step(here: int, name: str, path: str) -> int:
 
 
 def _parts(path: str) -> list[str]:
-    return [part for part in path.split("/") if part not in ("", ".")]
+    """Its components; a dot at the end stays, as it asks for the folder itself."""
+    parts = [part for part in path.split("/") if part not in ("", ".")]
+    return [*parts, "."] if path.endswith("/.") else parts
 
 
 def _named(error: OSError, path: str) -> OSError:

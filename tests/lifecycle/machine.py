@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from io import StringIO
 from pathlib import Path
 from typing import Any
 
-from node_setup import files
-from node_setup.commands import Completed
+from node_setup import home_child
+from node_setup.commands import Command, Completed
 from node_setup.config import parse_config
 from node_setup.log import Log
 from node_setup.node import Host, Node, Patience
@@ -20,6 +21,9 @@ from node_setup.registry import MODES
 from node_setup.role import Role
 from node_setup.runner import run_steps
 from node_setup.waiting import Clock
+from node_trust.as_user import Answer, Identity
+from node_trust.folder import Folder
+from node_trust.owners import Ownership, Unowned
 
 from .conftest import LUSTRE, MOUNTED
 
@@ -82,7 +86,7 @@ class TestClock(Clock):
         self.now += seconds
 
 
-class Owners(files.Ownership):
+class Owners(Ownership):
     """Owners by inode, the same for all machines, which may share a folder: giving files away needs root."""
 
     by_inode: dict[tuple[int, int], tuple[int, int]] = {}  # noqa: RUF012
@@ -90,8 +94,8 @@ class Owners(files.Ownership):
     def of(self, status: Any) -> tuple[int, int]:
         return self.by_inode.get((status.st_dev, status.st_ino), (0, 0))
 
-    def give(self, path: Path, ids: tuple[int, int]) -> None:
-        status = path.lstat()
+    def give(self, descriptor: int, ids: tuple[int, int]) -> None:
+        status = os.fstat(descriptor)
         self.by_inode[(status.st_dev, status.st_ino)] = ids
 
 
@@ -121,6 +125,7 @@ class Machine:
     kill_at: int | None = None
     log: StringIO = field(default_factory=StringIO)
     owners: Owners = field(default_factory=Owners)
+    given: Command = field(default_factory=lambda: Command([]))
 
     @property
     def source(self) -> Path:
@@ -141,7 +146,16 @@ class Machine:
     def node(self, mode: str) -> Node:
         group, address = TYPES[self.node_type]
         role = Role(group, self.node_type, None, f"i-{group}", address, [address], ["10.1.0.4"], "abc123")
-        host = Host(str(self.root), self.name, TestClock(), self.owners, self.run, lambda address, port: self.listens, self.observe)
+        host = Host(
+            str(self.root),
+            self.name,
+            TestClock(),
+            self.owners,
+            self.run,
+            self.run_in_home,
+            lambda address, port: self.listens,
+            self.observe,
+        )
         patience = Patience(mount=1, grace=5, role=1, slurm=10)
         return Node(mode, parse_config(self.config), role, self.source, Log(self.log), host, patience)
 
@@ -161,12 +175,25 @@ class Machine:
 
     # Doubles of programs
 
-    def run(self, root: str, command: Sequence[str], text: str, seconds: float, environment: Mapping[str, str]) -> Completed:
-        self.commands.append(" ".join(command))
-        if not self.path(f"/usr/bin/{command[0]}").exists():
-            return Completed(127, "", f"{command[0]} is not installed")
-        program: Callable[..., Completed] = getattr(self, "_" + command[0].replace("-", "_"))
-        return program(list(command[1:]), text, environment)
+    def run(self, root: str, command: Command) -> Completed:
+        words = command.words
+        self.commands.append(" ".join(words))
+        if not self.path(f"/usr/bin/{words[0]}").exists():
+            return Completed(127, "", f"{words[0]} is not installed")
+        self.given = command
+        program: Callable[..., Completed] = getattr(self, "_" + words[0].replace("-", "_"))
+        return program(list(words[1:]), command.text, command.environment)
+
+    def run_in_home(self, who: Identity, home: str, programs: str, request: home_child.Request) -> Answer:
+        with Folder.open(home, Unowned(), checked=False, tag=request.node) as folder:
+            said = home_child.answer(folder, request, self._keygen)
+        return Answer(0, json.dumps(said).encode(), "")
+
+    def _keygen(self, command: list[str]) -> str:
+        done = self._ssh_keygen(command[1:], "", {})
+        if done.code:
+            raise OSError(done.code, done.error)
+        return done.output
 
     def _systemctl(self, arguments: list[str], text: str, environment: Mapping[str, str]) -> Completed:
         verb, unit = arguments[0], arguments[-1]
@@ -216,15 +243,16 @@ class Machine:
             self.database.password = found[1]
         elif environment.get("MYSQL_PWD") != self.database.password:
             return Completed(1, "", "ERROR 1045 (28000): Access denied for user 'slurm'@'localhost'")
-        elif arguments[-1].startswith("source "):
-            self.database.content = Path(arguments[-1][7:]).read_text(encoding="utf-8")
+        elif self.given.source is not None:
+            assert self.given.alone
+            self.database.content = self.given.source.read().decode()
         return Completed(0, "", "")
 
     def _mariadb_dump(self, arguments: list[str], text: str, environment: Mapping[str, str]) -> Completed:
         if environment.get("MYSQL_PWD") != self.database.password:
             return Completed(2, "", "Access denied")
-        target = next(argument for argument in arguments if argument.startswith("--result-file="))
-        Path(target.split("=", 1)[1]).write_text(self.database.content, encoding="utf-8")
+        assert self.given.output is not None
+        self.given.output.write(self.database.content.encode())
         return Completed(0, "", "")
 
     def _scontrol(self, arguments: list[str], text: str, environment: Mapping[str, str]) -> Completed:

@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 from node_setup import commands, files
 from node_setup.blocks import with_block
+from node_setup.commands import Command
 from node_setup.errors import NodeSetupError
+from node_trust.folder import Folder
+from node_trust.owners import Unowned
 
 from .machine import Killed, make_machine
 
@@ -78,7 +81,7 @@ def test_a_program_that_does_not_end_is_left_behind(tmp_path: Path) -> None:
     program.write_text("#!/bin/sh\nexec /bin/sleep 60\n", encoding="utf-8")
     program.chmod(0o755)
     started = time.monotonic()
-    done = commands.run_command(str(tmp_path), ["hang"], "", 0.2, {})
+    done = commands.run_command(str(tmp_path), Command(["hang"], 0.2))
     assert (done.code, done.error) == (124, "not done after 0 s")
     assert time.monotonic() - started < 10
 
@@ -89,19 +92,27 @@ def test_a_program_gets_its_input_and_a_clean_environment(tmp_path: Path, monkey
     program.parent.mkdir(parents=True)
     program.write_text("#!/bin/sh\n/bin/cat\necho $LC_ALL $HOME $EXTRA $LD_PRELOAD_OF_TEST\nexit 3\n", encoding="utf-8")
     program.chmod(0o755)
-    done = commands.run_command(str(tmp_path), ["show"], "given\n", 10, {"EXTRA": "extra"})
+    done = commands.run_command(str(tmp_path), Command(["show"], 10, {"EXTRA": "extra"}, "given\n"))
     assert done == (3, "given\nC.UTF-8 /root extra\n", "")
 
 
 def test_a_missing_program_is_named(tmp_path: Path) -> None:
-    assert commands.run_command(str(tmp_path), ["nothing"], "", 1, {}) == (127, "", "nothing is not installed")
+    assert commands.run_command(str(tmp_path), Command(["nothing"], 1)) == (127, "", "nothing is not installed")
+
+
+def pack(path: Path, *names: str) -> None:
+    """An archive in which each of these members holds an x."""
+    source = path.with_name("source")
+    source.write_text("x", encoding="utf-8")
+    with path.open("wb") as file:
+        files.pack(file, [(name, lambda: source.open("rb")) for name in names])
 
 
 def test_an_archive_unpacks_nothing_outside(tmp_path: Path) -> None:
-    (tmp_path / "source").write_text("x", encoding="utf-8")
-    with (tmp_path / "archive").open("wb") as file:
-        files.pack(file, [("../evil", tmp_path / "source"), ("/evil", tmp_path / "source"), ("a/good", tmp_path / "source")])
-    files.unpack(tmp_path / "archive", tmp_path / "folder")
+    pack(tmp_path / "archive", "../evil", "/evil", "a//evil", "a/good")
+    (tmp_path / "folder").mkdir()
+    with (tmp_path / "archive").open("rb") as file, Folder.open(f"{tmp_path}/folder", Unowned()) as folder:
+        files.unpack(file, folder)
     assert [str(path.relative_to(tmp_path)) for path in tmp_path.rglob("*evil*")] == []
     assert (tmp_path / "folder/a/good").read_text(encoding="utf-8") == "x"
 

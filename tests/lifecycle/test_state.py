@@ -56,7 +56,7 @@ def test_daemons_of_the_image_are_stopped_for_it(tmp_path: Path) -> None:
     assert [command.split(" --execute")[0] for command in order] == [
         "systemctl stop slurmctld.service",
         "systemctl stop slurmdbd.service",
-        "mariadb --user=slurm slurm_acct_db",
+        "mariadb --batch --binary-mode --local-infile=0 --user=slurm slurm_acct_db",
         "systemctl start slurmdbd.service",
         "systemctl start slurmctld.service",
     ]

@@ -48,7 +48,7 @@ def apply(node: Node) -> None:
     access = _local(node) if accounting.host is None else _external(node, accounting)
     user = slurm_conf.slurm_user(slurm_conf.read(node))
     values = {"name": node.name, "address": node.role.address or node.name, "slurm_user": user, "access": access}
-    if not node.path("/var/log/slurm").is_dir():
+    if not node.is_folder("/var/log/slurm"):
         node.folder("/var/log/slurm", 0o755, user)
     node.write(SLURMDBD_CONF, CONF.format(**values), 0o600, user)
     slurm_conf.write_settings(node, wanted_settings(node))

@@ -34,7 +34,7 @@ def apply(node: Node) -> None:
 
 def verify(node: Node) -> None:
     place = disk(node)
-    if _has_docker(node) and not node.path(f"{place}/docker").is_dir():
+    if _has_docker(node) and not node.is_folder(f"{place}/docker"):
         raise NodeSetupError(f"{place}/docker: is missing")
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from node_setup import systemd
+from node_setup import shared, systemd
 from node_setup.errors import NodeSetupError
-from node_setup.node import HOME, Node
+from node_setup.node import HOME, RUN, Node
 from node_setup.settings import HEALTH_CHECK
 
 MANDATORY = False
@@ -46,8 +46,11 @@ def apply(node: Node) -> None:
         return
     if not node.exists(f"{HOME}/node_health/__main__.py"):
         raise NodeSetupError(f"{HOME}/node_health: is missing, so the node cannot check itself")
-    if not node.path(health.checks_directory).is_dir():
+    if not node.is_folder(health.checks_directory):
         node.folder(health.checks_directory)
+    node.folder(RUN)
+    if shared.is_there(node):
+        shared.make_cluster_folder(node)
     node.write(HEALTH_CHECK, PROGRAM, 0o755)
     if node.role.node_type == "Compute":
         systemd.write_units(node, {UNIT: HANG}, UNIT)

@@ -1,4 +1,8 @@
-"""Homes on the shared file system, the same on every node: each made whole, once, by whichever node comes first."""
+"""Homes on the shared file system, the same on every node: each made whole, once, by whichever node comes first.
+
+The folder of the homes is root's alone, so nobody can put another's home in its place. A home that is there is the user's, and
+root does not enter it.
+"""
 
 from __future__ import annotations
 
@@ -18,21 +22,28 @@ def needed(node: Node) -> bool:
 
 def apply(node: Node) -> None:
     homes = _homes(node)
-    if not node.path(homes).is_dir():
+    if not node.is_folder(homes):
         node.folder(homes)
     for user in node.software.users:
-        if not node.path(f"{homes}/{user.name}").exists():
+        if not node.exists(f"{homes}/{user.name}"):
             _make(node, user, homes)
 
 
 def verify(node: Node) -> None:
+    """A home that is not in order is its user's trouble, not the node's."""
     for user in node.software.users:
-        path = node.path(f"{_homes(node)}/{user.name}")
-        if not stat.S_ISDIR(path.lstat().st_mode):
-            raise NodeSetupError(f"{_homes(node)}/{user.name}: is not a folder, so it cannot be the home of {user.name}")
-        uid, _ = node.owner(f"{_homes(node)}/{user.name}")
-        if uid != user.uid:
-            raise NodeSetupError(f"{_homes(node)}/{user.name}: belongs to uid {uid}, and {user.name} has uid {user.uid}")
+        try:
+            _check(node, f"{_homes(node)}/{user.name}", user)
+        except (NodeSetupError, OSError) as error:
+            node.log.line(f"skipped: homes: {error}")
+
+
+def _check(node: Node, path: str, user: User) -> None:
+    uid, _ = node.owner(path)
+    if uid != user.uid:
+        raise NodeSetupError(f"{path}: belongs to uid {uid}, and {user.name} has uid {user.uid}")
+    if not stat.S_ISDIR(node.status(path).st_mode):
+        raise NodeSetupError(f"{path}: is not a folder, so it cannot be the home of {user.name}")
 
 
 def _make(node: Node, user: User, homes: str) -> None:
@@ -40,10 +51,9 @@ def _make(node: Node, user: User, homes: str) -> None:
     beside = f"{homes}/.{user.name}.{node.name}"
     node.remove(beside)
     node.folder(beside, 0o700)
-    for path in sorted(node.path(SKELETON).rglob("*")):
-        if path.is_file() and not path.is_symlink():
-            name = path.relative_to(node.path(SKELETON))
-            node.write(f"{beside}/{name}", path.read_bytes(), stat.S_IMODE(path.stat().st_mode), user.name)
+    for name in node.tree(SKELETON):
+        content, mode = node.load(f"{SKELETON}/{name}")
+        node.write(f"{beside}/{name}", content, mode, user.name)
     node.folder(beside, 0o700, user.name)
     if not node.move(beside, f"{homes}/{user.name}"):
         node.remove(beside)

@@ -31,16 +31,16 @@ def needed(node: Node) -> bool:
 def apply(node: Node) -> None:
     for name, program in NAMES.items():
         folder = f"{HOME}/{name}"
-        if not node.path(folder).is_dir():
+        if not node.is_folder(folder):
             node.folder(folder)
         text = PROGRAM.format(folder=folder)
         if node.is_controller:
             node.write(f"{slurm_conf.FOLDER}/{program}", text, 0o755)
-        if node.path(f"{slurm_conf.FOLDER}/{name}").is_dir():
+        if node.is_folder(f"{slurm_conf.FOLDER}/{name}"):
             node.write(f"{slurm_conf.FOLDER}/{name}/900_hyperpod.sh", text, 0o755)
 
 
 def verify(node: Node) -> None:
     for name in NAMES:
-        if not node.path(f"{HOME}/{name}").is_dir():
+        if not node.is_folder(f"{HOME}/{name}"):
             raise NodeSetupError(f"{HOME}/{name}: is missing")

@@ -10,6 +10,7 @@ from node_setup.node import HOME, STATE, Node
 MANDATORY = True
 PACKAGES = ("node_setup", "node_health", "node_trust")
 ROLE = f"{STATE}/role.json"
+CLUSTER = f"{STATE}/cluster"  # the id below which the cluster keeps what it shares
 
 
 def needed(node: Node) -> bool:
@@ -21,7 +22,8 @@ def apply(node: Node) -> None:
     node.folder(STATE, 0o755)
     for package in PACKAGES:
         _copy(node, package)
-    node.write(f"{HOME}/config.json", (node.source / "config.json").read_bytes())
+    node.write(f"{HOME}/config.json", node.bundle("config.json")["config.json"])
+    node.write(CLUSTER, f"{node.role.cluster}\n")
     if node.role.group is not None:
         node.write(ROLE, json.dumps(node.role._asdict(), indent=1, sort_keys=True) + "\n")
 
@@ -32,18 +34,9 @@ def verify(node: Node) -> None:
 
 
 def _copy(node: Node, package: str) -> None:
-    wanted = {
-        f"{package}/{path.relative_to(node.source / package)}": path
-        for path in sorted((node.source / package).rglob("*"))
-        if path.is_file() and "__pycache__" not in path.parts
-    }
-    for name, path in wanted.items():
-        node.write(f"{HOME}/{name}", path.read_bytes())
-    for name in _installed(node, package):
-        if name not in wanted:
-            node.remove(f"{HOME}/{name}")
-
-
-def _installed(node: Node, package: str) -> list[str]:
-    home = node.path(HOME)
-    return [str(path.relative_to(home)) for path in sorted((home / package).rglob("*")) if path.is_file()]
+    wanted = node.bundle(package)
+    for name, content in wanted.items():
+        node.write(f"{HOME}/{name}", content)
+    for name in node.tree(f"{HOME}/{package}"):
+        if f"{package}/{name}" not in wanted:
+            node.remove(f"{HOME}/{package}/{name}")

@@ -36,7 +36,7 @@ SLURM = """/var/log/slurm/*.log {
 
 
 def needed(node: Node) -> bool:
-    return node.software.log_rotation and node.path(FOLDER).is_dir()
+    return node.software.log_rotation and node.is_folder(FOLDER)
 
 
 def apply(node: Node) -> None:

@@ -48,7 +48,8 @@ def _mount_what_nobody_mounts(node: Node, mount: Mount) -> None:
     except NodeSetupError as error:
         node.log.line(f"{error}; mounting it")
         node.write(OURS, json.dumps({**ours, mount.path: mount.dns_name}, sort_keys=True) + "\n")
-        node.folder(mount.path)
+        if not node.is_folder(mount.path):
+            node.folder(mount.path)
         node.run(["mount", *_arguments(mount)], seconds=min(MOUNT_SECONDS, node.patience.mount))
 
 

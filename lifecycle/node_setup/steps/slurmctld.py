@@ -18,7 +18,7 @@ def apply(node: Node) -> None:
     conf = slurm_conf.read(node)
     user = slurm_conf.slurm_user(conf)
     for folder in ("/var/log/slurm", conf.value("StateSaveLocation", "/var/spool")):
-        if not node.path(folder).is_dir():
+        if not node.is_folder(folder):
             node.folder(folder, 0o755, user)
     if systemd.is_enabled(node, "slurmd.service"):
         node.run(["systemctl", "disable", "--quiet", "--now", "slurmd.service"])

@@ -39,7 +39,7 @@ def apply(node: Node) -> None:
     if systemd.is_enabled(node, "slurmctld.service"):
         node.run(["systemctl", "disable", "--quiet", "--now", "slurmctld.service"])
     for folder in ("/var/log/slurm", "/var/spool/slurmd"):
-        if not node.path(folder).is_dir():
+        if not node.is_folder(folder):
             node.folder(folder)
     node.once("slurmd options", options, lambda: systemd.restart_if_active(node, UNIT))
     if not systemd.is_active(node, UNIT):
