@@ -2,6 +2,8 @@
 
 Slurm kills the program after 60 seconds, and a slurmd that starts does not register before the program has ended with 0. So
 faults never change the exit code: it is 0, or that of the chained program.
+
+slurmctld asks for the next run whether or not the last one has ended; two at once would undo what the other remembers.
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ CHECKS: tuple[Callable[[Context], list[Finding]], ...] = (
     clock.check,
     custom.check,
 )
+LOCK = "/run/node_health/check.lock"
 BUDGET_SECONDS = 30.0
 CHAIN_SECONDS = 20.0
 DECLARED_SECONDS = 3600
@@ -55,6 +58,13 @@ def run(system: System, settings: Settings, node: str, chain: Sequence[str] = ()
     code, output = _chain(system, chain)
     if not settings.enabled:
         return Outcome(code, output, [], Verdict(None, "config.json has no software.health: nothing is checked"))
+    with system.alone(LOCK, 0) as alone:
+        if not alone:
+            return Outcome(code, output, [], Verdict(None, "another check of this node is under way"))
+        return Outcome(code, output, *_run(system, settings, node))
+
+
+def _run(system: System, settings: Settings, node: str) -> tuple[list[Finding], Verdict]:
     memory, slurm = Memory(system), Slurm(system, node)
     begun = system.monotonic()
     context = Context(system, settings, memory, _declared(system, memory, slurm), begun + BUDGET_SECONDS)
@@ -62,11 +72,13 @@ def run(system: System, settings: Settings, node: str, chain: Sequence[str] = ()
     confirmed = _confirm(memory, findings, system.now(), settings.interval_seconds, system.monotonic() - begun)
     marker = Marker(system, settings, slurm, SharedDirectory(system, settings.shared_directory))
     _tell(marker, memory, findings)
+    if not findings:
+        marker.learn()
     verdict = _decide(marker, memory, confirmed, system.now(), RETRY_INTERVALS * settings.interval_seconds)
     if verdict.marked:
         end_steps(system, memory, slurm)
     _report(system, memory, findings, verdict)
-    return Outcome(code, output, findings, verdict)
+    return findings, verdict
 
 
 def _chain(system: System, chain: Sequence[str]) -> tuple[int, str]:

@@ -90,6 +90,8 @@ def _refusal(situation: Situation) -> Verdict | None:
     if note.is_foreign(own.extra):
         return Verdict(None, f"the node's Extra in Slurm is somebody else's, so no mark could be recorded: {own.extra}")
     limit = _limit(situation)
+    if limit is None and settings.shared_directory is not None and not situation.history.known:
+        limit = f"{settings.shared_directory} does not tell how often a node of this name was marked"
     return None if limit is None else Verdict(None, limit)
 
 

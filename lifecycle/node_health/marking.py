@@ -3,6 +3,9 @@
 A node first writes a claim into slurmctld's text for it, then reads all texts. slurmctld orders the writes: of the nodes that go
 ahead the one that claimed last has seen the claims of all others, so there are never more than the limit allows. One that sees
 too many takes its claim back and asks again at its next check.
+
+The programs of one node, its checks and its detector of hangs, take turns: each writes the whole text anew, and one that had read
+it before the other's mark would take that mark back.
 """
 
 from __future__ import annotations
@@ -13,13 +16,16 @@ from typing import Sequence
 from node_health import note
 from node_health.decision import Situation, Verdict, decide
 from node_health.finding import Finding
-from node_health.marks import DAY, History, Mark, gather, record
+from node_health.marks import DAY, History, Mark, gather, learn, record
 from node_health.settings import Settings
 from node_health.shared import SharedDirectory
 from node_health.slurm import Slurm
 from node_health.system import System
 
 JITTER_SECONDS = 3.0
+LOCK = "/run/node_health/marking.lock"
+LOCK_SECONDS = 30.0
+BUSY = "another program of this node decides just now"
 
 
 class Marker:
@@ -33,6 +39,19 @@ class Marker:
 
     def request(self, findings: Sequence[Finding]) -> Verdict:
         """Marks the node when these findings call for it and nothing speaks against it."""
+        with self._system.alone(LOCK, LOCK_SECONDS) as alone:
+            return self._request(findings) if alone else Verdict(None, BUSY)
+
+    def tell(self, findings: Sequence[Finding]) -> str | None:
+        """Tells the node's faults to the others. Returns why it could not, ``None`` when it did."""
+        with self._system.alone(LOCK, LOCK_SECONDS) as alone:
+            return self._tell(findings) if alone else BUSY
+
+    def learn(self) -> None:
+        """Finds out how often nodes of this name were marked, for when nobody tells any more."""
+        learn(self._system, self._slurm.node, self._shared)
+
+    def _request(self, findings: Sequence[Finding]) -> Verdict:
         verdict, situation = self._decide(findings)
         if verdict.action is None or situation is None or situation.own is None:
             return verdict
@@ -48,13 +67,12 @@ class Marker:
         mark = Mark(int(self._system.now()), verdict.action)
         marked = told._replace(marks=(*told.marks, mark.time), action=mark.action)
         if not self._slurm.mark(mark.action, str(marked)):
-            self._slurm.set_extra(before)
+            # The claim stays: slurmctld may have taken the mark without an answer, and its text tells of it.
             return Verdict(None, f"slurmctld did not take the mark {verdict.action}")
         record(self._system, self._slurm.node, self._shared, mark, situation.history)
         return verdict._replace(marked=True)
 
-    def tell(self, findings: Sequence[Finding]) -> str | None:
-        """Tells the node's faults to the others. Returns why it could not, ``None`` when it did."""
+    def _tell(self, findings: Sequence[Finding]) -> str | None:
         own = self._slurm.own()
         if own is None:
             return "slurmctld does not answer, or has no such node"

@@ -1,8 +1,13 @@
 """When nodes were marked. Kept in three places, because each gets lost: on the node (with the node), in the shared directory (with
-the file system) and in slurmctld's text for the node (with the controller's state)."""
+the file system) and in slurmctld's text for the node (with the controller's state).
+
+A new node knows nothing of its predecessors, and slurmctld may have forgotten them. So it copies what the shared directory knows
+of its name as soon as that answers; a node that never could does not know its history.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import json
 from typing import NamedTuple
 
@@ -24,10 +29,12 @@ class Mark(NamedTuple):
 
 
 class History:
-    """Marks of all nodes by node, as far as anyone remembers."""
+    """Marks of all nodes by node, as far as anyone remembers. ``known`` says whether those of this node's predecessors are among
+    them."""
 
-    def __init__(self, marks: dict[str, set[Mark]]) -> None:
+    def __init__(self, marks: dict[str, set[Mark]], known: bool = True) -> None:
         self._marks = marks
+        self.known = known
 
     def since(self, node: str, seconds: int, now: float) -> list[Mark]:
         """A mark from a clock that is ahead counts as recent."""
@@ -39,26 +46,45 @@ class History:
 
 def gather(system: System, node: str, shared: SharedDirectory | None, nodes: list[Node]) -> History:
     """What the three places know. One that does not answer is left out."""
-    marks: dict[str, set[Mark]] = {node: set(_local(system))}
+    kept = _local(system)
+    marks: dict[str, set[Mark]] = {node: set(kept or ())}
     for other in nodes:
         told = note.parse(other.extra)
         marks.setdefault(other.name, set()).update(Mark(time, told.action) for time in told.marks)
     told_elsewhere = None if shared is None else shared.exchange(Exchange(read=(FOLDER,)))
     for name, text in (told_elsewhere or {}).items():
         marks.setdefault(name.rpartition("/")[2][: -len(".json")], set()).update(_parse(text))
-    return History({name: _one_each(found) for name, found in marks.items()})
+    known = kept is not None or told_elsewhere is not None
+    return History({name: _one_each(found) for name, found in marks.items()}, known)
+
+
+def learn(system: System, node: str, shared: SharedDirectory) -> None:
+    """Copies onto the node what the shared directory knows of its name, unless it has done so."""
+    if _local(system) is not None:
+        return
+    history = gather(system, node, shared, [])
+    if history.known:
+        with contextlib.suppress(OSError):
+            system.write(LOCAL, "".join(_row(mark) for mark in history.since(node, DAY, system.now())))
 
 
 def record(system: System, node: str, shared: SharedDirectory, mark: Mark, history: History) -> None:
     """Writes a new mark on the node and in the shared directory; slurmctld got it together with the mark itself."""
-    system.append(LOCAL, f"{mark.time} {mark.action}\n")
+    with contextlib.suppress(OSError):
+        system.append(LOCAL, _row(mark))
     recent = [*history.since(node, DAY, mark.time), mark]
     shared.exchange(Exchange(write={f"{FOLDER}/{node}.json": json.dumps(recent)}))
 
 
-def _local(system: System) -> list[Mark]:
-    rows = [line.split() for line in (system.read(LOCAL) or "").splitlines()]
-    return [Mark(int(row[0]), row[1]) for row in rows if len(row) == 2 and row[0].isdigit()]
+def _local(system: System) -> list[Mark] | None:
+    """``None`` on a node that has not learnt its history."""
+    text = system.read(LOCAL)
+    rows = [line.split() for line in (text or "").splitlines()]
+    return None if text is None else [Mark(int(row[0]), row[1]) for row in rows if len(row) == 2 and row[0].isdigit()]
+
+
+def _row(mark: Mark) -> str:
+    return f"{mark.time} {mark.action}\n"
 
 
 def _parse(text: str) -> list[Mark]:

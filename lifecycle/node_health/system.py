@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import os
 import shutil
 import signal
@@ -12,9 +13,10 @@ import sys
 import tempfile
 import time
 from pathlib import Path
-from typing import NamedTuple, Protocol, Sequence
+from typing import ContextManager, Iterator, NamedTuple, Protocol, Sequence
 
 LIMIT = 16 * 1024 * 1024
+LOCK_PAUSE_SECONDS = 0.1
 SEARCH = "/opt/slurm/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/aws/neuron/bin"
 PYTHON = sys.executable or "python3"
 """slurmd runs its programs without a PATH, and then Python does not know where it is."""
@@ -62,6 +64,7 @@ class System(Protocol):
     def monotonic(self) -> float: ...
     def sleep(self, seconds: float) -> None: ...
     def kill(self, pid: int, number: int) -> bool: ...
+    def alone(self, lock: str, seconds: float) -> ContextManager[bool]: ...
 
 
 class LocalSystem:
@@ -171,6 +174,32 @@ class LocalSystem:
         except OSError:
             return False
         return True
+
+    @contextlib.contextmanager
+    def alone(self, lock: str, seconds: float) -> Iterator[bool]:
+        """Whether this program has the lock, for which it waits that long. The kernel takes it from a program that has ended."""
+        try:
+            Path(lock).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        except OSError:
+            yield False
+            return
+        try:
+            yield _locked(descriptor, time.monotonic() + seconds)
+        finally:
+            os.close(descriptor)
+
+
+def _locked(descriptor: int, deadline: float) -> bool:
+    while True:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() >= deadline:
+                return False
+            time.sleep(LOCK_PAUSE_SECONDS)
+        else:
+            return True
 
 
 def _drain(descriptor: int) -> str:

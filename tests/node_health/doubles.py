@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import stat
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
 from node_health.finding import ACTIONS
 from node_health.heartbeat import DIRECTORY, HEADER_BYTES
@@ -34,6 +35,7 @@ class Machine:
         self.ignores: dict[int, int] = {}
         self.mount_hangs = False
         self.events: list[str] = []
+        self.held: set[str] = set()
 
     def run(self, command: Sequence[str], seconds: float, text: str = "") -> Result:
         self.commands.append(list(command))
@@ -95,6 +97,14 @@ class Machine:
             for pids in self.pids.values():
                 pids.discard(pid)
         return True
+
+    @contextlib.contextmanager
+    def alone(self, lock: str, seconds: float) -> Iterator[bool]:
+        alone = lock not in self.held
+        self.held.add(lock)
+        yield alone
+        if alone:
+            self.held.remove(lock)
 
     @property
     def log(self) -> str:

@@ -198,6 +198,7 @@ def test_the_limit_of_a_node_survives_replacement_and_loss_of_the_controllers_st
 
 def test_the_limit_of_the_cluster_survives_loss_of_the_shared_directory() -> None:
     cluster = Cluster([f"w{index}" for index in range(20)])
+    round_of_checks(cluster)
     cluster.shared_lost = True
     for name in ("w0", "w1", "w2"):
         break_gpu(cluster[name])

@@ -6,7 +6,7 @@ import json
 import signal
 
 import pytest
-from node_health import hang
+from node_health import check, hang
 from node_health.hang import Place
 from node_health.heartbeat import DIRECTORY
 from node_health.watch import Watch
@@ -109,6 +109,7 @@ def test_a_step_within_one_node_needs_no_shared_directory(cluster: Cluster) -> N
     machine.live(STEP, 0, 1)
     machine.beat(STEP, 0, 11, world=2)
     machine.beat(STEP, 1, 10, world=2)
+    check.run(machine, SETTINGS, "w0")
     cluster.shared_lost = True
     watch = Watch(machine, SETTINGS, "w0")
     for _ in range(20):
