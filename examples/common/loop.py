@@ -33,6 +33,8 @@ def train(settings: Settings, world: World, plan: Plan, saver: Saver, *, start: 
         part = train_step(samples, partial(beat.before, step))
         loss, stopping, busy, failures = world.sum([part, float(stop.requested), float(saver.busy), float(saver.failed)])
         beat.after(step)
+        if step == start:
+            world.expect_within(settings.collective_seconds)
         if log is not None:
             log.append(step, samples, loss, ranks=world.size)
         with beat.paused():

@@ -20,6 +20,7 @@ class Settings:
     keep: int
     learning_rate: float
     seed: int
+    join_seconds: float
     collective_seconds: float
     pause_seconds: float
 
@@ -46,7 +47,10 @@ def parse(arguments: list[str] | None = None) -> Settings:
     parser.add_argument("--keep", type=positive, default=2, help="good checkpoints to keep")
     parser.add_argument("--learning-rate", type=float, default=3e-4)
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--collective-seconds", type=float, default=600, help="a peer that is silent for so long is lost")
+    parser.add_argument(
+        "--join-seconds", type=float, default=600, help="until the first step, a peer that is silent for so long is lost"
+    )
+    parser.add_argument("--collective-seconds", type=float, default=600, help="the same, from the first step on")
     parser.add_argument("--pause-seconds", type=float, default=0, help="sleep in every step, to watch a small model run")
     values = vars(parser.parse_args(arguments))
     if values["checkpoint_directory"] is None:

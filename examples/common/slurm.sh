@@ -50,13 +50,19 @@ node_address() {
     echo "$address"
 }
 
-# The nodes that the job has now, one a line; the variable of the batch script keeps those that it began with.
+# The nodes that the job began with, one a line.
+first_nodes() {
+    scontrol show hostnames "$SLURM_JOB_NODELIST"
+}
+
+# The nodes that the job has now. Fails when slurmctld does not answer: that a node is missing then says nothing.
 job_nodes() {
-    scontrol show hostnames "$(squeue --noheader --jobs "$SLURM_JOB_ID" --format %N)"
+    local listed
+    listed=$(squeue --noheader --jobs "$SLURM_JOB_ID" --format %N) && [[ -n $listed ]] && scontrol show hostnames "$listed"
 }
 
 batch_host() {
-    echo "${SLURMD_NODENAME:-$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)}"
+    echo "${SLURMD_NODENAME:-$(first_nodes | head -n 1)}"
 }
 
 batch_address() {
@@ -125,7 +131,7 @@ is_over() {
 
 # One step over all nodes, again if it fails; the exit status of srun alone is no proof, since it can be 0 when a node was lost.
 run_until_complete() {
-    local attempt
+    local attempt nodes
     for ((attempt = 1; attempt <= ${ATTEMPTS:-3}; attempt++)); do
         export ATTEMPT=$attempt
         "$@" &
@@ -133,7 +139,7 @@ run_until_complete() {
         if is_over; then
             return 0
         fi
-        if (($(job_nodes | wc -l) < SLURM_JOB_NUM_NODES)); then
+        if nodes=$(job_nodes) && (($(wc -l <<<"$nodes") < SLURM_JOB_NUM_NODES)); then
             echo "nodes were lost and not replaced: the job goes back to the queue" >&2
             scontrol requeue "$SLURM_JOB_ID"
             return 1

@@ -4,10 +4,12 @@
 # supervise NAME NODE COMMAND...: keep the command running as a step on the node until the job is complete. A node that went down has
 # left the job (--no-kill): another one is asked for and takes its place.
 supervise() {
-    local name=$1 node=$2 failures=0 started
+    local name=$1 node=$2 failures=0 started nodes replacement
     shift 2
     until is_over; do
-        if job_nodes | grep -qx "$node"; then
+        if ! nodes=$(job_nodes); then
+            echo "$name on $node: slurmctld does not tell which nodes the job has, asked again" >&2
+        elif grep -qx "$node" <<<"$nodes"; then
             started=$SECONDS
             srun --overlap --nodes=1 --ntasks="${TASKS:-1}" --nodelist="$node" --kill-on-bad-exit=1 --job-name="$name" "$@" || true
             is_over && return 0
@@ -19,23 +21,27 @@ supervise() {
             echo "$name on $node: ended, started again" >&2
         else
             echo "$name: node $node has left the job, another one is asked for" >&2
-            node=$(regain_node) || true
+            replacement=$(regain_node) && node=$replacement
         fi
         sleep "${RESTART_SECONDS:-1}"
     done
 }
 
 # Slurm grows a job by merging a second one into it, which must have no steps (needs SchedulerParameters=permit_job_expansion and
-# accounting; HyperPod has both). One at a time: the new node is the one that was not there before.
+# accounting; HyperPod has both). One at a time: the new node is the one that was not there before. Fails when there is none; the
+# second job is then given up, or it would keep its node from everybody.
 regain_node() (
     exec 9>"$RUN_DIR/.grow-$SLURM_JOB_ID"
     flock 9
-    before=$(job_nodes)
+    before=$(job_nodes) || return 1
     extra=$(salloc --no-shell --exclusive --nodes=1 --partition="$SLURM_JOB_PARTITION" --dependency="expand:$SLURM_JOB_ID" 2>&1 |
         sed -n 's/.*Granted job allocation \([0-9]*\).*/\1/p')
-    scontrol update JobId="$extra" NumNodes=0 >&2
-    scontrol update JobId="$SLURM_JOB_ID" NumNodes=ALL >&2
-    job_nodes | grep -vxF "$before" | head -n 1
+    [[ -n $extra ]] || return 1
+    scontrol update JobId="$extra" NumNodes=0 >&2 && scontrol update JobId="$SLURM_JOB_ID" NumNodes=ALL >&2
+    until after=$(job_nodes) || is_over; do
+        sleep "${RESTART_SECONDS:-1}"
+    done
+    grep -vxFm 1 "$before" <<<"$after" || ! scancel "$extra" >&2
 )
 
 # Wait until the job is complete, or no supervisor is left. The end of the batch script ends what still runs.

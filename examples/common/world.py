@@ -12,6 +12,7 @@ from typing import Any, cast
 import torch
 import torch.distributed as dist
 from torch import Tensor
+from torch.distributed.distributed_c10d import _set_pg_timeout
 
 NEURON_DEVICE = Path("/dev/neuron0")
 
@@ -35,6 +36,10 @@ class World:
         dist.broadcast_object_list(values, src=0, device=self.device)
         return values[0]
 
+    def expect_within(self, seconds: float) -> None:
+        """From now on a peer that is silent for so long is lost."""
+        _set_pg_timeout(timedelta(seconds=seconds))
+
 
 def choose_device() -> torch.device:
     local_rank = int(os.environ.get("LOCAL_RANK", "0"))
@@ -51,14 +56,18 @@ def choose_device() -> torch.device:
     return torch.device("cpu")
 
 
-def join(collective_seconds: float) -> World:
-    """Meet the other ranks where torchrun's variables say: NCCL between GPUs, gloo between CPUs."""
+def join(seconds: float) -> World:
+    """Meet the other ranks where torchrun's variables say: NCCL between GPUs, gloo between CPUs.
+
+    They wait that long for each other, there and in what follows: imports, building a model and reading a checkpoint take some of
+    them much longer than others.
+    """
     logging.basicConfig(level=logging.INFO, format=f"%(asctime)s rank {os.environ['RANK']} %(message)s")
     device = choose_device()
     backend = "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo"
     bound = device if device.type == "cuda" else None
     logging.info("started")
-    dist.init_process_group(backend, timeout=timedelta(seconds=collective_seconds), device_id=bound)
+    dist.init_process_group(backend, timeout=timedelta(seconds=seconds), device_id=bound)
     logging.info("joined %d ranks", dist.get_world_size())
     return World(rank=dist.get_rank(), size=dist.get_world_size(), device=device)
 

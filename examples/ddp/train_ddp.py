@@ -27,7 +27,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 def main() -> None:
     settings = parse()
-    world = ranks.join(settings.collective_seconds)
+    world = ranks.join(settings.join_seconds)
     size = size_of(settings.model)
     data = TokenFile(settings.data, size.context, size.vocabulary)
     model = build(settings.model, settings.seed, world.device)

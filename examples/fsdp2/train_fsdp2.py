@@ -30,7 +30,7 @@ METADATA = ".metadata"
 
 def main() -> None:
     settings = parse()
-    world = ranks.join(settings.collective_seconds)
+    world = ranks.join(settings.join_seconds)
     equal_share(settings.global_batch, world.size, settings.micro_batch)
     size = size_of(settings.model)
     data = TokenFile(settings.data, size.context, size.vocabulary)

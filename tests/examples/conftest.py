@@ -74,8 +74,8 @@ class Job:
             "MICRO_BATCH": "2",
             "CHECKPOINT_EVERY": "5",
             "COLLECTIVE_SECONDS": "15",
-            "LAST_CALL_SECONDS": "1",
-            "KEEP_ALIVE_SECONDS": "1",
+            "LAST_CALL_SECONDS": "5",
+            "KEEP_ALIVE_SECONDS": "3",
             "FINISH_SECONDS": "10",
             **settings,
         }

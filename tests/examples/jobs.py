@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -32,3 +33,23 @@ def assert_undisturbed(records: Sequence[dict[str, Any]], undisturbed: Sequence[
         expected = undisturbed[record["step"]]
         assert record["samples"] == expected["samples"], record
         assert record["loss"] == pytest.approx(expected["loss"], abs=1e-4), record
+
+
+class Pace:
+    """How long steps of a running job pause. Its ranks get ``settings`` and ``argument``; to them ``directory`` is ``seen_as``."""
+
+    MARK = "0.12345"
+    argument = f"--pause-seconds {MARK}"
+
+    def __init__(self, directory: Path, seen_as: str | None = None) -> None:
+        place = seen_as or str(directory)
+        self.settings = {"PYTHONPATH": place, "PACE_FILE": f"{place}/seconds", "PACE_MARK": self.MARK}
+        self._file = directory / "seconds"
+        shutil.copytree(Path(__file__).parent / "pace", directory, ignore=shutil.ignore_patterns("__pycache__"))
+        self.set(0.5)
+
+    def set(self, seconds: float) -> None:
+        """From each rank's next pause on."""
+        partial = self._file.with_suffix(".partial")
+        partial.write_text(str(seconds))
+        partial.rename(self._file)

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from tests.examples.conftest import Job
-from tests.examples.jobs import assert_undisturbed
+from tests.examples.jobs import Pace, assert_undisturbed
 
 
-def test_four_three_four_nodes(make_job: Callable[..., Job], undisturbed: list[dict[str, Any]]) -> None:
-    job = make_job("elastic/elastic.sbatch", 4, ARGUMENTS="--pause-seconds 0.5", MAX_FAILURES="200")
+def test_four_three_four_nodes(make_job: Callable[..., Job], undisturbed: list[dict[str, Any]], tmp_path: Path) -> None:
+    pace = Pace(tmp_path / "pace")
+    job = make_job("elastic/elastic.sbatch", 4, ARGUMENTS=pace.argument, MAX_FAILURES="200", **pace.settings)
     down = job.directory / "double" / "down" / "node-3"
     job.start()
     job.until_step(7)
     down.touch()
-    job.until(lambda: sizes(job)[-1] == 3 and job.records()[-1]["step"] >= 8, "the shrink")
+    job.until(lambda: sizes(job)[-1] == 3 and job.records()[-1]["step"] >= 8, "the shrink", 120)
+    pace.set(5)
     down.unlink()
-    job.until(lambda: sizes(job)[-1] == 4, "the growth")
+    job.until(lambda: sizes(job)[-1] == 4, "the growth", 120)
+    pace.set(0)
     assert job.wait() == 0, job.text()
     assert sizes(job) == [4, 3, 4]
     assert_undisturbed(job.records(), undisturbed)

@@ -100,3 +100,12 @@ def test_a_job_that_lost_its_checkpoints_is_refused(make_job: MakeJob) -> None:
     assert job.wait() == 1
     assert "no good checkpoint, but" in job.text()
     assert len(job.records()) == 12
+
+
+def test_a_rank_that_loads_for_longer_than_a_step_may_last_is_waited_for(make_job: MakeJob, undisturbed: Records) -> None:
+    late = str(Path(__file__).parent / "late")
+    job = make_job("ddp/ddp.sbatch", 2, ARGUMENTS="--collective-seconds 2", PYTHONPATH=late, LATE_SECONDS="5", STEPS="3")
+    job.start()
+    assert job.wait() == 0, job.text()
+    assert_undisturbed(job.records(), undisturbed[:3])
+    assert job.text().count("rank 1 started") == 1

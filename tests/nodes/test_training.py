@@ -8,7 +8,7 @@ import pytest
 
 from hyperpod_constructs.local.nodes import File
 from hyperpod_constructs.local.nodes.doubles.health_agent import HealthAgent
-from tests.examples.jobs import assert_undisturbed
+from tests.examples.jobs import Pace, assert_undisturbed
 from tests.nodes.training import CHECKS, Training, complete_without_power, kill, ranks, replaced, stop_between_steps
 
 Records = list[dict[str, Any]]
@@ -107,12 +107,15 @@ def test_signal_before_the_time_limit_saves_and_requeues(training: Training, und
 
 
 def test_elastic_job_goes_on_with_three_of_four_nodes_and_takes_the_fourth_back(training: Training, undisturbed: Records) -> None:
-    job = training.submit("elastic/elastic.sbatch", ARGUMENTS="--pause-seconds 1 --collective-seconds 5")
+    pace = Pace(training.rig.shared / "pace", "/fsx/pace")
+    job = training.submit("elastic/elastic.sbatch", ARGUMENTS=f"{pace.argument} --collective-seconds 10", **pace.settings)
     job.until_step(6)
     job.nodes()[3].power_off()
-    job.until(lambda: sizes(job.records())[-1] == 3, "the shrink")
+    job.until(lambda: sizes(job.records())[-1] == 3, "the shrink", 180)
+    pace.set(5)
     with HealthAgent(training.rig):
-        job.until(lambda: sizes(job.records())[-1] == 4, "the growth", 120)
+        job.until(lambda: sizes(job.records())[-1] == 4, "the growth", 180)
+        pace.set(0)
         records = job.complete()
 
     assert sizes(records) == [4, 3, 4]

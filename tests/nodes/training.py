@@ -57,8 +57,7 @@ SETTINGS = {
     "GLOBAL_BATCH": "12",
     "MICRO_BATCH": "2",
     "CHECKPOINT_EVERY": "5",
-    "LAST_CALL_SECONDS": "1",
-    "KEEP_ALIVE_SECONDS": "1",
+    "LAST_CALL_SECONDS": "10",
     "FINISH_SECONDS": "10",
 }
 
