@@ -6,7 +6,7 @@ import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
 from hyperpod_constructs.custom_resources.handlers.aws import client, transient, unsettled
-from hyperpod_constructs.custom_resources.handlers.errors import describe, fit, redact
+from hyperpod_constructs.custom_resources.handlers.errors import describe, fit
 
 
 def refusal(code: str, status: int = 400) -> ClientError:
@@ -25,22 +25,6 @@ def test_text_fits_as_json_and_keeps_both_ends(text: str, limit: int) -> None:
 
 def test_text_that_fits_stays() -> None:
     assert fit("short") == "short"
-
-
-@pytest.mark.parametrize(
-    "secret",
-    ["AKIAIOSFODNN7EXAMPLE", "https://b.s3.example/k?X-Amz-Signature=00", "DB_PASSWORD=x1y2", '"secretKey": "x1y2"'],
-)
-def test_secrets_are_masked(secret: str) -> None:
-    masked = redact(f"before {secret} after")
-    assert "***" in masked
-    assert "x1y2" not in masked
-    assert "X-Amz" not in masked
-
-
-def test_ordinary_lines_stay() -> None:
-    line = "Lifecycle script on_create.sh exited with status 7: tokenizer missing, see https://docs.example/a?b=c"
-    assert redact(line) == line
 
 
 def test_cause_is_the_innermost_one() -> None:

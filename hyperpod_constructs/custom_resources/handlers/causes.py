@@ -9,7 +9,8 @@ from typing import Any, Protocol
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from .errors import describe, redact
+from .errors import describe
+from .redaction import redact
 
 #: A group without any event for so long, with a failed node and none on its way, is not being repaired. The service
 #: replaces a node in 20 to 30 minutes and writes events while it does.

@@ -3,21 +3,14 @@
 from __future__ import annotations
 
 import json
-import re
 
 from botocore.exceptions import ClientError
+
+from .redaction import CUT, redact
 
 #: Bytes of a message as JSON. CloudFormation takes 4096 for the whole response, and the Provider framework adds the
 #: stack id, the physical id and a stack trace of up to ten lines.
 MESSAGE_LIMIT = 2200
-
-_MARK = " [...] "
-_SECRETS = (
-    re.compile(r"https?://\S+[?&]X-Amz-\S+", re.IGNORECASE),
-    re.compile(r"\b(?:AKIA|ASIA)[A-Z0-9]{16}\b"),
-    re.compile(r"(?i)(?<![a-z])\w*(?:password|passwd|secret|token|api[_-]?key|authorization)\w*\"?\s*[=:]\s*(?:bearer\s+)?\S+"),
-)
-_CONTROL = re.compile(r"\x1b\[[0-9;]*[A-Za-z]|[\x00-\x08\x0b-\x1f\x7f]")
 
 
 class OperationError(Exception):
@@ -25,26 +18,25 @@ class OperationError(Exception):
 
 
 def describe(error: BaseException) -> str:
-    """The innermost cause in one line: `Operation: Code: message` for an error of a service.
+    """The innermost cause, redacted: `Operation: Code: message` for an error of a service.
 
     The text of OperationError stands as it is, whatever its own cause.
     """
-    while error.__cause__ is not None and not isinstance(error, OperationError):
-        error = error.__cause__
+    error = _innermost(error)
     if isinstance(error, ClientError):
-        detail = error.response.get("Error", {})
+        detail = error.response.get("Error") or {}
         return redact(f"{error.operation_name}: {detail.get('Code', 'Unknown')}: {detail.get('Message', '')}")
     if isinstance(error, OperationError | ValueError):
         return redact(str(error))
     return redact(f"{type(error).__name__}: {error}")
 
 
-def redact(text: str) -> str:
-    """The text without control characters, presigned URLs, access keys and `password=...`-like assignments."""
-    text = _CONTROL.sub("", text)
-    for secret in _SECRETS:
-        text = secret.sub("***", text)
-    return text
+def _innermost(error: BaseException) -> BaseException:
+    passed = {id(error)}
+    while error.__cause__ is not None and not isinstance(error, OperationError) and id(error.__cause__) not in passed:
+        error = error.__cause__
+        passed.add(id(error))
+    return error
 
 
 def fit(text: str, limit: int = MESSAGE_LIMIT) -> str:
@@ -61,8 +53,8 @@ def fit(text: str, limit: int = MESSAGE_LIMIT) -> str:
 
 def _cut(text: str, keep: int) -> str:
     head = keep * 2 // 3
-    return text[:head] + _MARK + text[len(text) - (keep - head) :]
+    return text[:head] + CUT + text[len(text) - (keep - head) :]
 
 
 def _size(text: str) -> int:
-    return len(json.dumps(text, ensure_ascii=False).encode())
+    return len(json.dumps(text, ensure_ascii=False).encode(errors="surrogatepass"))

@@ -17,8 +17,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from .errors import MESSAGE_LIMIT, OperationError, describe, fit, redact
+from .errors import MESSAGE_LIMIT, OperationError, describe, fit
 from .properties import parse
+from .redaction import redact
 
 P = TypeVar("P")
 

@@ -1,0 +1,111 @@
+"""Secrets that are known by their own form, whatever stands around them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+MASK = "***"
+
+Replacement = str | Callable[[re.Match[str]], str]
+
+_QUOTED = r"""(?:'(?:[^'\\\n]|\\.|'')*+'?|"(?:[^"\\\n]|\\.|"")*+"?)"""
+
+#: From its first line to its last, or as far as it goes. In JSON its line feeds are written as `\n`.
+_PRIVATE_KEY = re.compile(
+    r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----END ))*+(?:-----END [A-Z0-9 ]{0,40}-----)?"
+)
+
+#: The last line of a key whose beginning was cut off.
+_END_OF_KEY = re.compile(r"(?<![\w+/=])[\w+/=]++(?:\s|\\[nr])++(?=[^\n]{0,80}-----END [A-Z0-9 ]{0,40}PRIVATE KEY)")
+
+_SQL = re.compile(
+    r"(?i)(?<![\w])(IDENTIFIED[ \t]++(?:WITH[ \t]++[^\s]++[ \t]++)?(?:BY|AS|USING)[ \t]++(?:PASSWORD[ \t]++)?"
+    rf"|PASSWORD[ \t]*+\([ \t]*+|SET[ \t]++PASSWORD[ \t]++FOR[ \t]++[^\s]++[ \t]*+=[ \t]*+)\\?{_QUOTED}"
+)
+
+_PRESIGNED = re.compile(r"""(?i)(?:(?<=[?&])|(?=x-amz-(?:signature|security-token|credential)(?:%3D|=)))x-amz-[^\s"'<>\\]++""")
+
+_SIGNED = re.compile(r"""(?i)(?<=[?&])(?:AWSAccessKeyId|Signature|Key-Pair-Id|sig)=[^\s"'<>\\&]++""")
+
+#: The word after the name of a scheme; prose like `Bearer token missing` has neither digits nor capitals in it.
+_SCHEME = re.compile(r"(?i:(?<![\w-])(Bearer|Basic)[ \t]++)(?=[a-z_.~+/-]*+[A-Z0-9=])[\w.~+/=-]{6,}+")
+
+_NETRC = re.compile(r"(?<!\w)(login[ \t]++[^\s]++[ \t]++password[ \t]++)[^\s]++")
+_SSHPASS = re.compile(r"(?<!\w)(sshpass[ \t]++-p[ \t]*+)[^\s]++")
+
+#: Whole lines of programs that take a password without a name, and where it stands in them.
+_CLIENT = re.compile(r"(?<![\w-])(?:(?:mysql|mariadb)(?:-?dump|admin)?|curl)[ \t][^\n]*+")
+_CLIENT_PASSWORD = re.compile(r"((?<=[ \t]-p)|(?:(?<=[ \t]-u)|(?<=[ \t]--user))[ \t=]*+[^\s:]++:)[^\s]++")
+
+_URL = re.compile(
+    r"""(?<![\w+.-])(?P<scheme>[A-Za-z][\w+.-]*+)://"""
+    r"""(?P<user>[^\s"'<>/?#]{0,1000}|[^\s"'<>/?#:]{0,100}:(?!\d{0,5}(?:[/?#]))[^\s"'<>]{0,1000})@"""
+)
+
+_DATA_SOURCE = re.compile(r"""(?<![^\s"'=])([^\s:@"'/=]{1,100}+):[^\s"']{1,200}(?=@(?:tcp|unix)?\()""")
+
+_NAMED_TOKENS = re.compile(
+    r"(?<![A-Za-z0-9_-])(?:"
+    r"(?:hf_|gh[oprsu]_|npm_|dop_v1_|glpat-|nvapi-|sk-|pypi-|AIza|api_org_)(?=[A-Za-z_-]{0,60}[0-9A-Z])[A-Za-z0-9_-]{16,}+"
+    r"|(?:github_pat_|dckr_pat_|wandb_v1_|xox[a-z]-|xapp-)[A-Za-z0-9_-]++"
+    r"|eyJ[A-Za-z0-9_-]++(?:\.[A-Za-z0-9_-]*+){0,4}"
+    r")"
+)
+
+_ACCESS_KEY = re.compile(r"(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,}+")
+
+#: 40 hexadecimal digits are a key of Weights & Biases, or a commit where they are called one.
+_HEX = re.compile(
+    r"(?<![0-9A-Za-z])(?<!commit )(?<!commit=)(?<!revision )(?<!sha1:)(?<!sha )(?<!HEAD )(?<!@)[0-9a-f]{40}(?![0-9A-Za-z])"
+)
+
+_RUN = re.compile(r"(?<![\w+/.-])[A-Za-z0-9+/]++={0,2}(?![\w.-])")
+
+_SECRET_KEY_LENGTH = 40
+_LINE_OF_KEY = 60
+
+
+def without_known_forms(text: str) -> str:
+    """The text with the mask for every secret that is known by its form."""
+    for pattern, replacement in FORMS:
+        text = pattern.sub(replacement, text)
+    return text
+
+
+def _userinfo(found: re.Match[str]) -> str:
+    """`scheme://user:password@host`. A password may hold `/`, `?` and `@`, which a port never does."""
+    only_a_name = ":" not in found["user"] and found["scheme"].lower() in ("ssh", "git", "sftp")
+    return found.group() if only_a_name else f"{found['scheme']}://{MASK}@"
+
+
+def _run(found: re.Match[str]) -> str:
+    """A secret access key, or a line of a longer secret: too mixed to be a word, a path or a hexadecimal digest."""
+    run = found.group()
+    mixed = sum(map(str.isupper, run)) >= 4 and sum(map(str.islower, run)) >= 4 and any(map(str.isdigit, run))
+    path = run.startswith("/") or run.count("/") * 8 > len(run)
+    long = len(run) == _SECRET_KEY_LENGTH or len(run) >= _LINE_OF_KEY
+    return MASK if long and mixed and not path else run
+
+
+def _client(found: re.Match[str]) -> str:
+    return _CLIENT_PASSWORD.sub(rf"\1{MASK}", found.group())
+
+
+FORMS: tuple[tuple[re.Pattern[str], Replacement], ...] = (
+    (_PRIVATE_KEY, MASK),
+    (_END_OF_KEY, MASK + "\n"),
+    (_PRESIGNED, MASK),
+    (_SIGNED, MASK),
+    (_URL, _userinfo),
+    (_DATA_SOURCE, rf"\1:{MASK}"),
+    (_SQL, rf"\1'{MASK}'"),
+    (_SCHEME, rf"\1{MASK}"),
+    (_NETRC, rf"\1{MASK}"),
+    (_SSHPASS, rf"\1{MASK}"),
+    (_CLIENT, _client),
+    (_NAMED_TOKENS, MASK),
+    (_ACCESS_KEY, MASK),
+    (_HEX, MASK),
+    (_RUN, _run),
+)

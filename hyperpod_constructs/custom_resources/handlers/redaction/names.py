@@ -1,0 +1,232 @@
+"""What the name of a value says about it: `MYSQL_PWD` and `storagePass` are secrets, `KeyId` and `max_tokens` are not."""
+
+from __future__ import annotations
+
+import re
+from enum import Enum
+
+_WORD = re.compile(r"[A-Z]++(?![a-z])|[A-Z]?[a-z]++|[A-Z]")
+
+#: Alone or at the end of a word written together (`dbpassword`, `PGPASSWORD`).
+_ENDINGS = (
+    *("password", "passwords", "passwd", "passphrase", "passcode", "pass", "pwd", "secret", "secrets"),
+    *("token", "credential", "credentials", "creds", "apikey", "accesskey", "authkey", "privatekey", "secretkey"),
+)
+_ALONE = frozenset({"pw", "pswd", "jwt", "cred", "cookie", "authorization"})
+_WEAK = frozenset({"auth", "bearer", "credential", "credentials", "sig", "signature", "token", "tokens"})
+_PROSE = frozenset({"key", "keys", "otp", "pass", "pin", "session"})
+_HARMLESS = frozenset({"bypass", "compass", "encompass", "surpass", "trespass", "overpass", "underpass"})
+
+#: A name that ends so tells of a secret and is none: `secret_name`, `KeyId`, `password_file`, `PasswordAuthentication`.
+_DESCRIPTIONS = frozenset(
+    [
+        "age",
+        "agent",
+        "alias",
+        "algorithm",
+        "arn",
+        "arns",
+        "at",
+        "authentication",
+        "base",
+        "change",
+        "check",
+        "checks",
+        "class",
+        "count",
+        "counts",
+        "created",
+        "date",
+        "default",
+        "dir",
+        "directory",
+        "enabled",
+        "disabled",
+        "endpoint",
+        "error",
+        "exception",
+        "exists",
+        "expiration",
+        "expired",
+        "expires",
+        "expiry",
+        "failed",
+        "field",
+        "file",
+        "files",
+        "folder",
+        "format",
+        "found",
+        "host",
+        "id",
+        "ids",
+        "index",
+        "info",
+        "invalid",
+        "kind",
+        "length",
+        "len",
+        "level",
+        "lifetime",
+        "limit",
+        "limits",
+        "manager",
+        "max",
+        "method",
+        "min",
+        "missing",
+        "mode",
+        "mismatch",
+        "name",
+        "names",
+        "not",
+        "number",
+        "pair",
+        "pairs",
+        "path",
+        "paths",
+        "per",
+        "policy",
+        "port",
+        "provider",
+        "rate",
+        "required",
+        "rotation",
+        "seconds",
+        "server",
+        "service",
+        "set",
+        "size",
+        "source",
+        "spec",
+        "state",
+        "status",
+        "store",
+        "time",
+        "timeout",
+        "ttl",
+        "type",
+        "types",
+        "updated",
+        "uri",
+        "url",
+        "usage",
+        "used",
+        "user",
+        "username",
+        "users",
+        "valid",
+        "validation",
+        "version",
+        "violation",
+        "failure",
+        "reuse",
+    ]
+)
+
+#: `public_key`, `object_key`, `partition_key`: keys that open nothing.
+_OPEN_KEYS = frozenset(
+    [
+        "authorized",
+        "cache",
+        "composite",
+        "config",
+        "dict",
+        "foreign",
+        "group",
+        "hash",
+        "host",
+        "image",
+        "index",
+        "json",
+        "known",
+        "lookup",
+        "map",
+        "object",
+        "partition",
+        "primary",
+        "public",
+        "range",
+        "registry",
+        "routing",
+        "row",
+        "s",
+        "shard",
+        "sharding",
+        "sort",
+        "source",
+        "tag",
+        "target",
+        "unique",
+    ]
+)
+
+#: How codes of errors and operations begin: `ExpiredToken: The security token ...`, `GetSecretValue: AccessDenied: ...`.
+_CODES = frozenset(
+    [
+        "assume",
+        "bad",
+        "change",
+        "create",
+        "delete",
+        "denied",
+        "describe",
+        "expired",
+        "generate",
+        "get",
+        "incorrect",
+        "invalid",
+        "list",
+        "malformed",
+        "missing",
+        "no",
+        "put",
+        "reset",
+        "rotate",
+        "unknown",
+        "unsupported",
+        "update",
+        "wrong",
+    ]
+)
+
+
+class Level(Enum):
+    """How sure a name makes it that its value is a secret."""
+
+    NONE = 0
+    PROSE = 1  # `key`, `pass`: only a value that looks random
+    WEAK = 2  # `token`, `auth`: no number, no path, no state
+    STRONG = 3
+
+
+def level(name: str) -> Level:
+    """What a name (`--db-password`, `StoragePass`, `secret access key`) says of its value."""
+    words = [word.lower() for word in _WORD.findall(name)]
+    if {"access", "key", "id"} <= set(words):
+        return Level.STRONG
+    if not words or _is_description(words, name):
+        return Level.NONE
+    last, alone = words[-1], len(words) == 1
+    if alone and last in _WEAK | _PROSE:
+        return Level.WEAK if last in _WEAK else Level.PROSE
+    if any(word in _ALONE or (word.endswith(_ENDINGS) and word not in _HARMLESS) for word in words):
+        return Level.STRONG
+    if last == "key":
+        return Level.NONE if words[-2] in _OPEN_KEYS else Level.STRONG
+    return Level.WEAK if last in _WEAK else Level.NONE
+
+
+def is_header(name: str) -> bool:
+    """Whether the value goes to the end of the line: `Authorization`, `Cookie`."""
+    return name.lower().endswith(("authorization", "cookie"))
+
+
+def is_folder(name: str) -> bool:
+    """The variables of a shell that look like a password: `PWD=/root`."""
+    return name in ("PWD", "OLDPWD")
+
+
+def _is_description(words: list[str], name: str) -> bool:
+    code = words[0] in _CODES and name[:1].isupper() and name.isalnum()
+    return words[-1] in _DESCRIPTIONS or code
