@@ -15,25 +15,34 @@ from botocore.exceptions import (
     ConnectionClosedError,
     ConnectTimeoutError,
     EndpointConnectionError,
+    FlexibleChecksumError,
+    IncompleteReadError,
     ReadTimeoutError,
+    ResponseStreamingError,
 )
+from botocore.parsers import ResponseParserError
 
 T = TypeVar("T")
 
 #: Service models newer than those of the boto3 that AWS Lambda brings.
 MODELS = Path(__file__).parent / "models"
 
+#: The longest that one call of a client takes: two attempts of a connection and a read, and the pause between them.
+CALL_SECONDS = 35.0
+
 #: Until a new IAM policy or a new resource is seen everywhere, the service may answer as if it did not exist.
 SETTLE_SECONDS = 180.0
 
-_THROTTLING = frozenset(
+_BUSY = frozenset(
     {
+        "InternalError",
         "LimitExceededException",
         "PriorRequestNotComplete",
         "ProvisionedThroughputExceededException",
         "RequestLimitExceeded",
         "RequestThrottled",
         "RequestThrottledException",
+        "ServiceUnavailable",
         "SlowDown",
         "ThrottledException",
         "Throttling",
@@ -42,7 +51,17 @@ _THROTTLING = frozenset(
     }
 )
 _UNSETTLED = frozenset({"AccessDenied", "AccessDeniedException", "ResourceNotFound", "ResourceNotFoundException"})
-_NETWORK = (ConnectionClosedError, ConnectTimeoutError, EndpointConnectionError, ReadTimeoutError)
+_NETWORK = (
+    ConnectionClosedError,
+    ConnectionError,
+    ConnectTimeoutError,
+    EndpointConnectionError,
+    FlexibleChecksumError,
+    IncompleteReadError,
+    ReadTimeoutError,
+    ResponseParserError,
+    ResponseStreamingError,
+)
 
 
 def client(service: str) -> Any:
@@ -54,11 +73,11 @@ def client(service: str) -> Any:
 
 
 def transient(error: Exception) -> bool:
-    """Whether the same call may succeed later: throttling, a fault on the side of the service, a broken connection."""
+    """Whether the same call may succeed later: throttling, a fault of the service, a broken connection, answer or body."""
     if not isinstance(error, ClientError):
         return isinstance(error, _NETWORK)
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-    return _code(error) in _THROTTLING or status >= 500 or status == 429
+    return _code(error) in _BUSY or status >= 500 or status == 429
 
 
 def unsettled(error: Exception) -> bool:

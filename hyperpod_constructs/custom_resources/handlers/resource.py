@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from .aws import CALL_SECONDS
 from .errors import MESSAGE_LIMIT, OperationError, describe, fit
 from .properties import parse
 from .redaction import redact
@@ -28,6 +29,9 @@ P = TypeVar("P")
 RESERVE_SECONDS = 180.0
 
 _LONGEST_SECONDS = 3600.0
+
+#: Of the function that starts operations, see provider.py.
+_FUNCTION_SECONDS = 180.0
 
 logger = logging.getLogger("custom_resource")
 logger.setLevel(logging.INFO)
@@ -58,22 +62,32 @@ class Done:
 
 
 class Undo:
-    """How to remove what a creation has made so far."""
+    """How to remove what a creation has made so far, and until when (epoch seconds) there is time for it."""
 
-    def __init__(self) -> None:
-        self._steps: list[Callable[[], object]] = []
+    def __init__(self, until: float = float("inf"), clock: Callable[[], float] = time.time) -> None:
+        self.until = until
+        self._clock = clock
+        self._steps: list[tuple[str, Callable[[], object]]] = []
 
-    def push(self, step: Callable[[], object]) -> None:
-        """Add a step that removes what was just made."""
-        self._steps.append(step)
+    def push(self, what: str, step: Callable[[], object]) -> None:
+        """Add a step that removes what was just made, and the words for it in a message."""
+        self._steps.append((what, step))
 
-    def run(self) -> None:
-        """Run the steps, the newest first. One that fails is logged; the cause of the failed creation stays."""
-        for step in reversed(self._steps):
+    def run(self) -> list[str]:
+        """Run the steps, the newest first, and return what is left: `the first object: AccessDenied: ...`.
+
+        A step that fails hides neither the others nor the cause of the failed creation.
+        """
+        left = []
+        for what, step in reversed(self._steps):
             try:
+                if self._clock() > self.until:
+                    raise OperationError("no time is left")
                 step()
             except Exception as error:
-                logger.error("clean-up failed, something may be left: %s", describe(error))
+                left.append(f"{what}: {describe(error)}")
+                logger.error("clean-up failed, something may be left: %s", left[-1])
+        return left
 
 
 class Resource(ABC, Generic[P]):
@@ -90,7 +104,8 @@ class Resource(ABC, Generic[P]):
         """Start the creation and return the physical id, the stable identity of the resource.
 
         CloudFormation never deletes what a failed start has made: push the removal of each part to `undo`, which runs
-        in reverse order when the method raises.
+        in reverse order when the method raises. Push only what this call has made: CloudFormation and Lambda may send the
+        same creation twice, and the first may have succeeded.
         """
 
     @abstractmethod
@@ -118,8 +133,10 @@ class Resource(ABC, Generic[P]):
         return None
 
 
-def on_event(resource: Resource[P], event: Mapping[str, Any], clock: Callable[[], float] = time.time) -> dict[str, Any]:
-    """Start an operation: what the Provider framework's `onEvent` calls.
+def on_event(
+    resource: Resource[P], event: Mapping[str, Any], clock: Callable[[], float] = time.time, context: object = None
+) -> dict[str, Any]:
+    """Start an operation: what the Provider framework's `onEvent` calls. Lambda's `context` knows when it stops the function.
 
     Raises OperationError with the cause.
     """
@@ -134,8 +151,10 @@ def on_event(resource: Resource[P], event: Mapping[str, Any], clock: Callable[[]
         with _failures(event):
             result["Deadline"] = started + _seconds(event) - RESERVE_SECONDS
             request = _request(resource, event, result)
-            start = _create if kind == "Create" else _update
-            result["PhysicalResourceId"] = start(resource, physical_id, request)
+            undo = Undo(started + _remaining(context) - CALL_SECONDS, clock)
+            result["PhysicalResourceId"] = (
+                _create(resource, request, undo) if kind == "Create" else resource.update(physical_id, request)
+            )
     except OperationError as failure:
         if kind == "Create" or resource.report(str(failure)) is None:
             raise
@@ -185,17 +204,20 @@ def _failures(event: Mapping[str, Any]) -> Iterator[None]:
         raise OperationError(fit(cause, MESSAGE_LIMIT - len(place)) + place) from error
 
 
-def _create(resource: Resource[P], _: str, request: Request[P]) -> str:
-    undo = Undo()
+def _create(resource: Resource[P], request: Request[P], undo: Undo) -> str:
     try:
         return resource.create(request, undo)
-    except Exception:
-        undo.run()
-        raise
+    except Exception as error:
+        left = undo.run()
+        if not left:
+            raise
+        raise OperationError(f"{fit(describe(error), MESSAGE_LIMIT // 2)}; not removed: {'; '.join(left)}") from error
 
 
-def _update(resource: Resource[P], physical_id: str, request: Request[P]) -> str:
-    return resource.update(physical_id, request)
+def _remaining(context: object) -> float:
+    """Seconds until Lambda stops the function."""
+    ask = getattr(context, "get_remaining_time_in_millis", None)
+    return _FUNCTION_SECONDS if ask is None else float(ask()) / 1000
 
 
 def _request(resource: Resource[P], event: Mapping[str, Any], times: Mapping[str, Any]) -> Request[P]:

@@ -7,6 +7,11 @@ from enum import Enum
 
 _WORD = re.compile(r"[A-Z]++(?![a-z])|[A-Z]?[a-z]++|[A-Z]")
 
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
 #: Alone or at the end of a word written together (`dbpassword`, `PGPASSWORD`).
 _ENDINGS = (
     *("password", "passwords", "passwd", "passphrase", "passcode", "pass", "pwd", "secret", "secrets"),
@@ -18,176 +23,31 @@ _PROSE = frozenset({"key", "keys", "otp", "pass", "pin", "session"})
 _HARMLESS = frozenset({"bypass", "compass", "encompass", "surpass", "trespass", "overpass", "underpass"})
 
 #: A name that ends so tells of a secret and is none: `secret_name`, `KeyId`, `password_file`, `PasswordAuthentication`.
-_DESCRIPTIONS = frozenset(
-    [
-        "age",
-        "agent",
-        "alias",
-        "algorithm",
-        "arn",
-        "arns",
-        "at",
-        "authentication",
-        "base",
-        "change",
-        "check",
-        "checks",
-        "class",
-        "count",
-        "counts",
-        "created",
-        "date",
-        "default",
-        "dir",
-        "directory",
-        "enabled",
-        "disabled",
-        "endpoint",
-        "error",
-        "exception",
-        "exists",
-        "expiration",
-        "expired",
-        "expires",
-        "expiry",
-        "failed",
-        "field",
-        "file",
-        "files",
-        "folder",
-        "format",
-        "found",
-        "host",
-        "id",
-        "ids",
-        "index",
-        "info",
-        "invalid",
-        "kind",
-        "length",
-        "len",
-        "level",
-        "lifetime",
-        "limit",
-        "limits",
-        "manager",
-        "max",
-        "method",
-        "min",
-        "missing",
-        "mode",
-        "mismatch",
-        "name",
-        "names",
-        "not",
-        "number",
-        "pair",
-        "pairs",
-        "path",
-        "paths",
-        "per",
-        "policy",
-        "port",
-        "provider",
-        "rate",
-        "required",
-        "rotation",
-        "seconds",
-        "server",
-        "service",
-        "set",
-        "size",
-        "source",
-        "spec",
-        "state",
-        "status",
-        "store",
-        "time",
-        "timeout",
-        "ttl",
-        "type",
-        "types",
-        "updated",
-        "uri",
-        "url",
-        "usage",
-        "used",
-        "user",
-        "username",
-        "users",
-        "valid",
-        "validation",
-        "version",
-        "violation",
-        "failure",
-        "reuse",
-    ]
+_DESCRIPTIONS = _words(
+    """
+    age agent algorithm alias arn arns at authentication base change check checks class count counts created date
+    default dir directory disabled enabled endpoint error exception exists expiration expired expires expiry failed
+    failure field file files folder format found host id ids index info invalid kind len length level lifetime limit
+    limits manager max method min mismatch missing mode name names not number pair pairs path paths per policy port
+    provider rate required reuse rotation seconds server service set size source spec state status store time timeout
+    ttl type types updated uri url usage used user username users valid validation version violation
+    """
 )
 
 #: `public_key`, `object_key`, `partition_key`: keys that open nothing.
-_OPEN_KEYS = frozenset(
-    [
-        "authorized",
-        "cache",
-        "composite",
-        "config",
-        "dict",
-        "foreign",
-        "group",
-        "hash",
-        "host",
-        "image",
-        "index",
-        "json",
-        "known",
-        "lookup",
-        "map",
-        "object",
-        "partition",
-        "primary",
-        "public",
-        "range",
-        "registry",
-        "routing",
-        "row",
-        "s",
-        "shard",
-        "sharding",
-        "sort",
-        "source",
-        "tag",
-        "target",
-        "unique",
-    ]
+_OPEN_KEYS = _words(
+    """
+    authorized cache composite config dict foreign group hash host image index json known lookup map object partition
+    primary public range registry routing row s shard sharding sort source tag target unique
+    """
 )
 
 #: How codes of errors and operations begin: `ExpiredToken: The security token ...`, `GetSecretValue: AccessDenied: ...`.
-_CODES = frozenset(
-    [
-        "assume",
-        "bad",
-        "change",
-        "create",
-        "delete",
-        "denied",
-        "describe",
-        "expired",
-        "generate",
-        "get",
-        "incorrect",
-        "invalid",
-        "list",
-        "malformed",
-        "missing",
-        "no",
-        "put",
-        "reset",
-        "rotate",
-        "unknown",
-        "unsupported",
-        "update",
-        "wrong",
-    ]
+_CODES = _words(
+    """
+    assume bad change create delete denied describe expired generate get incorrect invalid list malformed missing no put
+    reset rotate unknown unsupported update wrong
+    """
 )
 
 
