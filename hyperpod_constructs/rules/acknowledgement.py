@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -44,6 +44,26 @@ class Acknowledgement:
             rule, reason = _text(entry, "Rule"), _text(entry, "Reason")
             if rule and reason.strip():
                 yield cls(rule=rule, reason=reason, resource=resource.logical_id)
+
+
+class Acknowledged:
+    """Acknowledgements by their rule: what each finding is compared with, those of its resource's metadata among them."""
+
+    def __init__(self, given: Iterable[Acknowledgement]) -> None:
+        self._everywhere: dict[str, list[Acknowledgement]] = {}
+        self._named: dict[tuple[str, str], list[Acknowledgement]] = {}
+        for one in given:
+            if one.resource is None or "*" in one.resource or "?" in one.resource:
+                self._everywhere.setdefault(one.rule, []).append(one)
+            else:
+                self._named.setdefault((one.rule, one.resource), []).append(one)
+
+    def covers(self, rule: str, resource: Resource) -> bool:
+        """Whether a finding of this rule on this resource is accepted."""
+        names = (resource.logical_id, resource.construct_path or resource.logical_id)
+        named = (one for name in names for one in self._named.get((rule, name), ()))
+        candidates = (*self._everywhere.get(rule, ()), *named, *Acknowledgement.of(resource))
+        return any(one.accepts(rule, resource) for one in candidates)
 
 
 def _text(entry: Value, key: str) -> str:

@@ -43,4 +43,5 @@ def _finding(row: PlanRow) -> Finding:
         message=f"{what} loses data: {row.why}",
         fix=f"{row.avoid}; or, if the data may go, write {permission}, and deploy that first if the resource is to be removed",
         source=row.source,
+        fatal=True,
     )

@@ -59,6 +59,8 @@ class Finding:
     message: str
     fix: str
     source: str
+    fatal: bool = False
+    """Nobody can acknowledge it for a whole app: data is lost, or a rule failed and knows nothing."""
 
     def to_dict(self) -> Mapping[str, object]:
         """The finding as JSON."""

@@ -26,7 +26,9 @@ from functools import cache
 from types import MappingProxyType
 from typing import Final
 
-from hyperpod_constructs.rules.acknowledgement import Acknowledgement
+from hyperpod_constructs.rules.acknowledgement import Acknowledged, Acknowledgement
+from hyperpod_constructs.rules.failure import CATALOGUE as CATALOGUE_STAGE
+from hyperpod_constructs.rules.failure import guarded, rule_failed
 from hyperpod_constructs.rules.finding import Finding, Hit, Level
 from hyperpod_constructs.rules.template.model import Model, Resource
 from hyperpod_constructs.rules.template.values import shown
@@ -34,6 +36,9 @@ from hyperpod_constructs.rules.template.values import shown
 Check = Callable[[Model], Iterator[Hit]]
 
 _ID = re.compile(r"HP-[A-Z0-9]{2,6}-\d{3}")
+MOST_HITS = 10_000
+"""Findings of one rule; nobody reads as many, and a rule without an end yields more."""
+
 _RULES: Final[dict[str, Rule]] = {}
 
 CATALOGUE: Final[Mapping[str, Rule]] = MappingProxyType(_RULES)
@@ -117,34 +122,74 @@ def rule(
     return register
 
 
-@cache
 def load_catalogue() -> Mapping[str, Rule]:
-    """Import every module of ``rules/catalogue``, and return :data:`CATALOGUE`."""
+    """Import every module of ``rules/catalogue``, and return :data:`CATALOGUE`; what :func:`broken_modules` names is not in it."""
+    broken_modules()
+    return CATALOGUE
+
+
+@cache
+def broken_modules() -> tuple[Finding, ...]:
+    """A finding for each module of the catalogue that cannot be imported."""
     from hyperpod_constructs.rules import catalogue
 
+    found: list[Finding] = []
     for module in pkgutil.iter_modules(catalogue.__path__):
-        importlib.import_module(f"{catalogue.__name__}.{module.name}")
-    return CATALOGUE
+        with guarded(CATALOGUE_STAGE, found):
+            importlib.import_module(f"{catalogue.__name__}.{module.name}")
+    return tuple(found)
 
 
 def check(model: Model, acknowledged: Iterable[Acknowledgement] = (), rules: Iterable[Rule] | None = None) -> list[Finding]:
     """The findings of all rules, sorted by template, level and place; silenced and acknowledged ones are left out.
 
+    A rule that fails costs only itself: that it failed is a finding, which nothing silences and nobody can accept.
+
     :param acknowledged: findings that are accepted, beside those that the templates' metadata accept.
     :param rules: the rules to run; by default the whole catalogue.
     """
+    failures = list(broken_modules()) if rules is None else []
     chosen = list(load_catalogue().values() if rules is None else rules)
-    hits = [(current, hit) for current in chosen for hit in current.check(model)]
+    hits = [(current, hit, finding) for current in chosen for hit, finding in _heard(current, model, failures)]
     silent = _silenced(hits)
-    accepted = tuple(acknowledged)
-    order = {template.name: position for position, template in enumerate(model.templates)}
+    accepted = Acknowledged(acknowledged)
     found: dict[tuple[str, str, str, str, str], Finding] = {}
-    for current, hit in hits:
-        if (current.id, hit.resource) not in silent and not _accepted(current.id, hit.resource, accepted):
-            finding = current.finding(hit)
+    for current, hit, finding in hits:
+        if (current.id, hit.resource) not in silent and not accepted.covers(current.id, hit.resource):
             found.setdefault((finding.rule, finding.template, finding.resource, finding.path, finding.message), finding)
+    return [*failures, *_sorted(found.values(), model)]
+
+
+def _heard(rule: Rule, model: Model, failures: list[Finding]) -> list[tuple[Hit, Finding]]:
+    """What a rule finds, up to the point where it fails."""
+    heard: list[tuple[Hit, Finding]] = []
+    try:
+        for hit in rule.check(model):
+            if len(heard) >= MOST_HITS:
+                raise OverflowError(f"it found more than {MOST_HITS:,} mistakes, of which the others are not shown")
+            heard.append((_proper(hit), rule.finding(hit)))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        failures.append(rule_failed(rule.id, error))
+    return heard
+
+
+def _proper(hit: object) -> Hit:
+    if not isinstance(hit, Hit):
+        raise TypeError(f"it yielded {type(hit).__name__}, which is no Hit")
+    texts = (hit.message, *(text for text in (hit.allowed, hit.fix) if text is not None))
+    if not all(isinstance(text, str) for text in texts):
+        raise TypeError("it yielded a Hit whose text is no text")
+    if not all(isinstance(resource, Resource) for resource in (hit.resource, *hit.covers)):
+        raise TypeError("it yielded a Hit whose resource is no Resource")
+    return hit
+
+
+def _sorted(findings: Iterable[Finding], model: Model) -> list[Finding]:
+    order = {template.name: position for position, template in enumerate(model.templates)}
     return sorted(
-        found.values(),
+        findings,
         key=lambda finding: (
             order[finding.template],
             finding.level is not Level.ERROR,
@@ -155,11 +200,10 @@ def check(model: Model, acknowledged: Iterable[Acknowledgement] = (), rules: Ite
     )
 
 
-def _silenced(hits: Iterable[tuple[Rule, Hit]]) -> set[tuple[str, Resource]]:
+def _silenced(hits: Iterable[tuple[Rule, Hit, Finding]]) -> set[tuple[str, Resource]]:
     return {
-        (silenced, resource) for current, hit in hits for silenced in current.silences for resource in (hit.resource, *hit.covers)
+        (silenced, resource)
+        for current, hit, _ in hits
+        for silenced in current.silences
+        for resource in (hit.resource, *hit.covers)
     }
-
-
-def _accepted(rule_id: str, resource: Resource, acknowledged: tuple[Acknowledgement, ...]) -> bool:
-    return any(one.accepts(rule_id, resource) for one in (*acknowledged, *Acknowledgement.of(resource)))

@@ -12,6 +12,6 @@ def described(finding: Finding) -> str:
     parts = [finding.message]
     if finding.allowed and finding.allowed not in finding.message:
         parts.append(f"allowed: {finding.allowed}")
-    if rule is not None:
+    if rule is not None and not finding.fatal:
         parts.append(rule.why)
     return "; ".join(part.rstrip(".") for part in parts)

@@ -1,0 +1,113 @@
+"""What goes wrong in the rules themselves, as a finding: silence would look like a template without mistakes.
+
+Such a finding is fatal: nobody can acknowledge it. A rule that fails is named by its own id; a stage has an id of its own.
+"""
+
+from __future__ import annotations
+
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from hyperpod_constructs.rules.finding import Finding, Level
+from hyperpod_constructs.rules.template.errors import TemplateError
+
+_LONGEST = 500
+_PACKAGE = Path(__file__).resolve().parent.parent
+_CALLER = _PACKAGE / "rules" / "rule.py"
+"""Where rules are called: each error comes through it, and it tells nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Stage:
+    """A step on the way to the findings, and what to do if it fails."""
+
+    rule: str
+    title: str
+    fix: str
+
+
+_REPORT_IT = (
+    "this is a mistake of the library: report it with the text above; to deploy without it, "
+    "switch the rules off (-c hyperpod:rules=false) and check the templates by hand"
+)
+LOADING = Stage("HP-RULES-001", "the templates of this synthesis cannot be read, so no rule was asked", _REPORT_IT)
+CATALOGUE = Stage("HP-RULES-002", "a module of the catalogue cannot be imported, so its rules were not asked", _REPORT_IT)
+CHECKING = Stage("HP-RULES-003", "the findings cannot be collected, so the rules are not heard", _REPORT_IT)
+PREVIOUS = Stage(
+    "HP-RULES-004",
+    "the previous template cannot be compared, so a change that loses data would not be seen",
+    "give hyperpod:previous-template the path of what is deployed, or leave the key out",
+)
+REPORTING = Stage("HP-RULES-005", "a finding cannot be put into the report", _REPORT_IT)
+
+
+class UsageError(ValueError):
+    """A mistake of the user that a stage names: its text is a sentence for a person."""
+
+
+def rule_failed(rule: str, error: BaseException) -> Finding:
+    """The finding that a rule failed."""
+    return _finding(rule, f"this rule failed, so what it forbids may be there: {explained(error)}", _REPORT_IT)
+
+
+def stage_failed(stage: Stage, error: BaseException) -> Finding:
+    """The finding that a stage failed."""
+    return _finding(stage.rule, f"{stage.title}: {explained(error)}", stage.fix)
+
+
+@contextmanager
+def guarded(stage: Stage, found: list[Finding]) -> Iterator[None]:
+    """Add a finding if this stage fails, in whatever way: also a rule that ends the program would end it in silence."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        found.append(stage_failed(stage, error))
+
+
+def explained(error: BaseException) -> str:
+    """An error in one line: a user's mistake in its own words, any other with its type and the place to look at."""
+    if isinstance(error, (TemplateError, UsageError)):
+        return _text(error)
+    return f"{type(error).__name__}: {_text(error)}{_place(error)}"
+
+
+def _text(error: BaseException) -> str:
+    try:
+        text = str(error)
+    except Exception:
+        return "its text cannot be shown"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def _place(error: BaseException) -> str:
+    """The innermost line of this library behind the call of a rule; of any file, if there is none."""
+    frames = traceback.extract_tb(error.__traceback__)
+    own = [frame for frame in frames if Path(frame.filename).is_relative_to(_PACKAGE) and Path(frame.filename) != _CALLER]
+    last = (own or [*frames])[-1:]
+    return "".join(f" (at {_shown(Path(frame.filename))}:{frame.lineno}, in {frame.name})" for frame in last)
+
+
+def _shown(file: Path) -> Path:
+    return file.relative_to(_PACKAGE.parent) if file.is_relative_to(_PACKAGE) else file
+
+
+def _finding(rule: str, message: str, fix: str) -> Finding:
+    return Finding(
+        rule=rule,
+        level=Level.ERROR,
+        template="",
+        resource="",
+        construct=None,
+        path="",
+        found=None,
+        allowed="",
+        message=message,
+        fix=fix,
+        source="",
+        fatal=True,
+    )
