@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Sequence
 
-from hyperpod_constructs._tokens import is_token
+from hyperpod_constructs._tokens import is_unknown
 from hyperpod_constructs.instance_group import InstanceGroup
 from hyperpod_constructs.network import NodeNetwork
 from hyperpod_constructs.rules.facts.addresses import RESERVED_ADDRESSES, node_addresses
@@ -29,13 +29,13 @@ def mistakes(groups: Sequence[InstanceGroup], network: NodeNetwork | None) -> li
 
 def _free_addresses(network: NodeNetwork | None) -> int | None:
     """None when it is not known, or when the subnet is of this app."""
-    if network is None or is_token(network.node_subnet.subnet_id):
+    if network is None or is_unknown(network.node_subnet.subnet_id):
         return None
     try:
         block = network.node_subnet.ipv4_cidr_block
     except RuntimeError:  # an imported subnet without its block
         return None
-    if is_token(block):
+    if is_unknown(block):
         return None
     return ipaddress.IPv4Network(block).num_addresses - RESERVED_ADDRESSES
 
@@ -43,4 +43,4 @@ def _free_addresses(network: NodeNetwork | None) -> int | None:
 def _addresses(group: InstanceGroup) -> int:
     """Addresses that a group takes at least; a count that is not known is no node."""
     per_node = max((node_addresses(kind, on_eks=False) for kind in group.instance_types), default=1)
-    return 0 if is_token(group.count) else group.count * per_node
+    return 0 if is_unknown(group.count) else group.count * per_node

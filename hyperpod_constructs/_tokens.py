@@ -1,6 +1,8 @@
-"""Whether a value is known only at deployment, told without a call into jsii."""
+"""Whether a value is known only at deployment, or not before a look-up, told without a call into jsii."""
 
 from __future__ import annotations
+
+from hyperpod_constructs._placeholders import holds_placeholder
 
 _MARK = "${Token["
 
@@ -11,3 +13,8 @@ def is_token(value: object) -> bool:
     if isinstance(value, str):
         return _MARK in value
     return isinstance(value, int | float) and value < -1e280
+
+
+def is_unknown(value: object) -> bool:
+    """Whether a value cannot be judged: it is a token, or stands for what CDK has yet to look up."""
+    return is_token(value) or (isinstance(value, str) and holds_placeholder(value))

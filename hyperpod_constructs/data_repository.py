@@ -11,7 +11,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from hyperpod_constructs._tokens import is_token
+from hyperpod_constructs._tokens import is_unknown
 from hyperpod_constructs.rules import repository_links
 
 if TYPE_CHECKING:
@@ -106,7 +106,7 @@ class DataRepositoryAssociation(Construct):
 
     def _check_path(self) -> None:
         path = self.file_system_path
-        if not is_token(path) and not path.startswith("/"):
+        if not is_unknown(path) and not path.startswith("/"):
             raise ValueError(f"{self.node.path}: {repository_links.relative_directory('file_system_path', path)}")
 
     def _check_siblings(self, siblings: Sequence[DataRepositoryAssociation]) -> None:
@@ -126,7 +126,7 @@ class DataRepositoryAssociation(Construct):
 
 
 def _overlap(one: str, two: str, overlap: Callable[[str, str], bool]) -> bool:
-    return one == two if is_token(one) or is_token(two) else overlap(one, two)
+    return one == two if is_unknown(one) or is_unknown(two) else overlap(one, two)
 
 
 def _values(events: Sequence[RepositoryEvent]) -> list[str]:

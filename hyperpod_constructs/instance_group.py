@@ -11,7 +11,7 @@ from aws_cdk import aws_sagemaker as sagemaker
 from aws_cdk.interfaces.aws_kms import IKeyRef
 
 from hyperpod_constructs._arguments import check_fields
-from hyperpod_constructs._tokens import is_token
+from hyperpod_constructs._tokens import is_unknown
 from hyperpod_constructs.execution_role import ExecutionRole
 from hyperpod_constructs.instance_type import ClusterInstanceType
 from hyperpod_constructs.rules import mistakes
@@ -230,7 +230,7 @@ class InstanceGroup:
             self._fail(repeated)
 
     def _check_counts(self) -> None:
-        if self.min_count is None or is_token(self.count) or is_token(self.min_count):
+        if self.min_count is None or is_unknown(self.count) or is_unknown(self.min_count):
             return
         if self.min_count > self.count:
             self._fail(mistakes.minimum_above_count(self.min_count, self.count))
@@ -249,7 +249,7 @@ class InstanceGroup:
             self._fail(shared)
 
     def _check_slurm(self) -> None:
-        if self.node_type is SlurmNodeType.CONTROLLER and not is_token(self.count) and self.count > 1:
+        if self.node_type is SlurmNodeType.CONTROLLER and not is_unknown(self.count) and self.count > 1:
             self._fail(mistakes.controller_count(self.count))
         if self.partition is not None and self.node_type is not SlurmNodeType.COMPUTE:
             self._fail(mistakes.misplaced_partition(self.node_type.value, self.partition))
@@ -258,6 +258,6 @@ class InstanceGroup:
         known = [kind for kind in self.instance_types if kind.vcpus is not None]
         if self.deep_health_checks and known and not any(kind.accelerator for kind in known):
             self._fail(mistakes.checks_without_accelerator([kind.name for kind in known]))
-        alone = not is_token(self.count) and self.count == 1
+        alone = not is_unknown(self.count) and self.count == 1
         if alone and DeepHealthCheck.INSTANCE_CONNECTIVITY in self.deep_health_checks:
             self._fail(mistakes.CONNECTIVITY_OF_ONE)

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Literal
 
 from hyperpod_constructs._instance_facts import INSTANCE_FACTS
-from hyperpod_constructs._tokens import is_token
+from hyperpod_constructs._tokens import is_unknown
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,7 +155,7 @@ class ClusterInstanceType:
     def __post_init__(self) -> None:
         if not isinstance(self.name, str):
             raise ValueError(f"instance type must be a string such as 'ml.m5.xlarge', got {self.name!r}")
-        if not is_token(self.name) and not self.name.startswith("ml."):
+        if not is_unknown(self.name) and not self.name.startswith("ml."):
             raise ValueError(f"instance type {self.name!r} does not start with 'ml.'; write {'ml.' + self.name!r}")
 
     @classmethod
@@ -164,7 +164,7 @@ class ClusterInstanceType:
 
         Raises ``ValueError`` for a name that the service does not offer, with the nearest one that it does.
         """
-        if isinstance(name, str) and is_token(name):
+        if isinstance(name, str) and is_unknown(name):
             return cls(name=name)
         row = INSTANCE_FACTS.get(name) if isinstance(name, str) else None
         if row is None:

@@ -15,7 +15,7 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from hyperpod_constructs._arguments import checked
-from hyperpod_constructs._tokens import is_token
+from hyperpod_constructs._tokens import is_unknown
 from hyperpod_constructs.rules import zone_names
 from hyperpod_constructs.rules.plugin import register_rules
 
@@ -286,7 +286,7 @@ class ClusterNetwork(Construct):
 
 def _first_block(cidr: str) -> str:
     """The first /24 of a block, or all of a smaller one; a token is used whole."""
-    if is_token(cidr):
+    if is_unknown(cidr):
         return cidr
     network = ipaddress.IPv4Network(cidr)
     return str(next(network.subnets(new_prefix=max(24, network.prefixlen))))
@@ -301,9 +301,9 @@ def _check_zone(construct: Construct, zone_id: str | None, zone: str | None) -> 
             'write availability_zone_id="usw2-az4" with the zone that your capacity was sold in'
         )
     mistake = None if zone is None else zone_names.name_mistake("availability_zone", zone, "availability_zone_id")
-    if zone_id is not None and not is_token(zone_id):
+    if zone_id is not None and not is_unknown(zone_id):
         region = Stack.of(construct).region
-        known = None if is_token(region) else region
+        known = None if is_unknown(region) else region
         mistake = zone_names.id_mistake("availability_zone_id", zone_id, known, "availability_zone")
     if mistake is not None:
         raise ValueError(f"{path}: {mistake}")
@@ -313,7 +313,7 @@ def _check_blocks(construct: Construct, cidr: str, node_cidr: str) -> None:
     path = construct.node.path
     networks = []
     for name, value in (("cidr", cidr), ("node_cidr", node_cidr)):
-        if is_token(value):
+        if is_unknown(value):
             return
         try:
             network = ipaddress.IPv4Network(value)

@@ -10,7 +10,7 @@ from typing import Any
 from aws_cdk.interfaces.aws_secretsmanager import ISecretRef
 
 from hyperpod_constructs._arguments import check_fields
-from hyperpod_constructs._tokens import is_token
+from hyperpod_constructs._tokens import is_unknown
 
 _USER_NAME = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
 _USER_IDS = range(1000, 60_001)
@@ -40,13 +40,13 @@ class NodeUser:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        if not is_token(self.name) and not _USER_NAME.fullmatch(self.name):
+        if not is_unknown(self.name) and not _USER_NAME.fullmatch(self.name):
             raise ValueError(
                 f"NodeUser {self.name!r}: an account's name is a lowercase letter or _, then up to 31 letters, digits, - and _; "
                 'write name="alice"'
             )
         for name, value in (("uid", self.uid), ("gid", self.gid)):
-            if value is not None and not is_token(value) and value not in _USER_IDS:
+            if value is not None and not is_unknown(value) and value not in _USER_IDS:
                 raise ValueError(
                     f"NodeUser {self.name!r}: {name} {value} is not one of {_USER_IDS.start} to {_USER_IDS.stop - 1}, the ids of "
                     f"people; write {name}=10001"
@@ -120,7 +120,7 @@ class NodeHealth:
     def __post_init__(self) -> None:
         check_fields(self)
         for name, value in self.render().items():
-            if isinstance(value, int) and not is_token(value) and value < 1:
+            if isinstance(value, int) and not is_unknown(value) and value < 1:
                 raise ValueError(f"NodeHealth: {name} is {value}; allowed: 1 or more; leave health=None to switch the checks off")
 
     def render(self) -> dict[str, Any]:

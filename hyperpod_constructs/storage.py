@@ -15,7 +15,7 @@ from aws_cdk.interfaces.aws_kms import IKeyRef
 from constructs import Construct
 
 from hyperpod_constructs._arguments import checked
-from hyperpod_constructs._tokens import is_token
+from hyperpod_constructs._tokens import is_unknown
 from hyperpod_constructs.data_loss import allow_data_loss as permit_data_loss
 from hyperpod_constructs.data_repository import DataRepositoryAssociation, RepositoryEvent
 from hyperpod_constructs.network import NodeNetwork
@@ -228,7 +228,7 @@ class LustreStorage(Construct):
         :raises ValueError: also when the file system keeps automatic backups, which the service refuses beside associations
             (https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-backups-fsx.html).
         """
-        if self._backup_days is not None and not is_token(self._backup_days) and self._backup_days > 0:
+        if self._backup_days is not None and not is_unknown(self._backup_days) and self._backup_days > 0:
             mistake = lustre.backups_beside_associations("automatic_backup_retention_days", self._backup_days)
             raise ValueError(f"{self.node.path}: {mistake}")
         return DataRepositoryAssociation(
@@ -296,18 +296,18 @@ def _metadata(iops: int | None) -> fsx.CfnFileSystem.MetadataConfigurationProper
 
 
 def _check_capacity(construct: Construct, capacity: int, throughput: int, efa: bool) -> None:
-    if is_token(throughput):
+    if is_unknown(throughput):
         return
     allowed = lustre.tiers(_DEPLOYMENT, _STORAGE)
     mistake = lustre.tier_mistake("per_unit_storage_throughput", throughput, _DEPLOYMENT, allowed)
     choices = lustre.capacities(_DEPLOYMENT, _STORAGE, throughput, efa)
-    if mistake is None and choices is not None and not is_token(capacity):
+    if mistake is None and choices is not None and not is_unknown(capacity):
         mistake = choices.mistake("storage_capacity_gib", capacity)
     if mistake is not None:
         raise ValueError(f"{construct.node.path}: {mistake}")
 
 
 def _check_metadata(construct: Construct, iops: int | None) -> None:
-    mistake = None if iops is None or is_token(iops) else lustre.metadata_mistake("metadata_iops", iops)
+    mistake = None if iops is None or is_unknown(iops) else lustre.metadata_mistake("metadata_iops", iops)
     if mistake is not None:
         raise ValueError(f"{construct.node.path}: {mistake}")

@@ -22,7 +22,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct, IConstruct
 
 from hyperpod_constructs._arguments import checked
-from hyperpod_constructs._tokens import is_token
+from hyperpod_constructs._tokens import is_unknown
 from hyperpod_constructs.custom_resources.provider import LONGEST, HandlerProvider
 
 _ALWAYS = ("Controller", "Login")
@@ -141,11 +141,11 @@ class ReadinessGate(Construct):
     def findings(self) -> list[str]:
         """What is wrong with `min_running`, now that the cluster's groups are known."""
         counts = {group.name: group.count for group in self._cluster.instance_groups}
-        if any(is_token(name) for name in counts):
+        if any(is_unknown(name) for name in counts):
             return []
         found = []
         for name, minimum in self._min_running.items():
-            if is_token(name):
+            if is_unknown(name):
                 continue
             if name not in counts:
                 found.append(
@@ -221,4 +221,4 @@ class _Check:
 
 
 def _unknown(*numbers: Any) -> bool:
-    return any(is_token(number) for number in numbers)
+    return any(is_unknown(number) for number in numbers)

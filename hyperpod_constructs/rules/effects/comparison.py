@@ -13,6 +13,7 @@ from collections.abc import Callable, Collection, Hashable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TypeAlias
 
+from hyperpod_constructs._placeholders import holds_placeholder
 from hyperpod_constructs.rules.template.model import Resource, Template
 from hyperpod_constructs.rules.template.raw import Raw, walk
 from hyperpod_constructs.rules.template.values import ABSENT, Absent, Either, Reference, Text, Unknown, Value, at, shown
@@ -20,8 +21,8 @@ from hyperpod_constructs.rules.template.values import ABSENT, Absent, Either, Re
 Key: TypeAlias = "tuple[str, str]"
 """A resource by its template and its logical id, the same in both models."""
 
-_VARIABLE = re.compile(r"\$\{([^!}][^}]*)\}")
-_DYNAMIC = re.compile(r"\{\{resolve:[^}]*\}\}")
+_VARIABLE = re.compile(r"\$\{([^!${}][^${}]*)\}")
+_DYNAMIC = re.compile(r"\{\{resolve:[^{}]*\}\}")
 _OPAQUE = ("Fn::GetStackOutput", "Fn::ImportValue", "Fn::Transform")
 _UNKNOWN: Hashable = ("unknown",)
 
@@ -49,11 +50,18 @@ def same(old: Place, new: Place, key_of: Callable[[Resource], Key]) -> bool:
     one, other = _canonical(old.value, key_of), _canonical(new.value, key_of)
     if not (_has_unknown(one) or _has_unknown(other)):
         return one == other and (not _has_choice(one) or _conditions_agree(old, new))
+    if _awaits_lookup(old) or _awaits_lookup(new):
+        return _agree(one, other)
     if not (_conditions_agree(old, new) and _mappings_agree(old, new)):
         return False
     if old.raw == new.raw:
         return _agree(one, other)
     return one == other and _names(old) == _names(new)
+
+
+def _awaits_lookup(place: Place) -> bool:
+    """Whether a value is spelled with what CDK has yet to look up: the synthesis after that one is to be compared."""
+    return any(isinstance(value, str) and holds_placeholder(value) for value in walk(place.raw))
 
 
 def _conditions_agree(old: Place, new: Place) -> bool:

@@ -16,6 +16,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol
 
+from hyperpod_constructs._placeholders import known_parts
 from hyperpod_constructs.rules.template.raw import Raw
 from hyperpod_constructs.rules.template.values import (
     ABSENT,
@@ -35,7 +36,7 @@ from hyperpod_constructs.rules.template.values import (
 )
 
 _DEEPEST = 100
-_DYNAMIC = re.compile(r"\{\{resolve:[^}]*\}\}")
+_DYNAMIC = re.compile(r"\{\{resolve:[^{}]*\}\}")
 _RESOLVE = "{{resolve:"
 _VARIABLE = re.compile(r"\$\{([^${}]*)\}")
 
@@ -72,7 +73,7 @@ class Resolver:
     def resolve(self, raw: Raw) -> Value:
         """The value that this part of a template stands for."""
         if isinstance(raw, str):
-            return _without_dynamic_references(raw) if _RESOLVE in raw else raw
+            return known_text(raw)
         if not isinstance(raw, dict | list):
             return raw
         if self._depth >= _DEEPEST:
@@ -142,16 +143,14 @@ def _equal(one: Value, other: Value) -> bool | None:
     return answers.pop() if len(answers) == 1 else None
 
 
-def _without_dynamic_references(text: str) -> Value:
-    """A string in which ``{{resolve:...}}`` is unknown.
+def known_text(text: str) -> Value:
+    """A string in which ``{{resolve:...}}`` is unknown, and what CDK wrote in place of a look-up.
 
     https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references.html
     """
-    literals = _DYNAMIC.split(text)
-    parts: list[Part] = [literals[0]]
-    for literal in literals[1:]:
-        parts += [UNKNOWN, literal]
-    return joined(parts)
+    literals = _DYNAMIC.split(text) if _RESOLVE in text else (text,)
+    pieces = [piece for literal in literals for piece in known_parts(literal) or (literal,)]
+    return text if len(pieces) == 1 else _text([part for piece in pieces for part in (UNKNOWN, piece)][1:])
 
 
 def _text(parts: Sequence[Part]) -> Value:
@@ -253,7 +252,7 @@ def _substituted(resolver: Resolver, scope: Scope, text: str, given: Mapping[str
     """The literals and the variables of a string, in turn."""
     for position, piece in enumerate(_VARIABLE.split(text)):
         if position % 2 == 0:
-            yield _without_dynamic_references(piece)
+            yield known_text(piece)
             continue
         name = piece.strip()
         if name.startswith("!"):

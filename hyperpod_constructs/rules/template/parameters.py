@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hyperpod_constructs._placeholders import holds_placeholder
 from hyperpod_constructs.rules.template.raw import Raw
 from hyperpod_constructs.rules.template.values import (
     ABSENT,
@@ -53,7 +54,9 @@ def flat(value: Value) -> Value:
 
 
 def _plain(raw: Raw) -> Value:
-    return raw if raw is None or isinstance(raw, str | int | float | bool) else UNKNOWN
+    if isinstance(raw, str):
+        return UNKNOWN if holds_placeholder(raw) else raw
+    return raw if raw is None or isinstance(raw, int | float | bool) else UNKNOWN
 
 
 def _typed(kind: str, value: Value) -> Value:
