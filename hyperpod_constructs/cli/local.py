@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 import shlex
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hyperpod_constructs.cli.console import reported, say, step
+from hyperpod_constructs.cli.console import CliError, reported, say, step
 from hyperpod_constructs.cli.target import (
     LOCAL_STATE,
     embedded_aws,
+    found_embedded_aws,
     reset_embedded_aws,
-    running_embedded_aws,
     stop_embedded_aws,
 )
+
+if TYPE_CHECKING:
+    from hyperpod_constructs.local.server import LocalAws, Silent
 
 app = typer.Typer(no_args_is_help=True, help="The embedded AWS on this machine (127.0.0.1 only).")
 
@@ -39,10 +42,10 @@ def start(
 @app.command()
 @reported
 def status() -> None:
-    """Say whether it runs: exit code 0 if it does, 1 if not."""
-    aws = running_embedded_aws()
-    if aws is None:
-        say(_NOT_RUNNING)
+    """Say whether it runs: exit code 0 if it answers, 1 if not."""
+    aws = _answering(found_embedded_aws())
+    if isinstance(aws, str):
+        say(aws)
         raise typer.Exit(1)
     say(f"running at {aws.endpoint} (account {aws.account}, region {aws.region}, process {aws.pid})")
 
@@ -51,9 +54,9 @@ def status() -> None:
 @reported
 def env() -> None:
     """Print the variables that point cdk, the AWS CLI and boto3 at it."""
-    aws = running_embedded_aws()
-    if aws is None:
-        say("false  # the embedded AWS does not run: hyperpod local start")
+    aws = _answering(found_embedded_aws())
+    if isinstance(aws, str):
+        say(f"false  # {aws}: hyperpod local start")
         raise typer.Exit(1)
     say("unset AWS_PROFILE AWS_SESSION_TOKEN")
     for name, value in sorted(aws.environment().items()):
@@ -65,10 +68,13 @@ def env() -> None:
 @reported
 def reset() -> None:
     """Make it forget everything, the bootstrap stack too. It keeps running."""
-    aws = running_embedded_aws()
-    if aws is None:
+    found = found_embedded_aws()
+    if found is None:
         say(f"{_NOT_RUNNING}, so there is nothing to forget")
         return
+    aws = _answering(found)
+    if isinstance(aws, str):
+        raise CliError(f"{aws}; wait until it does, or end it: hyperpod local stop")
     with step("resetting the embedded AWS"):
         reset_embedded_aws(aws)
 
@@ -76,8 +82,19 @@ def reset() -> None:
 @app.command()
 @reported
 def stop() -> None:
-    """Stop it, by its process id; everything that was deployed to it is forgotten."""
-    if running_embedded_aws() is None:
+    """Stop it, even if it does not answer, and undo what a crashed one left. Everything that was deployed to it is forgotten."""
+    if found_embedded_aws() is None:
         say(_NOT_RUNNING)
     with step("stopping the embedded AWS"):
-        stop_embedded_aws()
+        undone = stop_embedded_aws()
+    if undone:
+        say("undid the virtual nodes that a crashed one had left: their machines, networks and mounts")
+
+
+def _answering(found: LocalAws | Silent | None) -> LocalAws | str:
+    """The embedded AWS, or what keeps it from being used."""
+    if found is None:
+        return _NOT_RUNNING
+    return (
+        f"the embedded AWS (process {found.pid}) starts, or is busy: it does not answer yet" if isinstance(found, tuple) else found
+    )

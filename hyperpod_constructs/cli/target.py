@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from hyperpod_constructs.cli.console import CliError, step
 
 if TYPE_CHECKING:
-    from hyperpod_constructs.local.server import LocalAws
+    from hyperpod_constructs.local.server import LocalAws, Silent
 
 LOCAL_STATE = Path("build/local")
 
@@ -126,6 +126,12 @@ def running_embedded_aws() -> LocalAws | None:
     return aws
 
 
+def found_embedded_aws() -> LocalAws | Silent | None:
+    """What runs in this directory: an embedded AWS that answers, one that does not answer yet, or none."""
+    found: LocalAws | Silent | None = _server().look(LOCAL_STATE)
+    return found
+
+
 def running_virtual_nodes() -> list[dict[str, Any]]:
     """The virtual nodes of the embedded AWS of this directory; none if it boots none, or does not run."""
     aws = running_embedded_aws()
@@ -133,9 +139,17 @@ def running_virtual_nodes() -> list[dict[str, Any]]:
     return nodes
 
 
-def stop_embedded_aws() -> None:
-    """Stop the embedded AWS of this directory; one that does not run is a success."""
-    _server().stop(LOCAL_STATE)
+def stop_embedded_aws() -> int:
+    """Stop the embedded AWS of this directory; one that does not run is a success.
+
+    Answers how many rigs of virtual nodes were undone that a crashed one had left. Raises CliError if it lives on.
+    """
+    server = _server()
+    try:
+        undone: int = server.stop(LOCAL_STATE)
+    except server.LocalAwsError as error:
+        raise CliError(str(error)) from error
+    return undone
 
 
 def reset_embedded_aws(aws: LocalAws) -> None:

@@ -4,35 +4,68 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import fcntl
 import importlib.util
 import os
 import signal
 import socket
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
-from hyperpod_constructs.local.server import LOCK_FILE, LocalAws, write_state
+from hyperpod_constructs.local import leftovers, process
+from hyperpod_constructs.local.server import HELD, LOG_FILE, LocalAws, write_state
 
 HOST = "127.0.0.1"
 
 
 def main() -> None:
-    """Bind, go to the background, load the services, serve until SIGTERM."""
+    """Go to the background, hold the directory, bind, load the services, serve until SIGTERM."""
     options = _options()
-    lock = (options.directory / LOCK_FILE).open("wb")
-    fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    listener = socket.create_server((HOST, options.port))
+    tell = _into_background()
+    lock = process.hold(options.directory)
+    if lock is None:
+        tell(HELD)
+        return
+    leftovers.clear(options.directory)
+    try:
+        listener = socket.create_server((HOST, options.port))
+    except OSError as error:
+        sys.stderr.write(f"port {options.port} of {HOST}: {error.strerror}; choose another one, or 0 for any free one\n")
+        tell(1)
+        return
+    _log_to(options.directory / LOG_FILE)
+    tell(0)
     port = int(listener.getsockname()[1])
-    if os.fork():
-        os._exit(0)
-    os.setsid()
     _prepare_process(options, port)
     asyncio.run(_serve(options, listener, port))
     # The emulator's own threads are not worth waiting for.
     sys.stdout.flush()
     os._exit(0)
+
+
+def _into_background() -> Callable[[int], None]:
+    """Fork, and go on in the child, which tells the parent the exit code to end with; a child that ends untold is a failure."""
+    reader, writer = os.pipe()
+    if os.fork():
+        os.close(writer)
+        told = os.read(reader, 1)
+        os._exit(told[0] if told else 1)
+    os.close(reader)
+    os.setsid()
+
+    def tell(code: int) -> None:
+        os.write(writer, bytes([code]))
+        os.close(writer)
+
+    return tell
+
+
+def _log_to(path: Path) -> None:
+    """Let this process and its children write to a file from now on. Nobody else does: the directory is held."""
+    with path.open("wb") as log:
+        os.dup2(log.fileno(), 1)
+        os.dup2(log.fileno(), 2)
 
 
 def _options() -> argparse.Namespace:
@@ -49,7 +82,7 @@ def _options() -> argparse.Namespace:
 
 def _prepare_process(options: argparse.Namespace, port: int) -> None:
     """Settings that the emulator reads when it is imported."""
-    temporary = options.directory / "tmp"
+    temporary = options.directory / leftovers.TEMPORARY
     temporary.mkdir(exist_ok=True)
     tempfile.tempdir = str(temporary)
     os.environ.update(

@@ -5,28 +5,28 @@ This module imports none of the emulator: the caller's process stays light.
 
 from __future__ import annotations
 
-import fcntl
+import http.client
 import json
 import os
-import shutil
-import signal
 import subprocess
 import sys
 import threading
 import time
-import urllib.error
 import urllib.request
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-STATE_FILE = "aws.json"
-LOCK_FILE = "lock"
+from hyperpod_constructs.local import leftovers, process
+from hyperpod_constructs.local.leftovers import PARTIAL_STATE_FILE, STATE_FILE
+
 LOG_FILE = "server.log"
 READY_SECONDS = 60.0
 STOP_SECONDS = 10.0
+HELD = 3
+"""The exit code of a server that finds another one in its directory."""
 
 
 class LocalAwsError(RuntimeError):
@@ -132,66 +132,87 @@ def start(
     `models` is a botocore data folder with newer service models than the installed botocore's, which are used otherwise. `port` 0
     takes a free one.
 
-    Raises ValueError if the account is not 12 digits, LocalAwsError if the server does not start or another kind runs there.
+    A server that another call is starting is waited for. Raises ValueError if the account is not 12 digits or the port none,
+    LocalAwsError if the server does not start, another kind runs there, or the one that runs does not answer.
     """
     if len(account) != 12 or not account.isdigit():
         raise ValueError(f"account: found {account!r}; it must be 12 digits, for example '123456789012'")
-    existing = running(directory)
-    if existing is not None:
-        if (existing.account, existing.region, existing.auth, existing.nodes) != (account, region, auth, nodes):
-            raise LocalAwsError(
-                f"an embedded aws with account={existing.account} region={existing.region} auth={existing.auth} "
-                f"nodes={existing.nodes} runs in {directory}; stop it first (hyperpod local stop), or use another directory"
-            )
-        return existing
+    if not 0 <= port <= 65535:
+        raise ValueError(f"port: found {port}; it must be 0 (any free one) to 65535")
     directory.mkdir(parents=True, exist_ok=True)
-    (directory / STATE_FILE).unlink(missing_ok=True)
-    command = [sys.executable, "-m", "hyperpod_constructs.local", "--directory", str(directory.resolve())]
-    command += ["--account", account, "--region", region, "--port", str(port)]
-    if auth:
-        command.append("--auth")
-    if nodes:
-        command.append("--nodes")
-    if models is not None:
-        command += ["--models", str(models.resolve())]
-    with (directory / LOG_FILE).open("wb") as log:
-        # The process forks once it has its port, so what is awaited here is over at once and leaves nothing to reap.
-        launched = subprocess.run(  # noqa: S603
-            command,
-            stdin=subprocess.DEVNULL,
-            stdout=log,
-            stderr=subprocess.STDOUT,
-            env={**scrubbed(os.environ), **isolation()},
-            check=False,
+    if process.holder(directory) is None:
+        command = [sys.executable, "-m", "hyperpod_constructs.local", "--directory", str(directory.resolve())]
+        command += ["--account", account, "--region", region, "--port", str(port)]
+        if auth:
+            command.append("--auth")
+        if nodes:
+            command.append("--nodes")
+        if models is not None:
+            command += ["--models", str(models.resolve())]
+        _launch(command)
+    existing = _wait_until_ready(directory)
+    if (existing.account, existing.region, existing.auth, existing.nodes) != (account, region, auth, nodes):
+        raise LocalAwsError(
+            f"an embedded aws with account={existing.account} region={existing.region} auth={existing.auth} "
+            f"nodes={existing.nodes} runs in {directory}; stop it first (hyperpod local stop), or use another directory"
         )
-    return _wait_until_ready(directory, launched.returncode)
+    return existing
+
+
+def _launch(command: list[str]) -> None:
+    """Start the process, which goes to the background once it holds its directory and its port, and leaves nothing to reap."""
+    launched = subprocess.run(  # noqa: S603
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        errors="replace",
+        env={**scrubbed(os.environ), **isolation()},
+        check=False,
+    )
+    if launched.returncode not in (0, HELD):
+        raise LocalAwsError(f"the embedded aws did not start: {launched.stdout.strip()}")
+
+
+class Silent(NamedTuple):
+    """A server that holds its directory and does not answer: it starts, or is busy."""
+
+    pid: int
+
+
+def look(directory: Path) -> LocalAws | Silent | None:
+    """What runs in this directory: an embedded AWS that answers, one that does not, or none."""
+    pid = process.holder(directory)
+    if pid is None:
+        return None
+    aws = _read_state(directory)
+    return aws if aws is not None and aws.pid == pid and _answers(aws) else Silent(pid)
 
 
 def running(directory: Path) -> LocalAws | None:
-    """The embedded AWS that runs in this directory, or None."""
-    if not _locked(directory):
-        return None
-    aws = _read_state(directory)
-    if aws is None or not _answers(aws):
-        return None
-    return aws
+    """The embedded AWS that runs in this directory and answers, or None."""
+    found = look(directory)
+    return found if isinstance(found, LocalAws) else None
 
 
-def stop(directory: Path) -> None:
-    """Stop the embedded AWS of this directory, by its process id, with the Lambda workers that it started; none is a success."""
-    aws = _read_state(directory)
-    if aws is None or not _locked(directory):
-        (directory / STATE_FILE).unlink(missing_ok=True)
-        return
-    _signal(aws.pid, signal.SIGTERM)
-    deadline = time.monotonic() + STOP_SECONDS
-    while _locked(directory):
-        if time.monotonic() > deadline:
-            _signal(aws.pid, signal.SIGKILL)
-            deadline += STOP_SECONDS
-        time.sleep(0.02)
-    (directory / STATE_FILE).unlink(missing_ok=True)
-    shutil.rmtree(directory / "tmp", ignore_errors=True)
+def stop(directory: Path) -> int:
+    """Stop the embedded AWS of this directory with the Lambda workers that it started; none is a success.
+
+    Whatever process holds the directory is ended, by SIGKILL if it must be, and what it or one that crashed has left is undone.
+    Answers how many crashed rigs of virtual nodes that were. Raises LocalAwsError if the process lives on.
+    """
+    from hyperpod_constructs.local.nodes.errors import NodesError
+
+    if not directory.is_dir():
+        return 0
+    try:
+        process.end(directory, STOP_SECONDS)
+        with process.held(directory) as ours:
+            # Otherwise the next one has started already, and has cleared up.
+            return leftovers.clear(directory) if ours else 0
+    except (process.StillAliveError, NodesError) as error:
+        raise LocalAwsError(str(error)) from error
 
 
 def reset(aws: LocalAws) -> None:
@@ -208,59 +229,45 @@ def virtual_nodes(aws: LocalAws) -> list[dict[str, Any]]:
     return nodes
 
 
-def _wait_until_ready(directory: Path, launched: int) -> LocalAws:
+def _wait_until_ready(directory: Path) -> LocalAws:
+    """The server of the directory as soon as it answers."""
     deadline = time.monotonic() + READY_SECONDS
-    while launched == 0 and _locked(directory) and time.monotonic() < deadline:
-        aws = _read_state(directory)
-        if aws is not None and _answers(aws):
-            return aws
-        time.sleep(0.02)
-    tail = "\n".join((directory / LOG_FILE).read_text(errors="replace").splitlines()[-15:])
-    raise LocalAwsError(f"the embedded aws did not start; the end of {directory / LOG_FILE}:\n{tail}")
+    while (found := look(directory)) is not None:
+        if isinstance(found, LocalAws):
+            return found
+        if time.monotonic() > deadline:
+            raise LocalAwsError(
+                f"an embedded aws (process {found.pid}) holds {directory} and has not answered for {READY_SECONDS:.0f} s; "
+                "wait until its work is done, or end it: hyperpod local stop"
+            )
+        time.sleep(process.PAUSE_SECONDS)
+    log = directory / LOG_FILE
+    tail = "\n".join(log.read_text(errors="replace").splitlines()[-15:]) if log.exists() else ""
+    raise LocalAwsError(f"the embedded aws did not start; the end of {log}:\n{tail}")
 
 
 def _read_state(directory: Path) -> LocalAws | None:
     try:
         return LocalAws(**json.loads((directory / STATE_FILE).read_text()))
-    except (FileNotFoundError, ValueError, TypeError):
+    except (OSError, ValueError, TypeError):
         return None
 
 
 def write_state(directory: Path, aws: LocalAws) -> None:
     """Write the state file in one step, readable by its owner only: called by the server when it is ready."""
-    partial = directory / f"{STATE_FILE}.partial"
+    partial = directory / PARTIAL_STATE_FILE
     partial.touch(mode=0o600)
     partial.write_text(json.dumps(asdict(aws)))
     partial.replace(directory / STATE_FILE)
-
-
-def _locked(directory: Path) -> bool:
-    """Whether a server holds the directory: it locks a file as long as it lives, so a recycled process id is never taken for it."""
-    try:
-        with (directory / LOCK_FILE).open("rb") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-            except BlockingIOError:
-                return True
-    except FileNotFoundError:
-        return False
-    return False
 
 
 def _answers(aws: LocalAws) -> bool:
     try:
         with _open(urllib.request.Request(f"{aws.endpoint}/_hyperpod/health"), 5.0) as response:
             return bool(json.load(response)["pid"] == aws.pid)
-    except (OSError, urllib.error.URLError, ValueError, KeyError):
+    except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
         return False
 
 
 def _open(request: urllib.request.Request, timeout: float) -> Any:
     return urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=timeout)
-
-
-def _signal(pid: int, number: int) -> None:
-    try:
-        os.kill(pid, number)
-    except ProcessLookupError:
-        return

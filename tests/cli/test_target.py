@@ -136,11 +136,32 @@ def test_local_commands_without_a_server(started: list[Any]) -> None:
 
 
 def test_local_commands_with_a_server(started: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "running", lambda directory: RUNNING)
+    monkeypatch.setattr(server, "look", lambda directory: RUNNING)
     assert "running at http://127.0.0.1:1" in runner.invoke(app, ["local", "status"]).stdout
     assert "export AWS_ENDPOINT_URL=http://127.0.0.1:1\n" in runner.invoke(app, ["local", "env"]).stdout
     assert runner.invoke(app, ["local", "reset"]).exit_code == 0
     assert started == [("reset", RUNNING)]
+
+
+def test_local_commands_with_a_server_that_does_not_answer(started: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "look", lambda directory: server.Silent(4321))
+    for name in ("status", "env", "reset"):
+        result = runner.invoke(app, ["local", name])
+        assert result.exit_code == 1
+        assert "the embedded AWS (process 4321) starts, or is busy: it does not answer yet" in result.output
+    assert started == []
+    assert runner.invoke(app, ["local", "stop"]).exit_code == 0
+    assert started == [("stop", Path("build/local"))]
+
+
+def test_a_server_that_lives_on_is_a_failure_to_stop(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(directory: Path) -> int:
+        raise LocalAwsError("process 4321 holds build/local, and lives")
+
+    monkeypatch.setattr(server, "stop", fail)
+    result = runner.invoke(app, ["local", "stop"])
+    assert result.exit_code == 1
+    assert "process 4321 holds build/local" in result.output
 
 
 def test_nodes_are_booted_when_asked_for(started: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,8 @@ import json
 import os
 import pty
 import re
+import shutil
+import signal
 import subprocess
 import sys
 import urllib.request
@@ -20,7 +22,8 @@ from typing import Any
 import pytest
 
 from hyperpod_constructs.cli.target import LOCAL_STATE
-from hyperpod_constructs.local import server
+from hyperpod_constructs.local import process, server
+from hyperpod_constructs.local.nodes import cgroups
 from hyperpod_constructs.local.server import LocalAws
 from hyperpod_constructs.local.waiting import wait
 from tests.local.hyperpod_requests import cluster, group
@@ -229,3 +232,29 @@ def test_nodes_end_with_their_cluster(account: Account) -> None:
     wait(lambda: not server.virtual_nodes(account.aws) or None, SECONDS, "the end of the nodes")
     with urllib.request.urlopen(f"{account.aws.endpoint}/_hyperpod/health", timeout=30) as answer:
         assert answer.status == 200
+
+
+def test_what_a_killed_server_left_is_undone_by_a_stop(account: Account) -> None:
+    account.sagemaker.create_cluster(**cluster(account, InstanceGroups=[account.group("controller", "Controller")]))
+    (controller,) = account.settled("controller", "Running")
+    (name,) = [node["Name"] for node in server.virtual_nodes(account.aws) if node["InstanceId"] == controller]
+    state = account.directory / LOCAL_STATE
+    os.kill(account.aws.pid, signal.SIGKILL)
+    wait(lambda: process.holder(state) is None or None, SECONDS, "the end of the server")
+    assert _left(state, name) == {"mounts", "namespace", "processes"}
+
+    assert server.stop(state) == 1
+    assert _left(state, name) == set()
+    shutil.rmtree(state)
+
+
+def _left(state: Path, name: str) -> set[str]:
+    """What there is of a node on the machine."""
+    address = name.removeprefix("ip-")
+    groups = [tree / cgroups.PARENT / name for tree in cgroups.hierarchies()]
+    found = {
+        "mounts": str(state) in Path("/proc/mounts").read_text(),
+        "namespace": Path(f"/run/netns/hpn-{address}").exists(),
+        "processes": any(group.exists() for group in groups),
+    }
+    return {what for what, there in found.items() if there}

@@ -55,7 +55,7 @@ class Ledger:
 
     def undo(self) -> None:
         """Undoes every entry, the newest first, and forgets them."""
-        for kind, name, value in reversed(self._entries()):
+        for kind, name, value in reversed(self.entries()):
             UNDO[kind](name, value)
         self._path.unlink(missing_ok=True)
 
@@ -64,10 +64,16 @@ class Ledger:
         with self._path.open("a", encoding="utf-8") as file:
             file.write(json.dumps([kind, name, value]) + "\n")
 
-    def _entries(self) -> list[list[str]]:
+    def concerns(self, directory: Path) -> bool:
+        """Whether something was made or mounted below the directory."""
+        return any(kind in ("directory", "mount") and Path(name).is_relative_to(directory) for kind, name, _ in self.entries())
+
+    def entries(self) -> list[list[str]]:
+        """What was written. A crash may cut the last line short: nothing was made for it yet."""
         if not self._path.exists():
             return []
-        return [json.loads(line) for line in self._path.read_text(encoding="utf-8").splitlines()]
+        whole = self._path.read_text(encoding="utf-8").rpartition("\n")[0]
+        return [json.loads(line) for line in whole.splitlines()]
 
 
 def undo_mount(name: str, value: str = "") -> None:

@@ -1,7 +1,7 @@
 """Which rigs run on this machine: each takes a slot, with a network and a record of its own.
 
 The kernel ends a lock with its process, so a slot is free as soon as its rig has ended, however it ended; what a rig that
-crashed has left is undone by the next one.
+crashed has left is undone by the next one, or by `hyperpod local stop` in its directory.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TextIO
 
@@ -30,7 +30,7 @@ class Slot:
     def __init__(self, number: int, lock: TextIO) -> None:
         self.number = number
         self.directory = _directory(number)
-        self.ledger = Ledger(self.directory / "made")
+        self.ledger = _ledger(number)
         self._lock = lock
 
     @classmethod
@@ -50,9 +50,7 @@ class Slot:
         with _alone():
             self._lock.close()
             free = _free()
-            if len(free) == SLOTS:
-                cgroups.remove_parent()
-                _settings().undo()
+            _undo_shared(free)
             _close(free)
 
     @classmethod
@@ -60,7 +58,7 @@ class Slot:
         with _alone():
             free = _free()
             for number in free:
-                Ledger(_directory(number) / "made").undo()
+                _ledger(number).undo()
             if not free:
                 return None
             first = min(free)
@@ -68,6 +66,39 @@ class Slot:
             _close(free)
             _settings().raise_sysctl(INOTIFY, INOTIFY_INSTANCES)
             return slot
+
+
+def undo_crashed(directory: Path) -> int:
+    """Undoes what rigs with that directory have left on the machine when they crashed, and how many those are; a rig that runs is
+    not touched.
+
+    Raises :class:`NodesError` when there may be some and this process is not root.
+    """
+    try:
+        if not STATE.exists():
+            return 0
+        with _alone():
+            free = _free()
+            crashed = [ledger for ledger in map(_ledger, free) if ledger.concerns(directory.resolve())]
+            for ledger in crashed:
+                ledger.undo()
+            if crashed:
+                _undo_shared(free)
+            _close(free)
+    except PermissionError as error:
+        raise NodesError(f"{directory} may have virtual nodes that crashed, which root undoes: sudo hyperpod local stop") from error
+    return len(crashed)
+
+
+def _undo_shared(free: Mapping[int, TextIO]) -> None:
+    """Undoes what all rigs have in common, once none is left."""
+    if len(free) == SLOTS:
+        cgroups.remove_parent()
+        _settings().undo()
+
+
+def _ledger(number: int) -> Ledger:
+    return Ledger(_directory(number) / "made")
 
 
 def _directory(number: int) -> Path:
