@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from node_setup.errors import NodeSetupError, read_json
-from node_setup.schema import check_choice, check_list, check_object, check_text
-from node_setup.software import Software, parse_software
+from node_setup.schema import check_choice, check_list, check_object, check_path, check_text, check_word
+from node_setup.software import HOST, Software, parse_software
 
 VERSION = 1
 NODE_TYPES = ("Controller", "Login", "Compute")
@@ -105,5 +105,10 @@ def _mounts(where: str, value: Any) -> list[Mount]:
 def _mount(where: str, value: Any) -> Mount:
     kind = check_choice(f"{where}.type", value.get("type") if isinstance(value, dict) else None, tuple(MOUNT_KEYS))
     check_object(where, value, required=MOUNT_KEYS[kind])
-    texts = {key: check_text(f"{where}.{key}", value[key]) for key in MOUNT_KEYS[kind]}
+    checks = {"path": check_path, "dns_name": _name, "mount_name": _name, "type": check_text}
+    texts = {key: checks[key](f"{where}.{key}", value[key]) for key in MOUNT_KEYS[kind]}
     return Mount(kind, texts["path"], texts["dns_name"], texts.get("mount_name", OPENZFS_VOLUME))
+
+
+def _name(where: str, value: Any) -> str:
+    return check_word(where, value, HOST)

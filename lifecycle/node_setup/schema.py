@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
+import re
+from typing import Any, Pattern
 
 from node_setup.errors import NodeSetupError
+
+PATH = re.compile(r"(/[A-Za-z0-9_.@+-]+)+")
 
 
 def check_object(where: str, value: Any, required: tuple[str, ...] | None = None, optional: tuple[str, ...] = ()) -> dict[str, Any]:
@@ -30,15 +33,35 @@ def check_list(where: str, value: Any) -> list[Any]:
 
 
 def check_text(where: str, value: Any) -> str:
+    """One line without control characters, as most texts reach a file of root's."""
     if not isinstance(value, str) or not value:
         raise NodeSetupError(f"{where} is {value!r}, it must be a text that is not empty")
+    if not value.isprintable():
+        raise NodeSetupError(f"{where} is {value!r}, it must be one line without control characters")
     return value
+
+
+def check_lines(where: str, value: Any) -> str:
+    if isinstance(value, str):
+        check_text(where, re.sub(r"[\n\t]", " ", value))
+        return value
+    return check_text(where, value)
+
+
+def check_word(where: str, value: Any, pattern: Pattern[str]) -> str:
+    """A text that is in a file of root's beside others, or an argument of a program."""
+    text = check_text(where, value)
+    if not pattern.fullmatch(text):
+        raise NodeSetupError(f"{where} is {text!r}, it must match {pattern.pattern}")
+    return text
 
 
 def check_path(where: str, value: Any) -> str:
     text = check_text(where, value)
-    if not text.startswith("/") or text.endswith("/") or ".." in text.split("/"):
-        raise NodeSetupError(f"{where} is {text!r}, it must be an absolute path without '..' and without '/' at its end")
+    if not PATH.fullmatch(text) or {".", ".."} & {*text.split("/")}:
+        raise NodeSetupError(
+            f"{where} is {text!r}, it must be an absolute path without '..' and without '/' at its end, of letters, digits, _.@+-"
+        )
     return text
 
 
@@ -48,9 +71,10 @@ def check_choice(where: str, value: Any, allowed: tuple[str, ...]) -> str:
     return str(value)
 
 
-def check_number(where: str, value: Any, minimum: int = 1) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or value < minimum:
-        raise NodeSetupError(f"{where} is {value!r}, it must be a whole number of at least {minimum}")
+def check_number(where: str, value: Any, minimum: int = 1, maximum: int | None = None) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or value < minimum or (maximum is not None and value > maximum):
+        allowed = f"of at least {minimum}" if maximum is None else f"from {minimum} to {maximum}"
+        raise NodeSetupError(f"{where} is {value!r}, it must be a whole number {allowed}")
     return value
 
 

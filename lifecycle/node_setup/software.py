@@ -6,7 +6,16 @@ import re
 from typing import Any, NamedTuple
 
 from node_setup.errors import NodeSetupError
-from node_setup.schema import check_choice, check_flag, check_list, check_number, check_object, check_path, check_text
+from node_setup.schema import (
+    check_choice,
+    check_flag,
+    check_lines,
+    check_list,
+    check_number,
+    check_object,
+    check_path,
+    check_word,
+)
 
 KEYS = (
     "shared_directory",
@@ -21,6 +30,17 @@ KEYS = (
 )
 USER_KEYS = ("name", "uid", "gid")
 USER_NAME = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
+GROUP_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]{0,31}")
+HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]*")
+DATABASE_NAME = re.compile(r"[A-Za-z0-9_$][A-Za-z0-9_$-]*")
+WORD = re.compile(r"[^\s#\"'\\-][^\s#\"'\\]*")
+PUBLIC_KEY = re.compile(r"(.*\s)?(ssh|ecdsa|sk-ssh|sk-ecdsa)-\S+\s+\S+(\s.*)?")
+FIRST_ID, LAST_ID = 1000, 60_000
+# Of the system, of Slurm and of the images, or of groups that amount to root.
+RESERVED = """
+_apt adm backup bin daemon dbus disk docker ec2-user games gnats irc kmem kvm list lp lxd mail man messagebus munge mysql news nobody
+nogroup polkitd proxy root shadow slurm slurmrestd sshd sssd staff sudo sync sys syslog tape tty ubuntu users uucp uuidd wheel
+www-data"""
 PORT = 3306
 DATABASE = "slurm_acct_db"
 
@@ -72,7 +92,7 @@ def parse_software(value: Any) -> Software:
     users = [
         _user(f"software.users[{index}]", user) for index, user in enumerate(check_list("software.users", value.get("users", [])))
     ]
-    for key in ("name", "uid"):
+    for key in ("name", "uid", "gid"):
         _check_unique(key, [str(getattr(user, key)) for user in users])
     if users and "homes" not in paths:
         raise NodeSetupError("software.users needs software.homes, the folder of their homes on the shared file system")
@@ -82,7 +102,7 @@ def parse_software(value: Any) -> Software:
         users=users,
         accounting=_accounting(value["accounting"]) if "accounting" in value else None,
         containers=flags["containers"],
-        sssd=check_text("software.sssd", value["sssd"]) if "sssd" in value else None,
+        sssd=check_lines("software.sssd", value["sssd"]) if "sssd" in value else None,
         health=_health(value["health"]) if "health" in value else None,
         log_rotation=flags["log_rotation"],
         motd=flags["motd"],
@@ -91,27 +111,25 @@ def parse_software(value: Any) -> Software:
 
 def _user(where: str, value: Any) -> User:
     check_object(where, value, required=USER_KEYS, optional=("groups", "sudo", "ssh_keys"))
-    name = check_text(f"{where}.name", value["name"])
-    if not USER_NAME.fullmatch(name):
-        raise NodeSetupError(f"{where}.name is {name!r}, it must match {USER_NAME.pattern}")
-    lists = {
-        key: [
-            check_text(f"{where}.{key}[{index}]", text)
-            for index, text in enumerate(check_list(f"{where}.{key}", value.get(key, [])))
-        ]
-        for key in ("groups", "ssh_keys")
-    }
-    for index, key in enumerate(lists["ssh_keys"]):
-        if "\n" in key or "PRIVATE KEY" in key:
-            raise NodeSetupError(f"{where}.ssh_keys[{index}] must be one line, that of a public key")
-    return User(
-        name,
-        check_number(f"{where}.uid", value["uid"]),
-        check_number(f"{where}.gid", value["gid"]),
-        lists["groups"],
-        check_flag(f"{where}.sudo", value.get("sudo", False)),
-        lists["ssh_keys"],
-    )
+    name = check_word(f"{where}.name", value["name"], USER_NAME)
+    if name in RESERVED.split() or name.startswith("systemd-"):
+        raise NodeSetupError(f"{where}.name is {name!r}, which systems keep for themselves; choose another")
+    groups = [
+        check_word(f"{where}.groups[{index}]", group, GROUP_NAME)
+        for index, group in enumerate(check_list(f"{where}.groups", value.get("groups", [])))
+    ]
+    keys = [
+        _public_key(f"{where}.ssh_keys[{index}]", key)
+        for index, key in enumerate(check_list(f"{where}.ssh_keys", value.get("ssh_keys", [])))
+    ]
+    ids = [check_number(f"{where}.{key}", value[key], FIRST_ID, LAST_ID) for key in ("uid", "gid")]
+    return User(name, ids[0], ids[1], groups, check_flag(f"{where}.sudo", value.get("sudo", False)), keys)
+
+
+def _public_key(where: str, value: Any) -> str:
+    if not isinstance(value, str) or not value.isprintable() or "PRIVATE KEY" in value or not PUBLIC_KEY.fullmatch(value):
+        raise NodeSetupError(f"{where} must be one line, that of a public key, without control characters")
+    return value
 
 
 def _check_unique(key: str, values: list[str]) -> None:
@@ -127,9 +145,8 @@ def _accounting(value: Any) -> Accounting:
         check_object(where, value, required=("type",))
         return Accounting(DATABASE, None, PORT, None, None, None)
     check_object(where, value, required=("type", "host", "secret_arn", "region"), optional=("port", "name", "user"))
-    texts = {
-        key: check_text(f"{where}.{key}", value[key]) for key in ("host", "secret_arn", "region", "name", "user") if key in value
-    }
+    patterns = {"host": HOST, "secret_arn": WORD, "region": WORD, "name": DATABASE_NAME, "user": WORD}
+    texts = {key: check_word(f"{where}.{key}", value[key], pattern) for key, pattern in patterns.items() if key in value}
     return Accounting(
         texts.get("name", DATABASE),
         texts["host"],
