@@ -2,25 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, Protocol
 
-from botocore.exceptions import BotoCoreError, ClientError
-
+from . import answers
 from .errors import describe
-from .redaction import redact
+from .redaction import one_line, redact
 
 #: A group without any event for so long, with a failed node and none on its way, is not being repaired. The service
 #: replaces a node in 20 to 30 minutes and writes events while it does.
 STALL_SECONDS = 900.0
 
+logger = logging.getLogger("custom_resource")
+
 _ON_ITS_WAY = ("Pending", "SystemUpdating", "DeepHealthCheckInProgress", "ShuttingDown")
 _EVENTS_SHOWN = 3
 _NODES_SHOWN = 3
 _LOG_LINES = 15
+_STATUSES_SHOWN = 8
 _LINE_CHARACTERS = 160
+_MESSAGE_CHARACTERS = 1000
+_HARMLESS = ("Info", "Warn", "Warning")
 _YOUNGER_THAN = 86400.0
 
 
@@ -42,10 +49,12 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """Nodes of one group: how many have which status, and (instance id, message) of those in Failure."""
+    """Nodes of one group: how many have which status, (instance id, message) of those in Failure, and whether the listing
+    came to its end."""
 
     statuses: Mapping[str, int]
     failures: tuple[tuple[str, str], ...] = ()
+    complete: bool = True
 
     @property
     def running(self) -> int:
@@ -63,8 +72,12 @@ class Shortage:
 
     def __str__(self) -> str:
         """`workers: 3 of 4 Running, 1 Failure`."""
-        others = "".join(f", {n} {status}" for status, n in sorted(self.nodes.statuses.items()) if n and status != "Running")
-        return f"{self.group}: {self.nodes.running} of {self.minimum} Running{others}"
+        others = Counter({status: n for status, n in sorted(self.nodes.statuses.items()) if n > 0 and status != "Running"})
+        known = others.most_common(_STATUSES_SHOWN)
+        rest = others.total() - sum(n for _, n in known)
+        parts = [f"{n} {status}" for status, n in sorted(known)] + [f"{rest} of other statuses"] * (rest > 0)
+        parts += [] if self.nodes.complete else ["the service lists nodes without an end"]
+        return ", ".join([f"{self.group}: {self.nodes.running} of {self.minimum} Running", *parts])
 
 
 class Explanation:
@@ -84,25 +97,28 @@ class Explanation:
             return False
         try:
             newest = self._events(shortage.group, now, 1)
-        except (BotoCoreError, ClientError):
+        except Exception as error:
+            logger.warning("the events of %s cannot be read: %s", shortage.group, describe(error))
             return False
-        return bool(newest) and now - newest[0]["EventTime"].timestamp() >= STALL_SECONDS
+        time = answers.moment(newest[0], "EventTime") if newest else None
+        return time is not None and now - time.timestamp() >= STALL_SECONDS
 
     def text(self, shortages: Iterable[Shortage], now: float) -> str:
         """The causes, the most telling first: failure messages of events, failed nodes, the end of one log."""
         lines: list[str] = []
         suspects: list[tuple[str, str]] = []
         for shortage in shortages:
-            events, instances = self._failures(shortage.group, now)
-            lines += events
+            instances: list[str] = []
+            lines += _told(f"the events of {shortage.group}", partial(self._failures, shortage.group, now, instances))
             for instance, message in shortage.nodes.failures[:_NODES_SHOWN]:
-                lines.append(f"node {instance} of {shortage.group}: {message or 'Failure'}")
+                shown = one_line(message, _MESSAGE_CHARACTERS) or "Failure"
+                lines.append(f"node {one_line(instance, _LINE_CHARACTERS)} of {shortage.group}: {shown}")
             failed = [instance for instance, _ in shortage.nodes.failures]
             suspects += [(shortage.group, instance) for instance in (*failed, *instances) if instance]
         lines += self._log_tail(*suspects[0]) if suspects else []
         return redact("\n".join(dict.fromkeys(lines)) or "the service reports no cause: capacity may be missing")
 
-    def _events(self, group: str, now: float, limit: int) -> list[dict[str, Any]]:
+    def _events(self, group: str, now: float, limit: int) -> list[Mapping[str, Any]]:
         answer = self._sagemaker.call(
             "list_cluster_events",
             ClusterName=self._cluster.arn,
@@ -112,38 +128,60 @@ class Explanation:
             SortOrder="Descending",
             MaxResults=limit,
         )
-        return list(answer.get("Events", []))
+        return answers.structures(answer, "Events")
 
-    def _failures(self, group: str, now: float) -> tuple[list[str], list[str]]:
-        """Lines for the newest error events of a group, and the instances that they name."""
-        try:
-            errors = [event for event in self._events(group, now, 100) if event.get("EventLevel") == "Error"]
-            messages: dict[str, str] = {}
-            for event in errors[:_EVENTS_SHOWN]:
-                message = self._message(event)
-                messages.setdefault(message, f"{event['EventTime']:%H:%M} {group} {event.get('InstanceId', '')}".rstrip())
-        except (BotoCoreError, ClientError) as error:
-            return [f"the events of {group} cannot be read: {describe(error)}"], []
-        lines = [f"{head}: {message}" for message, head in messages.items()]
-        return lines, [event["InstanceId"] for event in errors if event.get("InstanceId")]
+    def _failures(self, group: str, now: float, instances: list[str]) -> list[str]:
+        """Lines for the newest events of a group that are not known to be harmless; the nodes that they name go to `instances`."""
+        errors = [event for event in self._events(group, now, 100) if answers.text(event, "EventLevel") not in _HARMLESS]
+        instances += [answers.text(event, "InstanceId") for event in errors]
+        messages: dict[str, str] = {}
+        for event in errors[:_EVENTS_SHOWN]:
+            time = answers.moment(event, "EventTime")
+            head = f"{'--:--' if time is None else f'{time:%H:%M}'} {group} {answers.shown(event, 'InstanceId', otherwise='')}"
+            messages.setdefault(self._message(event), head.rstrip())
+        return [f"{head}: {message}" for message, head in messages.items()]
 
     def _message(self, event: Mapping[str, Any]) -> str:
         """The failure message of an event; the list does not have it."""
-        answer = self._sagemaker.call("describe_cluster_event", ClusterName=self._cluster.arn, EventId=event["EventId"])
-        metadata = answer.get("EventDetails", {}).get("EventDetails", {}).get("EventMetadata", {})
-        found = [part["FailureMessage"] for part in metadata.values() if part.get("FailureMessage")]
-        return str(found[0] if found else event.get("Description") or "no message")
+        described = answers.shown(event, "Description", otherwise="no message", limit=_MESSAGE_CHARACTERS)
+        identity = answers.text(event, "EventId")
+        if not identity:
+            return described
+        try:
+            answer = self._sagemaker.call("describe_cluster_event", ClusterName=self._cluster.arn, EventId=identity)
+        except Exception as error:
+            return f"{described} (no more can be read: {describe(error)})"
+        metadata = answers.structure(answer, "EventDetails", "EventDetails", "EventMetadata")
+        found = [answers.text(part, "FailureMessage") for part in metadata.values()]
+        return next((one_line(message, _MESSAGE_CHARACTERS) for message in found if message.strip()), described)
 
     def _log_tail(self, group: str, instance: str) -> list[str]:
-        """The end of the log that the lifecycle scripts of a node have written."""
+        """The end of the log that the lifecycle scripts of a node have written. A bar before each line: it is a program's word,
+        which may look like one of ours or like a command to whoever reads the output."""
+        if not self._cluster.name:
+            return [
+                f"the log of {one_line(instance, _LINE_CHARACTERS)} is not looked for: the service does not tell the cluster's name"
+            ]
         cluster_id = self._cluster.arn.rpartition("/")[2]
         log_group = f"/aws/sagemaker/Clusters/{self._cluster.name}/{cluster_id}"
         stream = f"LifecycleConfig/{group}/{instance}"
-        try:
-            answer = self._logs.call(
-                "get_log_events", logGroupName=log_group, logStreamName=stream, limit=_LOG_LINES, startFromHead=False
-            )
-        except (BotoCoreError, ClientError) as error:
-            return [f"{log_group} {stream} cannot be read: {describe(error)}"]
-        tail = [event["message"].rstrip()[:_LINE_CHARACTERS] for event in answer["events"]]
-        return [f"end of {log_group} {stream}:", *tail] if tail else []
+        place = one_line(f"{log_group} {stream}", _MESSAGE_CHARACTERS)
+        return _told(place, partial(self._tail, log_group, stream, place))
+
+    def _tail(self, log_group: str, stream: str, place: str) -> list[str]:
+        answer = self._logs.call(
+            "get_log_events", logGroupName=log_group, logStreamName=stream, limit=_LOG_LINES, startFromHead=False
+        )
+        events = answers.structures(answer, "events")[-_LOG_LINES:]
+        # Redacted as one text first: a private key has many lines.
+        lines = redact("\n".join(redact(answers.text(event, "message")) for event in events)).split("\n")
+        tail = [f"| {one_line(line, _LINE_CHARACTERS)}" for line in lines if line.strip()][-_LOG_LINES:]
+        return [f"end of {place}:", *tail] if tail else []
+
+
+def _told(what: str, look: Callable[[], list[str]]) -> list[str]:
+    """What a look finds, or that it failed."""
+    try:
+        return look()
+    except Exception as error:
+        return [f"{what} cannot be read: {describe(error)}"]

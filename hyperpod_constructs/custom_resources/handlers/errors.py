@@ -6,7 +6,7 @@ import json
 
 from botocore.exceptions import ClientError
 
-from .redaction import CUT, redact
+from .redaction import CUT, one_line, redact
 
 #: Bytes of a message as JSON. CloudFormation takes 4096 for the whole response, and the Provider framework adds the
 #: stack id, the physical id and a stack trace of up to ten lines.
@@ -18,17 +18,17 @@ class OperationError(Exception):
 
 
 def describe(error: BaseException) -> str:
-    """The innermost cause, redacted: `Operation: Code: message` for an error of a service.
+    """The innermost cause in one redacted line: `Operation: Code: message` for an error of a service.
 
     The text of OperationError stands as it is, whatever its own cause.
     """
     error = _innermost(error)
+    if isinstance(error, OperationError):
+        return redact(str(error))
     if isinstance(error, ClientError):
         detail = error.response.get("Error") or {}
-        return redact(f"{error.operation_name}: {detail.get('Code', 'Unknown')}: {detail.get('Message', '')}")
-    if isinstance(error, OperationError | ValueError):
-        return redact(str(error))
-    return redact(f"{type(error).__name__}: {error}")
+        return one_line(f"{error.operation_name}: {detail.get('Code', 'Unknown')}: {detail.get('Message', '')}", MESSAGE_LIMIT)
+    return one_line(error if isinstance(error, ValueError) else f"{type(error).__name__}: {error}", MESSAGE_LIMIT)
 
 
 def _innermost(error: BaseException) -> BaseException:

@@ -9,12 +9,16 @@ import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from . import resource
+from botocore.exceptions import BotoCoreError
+
+from . import answers, resource
 from .aws import SETTLE_SECONDS, client, patiently, transient, unsettled
 from .causes import Cluster, Explanation, Nodes, Shortage
 from .errors import OperationError, describe, fit
+from .redaction import redact
 from .resource import Done, Request, Resource, Undo, Waiting
 
 #: How long one look at the service repeats throttled calls.
@@ -22,6 +26,9 @@ LOOK_SECONDS = 45.0
 
 #: Bytes of the attribute `Message`; all attributes share CloudFormation's 4096 bytes with the rest of the response.
 _MESSAGE_BYTES = 1500
+
+#: Of a reason that the service gives.
+_REASON_CHARACTERS = 1000
 
 _LOST = frozenset({"Failed", "Deleting"})
 
@@ -88,7 +95,7 @@ class ReadinessGate(Resource[GateProperties]):
             raise
         except Exception as error:
             young = unsettled(error) and now < request.started + SETTLE_SECONDS
-            if not (young or transient(error)) or now >= request.deadline:
+            if not (young or transient(error) or isinstance(error, NoTimeLeftError)) or now >= request.deadline:
                 raise
             return Waiting(describe(error))
 
@@ -104,18 +111,30 @@ class ReadinessGate(Resource[GateProperties]):
             if nodes.running < group.minimum
         ]
         summary = _summary(wanted, cluster, shortages)
-        if cluster["ClusterStatus"] in _LOST:
-            raise OperationError(f"{summary}; {cluster.get('FailureMessage') or 'the service gives no reason'}")
+        if answers.text(cluster, "ClusterStatus") in _LOST:
+            why = answers.shown(cluster, "FailureMessage", otherwise="the service gives no reason", limit=_REASON_CHARACTERS)
+            raise OperationError(f"{summary}; {why}")
         if not shortages:
             return Done(_attributes(ready=True, message=summary))
-        logs = _Patient(self._clients("logs"), now + LOOK_SECONDS, self._clock, self._sleep)
-        why = Explanation(sagemaker, logs, Cluster(wanted.cluster_arn, cluster["ClusterName"]))
-        stalled = any(why.stalled(shortage, now) for shortage in shortages)
+        explanation = self._explanation(request.properties.cluster_arn, answers.text(cluster, "ClusterName"))
+        stalled = any(explanation.stalled(shortage, now) for shortage in shortages)
         if now < request.deadline and not stalled:
             return Waiting(summary)
         minutes = round((now - request.started) / 60)
         reason = f"nothing has happened for long, after {minutes} min" if stalled else f"after {minutes} min"
-        raise OperationError(f"{summary} ({reason})\n{why.text(shortages, now)}")
+        raise OperationError(f"{summary} ({reason})\n{explanation.text(shortages, now)}")
+
+    def _explanation(self, arn: str, name: str) -> Explanation:
+        """With its own time, so that a slow listing leaves some."""
+        until = self._clock() + LOOK_SECONDS
+        sagemaker, logs = (_Patient(self._clients(service), until, self._clock, self._sleep) for service in ("sagemaker", "logs"))
+        return Explanation(sagemaker, logs, Cluster(arn, name))
+
+
+class NoTimeLeftError(BotoCoreError):
+    """A look at the service has taken its time; the next one goes on."""
+
+    fmt = "{operation}: no time is left in this look at the service"
 
 
 class _Patient:
@@ -127,8 +146,11 @@ class _Patient:
     def call(self, operation: str, **arguments: Any) -> dict[str, Any]:
         """The answer of one operation.
 
-        Raises botocore's error of the last attempt.
+        Raises botocore's error of the last attempt, and NoTimeLeftError without one: Lambda would stop a look that goes on for
+        long, and nobody would learn what was found.
         """
+        if self._clock() > self._until:
+            raise NoTimeLeftError(operation=operation)
         method: Callable[..., dict[str, Any]] = getattr(self._service, operation)
         return patiently(lambda: method(**arguments), until=self._until, clock=self._clock, sleep=self._sleep)
 
@@ -137,25 +159,26 @@ def _nodes(sagemaker: _Patient, cluster: str, group: Group) -> Nodes:
     """The group's nodes, listed only until enough of them are Running: a group may have thousands."""
     statuses: Counter[str] = Counter()
     failures: list[tuple[str, str]] = []
+    complete = True
     # The filter takes part of a name, so `workers` also lists `workers-spot`.
-    arguments = {"ClusterName": cluster, "InstanceGroupNameContains": group.name, "MaxResults": 100}
-    while True:
-        page = sagemaker.call("list_cluster_nodes", **arguments)
-        for node in page["ClusterNodeSummaries"]:
-            if node["InstanceGroupName"] != group.name:
+    ask = partial(sagemaker.call, "list_cluster_nodes", ClusterName=cluster, InstanceGroupNameContains=group.name, MaxResults=100)
+    for page, certain in answers.pages(lambda more: ask(**more)):
+        complete = certain
+        for node in answers.structures(page, "ClusterNodeSummaries"):
+            if answers.text(node, "InstanceGroupName") != group.name:
                 continue
-            status = node["InstanceStatus"]["Status"]
+            status = answers.shown(node, "InstanceStatus", "Status", otherwise="of unknown status")
             statuses[status] += 1
             if status == "Failure":
-                failures.append((node.get("InstanceId", ""), node["InstanceStatus"].get("Message", "")))
-        if statuses["Running"] >= group.minimum or not page.get("NextToken"):
-            return Nodes(dict(statuses), tuple(failures))
-        arguments["NextToken"] = page["NextToken"]
+                failures.append((answers.text(node, "InstanceId"), answers.text(node, "InstanceStatus", "Message")))
+        if statuses["Running"] >= group.minimum:
+            break
+    return Nodes(dict(statuses), tuple(failures), complete)
 
 
 def _summary(wanted: GateProperties, cluster: Mapping[str, Any], shortages: list[Shortage]) -> str:
     short = {shortage.group: shortage for shortage in shortages}
-    present = {group.get("InstanceGroupName"): group.get("CurrentCount", 0) for group in cluster["InstanceGroups"]}
+    present = {answers.text(group, "InstanceGroupName"): group for group in answers.structures(cluster, "InstanceGroups")}
     parts = []
     for group in wanted.groups:
         if group.name in short:
@@ -163,21 +186,24 @@ def _summary(wanted: GateProperties, cluster: Mapping[str, Any], shortages: list
         elif group.minimum > 0:
             parts.append(f"{group.name}: {group.minimum} or more of {group.count} Running")
         else:
-            parts.append(f"{group.name}: {present.get(group.name, 0)} of {group.count} present, not waited for")
+            count = answers.number(present.get(group.name), "CurrentCount")
+            parts.append(f"{group.name}: {'?' if count is None else count} of {group.count} present, not waited for")
     state = "is not ready" if shortages else "is ready"
-    return f"cluster {cluster['ClusterName']} ({cluster['ClusterStatus']}) {state}: {'; '.join(parts) or 'no groups'}"
+    name = answers.shown(cluster, "ClusterName", otherwise=wanted.cluster_arn)
+    status = answers.shown(cluster, "ClusterStatus", otherwise="of unknown status")
+    return f"cluster {name} ({status}) {state}: {'; '.join(parts) or 'no groups'}"
 
 
 def _attributes(*, ready: bool, message: str) -> dict[str, str]:
-    return {"Ready": "true" if ready else "false", "Message": fit(message, _MESSAGE_BYTES)}
+    return {"Ready": "true" if ready else "false", "Message": fit(redact(message), _MESSAGE_BYTES)}
 
 
 GATE = ReadinessGate()
 
 
-def on_event(event: dict[str, Any], _: object) -> dict[str, Any]:
+def on_event(event: dict[str, Any], context: object) -> dict[str, Any]:
     """Lambda entry: start an operation."""
-    return resource.on_event(GATE, event)
+    return resource.on_event(GATE, event, context=context)
 
 
 def is_complete(event: dict[str, Any], _: object) -> dict[str, Any]:

@@ -170,8 +170,8 @@ def _body(answer: Mapping[str, Any]) -> bytes:
 def _delete(s3: Any, bucket: str, keys: list[str]) -> None:
     answer = s3.delete_objects(Bucket=bucket, Delete={"Objects": [{"Key": key} for key in keys], "Quiet": True})
     for error in answer.get("Errors") or []:
-        detail = {"Code": str(error.get("Code")), "Message": f"{error.get('Message')} ({error.get('Key')})"}
-        raise ClientError({"Error": detail}, "DeleteObjects")
+        message = f"{error.get('Message')} ({error.get('Key')})"
+        raise ClientError({"Error": {"Code": str(error.get("Code")), "Message": message}}, "DeleteObjects")
 
 
 def _damaged(source: Mapping[str, str], what: str) -> OperationError:
