@@ -72,7 +72,7 @@ def look(service: Service, *, over: bool = True) -> dict[str, Any]:
             "ClusterArn": ARN,
             "TimeoutSeconds": "3600",
             "Groups": [
-                {"Name": "controller", "Minimum": str(minimum), "Count": "2"},
+                {"Name": "controller", "Minimum": "1", "Count": "2"},
                 {"Name": "workers", "Minimum": "0", "Count": "4"},
             ],
         },
