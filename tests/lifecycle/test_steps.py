@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from node_setup.commands import Completed
 from node_setup.errors import NodeSetupError
 from node_setup.registry import MODES
 from node_setup.runner import run_steps
@@ -239,6 +240,20 @@ def test_accounting_is_ready_before_the_controller_starts(owner: Machine) -> Non
     assert not any(str(owner.database.password) in command for command in owner.commands)
     assert "AccountingStorageHost=10.1.0.4" in owner.text(INCLUDED)
     assert owner.commands.count("scontrol reconfigure") == 0
+
+
+def test_a_client_that_repeats_the_failed_statement_does_not_bring_its_password_to_the_log(
+    owner: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(arguments: list[str], text: str, environment: object) -> Completed:
+        return Completed(1, "", f"ERROR 1064 (42000) at line 2: near '{text.splitlines()[1]}'" if text else "denied")
+
+    monkeypatch.setattr(owner, "_mariadb", refuse)
+    with pytest.raises(NodeSetupError, match=r"ERROR 1064 .* IDENTIFIED BY '\*\*\*'"):
+        owner.set_up("on_create")
+    password = owner.text("/var/lib/hyperpod/accounting_password").strip()
+    assert len(password) == 48
+    assert password not in owner.log.getvalue()
 
 
 def external(machine: Machine) -> None:

@@ -74,8 +74,16 @@ def _local(node: Node) -> Access:
         node.write(PASSWORD, password + "\n", 0o600)
     access = Access("localhost", 3306, database.DEFAULT_NAME, USER, password)
     if not database.answers(node, access):
-        node.run([database.client(node)], text=_statements(access))
+        _make(node, access)
     return access
+
+
+def _make(node: Node, access: Access) -> None:
+    """The error of a client repeats the statement that failed, so the password is taken out of it."""
+    try:
+        node.run([database.client(node)], text=_statements(access))
+    except NodeSetupError as error:
+        raise NodeSetupError(str(error).replace(access.password, "***")) from None
 
 
 def _statements(access: Access) -> str:
