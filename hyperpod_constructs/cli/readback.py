@@ -10,9 +10,13 @@ from hyperpod_constructs.cli.connect import CLUSTER_TYPE, command, controller_gr
 from hyperpod_constructs.cli.console import CliError, say, table
 from hyperpod_constructs.cli.stacks import Resource
 from hyperpod_constructs.cli.target import Target
+from hyperpod_constructs.custom_resources.handlers.redaction import one_line
 
 FILE_SYSTEM_TYPE = "AWS::FSx::FileSystem"
 MAX_NODES = 64
+
+#: Of a message that a node or the service wrote.
+MESSAGE_CHARACTERS = 1000
 
 
 def show(target: Target, resources: Sequence[Resource], *, shell: str | None = None) -> None:
@@ -33,7 +37,7 @@ def _show_cluster(target: Target, name: str, shell: str | None) -> None:
     say(f"arn      {cluster['ClusterArn']}")
     say(f"status   {cluster['ClusterStatus']}")
     if cluster.get("FailureMessage"):
-        say(f"failure  {cluster['FailureMessage']}")
+        say(f"failure  {one_line(cluster['FailureMessage'], MESSAGE_CHARACTERS)}")
     say()
     table(("instance group", "type", "nodes", "target", "status"), list(_group_rows(cluster, nodes)))
     say()
@@ -62,7 +66,8 @@ def _instance_type(group: Mapping[str, Any]) -> str:
 
 def _node_row(node: Mapping[str, Any]) -> tuple[str, str, str, str]:
     status = node["InstanceStatus"]
-    state = status["Status"] if not status.get("Message") else f"{status['Status']}: {status['Message']}"
+    message = one_line(status.get("Message") or "", MESSAGE_CHARACTERS)
+    state = f"{status['Status']}: {message}" if message else status["Status"]
     return node.get("InstanceId", "(none yet)"), node["InstanceGroupName"], node.get("InstanceType", ""), state
 
 

@@ -57,6 +57,19 @@ def test_many_nodes_are_cut_and_said_to_be(target: StubbedTarget, capsys: pytest
     assert "no controller node is Running yet" in out
 
 
+def test_messages_of_strangers_are_one_clean_line(target: StubbedTarget, capsys: pytest.CaptureFixture[str]) -> None:
+    hostile = "\x1b[2Jlost\n::error::DB_PASSWORD=hunter2"
+    broken = node("workers", "i-0000000000000000b", "ml.trn1.32xlarge")
+    broken["InstanceStatus"] = {"Status": "Failure", "Message": hostile}
+    target.answer("sagemaker", "describe_cluster", {**CLUSTER, "FailureMessage": hostile})
+    target.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": [broken]})
+    show(target, [CLUSTER_RESOURCE])
+    out = capsys.readouterr().out
+    assert "failure  lost ::error::DB_PASSWORD=***" in out
+    assert "hunter2" not in out
+    assert "\x1b" not in out
+
+
 def test_file_systems_with_their_links(target: StubbedTarget, capsys: pytest.CaptureFixture[str]) -> None:
     file_system = {
         "FileSystemId": "fs-0123456789abcdef0",
