@@ -1,7 +1,7 @@
 """Texts of strangers (services, nodes, programs) made fit to be shown: short, without control characters, without secrets.
 
 Every pattern is linear by construction: a repeat is possessive, and what comes before it is a literal text or the start of a
-word, so no character is tried from two starts. tests/handlers/test_redaction_patterns.py holds them to it.
+word, so no character is tried from two starts. tests/handlers/test_redaction.py holds them to it.
 """
 
 from __future__ import annotations
