@@ -32,6 +32,7 @@ def round_of_checks(cluster: Cluster, settings: Settings = SETTINGS, times: int 
 
 
 def break_gpu(machine: Machine, code: int = 79, number: int = 1) -> None:
+    machine.files["/dev/nvidia0"] = ""
     machine.files["/dev/kmsg"] = XID_79.format(code=code, number=number)
 
 

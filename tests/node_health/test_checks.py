@@ -41,6 +41,7 @@ class TestKernelLog:
     def log(self, machine: Machine, *texts: str, first: int = 1, priority: int = 3) -> None:
         lines = [f"{priority},{first + index},{index},-;{text}\n" for index, text in enumerate(texts)]
         machine.files["/dev/kmsg"] = "".join(lines)
+        machine.files.update({"/dev/nvidia0": "", "/dev/neuron0": ""})
 
     def xid(self, code: int, words: str = "pid=1, text") -> str:
         return f"NVRM: Xid (PCI:0000:b9:00): {code}, {words}"
@@ -74,9 +75,13 @@ class TestKernelLog:
     def test_the_drivers_own_verdict_is_read_from_its_words(self, words: str, asks: bool) -> None:
         assert (kernel_log.finding(self.xid(154, words)) is not None) == asks
 
-    def test_a_neuron_hardware_error_asks_for_a_replacement(self, machine: Machine) -> None:
+    @pytest.mark.parametrize(("count", "action"), [("3\n", REPLACE), ("0\n", None), ("", None)])
+    def test_a_neuron_hardware_error_asks_for_a_replacement_where_a_device_counts_it(
+        self, machine: Machine, count: str, action: str | None
+    ) -> None:
         self.log(machine, "NEURON_HW_ERR=SRAM_UNCORRECTABLE_ERROR instance-id=i-0 nd-id=0 action=TERMINATE_INSTANCE")
-        assert faults(kernel_log.check(context(machine))) == {"neuron:SRAM_UNCORRECTABLE_ERROR": REPLACE}
+        machine.files["/sys/devices/virtual/neuron_device/neuron0/stats/hardware/sram_ecc_uncorrected"] = count
+        assert faults(kernel_log.check(context(machine))) == {"neuron:SRAM_UNCORRECTABLE_ERROR": action}
 
     def test_a_fault_is_remembered_after_its_record_has_left_the_log(self, machine: Machine) -> None:
         self.log(machine, self.xid(79))

@@ -3,6 +3,11 @@
 A record names its fault once, so faults are remembered until the node boots again; the number of the last record read is
 remembered too. A new boot, or a new node, has a new boot id and starts from nothing.
 
+Users write in this log too: the name of a process that crashes, 15 bytes of its owner's choice, stands in many records, those of
+the drivers included. So a record counts only as a whole in its driver's format, and only where the driver's devices are; what
+follows a record (flag ``c``) begins in its middle and never counts. Whoever may use a Neuron device can have its driver write any
+record (``NEURON_IOCTL_PRINTK``): one of Neuron's asks for a replacement only where the counters of a device bear it out.
+
 Sources of the tables, read in November 2026:
 - https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html, the immediate action by code: "reset the GPU", "restart the
   machine" and the workflows that end in one of them. Reset and restart become a reboot here. Codes whose action is to restart the
@@ -11,7 +16,8 @@ Sources of the tables, read in November 2026:
   that reboots keeps its host, and Amazon EKS gives double bit and NVLink errors the repair action Replace
   (https://docs.aws.amazon.com/eks/latest/userguide/node-health-nma.html); 54 is a power connector and 160 a retired channel.
 - 154 carries the driver's own verdict in words.
-- Neuron: https://awsdocs-neuron.readthedocs-hosted.com, hardware errors with ``action=TERMINATE_INSTANCE``.
+- Neuron: https://awsdocs-neuron.readthedocs-hosted.com, hardware errors with ``action=TERMINATE_INSTANCE`` (nrt-troubleshoot), and
+  the counters of uncorrected errors below ``stats/hardware`` (neuron-sysfs-user-guide).
 """
 
 from __future__ import annotations
@@ -24,15 +30,29 @@ from node_health.finding import REBOOT, REPLACE, Finding
 
 KMSG = "/dev/kmsg"
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
+NVIDIA = re.compile(r"nvidia(?:\d+|ctl)")
+NVIDIA_DRIVER = "/proc/driver/nvidia"
+NEURON_DEVICE = re.compile(r"neuron\d+")
+NEURON_DEVICES = "/sys/devices/virtual/neuron_device"
+NEURON_COUNTERS = ("sram_ecc_uncorrected", "mem_ecc_uncorrected")
 XID_ACTIONS = {
     **dict.fromkeys((48, 54, 64, 74, 79, 160), REPLACE),
     **dict.fromkeys((46, 62, 95, 109, 110, 119, 120, 136, 140, 143, 151, 155, 156, 158, 162), REBOOT),
 }
 RECOVERY_CHANGED = 154
-RECOVERY_WORDS = re.compile(r"\((?:GPU Reset Required|Node Reboot Required|OS Reboot|Drain and Reset)\)")
-RECORD = re.compile(r"(\d+),(\d+),\d+,[^;]*;(.*)")
-XID = re.compile(r"NVRM: Xid \((?:PCI:)?([0-9A-Fa-f:.]+)\): (\d+)\b(.*)")
-NEURON = re.compile(r"NEURON_HW_ERR=([A-Z][A-Z_]*)")
+RECORD = re.compile(r"(\d{1,10}),(\d{1,20}),\d+,-(?:,[^;]*)?;(.*)")
+XID = re.compile(
+    r"NVRM: Xid \((?:PCI:)?([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}(?:\.[0-9A-Fa-f])?)(?: GPU-I:\d{1,2})?\): (\d{1,4}), (.*)"
+)
+# The process may be named before the verdict; its name is too short for the words that the verdict begins with.
+RECOVERY = re.compile(
+    r"(?:pid=.{1,40}, name=.{0,80}, )?GPU recovery action changed from 0x[0-9a-f]+ \([^()]{1,40}\) to 0x[0-9a-f]+ "
+    r"\((?:GPU Reset Required|Node Reboot Required|OS Reboot|Drain and Reset)\)\.?"
+)
+NEURON = re.compile(
+    r"(?:[0-9T:.Z+-]{19,35} )?NEURON_HW_ERR=([A-Z][A-Z_]{0,63})(?: [a-z-]{1,20}=[\w.:-]{1,80}){1,10} action=TERMINATE_INSTANCE"
+)
+NEURON_FAULT = "neuron:"
 KERNEL_FACILITY = 8
 MEMORY = "kernel_log"
 
@@ -43,10 +63,10 @@ class Record(NamedTuple):
 
 
 def parse(log: str) -> list[Record]:
-    """The records that the kernel itself wrote; a program that writes to its log has another facility."""
+    """The whole records that the kernel itself wrote; a program that writes to its log has another facility."""
     found = []
     for line in log.split("\n"):
-        match = RECORD.match(line)
+        match = RECORD.fullmatch(line)
         if match is not None and int(match.group(1)) < KERNEL_FACILITY:
             found.append(Record(int(match.group(2)), match.group(3)))
     return found
@@ -54,15 +74,15 @@ def parse(log: str) -> list[Record]:
 
 def finding(text: str) -> Finding | None:
     """The fault that a record names, ``None`` when it calls for nothing."""
-    xid = XID.match(text)
+    xid = XID.fullmatch(text)
     if xid is not None:
         code = int(xid.group(2))
         action = XID_ACTIONS.get(code)
-        if code == RECOVERY_CHANGED and RECOVERY_WORDS.search(xid.group(3).rpartition(" to ")[2]):
+        if code == RECOVERY_CHANGED and RECOVERY.fullmatch(xid.group(3)):
             action = REBOOT
         return None if action is None else Finding(f"xid:{code}", f"GPU {xid.group(1)}: {text[:200]}", action, hardware=True)
-    neuron = NEURON.search(text)
-    return None if neuron is None else Finding(f"neuron:{neuron.group(1)}", text[:200], REPLACE, hardware=True)
+    neuron = NEURON.fullmatch(text)
+    return None if neuron is None else Finding(NEURON_FAULT + neuron.group(1), text[:200], REPLACE, hardware=True)
 
 
 def check(context: Context) -> list[Finding]:
@@ -71,15 +91,34 @@ def check(context: Context) -> list[Finding]:
     if remembered.get("boot") != boot:
         remembered.clear()
         remembered.update(boot=boot, last=-1, faults={})
-    _remember(remembered, context.system.read(KMSG) or "")
-    return [Finding(fault, *values) for fault, values in sorted(remembered["faults"].items())]
+    _remember(context, remembered, context.system.read(KMSG) or "")
+    found = [Finding(fault, *values) for fault, values in sorted(remembered["faults"].items())]
+    return [_borne_out(context, one) if one.fault.startswith(NEURON_FAULT) else one for one in found]
 
 
-def _remember(remembered: dict[str, Any], log: str) -> None:
+def _remember(context: Context, remembered: dict[str, Any], log: str) -> None:
+    drivers = {"xid:": _has_nvidia(context), NEURON_FAULT: _has_neuron(context)}
     for record in parse(log):
         if record.number <= remembered["last"]:
             continue
         remembered["last"] = record.number
         found = finding(record.text)
-        if found is not None:
+        if found is not None and any(there and found.fault.startswith(kind) for kind, there in drivers.items()):
             remembered["faults"].setdefault(found.fault, list(found[1:]))
+
+
+def _has_nvidia(context: Context) -> bool:
+    """A GPU that fell off the bus leaves its device file and the driver's folder behind."""
+    return any(NVIDIA.fullmatch(name) for name in context.system.names("/dev")) or bool(context.system.names(NVIDIA_DRIVER))
+
+
+def _has_neuron(context: Context) -> bool:
+    return any(NEURON_DEVICE.fullmatch(name) for name in context.system.names("/dev"))
+
+
+def _borne_out(context: Context, found: Finding) -> Finding:
+    devices = [name for name in context.system.names(NEURON_DEVICES) if NEURON_DEVICE.fullmatch(name)]
+    counters = [f"{NEURON_DEVICES}/{device}/stats/hardware/{name}" for device in devices for name in NEURON_COUNTERS]
+    if any((context.system.read(path) or "0").strip() not in ("", "0") for path in counters):
+        return found
+    return found._replace(detail=f"{found.detail} (no counter of a device bears it out)", action=None)
