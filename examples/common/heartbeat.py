@@ -39,6 +39,6 @@ def find() -> Heartbeat:
         sys.path.append(INSTALLED)
     try:
         module = importlib.import_module("node_health.heartbeat")
-    except ImportError:
+        return cast("Heartbeat", module.Heartbeat.from_environment())
+    except (ImportError, OSError):
         return Silent()
-    return cast("Heartbeat", module.Heartbeat.from_environment())

@@ -12,7 +12,7 @@ than ``hang_seconds`` (a long evaluation, a checkpoint) belong into ``with beat.
 
 A call is one small write and needs the standard library only. The file stays on the node, at
 ``/run/hyperpod/heartbeat/<job>.<step>/<rank>``; in a container, mount ``/run/hyperpod/heartbeat``.
-Where that folder is missing, every call does nothing.
+No job ever fails for its heartbeats: where that folder is missing, closed or full, or somebody else's, every call does nothing.
 """
 
 from __future__ import annotations
@@ -21,7 +21,9 @@ import contextlib
 import faulthandler
 import json
 import os
+import re
 import signal
+import stat
 import time
 from pathlib import Path
 from typing import IO, Iterator, Mapping
@@ -31,6 +33,9 @@ DIRECTORY_VARIABLE = "NODE_HEALTH_HEARTBEATS"
 HEADER_BYTES = 1024
 BATCH_STEP = "4294967291"
 SMOOTHING = 0.1
+FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
+NUMBER = re.compile(r"[0-9]{1,18}")
 DUMP_SIGNAL = 10
 """Counted from SIGRTMIN: SIGUSR1 and SIGUSR2 belong to jobs."""
 
@@ -45,8 +50,10 @@ class Heartbeat:
         self._busy = self._wait = 0.0
         self._since = time.monotonic()
         if path is not None:
-            with contextlib.suppress(OSError):
+            try:
                 self._open(path, header)
+            except (OSError, ValueError, RuntimeError):
+                self.close()
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Heartbeat:
@@ -55,21 +62,21 @@ class Heartbeat:
         rank = known.get("RANK", known.get("SLURM_PROCID", ""))
         world = known.get("WORLD_SIZE", known.get("SLURM_NTASKS", ""))
         job, step = known.get("SLURM_JOB_ID", ""), known.get("SLURM_STEP_ID", BATCH_STEP)
-        base = Path(known.get(DIRECTORY_VARIABLE, DIRECTORY))
-        if not (rank.isdigit() and world.isdigit() and job.isdigit() and base.is_dir()):
+        if not all(NUMBER.fullmatch(number) for number in (rank, world, job, step)):
             return cls(None, {})
-        folder = base / f"{job}.{'batch' if step == BATCH_STEP else step}"
+        folder = Path(known.get(DIRECTORY_VARIABLE, DIRECTORY)) / f"{job}.{'batch' if step == BATCH_STEP else step}"
+        restart = known.get("SLURM_RESTART_COUNT", "0")
         header = {
             "pid": os.getpid(),
             "start": _start_ticks(),
             "rank": int(rank),
             "world": int(world),
-            "restart": int(known.get("SLURM_RESTART_COUNT", "0")),
+            "restart": int(restart) if NUMBER.fullmatch(restart) else 0,
             "signal": signal.SIGRTMIN + DUMP_SIGNAL,
             "flight_pipe": known.get("TORCH_NCCL_DEBUG_INFO_PIPE_FILE", ""),
             "flight_dump": known.get("TORCH_FR_DUMP_TEMP_FILE", known.get("TORCH_NCCL_DEBUG_INFO_TEMP_FILE", "")),
         }
-        return cls(folder / rank, header)
+        return cls(folder / str(int(rank)), header)
 
     @property
     def active(self) -> bool:
@@ -102,27 +109,44 @@ class Heartbeat:
 
     def close(self) -> None:
         """Ends the heartbeats; the process is then not watched any more."""
-        if self._stacks is not None:
-            faulthandler.unregister(signal.SIGRTMIN + DUMP_SIGNAL)
-            self._stacks.close()
-            self._stacks = None
-        if self._descriptor >= 0:
-            os.close(self._descriptor)
-            self._descriptor = -1
+        stacks, self._stacks = self._stacks, None
+        descriptor, self._descriptor = self._descriptor, -1
+        with contextlib.suppress(OSError, ValueError):
+            if stacks is not None:
+                faulthandler.unregister(signal.SIGRTMIN + DUMP_SIGNAL)
+                stacks.close()
+        with contextlib.suppress(OSError):
+            if descriptor >= 0:
+                os.close(descriptor)
 
     def _open(self, path: Path, header: Mapping[str, object]) -> None:
-        path.parent.mkdir(exist_ok=True)
-        # A fresh file in place of one of an earlier process with this rank: its header is never seen half written.
-        partial = path.with_name(f".{path.name}.{os.getpid()}")
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-        descriptor = os.open(partial, flags, 0o644)
-        line = json.dumps(header).encode("utf-8")[: HEADER_BYTES - 1]
-        os.pwrite(descriptor, line.ljust(HEADER_BYTES - 1) + b"\n", 0)
-        self._descriptor = descriptor
-        self._write(b"R")
-        self._stacks = path.with_name(f"{path.name}.stack").open("w", encoding="utf-8")
-        faulthandler.register(signal.SIGRTMIN + DUMP_SIGNAL, file=self._stacks, all_threads=True)
-        partial.replace(path)
+        folder = _own_folder(path.parent)
+        try:
+            self._write_header(folder, path.name, header)
+            self._answer_signal(folder, f"{path.name}.stack")
+            _name(folder, path.name)
+        finally:
+            os.close(folder)
+
+    def _write_header(self, folder: int, name: str, header: Mapping[str, object]) -> None:
+        """A fresh file in place of one of an earlier process with this rank: its header is never seen half written."""
+        self._descriptor = _fresh(folder, name)
+        line = json.dumps(header).encode("utf-8")
+        if len(line) >= HEADER_BYTES:
+            line = json.dumps({**header, "flight_pipe": "", "flight_dump": ""}).encode("utf-8")
+        os.pwrite(self._descriptor, line.ljust(HEADER_BYTES - 1) + b"\n", 0)
+        os.pwrite(self._descriptor, self._line(b"R"), HEADER_BYTES)
+
+    def _answer_signal(self, folder: int, name: str) -> None:
+        """Prints the stacks at the dump signal. One that the job handles itself is the job's; without the file nobody sends it."""
+        number = signal.SIGRTMIN + DUMP_SIGNAL
+        if signal.getsignal(number) != signal.SIG_DFL:
+            with contextlib.suppress(FileNotFoundError):
+                os.unlink(name, dir_fd=folder)
+            return
+        self._stacks = os.fdopen(_fresh(folder, name), "w", encoding="utf-8")
+        faulthandler.register(number, file=self._stacks, all_threads=True)
+        _name(folder, name)
 
     def _beat(self, progress: int) -> None:
         self._progress = progress
@@ -130,10 +154,50 @@ class Heartbeat:
 
     def _write(self, state: bytes) -> None:
         if self._descriptor >= 0:
-            line = b"%s %20d %14.6f %14.6f\n" % (state, self._progress, self._busy, self._wait)
-            os.pwrite(self._descriptor, line, HEADER_BYTES)
+            with contextlib.suppress(OSError):
+                os.pwrite(self._descriptor, self._line(state), HEADER_BYTES)
+
+    def _line(self, state: bytes) -> bytes:
+        return b"%s %20d %14.6f %14.6f\n" % (state, self._progress, self._busy, self._wait)
+
+
+def _own_folder(path: Path) -> int:
+    """The folder of the step, made when it is missing. One that somebody else made, or can write to, or a link is refused:
+    what is written there would go where he wants."""
+    base = os.open(path.parent, FOLDER)
+    try:
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(path.name, 0o700, dir_fd=base)
+        folder = os.open(path.name, FOLDER | os.O_NOFOLLOW, dir_fd=base)
+    finally:
+        os.close(base)
+    status = os.fstat(folder)
+    if status.st_uid != os.geteuid() or status.st_mode & OTHERS_WRITE:
+        os.close(folder)
+        raise PermissionError(f"{path}: belongs to uid {status.st_uid}, or others can write to it")
+    return folder
+
+
+def _fresh(folder: int, name: str) -> int:
+    """A new file, on its way to that name."""
+    partial = _partial(name)
+    with contextlib.suppress(FileNotFoundError):
+        os.unlink(partial, dir_fd=folder)
+    return os.open(partial, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600, dir_fd=folder)
+
+
+def _name(folder: int, name: str) -> None:
+    os.replace(_partial(name), name, src_dir_fd=folder, dst_dir_fd=folder)
+
+
+def _partial(name: str) -> str:
+    return f".{name}.{os.getpid()}"
 
 
 def _start_ticks() -> int:
-    text = Path("/proc/self/stat").read_text(encoding="utf-8", errors="replace")
-    return int(text.rpartition(")")[2].split()[19])
+    """When this process started; 0, which is nobody, where ``/proc`` does not tell."""
+    try:
+        text = Path("/proc/self/stat").read_text(encoding="utf-8", errors="replace")
+        return int(text.rpartition(")")[2].split()[19])
+    except (OSError, ValueError, IndexError):
+        return 0
