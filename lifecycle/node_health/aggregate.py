@@ -1,6 +1,6 @@
 """One file per node and step on the shared directory: what the ranks of that node have reached.
 
-Each write has a new number. A node believes another's file only while it sees that number change, so what a dead node, an earlier
+Each write has a new number. Another node believes the file only while it sees that number change, so what a dead node, an earlier
 incarnation of the job or this node's predecessor left there is never believed, and no clock is compared. It is not removed either:
 a few hundred bytes.
 """
@@ -10,11 +10,14 @@ from __future__ import annotations
 import json
 from typing import Any, Mapping, NamedTuple
 
-from node_health.beats import Beat
+from node_health.beats import PROGRESS, RANKS_PER_NODE, WORLD, Beat
+from node_health.bounds import COUNT, flag, load, real, string, whole
 from node_health.hang import Place
 
 FOLDER = "heartbeat"
 STALE_POLLS = 3
+NODE = 255
+BUSY = 1e15
 
 
 class Aggregate(NamedTuple):
@@ -31,25 +34,29 @@ class Aggregate(NamedTuple):
 
 
 def of_beats(node: str, beats: Mapping[int, Beat], number: int, dumped: bool) -> Aggregate:
-    """The aggregate of a node's live beats."""
+    """The aggregate of a node's live beats, which are of one world."""
     first = next(iter(beats.values()))
     ranks = {rank: Place(node, beat.progress, beat.busy, beat.paused) for rank, beat in beats.items()}
     return Aggregate(node, first.restart, number, first.world, dumped, ranks)
 
 
 def parse(text: str) -> Aggregate | None:
-    """The aggregate in that text; ``None`` for a text of any other form."""
+    """The aggregate in that text; ``None`` for a text of any other form, and for one with a value out of its range."""
     try:
-        loaded: Any = json.loads(text)
-        node = str(loaded["node"])
-        ranks = {
-            int(rank): Place(node, int(progress), float(busy), bool(paused))
-            for rank, (progress, busy, paused) in loaded["ranks"].items()
-        }
-        numbers = {key: int(loaded[key]) for key in ("restart", "number", "world")}
-        return Aggregate(node=node, **numbers, dumped=bool(loaded["dumped"]), ranks=ranks)
+        return _aggregate(load(text))
     except (ValueError, KeyError, TypeError, AttributeError):
         return None
+
+
+def _aggregate(loaded: Any) -> Aggregate:
+    node, world, entries = string(loaded["node"], NODE), whole(loaded["world"], WORLD, 1), loaded["ranks"]
+    whole(len(entries), RANKS_PER_NODE)
+    ranks = {
+        whole(int(rank[:8]), world - 1): Place(node, whole(progress, PROGRESS), real(busy, BUSY), flag(paused))
+        for rank, (progress, busy, paused) in entries.items()
+    }
+    numbers = {key: whole(loaded[key], COUNT) for key in ("restart", "number")}
+    return Aggregate(node=node, **numbers, world=world, dumped=flag(loaded["dumped"]), ranks=ranks)
 
 
 class Peers:

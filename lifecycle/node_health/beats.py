@@ -2,22 +2,31 @@
 
 The process is named by its id and its start time, so a file of an earlier step, an earlier incarnation of the job or an earlier
 process with the same id is nobody's. The file must also belong to the user of the process.
+
+A heartbeat is a stranger's: only the folders of steps that Slurm names are looked into, no more files and bytes are read than a
+job needs, and a file with a value out of its range is nobody's.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from typing import NamedTuple
+import signal
+from typing import Any, Container, Mapping, NamedTuple
 
+from node_health.bounds import load, string, whole
 from node_health.checks.context import process_start
-from node_health.heartbeat import DIRECTORY, HEADER_BYTES
-from node_health.slurm import Slurm
-from node_health.system import System
+from node_health.heartbeat import DIRECTORY, DUMP_SIGNAL, HEADER_BYTES
+from node_health.system import System, UserFile
 
-STEP = re.compile(r"\d+\.(?:\d+|batch)")
-LINE = re.compile(r"([RP]) +(\d+) +(\d+\.\d+) +(\d+\.\d+)\n")
-NUMBERS = ("pid", "start", "rank", "world", "restart", "signal")
+STEP = re.compile(r"\d{1,10}\.(?:\d{1,10}|batch)")
+RANK = re.compile(r"\d{1,7}")
+LINE = re.compile(r"([RP]) +(\d{1,20}) +(\d{1,14}\.\d{6}) +\d{1,14}\.\d{6}\n")
+FILE_BYTES = 4096
+RANKS_PER_NODE = 512
+WORLD = 131_072
+HIGHEST = {"pid": 2**22, "start": 2**62, "restart": 2**31}
+PROGRESS = 2**62
+PATH = 512
 
 
 class Beat(NamedTuple):
@@ -28,64 +37,77 @@ class Beat(NamedTuple):
     rank: int
     world: int
     restart: int
-    signal: int
     flight_pipe: str
     flight_dump: str
     paused: bool
     progress: int
     busy: float
-    owner: int = 0
 
 
 def parse(text: str) -> Beat | None:
-    """The beat in a heartbeat file; ``None`` for a file of any other form."""
-    line = LINE.match(text, HEADER_BYTES)
+    """The beat in a heartbeat file; ``None`` for a file of any other form, and for one with a value that no job has."""
+    line, header = LINE.fullmatch(text[HEADER_BYTES:]), load(text[:HEADER_BYTES])
     try:
-        header = json.loads(text[:HEADER_BYTES])
+        return None if line is None or not isinstance(header, dict) else _beat(header, line)
     except ValueError:
         return None
-    if line is None or not isinstance(header, dict) or not all(_is_number(header.get(key)) for key in NUMBERS):
-        return None
+
+
+def _beat(header: dict[str, Any], line: re.Match[str]) -> Beat:
+    number = signal.SIGRTMIN + DUMP_SIGNAL
+    whole(header.get("signal"), number, number)
+    world = whole(header.get("world"), WORLD, 1)
     return Beat(
-        **{key: header[key] for key in NUMBERS},
-        flight_pipe=str(header.get("flight_pipe", "")),
-        flight_dump=str(header.get("flight_dump", "")),
+        **{key: whole(header.get(key), highest) for key, highest in HIGHEST.items()},
+        rank=whole(header.get("rank"), world - 1),
+        world=world,
+        flight_pipe=string(header.get("flight_pipe", ""), PATH),
+        flight_dump=string(header.get("flight_dump", ""), PATH),
         paused=line.group(1) == "P",
-        progress=int(line.group(2)),
+        progress=whole(int(line.group(2)), PROGRESS),
         busy=float(line.group(3)),
     )
 
 
-def _is_number(value: object) -> bool:
-    return isinstance(value, int) and value >= 0
+def of_step(system: System, step: str, tasks: Container[int]) -> dict[int, Beat]:
+    """The beats of live tasks of a step by rank. All are of one world: where they differ, of the one that began last."""
+    beats = [beat for beat in living(system, step) if beat.pid in tasks]
+    latest = max(beats, key=lambda beat: (beat.start, beat.rank), default=None)
+    return {beat.rank: beat for beat in beats if latest and (beat.world, beat.restart) == (latest.world, latest.restart)}
 
 
-def live_steps(system: System, slurm: Slurm) -> dict[str, dict[int, Beat]]:
-    """The beats of live tasks by step and rank. Folders of steps that have no task here any more are removed."""
-    steps = {}
-    for step in system.names(DIRECTORY):
-        tasks = slurm.tasks(step) if STEP.fullmatch(step) else None
-        if tasks is None:
-            continue
-        beats = _beats(system, f"{DIRECTORY}/{step}")
-        found = {beat.rank: beat for beat in beats if beat.pid in tasks}
-        if found:
-            steps[step] = found
-        elif not tasks and not beats:
-            system.remove(f"{DIRECTORY}/{step}")
-    return steps
-
-
-def _beats(system: System, folder: str) -> list[Beat]:
+def living(system: System, step: str) -> list[Beat]:
     """The beats of processes that live, whosever they are."""
-    beats = [_live(system, f"{folder}/{name}") for name in system.names(folder) if name.isdigit()]
+    files = system.user_files(f"{DIRECTORY}/{step}", RANK, RANKS_PER_NODE, FILE_BYTES)
+    beats = [_live(system, name, file) for name, file in files.items()]
     return [beat for beat in beats if beat is not None]
 
 
-def _live(system: System, path: str) -> Beat | None:
-    text, status = system.read(path), system.status(path)
-    beat = None if text is None else parse(text)
-    if beat is None or status is None or process_start(system, beat.pid) != beat.start:
+def _live(system: System, name: str, file: UserFile) -> Beat | None:
+    beat = parse(file.text)
+    if beat is None or int(name) != beat.rank or process_start(system, beat.pid) != beat.start:
         return None
     process = system.status(f"/proc/{beat.pid}")
-    return beat._replace(owner=status.st_uid) if process is not None and process.st_uid == status.st_uid else None
+    return beat if process is not None and process.st_uid == file.owner else None
+
+
+class Leftovers:
+    """Folders of steps that have no task and no live process here any more; each goes as its owner would remove it.
+
+    A poll looks at few: users make as many as they like.
+    """
+
+    SEEN = 1024
+    LOOKED_AT = 8
+
+    def __init__(self, system: System) -> None:
+        self._system = system
+        self._turn = 0
+
+    def remove(self, steps: Mapping[str, object]) -> None:
+        names = [name for name in self._system.user_names(DIRECTORY, self.SEEN) if STEP.fullmatch(name) and name not in steps]
+        first = self._turn % max(1, len(names))
+        for name in (names[first:] + names[:first])[: self.LOOKED_AT]:
+            if not living(self._system, name):
+                self._system.remove_as_owner(DIRECTORY, name)
+        self._turn += self.LOOKED_AT

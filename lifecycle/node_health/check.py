@@ -61,23 +61,35 @@ def run(system: System, settings: Settings, node: str, chain: Sequence[str] = ()
     with system.alone(LOCK, 0) as alone:
         if not alone:
             return Outcome(code, output, [], Verdict(None, "another check of this node is under way"))
-        return Outcome(code, output, *_run(system, settings, node))
+        findings, verdict = _alone(system, settings, node)
+    return Outcome(code, output, findings, verdict)
 
 
-def _run(system: System, settings: Settings, node: str) -> tuple[list[Finding], Verdict]:
-    memory, slurm = Memory(system), Slurm(system, node)
+def _alone(system: System, settings: Settings, node: str) -> tuple[list[Finding], Verdict]:
+    """One check, while no other of this node is under way. One that fails begins anew next time, with nothing remembered."""
+    memory = Memory(system)
+    try:
+        return _checked(system, settings, node, memory)
+    except Exception as error:
+        log(system, f"the check failed, and begins anew with nothing remembered: {traceback.format_exc()}")
+        memory.forget()
+        return [], Verdict(None, f"the check failed: {type(error).__name__}")
+
+
+def _checked(system: System, settings: Settings, node: str, memory: Memory) -> tuple[list[Finding], Verdict]:
+    slurm, shared = Slurm(system, node), SharedDirectory(system, settings.shared_directory)
     begun = system.monotonic()
     context = Context(system, settings, memory, _declared(system, memory, slurm), begun + BUDGET_SECONDS)
     findings = [finding for check in CHECKS for finding in _found(check, context)]
     confirmed = _confirm(memory, findings, system.now(), settings.interval_seconds, system.monotonic() - begun)
-    marker = Marker(system, settings, slurm, SharedDirectory(system, settings.shared_directory))
+    marker = Marker(system, settings, slurm, shared)
     _tell(marker, memory, findings)
     if not findings:
         marker.learn()
     verdict = _decide(marker, memory, confirmed, system.now(), RETRY_INTERVALS * settings.interval_seconds)
     if verdict.marked:
         end_steps(system, memory, slurm)
-    _report(system, memory, findings, verdict)
+    _report(system, memory, findings, verdict, shared.problem)
     return findings, verdict
 
 
@@ -148,8 +160,9 @@ def _decide(marker: Marker, memory: Memory, confirmed: Sequence[Finding], now: f
     return verdict
 
 
-def _report(system: System, memory: Memory, findings: Sequence[Finding], verdict: Verdict) -> None:
+def _report(system: System, memory: Memory, findings: Sequence[Finding], verdict: Verdict, problem: str | None) -> None:
     said = [f"{finding.fault}: {finding.detail}" for finding in findings] + ([verdict.why] if findings else [])
+    said += [] if problem is None else [problem]
     if memory.values.get("said") != said:
         memory.values["said"] = said
         for line in said or ["no faults"]:

@@ -21,7 +21,7 @@ ASKED = "asked_to_end"
 def end_steps(system: System, memory: Memory, slurm: Slurm) -> None:
     """Asks processes that it meets for the first time, and kills the others; an id that is another process now is met first."""
     asked = memory.table(ASKED)
-    steps = {step: pids for step, pids in slurm.steps().items() if step.rpartition(".")[2].isdigit()}
+    steps = {step: pids for step, pids in (slurm.steps() or {}).items() if step.rpartition(".")[2].isdigit()}
     memory.values[ASKED] = {}
     for step, pids in sorted(steps.items()):
         log(system, f"step {step} is ended, since the node is marked: {len(pids)} processes")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from statistics import median
 from typing import Mapping, NamedTuple
 
@@ -35,10 +36,14 @@ class Verdict(NamedTuple):
 
 
 def culprit(places: Mapping[int, Place], world: int) -> Verdict:
-    """The node whose ranks alone are furthest behind. The others wait for them; any other picture tells nobody."""
-    missing = [rank for rank in range(world) if rank not in places]
-    if missing:
-        return Verdict(None, (), f"culprit unknown: no live heartbeat of {_ranks(missing)} of {world}")
+    """The node whose ranks alone are furthest behind. The others wait for them; any other picture tells nobody.
+
+    Every rank in ``places`` is below ``world``; nothing is counted that is not there, however large a job calls its world.
+    """
+    missing = world - len(places)
+    if missing > 0:
+        first = list(islice((rank for rank in range(world) if rank not in places), NAMED))
+        return Verdict(None, (), f"culprit unknown: no live heartbeat of {_ranks(first, missing)} of {world}")
     progress = {place.progress for place in places.values()}
     behind = sorted(rank for rank, place in places.items() if place.progress == min(progress))
     where = places[behind[0]]
@@ -59,7 +64,9 @@ def stragglers(places: Mapping[int, Place]) -> list[int]:
     return sorted(rank for rank, place in places.items() if place.busy > limit)
 
 
-def _ranks(ranks: list[int]) -> str:
+def _ranks(ranks: list[int], count: int | None = None) -> str:
+    """The first of these ranks by name, of so many."""
+    total = len(ranks) if count is None else count
     shown = ", ".join(str(rank) for rank in sorted(ranks)[:NAMED])
-    more = f" and {len(ranks) - NAMED} more" if len(ranks) > NAMED else ""
-    return f"rank {shown}" if len(ranks) == 1 else f"ranks {shown}{more}"
+    more = f" and {total - NAMED} more" if total > NAMED else ""
+    return f"rank {shown}" if total == 1 else f"ranks {shown}{more}"

@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 from typing import NamedTuple
 
 from node_health import note
+from node_health.bounds import TIME, load, string, whole
 from node_health.memory import DIRECTORY
 from node_health.shared import Exchange, SharedDirectory
 from node_health.slurm import Node
@@ -21,6 +23,8 @@ LOCAL = f"{DIRECTORY}/marks"
 FOLDER = "health/marks"
 HOUR = 3600
 DAY = 24 * HOUR
+MOST = 100
+LOCAL_LINE = re.compile(r"([0-9]{1,12}) (\S{1,40})")
 
 
 class Mark(NamedTuple):
@@ -79,8 +83,8 @@ def record(system: System, node: str, shared: SharedDirectory, mark: Mark, histo
 def _local(system: System) -> list[Mark] | None:
     """``None`` on a node that has not learnt its history."""
     text = system.read(LOCAL)
-    rows = [line.split() for line in (text or "").splitlines()]
-    return None if text is None else [Mark(int(row[0]), row[1]) for row in rows if len(row) == 2 and row[0].isdigit()]
+    rows = [LOCAL_LINE.fullmatch(line) for line in (text or "").split("\n")]
+    return None if text is None else [Mark(int(row.group(1)), row.group(2)) for row in rows if row is not None]
 
 
 def _row(mark: Mark) -> str:
@@ -88,9 +92,10 @@ def _row(mark: Mark) -> str:
 
 
 def _parse(text: str) -> list[Mark]:
+    """The last marks in another node's file; none of a text of any other form."""
     try:
-        return [Mark(int(time), str(action)) for time, action in json.loads(text)]
-    except (ValueError, TypeError):
+        return [Mark(whole(time, TIME), string(action, 40)) for time, action in load(text)[-MOST:]]
+    except (ValueError, TypeError, KeyError):
         return []
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from node_health.bounds import load
 from node_health.system import System
 
 DIRECTORY = "/var/lib/hyperpod/health"
 MEMORY = f"{DIRECTORY}/memory.json"
+LIMIT = 1024 * 1024
 
 
 class Memory:
@@ -16,10 +18,7 @@ class Memory:
 
     def __init__(self, system: System) -> None:
         self._system = system
-        try:
-            loaded = json.loads(system.read(MEMORY) or "{}")
-        except ValueError:
-            loaded = {}
+        loaded = load(system.read(MEMORY) or "{}", LIMIT)
         self.values: dict[str, Any] = loaded if isinstance(loaded, dict) else {}
 
     def table(self, name: str) -> dict[str, Any]:
@@ -28,6 +27,11 @@ class Memory:
         if not isinstance(found, dict):
             found = self.values[name] = {}
         return found
+
+    def forget(self) -> None:
+        """Makes it empty, for good: what it holds has made a check fail."""
+        self.values = {}
+        self.save()
 
     def save(self) -> str | None:
         """Why it could not be saved, ``None`` when it was."""

@@ -13,7 +13,9 @@ from urllib.parse import quote, unquote
 PREFIX = "node_health:"
 FAULTS_SHOWN = 8
 MARKS_SHOWN = 8
-NUMBER = re.compile(r"\d{1,12}")
+LONGEST = 8192
+FAULT = 200
+NUMBER = re.compile(r"[0-9]{1,12}")
 
 
 class Note(NamedTuple):
@@ -43,11 +45,11 @@ def is_foreign(extra: str) -> bool:
 
 
 def parse(extra: str) -> Note:
-    """The note in that text; an empty one for any other text."""
-    if not extra.startswith(PREFIX):
+    """The note in that text; an empty one for any other text, and no more of it than a node tells."""
+    if not extra.startswith(PREFIX) or len(extra) > LONGEST:
         return Note()
     values = dict(part.partition("=")[::2] for part in extra[len(PREFIX) :].split(";"))
-    faults = tuple(unquote(fault) for fault in values.get("faults", "").split(",") if fault)
+    faults = tuple(unquote(fault)[:FAULT] for fault in values.get("faults", "").split(",") if fault)
     marks = tuple(int(mark) for mark in values.get("marks", "").split(",") if NUMBER.fullmatch(mark))
-    claim = values.get("claim", "")
-    return Note(faults, marks, unquote(values.get("last", "")), int(claim) if NUMBER.fullmatch(claim) else 0)
+    claim, last = values.get("claim", ""), unquote(values.get("last", ""))[:FAULT]
+    return Note(faults[:FAULTS_SHOWN], marks[-MARKS_SHOWN:], last, int(claim) if NUMBER.fullmatch(claim) else 0)

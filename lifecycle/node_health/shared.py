@@ -1,8 +1,14 @@
-"""The shared directory, touched only by a child with a deadline: it may hang, and then it must not take this program along."""
+"""The cluster's own folder on the shared directory, touched only by a child with a deadline: the file system may hang, and then it
+must not take this program along.
+
+Clusters that share a file system have each a folder of its own, by the cluster's id; a node without one exchanges nothing. All of
+it is root's: see ``shared_child`` for what is believed there.
+"""
 
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,35 +16,51 @@ from node_health.system import PYTHON, System
 
 SECONDS = 5.0
 FOLDER = ".hyperpod"
+CLUSTER = "/var/lib/hyperpod/cluster"
+CLUSTER_ID = re.compile(r"(?!\.)[A-Za-z0-9._-]{1,128}")
 
 
 class Exchange(NamedTuple):
-    """What to do in one go, in this order: write files, remove files, read all files of folders. Paths are relative."""
+    """What to do in one go, in this order: write files, remove files, read files and all files of folders. Paths are relative."""
 
     write: dict[str, str] = {}  # noqa: RUF012
     encoded: dict[str, str] = {}  # noqa: RUF012
     """Like ``write``, of bytes in base64."""
     remove: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
-    owner: int = 0
-    """Who owns the written files and their folders; others than root and that user cannot read them when it is not root."""
+    """Folders."""
+    files: tuple[str, ...] = ()
+    owner: tuple[int, int] | None = None
+    """The user and group of the written files, which nobody else but root can read; root's own unless given."""
 
 
 class SharedDirectory:
-    """``<shared_directory>/.hyperpod`` of the cluster, or none."""
+    """``<shared_directory>/.hyperpod/<cluster>``, or none."""
 
     def __init__(self, system: System, directory: str | None) -> None:
         self._system = system
-        self._directory = None if directory is None else f"{directory}/{FOLDER}"
+        self._directory = directory
         self._blocked = 0
+
+    @property
+    def configured(self) -> bool:
+        return self._directory is not None
+
+    @property
+    def problem(self) -> str | None:
+        """Why nothing is ever exchanged, ``None`` when that is as configured or nothing is wrong."""
+        if self._directory is None or self._cluster is not None:
+            return None
+        return f"{CLUSTER}: holds no id of a cluster, so nothing is exchanged on {self._directory}; run the node's setup again"
 
     def exchange(self, wanted: Exchange, seconds: float = SECONDS) -> dict[str, str] | None:
         """The files that were read, by relative path; ``None`` when the directory is lost, does not answer or refuses."""
-        if self._directory is None or not self._is_mounted(self._directory) or self._is_blocked():
+        cluster = self._cluster
+        if self._directory is None or cluster is None or not self._is_mounted(self._directory) or self._is_blocked():
             return None
         program = str(Path(__file__).with_name("shared_child.py"))
-        request = json.dumps({"directory": self._directory, **wanted._asdict()})
-        result = self._system.run([PYTHON, "-S", program], seconds, request)
+        request = json.dumps({"directory": self._directory, "way": [FOLDER, cluster], **wanted._asdict()})
+        result = self._system.run([PYTHON, "-I", "-S", "-B", program], seconds, request)
         self._blocked = result.pid
         if result.code != 0:
             return None
@@ -48,11 +70,16 @@ class SharedDirectory:
             return None
         return answer if isinstance(answer, dict) else None
 
+    @property
+    def _cluster(self) -> str | None:
+        text = (self._system.read(CLUSTER) or "").strip()
+        return text if CLUSTER_ID.fullmatch(text) else None
+
     def _is_mounted(self, directory: str) -> bool:
-        """Whether something is mounted above it; what is written into the empty folder of a lost mount nobody shares."""
+        """Whether something is mounted there or above; what is written into the empty folder of a lost mount nobody shares."""
         fields = [line.split(" ") for line in (self._system.read("/proc/self/mounts") or "").splitlines()]
         places = [field[1].replace("\\040", " ") for field in fields if len(field) > 1]
-        return any(place != "/" and directory.startswith(f"{place}/") for place in places)
+        return any(place != "/" and f"{directory}/".startswith(f"{place}/") for place in places)
 
     def _is_blocked(self) -> bool:
         """Whether the last child is still in the kernel: another one would only join it."""

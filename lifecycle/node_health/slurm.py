@@ -86,9 +86,12 @@ class Slurm:
             return parse_pids(result.output).get(step, set())
         return set() if any(sign in result.output + result.error for sign in NO_STEPS) else None
 
-    def steps(self) -> dict[str, set[int]]:
-        """The processes of every step on this node, as far as Slurm tells."""
-        return parse_pids(self._system.run(["scontrol", "listpids"], SECONDS).output)
+    def steps(self) -> dict[str, set[int]] | None:
+        """The processes of every step on this node, ``None`` when Slurm does not tell."""
+        result = self._system.run(["scontrol", "listpids"], SECONDS)
+        if result.code == 0:
+            return parse_pids(result.output)
+        return {} if any(sign in result.output + result.error for sign in NO_STEPS) else None
 
     def _show(self, *what: str) -> list[Node] | None:
         result = self._system.run(["scontrol", "--oneliner", "show", *what], SECONDS)

@@ -1,66 +1,85 @@
 """Stack dumps of a rank that hangs, taken before anything is killed: Python's frames, the kernel's, and NCCL's Flight Recorder.
 
+A child that is the rank's user asks the process and reads its files; root reads ``/proc`` only. py-spy, where it is installed,
+runs as that user too: where the kernel forbids him to look into his own processes (Yama's ``ptrace_scope`` of 1 or more, as on
+Ubuntu), the job's own heartbeat answers instead. Root would see more, but would parse the memory of a stranger's process.
+
 Paths are those of the node: a Flight Recorder that writes within a container is found only where its folder is mounted alike.
 """
 
 from __future__ import annotations
 
+import json
+import re
+import signal
 from pathlib import Path
 from typing import NamedTuple
 
-from node_health.beats import Beat
-from node_health.heartbeat import DIRECTORY
-from node_health.system import PYTHON, System
+from node_trust.as_user import Identity
 
-SECONDS = 20.0
+from node_health.beats import Beat
+from node_health.bounds import load, page, shown
+from node_health.heartbeat import DIRECTORY, DUMP_SIGNAL
+from node_health.system import System
+
+CHILD = str(Path(__file__).with_name("rank_child.py"))
+SECONDS = 30.0
+PY_SPY_SECONDS = 10.0
 SIGNAL_SECONDS = 3.0
-PAUSE_SECONDS = 0.2
 THREADS = 64
+STACKS_LIMIT = 256 * 1024
+ANSWER_LIMIT = 24 * 1024 * 1024
+BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
+IDS = re.compile(r"^Uid:\s+(\d+)\s+(\d+)\s+(\d+).*\nGid:\s+(\d+)\s+(\d+)", re.MULTILINE)
+GROUPS = re.compile(r"^Groups:([ \t\d]*)$", re.MULTILINE)
 
 
 class Dump(NamedTuple):
-    """``flight`` is the Flight Recorder's file in base64, empty where there is none."""
+    """``owner`` is the rank's user, ``None`` when the process is gone; ``flight`` is the Flight Recorder's file in base64."""
 
     text: str
-    flight: str
+    flight: str = ""
+    owner: Identity | None = None
 
 
 def dump(system: System, step: str, beat: Beat) -> Dump:
     """What one rank is doing."""
-    python = _py_spy(system, beat) or _faulthandler(system, step, beat)
-    return Dump(
-        f"rank {beat.rank}, process {beat.pid}\n\n{python}\n\n{_kernel(system, beat.pid)}\n", _flight_recorder(system, beat)
-    )
+    owner = identity(system, beat.pid)
+    answer = {} if owner is None else _ask(system, owner, step, beat)
+    stacks, flight = str(answer.get("stacks", "no Python stacks: the process is gone")), str(answer.get("flight", ""))
+    text = f"rank {beat.rank}, process {beat.pid}\n\n{page(stacks, STACKS_LIMIT)}\n\n{_kernel(system, beat.pid)}\n"
+    return Dump(text, flight if BASE64.fullmatch(flight) else "", owner)
 
 
-def _py_spy(system: System, beat: Beat) -> str:
-    program = system.find("py-spy")
-    if program is None:
-        return ""
-    result = system.run([program, "dump", "--nonblocking", "--pid", str(beat.pid)], SECONDS)
-    return result.output if result.code == 0 else ""
+def identity(system: System, pid: int) -> Identity | None:
+    """Whose process it is, from the kernel; ``None`` when it is gone, or is more than one user."""
+    text = system.read(f"/proc/{pid}/status") or ""
+    ids, groups = IDS.search(text), GROUPS.search(text)
+    if ids is None or groups is None or len({ids.group(1), ids.group(2), ids.group(3)}) > 1:
+        return None
+    return Identity(int(ids.group(1)), int(ids.group(4)), tuple(int(group) for group in groups.group(1).split()))
 
 
-def _faulthandler(system: System, step: str, beat: Beat) -> str:
-    """The stacks that the job's own heartbeat prints at its signal; without a handler the signal would kill, so it is not sent."""
-    path = f"{DIRECTORY}/{step}/{beat.rank}.stack"
-    if not catches(system, beat.pid, beat.signal):
-        return "no Python stacks: py-spy is not installed, and the process handles no dump signal"
-    before = system.read(path) or ""
-    system.kill(beat.pid, beat.signal)
-    deadline = system.monotonic() + SIGNAL_SECONDS
-    text = shown = ""
-    while system.monotonic() < deadline:
-        system.sleep(PAUSE_SECONDS)
-        shown, text = text, (system.read(path) or "")[len(before) :]
-        if text and text == shown:
-            return text
-    return text or "no Python stacks: the process did not answer its dump signal, so it is stopped or deep in the kernel"
+def _ask(system: System, owner: Identity, step: str, beat: Beat) -> dict[str, object]:
+    number = signal.SIGRTMIN + DUMP_SIGNAL
+    asked = {
+        "pid": beat.pid,
+        "py_spy": system.find("py-spy"),
+        "py_spy_seconds": PY_SPY_SECONDS,
+        "signal": number if catches(system, beat.pid, number) else 0,
+        "signal_seconds": SIGNAL_SECONDS,
+        "stack": f"{DIRECTORY}/{step}/{beat.rank}.stack",
+        "flight_pipe": f"{beat.flight_pipe}{beat.rank}.pipe" if beat.flight_pipe else "",
+        "flight_dump": f"{beat.flight_dump}{beat.rank}" if beat.flight_dump else "",
+    }
+    result = system.run_as(owner, [CHILD, json.dumps(asked)], SECONDS, ANSWER_LIMIT)
+    answer = load(result.output, ANSWER_LIMIT) if result.code == 0 else None
+    return answer if isinstance(answer, dict) else {"stacks": f"no Python stacks: {result.last_line}"}
 
 
 def catches(system: System, pid: int, number: int) -> bool:
     """Whether the process has a handler for that signal."""
-    for line in (system.read(f"/proc/{pid}/status") or "").splitlines():
+    for line in (system.read(f"/proc/{pid}/status") or "").split("\n"):
         if line.startswith("SigCgt:"):
             return bool(int(line.split()[1], 16) >> (number - 1) & 1)
     return False
@@ -70,20 +89,9 @@ def _kernel(system: System, pid: int) -> str:
     lines = []
     for thread in system.names(f"/proc/{pid}/task")[:THREADS]:
         base = f"/proc/{pid}/task/{thread}"
-        name = (system.read(f"{base}/comm") or "").strip()
+        name = shown((system.read(f"{base}/comm") or "").strip())
         state = (system.read(f"{base}/stat") or "").rpartition(")")[2].split()[:1]
         waits = (system.read(f"{base}/wchan") or "").strip()
         lines.append(f"thread {thread} {name}: state {''.join(state)}, waits in {waits or '?'}")
         lines += [f"    {frame}" for frame in (system.read(f"{base}/stack") or "").splitlines()]
     return "\n".join(lines)
-
-
-def _flight_recorder(system: System, beat: Beat) -> str:
-    """Asks for a dump through the pipe and waits for the file, in a child: both may be on a file system that hangs."""
-    if not beat.flight_dump:
-        return ""
-    pipe = f"{beat.flight_pipe}{beat.rank}.pipe" if beat.flight_pipe else ""
-    program = str(Path(__file__).with_name("flight_child.py"))
-    command = [PYTHON, "-S", program, pipe, f"{beat.flight_dump}{beat.rank}", str(beat.owner)]
-    result = system.run(command, SECONDS)
-    return result.output.strip() if result.code == 0 else ""

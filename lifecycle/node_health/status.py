@@ -2,42 +2,55 @@
 
 from __future__ import annotations
 
-import json
 import time
-from typing import Any
+from typing import Any, Callable
 
+from node_health.bounds import load, shown
 from node_health.check import REPORT
 from node_health.marks import LOCAL
 from node_health.system import System
 from node_health.watch import REPORT as HANG_REPORT
 
 MARKS_SHOWN = 5
+LIMIT = 1024 * 1024
 
 
 def table(system: System) -> str:
-    """The table; of a node that has not checked itself yet, a sentence."""
-    report = _load(system, REPORT)
-    lines = [_head(system, report)]
-    rows = [(str(found[0]), str(found[2] or "note"), str(found[1])) for found in report.get("findings", [])]
-    lines += _aligned([("FAULT", "ASKS FOR", "DETAIL"), *rows]) if rows else []
-    if rows:
-        lines.append(f"decision: {report.get('action') or 'no mark'}: {report.get('why', '')}")
-    for step, state in sorted(_load(system, HANG_REPORT).items()):
-        lines.append(f"step {step}: {_step(state)}")
-    marks = (system.read(LOCAL) or "").splitlines()[-MARKS_SHOWN:]
-    lines += [f"marked {_moment(int(mark.split()[0]))} {mark.split()[1]}" for mark in marks if len(mark.split()) == 2]
-    return "\n".join(lines) + "\n"
+    """The table; of a node that has not checked itself yet, a sentence. What others named is shown, not obeyed by the terminal."""
+    lines = [*_part(system, REPORT, _found), *_part(system, HANG_REPORT, _steps)]
+    marks = [line.split() for line in (system.read(LOCAL) or "").split("\n")]
+    lines += [f"marked {_moment(int(mark[0]))} {mark[1]}" for mark in marks if len(mark) == 2 and mark[0].isdecimal()][
+        -MARKS_SHOWN:
+    ]
+    return "".join(f"{shown(line)}\n" for line in lines)
 
 
-def _head(system: System, report: dict[str, Any]) -> str:
+def _part(system: System, path: str, lines: Callable[[System, dict[str, Any]], list[str]]) -> list[str]:
+    loaded = load(system.read(path) or "{}", LIMIT)
+    try:
+        return lines(system, loaded)
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
+        return [f"{path}: is damaged; the next check writes it anew"]
+
+
+def _found(system: System, report: dict[str, Any]) -> list[str]:
     if not report:
-        return "this node has not checked itself yet"
+        return ["this node has not checked itself yet"]
     age = int(system.now() - report["time"])
-    return f"{len(report['findings']) or 'no'} faults, checked {age} s ago"
+    rows = [(shown(found[0]), shown(found[2] or "note"), shown(found[1])) for found in report["findings"]]
+    lines = [f"{len(rows) or 'no'} faults, checked {age} s ago"]
+    if rows:
+        lines += _aligned([("FAULT", "ASKS FOR", "DETAIL"), *rows])
+        lines.append(f"decision: {report['action'] or 'no mark'}: {report['why']}")
+    return lines
+
+
+def _steps(system: System, steps: dict[str, Any]) -> list[str]:
+    return [f"step {step}: {_step(state)}" for step, state in sorted(steps.items())]
 
 
 def _step(state: dict[str, Any]) -> str:
-    words = [f"{len(state['ranks'])} ranks", "hung" if state["hung"] else "moving"]
+    words = [f"{len(state['ranks'])} of {state['world']} ranks here", "hung" if state["hung"] else "moving"]
     if state["stragglers"]:
         words.append("stragglers " + ", ".join(str(rank) for rank in state["stragglers"]))
     return ", ".join([*words, *filter(None, [state["decided"]])])
@@ -50,11 +63,3 @@ def _aligned(rows: list[tuple[str, str, str]]) -> list[str]:
 
 def _moment(seconds: int) -> str:
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
-
-
-def _load(system: System, path: str) -> dict[str, Any]:
-    try:
-        loaded = json.loads(system.read(path) or "{}")
-    except ValueError:
-        return {}
-    return loaded if isinstance(loaded, dict) else {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import os
+import re
 import shutil
 import signal
 import stat
@@ -12,14 +13,21 @@ import subprocess
 import sys
 import tempfile
 import time
+from itertools import islice
 from pathlib import Path
 from typing import ContextManager, Iterator, NamedTuple, Protocol, Sequence
+
+from node_trust.as_user import Identity, Limits, python, run_as_user
+from node_trust.folder import Folder
 
 LIMIT = 16 * 1024 * 1024
 LOCK_PAUSE_SECONDS = 0.1
 SEARCH = "/opt/slurm/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/aws/neuron/bin"
 PYTHON = sys.executable or "python3"
 """slurmd runs its programs without a PATH, and then Python does not know where it is."""
+REMOVE = "import shutil, sys; shutil.rmtree(sys.argv[1], ignore_errors=True)"
+REMOVE_SECONDS = 2.0
+USER_MEMORY = 1024 * 1024 * 1024
 
 
 class Result(NamedTuple):
@@ -36,7 +44,7 @@ class Result(NamedTuple):
 
     @property
     def last_line(self) -> str:
-        lines = [line.strip() for line in (self.output + "\n" + self.error).splitlines() if line.strip()]
+        lines = [line.strip() for line in (self.output + "\n" + self.error).split("\n") if line.strip()]
         return lines[-1] if lines else ""
 
 
@@ -49,13 +57,24 @@ class Space(NamedTuple):
     inodes: int
 
 
+class UserFile(NamedTuple):
+    """A small file in a user's folder, and the user whose it is."""
+
+    text: str
+    owner: int
+
+
 class System(Protocol):
     def run(self, command: Sequence[str], seconds: float, text: str = "") -> Result: ...
     def find(self, program: str) -> str | None: ...
     def read(self, path: str) -> str | None: ...
-    def write(self, path: str, text: str) -> None: ...
+    def write(self, path: str, text: str, mode: int = 0o644) -> None: ...
     def append(self, path: str, text: str) -> None: ...
-    def remove(self, directory: str) -> None: ...
+    def remove(self, path: str) -> None: ...
+    def user_names(self, directory: str, count: int) -> list[str]: ...
+    def user_files(self, directory: str, names: re.Pattern[str], count: int, size: int) -> dict[str, UserFile]: ...
+    def remove_as_owner(self, directory: str, name: str) -> None: ...
+    def run_as(self, identity: Identity, program: Sequence[str], seconds: float, output: int) -> Result: ...
     def open_directory(self, path: str) -> None: ...
     def names(self, directory: str) -> list[str]: ...
     def status(self, path: str) -> os.stat_result | None: ...
@@ -110,15 +129,16 @@ class LocalSystem:
         finally:
             os.close(descriptor)
 
-    def write(self, path: str, text: str) -> None:
-        """Replaces the file as a whole."""
+    def write(self, path: str, text: str, mode: int = 0o644) -> None:
+        """Replaces the file as a whole; folders that are missing are made, and closed to others when the file is."""
         target = Path(path)
-        target.parent.mkdir(parents=True, exist_ok=True)
+        for folder in reversed(target.parents):
+            folder.mkdir(mode=0o755 if mode & 0o044 else 0o700, exist_ok=True)
         descriptor, name = tempfile.mkstemp(dir=str(target.parent), prefix=f".{target.name}.")
         try:
             with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
                 stream.write(text)
-            Path(name).chmod(0o644)
+                os.fchmod(stream.fileno(), mode)
             Path(name).replace(target)
         except OSError:
             Path(name).unlink()
@@ -132,13 +152,51 @@ class LocalSystem:
         finally:
             os.close(descriptor)
 
-    def remove(self, directory: str) -> None:
-        shutil.rmtree(directory, ignore_errors=True)
+    def remove(self, path: str) -> None:
+        shutil.rmtree(path, ignore_errors=True)
+
+    def user_names(self, directory: str, count: int) -> list[str]:
+        """The first names in a folder where users make what they like, in no order."""
+        try:
+            with Folder.open(directory, checked=False) as folder, os.scandir(folder.descriptor) as entries:
+                return [entry.name for entry in islice(entries, count)]
+        except OSError:
+            return []
+
+    def user_files(self, directory: str, names: re.Pattern[str], count: int, size: int) -> dict[str, UserFile]:
+        """Files of those names in a user's folder, in order, that are the user's own too; none of a folder that others write to.
+
+        What is larger, or no regular file, is left out. No more than ``count`` are read, of no more names than four times that.
+        """
+        parent, _, last = directory.rpartition("/")
+        try:
+            with Folder.open(parent, checked=False) as above, above.enter(last) as folder:
+                owner = os.fstat(folder.descriptor).st_uid
+                folder.check(owner)
+                found = [name for name in folder.names(4 * count) if names.fullmatch(name)]
+                return dict(_user_files(folder, sorted(found, key=int)[:count], size, owner))
+        except OSError:
+            return {}
+
+    def remove_as_owner(self, directory: str, name: str) -> None:
+        """Removes a folder as its owner, for as long as that may take and no longer."""
+        status = self.status(f"{directory}/{name}")
+        if status is not None and stat.S_ISDIR(status.st_mode):
+            owner = Identity(status.st_uid, status.st_gid)
+            run_as_user(owner, python("-c", REMOVE, name), limits=Limits(seconds=REMOVE_SECONDS), folder=directory)
+
+    def run_as(self, identity: Identity, program: Sequence[str], seconds: float, output: int) -> Result:
+        """Runs a program of this package as a user, within limits; its output is a stranger's."""
+        limits = Limits(seconds=seconds, memory=USER_MEMORY, file_size=output, output=output)
+        answer = run_as_user(identity, python(*program), limits=limits)
+        return Result(answer.code, answer.output.decode("utf-8", "replace"), answer.error, answer.left)
 
     def open_directory(self, path: str) -> None:
-        """A folder in which every user can make files and remove only their own."""
-        Path(path).mkdir(parents=True, exist_ok=True)
-        Path(path).chmod(0o1777)
+        """A folder of root's in which every user can make files and remove only their own, and the way to it."""
+        folder = Path(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        folder.chmod(0o1777)
+        folder.parent.chmod(stat.S_IMODE(folder.parent.stat().st_mode) | 0o111)
 
     def names(self, directory: str) -> list[str]:
         try:
@@ -200,6 +258,12 @@ def _locked(descriptor: int, deadline: float) -> bool:
             time.sleep(LOCK_PAUSE_SECONDS)
         else:
             return True
+
+
+def _user_files(folder: Folder, names: list[str], size: int, owner: int) -> Iterator[tuple[str, UserFile]]:
+    for name in names:
+        with contextlib.suppress(OSError):
+            yield name, UserFile(folder.read(name, size, owners=(owner,)).decode("utf-8", "replace"), owner)
 
 
 def _drain(descriptor: int) -> str:

@@ -1,35 +1,36 @@
-"""The hang detector of one node: reads local heartbeats, exchanges aggregates, dumps stacks, and marks this node when it lags.
+"""The hang detector of one node: reads local heartbeats, exchanges what they say, dumps stacks, and marks this node when it lags.
 
 A node marks only itself. It waits until every node of the step has dumped its ranks, looks again, marks, and only then kills its
 tasks of that step, so that the step fails and the job resumes elsewhere. Where the culprit cannot be told it reports and kills
 nothing, and neither where the mark is refused; it then asks again later.
+
+What it reads is a job's doing: whatever goes wrong in one step is logged, and the others are looked at all the same.
 """
 
 from __future__ import annotations
 
 import json
 import signal
-from concurrent.futures import ThreadPoolExecutor
 
-from node_health import aggregate
+from node_health import aggregate, beats, dumping, picture, summary
 from node_health.aggregate import STALE_POLLS, Aggregate, Peers
-from node_health.beats import Beat, live_steps
+from node_health.beats import Beat, Leftovers
 from node_health.finding import REPLACE, Finding
-from node_health.hang import Place, Verdict, culprit, stragglers
+from node_health.hang import Verdict
 from node_health.heartbeat import DIRECTORY
 from node_health.log import log
 from node_health.marking import Marker
 from node_health.memory import DIRECTORY as STATE
+from node_health.picture import Picture
 from node_health.settings import Settings
 from node_health.shared import Exchange, SharedDirectory
 from node_health.slurm import Slurm
-from node_health.stacks import Dump, dump
+from node_health.summary import Leadership, Summary
 from node_health.system import System
 
 REPORT = f"{STATE}/hang.json"
-HANGS = "hang"
-LOCAL_HANGS = "/var/log/hyperpod/hang"
 DUMPS_SECONDS = 120.0
+LEADER_SECONDS = 20.0
 LONGEST_POLL_SECONDS = 30.0
 POLLS_PER_HANG = 10
 
@@ -37,27 +38,25 @@ POLLS_PER_HANG = 10
 class StepWatch:
     """What is known of one live step between two polls."""
 
-    def __init__(self, patience: int) -> None:
+    def __init__(self, node: str, patience: int) -> None:
         self.peers = Peers(patience)
+        self.leadership = Leadership(node, patience)
         self.number = 0
-        self.vector: tuple[object, ...] = ()
+        self.seen: tuple[str, str] | None = None
         self.since = 0.0
         self.hung_since: float | None = None
         self.dumped = False
         self.decided = ""
         self.asked: float | None = None
-        self.places: dict[int, Place] = {}
-        self.others: list[Aggregate] = []
-        self.slow: list[int] = []
+        self.own: Aggregate | None = None
+        self.slow = ""
 
-    def look(self, own: Aggregate, others: list[Aggregate], now: float) -> float:
-        """Takes in the new picture. Returns for how many seconds, by this node's clock, no rank of it has moved."""
-        same = [other for other in others if (other.restart, other.world) == (own.restart, own.world)]
-        self.others = self.peers.update([other for other in same if other.node != own.node])
-        self.places = {rank: place for other in (*self.others, own) for rank, place in other.ranks.items()}
-        seen = tuple(sorted((rank, place.progress, place.paused) for rank, place in self.places.items()))
-        if seen != self.vector:
-            self.vector, self.since = seen, now
+    def look(self, own: Aggregate, found: Picture, now: float) -> float:
+        """Takes in the new picture. Returns for how many seconds, by this node's clock, no rank has moved, least of all its own."""
+        self.own = own
+        seen = (found.digest, picture.draw([own], own.world).digest)
+        if seen != self.seen:
+            self.seen, self.since = seen, now
             self.hung_since, self.dumped, self.decided, self.asked = None, False, "", None
         return now - self.since
 
@@ -72,7 +71,9 @@ class Watch:
         self._slurm = Slurm(system, node)
         self._shared = SharedDirectory(system, settings.shared_directory)
         self._marker = Marker(system, settings, self._slurm, self._shared)
+        self._leftovers = Leftovers(system)
         self._steps: dict[str, StepWatch] = {}
+        self._said: dict[str, str] = {}
 
     @property
     def poll_seconds(self) -> float:
@@ -85,66 +86,105 @@ class Watch:
             self._system.sleep(self.poll_seconds)
 
     def poll(self) -> None:
-        """One look at every live step."""
-        steps = live_steps(self._system, self._slurm)
-        ended = [step for step in self._steps if step not in steps]
+        """One look at every live step. When Slurm does not tell which those are, nothing is done."""
+        self._say("shared directory", self._shared.problem or "")
+        tasks = self._slurm.steps()
+        if tasks is None:
+            return
+        steps = {step: self._beats(step, pids) for step, pids in tasks.items() if beats.STEP.fullmatch(step)}
+        live = {step: found for step, found in steps.items() if found}
+        ended = [step for step in self._steps if step not in live]
         for step in ended:
-            del self._steps[step]
-            self._shared.exchange(Exchange(remove=(f"{aggregate.FOLDER}/{step}/{self._node}.json",)))
-        for step, beats in steps.items():
-            self._step(step, beats)
-        if steps or ended:
+            self._end(step)
+        for step, found in live.items():
+            self._guarded(step, found)
+        self._leftovers.remove(steps)
+        if live or ended:
             self._report()
 
-    def _step(self, step: str, beats: dict[int, Beat]) -> None:
-        watch = self._steps.setdefault(step, StepWatch(max(STALE_POLLS, int(DUMPS_SECONDS / self.poll_seconds))))
+    def _beats(self, step: str, pids: set[int]) -> dict[int, Beat]:
+        try:
+            return beats.of_step(self._system, step, pids)
+        except Exception as error:
+            self._say(step, f"its heartbeats cannot be read: {type(error).__name__}: {error}")
+            return {}
+
+    def _guarded(self, step: str, found: dict[int, Beat]) -> None:
+        try:
+            self._step(step, found)
+        except Exception as error:
+            self._say(step, f"cannot be watched: {type(error).__name__}: {error}")
+
+    def _say(self, what: str, text: str) -> None:
+        """Logs what is new."""
+        if text and self._said.get(what) != text:
+            log(self._system, f"{what}: {text}")
+        self._said[what] = text
+
+    def _end(self, step: str) -> None:
+        led = self._steps.pop(step).leadership.led > 0
+        self._said.pop(step, None)
+        own, leaders = f"{aggregate.FOLDER}/{step}/{self._node}.json", f"{summary.FOLDER}/{step}.json"
+        self._shared.exchange(Exchange(remove=(own, leaders) if led else (own,)))
+
+    def _step(self, step: str, found: dict[int, Beat]) -> None:
+        watch = self._steps.setdefault(step, StepWatch(self._node, max(STALE_POLLS, int(DUMPS_SECONDS / self.poll_seconds))))
         watch.number += 1
-        own = aggregate.of_beats(self._node, beats, watch.number, watch.dumped)
-        still = watch.look(own, self._exchange(step, own), self._system.monotonic())
-        self._straggle(step, watch)
-        if still < self._settings.hang_seconds or any(place.paused for place in watch.places.values()):
+        own = aggregate.of_beats(self._node, found, watch.number, watch.dumped)
+        seen = self._picture(step, watch, own)
+        still = watch.look(own, seen, self._system.monotonic())
+        self._straggle(step, watch, seen)
+        if still < self._settings.hang_seconds or seen.paused:
             return
-        verdict = culprit(watch.places, own.world)
         if watch.hung_since is None:
             watch.hung_since = self._system.monotonic()
-            log(self._system, f"step {step} has not moved for {still:.0f} s: {verdict.why}")
-            self._dump(step, watch, beats, verdict)
-        elif verdict.node == self._node and self._may_ask(watch) and self._all_dumped(watch):
-            self._mark(step, watch, verdict)
+            log(self._system, f"step {step} has not moved for {still:.0f} s: {seen.verdict.why}")
+            dumps = dumping.take(self._system, step, found)
+            dumping.keep(self._system, self._shared, f"{step}.{own.restart}/{self._node}", seen.verdict.why, dumps)
+            watch.dumped = True
+        elif self._lags(seen.verdict, own) and self._may_ask(watch) and self._all_dumped(watch, seen):
+            self._mark(step, watch, seen.verdict)
 
-    def _exchange(self, step: str, own: Aggregate) -> list[Aggregate]:
-        """Writes the node's aggregate and reads the others'. A step within one node needs none."""
+    def _picture(self, step: str, watch: StepWatch, own: Aggregate) -> Picture:
+        """Of the whole step where the node leads or has a leader; else, and of a step within one node, of its own ranks."""
+        alone = picture.draw([own], own.world)
         if len(own.ranks) == own.world:
-            return []
+            return alone
+        path = f"{summary.FOLDER}/{step}.json"
+        wanted = Exchange(write={f"{aggregate.FOLDER}/{step}/{self._node}.json": str(own)}, files=(path,))
+        answer = self._shared.exchange(wanted)
+        if answer is None:
+            return alone
+        told = summary.parse(answer.get(path, ""))
+        same = told if told is not None and (told.restart, told.world) == (own.restart, own.world) else None
+        lowest = min(own.ranks)
+        believed = watch.leadership.follow(same, lowest, lowest // len(own.ranks))
+        if believed is not None:
+            return believed.picture
+        return self._lead(step, watch, own) if watch.leadership.led else alone
+
+    def _lead(self, step: str, watch: StepWatch, own: Aggregate) -> Picture:
+        """Draws the picture from all nodes' files, each believed only under its own node's name, and tells it to them."""
         folder = f"{aggregate.FOLDER}/{step}"
-        answer = self._shared.exchange(Exchange(write={f"{folder}/{self._node}.json": str(own)}, read=(folder,)))
-        found = [aggregate.parse(text) for text in (answer or {}).values()]
-        return [other for other in found if other is not None]
+        answer = self._shared.exchange(Exchange(read=(folder,)), LEADER_SECONDS) or {}
+        found = [aggregate.parse(text) for text in answer.values()]
+        same = [one for one in found if one is not None and (one.restart, one.world) == (own.restart, own.world)]
+        others = watch.peers.update([one for one in same if one.node != own.node and f"{folder}/{one.node}.json" in answer])
+        drawn = picture.draw([*others, own], own.world)
+        if watch.leadership.publishes:
+            told = Summary(self._node, min(own.ranks), own.restart, watch.number, own.world, drawn)
+            self._shared.exchange(Exchange(write={f"{summary.FOLDER}/{step}.json": str(told)}))
+        return drawn
 
-    def _dump(self, step: str, watch: StepWatch, beats: dict[int, Beat], verdict: Verdict) -> None:
-        with ThreadPoolExecutor(max_workers=len(beats)) as pool:
-            taken = pool.map(lambda beat: dump(self._system, step, beat), beats.values())
-            dumps = dict(zip(beats, taken))
-        first = next(iter(beats.values()))
-        folder = f"{step}.{first.restart}/{self._node}"
-        texts = {"verdict.txt": verdict.why + "\n", **{f"rank-{rank}.txt": found.text for rank, found in dumps.items()}}
-        try:
-            for name, text in texts.items():
-                self._system.write(f"{LOCAL_HANGS}/{folder}/{name}", text)
-        except OSError as error:
-            log(self._system, f"{LOCAL_HANGS}/{folder}: {error.strerror}")
-        self._share(f"{HANGS}/{folder}", texts, dumps, first.owner)
-        watch.dumped = True
+    def _lags(self, verdict: Verdict, own: Aggregate) -> bool:
+        """Whether the verdict names this node, and what it says of it is so."""
+        lowest = min(place.progress for place in own.ranks.values())
+        behind = {rank for rank, place in own.ranks.items() if place.progress == lowest}
+        return verdict.node == self._node and set(verdict.ranks) == behind
 
-    def _share(self, folder: str, texts: dict[str, str], dumps: dict[int, Dump], owner: int) -> None:
-        encoded = {f"{folder}/rank-{rank}.flight": found.flight for rank, found in dumps.items() if found.flight}
-        wanted = Exchange(write={f"{folder}/{name}": text for name, text in texts.items()}, encoded=encoded, owner=owner)
-        if self._settings.shared_directory is not None and self._shared.exchange(wanted, DUMPS_SECONDS / 4) is None:
-            log(self._system, f"the dumps stay in {LOCAL_HANGS}: {self._settings.shared_directory} does not take them")
-
-    def _all_dumped(self, watch: StepWatch) -> bool:
+    def _all_dumped(self, watch: StepWatch, seen: Picture) -> bool:
         waited = self._system.monotonic() - (watch.hung_since or 0.0)
-        return waited > DUMPS_SECONDS or all(other.dumped for other in watch.others)
+        return waited > DUMPS_SECONDS or seen.dumped
 
     def _may_ask(self, watch: StepWatch) -> bool:
         """At once, and again when a refusal has had time to pass."""
@@ -163,22 +203,23 @@ class Watch:
         for pid in sorted(self._slurm.tasks(step) or ()):
             self._system.kill(pid, signal.SIGKILL)
 
-    def _straggle(self, step: str, watch: StepWatch) -> None:
-        slow = stragglers(watch.places)
-        if slow != watch.slow:
-            watch.slow = slow
-            seconds = ", ".join(f"rank {rank} on {watch.places[rank].node} {watch.places[rank].busy:.3f} s" for rank in slow)
-            log(self._system, f"step {step}: stragglers: {seconds or 'none any more'}")
+    def _straggle(self, step: str, watch: StepWatch, seen: Picture) -> None:
+        ranks = ", ".join(str(one.rank) for one in seen.slow)
+        if ranks != watch.slow:
+            watch.slow = ranks
+            log(self._system, f"step {step}: stragglers: {', '.join(map(str, seen.slow)) or 'none any more'}")
 
     def _report(self) -> None:
         document = {
             step: {
-                "ranks": {str(rank): [place.node, str(place)] for rank, place in sorted(watch.places.items())},
+                "ranks": {str(rank): [place.node, str(place)] for rank, place in sorted(watch.own.ranks.items())},
+                "world": watch.own.world,
                 "hung": watch.hung_since is not None,
                 "decided": watch.decided,
-                "stragglers": watch.slow,
+                "stragglers": [int(rank) for rank in watch.slow.split(", ") if rank],
             }
             for step, watch in self._steps.items()
+            if watch.own is not None
         }
         try:
             self._system.write(REPORT, json.dumps(document))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import stat
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -12,7 +13,9 @@ from collections.abc import Callable, Iterator, Sequence
 from node_health.finding import ACTIONS
 from node_health.heartbeat import DIRECTORY, HEADER_BYTES
 from node_health.settings import Settings
-from node_health.system import Result, Space
+from node_health.shared import CLUSTER
+from node_health.system import Result, Space, UserFile
+from node_trust.as_user import Identity
 
 SETTINGS = Settings(enabled=True, shared_directory="/fsx", mounts=("/fsx",), interval_seconds=60, hang_seconds=100)
 MOUNTS = "/dev/root / ext4 rw,errors=remount-ro 0 0\n10.1.0.9@tcp:/abcd /fsx lustre rw,flock 0 0\n"
@@ -26,6 +29,7 @@ class Machine:
         self.cluster = cluster
         self.name = name
         self.files: dict[str, str] = {"/proc/self/mounts": MOUNTS, "/proc/sys/kernel/random/boot_id": f"boot of {name}\n"}
+        self.files[CLUSTER] = "c1\n"
         self.modes: dict[str, int] = {}
         self.owners: dict[str, int] = {}
         self.programs: dict[str, Callable[[Sequence[str], str], Result]] = {}
@@ -54,16 +58,31 @@ class Machine:
     def read(self, path: str) -> str | None:
         return self.files.get(path)
 
-    def write(self, path: str, text: str) -> None:
+    def write(self, path: str, text: str, mode: int = 0o644) -> None:
         self.files[path] = text
+        self.modes[path] = stat.S_IFREG | mode
         self.events.append(f"write {path}")
 
     def append(self, path: str, text: str) -> None:
         self.files[path] = self.files.get(path, "") + text
 
-    def remove(self, directory: str) -> None:
-        for path in [path for path in self.files if path.startswith(f"{directory}/")]:
-            del self.files[path]
+    def remove(self, path: str) -> None:
+        for found in [found for found in self.files if found.startswith(f"{path}/")]:
+            del self.files[found]
+
+    def user_names(self, directory: str, count: int) -> list[str]:
+        return self.names(directory)[:count]
+
+    def user_files(self, directory: str, names: re.Pattern[str], count: int, size: int) -> dict[str, UserFile]:
+        found = {name: f"{directory}/{name}" for name in self.names(directory) if names.fullmatch(name)}
+        return {name: UserFile(self.files[path], self.owners.get(path, 0)) for name, path in found.items()}
+
+    def remove_as_owner(self, directory: str, name: str) -> None:
+        self.remove(f"{directory}/{name}")
+
+    def run_as(self, identity: Identity, program: Sequence[str], seconds: float, output: int) -> Result:
+        self.commands.append(list(program))
+        return Result(0, json.dumps({"stacks": "in stand_still", "flight": ""}))
 
     def open_directory(self, path: str) -> None:
         self.events.append(f"open {path}")
@@ -124,6 +143,7 @@ class Machine:
         for rank in ranks:
             self.files[f"/proc/{1000 + rank}/stat"] = f"{1000 + rank} (python) S " + " ".join(["0"] * 18 + ["77", "0"])
             self.owners[f"/proc/{1000 + rank}"] = 0
+            self.files[f"/proc/{1000 + rank}/status"] = "Name:\tpython\nUid:\t0\t0\t0\t0\nGid:\t0\t0\t0\t0\nGroups:\t0 \n"
         self.pids[step] = {1000 + rank for rank in ranks}
 
 
@@ -137,6 +157,8 @@ class Cluster:
         self.files: dict[str, str] = {}
         self.shared_lost = False
         self.down = False
+        self.operations: dict[str, int] = dict.fromkeys(names, 0)
+        """On files of the shared directory, by node: writes, removals, reads and lists."""
         self.reasons: list[tuple[str, str]] = []
 
     def __getitem__(self, name: str) -> Machine:
@@ -167,8 +189,12 @@ class Cluster:
             machine.events += [f"share {name}" for name in request[kind]]
         for name in request["remove"]:
             self.files.pop(name, None)
-        folders = tuple(f"{name}/" for name in request["read"])
-        return Result(0, json.dumps({name: text for name, text in self.files.items() if name.startswith(folders)}))
+        found = {name: self.files[name] for name in request["files"] if name in self.files}
+        for folder in request["read"]:
+            found.update({name: text for name, text in self.files.items() if name.startswith(f"{folder}/")})
+        asked = [len(request[kind]) for kind in ("write", "encoded", "remove", "files", "read")]
+        self.operations[machine.name] = self.operations.get(machine.name, 0) + sum(asked) + len(set(found) - set(request["files"]))
+        return Result(0, json.dumps(found))
 
     def _line(self, name: str) -> str:
         node = self.nodes[name]

@@ -254,13 +254,13 @@ def test_an_ended_step_takes_its_aggregate_along(job: Job) -> None:
     for machine in job.cluster.machines.values():
         machine.pids.clear()
     job.poll()
-    assert not any(name.startswith("heartbeat/") for name in job.cluster.files)
+    assert not any(name.startswith(("heartbeat/", "summary/")) for name in job.cluster.files)
 
 
 def test_when_slurm_does_not_tell_its_tasks_beats_are_kept_and_nothing_is_done(job: Job, monkeypatch: pytest.MonkeyPatch) -> None:
     job.beat(11, 10, 11, 11)
     for watch in job.watches.values():
-        monkeypatch.setattr(watch._slurm, "tasks", lambda step: None)
+        monkeypatch.setattr(watch._slurm, "steps", lambda: None)
     job.poll(40)
     assert job.cluster.reasons == []
     assert f"{DIRECTORY}/{STEP}/1" in job.cluster["w1"].files

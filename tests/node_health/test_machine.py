@@ -16,8 +16,9 @@ import pytest
 from node_health import beats, stacks
 from node_health.checks.context import process_start
 from node_health.heartbeat import HEADER_BYTES, Heartbeat
-from node_health.shared import Exchange, SharedDirectory
+from node_health.shared import CLUSTER, Exchange, SharedDirectory
 from node_health.system import LocalSystem
+from node_trust.as_user import Identity
 
 from .conftest import LIFECYCLE
 
@@ -97,7 +98,8 @@ class TestSharedDirectory:
     def system(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LocalSystem:
         """This machine, with a file system mounted where the test has its folder."""
         system = LocalSystem()
-        monkeypatch.setattr(system, "read", lambda path: f"/dev/root / ext4 rw 0 0\nfs {tmp_path} lustre rw 0 0\n")
+        files = {"/proc/self/mounts": f"/dev/root / ext4 rw 0 0\nfs {tmp_path} lustre rw 0 0\n", CLUSTER: "c1\n"}
+        monkeypatch.setattr(system, "read", files.get)
         return system
 
     def test_writes_removes_and_reads_in_one_go(self, system: LocalSystem, tmp_path: Path) -> None:
@@ -107,9 +109,10 @@ class TestSharedDirectory:
             write={"a/z.json": "3"}, encoded={"b/f": base64.b64encode(b"\0\xff").decode()}, remove=("a/x.json",), read=("a",)
         )
         assert shared.exchange(wanted) == {"a/y.json": "2", "a/z.json": "3"}
-        assert (tmp_path / ".hyperpod/b/f").read_bytes() == b"\0\xff"
+        assert shared.exchange(Exchange(files=("a/z.json", "a/none.json"))) == {"a/z.json": "3"}
+        assert (tmp_path / ".hyperpod/c1/b/f").read_bytes() == b"\0\xff"
         shared.exchange(Exchange(remove=("a/y.json", "a/z.json", "a/none.json")))
-        assert not (tmp_path / ".hyperpod/a").exists(), "the last file takes the folder along"
+        assert not (tmp_path / ".hyperpod/c1/a").exists(), "the last file takes the folder along"
 
     def test_the_empty_folder_of_a_lost_mount_is_not_written_to(self, tmp_path: Path) -> None:
         assert SharedDirectory(LocalSystem(), str(tmp_path)).exchange(Exchange(write={"a.json": "1"})) is None
@@ -117,6 +120,17 @@ class TestSharedDirectory:
 
     def test_a_folder_that_is_not_there_is_not_made(self, system: LocalSystem, tmp_path: Path) -> None:
         assert SharedDirectory(system, str(tmp_path / "fsx")).exchange(Exchange(write={"a.json": "1"})) is None
+        assert list(tmp_path.iterdir()) == []
+
+    @pytest.mark.parametrize("cluster", [None, "", "..", ".c1", "a/b", "c" * 129])
+    def test_without_a_clusters_id_nothing_is_exchanged(
+        self, system: LocalSystem, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, cluster: str | None
+    ) -> None:
+        files = {"/proc/self/mounts": f"fs {tmp_path} lustre rw 0 0\n", CLUSTER: cluster}
+        monkeypatch.setattr(system, "read", files.get)
+        shared = SharedDirectory(system, str(tmp_path))
+        assert shared.exchange(Exchange(write={"a.json": "1"})) is None
+        assert "holds no id of a cluster" in str(shared.problem)
         assert list(tmp_path.iterdir()) == []
 
     def test_without_a_directory_there_is_no_answer(self, system: LocalSystem) -> None:
@@ -177,41 +191,58 @@ class TestStacks:
             yield child
             child.kill()
 
+    @pytest.fixture
+    def system(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LocalSystem:
+        """This machine without py-spy, with the heartbeats where the test has them."""
+        monkeypatch.setattr(stacks, "DIRECTORY", str(tmp_path))
+        monkeypatch.setattr(LocalSystem, "find", lambda self, program: None)
+        return LocalSystem()
+
     def read(self, tmp_path: Path) -> beats.Beat:
         beat = beats.parse((tmp_path / "7.0/3").read_text(encoding="utf-8"))
         assert beat is not None
         return beat
 
-    def test_the_job_prints_its_stacks_and_lives(
-        self, child: subprocess.Popen[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        monkeypatch.setattr(stacks, "DIRECTORY", str(tmp_path))
-        monkeypatch.setattr(LocalSystem, "find", lambda self, program: None)
-        text = stacks.dump(LocalSystem(), "7.0", self.read(tmp_path)).text
-        assert "in stand_still" in text
-        assert f"thread {child.pid} python" in text
+    def test_the_job_prints_its_stacks_and_lives(self, child: subprocess.Popen[str], tmp_path: Path, system: LocalSystem) -> None:
+        found = stacks.dump(system, "7.0", self.read(tmp_path))
+        assert "in stand_still" in found.text
+        assert f"thread {child.pid} python" in found.text
+        assert found.owner is not None
+        assert found.owner.uid == os.getuid()
         assert child.poll() is None
 
     def test_a_stopped_job_is_told_from_its_kernel_state(
-        self, child: subprocess.Popen[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+        self, child: subprocess.Popen[str], tmp_path: Path, system: LocalSystem, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(stacks, "DIRECTORY", str(tmp_path))
         monkeypatch.setattr(stacks, "SIGNAL_SECONDS", 0.3)
-        monkeypatch.setattr(LocalSystem, "find", lambda self, program: None)
         child.send_signal(signal.SIGSTOP)
-        text = stacks.dump(LocalSystem(), "7.0", self.read(tmp_path)).text
+        text = stacks.dump(system, "7.0", self.read(tmp_path)).text
         assert "did not answer its dump signal" in text
         assert "state T" in text
 
-    def test_a_process_without_a_handler_gets_no_signal(self, child: subprocess.Popen[str], tmp_path: Path) -> None:
-        unhandled = self.read(tmp_path)._replace(signal=signal.SIGRTMIN + 11)
-        assert "handles no dump signal" in stacks._faulthandler(LocalSystem(), "7.0", unhandled)
+    def test_a_process_without_its_file_gets_no_signal(
+        self, child: subprocess.Popen[str], tmp_path: Path, system: LocalSystem
+    ) -> None:
+        (tmp_path / "7.0/3.stack").unlink()
+        assert "handles no dump signal" in stacks.dump(system, "7.0", self.read(tmp_path)).text
         assert child.poll() is None
 
-    def test_py_spy_is_preferred(self, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_a_process_without_a_handler_gets_no_signal(
+        self, child: subprocess.Popen[str], tmp_path: Path, system: LocalSystem, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(stacks, "DUMP_SIGNAL", 11)
+        assert "handles no dump signal" in stacks.dump(system, "7.0", self.read(tmp_path)).text
+        assert child.poll() is None
+
+    def test_py_spy_is_preferred(
+        self, child: subprocess.Popen[str], tmp_path: Path, system: LocalSystem, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.setattr(LocalSystem, "find", lambda self, program: "/bin/echo")
-        beat = beats.Beat(4, 0, 0, 1, 0, 44, "", "", False, 0, 0.0)
-        assert "dump --nonblocking --pid 4" in stacks.dump(LocalSystem(), "7.0", beat).text
+        assert f"dump --nonblocking --pid {child.pid}" in stacks.dump(system, "7.0", self.read(tmp_path)).text
+
+    def test_a_process_that_is_gone_is_nobodys(self, system: LocalSystem) -> None:
+        beat = beats.Beat(2**22, 1, 0, 1, 0, "", "", False, 0, 0.0)
+        assert stacks.dump(system, "7.0", beat).owner is None
 
 
 class TestFlightRecorder:
@@ -219,9 +250,12 @@ class TestFlightRecorder:
 
     RECORDER = "import sys; open(sys.argv[1]).readline(); open(sys.argv[2], 'wb').write(bytes(range(256)))"
 
-    def dump(self, tmp_path: Path, owner: int) -> bytes:
-        beat = beats.Beat(1, 0, 3, 8, 0, 44, str(tmp_path / "pipe_"), str(tmp_path / "trace_"), False, 0, 0.0, owner)
-        return base64.b64decode(stacks._flight_recorder(LocalSystem(), beat))
+    def dump(self, tmp_path: Path) -> bytes:
+        paths = {"flight_pipe": str(tmp_path / "pipe_3.pipe"), "flight_dump": str(tmp_path / "trace_3")}
+        asked = {"pid": 1, "py_spy": None, "signal": 0, "stack": "", **paths}
+        me = Identity(os.getuid(), os.getgid(), tuple(os.getgroups()))
+        result = LocalSystem().run_as(me, [stacks.CHILD, json.dumps(asked)], 20, 1024 * 1024)
+        return base64.b64decode(json.loads(result.output)["flight"])
 
     def test_the_pipe_asks_for_the_file(self, tmp_path: Path) -> None:
         pipe = tmp_path / "pipe_3.pipe"
@@ -229,26 +263,22 @@ class TestFlightRecorder:
         command = [sys.executable, "-c", self.RECORDER, str(pipe), str(tmp_path / "trace_3")]
         holder = os.open(pipe, os.O_RDWR)  # the recorder's end is open before anybody writes
         with subprocess.Popen(command):  # noqa: S603
-            content = self.dump(tmp_path, os.getuid())
+            content = self.dump(tmp_path)
         os.close(holder)
         assert content == bytes(range(256))
 
     def test_without_a_pipe_the_watchdogs_file_is_taken(self, tmp_path: Path) -> None:
         (tmp_path / "trace_3").write_bytes(b"earlier")
-        assert self.dump(tmp_path, os.getuid()) == b"earlier"
-
-    def test_a_file_of_another_user_is_not_read(self, tmp_path: Path) -> None:
-        (tmp_path / "trace_3").write_bytes(b"secret")
-        assert self.dump(tmp_path, os.getuid() + 1) == b""
+        assert self.dump(tmp_path) == b"earlier"
 
     def test_a_link_is_not_followed(self, tmp_path: Path) -> None:
         (tmp_path / "secret").write_bytes(b"secret")
         (tmp_path / "trace_3").symlink_to(tmp_path / "secret")
-        assert self.dump(tmp_path, os.getuid()) == b""
+        assert self.dump(tmp_path) == b""
 
     def test_a_pipe_that_is_a_file_is_not_written_to(self, tmp_path: Path) -> None:
         (tmp_path / "pipe_3.pipe").write_bytes(b"mine")
-        assert self.dump(tmp_path, os.getuid()) == b""
+        assert self.dump(tmp_path) == b""
         assert (tmp_path / "pipe_3.pipe").read_bytes() == b"mine"
 
 
@@ -257,7 +287,8 @@ class TestProgram:
 
     @pytest.fixture
     def opt(self, tmp_path: Path) -> Path:
-        shutil.copytree(LIFECYCLE / "node_health", tmp_path / "node_health", ignore=shutil.ignore_patterns("__pycache__"))
+        for package in ("node_health", "node_trust"):
+            shutil.copytree(LIFECYCLE / package, tmp_path / package, ignore=shutil.ignore_patterns("__pycache__"))
         (tmp_path / "config.json").write_text(json.dumps({"version": 1, "software": {}}), encoding="utf-8")
         return tmp_path
 

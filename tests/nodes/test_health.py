@@ -13,7 +13,7 @@ import pytest
 
 from hyperpod_constructs.local.nodes import File, Image, NodeSpec, Rig, VirtualNode
 from hyperpod_constructs.local.nodes.doubles.health_agent import HealthAgent
-from tests.nodes.configuration import LIFECYCLE, WAIT_SECONDS, configuration
+from tests.nodes.configuration import CLUSTER_FOLDER, LIFECYCLE, WAIT_SECONDS, configuration
 from tests.nodes.conftest import await_true
 
 INTERVAL, HANG = 2, 6
@@ -80,7 +80,7 @@ def workers(rig: Rig) -> Iterator[list[VirtualNode]]:
     controller = rig.controller
     controller.run(["scancel", "--partition=training"])
     for node in rig.group("workers"):
-        forget = f"{CHECKS}/* {STATE} /fsx/.hyperpod/health"
+        forget = f"{CHECKS}/* {STATE} /fsx/{CLUSTER_FOLDER}/health"
         node.run(["sh", "-euc", f"mountpoint -q /fsx || mount /fsx; rm -rf {forget}; systemctl restart {DETECTOR}"])
         controller.run(["scontrol", "update", f"NodeName={node.name}", "Extra="])
         if "Reason=" in show(rig, node):
@@ -219,7 +219,7 @@ def test_without_node_recovery_faults_are_only_reported(rig: Rig, workers: list[
 
 
 def test_a_rank_that_hangs_is_named_and_its_step_resumes_on_a_new_node(rig: Rig, submit: Callable[..., Path]) -> None:
-    output, dumps = submit(1), rig.shared / ".hyperpod/hang"
+    output, dumps = submit(1), rig.shared / CLUSTER_FOLDER / "hang"
     await_true(lambda: beat_of(rig, 1) is not None)
     stale = beat_of(rig, 1)
     await_true(lambda: marked(rig) != [])
@@ -246,7 +246,7 @@ def test_a_rank_that_hangs_is_named_and_its_step_resumes_on_a_new_node(rig: Rig,
 
 def test_a_hang_whose_culprit_cannot_be_told_replaces_nobody(rig: Rig, submit: Callable[..., Path]) -> None:
     workers = rig.group("workers")
-    dumps = rig.shared / ".hyperpod/hang"
+    dumps = rig.shared / CLUSTER_FOLDER / "hang"
     shutil.rmtree(dumps, ignore_errors=True)
     submit(1, 2)
     await_true(lambda: len(list(dumps.glob("*/*/rank-*.txt"))) == 3)

@@ -9,6 +9,7 @@ import pytest
 from hyperpod_constructs.local.nodes import File
 from hyperpod_constructs.local.nodes.doubles.health_agent import HealthAgent
 from tests.examples.jobs import Pace, assert_undisturbed
+from tests.nodes.configuration import CLUSTER_FOLDER
 from tests.nodes.training import CHECKS, Training, complete_without_power, kill, ranks, replaced, stop_between_steps
 
 Records = list[dict[str, Any]]
@@ -55,9 +56,10 @@ def test_hanging_rank_is_found_and_its_node_replaced(training: Training, undistu
 
     assert_undisturbed(records, undisturbed)
     assert "Retrying step. Attempt number: 1" in job.text
-    verdicts = [path.read_text() for path in (training.rig.shared / ".hyperpod/hang").rglob("verdict.txt")]
+    dumps = training.rig.shared / CLUSTER_FOLDER / "hang"
+    verdicts = [path.read_text() for path in dumps.rglob("verdict.txt")]
     assert {f"rank 1 on {worker.name} lag" in verdict for verdict in verdicts} == {True}
-    stacks = [path.read_text() for path in (training.rig.shared / ".hyperpod/hang").rglob("rank-0.txt")]
+    stacks = [path.read_text() for path in dumps.rglob("rank-0.txt")]
     assert ["train_ddp.py" in stack for stack in stacks] == [True]
 
 

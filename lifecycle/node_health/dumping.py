@@ -1,0 +1,74 @@
+"""Takes the dumps of a hang and keeps them: on the node for root, on the shared directory for the job's user, and for nobody else.
+
+A hang is a stranger's doing, so there is an end to its ranks, bytes and seconds: meanwhile no other step is looked at.
+"""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Mapping
+
+from node_health.beats import Beat
+from node_health.bounds import shown
+from node_health.log import log
+from node_health.shared import Exchange, SharedDirectory
+from node_health.stacks import Dump, dump
+from node_health.system import System
+
+FOLDER = "hang"
+LOCAL = "/var/log/hyperpod/hang"
+LOCAL_KEPT = 20
+PRIVATE = 0o600
+WORKERS = 8
+TAKING_SECONDS = 60.0
+SHARING_SECONDS = 30.0
+FLIGHTS_LIMIT = 64 * 1024 * 1024
+
+
+def take(system: System, step: str, beats: Mapping[int, Beat]) -> dict[int, Dump]:
+    """The dumps by rank, each taken or with the reason why not."""
+    deadline = system.monotonic() + TAKING_SECONDS
+
+    def one(beat: Beat) -> Dump:
+        if system.monotonic() >= deadline:
+            return Dump(f"rank {beat.rank}, process {beat.pid}: no time was left to take its dump\n")
+        return dump(system, step, beat)
+
+    with ThreadPoolExecutor(max_workers=min(len(beats), WORKERS)) as pool:
+        return dict(zip(beats, pool.map(one, beats.values())))
+
+
+def keep(system: System, shared: SharedDirectory, folder: str, verdict: str, dumps: Mapping[int, Dump]) -> None:
+    """Writes the dumps below ``folder``, which names the step, its attempt and the node."""
+    texts = {"verdict.txt": shown(verdict) + "\n", **{f"rank-{rank}.txt": found.text for rank, found in dumps.items()}}
+    try:
+        for name, text in texts.items():
+            system.write(f"{LOCAL}/{folder}/{name}", text, PRIVATE)
+        _forget(system)
+    except OSError as error:
+        log(system, f"{LOCAL}/{folder}: {error.strerror}")
+    if shared.configured and shared.exchange(_for_user(folder, texts, dumps), SHARING_SECONDS) is None:
+        log(system, f"the dumps stay in {LOCAL}: the shared directory does not take them")
+
+
+def _for_user(folder: str, texts: Mapping[str, str], dumps: Mapping[int, Dump]) -> Exchange:
+    """All ranks of a step are of one user; where nobody can be told, the dumps stay root's."""
+    owner = next((found.owner for found in dumps.values() if found.owner is not None), None)
+    encoded, left = {}, FLIGHTS_LIMIT
+    for rank, found in dumps.items():
+        left -= len(found.flight)
+        if found.flight and left >= 0:
+            encoded[f"{FOLDER}/{folder}/rank-{rank}.flight"] = found.flight
+    written = {f"{FOLDER}/{folder}/{name}": text for name, text in texts.items()}
+    return Exchange(write=written, encoded=encoded, owner=None if owner is None else (owner.uid, owner.gid))
+
+
+def _forget(system: System) -> None:
+    """Removes the oldest dumps on the node, by the numbers of their jobs."""
+    for name in sorted(system.names(LOCAL), key=_job)[:-LOCAL_KEPT]:
+        system.remove(f"{LOCAL}/{name}")
+
+
+def _job(name: str) -> tuple[int, str]:
+    job = name.partition(".")[0]
+    return int(job) if job.isdecimal() else 0, name
