@@ -28,6 +28,11 @@ def printable_lines(text: str) -> str:
     return "\n".join(printable(line) for line in text.split("\n"))
 
 
+def encodable(text: str) -> str:
+    """A text for JSON, whose strings hold any character but half of a surrogate pair: the name of a file can have one."""
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
 def _visible(text: str) -> str:
     if text.isprintable():
         return text

@@ -47,7 +47,8 @@ def check(paths: Sequence[Path], *, form: FindingFormat, fail_on: FailOn) -> Non
         model = load(paths)
         acknowledged = [one for path in paths if path.is_dir() for one in acknowledged_in(path)]
         findings = findings_of(model, acknowledged)
-    _print(findings, model, form)
+    with usable_input():
+        _print(findings, model, form)
     if any(fail_on is FailOn.WARNING or str(finding.level) == fail_on for finding in findings):
         raise typer.Exit(FOUND)
 

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, ParamSpec
 
 import typer
 
+from hyperpod_constructs._printable import printable, printable_lines
+
 # A check or a plan printed as JSON needs no rich, and is faster without it.
 if TYPE_CHECKING:
     from rich.console import Console
@@ -39,7 +41,7 @@ def _console(*, stderr: bool) -> Console:
 
 def say(text: str = "", *, style: str | None = None) -> None:
     """Print one line that is never folded, so that a copied command stays whole."""
-    stdout().print(text, style=style, soft_wrap=True)
+    stdout().print(printable(text), style=style, soft_wrap=True)
 
 
 def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
@@ -53,7 +55,7 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for column in columns:
         drawn.add_column(column, overflow="fold")
     for row in rows:
-        drawn.add_row(*row)
+        drawn.add_row(*map(printable, row))
     out.print(drawn)
 
 
@@ -78,18 +80,19 @@ def reported(command: Callable[_P, None]) -> Callable[_P, None]:
         except KeyboardInterrupt:
             _fail("interrupted; what was started may still be running", 130)
         except Exception as error:
-            if not _is_aws_error(error):
+            if not is_aws_error(error):
                 raise
             _fail(f"AWS answered: {error}", 1)
 
     return guarded
 
 
-def _is_aws_error(error: Exception) -> bool:
+def is_aws_error(error: Exception) -> bool:
+    """Whether AWS refused something, or could not be asked."""
     botocore = sys.modules.get("botocore.exceptions")
     return botocore is not None and isinstance(error, (botocore.BotoCoreError, botocore.ClientError))
 
 
 def _fail(message: str, code: int) -> None:
-    _console(stderr=True).print(f"hyperpod: {message}", style="red", soft_wrap=True)
+    _console(stderr=True).print(printable_lines(f"hyperpod: {message}"), style="red", soft_wrap=True)
     raise typer.Exit(code)

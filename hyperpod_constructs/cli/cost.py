@@ -26,10 +26,11 @@ def cost(paths: Sequence[Path], *, form: Format, prices: Path | None) -> None:
 
     with usable_input(), progress("reading"):
         estimate = model_cost(load(paths), read_prices(prices))
-    if form is Format.JSON:
-        typer.echo(json.dumps(as_json(estimate), indent=2))
-    else:
-        _print(estimate)
+    with usable_input():
+        if form is Format.JSON:
+            typer.echo(json.dumps(as_json(estimate), indent=2))
+        else:
+            _print(estimate)
 
 
 def as_json(estimate: CostEstimate) -> dict[str, object]:

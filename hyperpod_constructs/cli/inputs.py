@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from hyperpod_constructs.cli.console import CliError
+from hyperpod_constructs._printable import printable
+from hyperpod_constructs.cli.console import CliError, is_aws_error
 
 if TYPE_CHECKING:
     from hyperpod_constructs.prices import Prices
@@ -28,15 +29,27 @@ class Format(StrEnum):
 
 @contextmanager
 def usable_input() -> Iterator[None]:
-    """Report what cannot be read, or makes no sense, and end the command with exit code 2."""
+    """Report what cannot be read, or makes no sense, and end the command with exit code 2; a mistake of the library too."""
     from hyperpod_constructs.prices import PriceFileError
     from hyperpod_constructs.rules.template.errors import TemplateError
 
     try:
         yield
     except (CliError, PriceFileError, TemplateError) as error:
-        typer.secho(f"hyperpod: {error}", fg="red", err=True)
-        raise typer.Exit(UNUSABLE) from None
+        raise _unusable(str(error)) from None
+    except (typer.Abort, typer.Exit, BrokenPipeError):
+        raise
+    except Exception as error:
+        if is_aws_error(error):
+            raise
+        from hyperpod_constructs.rules.failure import explained
+
+        raise _unusable(f"this input cannot be judged, by a mistake of hyperpod: {explained(error)}; report it") from None
+
+
+def _unusable(message: str) -> typer.Exit:
+    typer.secho(printable(f"hyperpod: {message}"), fg="red", err=True)
+    return typer.Exit(UNUSABLE)
 
 
 @contextmanager
@@ -47,7 +60,7 @@ def progress(title: str) -> Iterator[None]:
         return
     from rich.console import Console
 
-    with Console(stderr=True).status(title):
+    with Console(stderr=True).status(printable(title)):
         yield
 
 

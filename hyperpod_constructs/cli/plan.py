@@ -14,10 +14,11 @@ from typing import TYPE_CHECKING
 
 import typer
 
+from hyperpod_constructs._printable import printable
 from hyperpod_constructs.cli.console import CliError, say, stdout
 from hyperpod_constructs.cli.cost import say_unpriced
 from hyperpod_constructs.cli.inputs import Format, progress, read_prices, usable_input
-from hyperpod_constructs.cli.tables import differing, numbered_table, paragraph, shortened
+from hyperpod_constructs.cli.tables import Cell, differing, numbered_table, paragraph, shortened
 from hyperpod_constructs.cli.target import Target, TargetName
 
 if TYPE_CHECKING:
@@ -55,7 +56,7 @@ def plan_deployed(
         models = deployed_models(target, stacks, chosen)
     if new is None:
         written = datetime.fromtimestamp(_manifest(chosen).stat().st_mtime).astimezone()
-        typer.echo(f"new: {chosen}, synthesized {written:%Y-%m-%d %H:%M:%S %Z}", err=True)
+        typer.echo(printable(f"new: {chosen}, synthesized {written:%Y-%m-%d %H:%M:%S %Z}"), err=True)
     _report(*models, form=form, prices=prices)
 
 
@@ -77,10 +78,11 @@ def _report(old: Model, new: Model, *, form: Format, prices: Path | None) -> Non
     with usable_input(), progress("comparing"):
         found = compute(old, new)
         cost = cost_change(old, new, found, read_prices(prices))
-    if form is Format.JSON:
-        typer.echo(json.dumps(_json(found, cost), indent=2))
-    else:
-        _print(found, cost)
+    with usable_input():
+        if form is Format.JSON:
+            typer.echo(json.dumps(_json(found, cost), indent=2))
+        else:
+            _print(found, cost)
     raise typer.Exit(found.exit_code)
 
 
@@ -151,8 +153,8 @@ def _cost(change: ResourceCost | None, rows: int) -> str:
     return f"{change} in all" if rows > 1 else str(change)
 
 
-def _stacked(name: str, property: str, change: str) -> str:
-    return f"{name}\n  {property}: {change}" if property else f"{name}: {change}"
+def _stacked(name: str, property: str, change: str) -> Cell:
+    return (name, f"  {property}: {change}") if property else f"{name}: {change}"
 
 
 def _name(row: PlanRow) -> str:

@@ -6,12 +6,17 @@ import json
 import textwrap
 from collections.abc import Sequence
 
+from hyperpod_constructs._printable import printable
 from hyperpod_constructs.cli.console import say, stdout
 
 _LONGEST_VALUE = 40
 
 
-def numbered_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, numbers: int, whole: int = 0) -> None:
+Cell = str | tuple[str, ...]
+"""What stands in a table: a line, or some."""
+
+
+def numbered_table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, numbers: int, whole: int = 0) -> None:
     """Print rows under their column names; the first `whole` and the last `numbers` columns keep their width, the latter end at
     the right."""
     from rich.box import SIMPLE_HEAD
@@ -26,8 +31,12 @@ def numbered_table(columns: Sequence[str], rows: Sequence[Sequence[str]], *, num
         else:
             drawn.add_column(column, justify="right", no_wrap=True)
     for row in rows:
-        drawn.add_row(*row)
+        drawn.add_row(*(_cell(cell) for cell in row))
     out.print(drawn)
+
+
+def _cell(cell: Cell) -> str:
+    return printable(cell) if isinstance(cell, str) else "\n".join(map(printable, cell))
 
 
 def paragraph(text: str, *, indent: str = "", hanging: str = "", style: str | None = None) -> None:
@@ -40,7 +49,7 @@ def paragraph(text: str, *, indent: str = "", hanging: str = "", style: str | No
     wrapper = textwrap.TextWrapper(
         out.width, initial_indent=indent, subsequent_indent=hanging, break_on_hyphens=False, break_long_words=False
     )
-    for line in wrapper.wrap(text) or [indent]:
+    for line in wrapper.wrap(printable(text)) or [indent]:
         say(line, style=style)
 
 

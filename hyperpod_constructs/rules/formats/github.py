@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from hyperpod_constructs._printable import printable
 from hyperpod_constructs.rules.finding import Finding
 from hyperpod_constructs.rules.formats.places import Places, counted
 from hyperpod_constructs.rules.template.model import Model
@@ -23,13 +24,14 @@ def _commands(findings: Sequence[Finding], places: Places) -> Iterator[str]:
         place = places.of(finding)
         properties = {} if place is None else {"file": place.uri, "line": str(place.line)}
         properties["title"] = f"{finding.rule} {finding.construct or finding.resource}"
-        listed = ",".join(f"{key}={_escaped(value, ':,')}" for key, value in properties.items())
+        listed = ",".join(f"{key}={_escaped(printable(value), ':,')}" for key, value in properties.items())
         yield f"::{finding.level} {listed}::{_escaped(_message(finding))}"
 
 
 def _message(finding: Finding) -> str:
     at = f"{finding.path}: " if finding.path else ""
-    return f"{at}{described(finding)}\nfix: {finding.fix}\nsource: {finding.source}"
+    lines = (f"{at}{described(finding)}", f"fix: {finding.fix}", f"source: {finding.source}")
+    return "\n".join(map(printable, lines))
 
 
 def _escaped(text: str, more: str = "") -> str:

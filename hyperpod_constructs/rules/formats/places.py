@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
+from hyperpod_constructs._printable import encodable
 from hyperpod_constructs.rules.finding import Finding
+from hyperpod_constructs.rules.template.loading import read_text
 from hyperpod_constructs.rules.template.model import Model, Template
+
+_RESOURCES = re.compile(r"""[\s{]*["']?(Resources)["']?\s*:""")
+_KEY = re.compile(r"""\s*["']?([^\s"':]+)["']?\s*:""")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,7 +28,7 @@ class Place:
     def uri(self) -> str:
         """The file, relative to the current directory where it is below it; else the whole ``file:`` URI."""
         try:
-            return self.file.resolve().relative_to(Path.cwd()).as_posix()
+            return encodable(self.file.resolve().relative_to(Path.cwd()).as_posix())
         except ValueError:
             return self.file.resolve().as_uri()
 
@@ -52,16 +57,18 @@ class _Lines:
         self._file = file
 
     def of(self, logical_id: str) -> int:
-        """The first line behind ``Resources`` with this key, else the first of the file."""
-        pattern = re.compile(rf"""\s*["']?{re.escape(logical_id)}["']?\s*:""")
-        resources = re.compile(r"""[\s{]*["']?Resources["']?\s*:""")
-        start = next((number for number, line in self._numbered if resources.match(line)), 0)
-        return next((number for number, line in self._numbered if number > start and pattern.match(line)), start or 1)
+        """The first line behind ``Resources`` with this key, else that of ``Resources``, else the first of the file."""
+        return self._keys.get(logical_id, self._keys.get("", 1))
 
     @cached_property
-    def _numbered(self) -> tuple[tuple[int, str], ...]:
-        text = self._file.read_text(encoding="utf-8-sig")
-        return tuple(enumerate(text.splitlines(), start=1))
+    def _keys(self) -> Mapping[str, int]:
+        """The lines by the key with which they begin, in one pass; that of ``Resources`` by the empty text."""
+        found: dict[str, int] = {}
+        for number, line in enumerate(read_text(self._file).split("\n"), start=1):
+            begins = _KEY.match(line) if found else _RESOURCES.match(line)
+            if begins is not None:
+                found.setdefault(begins[1] if found else "", number)
+        return found
 
 
 def _file(template: Template | None) -> Path | None:
