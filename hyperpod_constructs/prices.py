@@ -7,7 +7,6 @@ unknown then; :class:`Prices` takes a user's own instead.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -286,10 +285,14 @@ class Prices:
 
         Raises PriceFileError for a file that is missing, is no JSON object, has another key, or a price that is no number.
         """
+        from hyperpod_constructs.rules.template.errors import TemplateError
+        from hyperpod_constructs.rules.template.files import read_text
+        from hyperpod_constructs.rules.template.loading import parsed_json
+
         try:
-            document = json.loads(path.read_text("utf-8"))
-        except (OSError, RecursionError, ValueError) as error:
-            raise PriceFileError(f"{path}: cannot be read as JSON: {error}") from error
+            document = parsed_json(read_text(path))
+        except TemplateError as error:
+            raise PriceFileError(f"{path}: cannot be read as JSON: {error.message}") from error
         if not isinstance(document, dict):
             raise PriceFileError(f'{path}: a file of prices is a JSON object, such as {{"nat_gateway_hour": 0.048}}')
         known = {item.name for item in fields(cls)}

@@ -46,6 +46,7 @@ PRESETS: Mapping[str, Settings] = {
 }
 
 _DEFAULT_PRESET = "announcement"
+_MOST_DIGITS = 9
 
 
 def read_settings(context: Mapping[str, Any]) -> Settings:
@@ -99,7 +100,7 @@ def _text(key: str, value: Any) -> str:
 def _whole_number(minimum: int, example: int) -> Callable[[str, Any], int]:
     def read(key: str, value: Any) -> int:
         text = str(value).strip()
-        if isinstance(value, bool) or not text.isdecimal() or int(text) < minimum:
+        if isinstance(value, bool) or not text.isdecimal() or len(text) > _MOST_DIGITS or int(text) < minimum:
             raise SettingError(
                 f"context key {key!r}: {value!r} is not a whole number of {minimum} or more; write -c {key}={example}"
             )

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from hyperpod_constructs.rules.template.errors import TemplateError
+from hyperpod_constructs.rules.template.files import is_file
 from hyperpod_constructs.rules.template.loading import documents_of
 from hyperpod_constructs.rules.template.model import Model
 
@@ -17,7 +18,7 @@ def previous_model(path: Path, new: Model) -> Model:
     :raises TemplateError: if the path cannot be read, or has no stack of the new model: nothing could be compared then.
     """
     documents = documents_of([path])
-    if path.is_file() and len(new.roots) > 1:
+    if is_file(path) and len(new.roots) > 1:
         names = _names_of(path, new)
         documents = [replace(document, name=name) for document in documents for name in names] or documents
     alone = len(documents) == 1 and len(new.roots) == 1

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from hyperpod_constructs.rules.acknowledgement import Acknowledgement
 from hyperpod_constructs.rules.template.errors import TemplateError
-from hyperpod_constructs.rules.template.loading import parsed_json, read_text
+from hyperpod_constructs.rules.template.files import inside, is_file, read_text
+from hyperpod_constructs.rules.template.loading import parsed_json
 
 PLUGIN = "hyperpod"
 """The name of the validation plug-in: what an id to be acknowledged in the CDK begins with."""
@@ -21,10 +22,10 @@ def acknowledged_in(assembly: Path) -> Iterator[Acknowledgement]:
     :raises TemplateError: if the report is no JSON.
     """
     file = assembly / _REPORT
-    if not file.is_file():
+    if not is_file(file):
         return
     try:
-        report = parsed_json(read_text(file))
+        report = parsed_json(read_text(inside(assembly, file, assembly)))
     except TemplateError as error:
         raise error.at(file) from error
     for plugin in _dicts(report, "pluginReports"):

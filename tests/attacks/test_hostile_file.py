@@ -1,233 +1,353 @@
-"""Whoever writes a template, an assembly or the context of an app: no rule goes silent, nothing hangs, no file beside is read."""
+"""Whoever writes a template, an assembly or prices: no file hangs a command, takes it to another file, or speaks in its name."""
 
 from __future__ import annotations
 
 import json
 import os
-import subprocess
-import sys
-from collections.abc import Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from aws_cdk import App, Stack
-from aws_cdk import aws_iam as iam
+from typer.testing import CliRunner, Result
 
-from hyperpod_constructs import ExecutionRole
+from hyperpod_constructs._printable import printable, printable_lines
+from hyperpod_constructs.cli.main import app
 from hyperpod_constructs.rules import rule as engine
-from hyperpod_constructs.rules.finding import Finding, Hit, Level
-from hyperpod_constructs.rules.rule import Check, Rule, check, load_catalogue
-from hyperpod_constructs.rules.template.model import Model
+from hyperpod_constructs.rules.rule import check, load_catalogue
+from hyperpod_constructs.rules.template.errors import TemplateError
+from hyperpod_constructs.rules.template.loading import parsed_json
+from hyperpod_constructs.rules.template.model import Model, load
+from hyperpod_constructs.rules.template.yaml_reading import parsed
+from tests.attacks.test_silenced_rules import a_rule, every_x, raises
 from tests.rules.templates import model_of
 
-BROKEN = "HP-TST-001"
-APP = """
-from aws_cdk import App, Stack
-from hyperpod_constructs import ClusterNetwork
-app = App()
-ClusterNetwork(Stack(app, "Stack"), "Network", availability_zone_id="usw2-az4")
-app.synth()
-"""
-MODEL = model_of("Resources: {A: {Type: X}, B: {Type: X}}")
+EMPTY = '{"Resources": {}}'
+STACK = {"type": "aws:cloudformation:stack", "properties": {"templateFile": "S.template.json"}}
 
 
-def a_rule(check: Check, id: str = BROKEN) -> Rule:
-    return Rule(id=id, level=Level.WARNING, title="t", why="w", fix="f", source="s", allowed="a", silences=(), check=check)
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, list(map(str, arguments)))
 
 
-def every_x(model: Model) -> Iterator[Hit]:
-    for resource in model.resources("X"):
-        yield Hit(resource, (), f"{resource.logical_id} is an X")
+def refused(result: Result) -> str:
+    """The one sentence of a command that cannot use its input."""
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith("hyperpod: ")
+    assert result.stderr.count("\n") == 1
+    return result.stderr
 
 
-def raises(error: BaseException) -> Check:
-    def check(model: Model) -> Iterator[Hit]:
-        yield from every_x(model)
-        raise error
-
-    return check
-
-
-def yields(*hits: Any) -> Check:
-    return lambda model: iter(hits)
+def assembly(folder: Path, artifacts: dict[str, Any] | None = None, **files: str) -> Path:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "manifest.json").write_text(json.dumps({"artifacts": {"S": STACK} if artifacts is None else artifacts}))
+    (folder / "S.template.json").write_text(files.pop("template", EMPTY))
+    for name, text in files.items():
+        (folder / name).write_text(text)
+    return folder
 
 
-def recurses(model: Model) -> Iterator[Hit]:
-    yield from recurses(model)
+def stage(directory: str) -> dict[str, Any]:
+    return {"type": "cdk:cloud-assembly", "properties": {"directoryName": directory}}
 
 
-def never_ends(model: Model) -> Iterator[Hit]:
-    while True:
-        yield from every_x(model)
+def nested(**resource: Any) -> str:
+    return json.dumps({"Resources": {"N": {"Type": "AWS::CloudFormation::Stack", **resource}}})
 
 
-class NoTextError(Exception):
-    def __str__(self) -> str:
-        raise RuntimeError("no text")
+def a_pipe(path: Path) -> Path:
+    os.mkfifo(path)
+    return path
 
 
-A = MODEL.resources()[0]
-BROKEN_RULES: dict[str, tuple[Check, str]] = {
-    "raises": (raises(KeyError("InstanceGroups")), r"KeyError: 'InstanceGroups' \(at .*test_hostile_file\.py:\d+, in check\)"),
-    "recurses": (recurses, "RecursionError: maximum recursion depth exceeded"),
-    "takes all memory": (raises(MemoryError()), "MemoryError: "),
-    "ends the program": (raises(SystemExit(0)), "SystemExit: 0"),
-    "raises what has no text": (raises(NoTextError()), "NoTextError: its text cannot be shown"),
-    "raises a novel": (raises(ValueError("x" * 10_000)), r"ValueError: x{500}…"),
-    "returns nothing": (lambda model: None, "TypeError: 'NoneType' object is not iterable"),  # type: ignore[arg-type,return-value]
-    "yields a text": (yields("HP-NET-001"), "TypeError: it yielded str, which is no Hit"),
-    "yields no text": (yields(Hit(A, (), None)), "TypeError: it yielded a Hit whose text is no text"),  # type: ignore[arg-type]
-    "yields no resource": (yields(Hit(None, (), "x")), "TypeError: it yielded a Hit whose resource"),  # type: ignore[arg-type]
-    "covers a list": (yields(Hit(A, (), "x", covers=([],))), "TypeError: it yielded a Hit whose resource"),  # type: ignore[arg-type]
-    "yields no path": (yields(Hit(A, 7, "x")), "TypeError: "),  # type: ignore[arg-type]
-    "never ends": (never_ends, r"OverflowError: it found more than 10,000 mistakes"),
+def a_large_file(path: Path) -> Path:
+    with path.open("wb") as file:
+        file.truncate(30_000_000)
+    return path
+
+
+NO_FILES: dict[str, tuple[Callable[[Path], Path], str]] = {
+    "a pipe without a writer": (lambda folder: a_pipe(folder / "t.json"), "no plain file"),
+    "a device": (lambda folder: Path("/dev/zero"), "no plain file"),
+    "a large file": (lambda folder: a_large_file(folder / "t.json"), "larger than 20 MB"),
+    "a name that is too long": (lambda folder: Path("x" * 5000), "cannot be read: File name too long"),
+    "a circle of links": (lambda folder: a_circle_of_links(folder), "cannot be read: Too many levels of symbolic links"),
 }
 
 
-@pytest.mark.parametrize("broken", BROKEN_RULES)
-def test_a_rule_that_fails_costs_only_itself(broken: str) -> None:
-    function, message = BROKEN_RULES[broken]
-    failed, *others = check(MODEL, rules=[a_rule(function), a_rule(every_x, "HP-TST-002")])
-    assert (failed.rule, failed.level, failed.fatal) == (BROKEN, Level.ERROR, True)
-    with pytest.raises(AssertionError, match=message):
-        raise AssertionError(failed.message)
-    assert [finding.resource for finding in others if finding.rule == "HP-TST-002"] == ["A", "B"]
+def a_circle_of_links(folder: Path) -> Path:
+    (folder / "t.json").symlink_to(folder / "t.json")
+    return folder / "t.json"
 
 
-def test_what_a_rule_found_before_it_failed_is_not_lost() -> None:
-    found = check(MODEL, rules=[a_rule(raises(KeyError()))])
-    assert [finding.resource for finding in found] == ["", "A", "B"]
+@pytest.mark.parametrize("kind", NO_FILES)
+@pytest.mark.parametrize("command", ["check", "cost", "plan", "prices"])
+def test_what_is_no_file_is_refused(tmp_path: Path, kind: str, command: str) -> None:
+    make, message = NO_FILES[kind]
+    path = make(tmp_path)
+    (tmp_path / "right.json").write_text(EMPTY)
+    right = tmp_path / "right.json"
+    arguments = {"check": [path], "cost": [path], "plan": [path, right], "prices": [right, "--prices", path]}[command]
+    assert message in refused(run("cost" if command == "prices" else command, *arguments))
 
 
-def test_a_failure_is_acknowledged_by_nobody() -> None:
-    model = model_of('Resources: {A: {Type: X, Metadata: {HyperPodRules: {Acknowledge: [{Rule: HP-TST-001, Reason: "quiet"}]}}}}')
-    (failed,) = check(model, rules=[a_rule(raises(KeyError()))])
-    assert failed.fatal
+STRANGE_JSON = {
+    "a byte that is no UTF-8": (b'{"Resources": {"\xff": 1}}', "is not UTF-8"),
+    "a NUL": (b'{"Resources": {"\x00": 1}}', "no JSON"),
+    "half of a pair": (b'{"Resources": {"\\ud800": {"Type": "X"}}}', "half of a surrogate pair"),
+    "a key twice": (b'{"Resources": {}, "Resources": {}}', "in one object twice"),
+    "a number without end": (b'{"Resources": {"A": ' + b"9" * 9999 + b"}}", "is no JSON"),
+    "brackets without end": (b'{"Resources": ' + b"[" * 100_000, "nests too deeply"),
+    "a folder": (None, "is a directory without manifest.json"),
+}
 
 
-STRANGE = ["text", 7, None, [], [[]], [{"Rule": ["HP-TST-001"], "Reason": {}}], [{"Rule": BROKEN, "Reason": " "}], {"Ref": "A"}]
+@pytest.mark.parametrize("kind", STRANGE_JSON)
+def test_a_strange_template_is_refused_in_one_line(tmp_path: Path, kind: str) -> None:
+    content, message = STRANGE_JSON[kind]
+    path = tmp_path / "t.json"
+    path.mkdir() if content is None else path.write_bytes(content)
+    assert message in refused(run("check", path))
 
 
-@pytest.mark.parametrize("metadata", STRANGE, ids=str)
-def test_a_strange_acknowledgement_accepts_nothing(metadata: Any) -> None:
-    body = {"Resources": {"A": {"Type": "X", "Metadata": {"HyperPodRules": {"Acknowledge": metadata}}}}}
-    assert [finding.resource for finding in check(Model.of({"t": body}), rules=[a_rule(every_x)])] == ["A"]
+def test_a_mark_of_byte_order_is_no_mistake(tmp_path: Path) -> None:
+    (tmp_path / "t.json").write_bytes(b"\xef\xbb\xbf" + EMPTY.encode())
+    assert run("check", tmp_path / "t.json").exit_code == 0
 
 
-@pytest.fixture
-def broken_module(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """One module of the catalogue cannot be imported; the others have registered their rules."""
+class Counted(str):
+    """A key that counts how often it is compared."""
+
+    compared = 0
+    __hash__ = str.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        Counted.compared += 1
+        return str.__eq__(self, other)
+
+
+def test_a_duplicate_among_many_keys_is_found_in_one_pass() -> None:
+    from hyperpod_constructs.rules.template.loading import _object
+
+    Counted.compared = 0
+    with pytest.raises(TemplateError, match="'k29999' is in one object twice"):
+        _object([*((Counted(f"k{index}"), 1) for index in range(30_000)), (Counted("k29999"), 2)])
+    assert Counted.compared < 200_000
+
+
+def test_aliases_that_double_are_counted() -> None:
+    lines = ["a0: &a0 [x, x]", *(f"a{index}: &a{index} [*a{index - 1}, *a{index - 1}]" for index in range(1, 60)), "Resources: {}"]
+    with pytest.raises(TemplateError, match="more than 300,000 values"):
+        Model.of({"t": parsed("\n".join(lines))})  # type: ignore[dict-item]
+
+
+def test_merges_of_merges_are_counted() -> None:
+    many = ", ".join(f"k{index}: 1" for index in range(2000))
+    with pytest.raises(TemplateError, match="values"):
+        parsed(f"a: &a {{{many}}}\nb:\n  <<: [{', '.join(['*a'] * 2000)}]")
+
+
+# --- assemblies ---
+
+
+def test_an_assembly_without_stacks_is_no_clean_one(tmp_path: Path) -> None:
+    assert "holds no stack" in refused(run("check", assembly(tmp_path, {})))
+
+
+CIRCLES: dict[str, Callable[[Path], Path]] = {
+    "itself": lambda folder: assembly(folder, {"S": STACK, "A": stage(".")}),
+    "itself three times": lambda folder: assembly(folder, {"S": STACK, **{str(index): stage(".") for index in range(3)}}),
+    "its parent": lambda folder: assembly(assembly(folder, {"A": stage("a")}) / "a", {"A": stage("..")}).parent,
+    "one folder twice": lambda folder: assembly(assembly(folder, {"A": stage("a"), "B": stage("a")}) / "a").parent,
+}
+
+
+@pytest.mark.parametrize("named", CIRCLES)
+def test_a_stage_that_comes_again_is_refused(tmp_path: Path, named: str) -> None:
+    assert "is a stage of itself" in refused(run("check", CIRCLES[named](tmp_path / "out")))
+
+
+def secret(tmp_path: Path) -> Path:
+    """A template beside the input, which nobody gave."""
+    path = tmp_path / "secret.json"
+    path.write_text(EMPTY)
+    return path
+
+
+def linked(folder: Path, name: str, target: Path) -> str:
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).unlink(missing_ok=True)
+    (folder / name).symlink_to(target)
+    return name
+
+
+def stack_of(template: str) -> dict[str, Any]:
+    return {"S": {**STACK, "properties": {"templateFile": template}}}
+
+
+def with_link(folder: Path, name: str, target: Path) -> Path:
+    linked(assembly(folder), name, target)
+    return folder
+
+
+OUTSIDE: dict[str, Callable[[Path, Path], Path]] = {
+    "a template above": lambda out, file: assembly(out, stack_of("../secret.json")),
+    "an absolute template": lambda out, file: assembly(out, stack_of(str(file))),
+    "a template that is a link": lambda out, file: with_link(out, "S.template.json", file),
+    "a manifest that is a link": lambda out, file: with_link(out, "manifest.json", file),
+    "a report that is a link": lambda out, file: with_link(out, "validation-report.json", file),
+    "assets that are a link": lambda out, file: with_link(out, "S.assets.json", file),
+    "metadata above": lambda out, file: assembly(out, {"S": {**STACK, "additionalMetadataFile": "../secret.json"}}),
+    "a stage above": lambda out, file: assembly(assembly(out.parent / "other").parent / "out", {"A": stage("../other")}),
+    "a nested template above": lambda out, file: assembly(out, template=nested(Metadata={"aws:asset:path": "../secret.json"})),
+    "an absolute nested template": lambda out, file: assembly(out, template=nested(Metadata={"aws:asset:path": str(file)})),
+}
+
+
+@pytest.mark.parametrize("kind", OUTSIDE)
+def test_an_assembly_leads_to_no_file_outside(tmp_path: Path, kind: str) -> None:
+    message = refused(run("check", OUTSIDE[kind](tmp_path / "out", secret(tmp_path))))
+    assert "which is not inside" in message
+
+
+@pytest.mark.parametrize("url", ["../secret.json", "{}/secret.json", "link.json", "a/../../secret.json"])
+def test_a_template_leads_to_no_file_outside(tmp_path: Path, url: str) -> None:
+    folder = tmp_path / "given"
+    (folder / "a").mkdir(parents=True)
+    linked(folder, "link.json", secret(tmp_path))
+    (folder / "t.json").write_text(nested(Properties={"TemplateURL": url.format(tmp_path)}))
+    assert "which is not inside" in refused(run("check", folder / "t.json"))
+
+
+def test_a_malformed_address_of_a_template_is_nobodys(tmp_path: Path) -> None:
+    for url in ("http://[", "https://x/[/..", "\0", "x" * 5000):
+        (tmp_path / "t.json").write_text(nested(Properties={"TemplateURL": url}))
+        assert run("check", tmp_path / "t.json").exit_code == 0
+
+
+def test_a_nested_template_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from hyperpod_constructs.rules.template import loading
+
+    read: list[str] = []
+    original = loading.read_text
+    monkeypatch.setattr(loading, "read_text", lambda path: read.append(path.name) or original(path))
+    stacks = {f"N{i}": {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": "n.json"}} for i in range(100)}
+    (tmp_path / "t.json").write_text(json.dumps({"Resources": stacks}))
+    (tmp_path / "n.json").write_text(EMPTY)
+    load([tmp_path / "t.json"])
+    assert read.count("n.json") == 1
+
+
+# --- what a template says ---
+
+
+def test_a_circle_is_an_error() -> None:
+    model = model_of("""
+        Resources:
+          A: {Type: X, Properties: {p: !GetAtt B.x}}
+          B: {Type: X, DependsOn: C}
+          C: {Type: X, Properties: {p: !Sub "${A}"}}
+          D: {Type: X, DependsOn: A}
+          Self: {Type: X, Properties: {p: !Ref Self}}
+    """)
+    assert [(found.rule, found.resource, found.message) for found in check(model)] == [
+        ("HP-DEP-001", "A", "A awaits B, which awaits C, which awaits A"),
+        ("HP-DEP-001", "Self", "Self awaits itself"),
+    ]
+
+
+def test_what_only_looks_like_a_circle_is_none() -> None:
+    model = model_of("""
+        Parameters: {P: {Type: String}}
+        Conditions: {C: !Equals [!Ref P, x], Never: !Equals [a, b]}
+        Resources:
+          A: {Type: X, Properties: {p: !Sub ["${A}", {A: 1}], q: !If [C, !Ref B, 1], r: !If [Never, !Ref A, 1]}}
+          B: {Type: X, DependsOn: A, Metadata: {m: !Ref B}}
+    """)
+    assert check(model) == []
+
+
+def test_a_chain_of_stacks_is_followed_without_an_error() -> None:
+    bodies = {
+        f"t{index}": {
+            "Resources": {"A": {"Type": "X", "Properties": {"p": {"Fn::ImportValue": f"e{index - 1}"}}}},
+            "Outputs": {"O": {"Value": {"Fn::ImportValue": f"e{index - 1}"}, "Export": {"Name": f"e{index}"}}},
+        }
+        for index in range(1000)
+    }
+    assert check(Model.of(bodies)) == []
+
+
+HOSTILE_TEXTS = {
+    "an escape sequence": ("A\x1b[2J", "\\x1b[2J"),
+    "a new line": ("A\n::error title=x::forged", "A\\n::error"),
+    "a return": ("A\rno findings", "A\\rno"),
+    "a mark of direction": ("A\u202eB", "A\\u202eB"),
+    "an isolate": ("A\u2066B", "A\\u2066B"),
+    "a line separator": ("A\u2028B", "A\\u2028B"),
+    "an eight-bit control": ("A\x9b2J", "A\\x9b2J"),
+    "nothing that is seen": ("A\u200bB", "A\\u200bB"),
+    "a command of a workflow": ("::error title=x::forged", "\\x3a:error"),
+    "an old command of a workflow": ("A##[error]forged", "A#\\x23[error]"),
+}
+
+
+@pytest.mark.parametrize("text", HOSTILE_TEXTS)
+@pytest.mark.parametrize("form", ["check", "check --format github", "cost", "plan"])
+def test_no_name_in_a_template_speaks_to_the_terminal_or_the_log(tmp_path: Path, form: str, text: str) -> None:
+    name, shown = HOSTILE_TEXTS[text]
+    path, before = tmp_path / "t.json", tmp_path / "old.json"
+    path.write_text(json.dumps({"Resources": {name: {"Type": "AWS::EC2::NatGateway", "DependsOn": name, "Properties": {}}}}))
+    before.write_text(EMPTY)
+    command, *options = form.split()
+    output = run(command, *([before] if command == "plan" else []), path, *options).stdout
+    assert shown in output or (options and "%" in output)
+    assert all(line.isprintable() and not line.lstrip().startswith("::error title=x") for line in output.split("\n"))
+    assert "##[" not in output
+
+
+def test_an_error_is_one_line_whatever_is_in_it(tmp_path: Path) -> None:
+    (tmp_path / "t.json").write_text('{"Resources": {"a\\n::error::b\\u001b[1m": 1, "a\\n::error::b\\u001b[1m": 2}}')
+    refused(run("check", tmp_path / "t.json"))
+
+
+@pytest.mark.parametrize("text", ["::/0", "AWS::EC2::VPC", "a 100% é — …", "10.0.0.0/8", "::1"])
+def test_an_honest_text_stays_as_it_is(text: str) -> None:
+    assert printable(text) == text
+
+
+def test_a_log_keeps_its_lines_and_loses_its_commands() -> None:
+    assert printable_lines("end of log:\n::stop-commands::x\n\x07") == "end of log:\n\\x3a:stop-commands::x\n\\x07"
+
+
+@pytest.mark.parametrize("form", ["json", "sarif"])
+def test_programs_get_json_of_whole_characters(tmp_path: Path, form: str) -> None:
+    """The name of a file can hold a byte that is no character."""
+    path = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.json")
+    Path(path).write_text(json.dumps({"Resources": {"A": {"Type": "X", "DependsOn": "A"}}}))
+    output = run("check", path, "--format", form).stdout
+    json.dumps(parsed_json(output), ensure_ascii=False).encode()
+
+
+def test_a_rule_that_fails_is_a_finding_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     load_catalogue()
-    imported = engine.importlib.import_module
-
-    def broken(name: str) -> Any:
-        if name.endswith(".catalogue.slurm"):
-            raise ImportError("half of the file is missing")
-        return imported(name)
-
-    monkeypatch.setattr(engine.importlib, "import_module", broken)
-    engine.broken_modules.cache_clear()
-    yield
-    engine.broken_modules.cache_clear()
+    monkeypatch.setitem(engine._RULES, "HP-TST-001", a_rule(raises(KeyError("x"))))
+    monkeypatch.setitem(engine._RULES, "HP-TST-002", a_rule(every_x, "HP-TST-002"))
+    (tmp_path / "t.json").write_text('{"Resources": {"A": {"Type": "X"}}}')
+    for form in ("text", "json", "sarif", "github"):
+        result = run("check", tmp_path / "t.json", "--format", form)
+        assert result.exit_code == 1
+        assert "this rule failed" in result.stdout
+        assert "HP-TST-002" in result.stdout
 
 
-@pytest.mark.usefixtures("broken_module")
-def test_a_module_that_cannot_be_imported_is_a_finding() -> None:
-    (failed,) = check(MODEL)
-    assert (failed.rule, failed.fatal) == ("HP-RULES-002", True)
-    assert "ImportError: half of the file is missing" in failed.message
+@pytest.mark.parametrize("command", ["check", "cost", "plan"])
+def test_a_mistake_of_the_library_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str) -> None:
+    def failing(*_: object, **__: object) -> None:
+        raise KeyError("x\n::error::y")
 
-
-def untrusted(context: dict[str, Any] | None = None) -> App:
-    """An app with one error: a role that SageMaker cannot assume."""
-    app = App(context=context)
-    stack = Stack(app, "Stack")
-    role = iam.Role(stack, "Role", assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"))
-    ExecutionRole(stack, "Own")
-    from aws_cdk import aws_sagemaker as sagemaker
-
-    group = sagemaker.CfnCluster.ClusterInstanceGroupProperty(
-        instance_group_name="a", instance_type="ml.m5.xlarge", instance_count=1, execution_role=role.role_arn
-    )
-    sagemaker.CfnCluster(stack, "Bare", instance_groups=[group])
-    return app
-
-
-def violations(app: App) -> dict[str, dict[str, Any]]:
-    """What a synthesis that fails reports, by rule."""
-    with pytest.raises(RuntimeError, match="ValidationFailed"):
-        app.synth()
-    content = json.loads(Path(app.outdir, "validation-report.json").read_text())
-    (plugin,) = [plugin for plugin in content["pluginReports"] if plugin["pluginName"] == "hyperpod"]
-    return {violation["ruleName"]: violation for violation in plugin["violations"]}
-
-
-@pytest.mark.parametrize("given", ["nowhere.json", "", " ", "/dev/zero", "\0", 7, ["a"]], ids=repr)
-def test_a_wrong_previous_template_switches_no_rule_off(given: Any) -> None:
-    found = violations(untrusted({"hyperpod:previous-template": given}))
-    assert found["HP-RULES-004"]["severity"] == "fatal"
-    assert "HP-IAM-001" in found
-
-
-def test_a_rule_that_fails_fails_the_synthesis(monkeypatch: pytest.MonkeyPatch) -> None:
-    load_catalogue()
-    monkeypatch.setitem(engine._RULES, BROKEN, a_rule(raises(KeyError("x"))))
-    found = violations(untrusted())
-    assert found[BROKEN]["severity"] == "fatal"
-    assert "HP-IAM-001" in found
-
-
-def finding(**parts: Any) -> Finding:
-    texts = dict.fromkeys(("template", "resource", "path", "allowed", "message", "fix", "source"), "x")
-    return Finding(**{"rule": BROKEN, "level": Level.ERROR, "construct": None, "found": None, **texts, **parts})
-
-
-@pytest.mark.parametrize("parts", [{"message": None}, {"fix": 7}, {"source": b"x"}, {"resource": ["x"]}, {"rule": None}], ids=str)
-def test_a_finding_that_cdk_does_not_take_is_replaced(monkeypatch: pytest.MonkeyPatch, parts: dict[str, Any]) -> None:
-    from hyperpod_constructs.rules import plugin
-
-    found = plugin._findings
-    monkeypatch.setattr(plugin, "_findings", lambda model: [finding(**parts), *found(model)])
-    reported = violations(untrusted())
-    assert reported["HP-RULES-005"]["severity"] == "fatal"
-    assert "HP-IAM-001" in reported
-
-
-def test_a_surrogate_in_a_finding_reaches_the_report_as_its_escape(monkeypatch: pytest.MonkeyPatch) -> None:
-    from hyperpod_constructs.rules import plugin
-
-    monkeypatch.setattr(plugin, "_findings", lambda model: [finding(message="half \ud800")])
-    assert "half \\ud800" in violations(untrusted())[BROKEN]["description"]
-
-
-@pytest.mark.parametrize("part", ["_model", "_assembly", "_findings", "_losses", "_files"])
-def test_no_stage_of_the_plugin_fails_in_silence(monkeypatch: pytest.MonkeyPatch, part: str) -> None:
-    from hyperpod_constructs.rules import plugin
-
-    def failing(*_: object) -> None:
-        raise SystemExit(0)
-
-    monkeypatch.setattr(plugin, part, failing)
-    assert any(violation["severity"] == "fatal" for violation in violations(untrusted()).values())
-
-
-def outside_pytest(**more: str) -> dict[str, str]:
-    """The environment of a program that a user starts: CDK behaves otherwise under pytest."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
-    return kept | {"CDK_VALIDATION": "false", "PYTHONPATH": str(Path(__file__).parents[2])} | more
-
-
-@pytest.mark.parametrize("command", ["app", "cdk"])
-def test_a_synthesis_with_a_wrong_previous_template_exits_with_an_error(tmp_path: Path, command: str) -> None:
-    """CDK's command line takes a plug-in that raised for one that found nothing."""
-    app = tmp_path / "app.py"
-    app.write_text(APP)
-    context = json.dumps({"hyperpod:previous-template": "nowhere.json"})
-    (tmp_path / "cdk.json").write_text(f'{{"app": "{sys.executable} app.py", "context": {context}}}')
-    commands = {"app": [sys.executable, str(app)], "cdk": ["cdk", "synth", "--quiet"]}
-    ended = subprocess.run(  # noqa: S603
-        commands[command], cwd=tmp_path, env=outside_pytest(CDK_CONTEXT_JSON=context), capture_output=True, text=True, check=False
-    )
-    assert ended.returncode != 0
-    assert "HP-RULES-004" in ended.stdout + ended.stderr
+    names = {"check": "rules.rule.check", "cost": "cost.model_cost", "plan": "rules.plan.plan"}
+    monkeypatch.setattr(f"hyperpod_constructs.{names[command]}", failing)
+    (tmp_path / "t.json").write_text(EMPTY)
+    paths = [tmp_path / "t.json"] * (2 if command == "plan" else 1)
+    assert "by a mistake of hyperpod: KeyError" in refused(run(command, *paths))

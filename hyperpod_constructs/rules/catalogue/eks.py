@@ -22,7 +22,7 @@ _CHART = re.compile("hyperpod", re.IGNORECASE)
 
 
 def _version(eks: EksCluster) -> tuple[int, int] | None:
-    found = re.fullmatch(r"(\d+)\.(\d+)", eks.version or "")
+    found = re.fullmatch(r"(\d{1,9})\.(\d{1,9})", eks.version or "")
     return None if found is None else (int(found[1]), int(found[2]))
 
 
@@ -188,7 +188,7 @@ def the_cni_knows_hyperpod(model: Model) -> Iterator[Hit]:
     for _, eks in joined(model):
         addon = eks.addons.get("vpc-cni")
         version = None if addon is None else as_str(addon.get("AddonVersion"))
-        found = re.match(r"v?(\d+)\.(\d+)\.(\d+)", version or "")
+        found = re.match(r"v?(\d{1,9})\.(\d{1,9})\.(\d{1,9})", version or "")
         if addon is not None and found is not None and tuple(map(int, found.groups())) < (1, 18, 3):
             mistake = Mistake(f"version {version} of the VPC CNI", "take v1.18.3 or newer")
             yield hit(addon, ("AddonVersion",), mistake, version)

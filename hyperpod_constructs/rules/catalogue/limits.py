@@ -17,7 +17,7 @@ _MOST_ON_EKS = 20
 _DOCUMENT, _PARAMETER = "AWS::SSM::Document", "AWS::SSM::Parameter"
 _TARGET = "sagemaker-cluster:"
 # A target is sagemaker-cluster:<cluster id>_<group>-<instance id>; \0 stands for what only the deployment knows.
-_FIXED_TARGET = re.compile(rf"{_TARGET}[^\s_]+_[A-Za-z0-9\0-]*-(i-[0-9a-f]{{8,}}|\0)")
+_FIXED_TARGET = re.compile(rf"{_TARGET}[^\s_]{{1,100}}_[A-Za-z0-9\0-]{{0,100}}-(i-[0-9a-f]{{8,}}|\0)")
 _FIX = "ask for the node when the command is run: aws sagemaker list-cluster-nodes --instance-group-name-contains GROUP"
 
 

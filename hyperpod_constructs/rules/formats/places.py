@@ -10,7 +10,7 @@ from pathlib import Path
 
 from hyperpod_constructs._printable import encodable
 from hyperpod_constructs.rules.finding import Finding
-from hyperpod_constructs.rules.template.loading import read_text
+from hyperpod_constructs.rules.template.files import read_text
 from hyperpod_constructs.rules.template.model import Model, Template
 
 _RESOURCES = re.compile(r"""[\s{]*["']?(Resources)["']?\s*:""")

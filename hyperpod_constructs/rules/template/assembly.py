@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
+from hyperpod_constructs._printable import encodable
 from hyperpod_constructs.rules.template.documents import Document, resources_of
 from hyperpod_constructs.rules.template.environment import Environment
 from hyperpod_constructs.rules.template.errors import TemplateError
-from hyperpod_constructs.rules.template.loading import parsed_json, read_template, read_text, template_file_name, with_nested
+from hyperpod_constructs.rules.template.files import inside, is_file, read_text
+from hyperpod_constructs.rules.template.loading import parsed_json, read_template, template_file_name, with_nested
 from hyperpod_constructs.rules.template.raw import Raw
 
 _DEEPEST_STAGES = 20
@@ -20,62 +22,83 @@ _DEEPEST_STAGES = 20
 def assembly_documents(directory: Path) -> list[Document]:
     """The stacks of an assembly, and of those of its stages, in the order of its manifest.
 
-    :raises TemplateError: if the directory holds no assembly, or one of its files is missing or no template.
+    :raises TemplateError: if the directory holds no assembly, or one without stacks; if one of its files is missing, is no template
+        or lies elsewhere, or a stage is in it twice.
     """
-    return list(_documents(directory, 0))
-
-
-def _documents(directory: Path, depth: int) -> Iterator[Document]:
-    manifest_file = directory / "manifest.json"
-    if not manifest_file.is_file():
+    found = _Assembly(directory).documents()
+    if not found:
         raise TemplateError(
-            "is a directory without manifest.json: give a template's file, or the cdk.out of a synthesis", file=directory
+            "holds no stack, so there is nothing to judge: add one to the app, and synthesize it again", file=directory
         )
-    artifacts = _mapping(_json(manifest_file).get("artifacts"))
-    stacks = {name: artifact for name, artifact in artifacts.items() if _type(artifact) == "aws:cloudformation:stack"}
-    names = {name: _name(name, artifact) for name, artifact in stacks.items()}
-    for name, artifact in stacks.items():
-        dependencies = artifact.get("dependencies")
-        known = [names[item] for item in dependencies if item in names] if isinstance(dependencies, list) else []
-        yield _stack(directory, names[name], artifact, frozenset(known))
-    for artifact in artifacts.values():
-        if _type(artifact) == "cdk:cloud-assembly" and depth < _DEEPEST_STAGES:
-            inner = _mapping(artifact.get("properties")).get("directoryName")
-            if isinstance(inner, str):
-                yield from _documents(directory / inner, depth + 1)
+    return found
 
 
-def _stack(directory: Path, name: str, artifact: Mapping[str, Any], awaits: frozenset[str]) -> Document:
-    properties = _mapping(artifact.get("properties"))
-    template = properties.get("templateFile")
-    if not isinstance(template, str):
-        raise TemplateError(f"stack {name!r} has no templateFile", file=directory / "manifest.json")
-    file = directory / template
-    stack_name = properties.get("stackName")
-    environment = _environment(artifact.get("environment"), stack_name if isinstance(stack_name, str) else name)
-    document = Document(name=name, body=read_template(file, of_assembly=True), file=file, environment=environment, awaits=awaits)
-    assets = _template_assets(directory, file)
+class _Assembly:
+    """A directory that is read as one: all that its manifests name is in it."""
 
-    def find(user: Document, resource: Mapping[str, Raw]) -> Document | None:
-        asset = _mapping(resource.get("Metadata")).get("aws:asset:path")
-        source = asset if isinstance(asset, str) else assets.get((template_file_name(resource) or "").partition(".")[0])
-        found = None if source is None else directory / source
-        return (
-            Document(name=str(found), body=read_template(found, of_assembly=True), file=found)
-            if found is not None and found.is_file()
-            else None
-        )
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._seen: set[Path] = set()
+        self._read = cache(lambda file: read_template(file, of_assembly=True))
 
-    return _ConstructPaths.of(directory, artifact).added(with_nested(document, find))
+    def documents(self) -> list[Document]:
+        """The stacks of the assembly and of its stages."""
+        return list(self._documents(self._root, 0))
+
+    def _documents(self, directory: Path, depth: int) -> Iterator[Document]:
+        manifest_file = directory / "manifest.json"
+        if not is_file(manifest_file):
+            raise TemplateError(
+                "is a directory without manifest.json: give a template's file, or the cdk.out of a synthesis", file=directory
+            )
+        self._enter(directory, depth)
+        artifacts = _mapping(_json(inside(self._root, manifest_file, directory)).get("artifacts"))
+        stacks = {name: _mapping(artifact) for name, artifact in artifacts.items() if _type(artifact) == "aws:cloudformation:stack"}
+        names = {name: _name(name, artifact) for name, artifact in stacks.items()}
+        for name, artifact in stacks.items():
+            dependencies = artifact.get("dependencies")
+            listed = dependencies if isinstance(dependencies, list) else []
+            known = [names[item] for item in listed if isinstance(item, str) and item in names]
+            yield self._stack(directory, names[name], artifact, frozenset(known))
+        for artifact in artifacts.values():
+            inner = _mapping(_mapping(artifact).get("properties")).get("directoryName")
+            if _type(artifact) == "cdk:cloud-assembly" and isinstance(inner, str):
+                yield from self._documents(inside(self._root, directory / inner, manifest_file), depth + 1)
+
+    def _enter(self, directory: Path, depth: int) -> None:
+        if depth > _DEEPEST_STAGES or directory.resolve() in self._seen:
+            raise TemplateError(f"is a stage of itself, in the assembly twice, or more than {_DEEPEST_STAGES} deep", file=directory)
+        self._seen.add(directory.resolve())
+
+    def _stack(self, directory: Path, name: str, artifact: Mapping[str, Any], awaits: frozenset[str]) -> Document:
+        properties = _mapping(artifact.get("properties"))
+        template = properties.get("templateFile")
+        if not isinstance(template, str):
+            raise TemplateError(f"stack {name!r} has no templateFile", file=directory / "manifest.json")
+        file = inside(self._root, directory / template, directory / "manifest.json")
+        stack_name = properties.get("stackName")
+        environment = _environment(artifact.get("environment"), stack_name if isinstance(stack_name, str) else name)
+        document = Document(name=name, body=self._read(file), file=file, environment=environment, awaits=awaits)
+        assets = _template_assets(directory, file)
+
+        def find(user: Document, resource: Mapping[str, Raw]) -> Document | None:
+            asset = _mapping(resource.get("Metadata")).get("aws:asset:path")
+            source = asset if isinstance(asset, str) else assets.get((template_file_name(resource) or "").partition(".")[0])
+            if source is None or not is_file(directory / source):
+                return None
+            found = inside(self._root, directory / source, file)
+            return Document(name=encodable(str(found)), body=self._read(found), file=found)
+
+        return _ConstructPaths.of(directory, artifact).added(with_nested(document, find))
 
 
 def _template_assets(directory: Path, template: Path) -> Mapping[str, str]:
     """Hash to file of the templates among a stack's assets; the file of assets is beside the stack's template."""
     file = directory / template.name.replace(".template.json", ".assets.json")
-    if file == template or not file.is_file():
+    if file == template or not is_file(file):
         return {}
     found = {}
-    for key, asset in _mapping(_json(file).get("files")).items():
+    for key, asset in _mapping(_json(inside(directory, file, directory)).get("files")).items():
         path = _mapping(_mapping(asset).get("source")).get("path")
         if isinstance(path, str) and path.endswith(".template.json"):
             found[key] = path
@@ -83,9 +106,8 @@ def _template_assets(directory: Path, template: Path) -> Mapping[str, str]:
 
 
 def _environment(text: object, stack_name: str) -> Environment:
-    parts = urlsplit(text) if isinstance(text, str) else None
-    account = "" if parts is None else parts.netloc
-    region = "" if parts is None else parts.path.strip("/")
+    place = text.removeprefix("aws://") if isinstance(text, str) else ""
+    account, _, region = place.strip("/").partition("/")
     return Environment(
         account=None if account in ("", "unknown-account") else account,
         region=None if region in ("", "unknown-region") else region,
@@ -104,8 +126,8 @@ class _ConstructPaths:
         metadata = artifact.get("metadata")
         file = artifact.get("additionalMetadataFile")
         entries = dict(_mapping(metadata))
-        if isinstance(file, str) and (directory / file).is_file():
-            entries |= _json(directory / file)
+        if isinstance(file, str) and is_file(directory / file):
+            entries |= _json(inside(directory, directory / file, directory / "manifest.json"))
         found: dict[str, tuple[str, ...]] = {}
         for path, items in entries.items():
             for item in items if isinstance(items, list) else ():

@@ -99,8 +99,57 @@ def _calls(raw: Raw) -> Iterator[tuple[str, Raw]]:
             waiting.extend(value)
 
 
-def _local_names(resource: Resource) -> Iterator[str]:
-    """The names of the same template that a resource uses; of ``Fn::If`` with a known condition, only the branch that counts."""
+def circles(template: Template) -> Iterator[list[Resource]]:
+    """Resources that surely await themselves, which CloudFormation refuses: each awaits the next, and the last the first."""
+    named = {name: _certain(resource) for name, resource in template.by_id.items()}
+    inside = _without_ends(named)
+    seen: set[str] = set()
+    for name in inside:
+        if name in seen:
+            continue
+        way = _first_circle(name, named, inside, seen)
+        if way:
+            yield [template.by_id[step] for step in way]
+
+
+def _certain(resource: Resource) -> list[str]:
+    names = dict.fromkeys(_local_names(resource, certain=True))
+    return [name for name in names if name in resource.template.by_id]
+
+
+def _without_ends(named: Mapping[str, list[str]]) -> dict[str, None]:
+    """The names that are left when those that await nothing are taken away again and again: circles, and what awaits them."""
+    left = {name: len(others) for name, others in named.items()}
+    awaiting: dict[str, list[str]] = {}
+    for name, others in named.items():
+        for other in others:
+            awaiting.setdefault(other, []).append(name)
+    ends = [name for name, count in left.items() if not count]
+    while ends:
+        for name in awaiting.get(ends.pop(), ()):
+            left[name] -= 1
+            if not left[name]:
+                ends.append(name)
+    return {name: None for name, count in left.items() if count}
+
+
+def _first_circle(start: str, named: Mapping[str, list[str]], inside: Mapping[str, None], seen: set[str]) -> list[str]:
+    """From a name on to the next that is left, until one comes again; nothing where that was seen before."""
+    way: dict[str, None] = {}
+    current = start
+    while current not in seen:
+        seen.add(current)
+        way[current] = None
+        current = next(other for other in named[current] if other in inside)
+    steps = list(way)
+    return steps[steps.index(current) :] if current in way else []
+
+
+def _local_names(resource: Resource, *, certain: bool = False) -> Iterator[str]:
+    """The names of the same template that a resource uses; of ``Fn::If`` with a known condition, only the branch that counts.
+
+    :param certain: leave out the branches of a condition that is not known.
+    """
     explicit = resource.raw.get("DependsOn")
     for name in explicit if isinstance(explicit, list) else [explicit]:
         if isinstance(name, str):
@@ -114,15 +163,17 @@ def _local_names(resource: Resource) -> Iterator[str]:
             if len(value) == 1:
                 name, argument = next(iter(value.items()))
                 if name == "Fn::If" and isinstance(argument, list) and len(argument) == 3:
-                    waiting.extend(_branches(resource, argument))
+                    waiting.extend(_branches(resource, argument, certain))
                     continue
                 yield from _names(name, argument)
             waiting.extend(value.values())
 
 
-def _branches(resource: Resource, argument: list[Raw]) -> list[Raw]:
+def _branches(resource: Resource, argument: list[Raw], certain: bool) -> list[Raw]:
     holds = resource.template.condition(argument[0]) if isinstance(argument[0], str) else None
-    return argument[1:] if holds is None else [argument[1 if holds else 2]]
+    if holds is None:
+        return [] if certain else argument[1:]
+    return [argument[1 if holds else 2]]
 
 
 def _names(function: str, argument: Raw) -> Iterator[str]:
@@ -134,7 +185,8 @@ def _names(function: str, argument: Raw) -> Iterator[str]:
     elif function == "Fn::GetAtt":
         yield first.partition(".")[0]
     elif function == "Fn::Sub":
-        yield from _VARIABLE.findall(first)
+        given = argument[1] if isinstance(argument, list) and len(argument) == 2 and isinstance(argument[1], dict) else {}
+        yield from (name for name in _VARIABLE.findall(first) if name not in given)
 
 
 def _references(value: Value) -> Iterator[Resource]:

@@ -63,12 +63,32 @@ class Scope(Protocol):
         """An output of another stack; the place has the function's ``Region`` and ``RoleArn``, where they are given."""
 
 
+class Depth:
+    """How deep a resolution is, through functions and from stack to stack: all templates of a model share one."""
+
+    __slots__ = ("_level",)
+
+    def __init__(self) -> None:
+        self._level = 0
+
+    def __enter__(self) -> None:
+        self._level += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._level -= 1
+
+    @property
+    def reached(self) -> bool:
+        """Whether what is deeper is unknown."""
+        return self._level >= _DEEPEST
+
+
 class Resolver:
     """Resolves raw template values in one scope."""
 
-    def __init__(self, scope: Scope) -> None:
+    def __init__(self, scope: Scope, depth: Depth | None = None) -> None:
         self._scope = scope
-        self._depth = 0
+        self._depth = Depth() if depth is None else depth
 
     def resolve(self, raw: Raw) -> Value:
         """The value that this part of a template stands for."""
@@ -76,13 +96,10 @@ class Resolver:
             return known_text(raw)
         if not isinstance(raw, dict | list):
             return raw
-        if self._depth >= _DEEPEST:
+        if self._depth.reached:
             return UNKNOWN
-        self._depth += 1
-        try:
+        with self._depth:
             return self._list(raw) if isinstance(raw, list) else self._mapping(raw)
-        finally:
-            self._depth -= 1
 
     def _list(self, raw: Sequence[Raw]) -> Value:
         return tuple([value for value in map(self.resolve, raw) if value is not ABSENT])
@@ -104,13 +121,10 @@ class Resolver:
 
     def holds(self, raw: Raw) -> bool | None:
         """Whether a condition's expression holds; ``None`` if that is not known or it is malformed."""
-        if not isinstance(raw, dict) or len(raw) != 1 or self._depth >= _DEEPEST:
+        if not isinstance(raw, dict) or len(raw) != 1 or self._depth.reached:
             return None
-        self._depth += 1
-        try:
+        with self._depth:
             return self._holds(raw)
-        finally:
-            self._depth -= 1
 
     def _holds(self, raw: Mapping[str, Raw]) -> bool | None:
         ((name, argument),) = raw.items()

@@ -5,21 +5,26 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path, PurePosixPath
 from typing import Any, NoReturn
 from urllib.parse import urlsplit
 
+from hyperpod_constructs._printable import encodable
 from hyperpod_constructs.rules.template.documents import NESTED_STACK, Document, resources_of
 from hyperpod_constructs.rules.template.environment import Environment
 from hyperpod_constructs.rules.template.errors import TemplateError
+from hyperpod_constructs.rules.template.files import inside, is_directory, is_file, read_text
 from hyperpod_constructs.rules.template.raw import Raw, raw_template, walk
 
-_LARGEST_FILE = 20_000_000
 _DEEPEST_STACKS = 10
 _MOST_STACKS = 200
+_MOST_RESOURCES = 50_000
+_HALF_A_PAIR = re.compile(r"\\u[dD][89abAB]")
 
 
 def documents_of(paths: Sequence[Path]) -> list[Document]:
@@ -32,12 +37,12 @@ def documents_of(paths: Sequence[Path]) -> list[Document]:
     files: list[Document] = []
     assemblies: list[tuple[Path, list[Document]]] = []
     for path in dict.fromkeys(paths):
-        if path.is_dir():
+        if is_directory(path):
             from hyperpod_constructs.rules.template.assembly import assembly_documents
 
             assemblies.append((path, assembly_documents(path)))
         else:
-            files.append(Document(name=str(path), body=read_template(path), file=path))
+            files.append(Document(name=encodable(str(path)), body=read_template(path), file=path))
     return [*_named_apart(assemblies), *_with_local_nesting(files)]
 
 
@@ -69,35 +74,18 @@ def read_template(path: Path, *, of_assembly: bool = False) -> dict[str, Raw]:
         raise error.at(path) from error
 
 
-def read_text(path: Path) -> str:
-    """The text of a file.
-
-    :raises TemplateError: if it cannot be read, is too large to be a template, or is not UTF-8.
-    """
-    try:
-        with path.open("rb") as file:
-            content = file.read(_LARGEST_FILE + 1)
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise TemplateError(f"cannot be read: {reason}", file=path) from error
-    if len(content) > _LARGEST_FILE:
-        raise TemplateError(
-            f"is larger than {_LARGEST_FILE // 1_000_000} MB; CloudFormation takes templates of up to 1 MB", file=path
-        )
-    try:
-        return content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = content.count(b"\n", 0, error.start) + 1
-        raise TemplateError("is not UTF-8", file=path, line=line) from error
-
-
 def parsed_json(text: str) -> Any:
     """JSON data; stricter than the standard library's.
 
-    :raises TemplateError: if it is no JSON, repeats a key, nests too deeply, or holds NaN or an infinity.
+    :raises TemplateError: if it is no JSON, repeats a key, nests too deeply, or holds NaN, an infinity or half of a character.
     """
     try:
-        return json.loads(text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_number)
+        found = json.loads(text, object_pairs_hook=_object, parse_constant=_constant, parse_float=_number)
+        if _HALF_A_PAIR.search(text):
+            json.dumps(found, ensure_ascii=False).encode()
+        return found
+    except UnicodeEncodeError as error:
+        raise TemplateError(f"holds half of a surrogate pair, which is no character: {error.object[error.start]!a}") from error
     except json.JSONDecodeError as error:
         raise TemplateError(f"is no JSON: {error.msg}", line=error.lineno) from error
     except ValueError as error:
@@ -125,8 +113,8 @@ def _parsed(text: str, *, json_only: bool) -> object:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        keys = [key for key, _ in pairs]
-        twice = next(key for key in keys if keys.count(key) > 1)
+        seen: set[str] = set()
+        twice = next(key for key, _ in pairs if key in seen or seen.add(key))
         raise TemplateError(f"key {twice!r} is in one object twice; one of the two would be lost")
     return found
 
@@ -148,6 +136,7 @@ def _with_local_nesting(files: Sequence[Document]) -> list[Document]:
         if document.file is not None:
             by_name.setdefault(document.file.name, []).append(document)
     used: set[Path | None] = set()
+    read = cache(read_template)
 
     def find(user: Document, resource: Mapping[str, Raw]) -> Document | None:
         name = template_file_name(resource)
@@ -157,16 +146,19 @@ def _with_local_nesting(files: Sequence[Document]) -> list[Document]:
         if len(candidates) == 1:
             found: Document | None = candidates[0]
         else:
-            local = user.file.parent / name
-            found = (
-                None
-                if urlsplit(name).scheme or not local.is_file()
-                else Document(name=str(local), body=read_template(local), file=local)
-            )
+            found = None if _is_url(name) else beside(user.file, name)
         if found is not None:
             used.add(found.file)
         return found
 
+    def beside(user: Path, name: str) -> Document | None:
+        local = user.parent / name
+        if not is_file(local):
+            return None
+        root = next((folder for folder in folders if user.is_relative_to(folder)), user.parent)
+        return Document(name=encodable(str(local)), body=read(inside(root, local, user)), file=local)
+
+    folders = sorted({document.file.parent for document in files if document.file is not None})
     nested = [with_nested(document, find) for document in files]
     return [document for document in nested if document.file not in used] or nested
 
@@ -180,11 +172,16 @@ def with_nested(document: Document, find: Find) -> Document:
 
     :raises TemplateError: if there are too many of them, as when a stack nests itself.
     """
-    stacks = itertools.count(1)
+    stacks, resources = itertools.count(1), 0
 
     def nest(outer: Document, depth: int) -> Document:
+        nonlocal resources
         nested: dict[str, Document] = {}
-        for logical_id, resource in resources_of(outer.body).items():
+        own = resources_of(outer.body)
+        resources += len(own)
+        if resources > _MOST_RESOURCES:
+            raise TemplateError(f"has more than {_MOST_RESOURCES:,} resources with its nested stacks", file=document.file)
+        for logical_id, resource in own.items():
             child = find(outer, resource) if resource["Type"] == NESTED_STACK else None
             if child is None:
                 continue
@@ -205,8 +202,19 @@ def template_file_name(resource: Mapping[str, Raw]) -> str | None:
     properties = resource.get("Properties")
     url = properties.get("TemplateURL") if isinstance(properties, dict) else None
     if isinstance(url, str) and "${" not in url:
-        path = urlsplit(url).path if "://" in url else url
-        return (path.rpartition("/")[2] if "://" in url else path) or None
+        return (_path_of(url).rpartition("/")[2] if "://" in url else url) or None
     pieces: Iterable[Raw] = walk(url)
     names = [piece.rpartition("/")[2] for piece in pieces if isinstance(piece, str)]
     return next((name for name in reversed(names) if name.endswith((".yaml", ".yml", ".json", ".template"))), None)
+
+
+def _is_url(text: str) -> bool:
+    return "://" in text or text.partition(":")[0] in ("file", "s3", "http", "https")
+
+
+def _path_of(url: str) -> str:
+    """The path of a URL; nothing of one that is malformed."""
+    try:
+        return urlsplit(url).path
+    except ValueError:
+        return ""

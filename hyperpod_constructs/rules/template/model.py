@@ -16,7 +16,7 @@ from typing import TypeVar, cast
 from hyperpod_constructs.rules.template.dependencies import awaited, depends_on
 from hyperpod_constructs.rules.template.documents import NESTED_STACK, Document, resources_of
 from hyperpod_constructs.rules.template.environment import Environment
-from hyperpod_constructs.rules.template.intrinsics import Resolver
+from hyperpod_constructs.rules.template.intrinsics import Depth, Resolver
 from hyperpod_constructs.rules.template.loading import documents_of
 from hyperpod_constructs.rules.template.parameters import flat, parameter_value
 from hyperpod_constructs.rules.template.raw import Raw, raw_template
@@ -127,7 +127,7 @@ class Template:
         self.document = document
         self.parent = parent
         """The nested stack that this is the template of."""
-        self.resolver = Resolver(self)
+        self.resolver = Resolver(self, model.depth)
         self._values: dict[tuple[str, str], Value] = {}
         self._conditions: dict[str, bool | None] = {}
         self._pending: set[tuple[str, str]] = set()
@@ -269,11 +269,12 @@ class Template:
         """A value computed once; a name that needs itself is unknown."""
         key = (section, name)
         if key not in self._values:
-            if key in self._pending:
+            if key in self._pending or self.model.depth.reached:
                 return UNKNOWN
             self._pending.add(key)
             try:
-                self._values[key] = compute(name)
+                with self.model.depth:
+                    self._values[key] = compute(name)
             finally:
                 self._pending.discard(key)
         return self._values[key]
@@ -303,6 +304,7 @@ class Model:
     """Some templates together, as one deployment."""
 
     def __init__(self, documents: Sequence[Document]) -> None:
+        self.depth = Depth()
         self._roots = tuple(Template(self, document) for document in documents)
         self._facts: dict[Hashable, object] = {}
 

@@ -24,7 +24,7 @@ def raw_template(document: object) -> dict[str, Raw]:
     """
     if not isinstance(document, Mapping):
         raise TemplateError(f"a template is a mapping with Resources, but this is {_kind(document)}")
-    budget = _Budget()
+    budget = Budget()
     template = {_key(key): _copied(item, 1, budget) for key, item in document.items()}
     resources = template.get("Resources")
     if not isinstance(resources, dict):
@@ -45,21 +45,25 @@ def walk(raw: Raw) -> Iterator[Raw]:
             waiting.extend(reversed(value))
 
 
-class _Budget:
+class Budget:
     """Counts values down."""
 
     __slots__ = ("left",)
 
-    def __init__(self) -> None:
-        self.left = LARGEST
+    def __init__(self, left: int = LARGEST) -> None:
+        self.left = left
 
-    def spend(self) -> None:
-        self.left -= 1
+    def spend(self, values: int = 1) -> None:
+        """Take some off.
+
+        :raises TemplateError: if there are none left.
+        """
+        self.left -= values
         if self.left < 0:
             raise TemplateError(f"holds more than {LARGEST:,} values; CloudFormation takes templates of up to 1 MB")
 
 
-def _copied(value: object, depth: int, budget: _Budget) -> Raw:
+def _copied(value: object, depth: int, budget: Budget) -> Raw:
     budget.spend()
     if isinstance(value, str):
         return _text(value)

@@ -14,7 +14,7 @@ from typing import Any
 import yaml
 
 from hyperpod_constructs.rules.template.errors import TemplateError
-from hyperpod_constructs.rules.template.raw import DEEPEST, Raw
+from hyperpod_constructs.rules.template.raw import DEEPEST, LARGEST, Budget, Raw
 
 _LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
@@ -26,6 +26,8 @@ _BOOLEANS = {
 }
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 _MERGE = "<<"
+_EVENTS = 3
+"""Events of a value, at most: its key, its beginning and its end."""
 
 
 def parsed(text: str) -> Raw:
@@ -65,11 +67,13 @@ class _Builder:
         self._frames: list[_Frame] = []
         self._anchors: dict[str, Raw] = {}
         self._documents: list[Raw] = []
+        self._budget = Budget(_EVENTS * LARGEST)
 
     def result(self) -> Raw:
         return self._documents[0] if self._documents else None
 
     def take(self, event: Any) -> None:
+        self._budget.spend()
         line = event.start_mark.line + 1
         if isinstance(event, yaml.ScalarEvent):
             self._scalar(event, line)
@@ -134,7 +138,9 @@ class _Builder:
         for source in value if isinstance(value, list) else [value]:
             if not isinstance(source, dict):
                 raise TemplateError("<< merges mappings, but here is something else", line=line)
-            frame.merged = {**source, **frame.merged}
+            self._budget.spend(len(source))
+            for name, item in source.items():
+                frame.merged.setdefault(name, item)
 
 
 def _long_form(tag: str | None, value: Raw) -> Raw:

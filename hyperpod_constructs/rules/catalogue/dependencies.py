@@ -1,0 +1,35 @@
+"""The order in which resources are made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hyperpod_constructs.rules.finding import Hit, Level
+from hyperpod_constructs.rules.rule import rule
+from hyperpod_constructs.rules.template.dependencies import circles
+from hyperpod_constructs.rules.template.model import Model, Resource
+
+_MOST_NAMES = 10
+
+
+@rule(
+    "HP-DEP-001",
+    Level.ERROR,
+    title="no resource awaits itself",
+    why="CloudFormation refuses the template (circular dependency) before it makes anything",
+    fix="break the circle: make one of the references a resource of its own, as a rule of a security group or a policy of a role",
+    allowed="references and DependsOn that lead to an end",
+    source="https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/troubleshooting.html",
+)
+def no_resource_awaits_itself(model: Model) -> Iterator[Hit]:
+    for template in model.templates:
+        for circle in () if template.rewritten else circles(template):
+            yield Hit(circle[0], (), _message(circle), covers=tuple(circle[1:]))
+
+
+def _message(circle: list[Resource]) -> str:
+    names = [resource.logical_id for resource in circle]
+    if len(names) == 1:
+        return f"{names[0]} awaits itself"
+    shown = names[:_MOST_NAMES] + ["…"] * (len(names) > _MOST_NAMES)
+    return f"{shown[0]} awaits {', which awaits '.join([*shown[1:], names[0]])}"
