@@ -43,7 +43,7 @@ shell: $(READY) ## open a shell on the controller of a local cluster with virtua
 
 test: $(READY) ## install what tests of jobs and nodes need, run every test, and print the branch coverage
 	@PYTHON="$(CURDIR)/$(VENV)/bin/python" sh tools/setup_nodes.sh
-	@$(RUN) pytest --numprocesses auto --maxprocesses 4 --dist loadfile \
+	@$(RUN) pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder \
 		--cov --cov-report term:skip-covered --cov-fail-under 90 $(ARGS)
 
 bench: $(READY) ## measure synthesis, the rules, local deployment and virtual nodes

@@ -15,6 +15,7 @@ from aws_cdk import App, Environment, Stack
 from hyperpod_constructs import ClusterNetwork, LustreStorage
 from hyperpod_constructs.rules.effects.table import has_row
 from tests.attacks.tally import tally
+from tests.order import turn
 
 ZONE = "usw2-az4"
 
@@ -27,6 +28,10 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
         terminalreporter.section("attacks")
         for line in lines:
             terminalreporter.write_line(line)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    items.sort(key=lambda item: turn(item.path))
 
 
 @pytest.fixture
