@@ -13,7 +13,7 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
-from hyperpod_constructs.local import leftovers, process
+from hyperpod_constructs.local import leftovers, private, process
 from hyperpod_constructs.local.server import HELD, LOG_FILE, LocalAws, write_state
 
 HOST = "127.0.0.1"
@@ -63,7 +63,7 @@ def _into_background() -> Callable[[int], None]:
 
 def _log_to(path: Path) -> None:
     """Let this process and its children write to a file from now on. Nobody else does: the directory is held."""
-    with path.open("wb") as log:
+    with private.open_file(path) as log:
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
 
@@ -83,10 +83,12 @@ def _options() -> argparse.Namespace:
 def _prepare_process(options: argparse.Namespace, port: int) -> None:
     """Settings that the emulator reads when it is imported."""
     temporary = options.directory / leftovers.TEMPORARY
-    temporary.mkdir(exist_ok=True)
+    private.make_directory(temporary)
     tempfile.tempdir = str(temporary)
     os.environ.update(
         TMPDIR=str(temporary),
+        STATE_DIR=str(temporary / "state"),
+        S3_DATA_DIR=str(temporary / "s3"),
         PYTHONPATH=str(Path(__file__).parent / "lambda_site"),
         NODE_PATH=os.pathsep.join(filter(None, (os.environ.get("NODE_PATH"), str(Path(sys.prefix) / "lib" / "node_modules")))),
         PATH=os.pathsep.join((*_node(), str(Path(sys.executable).parent), os.environ.get("PATH", os.defpath))),

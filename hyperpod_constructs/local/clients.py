@@ -23,11 +23,12 @@ class Clients(Protocol):
 class BotoClients:
     """Clients of the embedded AWS, one per service and caller, made once and shared between threads.
 
-    The access key id is the account, which the embedded AWS takes for its root user. `models` is a botocore data folder
+    The access key id is the account, which with the owner's `secret` is the account's root user. `models` is a botocore data folder
     with service models that are newer than the installed botocore's; these serve when it is not given.
     """
 
-    def __init__(self, models: Path | None = None) -> None:
+    def __init__(self, secret: str, models: Path | None = None) -> None:
+        self._secret = secret
         self._session = botocore.session.Session()
         if models is not None:
             self._session.get_component("data_loader").search_paths.insert(0, str(models))
@@ -44,7 +45,7 @@ class BotoClients:
                     region_name=caller.region,
                     endpoint_url=caller.endpoint,
                     aws_access_key_id=caller.account,
-                    aws_secret_access_key="local",
+                    aws_secret_access_key=self._secret,
                     config=Config(retries={"mode": "standard", "total_max_attempts": 5}, max_pool_connections=50),
                 )
             return client

@@ -1,4 +1,5 @@
-"""The only module that touches ministack, which has no plug-in interface: every private name of it that we use stands here.
+"""The module that touches ministack, which has no plug-in interface: every private name of it that we use stands here, and in
+`ministack_access.py` those of its keys.
 
 The version is pinned exactly, and a contract test guards each name.
 """

@@ -6,12 +6,13 @@ import asyncio
 import json
 import secrets
 import threading
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Callable, Mapping, MutableMapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hyperpod_constructs.local import managed_policies, ministack
+from hyperpod_constructs.local import managed_policies, ministack, ministack_access
+from hyperpod_constructs.local.access import App, Guard, Owner, Receive, Scope, Send
 from hyperpod_constructs.local.attendant import Attendant
 from hyperpod_constructs.local.authorization import ResourceNames
 from hyperpod_constructs.local.clients import BotoClients, Clients
@@ -90,23 +91,30 @@ TAGGED = frozenset(
 
 ADMINISTRATOR = "administrator"
 
-Scope = MutableMapping[str, Any]
-Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
-Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
-
 
 class Application:
-    """The ASGI application: the emulator's own paths, and everything else to ministack."""
+    """The ASGI application: behind the guard, the emulator's own paths, and everything else to ministack."""
 
-    def __init__(self, control: Control, auth: bool, warm_up: Callable[[], None], stop: Callable[[], None]) -> None:
+    def __init__(
+        self,
+        control: Control,
+        auth: bool,
+        warm_up: Callable[[], None],
+        stop: Callable[[], None],
+        guard: Callable[[App], App],
+    ) -> None:
         self.started = asyncio.Event()
         self._control = control
         self._auth = auth
         self._warm_up = warm_up
+        self._guarded = guard(self._answer)
         self.stop = stop
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one connection."""
+        await self._guarded(scope, receive, send)
+
+    async def _answer(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "http" and scope["path"].startswith(PREFIX):
             await self._answer_control(scope, receive, send)
             return
@@ -150,7 +158,7 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
     models = ServiceModels(data)
     ec2 = Ec2(caller)
     ministack.serve("ec2", ec2.answer)
-    clients, faults, names = BotoClients(data), Faults(), ResourceNames()
+    clients, faults, names = BotoClients(aws.secret_access_key, data), Faults(), ResourceNames()
     fleet = _virtual_fleet(directory, clients) if aws.nodes else None
     hyperpod = HyperPod(faults, clients, fleet=fleet)
     services: list[Service] = [hyperpod, Fsx(faults, clients)]
@@ -172,6 +180,8 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
     ministack.fail_unanswered_custom_resources()
     ministack.notice_changed_outputs()
     ministack.order_events()
+    ministack_access.trust_the_guard()
+    ministack_access.give_functions_sessions_of_their_roles()
 
     def set_faults(wanted: Mapping[str, Any]) -> Mapping[str, Any]:
         faults.assign(Faults.from_json(wanted))
@@ -197,7 +207,11 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
             attendant.stop()
             fleet.close()
 
-    return Application(control, aws.auth, warm_up, stop)
+    def guard(app: App) -> App:
+        host = aws.endpoint.partition("://")[2]
+        return Guard(app, host, Owner(aws.access_key_id, aws.secret_access_key), ministack_access.Ministack())
+
+    return Application(control, aws.auth, warm_up, stop, guard)
 
 
 def _virtual_fleet(directory: Path, clients: Clients) -> VirtualFleet:
@@ -208,15 +222,13 @@ def _virtual_fleet(directory: Path, clients: Clients) -> VirtualFleet:
 
 
 def with_credentials(aws: LocalAws) -> LocalAws:
-    """The AWS that `server.start` answers: with `auth`, with the key of an administrator, who is made by `make_administrator`."""
-    if not aws.auth:
-        return aws
+    """The AWS that `server.start` answers: with a random key of its owner, who with `auth` is made by `make_administrator`."""
     return replace(aws, access_key_id=f"AKIA{secrets.token_hex(8).upper()}", secret_access_key=secrets.token_hex(20))
 
 
 def make_administrator(aws: LocalAws) -> None:
     """Create the user whose key `aws` holds; a reset forgets him, so he is made again after each."""
-    iam = replace(aws, access_key_id=aws.account, secret_access_key="local").client("iam")
+    iam = replace(aws, access_key_id=aws.account).client("iam")
     iam.create_user(UserName=ADMINISTRATOR)
     iam.attach_user_policy(UserName=ADMINISTRATOR, PolicyArn="arn:aws:iam::aws:policy/AdministratorAccess")
     made = iam.create_access_key(UserName=ADMINISTRATOR)["AccessKey"]["AccessKeyId"]

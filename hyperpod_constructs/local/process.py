@@ -92,7 +92,9 @@ def end(directory: Path, patience: float) -> None:
             send(number)
             if _gone(pid, directory, seconds):
                 return
-    raise StillAliveError(f"process {pid} holds {directory}, and lives {KILL_SECONDS:.0f} s after SIGKILL; the kernel keeps it busy")
+    raise StillAliveError(
+        f"process {pid} holds {directory}, and lives {KILL_SECONDS:.0f} s after SIGKILL; the kernel keeps it busy"
+    )
 
 
 def _gone(pid: int, directory: Path, seconds: float) -> bool:
@@ -118,7 +120,9 @@ def _signals_to(pid: int, directory: Path) -> Iterator[Callable[[int], None]]:
             try:
                 _send(pid, handle, number)
             except PermissionError:
-                raise StillAliveError(f"{directory} is held by process {pid} of another user; stop it as that user or as root") from None
+                raise StillAliveError(
+                    f"{directory} is held by process {pid} of another user; stop it as that user or as root"
+                ) from None
             except ProcessLookupError:
                 return
 

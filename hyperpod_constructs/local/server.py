@@ -14,12 +14,12 @@ import threading
 import time
 import urllib.request
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from hyperpod_constructs.local import leftovers, process
+from hyperpod_constructs.local import leftovers, private, process
 from hyperpod_constructs.local.leftovers import PARTIAL_STATE_FILE, STATE_FILE
 
 LOG_FILE = "server.log"
@@ -37,8 +37,9 @@ class LocalAwsError(RuntimeError):
 class LocalAws:
     """A running embedded AWS: where it listens, whose account it plays, and with which credentials to call it.
 
-    `account` is 12 digits. Without `auth` the access key id is the account and every call is allowed; with `auth` it belongs to an
-    IAM user with AdministratorAccess, because the root user may not assume roles. With `nodes` instances are virtual nodes.
+    `account` is 12 digits. The access key is random, made at each start, and every request must be signed with it or with one that
+    it obtained. Without `auth` every such call is allowed; with `auth` the key belongs to an IAM user with AdministratorAccess,
+    because the root user may not assume roles. With `nodes` instances are virtual nodes.
     """
 
     endpoint: str
@@ -48,12 +49,12 @@ class LocalAws:
     auth: bool = False
     nodes: bool = False
     access_key_id: str = ""
-    secret_access_key: str = "local"
+    secret_access_key: str = field(default="", repr=False)
 
     def environment(self) -> dict[str, str]:
         """The environment for a child process (the CDK CLI, a script with boto3) that can reach nothing but this AWS.
 
-        It is this process's environment without any AWS setting, plus the endpoint, dummy credentials, the region, and
+        It is this process's environment without any AWS setting, plus the endpoint, its credentials, the region, and
         configuration files that do not exist, so that no profile and no metadata service can lead to a real account.
         """
         return {**scrubbed(os.environ), **self._settings()}
@@ -65,14 +66,14 @@ class LocalAws:
                 service,
                 region_name=self.region,
                 endpoint_url=self.endpoint,
-                aws_access_key_id=self.access_key_id or self.account,
+                aws_access_key_id=self.access_key_id,
                 aws_secret_access_key=self.secret_access_key,
             )
 
     def _settings(self) -> dict[str, str]:
         return {
             "AWS_ENDPOINT_URL": self.endpoint,
-            "AWS_ACCESS_KEY_ID": self.access_key_id or self.account,
+            "AWS_ACCESS_KEY_ID": self.access_key_id,
             "AWS_SECRET_ACCESS_KEY": self.secret_access_key,
             "AWS_REGION": self.region,
             "AWS_DEFAULT_REGION": self.region,
@@ -139,7 +140,10 @@ def start(
         raise ValueError(f"account: found {account!r}; it must be 12 digits, for example '123456789012'")
     if not 0 <= port <= 65535:
         raise ValueError(f"port: found {port}; it must be 0 (any free one) to 65535")
-    directory.mkdir(parents=True, exist_ok=True)
+    try:
+        private.make_directory(directory)
+    except PermissionError as error:
+        raise LocalAwsError(str(error)) from error
     if process.holder(directory) is None:
         command = [sys.executable, "-m", "hyperpod_constructs.local", "--directory", str(directory.resolve())]
         command += ["--account", account, "--region", region, "--port", str(port)]
@@ -217,16 +221,27 @@ def stop(directory: Path) -> int:
 
 def reset(aws: LocalAws) -> None:
     """Forget every resource of every service, in one call. The server keeps running."""
-    request = urllib.request.Request(f"{aws.endpoint}/_hyperpod/reset", method="POST")
-    with _open(request, 30.0):
+    with _open(control_request(aws, "POST", "reset"), 30.0):
         pass
 
 
 def virtual_nodes(aws: LocalAws) -> list[dict[str, Any]]:
     """The virtual nodes that run: `InstanceId`, `InstanceGroupName`, `Name`, and the `Command` that starts a program on each."""
-    with _open(urllib.request.Request(f"{aws.endpoint}/_hyperpod/nodes"), 30.0) as answer:
+    with _open(control_request(aws, "GET", "nodes"), 30.0) as answer:
         nodes: list[dict[str, Any]] = json.loads(answer.read())["nodes"]
     return nodes
+
+
+def control_request(aws: LocalAws, method: str, name: str, body: bytes = b"") -> urllib.request.Request:
+    """A signed request to the emulator itself: `name` is `health`, `nodes`, `reset` or `faults`."""
+    from botocore.auth import SigV4Auth
+    from botocore.awsrequest import AWSRequest
+    from botocore.credentials import Credentials
+
+    url = f"{aws.endpoint}/_hyperpod/{name}"
+    request = AWSRequest(method, url, data=body)
+    SigV4Auth(Credentials(aws.access_key_id, aws.secret_access_key), "hyperpod", aws.region).add_auth(request)
+    return urllib.request.Request(url, body or None, dict(request.headers), method=method)
 
 
 def _wait_until_ready(directory: Path) -> LocalAws:
@@ -256,14 +271,14 @@ def _read_state(directory: Path) -> LocalAws | None:
 def write_state(directory: Path, aws: LocalAws) -> None:
     """Write the state file in one step, readable by its owner only: called by the server when it is ready."""
     partial = directory / PARTIAL_STATE_FILE
-    partial.touch(mode=0o600)
-    partial.write_text(json.dumps(asdict(aws)))
+    with private.open_file(partial) as state:
+        state.write(json.dumps(asdict(aws)).encode())
     partial.replace(directory / STATE_FILE)
 
 
 def _answers(aws: LocalAws) -> bool:
     try:
-        with _open(urllib.request.Request(f"{aws.endpoint}/_hyperpod/health"), 5.0) as response:
+        with _open(control_request(aws, "GET", "health"), 5.0) as response:
             return bool(json.load(response)["pid"] == aws.pid)
     except (OSError, http.client.HTTPException, ValueError, KeyError, TypeError):
         return False

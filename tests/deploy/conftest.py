@@ -93,9 +93,9 @@ class Cloud:
             self._set_faults({})
 
     def _set_faults(self, faults: Mapping[str, Any]) -> None:
-        url, body = f"{self.aws.endpoint}/_hyperpod/faults", json.dumps(faults).encode()
+        request = server.control_request(self.aws, "POST", "faults", json.dumps(faults).encode())
         opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-        with opener.open(urllib.request.Request(url, body, method="POST"), timeout=30.0):
+        with opener.open(request, timeout=30.0):
             pass
 
     def stack(self, name: str) -> dict[str, Any]:

@@ -12,7 +12,7 @@ from tests.local.moto_cloud import CALLER
 
 
 def test_a_client_goes_to_the_callers_endpoint_and_is_made_once() -> None:
-    clients = BotoClients()
+    clients = BotoClients("secret")
     made = clients("logs", CALLER)
     assert made.meta.endpoint_url == CALLER.endpoint
     assert made.meta.region_name == CALLER.region
@@ -25,7 +25,7 @@ def test_newer_models_come_first(tmp_path: Path) -> None:
     folder = tmp_path / "logs" / "2099-01-01"
     folder.mkdir(parents=True)
     (folder / "service-2.json").write_text(model)
-    assert BotoClients(tmp_path)("logs", CALLER).meta.service_model.operation_names == []
+    assert BotoClients("secret", tmp_path)("logs", CALLER).meta.service_model.operation_names == []
 
 
 @pytest.mark.parametrize(

@@ -57,9 +57,12 @@ def test_environment_leads_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("AWS_SESSION_TOKEN", "real")
     monkeypatch.setenv("AWS_ENDPOINT_URL_S3", "https://elsewhere")
     monkeypatch.setenv("HTTPS_PROXY", "http://proxy")
-    environment = LocalAws("http://127.0.0.1:1", "123456789012", "us-west-2", 1).environment()
+    aws = LocalAws("http://127.0.0.1:1", "123456789012", "us-west-2", 1, access_key_id="AKIDLOCAL", secret_access_key="secret")
+    environment = aws.environment()
     assert environment["AWS_ENDPOINT_URL"] == "http://127.0.0.1:1"
-    assert environment["AWS_ACCESS_KEY_ID"] == "123456789012"
+    assert environment["AWS_ACCESS_KEY_ID"] == "AKIDLOCAL"
+    assert environment["AWS_SECRET_ACCESS_KEY"] == "secret"
+    assert environment["CDK_DEFAULT_ACCOUNT"] == "123456789012"
     assert environment["AWS_DEFAULT_REGION"] == environment["AWS_REGION"] == "us-west-2"
     assert environment["AWS_EC2_METADATA_DISABLED"] == "true"
     assert not {"AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL_S3", "HTTPS_PROXY"} & environment.keys()
@@ -95,7 +98,7 @@ def test_reset_forgets_every_service(aws: LocalAws) -> None:
 
 def test_control_refuses_what_it_does_not_know(aws: LocalAws) -> None:
     def post(path: str, body: bytes) -> int:
-        request = urllib.request.Request(f"{aws.endpoint}/_hyperpod/{path}", data=body)
+        request = server.control_request(aws, "POST", path, body)
         try:
             with urllib.request.urlopen(request) as response:
                 return int(response.status)

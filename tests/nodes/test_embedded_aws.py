@@ -230,7 +230,7 @@ def test_nodes_end_with_their_cluster(account: Account) -> None:
     assert server.virtual_nodes(account.aws)
     account.call("delete_cluster")
     wait(lambda: not server.virtual_nodes(account.aws) or None, SECONDS, "the end of the nodes")
-    with urllib.request.urlopen(f"{account.aws.endpoint}/_hyperpod/health", timeout=30) as answer:
+    with urllib.request.urlopen(server.control_request(account.aws, "GET", "health"), timeout=30) as answer:
         assert answer.status == 200
 
 

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from copy import deepcopy
 from typing import Any, TypeVar
 
-from hyperpod_constructs.local.clients import BotoClients, Clients, dns_suffix, partition
+from hyperpod_constructs.local.clients import Clients, dns_suffix, partition
 from hyperpod_constructs.local.faults import Faults
 from hyperpod_constructs.local.fsx.checks import UPDATABLE, check_create, check_update, default_version, refusal
 from hyperpod_constructs.local.fsx.links import check_association
@@ -32,9 +32,9 @@ class Fsx:
 
     name = "fsx"
 
-    def __init__(self, faults: Faults, clients: Clients | None = None, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, faults: Faults, clients: Clients, clock: Callable[[], float] = time.time) -> None:
         self.faults = faults
-        self._clients = BotoClients() if clients is None else clients
+        self._clients = clients
         self._clock = clock
         self._file_systems: dict[str, FileSystem] = {}
         self._associations: dict[str, Association] = {}

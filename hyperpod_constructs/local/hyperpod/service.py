@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from copy import deepcopy
 from typing import Any
 
-from hyperpod_constructs.local.clients import BotoClients, Clients, partition
+from hyperpod_constructs.local.clients import Clients, partition
 from hyperpod_constructs.local.faults import Faults
 from hyperpod_constructs.local.hyperpod.addresses import Places, taken
 from hyperpod_constructs.local.hyperpod.checks import Subnets, check_surroundings
@@ -50,10 +50,10 @@ class HyperPod:
     name = "sagemaker"
 
     def __init__(
-        self, faults: Faults, clients: Clients | None = None, clock: Callable[[], float] = time.time, fleet: Fleet | None = None
+        self, faults: Faults, clients: Clients, clock: Callable[[], float] = time.time, fleet: Fleet | None = None
     ) -> None:
         self.faults = faults
-        self._clients = BotoClients() if clients is None else clients
+        self._clients = clients
         self._clock = clock
         self._fleet = Records() if fleet is None else fleet
         self._provisioner = Provisioner(faults, World(self._clients), self._fleet)

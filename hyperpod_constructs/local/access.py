@@ -1,0 +1,183 @@
+"""Who may talk to the embedded AWS: whoever signs with a key that it knows, from a program on this machine. No web page does.
+
+The guard stands in front of everything, the emulator's own paths and ministack's too, so what is not allowed here is refused.
+"""
+
+from __future__ import annotations
+
+import hmac
+import re
+from collections.abc import Awaitable, Callable, MutableMapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+from hyperpod_constructs.local.legacy_signatures import LegacyClaim, legacy_claim
+from hyperpod_constructs.local.signatures import Claim, Credential, Received, Refused, claim
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+Response = tuple[int, dict[str, str], bytes]
+
+DRAINED = 1 << 20
+"""Bytes that are read of a refused request's body, so that its sender gets to read the answer."""
+
+_ACCOUNT = re.compile(r"[0-9]{12}")
+
+
+class Behind(Protocol):
+    """What the guard asks of what it guards."""
+
+    def credential(self, key_id: str) -> Credential | None:
+        """What belongs to a key that IAM or STS gave out. Raises Refused for one that is no longer valid."""
+        ...
+
+    def claimed_key(self, received: Received) -> str:
+        """The access key id that the services will take for the caller's."""
+        ...
+
+    def awaits(self, method: str, path: str) -> bool:
+        """Whether the path ends with a secret that was given to somebody to answer with, who has not answered yet."""
+        ...
+
+    def refusal(self, received: Received, refused: Refused) -> Response:
+        """The answer in the protocol of the service that is asked."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The key of who started the embedded AWS. With its secret, a 12-digit access key id is the root user of that account."""
+
+    key_id: str
+    secret: str
+
+    def credential(self, key_id: str) -> Credential | None:
+        """What belongs to this key; None if it is not the owner's."""
+        mine = hmac.compare_digest(key_id.encode(), self.key_id.encode())
+        return Credential(self.secret) if mine or _ACCOUNT.fullmatch(key_id) else None
+
+
+class Guard:
+    """Passes requests that a known key has signed; refuses every other, and whatever comes from a web page."""
+
+    def __init__(self, application: App, host: str, owner: Owner, behind: Behind) -> None:
+        self._application = application
+        self._host = host
+        self._owner = owner
+        self._behind = behind
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one connection."""
+        if scope["type"] not in ("http", "websocket"):
+            await self._application(scope, receive, send)
+            return
+        received, send = received_in(scope), without_cors(send)
+        try:
+            self._refuse_strangers(received)
+            awaited = self._behind.awaits(received.method, scope["path"])
+            body = None if awaited else await self._authentic_body(received, scope, receive)
+        except Refused as refused:
+            await self._refuse(received, refused, scope, receive, send)
+            return
+        await self._application(scope, receive if body is None else _replay(body, receive), send)
+
+    def _refuse_strangers(self, received: Received) -> None:
+        """A page of another origin, and a name that somebody else's DNS gives this machine."""
+        if received.values("host") != [self._host]:
+            raise Refused("AccessDenied", f"the embedded aws answers to the host {self._host} only")
+        if received.values("origin") or received.method == "OPTIONS":
+            raise Refused("AccessDenied", "the embedded aws answers to no web page")
+        if any(site != "none" for site in received.values("sec-fetch-site")):
+            raise Refused("AccessDenied", "the embedded aws answers to no web page")
+
+    async def _authentic_body(self, received: Received, scope: Scope, receive: Receive) -> bytes | None:
+        """The body of a request that is signed; None for a websocket, which has none. What no key makes right is not read."""
+        claimed: Claim | LegacyClaim = legacy_claim(received) or claim(received)
+        claimed.check(received, datetime.now(UTC))
+        credential = self._credential(received, claimed.key_id)
+        body = await _body(receive) if scope["type"] == "http" else None
+        claimed.verify(received, body or b"", credential)
+        return body
+
+    def _credential(self, received: Received, key_id: str) -> Credential:
+        if self._behind.claimed_key(received) != key_id:
+            raise Refused("IncompleteSignature", "the request names more than one access key")
+        found = self._owner.credential(key_id) or self._behind.credential(key_id)
+        if found is None:
+            raise Refused("UnrecognizedClientException", "The security token included in the request is invalid.")
+        return found
+
+    async def _refuse(self, received: Received, refused: Refused, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "websocket":
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        status, headers, body = self._behind.refusal(received, refused)
+        await _drain(receive)
+        encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
+        await send({"type": "http.response.start", "status": status, "headers": encoded})
+        await send({"type": "http.response.body", "body": b"" if received.method == "HEAD" else body})
+
+
+def received_in(scope: Scope) -> Received:
+    """The head of the request in a scope; a websocket is opened by a GET."""
+    headers = tuple((name.decode("latin-1").lower(), _text(value)) for name, value in scope["headers"])
+    query = scope["query_string"].decode("latin-1")
+    return Received(scope.get("method", "GET"), scope["raw_path"].decode("latin-1"), query, headers)
+
+
+def _text(value: bytes) -> str:
+    try:
+        return value.decode()
+    except UnicodeDecodeError:
+        return value.decode("latin-1")
+
+
+def without_cors(send: Send) -> Send:
+    """The same answers without the headers by which a server lets web pages of other origins read them."""
+
+    async def sending(message: MutableMapping[str, Any]) -> None:
+        if "headers" in message:
+            kept = [pair for pair in message["headers"] if not bytes(pair[0]).lower().startswith(b"access-control-")]
+            message = {**message, "headers": kept}
+        await send(message)
+
+    return sending
+
+
+class _Gone(Refused):
+    """The sender has hung up."""
+
+
+async def _body(receive: Receive) -> bytes:
+    parts: list[bytes] = []
+    while True:
+        message = await receive()
+        if message["type"] != "http.request":
+            raise _Gone("RequestTimeout", "the body ended before its end")
+        parts.append(message.get("body", b""))
+        if not message.get("more_body"):
+            return b"".join(parts)
+
+
+async def _drain(receive: Receive) -> None:
+    left = DRAINED
+    while left > 0:
+        message = await receive()
+        left -= len(message.get("body", b""))
+        if message["type"] != "http.request" or not message.get("more_body"):
+            return
+
+
+def _replay(body: bytes, receive: Receive) -> Receive:
+    """The body that was read already, then whatever else comes."""
+    unread = [body]
+
+    async def receiving() -> MutableMapping[str, Any]:
+        if unread:
+            return {"type": "http.request", "body": unread.pop(), "more_body": False}
+        return await receive()
+
+    return receiving

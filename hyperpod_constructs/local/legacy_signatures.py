@@ -1,0 +1,68 @@
+"""Presigned URLs of S3 with Signature Version 2, which boto3 still makes by default where a region takes them."""
+
+from __future__ import annotations
+
+import hmac
+from dataclasses import dataclass
+from datetime import datetime
+from urllib.parse import urlsplit
+
+from botocore.auth import HmacV1QueryAuth
+from botocore.awsrequest import HTTPHeaders
+from botocore.credentials import Credentials
+
+from hyperpod_constructs.local.signatures import MISMATCH, Credential, Received, Refused, check_token
+
+_NAMES = ("AWSAccessKeyId", "Signature", "Expires")
+_COVERED = frozenset({*_NAMES, "x-amz-security-token", *HmacV1QueryAuth.QSAOfInterest})
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class LegacyClaim:
+    """Who says to have presigned, and until when it holds."""
+
+    key_id: str
+    signature: str
+    expires: str
+    token: str | None
+
+    def check(self, received: Received, now: datetime) -> None:
+        """Refuse what no key could make right."""
+        if not self.expires.isdecimal() or len(self.expires) > 12 or int(self.expires) < now.timestamp():
+            raise Refused("RequestExpired", "Request has expired")
+
+    def verify(self, received: Received, body: bytes, credential: Credential) -> None:
+        """Refuse unless the secret made this signature over this head; it covers no body."""
+        check_token(self.token, credential.token)
+        headers = HTTPHeaders()
+        for name, value in received.headers:
+            headers.add_header(name, value)
+        signer = _Signer(Credentials(self.key_id, credential.secret, credential.token))
+        signer.moment = self.expires
+        target = urlsplit(f"http://host{received.path}?{received.query}")
+        expected = signer.get_signature(received.method, target, headers)  # type: ignore[arg-type]
+        if not hmac.compare_digest(expected.encode(), self.signature.encode()):
+            raise Refused("SignatureDoesNotMatch", MISMATCH)
+
+
+class _Signer(HmacV1QueryAuth):
+    """botocore's signer, for the moment in the URL instead of one of its own."""
+
+    moment: str
+
+    def _get_date(self) -> str:
+        return self.moment
+
+
+def legacy_claim(received: Received) -> LegacyClaim | None:
+    """Who claims to have presigned so; None if nobody does, not clearly, or with parameters that the signature does not cover."""
+    given = received.parameters()
+    found = dict(given)
+    if len(found) != len(given) or not all(found.get(name) for name in _NAMES) or not found.keys() <= _COVERED:
+        return None
+    return LegacyClaim(
+        key_id=found["AWSAccessKeyId"],
+        signature=found["Signature"],
+        expires=found["Expires"],
+        token=found.get("x-amz-security-token"),
+    )
