@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -10,9 +9,18 @@ from typing import Any
 from aws_cdk.interfaces.aws_secretsmanager import ISecretRef
 
 from hyperpod_constructs._arguments import check_fields
+from hyperpod_constructs._node_text import (
+    DATABASE_NAME,
+    GROUP_NAME,
+    HOST,
+    check_lines,
+    check_path,
+    check_public_key,
+    check_user_name,
+    check_word,
+)
 from hyperpod_constructs._tokens import is_unknown
 
-_USER_NAME = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
 _USER_IDS = range(1000, 60_001)
 
 
@@ -28,7 +36,7 @@ class NodeUser:
     ssh_keys: public keys that may log in, as lines of `authorized_keys`.
 
     Raises ValueError for a name or an id that Linux distributions keep for other purposes
-    (https://systemd.io/UIDS-GIDS/).
+    (https://systemd.io/UIDS-GIDS/), and for a group or a key that is not one word or line.
     """
 
     name: str
@@ -40,27 +48,29 @@ class NodeUser:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        if not is_unknown(self.name) and not _USER_NAME.fullmatch(self.name):
-            raise ValueError(
-                f"NodeUser {self.name!r}: an account's name is a lowercase letter or _, then up to 31 letters, digits, - and _; "
-                'write name="alice"'
-            )
+        check_user_name(self.name)
         for name, value in (("uid", self.uid), ("gid", self.gid)):
             if value is not None and not is_unknown(value) and value not in _USER_IDS:
                 raise ValueError(
                     f"NodeUser {self.name!r}: {name} {value} is not one of {_USER_IDS.start} to {_USER_IDS.stop - 1}, the ids of "
                     f"people; write {name}=10001"
                 )
+        for group in self.groups:
+            check_word(f"NodeUser {self.name!r}", "groups", group, GROUP_NAME, "docker")
         for key in self.ssh_keys:
-            if "PRIVATE KEY" in key:
-                raise ValueError(f"NodeUser {self.name!r}: ssh_keys holds a private key; write the line of the .pub file beside it")
+            check_public_key(f"NodeUser {self.name!r}", key)
+
+    @property
+    def group_id(self) -> int:
+        """Of the user's own group."""
+        return self.uid if self.gid is None else self.gid
 
     def render(self) -> dict[str, Any]:
         """The user in `config.json`."""
         return {
             "name": self.name,
             "uid": self.uid,
-            "gid": self.uid if self.gid is None else self.gid,
+            "gid": self.group_id,
             "groups": list(self.groups),
             "sudo": self.sudo,
             "ssh_keys": list(self.ssh_keys),
@@ -85,6 +95,8 @@ class ExternalAccounting:
 
     def __post_init__(self) -> None:
         check_fields(self)
+        check_word("ExternalAccounting", "host", self.host, HOST, "db.example.com")
+        check_word("ExternalAccounting", "name", self.name, DATABASE_NAME, "slurm_acct_db")
 
     def render(self) -> dict[str, Any]:
         """The database in `config.json`."""
@@ -119,6 +131,7 @@ class NodeHealth:
 
     def __post_init__(self) -> None:
         check_fields(self)
+        check_path("NodeHealth", "checks_directory", self.checks_directory)
         for name, value in self.render().items():
             if isinstance(value, int) and not is_unknown(value) and value < 1:
                 raise ValueError(f"NodeHealth: {name} is {value}; allowed: 1 or more; leave health=None to switch the checks off")
@@ -155,8 +168,16 @@ class NodeSoftware:
 
     def __post_init__(self) -> None:
         check_fields(self)
-        for name in ("name", "uid"):
-            values = [getattr(user, name) for user in self.users]
+        if self.shared_directory is not None:
+            check_path("NodeSoftware", "shared_directory", self.shared_directory)
+        if self.sssd is not None:
+            check_lines("NodeSoftware", "sssd", self.sssd)
+        names: dict[str, list[Any]] = {
+            "name": [user.name for user in self.users],
+            "uid": [user.uid for user in self.users],
+            "gid": [user.group_id for user in self.users],
+        }
+        for name, values in names.items():
             twice = sorted({str(value) for value in values if values.count(value) > 1})
             if twice:
                 raise ValueError(f"NodeSoftware: two users have the {name} {', '.join(twice)}; give each one of its own")

@@ -23,12 +23,15 @@ from hyperpod_constructs import (
     NodeSoftware,
     NodeUser,
     SlurmNodeType,
+    _node_text,
 )
 from hyperpod_constructs import _node_configuration as node_configuration
 
 from .conftest import resources
+from .presets import ROOT
 
 M5 = ClusterInstanceType.M5_XLARGE
+KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBf2 alice@laptop"
 ALICE = NodeUser(name="alice", uid=10001)
 
 
@@ -78,9 +81,21 @@ def test_fails_where_the_groups_do_not_share(
         (NodeUser, {"name": "alice", "uid": 0}, "uid 0 is not one of 1000 to 60000"),
         (NodeUser, {"name": "alice", "uid": 10001, "gid": 27}, "gid 27 is not one of"),
         (NodeUser, {"name": "alice", "uid": 10001, "ssh_keys": ["-----BEGIN OPENSSH PRIVATE KEY-----"]}, "holds a private key"),
+        (NodeUser, {"name": "root", "uid": 10001}, "systems keep this name"),
+        (NodeUser, {"name": "systemd-x", "uid": 10001}, "systems keep this name"),
+        (NodeUser, {"name": "alice", "uid": 10001, "groups": ["docker,root"]}, "groups has 'docker,root'"),
+        (NodeUser, {"name": "alice", "uid": 10001, "ssh_keys": [f"{KEY}\n{KEY}"]}, "is not one line with a public key"),
+        (NodeUser, {"name": "alice", "uid": 10001, "ssh_keys": [f"{KEY}\u2028{KEY}"]}, "is not one line with a public key"),
+        (NodeUser, {"name": "alice", "uid": 10001, "ssh_keys": [f"{KEY}\x1b[2J"]}, "is not one line with a public key"),
+        (NodeUser, {"name": "alice", "uid": 10001, "ssh_keys": [""]}, "is not one line with a public key"),
         (NodeHealth, {"hang_seconds": 0}, "hang_seconds is 0; allowed: 1 or more"),
+        (NodeHealth, {"checks_directory": "/opt/a\nExecStart=/bin/sh"}, "checks_directory is '/opt/a\\nExecStart=/bin/sh'"),
         (NodeSoftware, {"users": [ALICE, NodeUser(name="bob", uid=10001)]}, "two users have the uid 10001"),
         (NodeSoftware, {"users": [ALICE, NodeUser(name="alice", uid=10002)]}, "two users have the name alice"),
+        (NodeSoftware, {"users": [ALICE, NodeUser(name="bob", uid=10002, gid=10001)]}, "two users have the gid 10001"),
+        (NodeSoftware, {"shared_directory": "/fsx/../etc"}, "shared_directory is '/fsx/../etc'"),
+        (NodeSoftware, {"shared_directory": "/fsx:/bin"}, "shared_directory is '/fsx:/bin'"),
+        (NodeSoftware, {"sssd": "[sssd]\0"}, "sssd holds a control character"),
     ],
 )
 def test_fails_for_what_a_value_can_see(make: Any, changes: dict[str, Any], message: str) -> None:
@@ -95,6 +110,30 @@ def test_tokens_pass(stack: Stack) -> None:
     rendered = NodeSoftware(users=[NodeUser(name=text, uid=number)], health=NodeHealth(hang_seconds=number)).render("/fsx")  # type: ignore[arg-type]
     assert stack.resolve(rendered["users"][0]["uid"]) == stack.resolve(rendered["health"]["hang_seconds"]) == {"Ref": "Number"}
     assert stack.resolve(rendered["users"][0]["name"]) == {"Ref": "Text"}
+
+
+@pytest.mark.parametrize(
+    "key", [KEY, f'command="/bin/true",no-pty {KEY}', "sk-ecdsa-sha2-nistp256@openssh.com AAAA", "ssh-rsa AAAA é"]
+)
+def test_a_line_of_authorized_keys_is_taken(key: str) -> None:
+    assert NodeUser(name="alice", uid=10001, ssh_keys=[key]).ssh_keys == [key]
+
+
+@pytest.mark.parametrize(("name", "value"), [("host", "db\nSlurmUser=root"), ("host", "-h"), ("name", "a b"), ("name", "a#")])
+def test_fails_for_a_database_that_would_write_lines_of_its_own(stack: Stack, name: str, value: str) -> None:
+    secret = secretsmanager.Secret.from_secret_name_v2(stack, "Secret", "password")
+    with pytest.raises(ValueError, match=rf"^ExternalAccounting: {name} has "):
+        ExternalAccounting(**{"host": "db", "secret": secret, name: value})  # type: ignore[arg-type]
+
+
+def test_the_node_judges_by_the_same_forms(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "lifecycle"))
+    from node_setup import schema, software
+
+    assert _node_text.PATH == schema.PATH
+    for name in ("USER_NAME", "GROUP_NAME", "HOST", "DATABASE_NAME", "PUBLIC_KEY"):
+        assert getattr(_node_text, name) == getattr(software, name)
+    assert _node_text.RESERVED.split() == software.RESERVED.split()
 
 
 def test_the_controller_may_read_the_password_of_its_database(stack: Stack, network: ClusterNetwork) -> None:

@@ -38,9 +38,9 @@ PUBLIC_KEY = re.compile(r"(.*\s)?(ssh|ecdsa|sk-ssh|sk-ecdsa)-\S+\s+\S+(\s.*)?")
 FIRST_ID, LAST_ID = 1000, 60_000
 # Of the system, of Slurm and of the images, or of groups that amount to root.
 RESERVED = """
-_apt adm backup bin daemon dbus disk docker ec2-user games gnats irc kmem kvm list lp lxd mail man messagebus munge mysql news nobody
-nogroup polkitd proxy root shadow slurm slurmrestd sshd sssd staff sudo sync sys syslog tape tty ubuntu users uucp uuidd wheel
-www-data"""
+_apt adm backup bin daemon dbus disk docker ec2-user games gnats irc kmem kvm list lp lxd mail man messagebus munge mysql news
+nobody nogroup polkitd proxy root shadow slurm slurmrestd sshd sssd staff sudo sync sys syslog tape tty ubuntu users uucp uuidd
+wheel www-data"""
 PORT = 3306
 DATABASE = "slurm_acct_db"
 

@@ -52,16 +52,17 @@ def keep(node: Node) -> bool:
         found = access
         node.fill(dump, lambda file: database.dump(node, found, file))
         members.append((DUMP, partial(node.open, dump)))
-    manifest = f"{STATE}/{MANIFEST}"
+    manifest = f"{folder}/.{MANIFEST}.{node.name}"
     content = {"cluster": conf.value("ClusterName"), "slurm": version(node), "time": int(node.clock.time())}
-    node.write(manifest, json.dumps(content, sort_keys=True) + "\n")
+    node.write(manifest, json.dumps(content, sort_keys=True) + "\n", 0o600)
     members.append((MANIFEST, partial(node.open, manifest)))
     current, previous = (f"{folder}/{name}" for name in ARCHIVES)
     node.fill(f"{current}.new", lambda file: files.pack(file, members))
     if node.exists(current):
         node.move(current, previous)
     node.move(f"{current}.new", current)
-    node.remove(dump)
+    for path in (dump, manifest):
+        node.remove(path)
     return True
 
 

@@ -48,13 +48,18 @@ def apply(node: Node) -> None:
         raise NodeSetupError(f"{HOME}/node_health: is missing, so the node cannot check itself")
     if not node.is_folder(health.checks_directory):
         node.folder(health.checks_directory)
-    node.folder(RUN)
-    if shared.is_there(node):
-        shared.make_cluster_folder(node)
+    make_folders(node)
     node.write(HEALTH_CHECK, PROGRAM, 0o755)
     if node.role.node_type == "Compute":
         systemd.write_units(node, {UNIT: HANG}, UNIT)
         node.once("hang", HANG, lambda: node.run(["systemctl", "restart", "--no-block", UNIT]))
+
+
+def make_folders(node: Node) -> None:
+    """Where jobs and nodes tell of themselves: every user may enter the first, as his heartbeats are below it."""
+    node.folder(RUN)
+    if shared.is_there(node):
+        shared.make_cluster_folder(node)
 
 
 def verify(node: Node) -> None:

@@ -50,6 +50,6 @@ def judge(answer: Answer) -> tuple[int, str]:
     try:
         said: Any = json.loads(answer.output)
         changes, error = int(said["changes"]), str(said["error"])
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         changes, error = 0, answer.error.strip() or f"the child ended with {answer.code} and said nothing"
     return min(max(changes, 0), 1), "".join(letter if letter.isprintable() else "?" for letter in error[:MAX_ERROR])
