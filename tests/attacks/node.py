@@ -14,8 +14,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "lifecycle"))  # the packages for nodes are not installed
+sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lifecycle"))  # the packages for nodes are not installed
 
 from node_setup.config import Config, parse_config
 from node_setup.log import Log
@@ -26,6 +25,7 @@ from node_setup.waiting import Clock
 from node_trust.as_user import Answer, Identity, python, run_as_user
 from node_trust.owners import Ownership
 
+ROOT = Path(__file__).resolve().parents[2]
 # ssh-keygen works only for a uid that the machine knows, so users borrow those of two of its accounts.
 ALICE, BOB = [account.pw_uid for account in pwd.getpwall() if account.pw_uid not in (0, 65534)][:2]
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBf2 alice@laptop"
