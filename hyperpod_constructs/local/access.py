@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hmac
 import re
-from collections.abc import Awaitable, Callable, MutableMapping
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Protocol
@@ -74,15 +74,16 @@ class Guard:
         if scope["type"] not in ("http", "websocket"):
             await self._application(scope, receive, send)
             return
-        received, send = received_in(scope), without_cors(send)
+        received, incoming, send = received_in(scope), _Incoming(receive), without_cors(send)
         try:
             self._refuse_strangers(received)
             awaited = self._behind.awaits(received.method, scope["path"])
-            body = None if awaited else await self._authentic_body(received, scope, receive)
+            if not awaited:
+                await self._authenticate(received, scope, incoming)
         except Refused as refused:
-            await self._refuse(received, refused, scope, receive, send)
+            await self._refuse(received, refused, scope, incoming, send)
             return
-        await self._application(scope, receive if body is None else _replay(body, receive), send)
+        await self._application(scope, incoming.again, send)
 
     def _refuse_strangers(self, received: Received) -> None:
         """A page of another origin, and a name that somebody else's DNS gives this machine."""
@@ -93,14 +94,13 @@ class Guard:
         if any(site != "none" for site in received.values("sec-fetch-site")):
             raise Refused("AccessDenied", "the embedded aws answers to no web page")
 
-    async def _authentic_body(self, received: Received, scope: Scope, receive: Receive) -> bytes | None:
-        """The body of a request that is signed; None for a websocket, which has none. What no key makes right is not read."""
+    async def _authenticate(self, received: Received, scope: Scope, incoming: _Incoming) -> None:
+        """Refuse a request that is not signed. The body of one that no key makes right is not kept; a websocket has none."""
         claimed: Claim | LegacyClaim = legacy_claim(received) or claim(received)
         claimed.check(received, datetime.now(UTC))
         credential = self._credential(received, claimed.key_id)
-        body = await _body(receive) if scope["type"] == "http" else None
-        claimed.verify(received, body or b"", credential)
-        return body
+        body = await incoming.read() if scope["type"] == "http" else b""
+        claimed.verify(received, body, credential)
 
     def _credential(self, received: Received, key_id: str) -> Credential:
         if self._behind.claimed_key(received) != key_id:
@@ -110,12 +110,12 @@ class Guard:
             raise Refused("UnrecognizedClientException", "The security token included in the request is invalid.")
         return found
 
-    async def _refuse(self, received: Received, refused: Refused, scope: Scope, receive: Receive, send: Send) -> None:
+    async def _refuse(self, received: Received, refused: Refused, scope: Scope, incoming: _Incoming, send: Send) -> None:
         if scope["type"] == "websocket":
             await send({"type": "websocket.close", "code": 1008})
             return
         status, headers, body = self._behind.refusal(received, refused)
-        await _drain(receive)
+        await incoming.drain()
         encoded = [(name.lower().encode(), value.encode()) for name, value in headers.items()]
         await send({"type": "http.response.start", "status": status, "headers": encoded})
         await send({"type": "http.response.body", "body": b"" if received.method == "HEAD" else body})
@@ -147,37 +147,40 @@ def without_cors(send: Send) -> Send:
     return sending
 
 
-class _Gone(Refused):
-    """The sender has hung up."""
+class _Incoming:
+    """The body of a request, to be read here and then by the application once more."""
 
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._ended = False
+        self._read: list[bytes] = []
 
-async def _body(receive: Receive) -> bytes:
-    parts: list[bytes] = []
-    while True:
-        message = await receive()
-        if message["type"] != "http.request":
-            raise _Gone("RequestTimeout", "the body ended before its end")
-        parts.append(message.get("body", b""))
-        if not message.get("more_body"):
-            return b"".join(parts)
+    async def read(self) -> bytes:
+        """The whole body. Raises Refused if its sender has hung up."""
+        parts = [part async for part in self._parts()]
+        if not self._ended:
+            raise Refused("IncompleteSignature", "the body ended before its end")
+        self._read = [b"".join(parts)]
+        return self._read[0]
 
+    async def drain(self) -> None:
+        """Read what its sender is still sending, up to a limit, and keep nothing."""
+        left = DRAINED
+        async for part in self._parts():
+            left -= len(part)
+            if left < 0:
+                return
 
-async def _drain(receive: Receive) -> None:
-    left = DRAINED
-    while left > 0:
-        message = await receive()
-        left -= len(message.get("body", b""))
-        if message["type"] != "http.request" or not message.get("more_body"):
-            return
+    async def again(self) -> MutableMapping[str, Any]:
+        """The body that was read, as one message, then whatever else comes."""
+        if self._read:
+            return {"type": "http.request", "body": self._read.pop(), "more_body": False}
+        return await self._receive()
 
-
-def _replay(body: bytes, receive: Receive) -> Receive:
-    """The body that was read already, then whatever else comes."""
-    unread = [body]
-
-    async def receiving() -> MutableMapping[str, Any]:
-        if unread:
-            return {"type": "http.request", "body": unread.pop(), "more_body": False}
-        return await receive()
-
-    return receiving
+    async def _parts(self) -> AsyncIterator[bytes]:
+        while not self._ended:
+            message = await self._receive()
+            if message["type"] != "http.request":
+                return
+            self._ended = not message.get("more_body")
+            yield message.get("body", b"")

@@ -1,0 +1,360 @@
+"""Signatures as the embedded AWS verifies them: what botocore signs passes, and nothing that was changed since."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+from botocore.auth import HmacV1QueryAuth, S3SigV4Auth, S3SigV4QueryAuth, SigV4Auth, SigV4QueryAuth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+
+from hyperpod_constructs.local import signatures
+from hyperpod_constructs.local.chunks import Chain
+from hyperpod_constructs.local.legacy_signatures import legacy_claim
+from hyperpod_constructs.local.signatures import Credential, Received, Refused, claim
+
+HOST = "127.0.0.1:4566"
+KEY = Credentials("AKIDEXAMPLE", "secret")
+SESSION = Credentials("ASIAEXAMPLE", "secret", "token")
+JSON = {"X-Amz-Target": "SageMaker.ListClusters", "Content-Type": "application/x-amz-json-1.1"}
+
+
+def received(request: AWSRequest) -> Received:
+    """What arrives of a request that a client signed."""
+    url = urlsplit(str(request.url))
+    headers = {"host": HOST, **{name.lower(): _text(value) for name, value in request.headers.items()}}
+    return Received(str(request.method), url.path or "/", url.query, tuple(headers.items()))
+
+
+def _text(value: Any) -> str:
+    return value.decode() if isinstance(value, bytes) else str(value)
+
+
+def signed(
+    *,
+    key: Credentials = KEY,
+    body: bytes = b"{}",
+    path: str = "/",
+    method: str = "POST",
+    headers: Mapping[str, str] = JSON,
+    signer: Callable[..., Any] = SigV4Auth,
+    service: str = "sagemaker",
+) -> Received:
+    request = AWSRequest(method, f"http://{HOST}{path}", dict(headers), body)
+    signer(key, service, "us-west-2").add_auth(request)
+    return received(request)
+
+
+SECRET = Credential("secret")
+
+
+def verify(request: Received, body: bytes = b"{}", credential: Credential = SECRET, later: float = 0) -> None:
+    claimed = legacy_claim(request) or claim(request)
+    claimed.check(request, datetime.now(UTC) + timedelta(seconds=later))
+    claimed.verify(request, body, credential)
+
+
+def with_header(request: Received, name: str, value: str | None) -> Received:
+    kept = tuple((key, old) for key, old in request.headers if key != name)
+    return request._replace(headers=kept if value is None else (*kept, (name, value)))
+
+
+def refused(request: Received, body: bytes = b"{}", **options: Any) -> str:
+    with pytest.raises(Refused) as refusal:
+        verify(request, body, **options)
+    return refusal.value.code
+
+
+@pytest.mark.parametrize("path", ["/", "/2015-03-31/functions/a%3Ab/invocations", "/x?Action=A&b=c%20d&b=a&empty="])
+def test_takes_what_botocore_signs(path: str) -> None:
+    verify(signed(path=path))
+
+
+@pytest.mark.parametrize(
+    "path", ["/bucket/key", "/bucket/a%20b/%C3%BC%2B.txt", "/bucket//double/../dots", "/bucket?list-type=2&prefix=a%2Fb"]
+)
+def test_takes_paths_of_s3_as_they_are(path: str) -> None:
+    verify(signed(path=path, headers={}, signer=S3SigV4Auth, service="s3"))
+
+
+def test_takes_a_session_with_its_token() -> None:
+    verify(signed(key=SESSION), credential=Credential("secret", "token"))
+
+
+def test_takes_a_date_header_in_place_of_x_amz_date() -> None:
+    verify(signed(headers={**JSON, "Date": "now"}))
+
+
+def test_takes_another_region_and_service_as_the_caller_scopes_them() -> None:
+    assert claim(signed(service="sns")).service == "sns"
+    verify(signed(service="sns"))
+
+
+CHANGES: dict[str, Callable[[Received], Received]] = {
+    "the method": lambda request: request._replace(method="PUT"),
+    "the path": lambda request: request._replace(path="/other"),
+    "the query": lambda request: request._replace(query="Action=DeleteStack"),
+    "the operation": lambda request: with_header(request, "x-amz-target", "SageMaker.DeleteCluster"),
+    "the host": lambda request: with_header(request, "host", "evil.test"),
+    "a signed header taken away": lambda request: with_header(request, "content-type", None),
+    "a header of aws added": lambda request: with_header(request, "x-amz-security-token", "token"),
+    "a signed header sent twice": lambda request: request._replace(headers=(*request.headers, ("x-amz-target", "SageMaker.X"))),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_refuses_a_changed_request(change: Callable[[Received], Received]) -> None:
+    assert refused(change(signed())) in ("SignatureDoesNotMatch", "InvalidToken")
+
+
+def test_refuses_a_changed_body() -> None:
+    assert refused(signed(), b'{"ClusterName": "mine"}') == "SignatureDoesNotMatch"
+    assert refused(signed(path="/b/k", headers={}, signer=S3SigV4Auth, service="s3"), b"other") == "SignatureDoesNotMatch"
+
+
+def test_refuses_another_secret() -> None:
+    assert refused(signed(), credential=Credential("another")) == "SignatureDoesNotMatch"
+
+
+@pytest.mark.parametrize("part", [1, 2, 3])
+def test_refuses_another_day_region_or_service_than_the_signed_one(part: int) -> None:
+    request = signed()
+    header = str(request.header("authorization"))
+    credential = header.partition("Credential=")[2].partition(",")[0]
+    scope = credential.split("/")
+    scope[part] = ("", "20200101", "eu-west-1", "iam")[part]
+    assert refused(with_header(request, "authorization", header.replace(credential, "/".join(scope)))) in (
+        "SignatureDoesNotMatch",
+        "CredentialDateMismatch",
+    )
+
+
+@pytest.mark.parametrize(("later", "code"), [(16 * 60, "RequestTimeTooSkewed"), (-16 * 60, "RequestTimeTooSkewed")])
+def test_refuses_a_date_that_is_not_now(later: float, code: str) -> None:
+    assert refused(signed(), later=later) == code
+    verify(signed(), later=later * 14 / 16)
+
+
+@pytest.mark.parametrize("expected", [None, "another"])
+def test_refuses_a_token_that_is_not_the_keys(expected: str | None) -> None:
+    assert refused(signed(key=SESSION), credential=Credential("secret", expected)) == "InvalidToken"
+
+
+def test_refuses_a_session_without_its_token() -> None:
+    assert refused(signed(), credential=Credential("secret", "token")) == "InvalidToken"
+
+
+MALFORMED = {
+    "nothing": (None, "MissingAuthenticationToken"),
+    "empty": ("", "IncompleteSignature"),
+    "basic": ("Basic YTpi", "IncompleteSignature"),
+    "version 2": ("AWS AKIDEXAMPLE:c2lnbmF0dXJl", "IncompleteSignature"),
+    "version 4a": (
+        "AWS4-ECDSA-P256-SHA256 Credential=A/20260101/s3/aws4_request, SignedHeaders=host, Signature=0",
+        "IncompleteSignature",
+    ),
+    "no signature": ("AWS4-HMAC-SHA256 Credential=A/20260101/r/s/aws4_request, SignedHeaders=host", "IncompleteSignature"),
+    "two keys": (
+        "AWS4-HMAC-SHA256 Credential=A/20260101/r/s/aws4_request, Credential=B/20260101/r/s/aws4_request, "
+        "SignedHeaders=host, Signature=0",
+        "IncompleteSignature",
+    ),
+    "no scope": ("AWS4-HMAC-SHA256 Credential=A, SignedHeaders=host, Signature=0", "IncompleteSignature"),
+    "unsorted headers": (
+        "AWS4-HMAC-SHA256 Credential=A/20260101/r/s/aws4_request, SignedHeaders=x;host, Signature=0",
+        "SignatureDoesNotMatch",
+    ),
+}
+
+
+@pytest.mark.parametrize(("header", "code"), MALFORMED.values(), ids=MALFORMED)
+def test_refuses_a_header_that_is_no_signature(header: str | None, code: str) -> None:
+    assert refused(with_header(signed(), "authorization", header)) == code
+
+
+def test_refuses_a_host_that_is_not_signed() -> None:
+    request = signed()
+    header = str(request.header("authorization")).replace(";host;", ";")
+    assert refused(with_header(request, "authorization", header)) == "SignatureDoesNotMatch"
+
+
+@pytest.mark.parametrize("target", ["*", "http://127.0.0.1/", "/a#b"])
+def test_refuses_a_target_that_is_no_path(target: str) -> None:
+    assert refused(signed()._replace(path=target)) == "IncompleteSignature"
+
+
+@pytest.mark.parametrize(
+    "declared", ["UNSIGNED-PAYLOAD", "STREAMING-UNSIGNED-PAYLOAD-TRAILER", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"]
+)
+def test_only_s3_takes_a_body_that_is_not_signed_as_a_whole(declared: str) -> None:
+    assert refused(signed(headers={**JSON, "X-Amz-Content-SHA256": declared})) == "SignatureDoesNotMatch"
+
+
+@pytest.mark.parametrize("declared", ["UNSIGNED-PAYLOAD", "STREAMING-UNSIGNED-PAYLOAD-TRAILER"])
+def test_s3_takes_a_body_that_is_declared_unsigned(declared: str) -> None:
+    request = signed(path="/b/k", method="PUT", headers={"X-Amz-Content-SHA256": declared}, service="s3")
+    verify(request, b"whatever")
+
+
+def test_refuses_a_body_of_s3_that_is_declared_in_no_known_way() -> None:
+    assert refused(signed(path="/b/k", headers={"X-Amz-Content-SHA256": "anything"}, service="s3")) == "SignatureDoesNotMatch"
+
+
+# ---- presigned
+
+
+def presigned(
+    signer: Callable[..., Any] = S3SigV4QueryAuth, service: str = "s3", key: Credentials = KEY, path: str = "/b/k"
+) -> Received:
+    request = AWSRequest("GET", f"http://{HOST}{path}")
+    signer(key, service, "us-west-2", expires=600).add_auth(request)
+    return received(request)
+
+
+@pytest.mark.parametrize(("signer", "service"), [(S3SigV4QueryAuth, "s3"), (SigV4QueryAuth, "sts")])
+def test_takes_a_presigned_url_until_it_expires(signer: Callable[..., Any], service: str) -> None:
+    verify(presigned(signer, service), b"", later=599)
+    assert refused(presigned(signer, service), b"", later=601) == "RequestExpired"
+    assert refused(presigned(signer, service), b"", later=-16 * 60) == "RequestTimeTooSkewed"
+
+
+def test_takes_a_presigned_url_of_a_session() -> None:
+    verify(presigned(key=SESSION), b"", credential=Credential("secret", "token"))
+    assert refused(presigned(key=SESSION), b"", credential=Credential("secret", "another")) == "InvalidToken"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        ("X-Amz-Expires=600", "X-Amz-Expires=604800", "SignatureDoesNotMatch"),
+        ("X-Amz-Expires=600", "X-Amz-Expires=604801", "IncompleteSignature"),
+        ("X-Amz-Expires=600", "X-Amz-Expires=-1", "IncompleteSignature"),
+        ("X-Amz-Signature=", "X-Amz-Signature=0", "SignatureDoesNotMatch"),
+        ("X-Amz-Signature=", "x-amz-signature=", "IncompleteSignature"),
+        ("X-Amz-Algorithm=AWS4-HMAC-SHA256&", "", "IncompleteSignature"),
+        ("us-west-2", "eu-west-1", "SignatureDoesNotMatch"),
+        (
+            "X-Amz-Credential=",
+            "X-Amz-Credential=AKIDOTHER%2F20260101%2Fr%2Fs3%2Faws4_request&X-Amz-Credential=",
+            "IncompleteSignature",
+        ),
+        ("X-Amz-SignedHeaders=host", "X-Amz-SignedHeaders=", "IncompleteSignature"),
+    ],
+)
+def test_refuses_a_presigned_url_that_was_changed(old: str, new: str, code: str) -> None:
+    url = presigned()
+    assert old in url.query
+    assert refused(url._replace(query=url.query.replace(old, new)), b"") == code
+
+
+def test_refuses_more_in_a_presigned_url_than_was_signed() -> None:
+    url = presigned()
+    assert refused(url._replace(query=f"{url.query}&acl="), b"") == "SignatureDoesNotMatch"
+    assert refused(with_header(url, "x-amz-acl", "public-read"), b"") == "SignatureDoesNotMatch"
+    assert refused(presigned(SigV4QueryAuth, "sts"), b"Action=DeleteRole") == "SignatureDoesNotMatch"
+
+
+def test_refuses_a_request_that_is_signed_in_header_and_query() -> None:
+    request = signed()
+    assert refused(request._replace(query=presigned().query)) == "InvalidArgument"
+    assert refused(request._replace(query="AWSAccessKeyId=AKIDOTHER")) == "InvalidArgument"
+
+
+def legacy(path: str = "/b/k", key: Credentials = KEY) -> Received:
+    request = AWSRequest("GET", f"http://{HOST}{path}")
+    HmacV1QueryAuth(key, 600).add_auth(request)
+    return received(request)
+
+
+def test_takes_an_old_presigned_url_of_s3_until_it_expires() -> None:
+    verify(legacy(), b"")
+    verify(legacy("/b/k?versionId=1"), b"")
+    verify(legacy(key=SESSION), b"", credential=Credential("secret", "token"))
+    assert refused(legacy(), b"", later=602) == "RequestExpired"
+    assert refused(legacy(), b"", credential=Credential("another")) == "SignatureDoesNotMatch"
+    assert refused(legacy()._replace(path="/b/other"), b"") == "SignatureDoesNotMatch"
+
+
+def test_refuses_what_an_old_presigned_url_does_not_cover() -> None:
+    assert refused(legacy()._replace(query=f"{legacy().query}&Action=DeleteStack"), b"") == "MissingAuthenticationToken"
+
+
+# ---- chunks, with the example that AWS documents
+
+EXAMPLE_SECRET = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY"
+STAMP, SCOPE = "20130524T000000Z", "20130524/us-east-1/s3/aws4_request"
+DATA = b"a" * 66560
+SIGNED = (
+    "4f232c4386841ef735655705268965c44a0e4690baa4adea153f7db9fa80a0a9",
+    "ad80c730a21e5b8d04586a2213dd63b9a0e99e0e2307b0ade35a65485a288648",
+    "0055627c9e194cb4542bae2aa5492e3c1575bbb81b612b7d234b86a503ef5497",
+    "b6c6ea8a5354eaf15b3cb7646744f4275b71ea724fed81ceb9323e279d449df9",
+)
+WITH_TRAILER = (
+    "106e2a8a18243abcf37539882f36619c00e2dfc72633413f02d3b74544bfeb8e",
+    "b474d8862b1487a5145d686f57f013e54db672cee1c953b3010fb58501ef5aa2",
+    "1c1344b170168f8e65b41376b44b20fe354e373826ccbbe2c1d40a8cae51e5c7",
+    "2ca2aba2005185cf7159c6277faf83795951dd77a3a99e6e65d5c9f85863f992",
+)
+TRAILER = (
+    b"x-amz-checksum-crc32c:sOO8/Q==\r\n"
+    b"x-amz-trailer-signature:d81f82fc3505edab99d459891051a732e8730629a2e4a59689829ca17fe2e435\r\n\r\n"
+)
+
+
+def chunked(of: tuple[str, ...], end: bytes = b"\r\n", data: bytes = DATA) -> bytes:
+    pieces = (data[:65536], data[65536:], b"")
+    made = [b"%x;chunk-signature=%s\r\n%s" % (len(piece), mark.encode(), piece) for piece, mark in zip(pieces, of[1:], strict=True)]
+    return b"\r\n".join(made) + end
+
+
+def chain(of: tuple[str, ...]) -> Chain:
+    key = signatures._signing_key(EXAMPLE_SECRET, "20130524", "us-east-1", "s3")
+    signer = signatures._Signer.__new__(signatures._Signer)
+    signer._key = key
+    return Chain(STAMP, SCOPE, of[0], signer.sign)
+
+
+def test_takes_the_chunks_of_the_example() -> None:
+    assert chain(SIGNED).matches(chunked(SIGNED), trailer=False)
+    assert chain(WITH_TRAILER).matches(chunked(WITH_TRAILER, TRAILER), trailer=True)
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        DATA,
+        chunked(SIGNED)[:-100],
+        chunked(SIGNED) + b"more",
+        chunked(SIGNED, data=b"b" + DATA[1:]),
+        chunked(SIGNED, data=DATA[:-1] + b"b"),
+        chunked((*SIGNED[:3], SIGNED[2])),
+        b"0;chunk-signature=" + SIGNED[3].encode() + b"\r\n\r\n",
+    ],
+)
+def test_refuses_chunks_that_were_changed(body: bytes) -> None:
+    assert not chain(SIGNED).matches(body, trailer=False)
+
+
+@pytest.mark.parametrize("end", [b"\r\n", TRAILER.replace(b"sOO8", b"sOO9"), TRAILER.replace(b"d81f", b"d81e"), TRAILER + b"more"])
+def test_refuses_a_trailer_that_was_changed(end: bytes) -> None:
+    assert not chain(WITH_TRAILER).matches(chunked(WITH_TRAILER, end), trailer=True)
+
+
+def test_a_body_in_chunks_is_verified_with_its_request() -> None:
+    request = signed(
+        path="/b/k", method="PUT", headers={"X-Amz-Content-SHA256": "STREAMING-AWS4-HMAC-SHA256-PAYLOAD"}, service="s3"
+    )
+    claimed = claim(request)
+    signer = signatures._Signer(claimed, "secret", "")
+    text = f"AWS4-HMAC-SHA256-PAYLOAD\n{claimed.timestamp}\n{claimed.day}/us-west-2/s3/aws4_request\n{claimed.signature}\n"
+    empty = hashlib.sha256(b"").hexdigest()
+    body = f"0;chunk-signature={signer.sign(f'{text}{empty}{chr(10)}{empty}')}\r\n\r\n".encode()
+    verify(request, body)
+    assert refused(request, body.replace(b"signature=", b"signature=0")) == "SignatureDoesNotMatch"
