@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.rules.facts.addresses import file_system_addresses, node_addresses
+from hyperpod_constructs.rules.facts.naming import Naming
 from hyperpod_constructs.rules.facts.networks import ENDPOINT, SUBNET, network_facts
 from hyperpod_constructs.rules.facts.placement import FILE_SYSTEM, NodeGroup, node_groups, subnets_of
 from hyperpod_constructs.rules.finding import Hit, Level
@@ -74,13 +75,17 @@ def _of_group(group: NodeGroup) -> int:
 def _of_others(model: Model, subnets: frozenset[Resource]) -> Needs:
     """What file systems and endpoints take of these subnets."""
     needs: Needs = {}
-    for file_system in model.resources(FILE_SYSTEM):
+    for file_system in _in_subnets(model, FILE_SYSTEM).of(*subnets):
         inside = [subnet for subnet in subnets_of(file_system) or () if subnet in subnets]
         if inside and file_system.exists:
             needs[file_system.logical_id] = len(inside) * file_system_addresses(file_system)
     endpoints = 0
-    for endpoint in model.resources(ENDPOINT):
+    for endpoint in _in_subnets(model, ENDPOINT).of(*subnets):
         if endpoint.exists and as_str(endpoint.get("VpcEndpointType")) == "Interface":
             named = [resource_of(item, SUBNET) for item in as_items(endpoint.get("SubnetIds")) or ()]
             endpoints += sum(1 for subnet in named if subnet in subnets)
     return {**needs, "interface endpoints": endpoints} if endpoints else needs
+
+
+def _in_subnets(model: Model, kind: str) -> Naming:
+    return model.cached((_in_subnets, kind), lambda: Naming(model.resources(kind), lambda one: as_items(one.get("SubnetIds"))))

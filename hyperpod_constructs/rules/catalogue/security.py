@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hyperpod_constructs.rules.facts.naming import Naming
 from hyperpod_constructs.rules.facts.placement import FILE_SYSTEM, NodeGroup, groups_of, named, node_groups
 from hyperpod_constructs.rules.facts.security_groups import (
     ALL_PORTS,
@@ -16,7 +17,7 @@ from hyperpod_constructs.rules.facts.security_groups import (
 from hyperpod_constructs.rules.finding import Hit, Level
 from hyperpod_constructs.rules.rule import rule
 from hyperpod_constructs.rules.template.model import Model, Resource
-from hyperpod_constructs.rules.template.values import ABSENT, UNKNOWN
+from hyperpod_constructs.rules.template.values import ABSENT, UNKNOWN, as_items
 
 _EFA_DOCS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html#efa-start-security"
 _PREREQUISITES = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html"
@@ -74,7 +75,9 @@ def _efa_hits(model: Model, missing: tuple[Direction, ...]) -> Iterator[Hit]:
 
 def _file_systems_in(model: Model, groups: tuple[Resource, ...]) -> Iterator[Resource]:
     """File systems in the nodes' own groups: they lack the same rules."""
-    for file_system in model.resources(FILE_SYSTEM):
+    found = model.resources(FILE_SYSTEM)
+    naming = model.cached(_file_systems_in, lambda: Naming(found, lambda one: as_items(one.get("SecurityGroupIds"))))
+    for file_system in naming.of(*groups):
         if set(groups_of(file_system) or (file_system,)) <= set(groups):
             yield file_system
 

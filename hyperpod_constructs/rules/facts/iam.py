@@ -16,11 +16,13 @@ from functools import cached_property
 
 from hyperpod_constructs.rules.facts.arns import arn_matches
 from hyperpod_constructs.rules.facts.managed_policies import STATEMENTS
+from hyperpod_constructs.rules.facts.naming import Naming
 from hyperpod_constructs.rules.facts.policy_document import Statement, statements_of
 from hyperpod_constructs.rules.template.model import Model, Resource
 from hyperpod_constructs.rules.template.values import (
     ABSENT,
     UNKNOWN,
+    Absent,
     Reference,
     Text,
     Value,
@@ -166,13 +168,28 @@ def _attachments(role: Resource) -> list[tuple[Resource, bool | None]]:
     """The policies of the model, each with whether it is the role's; those that are surely not are left out."""
     found: list[tuple[Resource, bool | None]] = []
     managed = as_items(role.get("ManagedPolicyArns")) or ()
-    for policy in _all_policies(role.template.model):
+    given = {policy: None for arn in managed if (policy := resource_of(arn, *_ATTACHED, _ROLE_POLICY)) is not None}
+    for policy in dict.fromkeys((*_policies_naming(role), *given)):
         attached = _attached(policy, role)
-        if any(resource_of(arn) is policy for arn in managed):
+        if policy in given:
             attached = True
         if attached is not False:
             found.append((policy, attached))
     return found
+
+
+def _policies_naming(role: Resource) -> list[Resource]:
+    """The policies that name a role, or may."""
+    model, name = role.template.model, role.get("RoleName")
+    policies = _all_policies(model)
+    if not isinstance(name, str | Absent):
+        return list(policies)
+    naming = model.cached(_policies_naming, lambda: Naming(policies, _names_of_roles))
+    return naming.of(role, *([name] if isinstance(name, str) else []))
+
+
+def _names_of_roles(policy: Resource) -> tuple[Value, ...] | None:
+    return (policy.get("RoleName"),) if policy.type == _ROLE_POLICY else as_items(policy.get("Roles"))
 
 
 def _all_policies(model: Model) -> tuple[Resource, ...]:

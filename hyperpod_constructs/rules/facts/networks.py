@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hyperpod_constructs.rules.facts.addresses import RESERVED_ADDRESSES
+from hyperpod_constructs.rules.facts.naming import Naming
 from hyperpod_constructs.rules.facts.security_groups import is_resource
 from hyperpod_constructs.rules.template.model import Model, Resource
 from hyperpod_constructs.rules.template.values import (
@@ -193,13 +194,16 @@ class NetworkFacts:
 
     def _naming(self, type_: str, key: str, target: Resource) -> Iterator[tuple[Resource, bool | None]]:
         """Resources whose property names the target: surely, or perhaps (``None``)."""
-        for resource in self._model.resources(type_):
+        naming = self._model.cached((Naming, type_), lambda: Naming(self._model.resources(type_), lambda one: (one.get(key),)))
+        for resource in naming.of(target):
             named = is_resource(resource.get(key), target)
             if named is not False:
                 yield resource, named if resource.exists else None
 
     def _endpoints_on(self, table: Resource) -> Iterator[tuple[Resource, bool | None]]:
-        for endpoint in self._model.resources(ENDPOINT):
+        endpoints = self._model.resources(ENDPOINT)
+        naming = self._model.cached((Naming, ENDPOINT), lambda: Naming(endpoints, lambda one: as_items(one.get("RouteTableIds"))))
+        for endpoint in naming.of(table):
             if as_str(endpoint.get("VpcEndpointType")) not in ("Gateway", None):
                 continue
             tables = as_items(endpoint.get("RouteTableIds"))

@@ -16,6 +16,7 @@ from hyperpod_constructs.rules.template.values import (
     ABSENT,
     UNKNOWN,
     Reference,
+    Text,
     Value,
     as_items,
     at,
@@ -112,13 +113,18 @@ def _scripts(use: RoleUse) -> Iterator[Need]:
 
 def _bucket(model: Model, arn: Value) -> Resource | None:
     """The bucket of the model that has an ARN."""
-    return next((bucket for bucket in model.resources(BUCKET) if _same_bucket(bucket, arn)), None)
+    return model.cached(_bucket, lambda: _buckets(model)).get(arn) if isinstance(arn, str | Text) else None
 
 
-def _same_bucket(bucket: Resource, arn: Value) -> bool:
-    name = bucket.get("BucketName")
-    written = name if name is not ABSENT and is_known(name) else Reference(bucket)
-    return arn in (bucket_arn(written), bucket_arn(Reference(bucket)))
+def _buckets(model: Model) -> dict[Value, Resource]:
+    """The buckets of the model by their ARNs, each by its reference and by its name; of two with one name the first."""
+    found: dict[Value, Resource] = {}
+    for bucket in model.resources(BUCKET):
+        name = bucket.get("BucketName")
+        written = name if name is not ABSENT and is_known(name) else Reference(bucket)
+        for arn in (bucket_arn(written), bucket_arn(Reference(bucket))):
+            found.setdefault(arn, bucket)
+    return found
 
 
 _DESCRIBE = ("DhcpOptions", "NetworkInterfaces", "SecurityGroups", "Subnets", "Vpcs")
