@@ -177,9 +177,9 @@ def test_a_check_that_fails_replaces_its_node_alone_and_once_a_day(rig: Rig, wor
     await_true(lambda: marked(rig) != [])
     assert marked(rig) == [broken.name]
     await_true(lambda: "the step has ended with" in (rig.shared / "ended").read_text())
-    assert "marked Action:Replace for check:cable" in log(broken)
+    await_true(lambda: "marked Action:Replace for check:cable" in log(broken))
     with HealthAgent(rig) as agent:
-        agent.await_actions(1)
+        agent.await_actions(1, seconds=120)
         new = rig.node("workers", 1)
         assert new.instance_id != broken.instance_id
         rig.await_idle()
