@@ -11,12 +11,13 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench import boot, checks, deployment, groups, imports, mistakes, recovery, synthesis
+from bench import boot, checks, deployment, fleet, groups, imports, mistakes, recovery, synthesis
 from bench.boot import BootError
 from bench.children import ChildError
 from bench.deployment import DeploymentError
 from bench.expressions import FloorError
 from bench.figures import Estimate, Pairs, estimate
+from bench.fleet import FleetError
 from bench.recovery import RecoveryError
 from hyperpod_constructs.local.nodes import NodesError
 
@@ -102,6 +103,13 @@ def deploy(pairs: int, directory: Path) -> None:
     _pairs(measured, "cdk deploy", "cdk synth", goal="cdk deploy in at most 60 s", processor=False)
 
 
+def fleets(pairs: int, directory: Path) -> None:
+    """Creation of large clusters in the embedded HyperPod."""
+    write("Creation of a cluster in the embedded HyperPod, in one process (linear is 1; goal: answers within 1 s)")
+    for line in fleet.table(fleet.grow()):
+        write(f"  {line}")
+
+
 def boots(pairs: int, directory: Path) -> None:
     """Boot of virtual nodes."""
     for size in boot.SIZES:
@@ -152,6 +160,7 @@ _PARTS: Mapping[str, Callable[[int, Path], None]] = {
     "plugin": plugin,
     "mistakes": mistaken,
     "deploy": deploy,
+    "fleet": fleets,
     "boot": boots,
     "recovery": recoveries,
 }
@@ -182,7 +191,7 @@ def main(arguments: Sequence[str]) -> int:
             write()
             try:
                 _PARTS[name](options.pairs, Path(directory))
-            except (BootError, ChildError, FloorError, DeploymentError, NodesError, RecoveryError) as error:
+            except (BootError, ChildError, FloorError, DeploymentError, FleetError, NodesError, RecoveryError) as error:
                 sys.stderr.write(f"error: {name}: {error}\n")
                 return 1
     write()

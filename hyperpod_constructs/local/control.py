@@ -46,7 +46,8 @@ class Control:
                 return 404, {"message": f"no such path: {method} {path}; there are health, nodes, reset and faults"}
 
     def _reset(self) -> None:
-        for reset in (*self._resets, *(service.reset for service in self._services)):
+        # Our services first: what they have under way would leave traces in the others.
+        for reset in (*(service.reset for service in self._services), *self._resets):
             reset()
 
     async def _faults(self, body: bytes) -> Answer:

@@ -33,6 +33,7 @@ from hyperpod_constructs.local.faults import Faults
 from hyperpod_constructs.local.fsx.providers import DataRepositoryAssociationProvider, FileSystemProvider
 from hyperpod_constructs.local.fsx.service import Fsx
 from hyperpod_constructs.local.gate import Gate
+from hyperpod_constructs.local.hyperpod.errands import Behind
 from hyperpod_constructs.local.hyperpod.provider import ClusterProvider
 from hyperpod_constructs.local.hyperpod.service import HyperPod
 from hyperpod_constructs.local.iam_role import Role
@@ -160,7 +161,7 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
     ministack.serve("ec2", ec2.answer)
     clients, faults, names = BotoClients(aws.secret_access_key, data), Faults(), ResourceNames()
     fleet = _virtual_fleet(directory, clients) if aws.nodes else None
-    hyperpod = HyperPod(faults, clients, fleet=fleet)
+    hyperpod = HyperPod(faults, clients, fleet=fleet, errands=Behind())
     services: list[Service] = [hyperpod, Fsx(faults, clients)]
     providers = [kind(clients) for kind in PROVIDERS]
     for provider in providers:

@@ -32,7 +32,7 @@ class Machine:
         cluster.record(now, "Cluster", "Cluster creation started")
         nodes = self._add(cluster, places, now)
         heads = [node for node in nodes if node.node_type in HEAD_TYPES] if cluster.continuous else nodes
-        rest = [node for node in nodes if node not in heads]
+        rest = [node for node in nodes if node.node_type not in HEAD_TYPES] if cluster.continuous else []
 
         def finish(second: float) -> None:
             failure = first_failure(heads)
@@ -90,10 +90,12 @@ class Machine:
             for node in group.nodes:
                 node.status = "SystemUpdating"
 
-        def finish(second: float) -> None:
+        def booted(second: float) -> None:
+            self._nodes.run_scripts(cluster, [node for group in groups for node in group.nodes], second, finish)
+
+        def finish(second: float, failures: Mapping[Node, str]) -> None:
             for group in groups:
-                failures = [self._nodes.run_script(cluster, node) for node in group.nodes]
-                failure = next((text for text in failures if text is not None), None)
+                failure = next((failures[node] for node in group.nodes if node in failures), None)
                 cluster.failure = cluster.failure or failure or ""
                 group.software_update = "Succeeded" if failure is None else "RollbackComplete"
                 if failure is None and group.name in versions:
@@ -104,18 +106,17 @@ class Machine:
                         node.updated, node.spec = second, group.spec
             self._in_service(cluster, second)
 
-        self._nodes.renew(cluster, [node for group in groups for node in group.nodes], now, finish)
+        self._nodes.renew(cluster, [node for group in groups for node in group.nodes], now, booted)
 
     def delete(self, cluster: Cluster, now: float) -> None:
         """Begin the deletion, which gives up whatever was under way."""
         cluster.timeline.clear()
         _set_status(cluster, "Deleting")
-        self._nodes.remove(cluster, list(cluster.nodes()), now)
 
         def end(_: float) -> None:
             cluster.gone = True
 
-        cluster.timeline.at(now + self._nodes.step, end)
+        self._nodes.remove(cluster, list(cluster.nodes()), now, end)
 
     def advance(self, cluster: Cluster, now: float) -> None:
         """Run what is due until now, and try failed nodes of a continuous cluster again."""

@@ -3,21 +3,22 @@
 Not published, and decided here: a node without capacity is Pending and has no instance id yet; a node whose script
 failed stays in Failure. In continuous mode both are tried again whenever somebody looks and the fault that a test asked
 for is gone.
-Interfaces go when a node begins to shut down, not when it ends, so that nothing depends on who polls.
+Interfaces go from when a node begins to shut down, not when it ends, so that nothing depends on who polls. What other services
+do for a node is an errand: it is done behind the lock of this one, and awaited on the timeline.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-
-from botocore.exceptions import ClientError
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from hyperpod_constructs.local.faults import Faults
+from hyperpod_constructs.local.hyperpod.errands import Errand
 from hyperpod_constructs.local.hyperpod.fleet import Fleet
 from hyperpod_constructs.local.hyperpod.state import Cluster, Node, Place, Spec, instance_types, new_instance_id
 from hyperpod_constructs.local.hyperpod.world import World
 
 BOOT_POLL_SECONDS = 1.0
+ERRAND_POLL_SECONDS = 0.1
 
 
 class Provisioner:
@@ -49,19 +50,37 @@ class Provisioner:
         for node in nodes:
             node.waiting, node.status = False, "Pending"
 
+        refused: dict[Node, str] = {}
+
         def launch(second: float) -> None:
-            for node in nodes:
-                self._launch(cluster, node, second)
+            ready = [node for node in nodes if self._launch(cluster, node, second)]
+            self.after(cluster, self._world.enter_network(cluster, ready, refused), second, entered)
+
+        def entered(second: float) -> None:
+            for node, cause in refused.items():
+                node.status, node.message = "Failure", f"Customer network interface creation failed: {cause}"
+                self._failed(cluster, node, second, "Customer network interface creation failed")
             booting = [node for node in nodes if _boots(node)]
             self._fleet.launch(cluster, booting)
-            cluster.timeline.at(second + self.step, lambda later: self.when_booted(cluster, booting, later, finish))
+            cluster.timeline.at(second + self.step, lambda later: self.when_booted(cluster, booting, later, booted))
 
-        def finish(second: float) -> None:
+        def booted(second: float) -> None:
+            started = [node for node in nodes if node.status == "Pending" and node.instance_id]
+            self.run_scripts(cluster, started, second, finish)
+
+        def finish(second: float, failures: Mapping[Node, str]) -> None:
             for node in nodes:
-                self._start(cluster, node, second)
+                self._start(cluster, node, failures.get(node), second)
             then(second)
 
         cluster.timeline.at(now + self.step, launch if nodes else then)
+
+    def after(self, cluster: Cluster, errand: Errand, second: float, then: Callable[[float], None]) -> None:
+        """Go on with `then` as soon as the errand has ended."""
+        if errand.done:
+            then(second)
+        else:
+            cluster.timeline.at(second + ERRAND_POLL_SECONDS, lambda later: self.after(cluster, errand, later, then))
 
     def when_booted(self, cluster: Cluster, nodes: Sequence[Node], second: float, then: Callable[[float], None]) -> None:
         """Go on with `then` as soon as the boot of every node has ended."""
@@ -107,35 +126,45 @@ class Provisioner:
 
         cluster.timeline.at(now + self.step, lambda later: self.when_booted(cluster, nodes, later, finish))
 
-    def remove(self, cluster: Cluster, nodes: Sequence[Node], now: float) -> None:
-        """Shut the nodes down; they are gone one transition later."""
+    def remove(self, cluster: Cluster, nodes: Sequence[Node], now: float, then: Callable[[float], None] | None = None) -> None:
+        """Shut the nodes down; they are gone one transition later, and their interfaces too. Goes on with `then`."""
         for node in nodes:
             node.status, node.waiting = "ShuttingDown", False
             cluster.record(now, "Instance", "Instance termination started", node=node)
         self._fleet.terminate(nodes)
-        self._world.leave_network(cluster, nodes)
+        leaving, gone = self._world.leave_network(cluster, nodes), frozenset(nodes)
 
-        def drop(_: float) -> None:
+        def drop(second: float) -> None:
             for group in cluster.groups.values():
-                group.nodes = [node for node in group.nodes if node not in nodes]
+                group.nodes = [node for node in group.nodes if node not in gone]
+            if then is not None:
+                then(second)
 
-        cluster.timeline.at(now + self.step, drop)
+        cluster.timeline.at(now + self.step, lambda second: self.after(cluster, leaving, second, drop))
 
-    def run_script(self, cluster: Cluster, node: Node) -> str | None:
-        """Write the node's lifecycle log; returns the failure of its script, its own or one that a test asked for."""
+    def run_scripts(
+        self, cluster: Cluster, nodes: Sequence[Node], second: float, then: Callable[[float, Mapping[Node, str]], None]
+    ) -> None:
+        """Write the nodes' lifecycle logs, and go on with the failures of their scripts, those that a test asked for too."""
+        outcomes = {node: self._outcome(cluster, node) for node in nodes}
+        failures = {node: failure for node, (failure, _) in outcomes.items() if failure is not None}
+        writing = self._world.log_scripts(cluster, {node: lines for node, (_, lines) in outcomes.items()})
+        self.after(cluster, writing, second, lambda later: then(later, failures))
+
+    def _outcome(self, cluster: Cluster, node: Node) -> tuple[str | None, Sequence[str]]:
         outcome = self._fleet.outcome(node)
         failure, lines = (None, ()) if outcome is None else (outcome.failure, outcome.log)
         asked = self._faults.failing_scripts.get(node.group) if "LifeCycleConfig" in node.spec else None
         if asked is not None:
             failure, lines = asked, (*lines, "A test asked for the failure of this script:", asked, "exit status 1")
-        self._world.log_script(cluster, node, lines)
         if failure is None:
-            return None
+            return None, lines
         stream = f"LifecycleConfig/{node.group}/{node.instance_id}"
-        return (
+        message = (
             f"Lifecycle scripts did not run successfully on instance {node.instance_id} of instance group {node.group}:"
             f" {failure} (CloudWatch log group {cluster.log_group}, stream {stream})"
         )
+        return message, lines
 
     def _would_pass(self, node: Node) -> bool:
         """Whether a failure was asked for by a test that does not ask any more; scripts that failed by themselves do again."""
@@ -147,29 +176,24 @@ class Provisioner:
             return None
         return next((name for name in instance_types(node.spec) if name not in self._faults.no_capacity), None)
 
-    def _launch(self, cluster: Cluster, node: Node, second: float) -> None:
+    def _launch(self, cluster: Cluster, node: Node, second: float) -> bool:
+        """Find hardware for the node; whether there is some."""
         if node.status != "Pending":
-            return
+            return False
         name = self._capacity(node)
         if name is None:
             node.waiting = True
             wanted = ", ".join(instance_types(node.spec))
             node.message = f"Insufficient capacity for the requested instance type(s) {wanted} of instance group {node.group}"
             self._failed(cluster, node, second, "Instance provisioning failed")
-            return
+            return False
         node.instance_id, node.instance_type, node.message = new_instance_id(), name, ""
         node.launched = second
-        try:
-            self._world.enter_network(cluster, node)
-        except ClientError as error:
-            node.status = "Failure"
-            node.message = f"Customer network interface creation failed: {error.response['Error']['Message']}"
-            self._failed(cluster, node, second, "Customer network interface creation failed")
+        return True
 
-    def _start(self, cluster: Cluster, node: Node, second: float) -> None:
+    def _start(self, cluster: Cluster, node: Node, failure: str | None, second: float) -> None:
         if node.status != "Pending" or not node.instance_id:
             return
-        failure = self.run_script(cluster, node)
         if failure is not None:
             node.status, node.message = "Failure", failure
             self._failed(cluster, node, second, "Lifecycle script execution failed")

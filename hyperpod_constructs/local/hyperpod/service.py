@@ -15,6 +15,7 @@ from hyperpod_constructs.local.clients import Clients, partition
 from hyperpod_constructs.local.faults import Faults
 from hyperpod_constructs.local.hyperpod.addresses import Places, taken
 from hyperpod_constructs.local.hyperpod.checks import Subnets, check_surroundings
+from hyperpod_constructs.local.hyperpod.errands import AtOnce, Errands
 from hyperpod_constructs.local.hyperpod.fleet import Fleet, Records
 from hyperpod_constructs.local.hyperpod.machine import Machine
 from hyperpod_constructs.local.hyperpod.machine import Places as PlacesByGroup
@@ -43,20 +44,26 @@ class HyperPod:
     """Amazon SageMaker, as far as HyperPod goes. `clock` gives seconds since the epoch; the real time unless a test
     gives another.
 
-    Nodes are records unless a fleet boots them. State moves when it is looked at, by the time that has passed; see
-    `state.Timeline`.
+    Nodes are records unless a fleet boots them. Errands are done while the caller waits unless others are given. State moves when
+    it is looked at, by the time that has passed; see `state.Timeline`.
     """
 
     name = "sagemaker"
 
     def __init__(
-        self, faults: Faults, clients: Clients, clock: Callable[[], float] = time.time, fleet: Fleet | None = None
+        self,
+        faults: Faults,
+        clients: Clients,
+        clock: Callable[[], float] = time.time,
+        fleet: Fleet | None = None,
+        errands: Errands | None = None,
     ) -> None:
         self.faults = faults
         self._clients = clients
         self._clock = clock
         self._fleet = Records() if fleet is None else fleet
-        self._provisioner = Provisioner(faults, World(self._clients), self._fleet)
+        self._world = World(self._clients, AtOnce() if errands is None else errands)
+        self._provisioner = Provisioner(faults, self._world, self._fleet)
         self._machine = Machine(self._provisioner)
         self._batch = NodeOperations(self._machine, self._provisioner)
         self._clusters: dict[str, Cluster] = {}
@@ -105,9 +112,11 @@ class HyperPod:
     def reset(self) -> None:
         """Forget every cluster."""
         with self._lock:
-            self._fleet.terminate([node for cluster in self._clusters.values() for node in cluster.nodes()])
+            nodes = [node for cluster in self._clusters.values() for node in cluster.nodes()]
+            self._fleet.terminate(nodes)
             self._clusters.clear()
             self._batch.forget()
+        self._world.forget(nodes)
 
     def _advance(self, now: float) -> None:
         for cluster in list(self._clusters.values()):

@@ -8,61 +8,99 @@ on AWS.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from botocore.exceptions import ClientError
+from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_constructs.local.clients import Clients
+from hyperpod_constructs.local.hyperpod.errands import Errand, Errands
 from hyperpod_constructs.local.hyperpod.state import Cluster, Interface, Node
 
 
 class World:
-    """The side effects of a cluster's nodes, over boto3."""
+    """The side effects of a cluster's nodes, over boto3. They are errands: a node says by itself what became of it."""
 
-    def __init__(self, clients: Clients) -> None:
+    def __init__(self, clients: Clients, errands: Errands) -> None:
         self._clients = clients
+        self._errands = errands
 
-    def enter_network(self, cluster: Cluster, node: Node) -> None:
-        """Give the node an interface in its subnet, unless it has one or the cluster has no VPC of the user."""
-        if node.place is None or node.interface is not None:
-            return
+    def enter_network(self, cluster: Cluster, nodes: Sequence[Node], refused: dict[Node, str]) -> Errand:
+        """Give each node an interface in its subnet, unless it has one, has gone, or the cluster has no VPC of the user.
+
+        `refused` takes the cause by node.
+        """
+
+        def enter() -> None:
+            for node in nodes:
+                if node.place is not None and node.interface is None and node.status == "Pending":
+                    try:
+                        node.interface = self._new_interface(cluster, node)
+                    except ClientError as error:
+                        refused[node] = error.response["Error"]["Message"]
+                    except BotoCoreError as error:
+                        refused[node] = str(error)
+
+        return self._errands.begin(enter)
+
+    def leave_network(self, cluster: Cluster, nodes: Sequence[Node]) -> Errand:
+        """Delete the interfaces of the nodes; one that is gone already is fine."""
+
+        def leave() -> None:
+            ec2 = self._clients("ec2", cluster.caller)
+            for node in nodes:
+                if node.interface is None:
+                    continue
+                try:
+                    ec2.delete_network_interface(NetworkInterfaceId=node.interface.interface_id)
+                except ClientError as error:
+                    if error.response["Error"]["Code"] != "InvalidNetworkInterfaceID.NotFound":
+                        raise
+                node.interface = None
+
+        return self._errands.begin(leave)
+
+    def log_scripts(self, cluster: Cluster, logs: Mapping[Node, Sequence[str]]) -> Errand:
+        """Write the nodes' lifecycle logs. Without scripts there is none."""
+
+        def write() -> None:
+            for node, lines in logs.items():
+                if "LifeCycleConfig" in node.spec and lines and node.status != "ShuttingDown":
+                    self._put(cluster, f"LifecycleConfig/{node.group}/{node.instance_id}", lines)
+
+        return self._errands.begin(write)
+
+    def forget(self, nodes: Iterable[Node]) -> None:
+        """Do no more for these nodes; returns when nothing is under way."""
+        for node in nodes:
+            node.status, node.interface = "ShuttingDown", None
+        self._errands.wait()
+
+    def _new_interface(self, cluster: Cluster, node: Node) -> Interface:
+        assert node.place is not None
         answer = self._clients("ec2", cluster.caller).create_network_interface(
             SubnetId=node.place.subnet,
             Groups=list(node.place.security_groups),
             Description=f"[embedded AWS] SageMaker HyperPod {cluster.arn} {node.instance_id}",
         )["NetworkInterface"]
-        node.interface = Interface(answer["NetworkInterfaceId"], answer["PrivateIpAddress"])
-
-    def leave_network(self, cluster: Cluster, nodes: Iterable[Node]) -> None:
-        """Delete the interfaces of the nodes; one that is gone already is fine."""
-        for node in nodes:
-            if node.interface is None:
-                continue
-            try:
-                self._clients("ec2", cluster.caller).delete_network_interface(NetworkInterfaceId=node.interface.interface_id)
-            except ClientError as error:
-                if error.response["Error"]["Code"] != "InvalidNetworkInterfaceID.NotFound":
-                    raise
-            node.interface = None
-
-    def log_script(self, cluster: Cluster, node: Node, lines: Sequence[str]) -> None:
-        """Write the node's lifecycle log. Without scripts there is none."""
-        if "LifeCycleConfig" in node.spec and lines:
-            self._put(cluster, f"LifecycleConfig/{node.group}/{node.instance_id}", lines)
+        return Interface(answer["NetworkInterfaceId"], answer["PrivateIpAddress"])
 
     def _put(self, cluster: Cluster, stream: str, lines: Sequence[str]) -> None:
         logs = self._clients("logs", cluster.caller)
-        _create(logs.create_log_group, logGroupName=cluster.log_group)
-        _create(logs.create_log_stream, logGroupName=cluster.log_group, logStreamName=stream)
+        place = {"logGroupName": cluster.log_group, "logStreamName": stream}
+        if not _create(logs.create_log_stream, **place):
+            _create(logs.create_log_group, logGroupName=cluster.log_group)
+            _create(logs.create_log_stream, **place)
         now = int(time.time() * 1000)
-        events = [{"timestamp": now, "message": line} for line in lines]
-        logs.put_log_events(logGroupName=cluster.log_group, logStreamName=stream, logEvents=events)
+        logs.put_log_events(**place, logEvents=[{"timestamp": now, "message": line} for line in lines])
 
 
-def _create(operation: Any, **parameters: str) -> None:
+def _create(operation: Any, **parameters: str) -> bool:
+    """Create what may be there already; False if what it belongs to is missing."""
     try:
         operation(**parameters)
     except ClientError as error:
-        if error.response["Error"]["Code"] != "ResourceAlreadyExistsException":
+        if error.response["Error"]["Code"] not in ("ResourceAlreadyExistsException", "ResourceNotFoundException"):
             raise
+        return error.response["Error"]["Code"] == "ResourceAlreadyExistsException"
+    return True
