@@ -59,7 +59,7 @@ lint: $(READY) ## ruff, mypy --strict, shell syntax (and shellcheck where it is 
 freeze: $(READY) ## write the versions installed in .venv to constraints.txt
 	@$(VENV)/bin/pip freeze --exclude-editable | grep -E '^[A-Za-z0-9._-]+==[^ ]+$$' > constraints.txt
 
-clean: ## stop the embedded AWS and remove what was built (.venv stays)
+clean: ## stop the embedded AWS, undo what a crashed one left, and remove what was built (.venv stays)
 	@if [ -x $(VENV)/bin/hyperpod ]; then $(RUN) hyperpod local stop; fi
 	@rm -rf build dist cdk.out .coverage .coverage.* .pytest_cache .mypy_cache .ruff_cache
 

@@ -6,10 +6,11 @@ The version is pinned exactly, and a contract test guards each name.
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, cast
 from urllib.parse import parse_qs
 
 import ministack.app  # type: ignore[import-untyped]
@@ -19,11 +20,11 @@ from ministack.services import iam, lambda_svc, s3  # type: ignore[import-untype
 from ministack.services.cloudformation import changesets, custom_resource, engine, handlers, helpers, provisioners, stacks  # type: ignore[import-untyped]
 
 from hyperpod_constructs.local.audit import audited, changed
+from hyperpod_constructs.local.judging import Judge, Request, Response, answered
 from hyperpod_constructs.local.provider import Provisioned, ResourceProvider
-from hyperpod_constructs.local.service import Caller
+from hyperpod_constructs.local.service import AwsError, Caller
 
-Response = tuple[int, dict[str, str], bytes]
-Request = tuple[str, str, Mapping[str, str], bytes, Mapping[str, list[str]]]
+log = logging.getLogger(__name__)
 
 asgi_application = ministack.app.app
 
@@ -47,6 +48,30 @@ def serve(name: str, answer: Callable[[Request], Response], *, target_prefix: st
     if target_prefix:
         router.SERVICE_PATTERNS[name] = {"target_prefixes": [f"{target_prefix}."], "host_patterns": []}
     iam_actions.SERVICE_TO_IAM_NAMESPACE[name] = name
+
+
+def judge_requests(judges: Mapping[str, Judge]) -> None:
+    """Refuse what the models of these services forbid before their handlers see it; to be called when every handler is in place.
+
+    An error of a handler is answered in AWS's shape, and stays an error of ours.
+    """
+    for name, judge in judges.items():
+        ministack.app.SERVICE_HANDLERS[name] = _judged(judge, ministack.app.SERVICE_HANDLERS[name])
+
+
+def _judged(judge: Judge, answer: Callable[..., Awaitable[Response]]) -> Callable[..., Awaitable[Response]]:
+    async def handle(*request: Any) -> Response:
+        refusal = judge.refusal(cast(Request, request)) if judge.reads(cast(Request, request)) else None
+        if refusal is not None:
+            return refusal
+        try:
+            response = await answer(*request)
+        except Exception:
+            log.exception("a handler failed")
+            response = answered(judge.protocol, AwsError("InternalFailure", "the embedded aws failed; its log tells why", 500))
+        return judge.excuse(cast(Request, request)) or response if response[0] >= 500 else response
+
+    return handle
 
 
 def gate_stack_operations(check: Callable[[str], str | None]) -> None:

@@ -37,6 +37,7 @@ from hyperpod_constructs.local.hyperpod.errands import Behind
 from hyperpod_constructs.local.hyperpod.provider import ClusterProvider
 from hyperpod_constructs.local.hyperpod.service import HyperPod
 from hyperpod_constructs.local.iam_role import Role
+from hyperpod_constructs.local.judging import Judge
 from hyperpod_constructs.local.models import ServiceModels
 from hyperpod_constructs.local.provider import ResourceProvider
 from hyperpod_constructs.local.s3.bucket import Bucket, BucketPolicy
@@ -89,6 +90,16 @@ TAGGED = frozenset(
     }
 )
 """The types of ours to which CloudFormation passes the tags of the stack."""
+
+JUDGED: Mapping[str, tuple[str, str | None]] = {
+    **{name: (name, None) for name in ("cloudformation", "ec2", "events", "iam", "kms", "lambda", "logs", "s3", "secretsmanager")},
+    **{name: (name, None) for name in ("sns", "ssm", "sts")},
+    "monitoring": ("cloudwatch", "query"),
+    "states": ("stepfunctions", None),
+}
+"""ministack's names of the services whose requests are judged by botocore's model, with its name there and the protocol; those
+that deployments of the CDK use. Our own services judge theirs themselves.
+"""
 
 ADMINISTRATOR = "administrator"
 
@@ -183,6 +194,7 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
     ministack.order_events()
     ministack_access.trust_the_guard()
     ministack_access.give_functions_sessions_of_their_roles()
+    ministack.judge_requests({name: Judge(models.service(model), protocol) for name, (model, protocol) in JUDGED.items()})
 
     def set_faults(wanted: Mapping[str, Any]) -> Mapping[str, Any]:
         faults.assign(Faults.from_json(wanted))

@@ -12,15 +12,13 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 from botocore.model import OperationModel, ServiceModel
-from botocore.validate import ParamValidator
 
 from hyperpod_constructs.local.authorization import ResourceNames
 from hyperpod_constructs.local.constraints import violations
+from hyperpod_constructs.local.judging import Response, problems_of, read_json, read_parameters, summary
 from hyperpod_constructs.local.service import AwsError, Caller, Service
 
 log = logging.getLogger(__name__)
-
-Response = tuple[int, dict[str, str], bytes]
 
 
 class JsonService:
@@ -71,18 +69,9 @@ class JsonService:
         return self._model.operation_model(name)
 
     def _parameters(self, operation: OperationModel, body: bytes) -> dict[str, Any]:
-        try:
-            parameters = json.loads(body or b"{}")
-        except ValueError as error:
-            raise AwsError("SerializationException", f"the body is not json: {error}") from error
-        if not isinstance(parameters, dict):
-            raise AwsError("SerializationException", "the body is not a json object")
-        shape = operation.input_shape
-        if shape is not None:
-            found = ParamValidator().validate(parameters, shape)
-            problems = [found.generate_report()] if found.has_errors() else violations(shape, parameters)
-            if problems:
-                raise AwsError(self._validation_code(), _summary(problems))
+        parameters = read_parameters(operation, read_json(body), self._validation_code())
+        if operation.input_shape is not None and (problems := violations(operation.input_shape, parameters)):
+            raise AwsError(self._validation_code(), summary(problems))
         return parameters
 
     def _validation_code(self) -> str:
@@ -91,16 +80,10 @@ class JsonService:
     def _body(self, operation: OperationModel, result: Mapping[str, Any]) -> bytes:
         shape = operation.output_shape
         if shape is not None:
-            found = ParamValidator().validate(result, shape)
-            problems = [found.generate_report()] if found.has_errors() else violations(shape, result)
+            problems = problems_of(shape, result) or violations(shape, result)
             if problems:
-                raise RuntimeError(f"{operation.name} answered what its model does not allow: {_summary(problems)}")
+                raise RuntimeError(f"{operation.name} answered what its model does not allow: {summary(problems)}")
         return json.dumps(result, default=_wire).encode()
-
-
-def _summary(problems: list[str]) -> str:
-    plural = "" if len(problems) == 1 else "s"
-    return f"{len(problems)} validation error{plural} detected: " + "; ".join(problems)
 
 
 def _wire(value: object) -> object:

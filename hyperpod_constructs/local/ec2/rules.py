@@ -16,6 +16,14 @@ from hyperpod_constructs.local.service import AwsError
 Parameters = Mapping[str, str]
 """The flat parameters of the query protocol, such as `SecurityGroupId.1`."""
 
+
+class Fields(dict[str, str]):
+    """The flat parameters of a request; one that a rule needs and that is not there is refused, if the model allows it or not."""
+
+    def __missing__(self, name: str) -> str:
+        raise AwsError("MissingParameter", f"The request must contain the parameter {name}")
+
+
 RESERVED_ADDRESSES = 5
 """Addresses that AWS keeps of every subnet: the first four and the last."""
 
@@ -32,6 +40,26 @@ def complete(backend: Any, parameters: Parameters) -> None:
     follow_up = _FOLLOW_UPS.get(parameters.get("Action", ""))
     if follow_up is not None:
         follow_up(backend, parameters)
+
+
+def unknown(backend: Any, parameters: Parameters) -> AwsError | None:
+    """The refusal of a request that names a resource which does not exist; None if all that it names do.
+
+    To be asked when moto fails: it does not look everywhere before it takes a resource for granted.
+    """
+    for name, value in parameters.items():
+        kind = name.rstrip(".0123456789").rpartition(".")[2]
+        if kind.endswith(("Id", "Ids")) and value and not any(value in known for known in _collections(backend)):
+            return AwsError(f"Invalid{kind.removesuffix('s')[:-2]}ID.NotFound", f"The {kind} '{value[:200]}' does not exist")
+    return None
+
+
+def _collections(backend: Any) -> Iterator[Any]:
+    """Every mapping of the backend that is keyed by id, those by VPC and then by id too."""
+    for found in list(vars(backend).values()):
+        if isinstance(found, dict):
+            yield found
+            yield from (inner for inner in list(found.values()) if isinstance(inner, dict))
 
 
 def _values(parameters: Parameters, name: str) -> list[str]:
@@ -142,8 +170,9 @@ def _create_network_interface(backend: Any, parameters: Parameters) -> None:
     subnet = backend.get_subnet(parameters["SubnetId"])
     for group_id in _values(parameters, "SecurityGroupId"):
         _known_group(backend, group_id, subnet.vpc_id)
-    taken = sum(1 for eni in list(backend.enis.values()) if eni.subnet.id == subnet.id)
-    if taken >= ipaddress.ip_network(subnet.cidr_block).num_addresses - RESERVED_ADDRESSES:
+    room = ipaddress.ip_network(subnet.cidr_block).num_addresses - RESERVED_ADDRESSES
+    # A subnet cannot be full while all interfaces together are fewer: then none of them is looked at.
+    if len(backend.enis) >= room and sum(1 for eni in list(backend.enis.values()) if eni.subnet.id == subnet.id) >= room:
         raise AwsError(
             "InsufficientFreeAddressesInSubnet",
             f"The specified subnet '{subnet.id}' does not have enough free addresses to satisfy the request.",

@@ -8,14 +8,12 @@ from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
-from xml.sax.saxutils import escape
 
 from hyperpod_constructs.local.ec2 import rules
+from hyperpod_constructs.local.judging import Response, answered
 from hyperpod_constructs.local.service import AwsError, Caller
 
 log = logging.getLogger(__name__)
-
-Response = tuple[int, dict[str, str], bytes]
 
 
 class Ec2:
@@ -32,7 +30,7 @@ class Ec2:
         _, _, headers, body, query = request
         caller = self._caller()
         encoded = "&".join(filter(None, (body.decode(), urlencode(query, doseq=True))))
-        parameters = dict(parse_qsl(encoded, keep_blank_values=True))
+        parameters = rules.Fields(parse_qsl(encoded, keep_blank_values=True))
         with self._lock:
             backend = self._backends[caller.account][caller.region]
             try:
@@ -45,7 +43,11 @@ class Ec2:
                 return _error(error)
             except ServiceException as error:
                 return _error(AwsError(str(error.code), str(error.message)))
+            except NotImplementedError:
+                return _error(AwsError("UnsupportedOperation", f"the embedded AWS does not serve ec2 {parameters.get('Action')}"))
             except Exception:
+                if (refusal := rules.unknown(backend, parameters)) is not None:
+                    return _error(refusal)
                 log.exception("ec2 %s failed", parameters.get("Action"))
                 return _error(AwsError("InternalError", "the embedded aws failed; its log tells why", 500))
 
@@ -93,8 +95,4 @@ class Ec2:
 
 
 def _error(error: AwsError) -> Response:
-    body = (
-        f"<Response><Errors><Error><Code>{escape(error.code)}</Code><Message>{escape(error.message)}</Message></Error></Errors>"
-        "<RequestID>00000000-0000-4000-8000-000000000000</RequestID></Response>"
-    )
-    return error.status, {"Content-Type": "text/xml"}, body.encode()
+    return answered("ec2", error)

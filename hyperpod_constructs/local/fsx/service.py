@@ -158,13 +158,13 @@ class Fsx:
         found = [_find(self._associations, name, caller, NO_ASSOCIATION) for name in wanted]
         chosen = found if wanted else _mine(self._associations, caller)
         for condition in parameters.get("Filters", ()):
-            values = condition["Values"]
-            if condition["Name"] == "file-system-id":
+            name, values = condition.get("Name"), condition.get("Values", ())
+            if name == "file-system-id":
                 chosen = [link for link in chosen if link.file_system in values]
-            elif condition["Name"] == "data-repository-type":
+            elif name == "data-repository-type":
                 chosen = chosen if "S3" in values else []
             else:
-                raise refusal(f"the filter {condition['Name']} is not for data repository associations")
+                raise refusal(f"the filter {name} is not for data repository associations; write file-system-id")
         records, following = page(chosen, parameters, 25, INVALID)
         return {"Associations": [record.describe() for record in records], **following}
 
