@@ -36,16 +36,16 @@ class Holders:
         self._started: list[subprocess.Popen[str]] = []
 
     def start(self, directory: Path, manner: str = "") -> subprocess.Popen[str]:
-        process = subprocess.Popen([sys.executable, "-c", HOLD, str(directory), manner], stdout=subprocess.PIPE, text=True)  # noqa: S603
-        assert process.stdout is not None
-        assert process.stdout.readline() == "True\n"
-        self._started.append(process)
-        return process
+        started = subprocess.Popen([sys.executable, "-c", HOLD, str(directory), manner], stdout=subprocess.PIPE, text=True)  # noqa: S603
+        assert started.stdout is not None
+        assert started.stdout.readline() == "True\n"
+        self._started.append(started)
+        return started
 
     def end(self) -> None:
-        for process in self._started:
-            process.kill()
-            process.communicate()
+        for started in self._started:
+            started.kill()
+            started.communicate()
 
 
 @pytest.fixture
