@@ -116,8 +116,9 @@ def test_with_auth_the_same_door(tmp_path: Path) -> None:
         assert identity(aws, role_session(aws)).endswith(":assumed-role/marker/session")
         assert f":assumed-role/marker/{FUNCTION}" in aws.client("lambda").invoke(FunctionName=FUNCTION)["Payload"].read().decode()
         assert refusal(aws, {"AccessKeyId": aws.account, "SecretAccessKey": "test"}) == "SignatureDoesNotMatch"
-        url = aws.client("s3").generate_presigned_url("list_objects_v2", Params={"Bucket": BUCKET})
-        assert urllib.request.urlopen(url).status == 200
+        s3 = client(aws, "s3", owner(aws), signature_version="s3v4")
+        with urllib.request.urlopen(s3.generate_presigned_url("list_objects_v2", Params={"Bucket": BUCKET})) as answer:
+            assert answer.status == 200
         server.reset(aws)
         assert identity(aws, owner(aws)) == f"arn:aws:iam::{aws.account}:user/administrator"
     finally:
