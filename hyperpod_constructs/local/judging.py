@@ -108,7 +108,7 @@ def read_parameters(operation: OperationModel, members: dict[str, Any], code: st
     return given
 
 
-def problems_of(shape: Shape, value: object) -> list[str]:
+def problems_of(shape: Shape, value: Mapping[str, Any]) -> list[str]:
     """What botocore's validator finds wrong with the types and the required members of a value."""
     try:
         found = ParamValidator().validate(value, shape)

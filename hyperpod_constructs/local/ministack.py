@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from contextvars import ContextVar
 from typing import Any, cast
 from urllib.parse import parse_qs
@@ -23,6 +23,8 @@ from hyperpod_constructs.local.audit import audited, changed
 from hyperpod_constructs.local.judging import Judge, Request, Response, answered
 from hyperpod_constructs.local.provider import Provisioned, ResourceProvider
 from hyperpod_constructs.local.service import AwsError, Caller
+
+Handler = Callable[..., Coroutine[Any, Any, Response]]
 
 log = logging.getLogger(__name__)
 
@@ -59,7 +61,7 @@ def judge_requests(judges: Mapping[str, Judge]) -> None:
         ministack.app.SERVICE_HANDLERS[name] = _judged(judge, ministack.app.SERVICE_HANDLERS[name])
 
 
-def _judged(judge: Judge, answer: Callable[..., Awaitable[Response]]) -> Callable[..., Awaitable[Response]]:
+def _judged(judge: Judge, answer: Handler) -> Handler:
     async def handle(*request: Any) -> Response:
         refusal = judge.refusal(cast(Request, request)) if judge.reads(cast(Request, request)) else None
         if refusal is not None:

@@ -87,7 +87,7 @@ def _code(content_type: str, body: bytes) -> str | None:
     """The error code, where botocore looks for it."""
     if "json" in content_type:
         found = json.loads(body)
-        return found.get("__type") or found.get("code") or found.get("Code")
+        return next((str(found[name]) for name in ("__type", "code", "Code") if found.get(name)), None)
     said = re.search(rb"<Code>([^<]+)</Code>", body)
     return None if said is None else said[1].decode()
 

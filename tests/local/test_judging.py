@@ -67,7 +67,7 @@ def test_what_botocore_can_send_is_allowed(service: str) -> None:
         operation = model.operation_model(name)
         sent = serializer.serialize_to_request(sample(operation.input_shape), operation)
         headers = {key.lower(): value for key, value in sent["headers"].items()}
-        request = ("POST", "/", headers, _body(sent["body"]), {})
+        request: Request = ("POST", "/", headers, _body(sent["body"]), {})
         assert judge(service).reads(request)
         if (answer := judge(service).refusal(request)) is not None:
             refused[name] = answer[2][:300]
@@ -126,6 +126,6 @@ def test_an_error_behind_an_allowed_request_stays_an_error_of_ours() -> None:
     assert (allowed[0], json.loads(allowed[2])["__type"]) == (500, "InternalFailure")
     forbidden = asyncio.run(_judged(judge("kms"), fail)(*_json("TrentService.DescribeKey", b"{}")))
     assert forbidden[0] == 400
-    broken = ("POST", "/2015-03-31/functions", {}, b"{", {})
+    broken: Request = ("POST", "/2015-03-31/functions", {}, b"{", {})
     assert asyncio.run(_judged(judge("lambda"), fail)(*broken))[0] == 400
     assert asyncio.run(_judged(judge("lambda"), fail)(*broken[:3], b"{}", {}))[0] == 500

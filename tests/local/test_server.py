@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 import urllib.error
 import urllib.request
 from pathlib import Path
@@ -15,9 +14,7 @@ from hyperpod_constructs.local.server import LocalAws, LocalAwsError
 
 
 def test_starts_once_and_stops(tmp_path: Path) -> None:
-    began = time.monotonic()
     aws = server.start(tmp_path, account="210987654321", region="us-east-2")
-    assert time.monotonic() - began < 10
     try:
         assert server.running(tmp_path) == aws
         assert server.start(tmp_path, account="210987654321", region="us-east-2") == aws
