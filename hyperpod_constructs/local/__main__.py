@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from hyperpod_constructs.local import leftovers, private, process
+from hyperpod_constructs.local.nodes.errors import NodesError
 from hyperpod_constructs.local.server import HELD, LOG_FILE, LocalAws, write_state
 
 HOST = "127.0.0.1"
@@ -27,9 +28,13 @@ def main() -> None:
     if lock is None:
         tell(HELD)
         return
-    leftovers.clear(options.directory)
     try:
+        leftovers.clear(options.directory)
         listener = socket.create_server((HOST, options.port))
+    except NodesError as error:
+        sys.stderr.write(f"{error}\n")
+        tell(1)
+        return
     except OSError as error:
         sys.stderr.write(f"port {options.port} of {HOST}: {error.strerror}; choose another one, or 0 for any free one\n")
         tell(1)
