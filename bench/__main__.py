@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench import boot, checks, deployment, fleet, groups, imports, mistakes, recovery, synthesis
+from bench import boot, checks, deployment, detector, fleet, groups, imports, mistakes, recovery, synthesis
 from bench.boot import BootError
 from bench.children import ChildError
 from bench.deployment import DeploymentError
@@ -129,6 +129,15 @@ def recoveries(pairs: int, directory: Path) -> None:
             write(line)
 
 
+def detectors(pairs: int, directory: Path) -> None:
+    """Polls of the hang detector on many nodes."""
+    write("Hang detector, one job over simulated nodes: operations on shared files in one poll")
+    write(f"  {'nodes':>6}{'per node':>12}{'leader':>10}{'all':>10}{'all / nodes':>14}")
+    for nodes in detector.NODES:
+        load = detector.measure(nodes)
+        write(f"  {nodes:>6}{load.other:>12.1f}{load.leader:>10.0f}{load.total:>10.0f}{load.total / nodes:>14.2f}")
+
+
 def _pairs(measured: Pairs, subject: str, base: str, *, goal: str = "", processor: bool = True) -> None:
     write(f"  {subject:<18}{_seconds(estimate([cost.wall for cost in measured.subject]))}")
     write(f"  {base:<18}{_seconds(estimate([cost.wall for cost in measured.base]))}")
@@ -163,6 +172,7 @@ _PARTS: Mapping[str, Callable[[int, Path], None]] = {
     "fleet": fleets,
     "boot": boots,
     "recovery": recoveries,
+    "detector": detectors,
 }
 
 
