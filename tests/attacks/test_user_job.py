@@ -202,10 +202,12 @@ class TestKernelLog:
 
     NEURON = "NEURON_HW_ERR=SRAM_UNCORRECTABLE_ERROR instance-id=i-0 nd-id=0 action=TERMINATE_INSTANCE"
     XID = "NVRM: Xid (PCI:0000:b9:00): 79, pid=7, GPU has fallen off the bus."
+    counted = "1\n"
 
     def check(self, records: str, *devices: str) -> list[Finding]:
         machine = Cluster(["w0"])["w0"]
         machine.files.update({"/dev/kmsg": records, **{f"/dev/{device}": "" for device in devices}})
+        machine.files[f"{kernel_log.NEURON_DEVICES}/neuron0/stats/hardware/mem_ecc_uncorrected"] = self.counted
         return [one for one in kernel_log.check(Context(machine, SETTINGS, Memory(machine), None, 0.0)) if one.action is not None]
 
     @pytest.mark.parametrize(
@@ -237,6 +239,8 @@ class TestKernelLog:
         assert self.check(f"3,1,1,-;{record}\n", *devices) == []
 
     def test_has_neurons_driver_print_a_fault_that_no_device_counts(self) -> None:
+        assert self.check(f"3,1,1,-;{self.NEURON}\n", "neuron0") != []
+        self.counted = "0\n"
         assert self.check(f"3,1,1,-;{self.NEURON}\n", "neuron0") == []
 
     def test_words_of_a_custom_checks_last_line_that_a_user_chose_ask_for_a_mark(self) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import errno
 import json
 import os
 import shutil
@@ -325,3 +326,68 @@ def test_the_header_of_a_heartbeat_fits(tmp_path: Path) -> None:
     text = (tmp_path / "7.0/3").read_text(encoding="utf-8")
     assert len(text) > HEADER_BYTES
     assert beats.parse(text) is not None
+
+
+class TestHeartbeatFailsSoftly:
+    """Whatever is wrong with the folder or the node, the job goes on."""
+
+    def beat(self, **environment: str) -> Heartbeat:
+        heart = Heartbeat.from_environment({**ENVIRONMENT, **environment})
+        heart.before(1)
+        with heart.paused():
+            heart.after(1)
+        heart.close()
+        return heart
+
+    @pytest.mark.skipif(os.geteuid() != 0, reason="root may enter every folder, so the job must be somebody else")
+    def test_on_a_node_that_has_closed_run_hyperpod(self, tmp_path: Path) -> None:
+        """The folder above is root's alone, as it was where a user's key had been made."""
+        program = (
+            "import os, sys; sys.path.insert(0, sys.argv[1]); from node_health.heartbeat import Heartbeat; os.setuid(12345);"
+            "beat = Heartbeat.from_environment(dict(os.environ)); beat.before(1); print(beat.active)"
+        )
+        (tmp_path / "closed/heartbeat").mkdir(parents=True)
+        (tmp_path / "closed").chmod(0o700)
+        environment = {**ENVIRONMENT, "NODE_HEALTH_HEARTBEATS": str(tmp_path / "closed/heartbeat")}
+        command = [sys.executable, "-c", program, str(LIFECYCLE)]
+        done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
+        assert (done.returncode, done.stdout) == (0, "False\n"), done.stderr
+
+    @pytest.mark.parametrize("call", ["open", "mkdir", "pwrite", "replace"])
+    @pytest.mark.parametrize("number", [errno.ENOSPC, errno.EROFS, errno.EACCES, errno.EDQUOT, errno.EIO])
+    def test_when_a_call_fails(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, number: int) -> None:
+        def fails(*unused: object, **also: object) -> None:
+            raise OSError(number, os.strerror(number))
+
+        monkeypatch.setattr(os, call, fails)
+        assert not self.beat(NODE_HEALTH_HEARTBEATS=str(tmp_path)).active
+
+    def test_when_the_disk_fills_up_later(self, heart: Heartbeat, monkeypatch: pytest.MonkeyPatch) -> None:
+        def fails(*unused: object) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(os, "pwrite", fails)
+        heart.before(7)
+        with heart.paused():
+            heart.after(7)
+        assert heart.active
+        heart.close()
+
+    @pytest.mark.parametrize("name", ["RANK", "WORLD_SIZE", "SLURM_JOB_ID", "SLURM_STEP_ID", "SLURM_RESTART_COUNT"])
+    @pytest.mark.parametrize("value", ["", "x", "²", "-1", "9" * 5000, "1/../.."])
+    def test_for_numbers_that_are_none(self, tmp_path: Path, name: str, value: str) -> None:
+        self.beat(**{name: value, "NODE_HEALTH_HEARTBEATS": str(tmp_path)})
+        assert {path.name for path in tmp_path.iterdir()} <= {"7.0"}
+
+    def test_a_signal_that_the_job_handles_itself_stays_its_own(self, tmp_path: Path) -> None:
+        number = signal.SIGRTMIN + 10
+        caught: list[int] = []
+        before = signal.signal(number, lambda given, frame: caught.append(given))
+        try:
+            heart = Heartbeat.from_environment({**ENVIRONMENT, "NODE_HEALTH_HEARTBEATS": str(tmp_path)})
+            signal.raise_signal(number)
+        finally:
+            signal.signal(number, before)
+            heart.close()
+        assert caught == [number]
+        assert [path.name for path in (tmp_path / "7.0").iterdir()] == ["3"], "without the file nobody sends the signal"
