@@ -20,7 +20,7 @@ from botocore.auth import S3SigV4QueryAuth, SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from hyperpod_constructs.local import server
+from hyperpod_constructs.local import leftovers, server
 from tests.attacks.embedded_aws import BUCKET, FUNCTION, MARK, Target, require, running_target
 
 STRANGER = 64_999
@@ -46,13 +46,13 @@ def stranger(attack: str, **arguments: Any) -> Any:
 
 
 def test_reads_no_file(target: Target) -> None:
-    assert (target.directory / server.STATE_FILE).exists()
+    assert (target.directory / leftovers.STATE_FILE).exists()
     assert stranger("readable", directory=str(target.directory)) == []
 
 
 def test_files_are_their_owners_alone_even_without_the_directory_above(target: Target) -> None:
-    modes = {name: (target.directory / name).stat().st_mode & 0o777 for name in (server.STATE_FILE, server.LOG_FILE, "tmp")}
-    assert modes == {server.STATE_FILE: 0o600, server.LOG_FILE: 0o600, "tmp": 0o700}
+    modes = {name: (target.directory / name).stat().st_mode & 0o777 for name in (leftovers.STATE_FILE, server.LOG_FILE, "tmp")}
+    assert modes == {leftovers.STATE_FILE: 0o600, server.LOG_FILE: 0o600, "tmp": 0o700}
     assert target.directory.stat().st_mode & 0o777 == 0o700
 
 
@@ -71,7 +71,7 @@ def test_a_link_in_place_of_the_log_is_not_followed(tmp_path: Path) -> None:
     precious = tmp_path / "precious"
     precious.write_text("precious")
     (tmp_path / "local").mkdir()
-    for name in (server.LOG_FILE, f"{server.STATE_FILE}.partial"):
+    for name in (server.LOG_FILE, f"{leftovers.STATE_FILE}.partial"):
         (tmp_path / "local" / name).symlink_to(precious)
     server.start(tmp_path / "local")
     server.stop(tmp_path / "local")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_constructs.local import server
+from hyperpod_constructs.local import leftovers, server
 from hyperpod_constructs.local.server import LocalAws, LocalAwsError
 
 
@@ -22,7 +22,7 @@ def test_starts_once_and_stops(tmp_path: Path) -> None:
             server.start(tmp_path)
         assert aws.client("sts").get_caller_identity()["Account"] == "210987654321"
         assert aws.client("s3").meta.region_name == "us-east-2"
-        assert (tmp_path / server.STATE_FILE).stat().st_mode & 0o777 == 0o600
+        assert (tmp_path / leftovers.STATE_FILE).stat().st_mode & 0o777 == 0o600
     finally:
         server.stop(tmp_path)
     assert server.running(tmp_path) is None
