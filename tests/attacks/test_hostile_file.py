@@ -106,7 +106,10 @@ STRANGE_JSON = {
 def test_a_strange_template_is_refused_in_one_line(tmp_path: Path, kind: str) -> None:
     content, message = STRANGE_JSON[kind]
     path = tmp_path / "t.json"
-    path.mkdir() if content is None else path.write_bytes(content)
+    if content is None:
+        path.mkdir()
+    else:
+        path.write_bytes(content)
     assert message in refused(run("check", path))
 
 
@@ -230,7 +233,12 @@ def test_a_nested_template_is_read_once(tmp_path: Path, monkeypatch: pytest.Monk
 
     read: list[str] = []
     original = loading.read_text
-    monkeypatch.setattr(loading, "read_text", lambda path: read.append(path.name) or original(path))
+
+    def counted(path: Path) -> str:
+        read.append(path.name)
+        return original(path)
+
+    monkeypatch.setattr(loading, "read_text", counted)
     stacks = {f"N{i}": {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": "n.json"}} for i in range(100)}
     (tmp_path / "t.json").write_text(json.dumps({"Resources": stacks}))
     (tmp_path / "n.json").write_text(EMPTY)

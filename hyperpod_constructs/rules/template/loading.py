@@ -113,8 +113,8 @@ def _parsed(text: str, *, json_only: bool) -> object:
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
-        seen: set[str] = set()
-        twice = next(key for key, _ in pairs if key in seen or seen.add(key))
+        times = Counter(key for key, _ in pairs)
+        twice = next(key for key, count in times.items() if count > 1)
         raise TemplateError(f"key {twice!r} is in one object twice; one of the two would be lost")
     return found
 
