@@ -5,8 +5,8 @@
 set -eu
 cd "$(dirname "$0")/.."
 
-PROGRAMS="systemd-nspawn mmdebstrap ip shellcheck chromium"
-PACKAGES="systemd-container mmdebstrap iproute2 shellcheck chromium"
+PROGRAMS="systemd-nspawn mmdebstrap ip shellcheck chromium mariadb-install-db"
+PACKAGES="systemd-container mmdebstrap iproute2 shellcheck chromium mariadb-server"
 EXAMPLES=.venv-examples
 REQUIREMENTS=examples/requirements.txt
 OLDEST=3.8

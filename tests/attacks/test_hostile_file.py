@@ -87,8 +87,13 @@ def test_what_is_no_file_is_refused(tmp_path: Path, kind: str, command: str) -> 
     path = make(tmp_path)
     (tmp_path / "right.json").write_text(EMPTY)
     right = tmp_path / "right.json"
-    arguments = {"check": [path], "cost": [path], "plan": [path, right], "prices": [right, "--prices", path]}[command]
-    assert message in refused(run("cost" if command == "prices" else command, *arguments))
+    arguments: dict[str, list[str | Path]] = {
+        "check": [path],
+        "cost": [path],
+        "plan": [path, right],
+        "prices": [right, "--prices", path],
+    }
+    assert message in refused(run("cost" if command == "prices" else command, *arguments[command]))
 
 
 STRANGE_JSON = {
@@ -229,10 +234,10 @@ def test_a_malformed_address_of_a_template_is_nobodys(tmp_path: Path) -> None:
 
 
 def test_a_nested_template_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from hyperpod_constructs.rules.template import loading
+    from hyperpod_constructs.rules.template import files, loading
 
     read: list[str] = []
-    original = loading.read_text
+    original = files.read_text
 
     def counted(path: Path) -> str:
         read.append(path.name)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import subprocess
@@ -75,7 +76,7 @@ BROKEN_RULES: dict[str, tuple[Check, str]] = {
     "ends the program": (raises(SystemExit(0)), "SystemExit: 0"),
     "raises what has no text": (raises(NoTextError()), "NoTextError: its text cannot be shown"),
     "raises a novel": (raises(ValueError("x" * 10_000)), r"ValueError: x{500}…"),
-    "returns nothing": (lambda model: None, "TypeError: 'NoneType' object is not iterable"),  # type: ignore[arg-type,return-value]
+    "returns nothing": (lambda model: None, "TypeError: 'NoneType' object is not iterable"),  # type: ignore[dict-item,return-value]
     "yields a text": (yields("HP-NET-001"), "TypeError: it yielded str, which is no Hit"),
     "yields no text": (yields(Hit(A, (), None)), "TypeError: it yielded a Hit whose text is no text"),  # type: ignore[arg-type]
     "yields no resource": (yields(Hit(None, (), "x")), "TypeError: it yielded a Hit whose resource"),  # type: ignore[arg-type]
@@ -119,14 +120,14 @@ def test_a_strange_acknowledgement_accepts_nothing(metadata: Any) -> None:
 def broken_module(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """One module of the catalogue cannot be imported; the others have registered their rules."""
     load_catalogue()
-    imported = engine.importlib.import_module
+    imported = importlib.import_module
 
     def broken(name: str) -> Any:
         if name.endswith(".catalogue.slurm"):
             raise ImportError("half of the file is missing")
         return imported(name)
 
-    monkeypatch.setattr(engine.importlib, "import_module", broken)
+    monkeypatch.setattr(importlib, "import_module", broken)
     engine.broken_modules.cache_clear()
     yield
     engine.broken_modules.cache_clear()

@@ -37,6 +37,12 @@ PACKAGES = {
         "commands.py": "looks for programs in the folders of the system, which are root's",
         "home_child.py": "is the user himself, in his home",
     },
+    "node_health": {
+        "heartbeat.py": "is the job itself, in its own folder",
+        "rank_child.py": "is the job's user, where the job says",
+        "settings.py": "reads config.json, which root wrote",
+        "system.py": "keeps root's own files in root's own folders; what lies in a user's goes through `user_files` and `run_as`",
+    },
     "node_trust": {
         "as_user.py": "looks whether users can reach the interpreter",
         "launcher.py": "enters a folder as the user who it has become",

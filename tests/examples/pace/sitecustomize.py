@@ -12,4 +12,4 @@ def paced(seconds: float) -> None:
     sleep(float(Path(os.environ["PACE_FILE"]).read_text()) if marked else seconds)
 
 
-time.sleep = paced
+time.sleep = paced  # type: ignore[assignment]

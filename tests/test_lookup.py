@@ -137,7 +137,7 @@ def test_a_plan_before_the_lookups_loses_no_data(context: dict[str, Any]) -> Non
 def test_a_synthesis_before_the_lookups_ends_well(tmp_path: Path) -> None:
     """The first of the two that the CDK CLI starts: it looks up what the manifest of this one misses."""
     repository = Path(__file__).parents[2]
-    program = "from tests.attacks.test_lookup import looked_up; looked_up({}).synth()"
+    program = "from tests.test_lookup import looked_up; looked_up({}).synth()"
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
     environment = kept | {"CDK_OUTDIR": str(tmp_path / "out"), "PYTHONPATH": str(repository)}
     ended = subprocess.run(  # noqa: S603
