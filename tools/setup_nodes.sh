@@ -98,7 +98,7 @@ debian_packages() {
         command -v "$program" >/dev/null || missing="$missing $program"
     done
     [ -n "$missing" ] || return 0
-    lacking="virtual nodes, shell scripts and attacks of web pages are tested with$missing"
+    lacking="virtual nodes, shell scripts, attacks by web pages and restores are tested with$missing"
     command -v apt-get >/dev/null || fail "$lacking, and there is no apt-get: virtual nodes run on Debian and Ubuntu only"
     [ "$(id -u)" -eq 0 ] || fail "$lacking: run, as root, apt-get install $PACKAGES"
     step "package lists" apt-get update -qq
