@@ -233,6 +233,15 @@ def test_a_malformed_address_of_a_template_is_nobodys(tmp_path: Path) -> None:
         assert run("check", tmp_path / "t.json").exit_code == 0
 
 
+def test_nested_stacks_do_not_multiply_without_end(tmp_path: Path) -> None:
+    """A file of a few kilobytes may stand for millions of resources."""
+    inner = {f"R{i}": {"Type": "AWS::SNS::Topic"} for i in range(600)}
+    stacks = {f"N{i}": {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": "n.json"}} for i in range(100)}
+    (tmp_path / "t.json").write_text(json.dumps({"Resources": stacks}))
+    (tmp_path / "n.json").write_text(json.dumps({"Resources": inner}))
+    assert "has more than 50,000 resources with its nested stacks" in refused(run("check", tmp_path / "t.json"))
+
+
 def test_a_nested_template_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from hyperpod_constructs.rules.template import files, loading
 

@@ -20,7 +20,7 @@ from botocore.auth import S3SigV4QueryAuth, SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
-from hyperpod_constructs.local import leftovers, server
+from hyperpod_constructs.local import leftovers, private, server
 from tests.attacks.embedded_aws import BUCKET, FUNCTION, MARK, Target, require, running_target
 
 STRANGER = 64_999
@@ -65,6 +65,14 @@ def test_a_directory_of_another_account_is_not_used(tmp_path: Path) -> None:
     os.chown(tmp_path, STRANGER, STRANGER)
     with pytest.raises(server.LocalAwsError, match=f"belongs to user {STRANGER}"):
         server.start(tmp_path)
+
+
+def test_a_directory_that_was_open_is_closed(tmp_path: Path) -> None:
+    directory = tmp_path / "local"
+    directory.mkdir()
+    directory.chmod(0o777)
+    private.make_directory(directory)
+    assert directory.stat().st_mode & 0o777 == 0o700
 
 
 def test_a_link_in_place_of_the_log_is_not_followed(tmp_path: Path) -> None:
