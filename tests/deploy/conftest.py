@@ -242,11 +242,15 @@ def synthesize(directory: Path, edit: Edit | None = None, **context: str) -> Pat
     return directory
 
 
-def give_the_gate_no_time(_: reference.Foundation, cluster: reference.Cluster) -> None:
-    """Three minutes are the handler's reserve, so that it answers at its first look."""
-    gate = cluster.slurm.readiness.resource.node.default_child
-    assert isinstance(gate, CfnResource)
-    gate.add_property_override("TimeoutSeconds", 180)
+def give_the_gate(seconds: int) -> Edit:
+    """So long from its first look to its last. Three minutes more are the handler's reserve; with 0 the first look is the last."""
+
+    def edit(_: reference.Foundation, cluster: reference.Cluster) -> None:
+        gate = cluster.slurm.readiness.resource.node.default_child
+        assert isinstance(gate, CfnResource)
+        gate.add_property_override("TimeoutSeconds", 180 + seconds)
+
+    return edit
 
 
 _FAILED: dict[str, str] = {}

@@ -11,7 +11,7 @@ import pytest
 
 import app as reference
 from hyperpod_constructs import DataRepositoryAssociation
-from tests.deploy.conftest import CLUSTER, FOUNDATION, Cloud, Edit, Things, give_the_gate_no_time, running_cloud, synthesize
+from tests.deploy.conftest import CLUSTER, FOUNDATION, Cloud, Edit, Things, give_the_gate, running_cloud, synthesize
 
 MISSING = "amzn-s3-demo-bucket"
 LAST_LINE = "mount.lustre: connection timed out"
@@ -48,7 +48,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
     assemblies = {
         "broken foundation": assembly("broken", _break_the_data_repository),
         "good": assembly("good"),
-        "workers awaited": assembly("awaited", give_the_gate_no_time, min_running_workers="4"),
+        "workers awaited": assembly("awaited", give_the_gate(5), min_running_workers="4"),
         "all or nothing": assembly("four", _all_or_nothing),
         "two more": assembly("six", _all_or_nothing, worker_count="6"),
     }

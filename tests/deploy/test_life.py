@@ -12,7 +12,7 @@ from aws_cdk import aws_fsx as fsx
 
 import app as reference
 from hyperpod_constructs.local import server
-from tests.deploy.conftest import CLUSTER, CLUSTER_NAME, FOUNDATION, Cloud, Things, give_the_gate_no_time, running_cloud, synthesize
+from tests.deploy.conftest import CLUSTER, CLUSTER_NAME, FOUNDATION, Cloud, Things, give_the_gate, running_cloud, synthesize
 
 CHECKPOINT = b"step 1000"
 MISSING = "fs-0123456789abcdef0"
@@ -56,7 +56,7 @@ def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
         "four": synthesize(directory / "four"),
         "six": synthesize(directory / "six", worker_count="6"),
         "broken": synthesize(directory / "broken", _fail_after_the_cluster, worker_count="8"),
-        "late": synthesize(directory / "late", give_the_gate_no_time, worker_count="8", min_running_workers="8"),
+        "late": synthesize(directory / "late", give_the_gate(0), worker_count="8", min_running_workers="8"),
         "unprotected": synthesize(directory / "unprotected", termination_protection="false"),
     }
     with running_cloud(directory) as cloud:
