@@ -229,7 +229,8 @@ def test_a_software_update_runs_the_present_scripts(account: Account) -> None:
 def test_nodes_end_with_their_cluster(account: Account) -> None:
     assert server.virtual_nodes(account.aws)
     account.call("delete_cluster")
-    wait(lambda: not server.virtual_nodes(account.aws) or None, SECONDS, "the end of the nodes")
+    wait(lambda: not account.sagemaker.list_clusters()["ClusterSummaries"] or None, SECONDS, "the end of the cluster")
+    assert server.virtual_nodes(account.aws) == []
     with urllib.request.urlopen(server.control_request(account.aws, "GET", "health"), timeout=30) as answer:
         assert answer.status == 200
 
