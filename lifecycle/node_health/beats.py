@@ -30,7 +30,10 @@ PATH = 512
 
 
 class Beat(NamedTuple):
-    """``progress`` is twice the step, plus 1 before and plus 2 after its collective; ``busy`` are seconds between the two."""
+    """``progress`` is twice the step, plus 1 before and plus 2 after its collective; ``busy`` are seconds between the two.
+
+    ``owner`` is whose file it is, not what the file says.
+    """
 
     pid: int
     start: int
@@ -42,6 +45,7 @@ class Beat(NamedTuple):
     paused: bool
     progress: int
     busy: float
+    owner: int = -1
 
 
 def parse(text: str) -> Beat | None:
@@ -70,8 +74,11 @@ def _beat(header: dict[str, Any], line: re.Match[str]) -> Beat:
 
 
 def of_step(system: System, step: str, tasks: Container[int]) -> dict[int, Beat]:
-    """The beats of live tasks of a step by rank. All are of one world: where they differ, of the one that began last."""
-    beats = [beat for beat in living(system, step) if beat.pid in tasks]
+    """The beats of live tasks of a step by rank. All are of one world: where they differ, of the one that began last.
+
+    A process is one rank: one that poses as several could tell of a hang all by itself.
+    """
+    beats = list({beat.pid: beat for beat in living(system, step) if beat.pid in tasks}.values())
     latest = max(beats, key=lambda beat: (beat.start, beat.rank), default=None)
     return {beat.rank: beat for beat in beats if latest and (beat.world, beat.restart) == (latest.world, latest.restart)}
 
@@ -88,7 +95,7 @@ def _live(system: System, name: str, file: UserFile) -> Beat | None:
     if beat is None or int(name) != beat.rank or process_start(system, beat.pid) != beat.start:
         return None
     process = system.status(f"/proc/{beat.pid}")
-    return beat if process is not None and process.st_uid == file.owner else None
+    return beat._replace(owner=file.owner) if process is not None and process.st_uid == file.owner else None
 
 
 class Leftovers:

@@ -6,6 +6,7 @@ A hang is a stranger's doing, so there is an end to its ranks, bytes and seconds
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from threading import Lock
 from typing import Mapping
 
 from node_health.beats import Beat
@@ -25,14 +26,30 @@ SHARING_SECONDS = 30.0
 FLIGHTS_LIMIT = 64 * 1024 * 1024
 
 
+class Room:
+    """For so many characters of Flight Recorders: what has no room any more is dropped at once, and not when all are there."""
+
+    def __init__(self, size: int) -> None:
+        self._left = size
+        self._lock = Lock()
+
+    def takes(self, size: int) -> bool:
+        with self._lock:
+            fits = size <= self._left
+            self._left -= size if fits else 0
+        return fits
+
+
 def take(system: System, step: str, beats: Mapping[int, Beat]) -> dict[int, Dump]:
     """The dumps by rank, each taken or with the reason why not."""
     deadline = system.monotonic() + TAKING_SECONDS
+    room = Room(FLIGHTS_LIMIT)
 
     def one(beat: Beat) -> Dump:
         if system.monotonic() >= deadline:
             return Dump(f"rank {beat.rank}, process {beat.pid}: no time was left to take its dump\n")
-        return dump(system, step, beat)
+        found = dump(system, step, beat)
+        return found if room.takes(len(found.flight)) else found._replace(flight="")
 
     with ThreadPoolExecutor(max_workers=min(len(beats), WORKERS)) as pool:
         return dict(zip(beats, pool.map(one, beats.values())))
@@ -54,11 +71,7 @@ def keep(system: System, shared: SharedDirectory, folder: str, verdict: str, dum
 def _for_user(folder: str, texts: Mapping[str, str], dumps: Mapping[int, Dump]) -> Exchange:
     """All ranks of a step are of one user; where nobody can be told, the dumps stay root's."""
     owner = next((found.owner for found in dumps.values() if found.owner is not None), None)
-    encoded, left = {}, FLIGHTS_LIMIT
-    for rank, found in dumps.items():
-        left -= len(found.flight)
-        if found.flight and left >= 0:
-            encoded[f"{FOLDER}/{folder}/rank-{rank}.flight"] = found.flight
+    encoded = {f"{FOLDER}/{folder}/rank-{rank}.flight": found.flight for rank, found in dumps.items() if found.flight}
     written = {f"{FOLDER}/{folder}/{name}": text for name, text in texts.items()}
     return Exchange(write=written, encoded=encoded, owner=None if owner is None else (owner.uid, owner.gid))
 

@@ -19,6 +19,7 @@ from node_trust.as_user import Identity
 
 from node_health.beats import Beat
 from node_health.bounds import load, page, shown
+from node_health.checks.context import process_start
 from node_health.heartbeat import DIRECTORY, DUMP_SIGNAL
 from node_health.system import System
 
@@ -29,6 +30,7 @@ SIGNAL_SECONDS = 3.0
 THREADS = 64
 STACKS_LIMIT = 256 * 1024
 ANSWER_LIMIT = 24 * 1024 * 1024
+GONE = "no stacks: the process is gone, or its number is another's now"
 BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
 IDS = re.compile(r"^Uid:\s+(\d+)\s+(\d+)\s+(\d+).*\nGid:\s+(\d+)\s+(\d+)", re.MULTILINE)
 GROUPS = re.compile(r"^Groups:([ \t\d]*)$", re.MULTILINE)
@@ -43,11 +45,14 @@ class Dump(NamedTuple):
 
 
 def dump(system: System, step: str, beat: Beat) -> Dump:
-    """What one rank is doing."""
+    """What one rank is doing. The paths in its heartbeat are touched as the heartbeat's owner, and as nobody else."""
     owner = identity(system, beat.pid)
-    answer = {} if owner is None else _ask(system, owner, step, beat)
-    stacks, flight = str(answer.get("stacks", "no Python stacks: the process is gone")), str(answer.get("flight", ""))
-    text = f"rank {beat.rank}, process {beat.pid}\n\n{page(stacks, STACKS_LIMIT)}\n\n{_kernel(system, beat.pid)}\n"
+    if owner is None or owner.uid != beat.owner or process_start(system, beat.pid) != beat.start:
+        return Dump(f"rank {beat.rank}, process {beat.pid}\n\n{GONE}\n")
+    answer = _ask(system, owner, step, beat)
+    stacks, flight = str(answer.get("stacks", GONE)), str(answer.get("flight", ""))
+    kernel = _kernel(system, beat.pid) if process_start(system, beat.pid) == beat.start else GONE
+    text = f"rank {beat.rank}, process {beat.pid}\n\n{page(stacks, STACKS_LIMIT)}\n\n{kernel}\n"
     return Dump(text, flight if BASE64.fullmatch(flight) else "", owner)
 
 

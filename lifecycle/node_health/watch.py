@@ -74,6 +74,8 @@ class Watch:
         self._leftovers = Leftovers(system)
         self._steps: dict[str, StepWatch] = {}
         self._said: dict[str, str] = {}
+        self._dumped = False
+        """Whether a step was dumped in this poll. Others wait for the next: dumps take long, and every step is to be seen."""
 
     @property
     def poll_seconds(self) -> float:
@@ -93,6 +95,7 @@ class Watch:
             return
         steps = {step: self._beats(step, pids) for step, pids in tasks.items() if beats.STEP.fullmatch(step)}
         live = {step: found for step, found in steps.items() if found}
+        self._dumped = False
         ended = [step for step in self._steps if step not in live]
         for step in ended:
             self._end(step)
@@ -137,6 +140,9 @@ class Watch:
         if still < self._settings.hang_seconds or seen.paused:
             return
         if watch.hung_since is None:
+            if self._dumped:
+                return
+            self._dumped = True
             watch.hung_since = self._system.monotonic()
             log(self._system, f"step {step} has not moved for {still:.0f} s: {seen.verdict.why}")
             dumps = dumping.take(self._system, step, found)

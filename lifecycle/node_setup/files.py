@@ -16,6 +16,7 @@ Member = Callable[[], ContextManager[BinaryIO]]
 MAX_MEMBERS = 100_000
 MAX_BYTES = 16 * 1024**3
 MAX_DEPTH = 32
+MAX_HEADER = 64 * 1024
 
 
 def pack(file: BinaryIO, members: Sequence[tuple[str, Member]]) -> None:
@@ -29,10 +30,21 @@ def pack(file: BinaryIO, members: Sequence[tuple[str, Member]]) -> None:
                 continue
 
 
+class Entry(tarfile.TarInfo):
+    """A header of an archive. Those that hold long names and other text are read into memory, so they are bounded."""
+
+    @classmethod
+    def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Entry:
+        entry = super().frombuf(buf, encoding, errors)
+        if entry.type not in tarfile.REGULAR_TYPES and entry.size > MAX_HEADER:
+            raise Untrusted(f"a header of {entry.size} bytes, at most {MAX_HEADER} are read")
+        return entry
+
+
 def unpack(file: BinaryIO, folder: Folder, limit: int = MAX_BYTES) -> None:
     """The regular files of an archive into a folder of root's. One of more members or bytes than a cluster has is refused."""
     members = 0
-    with tarfile.open(fileobj=file, mode="r|gz") as archive:
+    with tarfile.open(fileobj=file, mode="r|gz", tarinfo=Entry) as archive:
         for entry in archive:
             members += 1
             limit -= max(entry.size, 0)

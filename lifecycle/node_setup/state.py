@@ -23,7 +23,7 @@ DUMP = "accounting.sql"
 FILES = "slurmctld"
 MANIFEST = "manifest.json"
 READY = f"{STATE}/state_ready.json"
-BROKEN = (tarfile.TarError, EOFError, OSError, zlib.error, ValueError)
+BROKEN = (tarfile.TarError, EOFError, OSError, zlib.error, ValueError, RecursionError)
 
 
 def is_ready(node: Node) -> bool:
@@ -73,13 +73,15 @@ def open_latest(node: Node, folder: str) -> dict[str, Any]:
         try:
             node.unpack(archive, folder)
             manifest = json.loads(node.read(f"{folder}/{MANIFEST}") or "")
+            if not isinstance(manifest, dict):
+                raise ValueError(f"{MANIFEST} is no object")
         except Untrusted:
             raise
         except BROKEN as error:
             node.log.line(f"{archive}: cannot be read: {error}")
             continue
         _check(node, archive, manifest)
-        return dict(manifest)
+        return manifest
     raise NodeSetupError(f"{', '.join(found)}: no copy can be read; to start without it, move it away and replace the node")
 
 

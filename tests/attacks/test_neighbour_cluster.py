@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import gzip
 import io
 import os
 import shutil
@@ -132,6 +133,28 @@ def test_a_copy_that_root_did_not_make_is_not_restored(attacked: AttackedNode, k
     with pytest.raises(Untrusted, match=r"state\.tar\.gz"):
         restore.apply(attacked.node)
     assert not (attacked.root / "var/spool/slurmctld/clustername").exists()
+
+
+def test_a_header_of_a_copy_does_not_fill_the_memory(tmp_path: Path) -> None:
+    """Long names and the like are read whole, before anything is known of the member that they belong to."""
+    header = tarfile.TarInfo("././@LongLink")
+    header.type, header.size = tarfile.GNUTYPE_LONGNAME, files.MAX_HEADER + 1
+    with gzip.open(tmp_path / "bomb", "wb") as file:
+        file.write(header.tobuf(tarfile.GNU_FORMAT) + b"x" * 512)
+    with (
+        (tmp_path / "bomb").open("rb") as opened,
+        Folder.open(str(tmp_path)) as folder,
+        pytest.raises(Untrusted, match="a header of"),
+    ):
+        files.unpack(opened, folder)
+
+
+@pytest.mark.parametrize("manifest", [b"[]", b"7", b"", b"[" * 100_000])
+def test_a_copy_with_a_strange_manifest_is_passed_over_for_the_one_before(attacked: AttackedNode, manifest: bytes) -> None:
+    previous = copy(attacked, MANIFEST)
+    previous.rename(previous.with_name("state.previous.tar.gz"))
+    copy(attacked, {"manifest.json": manifest})
+    assert state.open_latest(attacked.node, "/var/lib/hyperpod/restore") == {"cluster": "demo"}
 
 
 def test_a_copy_unpacks_regular_files_only_and_none_outside(attacked: AttackedNode) -> None:

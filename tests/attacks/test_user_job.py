@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 import signal
+import stat
 import subprocess
 import sys
 import tempfile
@@ -192,9 +193,59 @@ class TestDumps:
         machine = Cluster(["w0"])["w0"]
         machine.live(STEP, 0)
         machine.run_as = lambda *unused: Result(0, json.dumps({"stacks": "\x1b]0;owned\x07\r", "flight": "!"}))  # type: ignore[method-assign]
-        found = stacks.dump(machine, STEP, beats.Beat(1000, 77, 0, 1, 0, "", "", False, 0, 0.0))
+        found = stacks.dump(machine, STEP, beats.Beat(1000, 77, 0, 1, 0, "", "", False, 0, 0.0, 0))
+        assert "owned" in found.text
         assert not {"\x1b", "\x07", "\r"} & set(found.text)
         assert found.flight == ""
+
+    @pytest.mark.parametrize(("owner", "start"), [(USER, 77), (0, 76)])
+    def test_lets_another_user_have_the_number_of_its_process(self, owner: int, start: int) -> None:
+        """Else the paths in its heartbeat would be read with that user's rights."""
+        machine = Cluster(["w0"])["w0"]
+        machine.live(STEP, 0)
+        found = stacks.dump(machine, STEP, beats.Beat(1000, start, 0, 1, 0, "", "/home/bob/.ssh/id_", False, 0, 0.0, owner))
+        assert (found.owner, found.flight, machine.commands) == (None, "", [])
+
+    def test_records_more_flights_than_the_detector_keeps(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        monkeypatch.setattr(dumping, "dump", lambda system, step, beat: stacks.Dump("stacks", "A" * 100))
+        monkeypatch.setattr(dumping, "FLIGHTS_LIMIT", 1000)
+        beat = beats.Beat(1, 1, 0, 512, 0, "", "", False, 0, 0.0)
+        taken = dumping.take(Cluster(["w0"])["w0"], STEP, {rank: beat._replace(rank=rank) for rank in range(512)})
+        assert sum(len(found.flight) for found in taken.values()) == 1000
+        assert {found.text for found in taken.values()} == {"stacks"}
+
+    def test_poses_as_all_ranks_of_a_step_to_have_its_node_replaced(self) -> None:
+        machine = Cluster(["w0"])["w0"]
+        machine.live(STEP, 0)
+        for rank in range(2):
+            machine.beat(STEP, rank, 10 + rank, world=2, pid=1000)
+        assert len(beats.of_step(machine, STEP, {1000})) == 1
+
+    def test_hangs_many_steps_so_that_the_dumps_of_one_follow_those_of_another(self) -> None:
+        machine = Cluster(["w0"])["w0"]
+        for number in range(3):
+            machine.live(f"{number}.0", number)
+            machine.beat(f"{number}.0", number, 10, world=number + 1)
+        watch = Watch(machine, SETTINGS, "w0")
+        watch.poll()
+        machine.sleep(SETTINGS.hang_seconds + 1)
+        dumped = []
+        for _ in range(3):
+            watch.poll()
+            dumped.append(len({path.split("/")[5] for path in machine.files if path.startswith(f"{dumping.LOCAL}/")}))
+        assert dumped == [1, 2, 3]
+
+    @pytest.mark.parametrize(
+        ("place", "owner", "mode"), [("/opt/hyperpod/checks.d", 0, 0o1777), ("/opt/hyperpod", USER, 0o755), ("/opt", 0, 0o777)]
+    )
+    def test_renames_a_folder_above_the_checks_that_root_runs(self, place: str, owner: int, mode: int) -> None:
+        machine = Cluster(["w0"])["w0"]
+        machine.files["/opt/hyperpod/checks.d/fan"] = "#!/bin/sh"
+        machine.programs["/opt/hyperpod/checks.d/fan"] = lambda command, text: Result(0)
+        machine.owners[place], machine.modes[place] = owner, stat.S_IFDIR | mode
+        (found,) = custom.check(Context(machine, SETTINGS, Memory(machine), None, machine.monotonic() + 60))
+        assert f"others than root could change {place}" in found.detail
+        assert machine.commands == []
 
 
 class TestKernelLog:

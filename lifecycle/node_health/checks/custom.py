@@ -7,6 +7,7 @@ Exit code 0 is health. Otherwise the last line of the output names the fault; wh
 from __future__ import annotations
 
 import stat
+from pathlib import PurePosixPath
 
 from node_health.checks.context import Context
 from node_health.finding import ACTIONS, Finding
@@ -16,7 +17,23 @@ SECONDS = 15.0
 
 def check(context: Context) -> list[Finding]:
     directory = context.settings.checks_directory
+    open_to_others = next((place for place in _way(directory) if not _is_roots(context, place, place != directory)), None)
+    if open_to_others is not None:
+        return [Finding("checks_directory", f"nothing in {directory} is run: others than root could change {open_to_others}")]
     return [found for name in context.system.names(directory) for found in _one(context, name, f"{directory}/{name}")]
+
+
+def _way(directory: str) -> list[str]:
+    return [directory, *(str(parent) for parent in PurePosixPath(directory).parents)]
+
+
+def _is_roots(context: Context, place: str, above: bool) -> bool:
+    """Whether only root can change what its entries lead to; in a sticky folder above, that holds for what is root's."""
+    status = context.system.status(place)
+    if status is None:
+        return True
+    closed = not status.st_mode & (stat.S_IWGRP | stat.S_IWOTH)
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == 0 and (closed or (above and bool(status.st_mode & stat.S_ISVTX)))
 
 
 def _one(context: Context, name: str, path: str) -> list[Finding]:
