@@ -43,8 +43,9 @@ _QUERY = frozenset(
         "X-Amz-SignedHeaders",
     }
 )
-_LEGACY_QUERY = frozenset({"AWSAccessKeyId", "Signature", "Expires"})
 _SHA256 = re.compile(r"[0-9a-f]{64}")
+_UNSIGNED = frozenset({UNSIGNED_PAYLOAD, chunks.UNSIGNED_WITH_TRAILER})
+_FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 class Refused(Exception):  # noqa: N818
@@ -120,6 +121,13 @@ class Claim:
         if self.lifetime is not None and now > signed_at + timedelta(seconds=self.lifetime):
             raise Refused("RequestExpired", "Request has expired")
         self._check_signed_headers(received)
+        self._check_form(received)
+
+    def _check_form(self, received: Received) -> None:
+        """A form names an operation, and finds its service by it: one in a body that nobody signed would be another call."""
+        covered = self._declared(received) not in _UNSIGNED
+        if not covered and (self.lifetime is not None or "content-type" not in self.signed):
+            refuse_form(received)
 
     def _check_signed_headers(self, received: Received) -> None:
         present = {name for name, _ in received.headers}
@@ -129,39 +137,51 @@ class Claim:
         if absent := sorted(set(self.signed) - present):
             raise Refused("SignatureDoesNotMatch", f"there are signed headers that the request does not have: {', '.join(absent)}")
 
-    def verify(self, received: Received, body: bytes, credential: Credential) -> None:
-        """Refuse unless the secret made this signature, over this head and this body."""
+    def verify_head(self, received: Received, credential: Credential) -> bool:
+        """Refuse unless the secret made this signature. False if that is not known before the body: its hash is signed."""
         check_token(self.token, credential.token)
-        signer = _Signer(self, credential.secret, self._signed_payload(received, body))
+        declared = self._declared(received)
+        if declared is not None:
+            self._verify_signature(received, declared, credential)
+        return declared is not None
+
+    def verify_body(self, received: Received, body: bytes, credential: Credential) -> None:
+        """Refuse a body that is not the signed one, after the head."""
+        declared = self._declared(received)
+        if declared is None:
+            self._verify_signature(received, hashlib.sha256(body).hexdigest(), credential)
+        elif _SHA256.fullmatch(declared):
+            if not hmac.compare_digest(declared, hashlib.sha256(body).hexdigest()):
+                raise Refused("SignatureDoesNotMatch", "the x-amz-content-sha256 header does not match the body")
+        elif declared in chunks.SIGNED:
+            self._verify_chunks(body, self._signer(declared, credential), trailer=declared == chunks.SIGNED_WITH_TRAILER)
+
+    def _verify_signature(self, received: Received, payload: str, credential: Credential) -> None:
+        signer = self._signer(payload, credential)
         request = AWSRequest(received.method, f"http://host{received.path}?{_canonical_query(received)}")
         for name, value in received.headers:
             if name in self.signed:
                 request.headers.add_header(name, value)
         request.context["timestamp"] = self.timestamp
         expected = signer.signature(signer.string_to_sign(request, signer.canonical_request(request)), request)
-        if not hmac.compare_digest(expected, self.signature):
+        if not hmac.compare_digest(expected.encode(), self.signature.encode()):
             raise Refused("SignatureDoesNotMatch", MISMATCH)
-        self._verify_body(received, body, signer)
 
-    def _signed_payload(self, received: Received, body: bytes) -> str:
-        if self.lifetime is not None and self.s3:
-            return dict(received.parameters()).get("X-Amz-Content-Sha256", UNSIGNED_PAYLOAD)
-        return hashlib.sha256(body).hexdigest()
+    def _signer(self, payload: str, credential: Credential) -> _Signer:
+        return _Signer(self, credential.secret, payload)
 
-    def _verify_body(self, received: Received, body: bytes, signer: _Signer) -> None:
-        """The signature covers what the header says of the body; this is whether the header is true."""
+    def _declared(self, received: Received) -> str | None:
+        """What the head says of the body, which then is what the signature covers of it; None if it says nothing."""
         declared = received.header("x-amz-content-sha256")
-        if declared is None:
-            return
-        if _SHA256.fullmatch(declared):
-            if not hmac.compare_digest(declared, hashlib.sha256(body).hexdigest()):
-                raise Refused("SignatureDoesNotMatch", "the x-amz-content-sha256 header does not match the body")
-        elif not self.s3:
+        if declared is None and self.lifetime is not None and self.s3:
+            declared = dict(received.parameters()).get("X-Amz-Content-Sha256", UNSIGNED_PAYLOAD)
+        if declared is None or _SHA256.fullmatch(declared):
+            return declared
+        if not self.s3:
             raise Refused("SignatureDoesNotMatch", f"found x-amz-content-sha256 {declared!r}; only S3 takes such a body")
-        elif declared in chunks.SIGNED:
-            self._verify_chunks(body, signer, trailer=declared == chunks.SIGNED_WITH_TRAILER)
-        elif declared not in (UNSIGNED_PAYLOAD, chunks.UNSIGNED_WITH_TRAILER):
+        if declared not in chunks.SIGNED | _UNSIGNED:
             raise Refused("SignatureDoesNotMatch", f"found x-amz-content-sha256 {declared!r}, which is no hash")
+        return declared
 
     def _verify_chunks(self, body: bytes, signer: _Signer, *, trailer: bool) -> None:
         scope = f"{self.day}/{self.region}/{self.service}/aws4_request"
@@ -206,13 +226,9 @@ def _signing_key(secret: str, *scope: str) -> bytes:
 
 def claim(received: Received) -> Claim:
     """Who claims to have signed, in the header or in the query. Raises Refused if nobody does, or if it is not clear who."""
-    _check_target(received)
     header = received.header("authorization")
     parameters = received.parameters()
-    names = [name for name, _ in parameters]
-    in_query = [name for name in names if name.lower() in _LOWER_QUERY]
-    if header is not None and any(name.lower() in _LOWER_CREDENTIALS for name in names):
-        raise Refused("InvalidArgument", "Only one auth mechanism allowed: sign in the header or in the query")
+    in_query = [name for name, _ in parameters if name.lower() in _LOWER_QUERY]
     if header is not None:
         return _in_header(received, header)
     if not in_query:
@@ -223,14 +239,30 @@ def claim(received: Received) -> Claim:
 
 
 _LOWER_QUERY = frozenset(name.lower() for name in _QUERY)
-_LOWER_CREDENTIALS = _LOWER_QUERY - {"x-amz-security-token", "x-amz-date", "x-amz-expires"} | {
-    name.lower() for name in _LEGACY_QUERY - {"Expires"}
-}
+_LOWER_CREDENTIALS = _LOWER_QUERY - {"x-amz-security-token", "x-amz-date", "x-amz-expires"}
+_LOWER_LEGACY = frozenset({"awsaccesskeyid", "signature"})
+_TARGET = re.compile(r"/[!-~]*")
+_PLAIN = re.compile(r"[!-~]*")
 
 
-def _check_target(received: Received) -> None:
-    if not received.path.startswith("/") or "#" in received.path or "#" in received.query:
-        raise Refused("IncompleteSignature", "the request target must be a path, with a query at most")
+def check_target(received: Received) -> None:
+    """Refuse a target that two readers could take for two things."""
+    if not _TARGET.fullmatch(received.path) or not _PLAIN.fullmatch(received.query) or "#" in received.path + received.query:
+        raise Refused("IncompleteSignature", "the request target must be a path, with a query at most, percent-encoded")
+
+
+def check_mechanisms(received: Received) -> None:
+    """Refuse a request that is signed in more than one way: what reads it may believe the other one."""
+    names = {name.lower() for name, _ in received.parameters()}
+    ways = (received.values("authorization"), names & _LOWER_CREDENTIALS, names & _LOWER_LEGACY)
+    if sum(bool(way) for way in ways) > 1:
+        raise Refused("InvalidArgument", "Only one auth mechanism allowed: sign in the header or in the query")
+
+
+def refuse_form(received: Received) -> None:
+    """Refuse a request whose body is a form."""
+    if any(kind.strip().lower().startswith(_FORMS) for kind in received.values("content-type")):
+        raise Refused("SignatureDoesNotMatch", "a form in a body that is not signed; name its Content-Type, or sign the body")
 
 
 def _in_header(received: Received, header: str) -> Claim:
@@ -285,10 +317,9 @@ def _names(signed: Iterable[str]) -> tuple[str, ...]:
 
 
 def _date(header: str | None) -> str:
-    try:
-        return parsedate_to_datetime(header or "").astimezone(UTC).strftime(SIGV4_TIMESTAMP)
-    except ValueError:
-        raise Refused("IncompleteSignature", "Authorization header requires an 'X-Amz-Date' or a 'Date' header") from None
+    if not header:
+        raise Refused("IncompleteSignature", "Authorization header requires an 'X-Amz-Date' or a 'Date' header")
+    return parsedate_to_datetime(header).astimezone(UTC).strftime(SIGV4_TIMESTAMP)
 
 
 def _moment(timestamp: str) -> datetime:

@@ -15,7 +15,7 @@ from botocore.credentials import Credentials
 
 from hyperpod_constructs.local import signatures
 from hyperpod_constructs.local.chunks import Chain
-from hyperpod_constructs.local.legacy_signatures import legacy_claim
+from hyperpod_constructs.local.claims import claim_in, refusing_nonsense
 from hyperpod_constructs.local.signatures import Credential, Received, Refused, claim
 
 HOST = "127.0.0.1:4566"
@@ -54,9 +54,10 @@ SECRET = Credential("secret")
 
 
 def verify(request: Received, body: bytes = b"{}", credential: Credential = SECRET, later: float = 0) -> None:
-    claimed = legacy_claim(request) or claim(request)
-    claimed.check(request, datetime.now(UTC) + timedelta(seconds=later))
-    claimed.verify(request, body, credential)
+    with refusing_nonsense():
+        claimed = claim_in(request, datetime.now(UTC) + timedelta(seconds=later))
+        claimed.verify_head(request, credential)
+        claimed.verify_body(request, body, credential)
 
 
 def with_header(request: Received, name: str, value: str | None) -> Received:
@@ -282,6 +283,177 @@ def test_takes_an_old_presigned_url_of_s3_until_it_expires() -> None:
 
 def test_refuses_what_an_old_presigned_url_does_not_cover() -> None:
     assert refused(legacy()._replace(query=f"{legacy().query}&Action=DeleteStack"), b"") == "MissingAuthenticationToken"
+
+
+# ---- what a presigned url lets its holder do besides
+
+FORM = "application/x-www-form-urlencoded"
+
+
+@pytest.mark.parametrize("kind", [FORM, f"{FORM}; charset=utf-8", FORM.upper(), f" {FORM}", "multipart/form-data; boundary=x"])
+def test_a_presigned_url_of_s3_takes_no_form_which_would_name_another_operation(kind: str) -> None:
+    """Its body is not signed, and services are found by the `Action` of a form."""
+    assert refused(with_header(presigned(), "content-type", kind), b"Action=CreateUser") == "SignatureDoesNotMatch"
+    twice = with_header(with_header(presigned(), "content-type", "text/plain"), "x", "y")
+    assert refused(twice._replace(headers=(*twice.headers, ("content-type", kind))), b"Action=A") == "SignatureDoesNotMatch"
+
+
+def test_a_presigned_url_of_s3_takes_other_types_of_content() -> None:
+    office = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+    for kind in ("", "text/plain", "application/json", office):
+        verify(with_header(presigned(), "content-type", kind), b"whatever")
+
+
+def test_a_body_that_is_declared_unsigned_is_a_form_only_if_that_is_signed() -> None:
+    headers = {"X-Amz-Content-SHA256": "UNSIGNED-PAYLOAD"}
+    request = signed(path="/b/k", method="PUT", headers=headers, service="s3")
+    assert refused(with_header(request, "content-type", FORM), b"Action=A") == "SignatureDoesNotMatch"
+    verify(signed(path="/b/k", method="PUT", headers={**headers, "Content-Type": FORM}, service="s3"), b"a=b")
+
+
+def test_a_presigned_url_that_names_the_hash_of_its_body_takes_no_other() -> None:
+    digest = hashlib.sha256(b"mine").hexdigest()
+
+    class Signer(S3SigV4QueryAuth):
+        def payload(self, request: AWSRequest) -> str:
+            return digest
+
+    url = presigned(Signer, path=f"/b/k?X-Amz-Content-Sha256={digest}")
+    verify(url, b"mine")
+    assert refused(url, b"other") == "SignatureDoesNotMatch"
+
+
+@pytest.mark.parametrize("kind", [FORM, "multipart/form-data"])
+def test_an_old_presigned_url_takes_no_form(kind: str) -> None:
+    request = AWSRequest("POST", f"http://{HOST}/b/k", {"Content-Type": kind})
+    signer = HmacV1QueryAuth(KEY, 600)
+    signer.add_auth(request)
+    url = received(request)
+    kept = url.query.replace(f"&content-type={kind.replace('/', '%2F')}", "")
+    assert refused(url._replace(query=kept), b"Action=CreateUser") == "SignatureDoesNotMatch"
+
+
+@pytest.mark.parametrize("name", ["Content-Type", "Content-MD5"])
+def test_an_old_presigned_url_takes_a_header_that_it_signs_once(name: str) -> None:
+    twice = (*legacy().headers, (name.lower(), "a"), (name.lower(), "b"))
+    assert refused(legacy()._replace(headers=twice)) == "IncompleteSignature"
+
+
+def test_an_old_presigned_url_takes_no_other_signature_beside_its_own() -> None:
+    url = legacy()
+    other = "AWS4-HMAC-SHA256 Credential=AKIDEXAMPLE/20260101/us-west-2/iam/aws4_request, SignedHeaders=host, Signature=0"
+    for header in (other, "AWS AKIDEXAMPLE:c2ln", "Basic YTpi", ""):
+        assert refused(with_header(url, "authorization", header), b"") == "InvalidArgument"
+    assert refused(url._replace(query=f"{presigned().query}&{url.query}"), b"") == "InvalidArgument"
+    assert refused(url._replace(query=f"{url.query}&X-Amz-Signature=0"), b"") == "InvalidArgument"
+
+
+@pytest.mark.parametrize("name", ["%61cl", "%74agging", "ac%6C", "version%49d"])
+def test_an_old_presigned_url_takes_no_parameter_under_an_encoded_name(name: str) -> None:
+    """The signature covers the name as it is written, and the service reads what it means."""
+    assert refused(legacy()._replace(query=f"{legacy().query}&{name}=1"), b"") == "IncompleteSignature"
+
+
+ODD_TARGETS = {
+    "a fragment": "/b/k#x",
+    "a name in brackets": "[x",
+    "no slash": "*",
+    "another host": "http://[evil/",
+    "a tab": "/b\t/k",
+    "a line": "/b\r\n/k",
+    "a space": "/b /k",
+    "a letter that is none of ascii": "/b/\xfc",
+    "nothing": "",
+}
+
+
+@pytest.mark.parametrize("target", ODD_TARGETS.values(), ids=ODD_TARGETS)
+@pytest.mark.parametrize("url", [legacy, presigned, signed])
+def test_every_signature_needs_a_target_that_is_written_plainly(url: Callable[[], Received], target: str) -> None:
+    assert refused(url()._replace(path=target), b"") == "IncompleteSignature"
+
+
+@pytest.mark.parametrize("url", [legacy, presigned, signed])
+@pytest.mark.parametrize("more", ["#", "\xfc", "\n", "\x00"])
+def test_every_signature_needs_a_query_that_is_written_plainly(url: Callable[[], Received], more: str) -> None:
+    assert refused(url()._replace(query=f"{url().query}&acl{more}"), b"") == "IncompleteSignature"
+
+
+# ---- nonsense in the place of a signature
+
+
+def header_of(signature: str) -> str:
+    day = datetime.now(UTC).strftime("%Y%m%d")
+    return f"AWS4-HMAC-SHA256 Credential=A/{day}/r/s/aws4_request, SignedHeaders=date;host, Signature={signature}"
+
+
+@pytest.mark.parametrize(
+    "date",
+    [
+        "Fri, 31 Dec 9999 23:59:59 -2300",
+        "Fri, 31 Dec 99999999999 23:59:59 +0000",
+        "Mon, 99 Jan 2026 99:99:99 +9999999999",
+        "",
+        "\xfc",
+        "0",
+    ],
+)
+def test_a_date_that_is_none_is_refused(date: str) -> None:
+    request = with_header(with_header(signed(), "x-amz-date", None), "date", date)
+    assert refused(with_header(request, "authorization", header_of("0"))) == "IncompleteSignature"
+
+
+def test_a_signature_in_other_letters_is_refused() -> None:
+    stamp = str(signed().header("x-amz-date"))
+    header = str(signed().header("authorization"))
+    odd = header.partition("Signature=")[0] + "Signature=\xfc"
+    assert refused(with_header(with_header(signed(), "authorization", odd), "x-amz-date", stamp)) == "SignatureDoesNotMatch"
+    url = presigned()
+    assert refused(url._replace(query=url.query.partition("X-Amz-Signature=")[0] + "X-Amz-Signature=%C3%BC")) == (
+        "SignatureDoesNotMatch"
+    )
+    old = legacy()
+    assert refused(old._replace(query=old.query.replace("Signature=", "Signature=%C3%BC"))) == "SignatureDoesNotMatch"
+
+
+@pytest.mark.parametrize("error", [ValueError, OverflowError])
+def test_whatever_fails_while_a_claim_is_read_is_a_refusal(error: type[Exception], monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*given: object) -> None:
+        raise error("nonsense")
+
+    monkeypatch.setattr(signatures, "_in_header", fail)
+    assert refused(signed()) == "IncompleteSignature"
+
+
+# ---- what is known before the body
+
+
+DECLARED = ("UNSIGNED-PAYLOAD", "STREAMING-UNSIGNED-PAYLOAD-TRAILER", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD", "0" * 64)
+
+
+@pytest.mark.parametrize("declared", DECLARED)
+def test_a_declared_body_is_refused_by_the_head_alone(declared: str) -> None:
+    request = signed(path="/b/k", method="PUT", headers={"X-Amz-Content-SHA256": declared}, service="s3")
+    assert head_alone(request)
+    with pytest.raises(Refused, match="does not match"):
+        head_alone(request, Credential("another"))
+
+
+@pytest.mark.parametrize("url", [presigned, legacy])
+def test_a_presigned_url_of_s3_is_refused_by_the_head_alone(url: Callable[[], Received]) -> None:
+    assert head_alone(url())
+    with pytest.raises(Refused, match="does not match"):
+        head_alone(url(), Credential("another"))
+
+
+def test_an_undeclared_body_is_a_part_of_the_signature() -> None:
+    assert not head_alone(signed(), Credential("another"))
+    assert not head_alone(presigned(SigV4QueryAuth, "sts"), Credential("another"))
+
+
+def head_alone(request: Received, credential: Credential = SECRET) -> bool:
+    """Whether the head tells who signed; refuses like the guard does before it reads the body."""
+    return claim_in(request, datetime.now(UTC)).verify_head(request, credential)
 
 
 # ---- chunks, with the example that AWS documents
