@@ -104,7 +104,7 @@ def embedded_aws(*, auth: bool | None = None, nodes: bool | None = None) -> Loca
     CliError if it does not start, if another kind runs, or if the extra `local` is not installed.
     """
     server = _server()
-    running: LocalAws | None = server.running(LOCAL_STATE)
+    running = running_embedded_aws()
     if running is not None and auth in (None, running.auth) and nodes in (None, running.nodes):
         return running
     if nodes is True:
@@ -121,14 +121,25 @@ def embedded_aws(*, auth: bool | None = None, nodes: bool | None = None) -> Loca
 
 
 def running_embedded_aws() -> LocalAws | None:
-    """The embedded AWS of this directory, or None if it does not run."""
-    aws: LocalAws | None = _server().running(LOCAL_STATE)
+    """The embedded AWS of this directory, or None if it does not run. Raises CliError for another user's."""
+    server = _server()
+    try:
+        aws: LocalAws | None = server.running(LOCAL_STATE)
+    except server.LocalAwsError as error:
+        raise CliError(str(error)) from error
     return aws
 
 
 def found_embedded_aws() -> LocalAws | Silent | None:
-    """What runs in this directory: an embedded AWS that answers, one that does not answer yet, or none."""
-    found: LocalAws | Silent | None = _server().look(LOCAL_STATE)
+    """What runs in this directory: an embedded AWS that answers, one that does not answer yet, or none.
+
+    Raises CliError for another user's.
+    """
+    server = _server()
+    try:
+        found: LocalAws | Silent | None = server.look(LOCAL_STATE)
+    except server.LocalAwsError as error:
+        raise CliError(str(error)) from error
     return found
 
 

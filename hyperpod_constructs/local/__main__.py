@@ -24,7 +24,12 @@ def main() -> None:
     """Go to the background, hold the directory, bind, load the services, serve until SIGTERM."""
     options = _options()
     tell = _into_background()
-    lock = process.hold(options.directory)
+    try:
+        lock = process.hold(options.directory)
+    except PermissionError as error:
+        sys.stderr.write(f"{error}\n")
+        tell(1)
+        return
     if lock is None:
         tell(HELD)
         return

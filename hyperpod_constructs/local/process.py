@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
+from hyperpod_constructs.local import private
+
 LOCK_FILE = "lock"
 PAUSE_SECONDS = 0.02
 KILL_SECONDS = 10.0
@@ -47,8 +49,9 @@ def hold(directory: Path) -> BinaryIO | None:
     """Hold the directory until this process ends or closes the file; None if another process holds it.
 
     The kernel ends the lock when the process closes *any* file object of the lock, so a holder must not ask for its own `holder`.
+    Raises PermissionError where the directory or the lock is another user's.
     """
-    file = open(os.open(directory / LOCK_FILE, os.O_RDWR | os.O_CREAT, 0o600), "r+b", buffering=0)  # noqa: SIM115, PTH123
+    file = os.fdopen(private.open_existing(directory, LOCK_FILE, os.O_RDWR | os.O_CREAT), "r+b", buffering=0)
     try:
         fcntl.lockf(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except (BlockingIOError, PermissionError):
@@ -69,9 +72,12 @@ def held(directory: Path) -> Iterator[bool]:
 
 
 def holder(directory: Path) -> int | None:
-    """The process that holds the directory, if one does. 0 stands for one that this PID namespace does not see."""
+    """The process that holds the directory, if one does. 0 stands for one that this PID namespace does not see.
+
+    Raises PermissionError where the directory or the lock is another user's, who could name any process so.
+    """
     try:
-        with (directory / LOCK_FILE).open("rb") as file:
+        with os.fdopen(private.open_existing(directory, LOCK_FILE), "rb") as file:
             answer = struct.unpack(_FLOCK.layout, fcntl.fcntl(file, fcntl.F_GETLK, _FLOCK.question()))
     except FileNotFoundError:
         return None
@@ -82,7 +88,7 @@ def end(directory: Path, patience: float) -> None:
     """End the process that holds the directory, and return when it is gone; none is a success.
 
     It gets SIGTERM, and SIGKILL with the children of its session after `patience` seconds. Raises StillAliveError if it still lives
-    `KILL_SECONDS` later, or may not be signalled.
+    `KILL_SECONDS` later, or may not be signalled, and PermissionError where the directory is another user's.
     """
     pid = holder(directory)
     if pid is None:

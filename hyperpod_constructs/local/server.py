@@ -13,7 +13,8 @@ import sys
 import threading
 import time
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
@@ -140,11 +141,10 @@ def start(
         raise ValueError(f"account: found {account!r}; it must be 12 digits, for example '123456789012'")
     if not 0 <= port <= 65535:
         raise ValueError(f"port: found {port}; it must be 0 (any free one) to 65535")
-    try:
+    with _ours():
         private.make_directory(directory)
-    except PermissionError as error:
-        raise LocalAwsError(str(error)) from error
-    if process.holder(directory) is None:
+        pid = process.holder(directory)
+    if pid is None:
         command = [sys.executable, "-m", "hyperpod_constructs.local", "--directory", str(directory.resolve())]
         command += ["--account", account, "--region", region, "--port", str(port)]
         if auth:
@@ -186,8 +186,12 @@ class Silent(NamedTuple):
 
 
 def look(directory: Path) -> LocalAws | Silent | None:
-    """What runs in this directory: an embedded AWS that answers, one that does not, or none."""
-    pid = process.holder(directory)
+    """What runs in this directory: an embedded AWS that answers, one that does not, or none.
+
+    Raises LocalAwsError for a directory of another user, who could name any process and any address there.
+    """
+    with _ours():
+        pid = process.holder(directory)
     if pid is None:
         return None
     aws = _read_state(directory)
@@ -195,7 +199,7 @@ def look(directory: Path) -> LocalAws | Silent | None:
 
 
 def running(directory: Path) -> LocalAws | None:
-    """The embedded AWS that runs in this directory and answers, or None."""
+    """The embedded AWS that runs in this directory and answers, or None. Raises LocalAwsError for another user's directory."""
     found = look(directory)
     return found if isinstance(found, LocalAws) else None
 
@@ -204,18 +208,29 @@ def stop(directory: Path) -> int:
     """Stop the embedded AWS of this directory with the Lambda workers that it started; none is a success.
 
     Whatever process holds the directory is ended, by SIGKILL if it must be, and what it or one that crashed has left is undone.
-    Answers how many crashed rigs of virtual nodes that were. Raises LocalAwsError if the process lives on.
+    Answers how many crashed rigs of virtual nodes that were. Raises LocalAwsError if the process lives on, and for a directory
+    of another user.
     """
     from hyperpod_constructs.local.nodes.errors import NodesError
 
-    if not directory.is_dir():
-        return 0
     try:
-        process.end(directory, STOP_SECONDS)
-        with process.held(directory) as ours:
-            # Otherwise the next one has started already, and has cleared up.
-            return leftovers.clear(directory) if ours else 0
+        with _ours():
+            if not directory.is_dir():
+                return 0
+            process.end(directory, STOP_SECONDS)
+            with process.held(directory) as held:
+                # Otherwise the next one has started already, and has cleared up.
+                return leftovers.clear(directory) if held else 0
     except (process.StillAliveError, NodesError) as error:
+        raise LocalAwsError(str(error)) from error
+
+
+@contextmanager
+def _ours() -> Iterator[None]:
+    """What is another user's is not taken, stopped or believed: a sentence says whose it is."""
+    try:
+        yield
+    except PermissionError as error:
         raise LocalAwsError(str(error)) from error
 
 
@@ -263,7 +278,8 @@ def _wait_until_ready(directory: Path) -> LocalAws:
 
 def _read_state(directory: Path) -> LocalAws | None:
     try:
-        return LocalAws(**json.loads((directory / STATE_FILE).read_text()))
+        with os.fdopen(private.open_existing(directory, STATE_FILE), "rb") as state:
+            return LocalAws(**json.loads(state.read()))
     except (OSError, ValueError, TypeError):
         return None
 

@@ -10,7 +10,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -65,6 +65,91 @@ def test_a_directory_of_another_account_is_not_used(tmp_path: Path) -> None:
     os.chown(tmp_path, STRANGER, STRANGER)
     with pytest.raises(server.LocalAwsError, match=f"belongs to user {STRANGER}"):
         server.start(tmp_path)
+
+
+LOCKED = """
+import fcntl, sys, time
+lock = open(sys.argv[1], "r+b")
+fcntl.lockf(lock, fcntl.LOCK_EX)
+print("locked", flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.fixture
+def unrelated(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
+    """A program of ours that has nothing to do with the embedded AWS, and the file that it locks."""
+    file = tmp_path / "database"
+    file.touch()
+    started = subprocess.Popen([sys.executable, "-c", LOCKED, str(file)], stdout=subprocess.PIPE, text=True)  # noqa: S603
+    assert started.stdout is not None
+    assert started.stdout.readline() == "locked\n"
+    yield started, file
+    started.kill()
+    started.communicate()
+
+
+OPERATIONS = {"stop": server.stop, "look": server.look, "running": server.running, "start": server.start}
+
+
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS)
+def test_a_lock_that_leads_to_another_programs_names_it_to_nobody(
+    tmp_path: Path, unrelated: tuple[subprocess.Popen[str], Path], operation: Callable[[Path], object]
+) -> None:
+    program, file = unrelated
+    trap = tmp_path / "trap"
+    trap.mkdir()
+    (trap / "lock").symlink_to(file)
+    with pytest.raises(server.LocalAwsError, match="is no file but a link"):
+        operation(trap)
+    assert program.poll() is None
+
+
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS)
+def test_a_directory_of_another_account_stops_and_tells_nothing(
+    tmp_path: Path, unrelated: tuple[subprocess.Popen[str], Path], operation: Callable[[Path], object]
+) -> None:
+    require(os.geteuid() == 0, "root, to give a directory away")
+    program, file = unrelated
+    trap = tmp_path / "trap"
+    trap.mkdir()
+    os.link(file, trap / "lock")
+    os.chown(trap, STRANGER, STRANGER)
+    with pytest.raises(server.LocalAwsError, match=f"trap belongs to user {STRANGER}, not to you"):
+        operation(trap)
+    assert program.poll() is None
+
+
+@pytest.mark.parametrize("operation", OPERATIONS.values(), ids=OPERATIONS)
+def test_a_link_of_another_account_leads_to_none_of_our_directories(tmp_path: Path, operation: Callable[[Path], object]) -> None:
+    require(os.geteuid() == 0, "root, to give a link away")
+    mine, trap = tmp_path / "mine", tmp_path / "trap"
+    (mine / "tmp").mkdir(parents=True)
+    (mine / leftovers.STATE_FILE).write_text("mine")
+    trap.symlink_to(mine)
+    os.lchown(trap, STRANGER, STRANGER)
+    with pytest.raises(server.LocalAwsError, match=f"trap belongs to user {STRANGER}"):
+        operation(trap)
+    assert (mine / "tmp").is_dir()
+    assert (mine / leftovers.STATE_FILE).read_text() == "mine"
+
+
+def test_a_lock_of_another_account_is_not_believed(tmp_path: Path) -> None:
+    require(os.geteuid() == 0, "root, to give a file away")
+    (tmp_path / "lock").touch()
+    os.chown(tmp_path / "lock", STRANGER, STRANGER)
+    for operation in OPERATIONS.values():
+        with pytest.raises(server.LocalAwsError, match=f"lock belongs to user {STRANGER}"):
+            operation(tmp_path)
+
+
+def test_a_state_of_another_account_is_not_believed(target: Target, tmp_path: Path) -> None:
+    require(os.geteuid() == 0, "root, to give a file away")
+    state = tmp_path / leftovers.STATE_FILE
+    state.write_bytes((target.directory / leftovers.STATE_FILE).read_bytes())
+    assert server._read_state(tmp_path) == target.aws
+    os.chown(state, STRANGER, STRANGER)
+    assert server._read_state(tmp_path) is None
 
 
 def test_a_directory_that_was_open_is_closed(tmp_path: Path) -> None:
