@@ -10,6 +10,7 @@ import http.client
 import json
 import os
 import signal
+import socket
 import sys
 from collections.abc import Callable
 from contextlib import suppress
@@ -88,7 +89,22 @@ def _answer(host: str, method: str, path: str, headers: dict[str, str]) -> dict[
     return {"status": answer.status, "headers": names, "body": body}
 
 
-ATTACKS: dict[str, Callable[..., Any]] = {attack.__name__: attack for attack in (readable, write, process, command_line, kill, ask)}
+def tell(host: str, requests: list[str]) -> list[int]:
+    """The status of the answer to each request, which is sent as it is written."""
+    return [_status(host, request.encode("latin-1")) for request in requests]
+
+
+def _status(host: str, request: bytes) -> int:
+    name, _, port = host.partition(":")
+    with socket.create_connection((name, int(port)), timeout=60) as connection:
+        connection.sendall(request)
+        answer = connection.makefile("rb").readline()
+    return int(answer.split()[1])
+
+
+ATTACKS: dict[str, Callable[..., Any]] = {
+    attack.__name__: attack for attack in (readable, write, process, command_line, kill, ask, tell)
+}
 
 
 def main() -> None:

@@ -11,12 +11,14 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
+from email.utils import formatdate
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
-from botocore.auth import S3SigV4QueryAuth, SigV4Auth
+from botocore.auth import HmacV1QueryAuth, S3SigV4QueryAuth, SigV4Auth
 from botocore.awsrequest import AWSRequest
 from botocore.credentials import Credentials
 
@@ -340,6 +342,97 @@ def test_gets_one_object_with_a_presigned_url_and_no_more(target: Target) -> Non
     for answer in bad:
         assert_refused(answer)
     target.aws.client("s3").delete_object(Bucket=BUCKET, Key="shared")
+
+
+FORM = "application/x-www-form-urlencoded"
+
+
+def presigned(target: Target, method: str) -> str:
+    """A URL of Signature Version 4 for one object."""
+    request = AWSRequest(method, f"{target.aws.endpoint}/{BUCKET}/shared")
+    S3SigV4QueryAuth(owner(target), "s3", target.aws.region, expires=60).add_auth(request)
+    return "?".join(urlsplit(str(request.url))[2:4])
+
+
+def old_presigned(target: Target, method: str) -> str:
+    """A URL of Signature Version 2 for one object."""
+    request = AWSRequest(method, f"{target.aws.endpoint}/{BUCKET}/shared")
+    HmacV1QueryAuth(owner(target), 60).add_auth(request)
+    return "?".join(urlsplit(str(request.url))[2:4])
+
+
+def told(target: Target, *requests: bytes) -> list[int]:
+    """The status of the answer to each request, whose target, headers and body are sent as they are."""
+    host = urlsplit(target.aws.endpoint).netloc.encode()
+    sent = [request.replace(b"HOST", host).decode("latin-1") for request in requests]
+    statuses: list[int] = stranger("tell", host=host.decode(), requests=sent)
+    return statuses
+
+
+def written(method: str, url: str, headers: str = "", body: str = "") -> bytes:
+    """A request as it goes over the wire."""
+    length = f"Content-Length: {len(body)}\r\n" if body else ""
+    return f"{method} {url} HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\n{headers}{length}\r\n{body}".encode("latin-1")
+
+
+@pytest.mark.parametrize("method", ["GET", "PUT", "POST"])
+def test_a_presigned_url_makes_no_other_call(target: Target, method: str) -> None:
+    """The service is found by the `Action` of a form, or by the scope of an Authorization header."""
+    calls = ("Action=CreateUser&UserName=planted&Version=2010-05-08", "Action=CreateVpc&CidrBlock=10.66.0.0/16&Version=2016-11-15")
+    scope = f"Credential={target.aws.access_key_id}/20260101/us-west-2/iam/aws4_request"
+    form = f"Content-Type: {FORM}\r\n"
+    beside = f"Authorization: AWS4-HMAC-SHA256 {scope}, SignedHeaders=host, Signature=0\r\n"
+    new, old = presigned(target, method), old_presigned(target, method)
+    tries = [written(method, url, header, call) for url in (new, old) for header in (form, beside, form + beside) for call in calls]
+    assert {status // 100 for status in told(target, *tries)} == {4}
+    assert target.aws.client("iam").list_users()["Users"] == []
+    assert [vpc["CidrBlock"] for vpc in target.aws.client("ec2").describe_vpcs()["Vpcs"] if not vpc["IsDefault"]] == []
+
+
+@pytest.mark.parametrize("more", ["&%61cl", "&%74agging", "#x", "&acl#"])
+def test_an_old_presigned_url_opens_nothing_else_of_its_object(target: Target, more: str) -> None:
+    path, _, query = old_presigned(target, "GET").partition("?")
+    statuses = told(target, written("GET", f"{path}?{query}{more}"), written("GET", f"{path}{more}?{query}"))
+    assert set(statuses) <= {400, 403}
+
+
+def nonsense(target: Target) -> dict[str, bytes]:
+    """Requests that no reader of a signature can make sense of."""
+    path, _, query = old_presigned(target, "GET").partition("?")
+    day = datetime.now(UTC).strftime("%Y%m%d")
+    scope = f"Credential={target.aws.access_key_id}/{day}/us-west-2/s3/aws4_request, SignedHeaders=date;host"
+    authorization = f"Authorization: AWS4-HMAC-SHA256 {scope}, Signature="
+    now = f"Date: {formatdate(usegmt=True)}\r\n"
+    return {
+        "a signature of other letters": written("GET", "/", f"{now}{authorization}\xfc\r\n"),
+        "a presigned signature of other letters": written("GET", f"{presigned(target, 'GET')[:-1]}%C3%BC"),
+        "an old signature of other letters": written("GET", f"{path}?{query.replace('Signature=', 'Signature=%C3%BC')}"),
+        "a query of other letters": written("GET", f"{path}?{query}\xfc"),
+        "a header of other letters": written("GET", f"{path}?{query}", "x-amz-meta-a: \xfc\r\nx-\xfc: \xfc\r\n"),
+        "the last day in another zone": written("GET", "/", f"Date: Fri, 31 Dec 9999 23:59:59 -2300\r\n{authorization}0\r\n"),
+        "a year beyond all": written("GET", "/", f"Date: Fri, 31 Dec 99999999999 23:59:59 GMT\r\n{authorization}0\r\n"),
+        "a bracket": written("GET", f"[x?{query}"),
+        "an address": written("GET", f"http://[x/?{query}"),
+    }
+
+
+NONSENSE = (
+    "a signature of other letters",
+    "a presigned signature of other letters",
+    "an old signature of other letters",
+    "a query of other letters",
+    "a header of other letters",
+    "the last day in another zone",
+    "a year beyond all",
+    "a bracket",
+    "an address",
+)
+
+
+@pytest.mark.parametrize("name", NONSENSE)
+def test_nonsense_for_a_signature_is_refused(target: Target, name: str) -> None:
+    (status,) = told(target, nonsense(target)[name])
+    assert 400 <= status < 404
 
 
 def test_opens_no_websocket(target: Target) -> None:

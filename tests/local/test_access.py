@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import json
 import urllib.error
@@ -10,12 +11,17 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore.auth import SigV4Auth
+from botocore.awsrequest import AWSRequest
 from botocore.client import Config
+from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 from botocore.session import Session
 
 from hyperpod_constructs.local import server
+from hyperpod_constructs.local.access import UNPROVEN, Guard, Owner, Response
 from hyperpod_constructs.local.server import LocalAws
+from hyperpod_constructs.local.signatures import Received, Refused
 from tests.attacks.embedded_aws import BUCKET, FUNCTION, furnish
 
 UNKNOWN = "InvalidClientTokenId"
@@ -178,3 +184,79 @@ def test_no_answer_lets_another_origin_read_it(fresh: LocalAws) -> None:
     s3 = fresh.client("s3")
     for answer in (s3.list_buckets(), fresh.client("sagemaker").list_clusters()):
         assert [name for name in answer["ResponseMetadata"]["HTTPHeaders"] if name.startswith("access-control")] == []
+
+
+class Nobody:
+    """What stands behind the guard: it knows no key, and keeps what gets through."""
+
+    def __init__(self) -> None:
+        self.passed: list[int] = []
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        self.passed.append(len((await receive())["body"]))
+
+    def credential(self, key_id: str) -> None:
+        return None
+
+    def claimed_key(self, received: Received) -> str:
+        return ACCOUNT
+
+    def awaits(self, method: str, path: str) -> bool:
+        return False
+
+    def refusal(self, received: Received, refused: Refused) -> Response:
+        return 403, {}, refused.code.encode()
+
+
+ACCOUNT, PIECE = "123456789012", bytes(1 << 20)
+
+
+class Flood:
+    """A body of so many MiB, and how many were asked for; then the sender listens to the answer."""
+
+    def __init__(self, pieces: int) -> None:
+        self._left = pieces
+        self.asked = 0
+        self.sent: list[Any] = []
+
+    async def receive(self) -> dict[str, Any]:
+        self.asked += 1
+        self._left -= 1
+        return {"type": "http.request", "body": PIECE, "more_body": self._left > 0}
+
+    async def send(self, message: Any) -> None:
+        self.sent.append(message)
+
+
+def flooded(secret: str, pieces: int, declared: str | None) -> tuple[Flood, Nobody]:
+    """A request of the account's root with such a secret, and such a body."""
+    url = "http://127.0.0.1:1/bucket/key"
+    request = AWSRequest("PUT", url, {} if declared is None else {"X-Amz-Content-SHA256": declared}, b"another body")
+    SigV4Auth(Credentials(ACCOUNT, secret), "s3", "us-west-2").add_auth(request)
+    headers = [(name.lower().encode(), str(value).encode()) for name, value in request.headers.items()]
+    head = {"method": "PUT", "path": "/bucket/key", "raw_path": b"/bucket/key", "query_string": b""}
+    scope = {"type": "http", **head, "headers": [(b"host", b"127.0.0.1:1"), *headers]}
+    flood, behind = Flood(pieces), Nobody()
+    guard = Guard(behind, "127.0.0.1:1", Owner("AKIAOWNER", "secret"), behind)
+    asyncio.run(guard(scope, flood.receive, flood.send))
+    return flood, behind
+
+
+@pytest.mark.parametrize("declared", ["UNSIGNED-PAYLOAD", "STREAMING-AWS4-HMAC-SHA256-PAYLOAD", "0" * 64])
+def test_the_body_of_who_has_no_key_is_not_kept_where_the_head_tells(declared: str) -> None:
+    flood, behind = flooded("wrong", 300, declared)
+    assert flood.asked <= 2, "no more than is drained for the sender to read the answer"
+    assert flood.sent[-1]["body"] == b"SignatureDoesNotMatch"
+    assert behind.passed == []
+
+
+def test_a_body_of_which_the_hash_is_signed_is_kept_up_to_what_aws_takes() -> None:
+    flood, behind = flooded("wrong", 300, None)
+    assert flood.asked <= UNPROVEN // len(PIECE) + 3
+    assert flood.sent[-1]["body"] == b"RequestEntityTooLarge"
+    assert behind.passed == []
+
+
+def test_the_body_of_who_has_the_key_is_as_long_as_it_is() -> None:
+    flood, behind = flooded("secret", 80, "UNSIGNED-PAYLOAD")
+    assert (flood.asked, behind.passed) == (80, [80 << 20])
