@@ -143,6 +143,18 @@ def test_local_commands_with_a_server(started: list[Any], monkeypatch: pytest.Mo
     assert started == [("reset", RUNNING)]
 
 
+@pytest.mark.parametrize("command", ["status", "env", "reset", "stop", "start"])
+def test_local_commands_in_another_users_directory_say_whose_it_is(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(directory: Path) -> None:
+        raise LocalAwsError("build/local belongs to user 1234, not to you (0)")
+
+    monkeypatch.setattr(server, "look", refuse)
+    monkeypatch.setattr(server, "running", refuse)
+    result = runner.invoke(app, ["local", command])
+    assert result.exit_code == 1
+    assert "belongs to user 1234" in result.output
+
+
 def test_local_commands_with_a_server_that_does_not_answer(started: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server, "look", lambda directory: server.Silent(4321))
     for name in ("status", "env", "reset"):
