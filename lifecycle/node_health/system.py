@@ -27,6 +27,8 @@ PYTHON = sys.executable or "python3"
 """slurmd runs its programs without a PATH, and then Python does not know where it is."""
 REMOVE = "import shutil, sys; shutil.rmtree(sys.argv[1], ignore_errors=True)"
 REMOVE_SECONDS = 2.0
+USERS_SPACE = "size=64m,nr_inodes=65536,mode=1777,nosuid,nodev,noexec"
+MOUNT_SECONDS = 10.0
 USER_MEMORY = 1024 * 1024 * 1024
 
 
@@ -76,6 +78,7 @@ class System(Protocol):
     def remove_as_owner(self, directory: str, name: str) -> None: ...
     def run_as(self, identity: Identity, program: Sequence[str], seconds: float, output: int) -> Result: ...
     def open_directory(self, path: str) -> None: ...
+    def own_space(self, path: str) -> bool: ...
     def names(self, directory: str) -> list[str]: ...
     def status(self, path: str) -> os.stat_result | None: ...
     def space(self, path: str) -> Space | None: ...
@@ -197,6 +200,12 @@ class LocalSystem:
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o1777)
         folder.parent.chmod(stat.S_IMODE(folder.parent.stat().st_mode) | 0o111)
+
+    def own_space(self, path: str) -> bool:
+        """Whether the folder is a file system of its own, so that who fills it fills nothing else. One that is empty becomes one."""
+        if not Path(path).is_mount() and not self.names(path):
+            self.run(["mount", "-t", "tmpfs", "-o", USERS_SPACE, "tmpfs", path], MOUNT_SECONDS)
+        return Path(path).is_mount()
 
     def names(self, directory: str) -> list[str]:
         try:

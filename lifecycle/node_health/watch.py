@@ -83,6 +83,8 @@ class Watch:
 
     def forever(self) -> None:
         self._system.open_directory(DIRECTORY)
+        if not self._system.own_space(DIRECTORY):
+            log(self._system, f"{DIRECTORY}: is no file system of its own, so jobs that fill it fill what is around it")
         while True:
             self.poll()
             self._system.sleep(self.poll_seconds)

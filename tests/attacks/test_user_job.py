@@ -248,6 +248,31 @@ class TestDumps:
         assert machine.commands == []
 
 
+@needs_root
+class TestSpace:
+    FILL = "import sys\nwith open(sys.argv[1] + '/fill', 'wb') as file:\n    for _ in range(100): file.write(bytes(1 << 20))"
+
+    @pytest.fixture
+    def heartbeats(self, place: Path) -> Iterator[Path]:
+        folder = place / "heartbeat"
+        LocalSystem().open_directory(str(folder))
+        yield folder
+        if folder.is_mount():
+            subprocess.run(["/bin/umount", str(folder)], check=True)  # noqa: S603
+
+    def test_fills_the_folder_of_heartbeats_and_nothing_else(self, heartbeats: Path) -> None:
+        assert [LocalSystem().own_space(str(heartbeats)) for _ in range(2)] == [True, True]
+        assert Path("/proc/mounts").read_text().count(f" {heartbeats} ") == 1
+        assert stat.S_IMODE(heartbeats.stat().st_mode) == 0o1777
+        assert "No space left on device" in as_user(USER, self.FILL, str(heartbeats)).stderr
+        assert heartbeats.stat().st_dev != heartbeats.parent.stat().st_dev
+
+    def test_beats_before_the_detector_and_is_not_hidden(self, heartbeats: Path) -> None:
+        (heartbeats / STEP).mkdir()
+        assert not LocalSystem().own_space(str(heartbeats))
+        assert (heartbeats / STEP).is_dir()
+
+
 class TestKernelLog:
     """The name of a process, 15 bytes, stands in records of the kernel, and Neuron's driver prints what any program gives it."""
 

@@ -87,6 +87,9 @@ class Machine:
     def open_directory(self, path: str) -> None:
         self.events.append(f"open {path}")
 
+    def own_space(self, path: str) -> bool:
+        return True
+
     def names(self, directory: str) -> list[str]:
         below = [path[len(directory) + 1 :] for path in self.files if path.startswith(f"{directory}/")]
         return sorted({path.partition("/")[0] for path in below})
