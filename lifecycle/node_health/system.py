@@ -202,7 +202,7 @@ class LocalSystem:
         folder.parent.chmod(stat.S_IMODE(folder.parent.stat().st_mode) | 0o111)
 
     def own_space(self, path: str) -> bool:
-        """Whether the folder is a file system of its own, so that who fills it fills nothing else. One that is empty becomes one."""
+        """Whether the folder is a file system of its own, so that who fills it fills nothing else. An empty one becomes one."""
         if not Path(path).is_mount() and not self.names(path):
             self.run(["mount", "-t", "tmpfs", "-o", USERS_SPACE, "tmpfs", path], MOUNT_SECONDS)
         return Path(path).is_mount()

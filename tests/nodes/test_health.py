@@ -148,6 +148,7 @@ def test_slurmd_runs_the_checks_and_finds_nothing(rig: Rig, workers: list[Virtua
     said = rig.controller.run(["scontrol", "show", "config"]).stdout
     assert "HealthCheckProgram      = /opt/hyperpod/bin/health_check" in said
     await_checks(workers)
+    workers[0].run(["mountpoint", "-q", HEARTBEATS])
     assert {node.name: report(node)["findings"] for node in workers} == {node.name: [] for node in workers}
     assert "no faults, checked" in workers[0].run(["sh", "-c", "cd /opt/hyperpod && python3 -B -m node_health status"]).stdout
 
