@@ -1,4 +1,4 @@
-# Needs only make and Python 3.11 or newer (with venv); everything else goes into .venv (checkov beside it), from constraints.txt
+# Needs only make and Python 3.11 or newer (with venv). Everything else goes into .venv (checkov beside it), from constraints.txt
 # and tools/setup.sh. Every target makes .venv by itself, and again only when one of the files in SETUP changes. `make test` also
 # runs tools/setup_nodes.sh, for the tests of jobs, programs and virtual nodes.
 
@@ -10,24 +10,26 @@ VENV := .venv
 READY := $(VENV)/.ready
 SETUP := pyproject.toml constraints.txt tools/setup.sh tools/steps.sh tests/lint/checkov-requirements.txt
 RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
+# Tests start many programs, each of which would compile itself again; beside the code, nothing is written.
+TESTS := $(RUN) PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX="$(CURDIR)/build/pycache"
 SCRIPTS := .ci/run $(wildcard tools/*.sh) $(wildcard lifecycle/*.sh)
-CHECKED := $(wildcard hyperpod_constructs app.py lifecycle bench tools examples tests)
+CHECKED := $(wildcard hyperpod_constructs app.py app_settings.py lifecycle bench tools examples tests)
 
 nodes = $(if $(filter 1 yes true,$(NODES)),--nodes)
 flags = --target "$(TARGET)" $(if $(filter 1 yes true,$(YES)),--yes) $(foreach pair,$(CONTEXT),--context "$(pair)")
 
 .DEFAULT_GOAL := help
-.PHONY: help deploy destroy connect shell test bench lint freeze clean
+.PHONY: help deploy destroy connect shell test test-fast bench lint freeze clean
 
 help: ## list the targets and their variables
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo '  TARGET=local|aws       where to: the embedded AWS on this machine (default), or your account'
 	@echo '  CONTEXT="key=value …"  settings of the app for this run; cdk.json holds the others'
 	@echo '  STACK=Cluster|Foundation|all   what `make destroy` takes down (default Cluster: the data stays)'
 	@echo '  YES=1                  with TARGET=aws: do not ask'
 	@echo '  NODES=1                with the embedded AWS: boot a virtual node for every instance (root on Linux)'
-	@echo '  ARGS="…"               further arguments of pytest (make test) and of the benchmark (make bench)'
+	@echo '  ARGS="…"               further arguments of pytest (make test, make test-fast) and of the benchmark (make bench)'
 
 deploy: $(READY) ## deploy the app, then show what the service says exists
 	@$(RUN) hyperpod deploy $(flags) $(nodes)
@@ -43,8 +45,11 @@ shell: $(READY) ## open a shell on the controller of a local cluster with virtua
 
 test: $(READY) ## install what tests of jobs and nodes need, run every test, and print the branch coverage
 	@PYTHON="$(CURDIR)/$(VENV)/bin/python" sh tools/setup_nodes.sh
-	@$(RUN) pytest --numprocesses auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder \
-		--cov --cov-report term:skip-covered --cov-fail-under 90 $(ARGS)
+	@$(TESTS) pytest --numprocesses auto --dist loadfile --no-loadscope-reorder \
+		--cov --cov-report term:skip-covered --cov-fail-under 90 --record=build/tests.json $(ARGS)
+
+test-fast: $(READY) ## run the tests that need neither root nor Debian packages, in two minutes
+	@$(TESTS) pytest --fast --numprocesses auto --dist loadfile $(ARGS)
 
 bench: $(READY) ## measure synthesis, the rules, local deployment and virtual nodes
 	@$(RUN) python -m bench $(ARGS)

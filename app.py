@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
+
+if __name__ == "__main__":
+    gc.disable()  # in one short run the collector would search the CDK's classes again and again, and free nothing
 
 from aws_cdk import App, CfnOutput, Duration, Environment, RemovalPolicy, Stack
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from hyperpod_constructs import ClusterNetwork, LifecycleScripts, LustreStorage, SlurmCluster
-from hyperpod_constructs.lifecycle_scripts import scripts_bucket
-from hyperpod_constructs.settings import Settings, read_settings
+from app_settings import Settings, read_settings
+from hyperpod_constructs import ClusterNetwork, LifecycleScripts, LustreStorage, SlurmCluster, scripts_bucket
 
 
 class Foundation(Stack):
-    """Network, file system and buckets: what outlives a cluster."""
+    """The parts that outlive a cluster: network, file system and buckets."""
 
     def __init__(self, scope: Construct, id: str, *, settings: Settings, env: Environment) -> None:
         super().__init__(
@@ -60,7 +63,7 @@ class Foundation(Stack):
 
 
 class Cluster(Stack):
-    """The cluster and what it needs to run."""
+    """The cluster with its scripts and permissions."""
 
     def __init__(self, scope: Construct, id: str, *, settings: Settings, foundation: Foundation, env: Environment) -> None:
         super().__init__(scope, id, env=env, stack_name=f"HyperPod-{id}", description="HyperPod: Slurm cluster")
@@ -84,7 +87,7 @@ class Cluster(Stack):
 
 
 def build(app: App) -> tuple[Foundation, Cluster]:
-    """Both stacks, from the app's context and the account and region that the CDK CLI found."""
+    """Both stacks, from the app's context and the CDK CLI's account and region."""
     settings = read_settings(app.node.get_all_context())
     env = Environment(account=os.environ.get("CDK_DEFAULT_ACCOUNT"), region=os.environ.get("CDK_DEFAULT_REGION"))
     foundation = Foundation(app, "Foundation", settings=settings, env=env)
@@ -98,3 +101,4 @@ if __name__ == "__main__":
     except ValueError as error:
         sys.exit(f"error: {error}")
     app.synth()
+    gc.freeze()  # the collector does not search them at the end either

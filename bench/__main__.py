@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench import boot, checks, deployment, detector, fleet, groups, imports, mistakes, recovery, synthesis
+from bench import boot, checks, deployment, detector, fleet, groups, imports, mistakes, recovery, suite, synthesis
 from bench.boot import BootError
 from bench.children import ChildError
 from bench.deployment import DeploymentError
@@ -19,6 +19,7 @@ from bench.expressions import FloorError
 from bench.figures import Estimate, Pairs, estimate
 from bench.fleet import FleetError
 from bench.recovery import RecoveryError
+from bench.suite import SuiteError
 from hyperpod_constructs.local.nodes import NodesError
 
 _GROUP_REPETITIONS = 10
@@ -36,21 +37,30 @@ def write(line: str = "") -> None:
 
 def synth(pairs: int, directory: Path) -> None:
     """Cold synthesis without CDK's own validation."""
-    _synthesis("Cold synthesis, CDK's own template validation off", pairs, directory, validated=False)
+    _against_typed("Cold synthesis, CDK's own template validation off", pairs, directory, validated=False)
 
 
 def validated(pairs: int, directory: Path) -> None:
     """Cold synthesis with it."""
-    _synthesis("Cold synthesis, CDK's own template validation on", pairs, directory, validated=True)
+    _against_typed("Cold synthesis, CDK's own template validation on", pairs, directory, validated=True)
 
 
-def _synthesis(title: str, pairs: int, directory: Path, *, validated: bool) -> None:
+def _against_typed(title: str, pairs: int, directory: Path, *, validated: bool) -> None:
     programs = synthesis.prepare(directory / "synthesis")
-    measured = synthesis.compare(programs, pairs, validated=validated)
+    measured = synthesis.compare(programs, programs.floor, pairs, validated=validated)
     write(title)
     write(f"  preset announcement, {synthesis.resource_count(programs)} resources, whole processes;")
     write("  floor: the same templates, compared resource by resource, as bare L1s")
     _pairs(measured, "library", "floor", goal="a ratio of at most 1.15")
+
+
+def untyped(pairs: int, directory: Path) -> None:
+    """Cold synthesis, as the CDK CLI does it, against the final resources as literals."""
+    programs = synthesis.prepare(directory / "synthesis")
+    measured = synthesis.compare(programs, programs.untyped, pairs, validated=True)
+    write("Cold synthesis, CDK's own template validation on")
+    write("  floor: the final resources as CfnResource from literals, without references, assets and outputs")
+    _pairs(measured, "library", "untyped floor", goal="a ratio of at most 1.40")
 
 
 def import_times(pairs: int, directory: Path) -> None:
@@ -84,7 +94,7 @@ def check(pairs: int, directory: Path) -> None:
 
 
 def plugin(pairs: int, directory: Path) -> None:
-    """What the rules add to a synthesis."""
+    """The cost of the rules in a synthesis."""
     write("Cold synthesis of the default preset with the rules and without, CDK's own template validation on")
     _pairs(checks.plugin(directory, pairs), "with the rules", "without", goal="a ratio of at most 1.05")
 
@@ -138,6 +148,16 @@ def detectors(pairs: int, directory: Path) -> None:
         write(f"  {nodes:>6}{load.other:>12.1f}{load.leader:>10.0f}{load.total:>10.0f}{load.total / nodes:>14.2f}")
 
 
+def tests(pairs: int, directory: Path) -> None:
+    """The fast tests, run now, and the last complete run of all."""
+    write("Tests")
+    write(f"  {'make test-fast':<18}{suite.measure_fast(directory / 'suite').line}")
+    write(f"  {'goal':<18}at most {suite.FAST_SECONDS} s on two cores")
+    last = suite.read()
+    write(f"  {'make test':<18}{'never run here to its end' if last is None else last.line}")
+    write(f"  {'goal':<18}at most {suite.FULL_SECONDS} s on two cores, nothing else running")
+
+
 def _pairs(measured: Pairs, subject: str, base: str, *, goal: str = "", processor: bool = True) -> None:
     write(f"  {subject:<18}{_seconds(estimate([cost.wall for cost in measured.subject]))}")
     write(f"  {base:<18}{_seconds(estimate([cost.wall for cost in measured.base]))}")
@@ -163,6 +183,7 @@ def _milliseconds(found: Estimate) -> str:
 _PARTS: Mapping[str, Callable[[int, Path], None]] = {
     "synth": synth,
     "validated": validated,
+    "untyped": untyped,
     "import": import_times,
     "groups": growth,
     "check": check,
@@ -173,11 +194,12 @@ _PARTS: Mapping[str, Callable[[int, Path], None]] = {
     "boot": boots,
     "recovery": recoveries,
     "detector": detectors,
+    "tests": tests,
 }
 
 
 def main(arguments: Sequence[str]) -> int:
-    """Run the parts that were asked for; the exit code is 1 when one of them fails."""
+    """Run the chosen parts; the exit code is 1 if one of them fails."""
     parser = argparse.ArgumentParser(
         prog="python -m bench", description="Measures synthesis, the rules, deployment and virtual nodes."
     )
@@ -201,7 +223,7 @@ def main(arguments: Sequence[str]) -> int:
             write()
             try:
                 _PARTS[name](options.pairs, Path(directory))
-            except (BootError, ChildError, FloorError, DeploymentError, FleetError, NodesError, RecoveryError) as error:
+            except (BootError, ChildError, FloorError, DeploymentError, FleetError, NodesError, RecoveryError, SuiteError) as error:
                 sys.stderr.write(f"error: {name}: {error}\n")
                 return 1
     write()

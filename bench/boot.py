@@ -1,4 +1,4 @@
-"""Boot of virtual nodes until Slurm calls them idle, beside a boot of the same nodes whose script is empty."""
+"""Boot of virtual nodes until Slurm calls them idle, beside a boot of the same nodes with an empty script."""
 
 from __future__ import annotations
 
@@ -36,9 +36,7 @@ class BootError(RuntimeError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Boots:
-    """Boots of one size in turns, and where their time went: median seconds by phase or step, of the controller and of the
-    slowest worker.
-    """
+    """Boots of one size in turns, with median seconds by phase or step, of the controller and of the slowest worker."""
 
     pairs: Pairs
     controller: Mapping[str, float]
@@ -46,8 +44,10 @@ class Boots:
 
 
 def compare(directory: Path, size: int, pairs: int) -> Boots:
-    """Boots of a controller and workers in the mode OnCreate, where the scripts do everything. Raises BootError, and NodesError
-    where virtual nodes cannot run.
+    """Boots of a controller and workers in the mode OnCreate, in which the scripts do everything.
+
+    :raises BootError: for a node that does not boot.
+    :raises NodesError: for a machine that cannot run virtual nodes.
     """
     image = Image.build()
     empty = directory / "empty"

@@ -15,7 +15,7 @@ from tests.rules.catalogue.templates import slurm
 
 GROUPS, RESOURCES = 100, 500
 _BIN = Path(sys.executable).parent
-# What cfn-lint exits with when it has something to say, in bits: 2 errors, 4 warnings, 8 notices.
+# Exit codes of cfn-lint with findings, in bits: 2 errors, 4 warnings, 8 notices.
 _CFN_LINT_SAYS = range(15)
 
 
@@ -36,7 +36,7 @@ def large(directory: Path) -> list[Path]:
 def compare(files: Sequence[Path], pairs: int) -> Pairs:
     """Costs of `hyperpod check` and of cfn-lint on these files, whole processes; neither finds an error.
 
-    Raises ChildError when the check finds one.
+    :raises ChildError: for a check that finds an error.
     """
     ours = [str(_BIN / "hyperpod"), "check", *map(str, files)]
     theirs = [str(_BIN / "cfn-lint"), "--", *map(str, files)]

@@ -20,9 +20,9 @@ class ChildError(RuntimeError):
 
 
 def environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
-    """An environment for a child: `base`, or this process's without settings of AWS and the CDK.
+    """An environment for a child. Compiled Python is written and kept, and Node is the one beside this Python.
 
-    Compiled Python is written and kept, and Node is the one beside this Python.
+    :param base: the variables; this process's own, without settings of AWS and the CDK, when not given.
     """
     if base is None:
         base = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "CDK_"))}
@@ -32,14 +32,20 @@ def environment(base: Mapping[str, str] | None = None) -> dict[str, str]:
 
 
 def timed(command: Sequence[str], variables: Mapping[str, str], directory: Path = ROOT) -> Cost:
-    """Run a command and return what it cost. Raises ChildError when it fails."""
+    """Run a command and return its cost.
+
+    :raises ChildError: for a command that fails.
+    """
     return run(command, variables, directory)[0]
 
 
 def run(
     command: Sequence[str], variables: Mapping[str, str], directory: Path = ROOT, *, allowed: Container[int] = (0,)
 ) -> tuple[Cost, str]:
-    """Run a command; what it cost and what it wrote to standard output. Raises ChildError for an exit code that is not allowed."""
+    """Run a command; return its cost and its standard output.
+
+    :raises ChildError: for an exit code that is not allowed.
+    """
     before, started = _processor_seconds(), time.perf_counter()
     result = subprocess.run(  # noqa: S603
         command, env=dict(variables), cwd=directory, capture_output=True, text=True, check=False

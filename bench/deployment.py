@@ -18,14 +18,15 @@ _STACKS = ("HyperPod-Foundation", "HyperPod-Cluster")
 
 
 class DeploymentError(RuntimeError):
-    """A deployment did not leave the stacks that it should."""
+    """A deployment left other stacks than expected."""
 
 
 def compare(directory: Path, runs: int) -> Pairs:
     """Costs of `cdk deploy --all`, synthesis included, and of `cdk synth`, in turns.
 
-    Each deployment starts from an embedded AWS that knows only the bootstrap stack. Raises DeploymentError when a stack is not
-    complete afterwards.
+    Each deployment starts from an embedded AWS that knows only the bootstrap stack.
+
+    :raises DeploymentError: for a stack that is not complete afterwards.
     """
     with _running(directory / "aws") as aws:
         run = _runner(aws, directory)

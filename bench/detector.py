@@ -1,4 +1,4 @@
-"""What a poll of the hang detector costs on the shared file system, on simulated nodes of one job."""
+"""The cost of one poll of the hang detector on the shared file system, on simulated nodes of one job."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SETTLED, _POLLS = 2, 1
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Load:
-    """File operations of one poll: on the node that leads, on the busiest of the others, and on all together."""
+    """File operations of one poll: on the leading node, on the busiest other node, and on all together."""
 
     nodes: int
     leader: float
@@ -28,7 +28,7 @@ class Load:
 
 
 def measure(nodes: int) -> Load:
-    """The load of a job with one rank on each of so many nodes."""
+    """The load of a job with one rank per node."""
     cluster = Cluster([f"w{number}" for number in range(nodes)])
     watches = [Watch(machine, SETTINGS, name) for name, machine in cluster.machines.items()]
     for rank, machine in enumerate(cluster.machines.values()):

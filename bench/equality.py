@@ -9,12 +9,12 @@ from typing import Any
 
 
 def differences(library: Path, floor: Path) -> list[str]:
-    """What differs between the stacks of two assemblies, one line each; empty when they are the same.
+    """The differences between the stacks of two assemblies, one line each; empty if they are the same.
 
-    Compared are every resource with type, properties, dependencies and policies, every output, parameter and rule, and the files
-    of every asset. The order of dependencies and of keys means nothing to CloudFormation, and metadata that the CDK CLI asks for
-    (construct paths, asset paths) names the constructs and not the resources: neither is compared. An asset is named by a hash of
-    its files and of how they were selected; it is the same asset when its files are the same.
+    The comparison covers every resource with type, properties, dependencies and policies, every output, parameter and rule, and the
+    files of every asset. It ignores the order of dependencies and keys, which means nothing to CloudFormation, and the CDK CLI's
+    metadata (construct paths, asset paths), which names constructs. The name of an asset is a hash of its files and of their
+    selection; two assets with the same files are the same.
     """
     found: list[str] = []
     renamed = _assets(library, floor, found)

@@ -13,7 +13,7 @@ _STRUCT = re.compile(r"'((?:Cfn\w+\.)?\w+Property|_aws_cdk_\w+\.CfnTag)'")
 
 
 class FloorError(RuntimeError):
-    """The floor does not emit what the library emits, or a template holds what no floor can be written for."""
+    """The floor and the library emit different stacks, or a template holds a part without an expression."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +26,7 @@ class Resource:
 
 @dataclass(slots=True)
 class Namespace:
-    """What the program has defined so far."""
+    """The names that the program has defined so far."""
 
     modules: set[str] = field(default_factory=set)
     resources: dict[tuple[str, str], Resource] = field(default_factory=dict)
@@ -57,7 +57,7 @@ class Namespace:
 
 
 def l1_class(resource_type: str) -> type | None:
-    """The typed L1 of a resource type; None for a custom resource."""
+    """The typed L1 of a resource type; `None` for a custom resource."""
     if resource_type.startswith("Custom::"):
         return None
     _, service, name = resource_type.split("::")
@@ -102,7 +102,11 @@ class Writer:
         return self._keywords(kind, self.names.constructor(resource_type), properties)
 
     def value(self, value: Any, annotation: str = "", owner: str = "") -> str:
-        """An expression for a value; `annotation` is the type of the parameter that takes it, `owner` the L1 class around it."""
+        """An expression for a value.
+
+        :param annotation: the type of the value's parameter.
+        :param owner: the L1 class around it.
+        """
         if isinstance(value, dict):
             if len(value) == 1 and ("Ref" in value or next(iter(value)).startswith("Fn::")):
                 return self._intrinsic(*next(iter(value.items())))
@@ -169,7 +173,7 @@ class Writer:
         return self._attribute(artifact, *value["Fn::GetAtt"])
 
     def _attribute(self, artifact: str, name: str, attribute: str) -> str:
-        """The variable that holds a reference; it is read from the L1 once."""
+        """The variable of a reference; the program reads it from the L1 once."""
         resource = self.names.resources[artifact, name]
         key = resource.variable, attribute
         if key not in self.names.attributes:

@@ -23,9 +23,11 @@ class Estimate:
 
 
 def estimate(values: Sequence[float]) -> Estimate:
-    """The median of independent measurements, and the percentile bootstrap interval of it.
+    """The median of independent measurements, with its percentile bootstrap interval.
 
-    The resampling is seeded, so that the same measurements give the same interval. Raises ValueError without measurements.
+    The resampling is seeded, so that the same measurements give the same interval.
+
+    :raises ValueError: without measurements.
     """
     if not values:
         raise ValueError("no measurements: found an empty sequence; measure at least once")
@@ -36,7 +38,7 @@ def estimate(values: Sequence[float]) -> Estimate:
 
 
 class Cost(NamedTuple):
-    """Seconds of one run: on the clock, and of processors (all cores, with the processes that it started and awaited)."""
+    """Seconds of one run: on the clock, and of processors (all cores, with its awaited child processes)."""
 
     wall: float
     processor: float
@@ -44,24 +46,24 @@ class Cost(NamedTuple):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Pairs:
-    """Costs of a subject and of what it is compared with, measured in turns."""
+    """Costs of a subject and of its base, measured in turns."""
 
     subject: tuple[Cost, ...]
     base: tuple[Cost, ...]
 
     @property
     def ratio(self) -> Estimate:
-        """Subject over base on the clock, pair by pair: what slows both halves of a pair cancels out."""
+        """Subject over base on the clock, pair by pair, so that a slow machine cancels out."""
         return estimate([subject.wall / base.wall for subject, base in zip(self.subject, self.base, strict=True)])
 
     @property
     def processor_ratio(self) -> Estimate:
-        """Subject over base in processor time, which other work on the machine disturbs less."""
+        """Subject over base in processor time; other work on the machine disturbs it less."""
         return estimate([subject.processor / base.processor for subject, base in zip(self.subject, self.base, strict=True)])
 
 
 def interleave(subject: Callable[[], Cost], base: Callable[[], Cost], pairs: int) -> Pairs:
-    """Measure both `pairs` times in turns; the one that goes first alternates. Each callable returns its cost."""
+    """Measure both `pairs` times in turns; the first of a pair alternates. Each callable returns its cost."""
     subjects, bases = [], []
     for number in range(pairs):
         if number % 2 == 0:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hyperpod_constructs.local.hyperpod.errands import Behind
+from hyperpod_constructs.local.hyperpod.background import InThread
 from hyperpod_constructs.local.hyperpod.service import HyperPod
 from tests.local.hyperpod_requests import cluster
 from tests.local.moto_cloud import CALLER, Cloud, moto_cloud
@@ -23,7 +23,7 @@ class FleetError(RuntimeError):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Creation:
-    """What it took to create so many nodes: seconds on the clock and of processors, and the longest answer of DescribeCluster."""
+    """The cost of so many nodes: seconds on the clock and of processors, and the longest answer of `DescribeCluster`."""
 
     nodes: int
     wall: float
@@ -37,7 +37,10 @@ class Creation:
 
 
 def grow(sizes: Sequence[int] = SIZES) -> list[Creation]:
-    """A cluster of each size, in an account of its own. Raises FleetError."""
+    """A cluster of each size, in an account of its own.
+
+    :raises FleetError: for a cluster that cannot be made.
+    """
     found = []
     for size in sizes:
         with moto_cloud("10.1.0.0/16") as cloud:
@@ -47,7 +50,7 @@ def grow(sizes: Sequence[int] = SIZES) -> list[Creation]:
 
 def _create(cloud: Cloud, size: int) -> Creation:
     cloud.faults.slow_creation = 0.0
-    service = HyperPod(cloud.faults, cloud.client, errands=Behind())
+    service = HyperPod(cloud.faults, cloud.client, tasks=InThread())
 
     def call(operation: str, **parameters: Any) -> dict[str, Any]:
         return service.call(operation, parameters, CALLER)
@@ -69,7 +72,7 @@ def _create(cloud: Cloud, size: int) -> Creation:
 
 
 def table(creations: Sequence[Creation], seconds: Callable[[float], str] = "{:.2f} s".format) -> list[str]:
-    """The lines to print; ratios are those of processor time of one node, against the smallest cluster's."""
+    """The lines to print; ratios compare the processor time per node with the smallest cluster's."""
     first = creations[0].per_node
     return [
         f"{one.nodes:>6} nodes       {seconds(one.wall)}; one node {one.per_node * 1000:.2f} ms of processor time, "

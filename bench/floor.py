@@ -1,9 +1,9 @@
-"""The floor: a generated program that emits the templates of an assembly as bare L1s, and the proof that it does.
+"""The floor: a generated program that emits the templates of an assembly as bare L1s.
 
-The program is what a person would write who knows the final templates: one typed L1 with typed property structs per resource,
-references as attributes of L1s, strings joined in Python, an asset per directory. Custom resources are generic: no typed L1 exists
-for a `Custom::` type. Construct ids are logical ids, which CDK keeps for children of a stack. Exports come from the references
-between stacks, parameters and rules from the synthesizer.
+A person with the final templates would write the same program: one typed L1 with typed property structs per resource, references as
+attributes of L1s, strings joined in Python, an asset per directory. Custom resources are generic, because a `Custom::` type has no
+typed L1. Construct ids are logical ids; CDK keeps them for children of a stack. Exports come from the references between stacks,
+parameters and rules from the synthesizer.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 from typing import Any
 
+from bench.assembly import StackFile, stacks
 from bench.expressions import FloorError, Namespace, Writer, references
 
 _POLICIES = {
@@ -26,16 +27,14 @@ _POLICIES = {
 def write_floor(assembly: Path) -> str:
     """The text of a program that emits the same stacks as the assembly in this directory.
 
-    The program reads assets from the assembly, so it must stay. Raises FloorError for what cannot be written as bare L1s.
+    The program reads assets from the assembly, so it must stay.
+
+    :raises FloorError: for a part of a template that bare L1s cannot express.
     """
-    manifest = json.loads((assembly / "manifest.json").read_text("utf-8"))
-    stacks = {name: part for name, part in manifest["artifacts"].items() if part["type"] == "aws:cloudformation:stack"}
     names = Namespace()
     body: list[str] = []
-    for artifact in TopologicalSorter(
-        {name: set(part.get("dependencies", ())) & set(stacks) for name, part in stacks.items()}
-    ).static_order():
-        body += _stack(assembly, artifact, stacks[artifact], names)
+    for stack in stacks(assembly):
+        body += _stack(assembly, stack, names)
     imports = [f"from aws_cdk import {module}" for module in sorted(names.modules)]
     return "\n".join(
         [
@@ -51,15 +50,10 @@ def write_floor(assembly: Path) -> str:
     )
 
 
-def _stack(assembly: Path, artifact: str, part: dict[str, Any], names: Namespace) -> list[str]:
-    template = json.loads((assembly / part["properties"]["templateFile"]).read_text("utf-8"))
-    account, region = part["environment"].removeprefix("aws://").split("/")
+def _stack(assembly: Path, stack: StackFile, names: Namespace) -> list[str]:
+    artifact, template = stack.artifact, stack.template
     variable = names.variable("stack")
-    lines = [
-        f"{variable} = cdk.Stack(app, {artifact!r}, env=cdk.Environment(account={account!r}, region={region!r}), "
-        f"stack_name={part['properties'].get('stackName', artifact)!r}, description={template.get('Description')!r}, "
-        f"termination_protection={part['properties']['terminationProtection']!r})"
-    ]
+    lines = [f"{variable} = {stack.constructor}"]
     files = json.loads((assembly / f"{artifact}.assets.json").read_text("utf-8"))["files"]
     for digest in sorted(name for name, file in files.items() if file["source"]["packaging"] == "zip"):
         asset = names.variable("asset")

@@ -23,7 +23,7 @@ _WARM_UPS = 2
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """Seconds per synthesis by number of groups, one list per size of SIZES."""
+    """Seconds per synthesis by number of groups, one list per size in `SIZES`."""
 
     library: dict[int, list[float]]
     bare: dict[int, list[float]]
@@ -42,7 +42,10 @@ def _slope(seconds: dict[int, list[float]], few: int, many: int) -> float:
 
 
 def grow(repetitions: int) -> Growth:
-    """Measure in a process of its own. Raises ChildError when it fails."""
+    """Measure in a process of its own.
+
+    :raises ChildError: for a process that fails.
+    """
     variables = {**children.environment(), "CDK_VALIDATION": "false"}
     _, output = children.run([sys.executable, "-m", "bench.groups", str(repetitions)], variables)
     measured = json.loads(output)

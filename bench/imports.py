@@ -1,4 +1,4 @@
-"""What importing the package adds to `import aws_cdk`, and what it costs where jsii is not needed."""
+"""The cost of importing the package beside `import aws_cdk`, and without jsii."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ _WITHOUT_JSII = (
 
 
 def added_to_aws_cdk(pairs: int) -> Pairs:
-    """Costs of a process that imports aws_cdk and the package, and of one that imports aws_cdk alone."""
+    """Costs of a process with aws_cdk and the package, and of a process with aws_cdk alone."""
     return _compare(_WITH_PACKAGE, _BASE, pairs)
 
 
 def without_jsii(pairs: int) -> Pairs:
-    """Costs of a process that looks up an instance type, and of one that imports aws_cdk.
+    """Costs of a process that looks up an instance type, and of a process that imports aws_cdk.
 
-    Raises ChildError when the look-up imports jsii.
+    :raises ChildError: for a look-up that imports jsii.
     """
     return _compare(_WITHOUT_JSII, _BASE, pairs)
 

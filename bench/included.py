@@ -1,7 +1,7 @@
-"""A CDK app of templates that others wrote: each file below a directory is included as it is, in a stack of its own.
+"""A CDK app of foreign templates: it includes each file below a directory unchanged, in a stack of its own.
 
-`python -m bench.included INPUTS DIRECTORY` writes the assembly, with the report of the CDK's own validation, to DIRECTORY/out, and
-the messages of what the CDK does not even include to DIRECTORY/refused.json.
+`python -m bench.included INPUTS DIRECTORY` writes the assembly, with the report of the CDK's own validation, to `DIRECTORY/out`.
+The messages for files that the CDK refuses to include go to `DIRECTORY/refused.json`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def main(inputs: Path, directory: Path) -> None:
     refused: dict[str, str] = {}
     for file in sorted(path for path in inputs.glob("*/*") if path.is_file()):
         name = f"{file.parent.name}--{file.stem}"
-        # What the CDK wrote has the rule on the bootstrap's version already.
+        # A template of the CDK already has the rule on the bootstrap's version.
         synthesizer = DefaultStackSynthesizer(generate_bootstrap_version_rule=False)
         stack = Stack(app, name, stack_name=f"of-{name}", synthesizer=synthesizer)
         try:

@@ -1,6 +1,6 @@
-"""The list of single mistakes, put before the rules of this library, cfn-lint, and the CDK's own template validation.
+"""The list of single mistakes against the rules of this library, cfn-lint, and the CDK's own template validation.
 
-A tool catches a mistake if it says something of the template with the mistake that it does not say of the correct one.
+A tool catches a mistake if it reports something new for the template with the mistake, beside its report on the correct one.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bench import children
-from hyperpod_constructs.rules.rule import check
-from hyperpod_constructs.rules.template.model import load
-from tests.rules.mistakes.bases import BASES, base
-from tests.rules.mistakes.mistake import Mistake, listed, written
+from hyperpod_constructs.rules.checking import check
+from hyperpod_constructs.templates.model import load
+from tests.rules.wrong_templates.bases import BASES, base
+from tests.rules.wrong_templates.sample import WrongTemplate, listed, written
 
 OURS, CFN_LINT, CDK = "hyperpod check", "cfn-lint", "CDK itself"
 TOOLS = (OURS, CFN_LINT, CDK)
@@ -28,7 +28,7 @@ _Cases = Mapping[str, Sequence[Path]]
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """What a tool says of a template; two are equal if they say the same of the same resource of the same file."""
+    """One finding of a tool. Two are equal if they say the same about the same resource of the same file."""
 
     file: str
     resource: str
@@ -39,24 +39,24 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What a tool says of a mistake, beyond what it says of the correct template."""
+    """A tool's findings for a mistake, beyond its findings in the correct template."""
 
     errors: int
     others: int
 
     @property
     def caught(self) -> bool:
-        """Whether it says anything."""
+        """Whether there is a finding."""
         return self.errors + self.others > 0
 
     @property
     def one_finding(self) -> bool:
-        """Whether it says one thing."""
+        """Whether there is exactly one finding."""
         return self.errors + self.others == 1
 
     @property
     def one_error(self) -> bool:
-        """Whether this is one error."""
+        """Whether there is exactly one error."""
         return self.one_finding and self.errors == 1
 
     def __str__(self) -> str:
@@ -66,25 +66,28 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """Each mistake with the verdict of each tool, and what each tool says of the correct templates."""
+    """Each mistake with each tool's verdict, and each tool's findings in the correct templates."""
 
-    verdicts: Sequence[tuple[Mistake, Mapping[str, Verdict]]]
+    verdicts: Sequence[tuple[WrongTemplate, Mapping[str, Verdict]]]
     of_correct: Mapping[str, Verdict]
 
     @property
     def fatal(self) -> Comparison:
-        """Only the mistakes with which the deployment is sure to fail, or data to be lost."""
+        """The same for fatal mistakes only: the deployment surely fails, or data is surely lost."""
         return replace(self, verdicts=[one for one in self.verdicts if one[0].warning is None])
 
     def count(self, quality: str) -> list[str]:
-        """How many verdicts of each tool have a quality: the name of a property of :class:`Verdict`."""
+        """The number of each tool's verdicts with a quality.
+
+        :param quality: the name of a property of `Verdict`.
+        """
         return [str(sum(getattr(verdicts[tool], quality) for _, verdicts in self.verdicts)) for tool in TOOLS]
 
 
 def compare(directory: Path) -> Comparison:
     """Run the list through the three tools.
 
-    :raises ChildError: if cfn-lint or the synthesis fails otherwise than by findings.
+    :raises ChildError: for a failure of cfn-lint or the synthesis other than findings.
     """
     mistakes = {str(index): mistake for index, mistake in enumerate(listed())}
     inputs = directory / "templates"
@@ -118,7 +121,7 @@ def table(comparison: Comparison) -> list[str]:
 
 
 def verdict(found: Iterable[Finding], of_correct: Iterable[Finding]) -> Verdict:
-    """What a tool says of a template with a mistake, without what it says of the correct one."""
+    """A tool's findings in a template with a mistake, without its findings in the correct one."""
     new = Counter(found) - Counter(of_correct)
     errors = sum(count for finding, count in new.items() if finding.is_error)
     return Verdict(errors, new.total() - errors)
@@ -154,7 +157,7 @@ def _cfn_lint(cases: _Cases, inputs: Path) -> dict[str, list[Finding]]:
 
 
 def _cdk(inputs: Path, directory: Path) -> dict[str, list[Finding]]:
-    """What the CDK says: one synthesis, in which each file is included as a stack of its own."""
+    """The CDK's findings, from one synthesis that includes each file as a stack of its own."""
     directory.mkdir()
     program = [sys.executable, "-m", "bench.included", str(inputs), str(directory)]
     children.run(program, {**children.environment(), "CDK_VALIDATION": "true"})
@@ -165,7 +168,7 @@ def _cdk(inputs: Path, directory: Path) -> dict[str, list[Finding]]:
     for plugin in json.loads((directory / "out" / "validation-report.json").read_text("utf-8"))["pluginReports"]:
         for violation in plugin["violations"]:
             for construct in violation["violatingConstructs"]:
-                # A finding on something else than a resource, such as a parameter, has no template: its stack is the path's first.
+                # A finding outside the resources, such as on a parameter, has no template: the path begins with its stack.
                 stack, _, rest = construct["constructPath"].partition("/")
                 resource = construct.get("cloudFormationResource", {}).get("logicalId", rest)
                 case, file = stack.split("--")

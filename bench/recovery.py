@@ -1,8 +1,8 @@
 """Recovery of a training job on virtual nodes: healed from a replica's memory, beside torchrun's restart from a checkpoint.
 
-Both train the same model with two ranks on two of three nodes, save a checkpoint every few steps, and notice a silent peer after
-the same time. The third node is a spare group of the one, and idle until the step is retried for the other. Recovery is the
-longest gap between steps that no one had committed before, minus the median step.
+Both jobs train the same model with two ranks on two of three nodes, save a checkpoint every few steps, and notice a silent peer
+after the same time. The third node is a spare group of the first job; for the second it is idle until the step is retried. Recovery
+is the longest gap between newly committed steps, minus the median step.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _TORCH_TIME = re.compile(r"^[EW](\d\d)(\d\d) (\d\d:\d\d:\d\d\.\d+) .*\] (failed 
 
 
 class RecoveryError(RuntimeError):
-    """A job could not be run, or did not recover."""
+    """A job did not run or did not recover."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -76,7 +76,11 @@ FAULTS: Mapping[str, Fault] = {
 
 
 def compare(directory: Path, fault: str, pairs: int) -> Recoveries:
-    """Raises RecoveryError when a job does not recover, and NodesError where virtual nodes cannot run."""
+    """Recoveries of both jobs from the same fault.
+
+    :raises RecoveryError: for a job that does not recover.
+    :raises NodesError: for a machine that cannot run virtual nodes.
+    """
     if not _PYTHON.exists():
         raise RecoveryError(f"{_PYTHON}: not there; make it with tools/setup_nodes.sh")
     memory: list[Recovery] = []
@@ -92,7 +96,7 @@ def _memory(training: Training, fault: Fault) -> Recovery:
     script = "train_checkpointless.py"
     job = training.submit("checkpointless/checkpointless.sbatch", **_SETTINGS)
     with HealthAgent(training.rig):
-        # Spares log nothing: the group that is lost must be one that trains.
+        # Spares log nothing: the lost group must be a training one.
         _await_step(job, _FAULT_AFTER, "samples-group-1.jsonl")
         healed = job.text.count("healed at step")
         fell = time.time()
@@ -136,7 +140,7 @@ def _until(condition: Callable[[], bool], what: str, job: TrainingJob, seconds: 
 
 
 def _new_steps(job: TrainingJob) -> list[tuple[int, float]]:
-    """Steps with the time at which someone first committed them, in that order."""
+    """Steps with the time of their first commit, in that order."""
     found: list[tuple[int, float]] = []
     for record in job.records("samples*.jsonl"):
         if not found or record["step"] > found[-1][0]:
@@ -171,7 +175,7 @@ def _recovery(job: TrainingJob, fell: float, full: float | None) -> Recovery:
 
 
 def _events(text: str, after: float) -> list[tuple[float, str]]:
-    """What the ranks and their launchers have logged since then. The nodes' clocks are the host's, in UTC."""
+    """The logs of the ranks and their launchers since then. The nodes' clocks are the host's, in UTC."""
     return [event for line in text.splitlines() if (event := _event(line, after)) is not None and event[0] > after]
 
 

@@ -1,4 +1,4 @@
-"""Cold synthesis of the announcement preset against the floor: whole processes, as the CDK CLI starts them."""
+"""Cold synthesis of the announcement preset against its floors: whole processes, as the CDK CLI starts them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,11 @@ from bench.equality import differences
 from bench.expressions import FloorError
 from bench.figures import Cost, Pairs, interleave
 from bench.floor import write_floor
+from bench.untyped import differing_resources, write_untyped_floor
 
 ACCOUNT, REGION, ZONE = "123456789012", "us-west-2", "usw2-az4"
 
-#: What the CDK CLI adds to the context of cdk.json.
+#: The CDK CLI's additions to the context of cdk.json.
 _CLI_CONTEXT = {
     "aws:cdk:enable-path-metadata": True,
     "aws:cdk:enable-asset-metadata": True,
@@ -29,10 +30,11 @@ _CLI_CONTEXT = {
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """The two programs that are compared, and a directory for what they write."""
+    """The programs to compare, and a directory for their output."""
 
     library: Path
     floor: Path
+    untyped: Path
     directory: Path
 
     def synthesize(self, program: Path, *, validated: bool, rules: bool = True) -> Cost:
@@ -46,34 +48,42 @@ class Programs:
 
 @cache
 def prepare(directory: Path) -> Programs:
-    """Synthesize the app, write its floor, and prove that both give the same stacks.
+    """Synthesize the app, write its floors, and prove that they emit the same (the untyped one only resources).
 
-    Raises FloorError when they do not. The two runs warm what a machine keeps: compiled Python, jsii's unpacked packages.
-    A second call with the same directory returns the same programs.
+    The runs warm the machine's caches: compiled Python, jsii's unpacked packages. A second call with the same directory returns the
+    same programs.
+
+    :raises FloorError: for a floor that emits something else.
     """
     directory.mkdir(parents=True, exist_ok=True)
     library, floor = children.ROOT / "app.py", directory / "floor.py"
     reference, emitted = directory / "library.out", directory / "floor.out"
+    untyped, bare = directory / "untyped.py", directory / "untyped.out"
     _synthesize(library, reference, validated=False)
     floor.write_text(write_floor(reference), "utf-8")
     _synthesize(floor, emitted, validated=False)
     found = differences(reference, emitted)
     if found:
         raise FloorError("the floor does not emit what the library emits:\n" + "\n".join(found))
-    return Programs(library, floor, directory)
+    untyped.write_text(write_untyped_floor(reference), "utf-8")
+    _synthesize(untyped, bare, validated=False)
+    other = differing_resources(reference, bare)
+    if other:
+        raise FloorError(f"the untyped floor does not emit what the library emits: {', '.join(other)}")
+    return Programs(library, floor, untyped, directory)
 
 
-def compare(programs: Programs, pairs: int, *, validated: bool) -> Pairs:
-    """Costs of the library and of the floor; `validated` leaves CDK's own template validation on."""
+def compare(programs: Programs, floor: Path, pairs: int, *, validated: bool) -> Pairs:
+    """Costs of the library and of a floor; `validated` leaves CDK's own template validation on."""
     return interleave(
         lambda: programs.synthesize(programs.library, validated=validated),
-        lambda: programs.synthesize(programs.floor, validated=validated),
+        lambda: programs.synthesize(floor, validated=validated),
         pairs,
     )
 
 
 def resource_count(programs: Programs) -> int:
-    """How many resources each of the two emits."""
+    """The number of resources that each program emits."""
     templates = (programs.directory / "library.out").glob("*.template.json")
     return sum(len(json.loads(file.read_text("utf-8"))["Resources"]) for file in templates)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 import jsii
 from aws_cdk import CfnTag, RemovalPolicy, Stack
@@ -14,16 +14,23 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from hyperpod_constructs._arguments import checked
-from hyperpod_constructs._tokens import is_unknown
-from hyperpod_constructs.rules import zone_names
+from hyperpod_constructs._support.arguments import checked
+from hyperpod_constructs._support.tokens import is_unknown
+from hyperpod_constructs.facts import zones
 from hyperpod_constructs.rules.plugin import register_rules
 
 _PRIVATE = tuple(ipaddress.IPv4Network(block) for block in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
 
 
+class _Side(NamedTuple):
+    """The ids of a subnet and its route table. Each is read once, because an attribute of an L1 is a call into jsii."""
+
+    subnet_id: str
+    route_table_id: str
+
+
 class NodeNetwork(Protocol):
-    """Where nodes live: what a cluster and its file systems need to know of a network."""
+    """The network of a cluster and its file systems."""
 
     @property
     def vpc(self) -> ec2.IVpc: ...
@@ -35,7 +42,7 @@ class NodeNetwork(Protocol):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExistingNetwork:
-    """A network that this app did not make; see `ClusterNetwork.from_attributes`."""
+    """A network from outside this app; see `ClusterNetwork.from_attributes`."""
 
     vpc: ec2.IVpc
     node_subnet: ec2.ISubnet
@@ -47,15 +54,16 @@ class ClusterNetwork(Construct):
     """A VPC whose nodes share one private subnet in one availability zone.
 
     One zone, because EFA traffic and the file system's bandwidth do not cross zones. The VPC holds a public subnet with a NAT
-    gateway; the nodes' subnet comes from a secondary CIDR block of a fixed size, is never derived from the instance groups
-    (a subnet's CIDR cannot change), and reaches S3 through a gateway endpoint.
+    gateway. The nodes' subnet fills a secondary CIDR block. Its size is fixed and independent of the instance groups,
+    because a subnet's CIDR cannot change. It reaches S3 through a gateway endpoint.
 
-    The security group carries what EFA requires: all traffic from itself and to itself, by group id. A CIDR rule does not
-    satisfy EFA, and a missing self rule is the first cause of clusters that fail to create
-    (https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html). Outwards it allows TCP 443 and 80.
+    The security group allows all traffic from itself and to itself, by group id, as EFA requires. A CIDR rule does not satisfy EFA,
+    and a missing self rule is the first cause of failed cluster creations. Outwards the group also allows TCP 443 and 80.
 
     A change of `availability_zone_id`, `availability_zone`, `cidr` or `node_cidr` **replaces** the subnet (and, for `cidr`, the
-    VPC), which replaces the cluster and every file system in it: choose them once.
+    VPC), and with it the cluster and every file system in it: choose them once.
+
+    Source: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html
     """
 
     @checked
@@ -72,40 +80,41 @@ class ClusterNetwork(Construct):
         removal_policy: RemovalPolicy = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     ) -> None:
         """
-        :param availability_zone_id: zone by id, such as `usw2-az4`; the same place in every account, and how capacity is sold.
-            Exactly one of `availability_zone_id` and `availability_zone` is given. A change replaces the subnets.
+        :param availability_zone_id: zone by id, such as `usw2-az4`. An id means the same place in every account, and capacity is
+            sold by it. Give exactly one of `availability_zone_id` and `availability_zone`. A change replaces the subnets.
         :param availability_zone: zone by name, such as `us-west-2b`; names differ between accounts. A change replaces the subnets.
         :param cidr: the VPC's primary block, /16 to /28; the public subnet is its first /24 (or all of a smaller block).
             A change replaces the VPC.
         :param node_cidr: the nodes' block, /16 to /28, outside `cidr`. /16 holds 2,047 ml.p5.48xlarge nodes at 32 addresses
             each. A change replaces the subnet.
         :param egress_ports: ports to open outwards to any IPv4 address, beside TCP 443 and 80.
-        :param removal_policy: of the VPC, its node block and the node subnet. By default they stay when the stack goes, because a
-            retained file system keeps its interfaces in them; with `DESTROY` for network and file systems, all goes.
-        :raises ValueError: if not exactly one zone is given, the zone id is of another region, or the blocks are malformed or
-            overlap.
+        :param removal_policy: of the VPC, its node block and the node subnet. By default they outlive the stack, because a
+            retained file system keeps its interfaces in them. With `DESTROY` for the network and the file systems, all are deleted.
+        :raises ValueError: for two zones or no zone, a zone id of another region, or blocks that are malformed or overlap.
         """
         super().__init__(scope, id)
         register_rules(self)
         self._path = self.node.path
-        _check_zone(self, availability_zone_id, availability_zone)
-        _check_blocks(self, cidr, node_cidr)
+        self._region = Stack.of(self).region
+        _check_zone(self._path, self._region, availability_zone_id, availability_zone)
+        _check_blocks(self._path, cidr, node_cidr)
         self._zone_name, self._zone_id = availability_zone, availability_zone_id
         self._removal_policy = removal_policy
         self._vpc_resource = ec2.CfnVPC(
             self, "Resource", cidr_block=cidr, enable_dns_hostnames=True, enable_dns_support=True, tags=self._tags()
         )
         self._vpc_resource.apply_removal_policy(removal_policy)
+        self._vpc_id = self._vpc_resource.attr_vpc_id
         nat_gateway = self._create_public_side(cidr)
         self._create_node_side(node_cidr, nat_gateway)
         self._import_vpc(cidr)
         self._s3_endpoint = ec2.CfnVPCEndpoint(
             self,
             "S3Endpoint",
-            vpc_id=self._vpc_resource.attr_vpc_id,
+            vpc_id=self._vpc_id,
             vpc_endpoint_type="Gateway",
-            service_name=f"com.amazonaws.{Stack.of(self).region}.s3",
-            route_table_ids=[self._node_routes.attr_route_table_id],
+            service_name=f"com.amazonaws.{self._region}.s3",
+            route_table_ids=[self._node_side.route_table_id],
             tags=self._tags(),
         )
         self._security_group = self._create_security_group(egress_ports)
@@ -113,12 +122,12 @@ class ClusterNetwork(Construct):
 
     @staticmethod
     def from_attributes(*, vpc: ec2.IVpc, node_subnet: ec2.ISubnet, security_group: ec2.ISecurityGroup) -> ExistingNetwork:
-        """Use a network that exists.
+        """Use an existing network.
 
         :param vpc: the VPC.
         :param node_subnet: the private subnet of the nodes; give it with its CIDR block, so that its size can be checked.
-        :param security_group: the nodes' group. It must allow all traffic from and to itself by group id, or EFA fails; this
-            library adds no self rule to a group that it does not own.
+        :param security_group: the nodes' group. It must allow all traffic from and to itself by group id, or EFA fails: this
+            library does not change the group.
         """
         return ExistingNetwork(vpc=vpc, node_subnet=node_subnet, security_group=security_group)
 
@@ -151,18 +160,18 @@ class ClusterNetwork(Construct):
         return [CfnTag(key="Name", value=self._path if role is None else f"{self._path}/{role}")]
 
     def _create_public_side(self, cidr: str) -> ec2.CfnNatGateway:
-        vpc_id = self._vpc_resource.attr_vpc_id
         gateway = ec2.CfnInternetGateway(self, "InternetGateway", tags=self._tags())
-        attachment = ec2.CfnVPCGatewayAttachment(self, "InternetGatewayAttachment", vpc_id=vpc_id)
-        attachment.internet_gateway_id = gateway.attr_internet_gateway_id
-        self._public_subnet = self._create_subnet("Public", _first_block(cidr))
-        self._public_routes = self._create_route_table("Public", self._public_subnet)
+        gateway_id = gateway.attr_internet_gateway_id
+        attachment = ec2.CfnVPCGatewayAttachment(
+            self, "InternetGatewayAttachment", vpc_id=self._vpc_id, internet_gateway_id=gateway_id
+        )
+        self._public_side = self._create_side("Public", self._create_subnet("Public", _first_block(cidr)))
         route = ec2.CfnRoute(
             self,
             "PublicDefaultRoute",
-            route_table_id=self._public_routes.attr_route_table_id,
+            route_table_id=self._public_side.route_table_id,
             destination_cidr_block="0.0.0.0/0",
-            gateway_id=gateway.attr_internet_gateway_id,
+            gateway_id=gateway_id,
         )
         route.add_resource_dependency(attachment)
         address = ec2.CfnEIP(self, "NatAddress", domain="vpc", tags=self._tags())
@@ -170,7 +179,7 @@ class ClusterNetwork(Construct):
         nat_gateway = ec2.CfnNatGateway(
             self,
             "NatGateway",
-            subnet_id=self._public_subnet.attr_subnet_id,
+            subnet_id=self._public_side.subnet_id,
             allocation_id=address.attr_allocation_id,
             tags=self._tags(),
         )
@@ -178,34 +187,34 @@ class ClusterNetwork(Construct):
         return nat_gateway
 
     def _create_node_side(self, node_cidr: str, nat_gateway: ec2.CfnNatGateway) -> None:
-        block = ec2.CfnVPCCidrBlock(self, "NodeBlock", vpc_id=self._vpc_resource.attr_vpc_id, cidr_block=node_cidr)
+        block = ec2.CfnVPCCidrBlock(self, "NodeBlock", vpc_id=self._vpc_id, cidr_block=node_cidr)
         subnet = self._create_subnet("Node", node_cidr)
         subnet.add_resource_dependency(block)
         for resource in (block, subnet):
             resource.apply_removal_policy(self._removal_policy)
-        self._node_subnet_resource = subnet
-        self._node_routes = self._create_route_table("Node", subnet)
+        self._node_side = self._create_side("Node", subnet)
+        self._zone = subnet.attr_availability_zone
         ec2.CfnRoute(
             self,
             "NodeDefaultRoute",
-            route_table_id=self._node_routes.attr_route_table_id,
+            route_table_id=self._node_side.route_table_id,
             destination_cidr_block="0.0.0.0/0",
             nat_gateway_id=nat_gateway.attr_nat_gateway_id,
         )
         self._node_subnet = ec2.Subnet.from_subnet_attributes(
             self,
             "ImportedNodeSubnet",
-            subnet_id=subnet.attr_subnet_id,
-            availability_zone=subnet.attr_availability_zone,
+            subnet_id=self._node_side.subnet_id,
+            availability_zone=self._zone,
             ipv4_cidr_block=node_cidr,
-            route_table_id=self._node_routes.attr_route_table_id,
+            route_table_id=self._node_side.route_table_id,
         )
 
     def _create_subnet(self, role: str, cidr: str) -> ec2.CfnSubnet:
         return ec2.CfnSubnet(
             self,
             f"{role}Subnet",
-            vpc_id=self._vpc_resource.attr_vpc_id,
+            vpc_id=self._vpc_id,
             cidr_block=cidr,
             map_public_ip_on_launch=False,
             tags=self._tags(role),
@@ -213,31 +222,29 @@ class ClusterNetwork(Construct):
             availability_zone_id=self._zone_id,
         )
 
-    def _create_route_table(self, role: str, subnet: ec2.CfnSubnet) -> ec2.CfnRouteTable:
-        table = ec2.CfnRouteTable(self, f"{role}RouteTable", vpc_id=self._vpc_resource.attr_vpc_id, tags=self._tags(role))
+    def _create_side(self, role: str, subnet: ec2.CfnSubnet) -> _Side:
+        table = ec2.CfnRouteTable(self, f"{role}RouteTable", vpc_id=self._vpc_id, tags=self._tags(role))
+        side = _Side(subnet.attr_subnet_id, table.attr_route_table_id)
         ec2.CfnSubnetRouteTableAssociation(
-            self,
-            f"{role}RouteTableAssociation",
-            subnet_id=subnet.attr_subnet_id,
-            route_table_id=table.attr_route_table_id,
+            self, f"{role}RouteTableAssociation", subnet_id=side.subnet_id, route_table_id=side.route_table_id
         )
-        return table
+        return side
 
     def _import_vpc(self, cidr: str) -> None:
         self._vpc = ec2.Vpc.from_vpc_attributes(
             self,
             "ImportedVpc",
-            vpc_id=self._vpc_resource.attr_vpc_id,
+            vpc_id=self._vpc_id,
             vpc_cidr_block=cidr,
-            availability_zones=[self._node_subnet_resource.attr_availability_zone],
-            public_subnet_ids=[self._public_subnet.attr_subnet_id],
-            public_subnet_route_table_ids=[self._public_routes.attr_route_table_id],
-            private_subnet_ids=[self._node_subnet_resource.attr_subnet_id],
-            private_subnet_route_table_ids=[self._node_routes.attr_route_table_id],
+            availability_zones=[self._zone],
+            public_subnet_ids=[self._public_side.subnet_id],
+            public_subnet_route_table_ids=[self._public_side.route_table_id],
+            private_subnet_ids=[self._node_side.subnet_id],
+            private_subnet_route_table_ids=[self._node_side.route_table_id],
         )
 
     def _create_security_group(self, egress_ports: Sequence[ec2.Port]) -> ec2.SecurityGroup:
-        """The rules to itself are resources with ids of their own: those that the L2 makes carry the path of the stack."""
+        """Make the group. Its self rules are L1s, because the L2 would put the stack's path into their logical ids."""
         group = ec2.SecurityGroup(self, "SecurityGroup", vpc=self._vpc, allow_all_outbound=False, description="HyperPod nodes")
         for port in (ec2.Port.tcp(443), ec2.Port.tcp(80), *egress_ports):
             group.add_egress_rule(ec2.Peer.any_ipv4(), port, "outwards")
@@ -261,7 +268,7 @@ class ClusterNetwork(Construct):
         return group
 
     def _create_flow_log(self) -> None:
-        """Log rejected traffic: what a missing rule looks like."""
+        """Log rejected traffic, because it shows a missing rule."""
         group = logs.LogGroup(
             self,
             "RejectedTraffic",
@@ -274,7 +281,7 @@ class ClusterNetwork(Construct):
             self,
             "FlowLog",
             resource_type="VPC",
-            resource_id=self._vpc_resource.attr_vpc_id,
+            resource_id=self._vpc_id,
             traffic_type="REJECT",
             log_destination_type="cloud-watch-logs",
             log_group_name=group.log_group_name,
@@ -285,32 +292,29 @@ class ClusterNetwork(Construct):
 
 
 def _first_block(cidr: str) -> str:
-    """The first /24 of a block, or all of a smaller one; a token is used whole."""
+    """The first /24 of a block. A smaller block and a token are used whole."""
     if is_unknown(cidr):
         return cidr
     network = ipaddress.IPv4Network(cidr)
     return str(next(network.subnets(new_prefix=max(24, network.prefixlen))))
 
 
-def _check_zone(construct: Construct, zone_id: str | None, zone: str | None) -> None:
-    path = construct.node.path
+def _check_zone(path: str, region: str, zone_id: str | None, zone: str | None) -> None:
     if (zone_id is None) == (zone is None):
         found = "neither" if zone_id is None else f"both ({zone_id}, {zone})"
         raise ValueError(
             f"{path}: exactly one of availability_zone_id and availability_zone is required, found {found}; "
             'write availability_zone_id="usw2-az4" with the zone that your capacity was sold in'
         )
-    mistake = None if zone is None else zone_names.name_mistake("availability_zone", zone, "availability_zone_id")
+    mistake = None if zone is None else zones.name_mistake("availability_zone", zone, "availability_zone_id")
     if zone_id is not None and not is_unknown(zone_id):
-        region = Stack.of(construct).region
         known = None if is_unknown(region) else region
-        mistake = zone_names.id_mistake("availability_zone_id", zone_id, known, "availability_zone")
+        mistake = zones.id_mistake("availability_zone_id", zone_id, known, "availability_zone")
     if mistake is not None:
         raise ValueError(f"{path}: {mistake}")
 
 
-def _check_blocks(construct: Construct, cidr: str, node_cidr: str) -> None:
-    path = construct.node.path
+def _check_blocks(path: str, cidr: str, node_cidr: str) -> None:
     networks = []
     for name, value in (("cidr", cidr), ("node_cidr", node_cidr)):
         if is_unknown(value):
@@ -328,7 +332,7 @@ def _check_blocks(construct: Construct, cidr: str, node_cidr: str) -> None:
     primary, secondary = networks
     if any(primary.subnet_of(area) != secondary.subnet_of(area) for area in _PRIVATE):
         raise ValueError(
-            f"{path}: node_cidr {node_cidr!r} and cidr {cidr!r} are of different private ranges, which a VPC does not mix "
+            f"{path}: node_cidr {node_cidr!r} and cidr {cidr!r} are of different private ranges, and a VPC cannot mix them "
             "(https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html); take both from one of "
             f"{', '.join(map(str, _PRIVATE))}"
         )

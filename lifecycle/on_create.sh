@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs in place of the set-up by the image (OnCreate). The wait lets the end of the log reach CloudWatch.
+# Runs instead of the image's own set-up (OnCreate). The wait lets the end of the log reach CloudWatch.
 set -eu
 log="${NODE_SETUP_ROOT:-}/var/log/provision/provisioning.log"
 mkdir -p "$(dirname "$log")"

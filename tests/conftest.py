@@ -1,23 +1,57 @@
-"""Shared by the tests of constructs: small stacks and what they render."""
+"""Shared by the tests of constructs: small stacks and their templates."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 # CDK's own template validation takes most of a small synth; tests/lint runs it on whole apps.
 os.environ.setdefault("CDK_VALIDATION", "false")
+# moto makes a thousand machine images for each new account, which no test asks for.
+os.environ.setdefault("MOTO_EC2_LOAD_DEFAULT_AMIS", "false")
 
 import pytest
 from aws_cdk import App, Environment, Stack
 
 from hyperpod_constructs import ClusterNetwork, LustreStorage
-from hyperpod_constructs.rules.effects.table import has_row
+from hyperpod_constructs.plan.table import has_row
 from tests.attacks.tally import tally
-from tests.order import turn
+from tests.fast import Guard, is_fast
+from tests.order import ChainScheduling, turn, workers
 
 ZONE = "usw2-az4"
+GUARD = Guard()
+pytest_plugins = ["tests.recording"]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--fast", action="store_true", help="only tests that need neither root nor Debian packages, nor minutes")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    return True if config.getoption("--fast") and not is_fast(collection_path) else None
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    return workers(len(os.sched_getaffinity(0)), fast=config.getoption("--fast"))
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    return ChainScheduling(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
+    """Fails a fast test that needs more than every machine has; a test with a condition declares its need."""
+    if not is_fast(item.path) or item.get_closest_marker("skipif") is not None:
+        return (yield)
+    with GUARD.watching() as found:
+        result = yield
+    if found:
+        pytest.fail(f"{item.nodeid} is no fast test (tests/fast.py): it {'; it '.join(found)}")
+    return result
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
@@ -75,7 +109,7 @@ def synthesize(stack: Stack) -> dict[str, Any]:
 
 
 def _without_row(template: dict[str, Any]) -> Iterator[str]:
-    """Properties of which a plan would not know what a change of them does."""
+    """Properties without a row in the plan's table: the effect of their change is unknown."""
     for resource in template.get("Resources", {}).values():
         for name in resource.get("Properties", {}):
             if not has_row(resource["Type"], (name,)):

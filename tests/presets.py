@@ -11,10 +11,10 @@ from unittest.mock import patch
 from aws_cdk import App
 
 import app as reference
-from hyperpod_constructs import settings
+import app_settings
 
 ROOT = Path(__file__).parents[1]
-PRESETS = tuple(settings.PRESETS)
+PRESETS = tuple(app_settings.PRESETS)
 STACKS = ("Foundation", "Cluster")
 _ENVIRONMENT = {"CDK_DEFAULT_ACCOUNT": "123456789012", "CDK_DEFAULT_REGION": "us-west-2"}
 

@@ -21,9 +21,9 @@ from hyperpod_constructs import (
     SlurmCluster,
     SlurmNodeType,
 )
-from hyperpod_constructs.rules.effects.effect import Effect
-from hyperpod_constructs.rules.plan import plan
-from hyperpod_constructs.rules.template.model import Model
+from hyperpod_constructs.plan.effect import Effect
+from hyperpod_constructs.plan.plan import plan
+from hyperpod_constructs.templates.model import Model
 from tests.conftest import resources
 from tests.presets import PRESETS, STACKS, build, templates
 

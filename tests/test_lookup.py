@@ -23,11 +23,11 @@ from hyperpod_constructs import (
     LustreStorage,
     SlurmCluster,
 )
-from hyperpod_constructs._placeholders import holds_placeholder, known_parts
-from hyperpod_constructs.rules.plan import plan
-from hyperpod_constructs.rules.template.model import Model, load
-from hyperpod_constructs.rules.template.values import UNKNOWN, Text
-from tests.rules.templates import resolved
+from hyperpod_constructs._support.placeholders import holds_placeholder, known_parts
+from hyperpod_constructs.plan.plan import plan
+from hyperpod_constructs.templates.model import Model, load
+from hyperpod_constructs.templates.values import UNKNOWN, Text
+from tests.templates.models import resolved
 
 PLACE = {"account": "123456789012", "region": "us-west-2"}
 

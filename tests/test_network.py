@@ -88,11 +88,14 @@ def test_takes_tokens(stack: Stack) -> None:
     [
         ({}, "found neither; write availability_zone_id="),
         ({"availability_zone_id": ZONE, "availability_zone": "us-west-2a"}, "found both (usw2-az4, us-west-2a)"),
-        ({"availability_zone": "usw2-az4", "availability_zone_id": None}, "write availability_zone_id='usw2-az4'"),
-        ({"availability_zone_id": "us-west-2a"}, "'us-west-2a' is not a zone id; zone ids look like usw2-az4"),
+        (
+            {"availability_zone": "usw2-az4", "availability_zone_id": None},
+            "'usw2-az4' is a zone id, which belongs in availability_zone_id",
+        ),
+        ({"availability_zone_id": "us-west-2a"}, "'us-west-2a' is not a zone id; a name belongs in availability_zone"),
         ({"availability_zone_id": ZONE, "cidr": "10.0.0.0"}, "'10.0.0.0' is a /32; a VPC block is a /16 to a /28"),
         ({"availability_zone_id": ZONE, "node_cidr": "10.1.0.1/16"}, "'10.1.0.1/16' is not an IPv4 block"),
-        ({"availability_zone_id": ZONE, "node_cidr": "172.31.0.0/16"}, "are of different private ranges, which a VPC does not mix"),
+        ({"availability_zone_id": ZONE, "node_cidr": "172.31.0.0/16"}, "different private ranges, and a VPC cannot mix them"),
         ({"availability_zone_id": ZONE, "node_cidr": "10.0.64.0/18"}, "overlaps the VPC's own block '10.0.0.0/16'"),
     ],
 )

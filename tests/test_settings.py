@@ -1,13 +1,10 @@
 from __future__ import annotations
 
-import re
-from dataclasses import fields
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from hyperpod_constructs.settings import PRESETS, SettingError, read_settings
+from app_settings import PRESETS, SettingError, read_settings
 
 ZONE = {"availability_zone_id": "usw2-az4"}
 
@@ -76,16 +73,3 @@ def test_fails_without_a_zone() -> None:
 
 def test_every_preset_is_complete() -> None:
     assert {name: read_settings({**ZONE, "preset": name}).worker_count for name in PRESETS} == {"announcement": 4, "llm": 32}
-
-
-def test_the_readme_names_every_key_with_its_default() -> None:
-    readme = (Path(__file__).parents[1] / "README.md").read_text("utf-8")
-    documented = dict(re.findall(r"^\| `(\w+)` \| (?:`([^`]*)`|none) \|", readme, re.MULTILINE))
-
-    def shown(value: object) -> str:
-        name = getattr(value, "name", value)
-        return "" if name is None else str(name).lower() if isinstance(name, bool) else str(name)
-
-    defaults = PRESETS["announcement"]
-    expected = {field.name: shown(getattr(defaults, field.name)) for field in fields(defaults)}
-    assert documented == {"preset": "announcement", **expected}

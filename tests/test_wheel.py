@@ -6,12 +6,13 @@ import json
 import os
 import subprocess
 import sys
+import tarfile
 import zipfile
 from pathlib import Path
 
 import pytest
 
-from tests.docs.markdown import blocks
+from tests.docs.markdown import blocks, local_links
 
 ROOT = Path(__file__).parents[1]
 
@@ -45,12 +46,21 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_wheel_holds_the_package_the_scripts_and_nothing_else(wheel: Path) -> None:
     names = zipfile.ZipFile(wheel).namelist()
-    assert "hyperpod_constructs/py.typed" in names
+    assert {"hyperpod_constructs/py.typed", "hyperpod_constructs/__init__.pyi"} <= {*names}
     shipped = {name for name in names if name.startswith("hyperpod_constructs/lifecycle/")}
     files = [path for path in (ROOT / "lifecycle").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     assert shipped == {f"hyperpod_constructs/lifecycle/{path.relative_to(ROOT / 'lifecycle')}" for path in files}
     assert {name.split("/")[0].split("-")[0] for name in names} == {"hyperpod_constructs"}
     assert [name for name in names if "__pycache__" in name] == []
+
+
+def test_the_source_distribution_holds_all_that_the_readme_links_to(tmp_path: Path) -> None:
+    _run([sys.executable, "-m", "build", "--sdist", "--no-isolation", "--outdir", str(tmp_path), "."], ROOT)
+    with tarfile.open(next(tmp_path.glob("*.tar.gz"))) as archive:
+        held = {name.partition("/")[2] for name in archive.getnames()}
+    links = {target for target, _ in local_links((ROOT / "README.md").read_text("utf-8"))}
+    assert links
+    assert links - held == set()
 
 
 def test_installed_package_is_the_one_of_the_wheel(python: Path, tmp_path: Path) -> None:

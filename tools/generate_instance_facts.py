@@ -1,12 +1,12 @@
-"""Writes ``hyperpod_constructs/_instance_facts.py``: what is known about each instance type of HyperPod.
+"""Writes `hyperpod_constructs/facts/instance_type_table.py`, the facts of each HyperPod instance type.
 
-Names come from the enumeration ``ClusterInstanceType`` in botocore's SageMaker model, facts from the EC2 instance data
-that moto ships (Apache-2.0, recorded from ``DescribeInstanceTypes``). What these two do not say, or say wrong, stands
-in the tables below with its source. What no source says stays ``None``.
+Names come from the enumeration `ClusterInstanceType` in botocore's SageMaker model. Facts come from moto's EC2 instance data
+(Apache-2.0, recorded from `DescribeInstanceTypes`). Missing or wrong facts stand in the tables below, with their source. An unknown
+fact stays `None`.
 
     python tools/generate_instance_facts.py              # writes the table
-    python tools/generate_instance_facts.py --check      # exits 1 if the table is not what would be written
-    python tools/generate_instance_facts.py --models DIR # names from that botocore data folder, not the installed one
+    python tools/generate_instance_facts.py --check      # exits 1 if the table is stale
+    python tools/generate_instance_facts.py --models DIR # names from that botocore data folder instead of the installed one
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-TABLE = Path(__file__).resolve().parent.parent / "hyperpod_constructs" / "_instance_facts.py"
+TABLE = Path(__file__).resolve().parent.parent / "hyperpod_constructs" / "facts" / "instance_type_table.py"
 MOTO_VERSION = "5.2.5"
 MODEL_VERSION = "1.44.5"
 
-# Names of the model MODEL_VERSION that the installed botocore may be too old to have.
+# Names in the model MODEL_VERSION, which the installed botocore may lack.
 NEWEST_NAMES = ("ml.c8a.16xlarge", "ml.m8a.16xlarge")
 
 
 class Facts(NamedTuple):
-    """One row of the table, in its order. ``accelerator``: kind, name, count, GiB each. ``nvme``: count, GB each."""
+    """One row of the table, in its order. `accelerator`: kind, name, count, GiB each. `nvme`: count, GB each."""
 
     vcpus: int | None = None
     memory_gib: float | None = None
@@ -43,7 +43,7 @@ class Facts(NamedTuple):
 
 
 class Correction(NamedTuple):
-    """Facts that replace moto's, or stand alone for a type that moto lacks."""
+    """Facts that replace moto's, or that moto lacks."""
 
     facts: dict[str, Any]
     source: str
@@ -88,7 +88,7 @@ Facts: TypeAlias = (
 
 
 def names(models: Path | None = None) -> list[str]:
-    """The names of the API in its order: of the model in ``models`` or the installed botocore, and the newest ones."""
+    """The API's names in its order, from the model in `models` or the installed botocore, with the newest names."""
     folder = (models if models is not None else _package("botocore") / "data") / "sagemaker" / "2017-07-24"
     model = json.loads(gzip.decompress((folder / "service-2.json.gz").read_bytes()))
     known: list[str] = model["shapes"]["ClusterInstanceType"]["enum"]
@@ -96,14 +96,17 @@ def names(models: Path | None = None) -> list[str]:
 
 
 def facts(name: str, recorded: dict[str, Any]) -> Facts:
-    """The row of one type: what moto recorded, with the corrections on top."""
+    """The row of one type: moto's facts with the corrections."""
     entry = recorded.get(name.removeprefix("ml."))
     row = Facts() if entry is None else _recorded_facts(entry)
     return row._replace(**CORRECTIONS[name].facts) if name in CORRECTIONS else row
 
 
 def render(models: Path | None = None) -> str:
-    """The text of the table. Raises ``RuntimeError`` when the installed moto is not the reviewed one."""
+    """The text of the table.
+
+    :raises RuntimeError: if the installed moto is not the reviewed version.
+    """
     installed = importlib.metadata.version("moto")
     if installed != MOTO_VERSION:
         raise RuntimeError(f"the table was reviewed with moto {MOTO_VERSION}, found {installed}: review, then set it")

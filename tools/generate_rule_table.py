@@ -1,7 +1,7 @@
-"""Writes ``docs/rules.md``: every rule of the catalogue with its level, its reason, its fix and its source.
+"""Writes `docs/rules.md`: every rule of the catalogue with its level, its reason, its fix and its source.
 
 python tools/generate_rule_table.py           # writes the page
-python tools/generate_rule_table.py --check   # exits 1 if it is not what would be written
+python tools/generate_rule_table.py --check   # exits 1 if the page is not current
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from hyperpod_constructs.rules.checking import load_catalogue
 from hyperpod_constructs.rules.finding import Level
-from hyperpod_constructs.rules.rule import Rule, load_catalogue
+from hyperpod_constructs.rules.rule import Rule
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "rules.md"
 _INTRODUCTION = """\
@@ -23,12 +24,12 @@ _INTRODUCTION = """\
 Generated from the catalogue by `tools/generate_rule_table.py`: do not edit.
 
 These rules run at every `cdk synth` of an app that uses the library, and on any template by `hyperpod check`. An **error** is sure
-to fail the deployment or to lose data, a warning is likely to hurt. A rule that cannot know a value is silent. The link of an id
-leads to the source of the rule.
+to fail the deployment or to lose data, a **warning** is likely to hurt. A rule is silent if it cannot know a value. The link of an
+id leads to the source of the rule.
 
 To accept a finding on a resource, write the reason beside it: in CDK with `Validations.of(construct).acknowledge(Acknowledgment(
 id="hyperpod::HP-NET-001", reason="..."))`, in a template with the metadata `HyperPodRules: {Acknowledge: [{Rule: HP-NET-001,
-Reason: "..."}]}`.
+Reason: "..."}]}`. An acknowledgement of a former id still counts.
 """
 
 
@@ -60,14 +61,15 @@ def page(rules: Iterable[Rule]) -> str:
 def _section(module: str, rules: Sequence[Rule]) -> str:
     documentation = inspect.getdoc(sys.modules[module]) or module
     heading = documentation.splitlines()[0].rstrip(".")
-    rows = ["| Rule | What is demanded | Otherwise | What to write instead |", "|---|---|---|---|", *map(_row, rules)]
+    rows = ["| Rule | Demand | Otherwise | Fix |", "|---|---|---|---|", *map(_row, rules)]
     return "\n".join([f"## {_text(heading)}", "", *rows, ""])
 
 
 def _row(rule: Rule) -> str:
     name = f"[{rule.id}]({rule.source})" if rule.source.startswith("https://") else f"{rule.id} ({_text(rule.source)})"
     level = "**error**" if rule.level is Level.ERROR else "warning"
-    return f"| {name}<br>{level} | {_text(rule.title)} | {_text(rule.why)} | {_text(rule.fix)} |"
+    former = f"<br>formerly {', '.join(rule.aliases)}" if rule.aliases else ""
+    return f"| {name}<br>{level}{former} | {_text(rule.title)} | {_text(rule.why)} | {_text(rule.fix)} |"
 
 
 def _text(text: str) -> str:

@@ -1,12 +1,12 @@
-"""Writes ``hyperpod_constructs/rules/effects/schema.json``: what CloudFormation's resource schemas say about updates.
+"""Writes `hyperpod_constructs/facts/schema.json`, the update behaviour in CloudFormation's resource schemas.
 
-The schemas are those of us-east-1 that cfn-lint ships (MIT-0). Of every type: the properties that only a creation can set
-(``create_only``), those of which that depends (``conditional``), those that name the resource, so that two cannot have the
-same (``identity``), and whether a replacement deletes the old resource first. Of the types that this library emits, also every
-property, so that one without a row is found.
+The schemas are cfn-lint's for us-east-1 (MIT-0). For every type, the facts are: the properties that only a creation can set
+(`create_only`), the properties that may replace the resource (`conditional`), the properties that form its unique name
+(`identity`), and whether a replacement deletes the old resource first. For the types of this library, the facts list every
+property, so that a test finds one without a row.
 
     python tools/generate_update_facts.py           # writes the facts
-    python tools/generate_update_facts.py --check   # exits 1 if they are not what would be written
+    python tools/generate_update_facts.py --check   # exits 1 if the facts are stale
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-FACTS = Path(__file__).resolve().parent.parent / "hyperpod_constructs" / "rules" / "effects" / "schema.json"
+FACTS = Path(__file__).resolve().parent.parent / "hyperpod_constructs" / "facts" / "schema.json"
 CFN_LINT_VERSION = "1.58.0"
 REGION = "us-east-1"
 
@@ -84,7 +84,10 @@ EMITTED = (
 
 
 def render() -> str:
-    """The text of the facts, one type a line. Raises ``RuntimeError`` when the installed cfn-lint is not the reviewed one."""
+    """The text of the facts, one type per line.
+
+    :raises RuntimeError: if the installed cfn-lint is not the reviewed version.
+    """
     installed = importlib.metadata.version("cfn-lint")
     if installed != CFN_LINT_VERSION:
         raise RuntimeError(f"the facts were reviewed with cfn-lint {CFN_LINT_VERSION}, found {installed}: review, then set it")
@@ -107,7 +110,7 @@ def render() -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="write what the resource schemas say about updates")
+    parser = argparse.ArgumentParser(description="write the update behaviour in the resource schemas")
     parser.add_argument("--check", action="store_true", help="compare only; exit 1 if the facts are stale")
     options = parser.parse_args(arguments)
     text = render()
@@ -135,7 +138,7 @@ def _facts(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _identity(schema: Mapping[str, Any]) -> list[str]:
-    """The properties by which a user names the resource; none where the service makes the name."""
+    """The properties that form the resource's name; none if the service makes the name."""
     read_only = _paths(schema, "readOnlyProperties")
     candidates = (schema.get("primaryIdentifier", []), *schema.get("additionalIdentifiers", []))
     for paths in candidates:

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Make the virtual environment: the package (editable) with its extra `dev`, Node, the CDK CLI and the newest service models.
-# usage: PYTHON=python3 tools/setup.sh .venv      Safe to run again, also after a kill: the last line marks it as ready.
+# usage: PYTHON=python3 tools/setup.sh .venv      Safe to run again, even after a kill: the last line marks it as ready.
 set -eu
 
 CDK_CLI=2.1148.1       # 3.0.0, the `latest` of npm, is an accidental publish that cannot read the assemblies of today

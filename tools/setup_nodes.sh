@@ -1,7 +1,8 @@
 #!/bin/sh
-# Install what the example jobs, the virtual nodes and the door of the embedded AWS are tested with: .venv-examples, an environment for the oldest and the newest
-# Python of the programs for nodes, and (as root) Debian packages. What cannot be had is named and left out, but not where CI=true.
-# usage: PYTHON=python3 tools/setup_nodes.sh      Safe to run again, also after a kill: what is there is left.
+# Install the packages for tests of the example jobs, the virtual nodes and the door of the embedded AWS: .venv-examples, environments
+# for the oldest and the newest Python of the programs for nodes, and (as root) Debian packages. A package that cannot be installed is
+# named and left out; with CI=true, it is an error.
+# usage: PYTHON=python3 tools/setup_nodes.sh      Safe to run again, even after a kill: complete parts stay.
 set -eu
 cd "$(dirname "$0")/.."
 
@@ -19,7 +20,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK
 # shellcheck source=tools/steps.sh
 . tools/steps.sh
 
-# Whether that Python runs and can make environments.
+# Whether this Python runs and can make environments.
 usable() {
     "$1" -c 'import ensurepip, venv' 2>/dev/null
 }
@@ -33,7 +34,7 @@ interpreter() {
     done
 }
 
-# Whether the environment $1 is whole and was made from the text $2; one behind a link is its owner's, and never cleared.
+# Whether the environment $1 is complete and was made from the text $2. A link belongs to its owner and is never cleared.
 is_ready() {
     if [ -L "$1" ]; then
         printf 'setup: %s is a link and left as it is\n' "$1"
@@ -42,7 +43,7 @@ is_ready() {
     [ "$(cat "$1/.ready" 2>/dev/null)" = "$2" ] && "$1/bin/python" -c ''
 }
 
-# Tests skip what is missing; a CI machine may miss nothing.
+# Tests skip missing parts; on a CI machine, nothing may be missing.
 attempt() {
     if ! ("$@"); then
         [ "${CI:-}" != true ] || exit 1
@@ -50,8 +51,8 @@ attempt() {
     fi
 }
 
-# Makes the environment $1 with the Python $2 from the text $3, by the arguments of pip that follow. One that lacks its packages is
-# removed: tests skip where there is none.
+# Makes the environment $1 with the Python $2 from the text $3, by the remaining arguments for pip. An environment without its packages
+# is removed, so that tests skip it.
 environment() {
     made=$1 base=$2 text=$3
     shift 3
@@ -72,7 +73,7 @@ examples() {
     environment "$EXAMPLES" "$python" "$wanted" --requirement "$REQUIREMENTS"
 }
 
-# Nodes run what their image brings, so the programs for nodes are tested by an interpreter of their own.
+# Nodes run their image's Python, so the programs for nodes are tested with interpreters of their own.
 node_programs() {
     ! is_ready ".venv-node-$1" "$PYTEST" || return 0
     found=$(interpreter "$1")

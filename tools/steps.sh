@@ -1,5 +1,5 @@
 #!/bin/sh
-# What setup.sh and setup_nodes.sh say and where they stop; both source it, in the root of the checkout.
+# Messages and errors of setup.sh and setup_nodes.sh; both source this file in the root of the checkout.
 
 log=build/setup.log
 
@@ -8,7 +8,7 @@ fail() {
     exit 1
 }
 
-# Runs a command behind its title; of a command that fails, shows what it said last.
+# Runs a command after printing its title; if it fails, shows the end of its output.
 step() {
     title=$1
     shift

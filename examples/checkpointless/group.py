@@ -1,6 +1,6 @@
 """One replica group: its place, its manager, and sums over all groups."""
 
-# No `from __future__ import annotations` here: DistributedDataParallel compares the hook's annotations with the types themselves.
+# No `from __future__ import annotations` here: DistributedDataParallel compares the hook's annotations with types and not strings.
 
 import logging
 import os
@@ -22,7 +22,7 @@ from torchft.process_group import ProcessGroupDummy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Place:
-    """The group and the rank in it: `srun` starts one task per rank, the batch script sets the rest."""
+    """The group and the rank in it: `srun` starts one task per rank, and the batch script sets the rest."""
 
     group: int
     active_groups: int
@@ -49,7 +49,7 @@ class Group:
         self.timeout = timedelta(seconds=seconds)
         self.device = choose_device()
         self.address = own_address(os.environ["TORCHFT_LIGHTHOUSE"])
-        # The server that heals others advertises the host's name, which nodes need not resolve: it advertises the address instead.
+        # The server that heals others advertises the address, because nodes may not resolve the host name.
         socket.gethostname = lambda: self.address
         port = int(os.environ.get("GROUP_PORT", "0")) if place.size > 1 else 0
         self.store = dist.TCPStore(self.address, port, place.size, is_master=place.rank == 0, timeout=self.timeout)
@@ -57,7 +57,7 @@ class Group:
         self.groups = ProcessGroupNCCL(self.timeout) if self.device.type == "cuda" else ProcessGroupGloo(self.timeout)
 
     def join_inside(self) -> dist.ProcessGroup | None:
-        """The ranks of this group among themselves; none where a group is one rank."""
+        """The process group of this replica group's ranks; `None` for a single rank."""
         if self.place.size == 1:
             return None
         dist.init_process_group(
@@ -66,7 +66,7 @@ class Group:
         return dist.group.WORLD
 
     def manage(self, load: Any, state: Any) -> Manager:
-        """Fixed world: exactly `active_groups` groups share each step, the others are spares; the quorum comes before the step."""
+        """A fixed world: exactly `active_groups` groups share each step, the others are spares. The quorum precedes the step."""
         return Manager(
             pg=self.groups,
             load_state_dict=load,
@@ -86,20 +86,20 @@ class Group:
         )
 
     def sum(self, manager: Manager, tensor: Tensor) -> Tensor:
-        """Over the ranks of the group, then over the groups; a spare adds nothing. An error fails the step, not the process."""
+        """Sum over the group's ranks and then over the groups; a spare adds nothing. An error fails the step, not the process."""
         if self.inside is not None:
             dist.all_reduce(tensor, group=self.inside)
         manager.allreduce(tensor, reduce_op=dist.ReduceOp.SUM).wait()
         if manager.errored() is not None:
-            # Who has noticed the loss hangs up, or those who wait for it and not for the lost group would wait until the timeout.
+            # A group that notices the loss disconnects. Otherwise groups that wait for it would wait until the timeout.
             self.groups.abort()
         return tensor
 
 
 def replicate(model: nn.Module, group: Group, manager: Manager) -> DistributedDataParallel:
-    """Gradients become sums over all ranks of all groups, by a communication hook that waits.
+    """Sum gradients over all ranks of all groups, by a communication hook that waits.
 
-    torchft's own hook hands out a future that can end before the gradients are in the bucket, which crashed survivors.
+    torchft's own hook returns a future that can end before the gradients are in the bucket; that crashed survivors.
     """
 
     def sum_bucket(manager: Manager, bucket: dist.GradBucket) -> torch.futures.Future[Tensor]:
@@ -107,7 +107,7 @@ def replicate(model: nn.Module, group: Group, manager: Manager) -> DistributedDa
         done.set_result(group.sum(manager, bucket.buffer()))
         return done
 
-    # The process group is a dummy, the hook does the work. Unused parameters are looked for only because that keeps the buckets
+    # The process group is a dummy, and the hook does the work. The search for unused parameters serves only to keep the buckets
     # as they are: a healed group must cut its gradients into the same buckets as the others.
     replica = DistributedDataParallel(model, process_group=ProcessGroupDummy(0, 1), find_unused_parameters=True)
     replica.register_comm_hook(manager, sum_bucket)
@@ -115,7 +115,7 @@ def replicate(model: nn.Module, group: Group, manager: Manager) -> DistributedDa
 
 
 def own_address(lighthouse: str) -> str:
-    """The address by which the lighthouse's host is reached: the one that peers reach too."""
+    """This host's address towards the lighthouse, which peers can reach too."""
     url = urlsplit(lighthouse)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         probe.connect((url.hostname, url.port))

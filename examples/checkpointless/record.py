@@ -1,4 +1,4 @@
-"""What outlives the groups: logs of committed steps, checkpoints, and the mark of a complete job."""
+"""Records that outlive the groups: logs of committed steps, checkpoints, and the mark of a complete job."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ LOGS = "samples-group-*.jsonl"
 
 
 class Recorder:
-    """Every participating group logs the steps that it commits, so that a step is on record although its leader died with it.
+    """Every participating group logs its committed steps, so that a step stays on record even if its leader dies.
 
-    The first participant leads: it writes the checkpoints.
+    The first participant is the leader and writes the checkpoints.
     """
 
     def __init__(self, settings: Settings, place: Place) -> None:
@@ -59,7 +59,7 @@ class Recorder:
             self.save(step + 1, model, optimizer)
 
     def save(self, step: int, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
-        """Copy now, write in the background; one at a time."""
+        """Copy the state now and write it in the background, one checkpoint at a time."""
         if self.saving is not None:
             self.saving.result()
         if step == self.saved:
@@ -78,7 +78,7 @@ class Recorder:
             logging.info("checkpoint of step %d saved", step)
         except (OSError, RuntimeError) as error:
             self.store.discard(step, self.token)
-            logging.error("checkpoint of step %d was not saved, the one before stays: %s", step, describe(error))
+            logging.error("checkpoint of step %d was not saved, the previous one stays: %s", step, describe(error))
 
     def save_now(self, step: int, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
         if self.leads:
@@ -86,7 +86,7 @@ class Recorder:
         self.executor.shutdown(wait=True)
 
     def complete(self, model: nn.Module, optimizer: torch.optim.Optimizer) -> None:
-        """The leader saves the final state. If it dies doing so, another group does, since all hold the same state."""
+        """Save the final state as the leader. If the leader dies meanwhile, another group saves the same state."""
         if not self.first_rank:
             return
         if not self.leads:

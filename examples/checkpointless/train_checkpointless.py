@@ -1,6 +1,6 @@
-"""Recovery from a healthy replica's memory (torchft): a lost group costs the others no restart, and no checkpoint is read.
+"""Recovery from a healthy replica's memory (torchft): after the loss of a group, the others neither restart nor read a checkpoint.
 
-Checkpoints are written all the same. They are read when no group holds the state: the lighthouse's host was lost, or too many
+Checkpoints are still written. The job reads them if no group has the state, after the loss of the lighthouse's host or of too many
 groups.
 """
 
@@ -46,7 +46,7 @@ class Trainer:
         self.again = False
 
     def load(self, state: Any) -> None:
-        """Called by the manager with the state of a healthy group."""
+        """Load the state of a healthy group; the manager calls this."""
         apply(state, self.model, self.optimizer)
         logging.info("healed at step %d from another group's memory", self.manager.current_step())
 
@@ -67,7 +67,7 @@ class Trainer:
         self.recorder.complete(self.model, self.optimizer)
 
     def restore(self) -> bool:
-        """Nobody in this quorum holds a state: load the newest good checkpoint, as the others here do. False: the job is new."""
+        """Load the newest good checkpoint, because no group in this quorum has a state, and return whether there was one."""
         self.fresh = False
         store = self.recorder.store
         step = next((step for step in store.steps() if verify(store.path(step))), None)
@@ -76,11 +76,11 @@ class Trainer:
             return False
         load_state(store.path(step), self.model, self.optimizer, self.group.device)
         self.manager.load_state_dict({"step": step, "batches_committed": step * self.group.place.active_groups})
-        logging.info("restored step %d from the checkpoint: no group held the state", step)
+        logging.info("restored step %d from the checkpoint: no group had the state", step)
         return True
 
     def step(self) -> bool:
-        """Whether the step was committed; if not, the next quorum does it again with the same samples."""
+        """Run a step, and return whether it was committed; otherwise the next quorum repeats it with the same samples."""
         step = self.manager.current_step()
         samples = self.plan.batch(step)
         part = self.gradients(samples)
@@ -100,7 +100,7 @@ class Trainer:
         return True
 
     def gradients(self, samples: list[int]) -> Tensor:
-        """This rank's part of the loss. A spare computes one sample, since its peers wait for its gradients; they count as zero."""
+        """This rank's part of the loss. A spare computes one sample: peers wait for its gradients, which count as zero."""
         self.optimizer.zero_grad()
         place, participant = self.group.place, self.manager.participating_rank()
         spare = participant is None

@@ -1,1 +1,1 @@
-"""What the jobs share: settings, model, data, checkpoints, signals, the sample log and heartbeats."""
+"""The parts that all jobs share: settings, model, data, checkpoints, signals, the sample log and heartbeats."""

@@ -1,8 +1,8 @@
-"""Checkpoints as directories that are complete or absent, checksummed, and never the last good one removed.
+"""Checkpoints as directories with checksums, each complete or absent. The last good one is never removed.
 
-A checkpoint is written under a name with a leading dot. Each rank adds `rank-N.json` with the sizes and checksums of its files;
-one rank then joins them into `manifest.json` and renames the directory. Everything is on the disk before the rename. A directory is
-good if all its files match its manifest.
+A checkpoint is written under a name with a leading dot. Each rank adds `rank-N.json` with the sizes and checksums of its files. One
+rank then joins them into `manifest.json` and renames the directory. Everything is on disk before the rename. A directory is good if
+all its files match its manifest.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ class Store:
         return self.directory / f"{PREFIX}{step:010d}"
 
     def partial(self, step: int, token: str) -> Path:
-        """Where the writers that share this token put their files."""
+        """The directory for the files of all writers with this token."""
         return self.directory / f".{PREFIX}{step:010d}.{token}"
 
     def steps(self) -> list[int]:
-        """Steps of the complete checkpoints, newest first; what is in them may have been damaged since."""
+        """The steps of the complete checkpoints, newest first; their files may have been damaged since."""
         found = (path.name.removeprefix(PREFIX) for path in self.directory.glob(f"{PREFIX}*"))
         return sorted((int(name) for name in found if name.isdecimal()), reverse=True)
 
     def commit(self, step: int, token: str) -> None:
-        """Make the partial checkpoint the newest one; all ranks have sealed their files."""
+        """Make the partial checkpoint the newest one, once all ranks have sealed their files."""
         partial, final = self.partial(step, token), self.path(step)
         join_seals(partial)
         if final.exists() and verify(final):
@@ -56,13 +56,13 @@ class Store:
         shutil.rmtree(self.partial(step, token), ignore_errors=True)
 
     def is_good(self, step: int) -> bool:
-        """Reads the checkpoint back, once in the life of this process."""
+        """Whether the checkpoint is good; it is read back once in the life of this process."""
         if step not in self.verified and verify(self.path(step)):
             self.verified.add(step)
         return step in self.verified
 
     def retain(self) -> None:
-        """Remove what is older than the newest `keep` good ones, and leftovers of writers that died before the newest."""
+        """Remove checkpoints older than the newest `keep` good ones, and leftovers of writers that died before the newest."""
         good: list[int] = []
         for step in self.steps():
             if len(good) == self.keep:
@@ -82,7 +82,7 @@ class Store:
 
 
 def seal(directory: Path, rank: int, files: Iterable[Path]) -> None:
-    """One rank's files are on the disk, and their sizes and checksums beside them."""
+    """Flush one rank's files to disk, and write their sizes and checksums beside them."""
     entries = {}
     for file in files:
         sync(file)
@@ -111,7 +111,7 @@ def describe(file: Path) -> dict[str, Any]:
 
 
 def verify(directory: Path, rank: int = 0, size: int = 1) -> bool:
-    """Whether the files match the manifest; with several ranks, each reads its share of them."""
+    """Whether the files match the manifest; of several ranks, each reads its share."""
     try:
         files = json.loads((directory / MANIFEST).read_text(encoding="utf-8"))["files"]
         mine = sorted(files)[rank::size]

@@ -1,4 +1,4 @@
-"""Samples of a memory-mapped token file, chosen by step alone: a restart, a shrink or a spare changes nobody's turn."""
+"""Samples of a memory-mapped token file. The step alone chooses them, so a restart, a shrink or a spare changes no choice."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class TokenFile:
 
 
 class Plan:
-    """Which samples each step takes: every epoch is a new permutation of all samples, each exactly once."""
+    """The samples of each step: every epoch is a new permutation of all samples, each exactly once."""
 
     def __init__(self, samples: int, global_batch: int, seed: int) -> None:
         self.samples = samples
@@ -48,7 +48,7 @@ class Plan:
         return [self.sample(position) for position in range(first, first + self.global_batch)]
 
     def sample(self, position: int) -> int:
-        """A Feistel network permutes the next power of four; walking its cycle leads back to a sample that exists."""
+        """The sample at a position: a Feistel network permutes the next power of four; its cycle leads to an existing sample."""
         epoch, value = divmod(position, self.samples)
         while True:
             value = self.permute(value, epoch)
@@ -64,7 +64,7 @@ class Plan:
 
 
 def mix(*values: int) -> int:
-    """A 64-bit hash that is the same on every machine and in every run."""
+    """A 64-bit hash, equal on every machine and in every run."""
     state = 0x9E3779B97F4A7C15
     for value in values:
         state = (state ^ value) * 0xBF58476D1CE4E5B9 & 0xFFFFFFFFFFFFFFFF
@@ -75,14 +75,14 @@ def mix(*values: int) -> int:
 
 
 def share(ids: Sequence[int], rank: int, size: int) -> list[int]:
-    """The samples of one participant; every sample has exactly one, also when the batch cannot be divided evenly."""
+    """The samples of one participant. Every sample has exactly one participant, even if the batch is not evenly divisible."""
     if len(ids) < size:
         raise SystemExit(f"--global-batch {len(ids)}: smaller than the {size} ranks that share it, give at least {size}")
     return list(ids[rank::size])
 
 
 def equal_share(global_batch: int, size: int, micro_batch: int) -> int:
-    """Micro batches per rank where every rank must run as many forward passes as the others (sharded parameters)."""
+    """Micro batches per rank, for sharded parameters: every rank must run the same number of forward passes."""
     if global_batch % (size * micro_batch):
         raise SystemExit(
             f"--global-batch {global_batch}: not a multiple of {size} ranks times --micro-batch {micro_batch}, "

@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# Sourced by the batch scripts: the environment of the instance type that the job runs on.
+# Sourced by the batch scripts: the environment for the instance type of the job.
 #
 # Sources: the EFA cheat sheet of awslabs/awsome-distributed-ai (1.architectures/efa-cheatsheet.md) for p4d and p5, and
 # "How to prepare trn1.32xlarge for multi-node execution" of the Neuron documentation for trn1.
 
-# INSTANCE_FAMILY=p4d|p5|trn1|cpu overrides what the machine says about itself: p5.48xlarge gives p5, p4de.24xlarge gives p4de.
+# INSTANCE_FAMILY=p4d|p5|trn1|cpu overrides the family of the machine's own type: p5.48xlarge gives p5, p4de.24xlarge gives p4de.
 instance_family() {
     local product=""
     if [[ -r /sys/devices/virtual/dmi/id/product_name ]]; then
@@ -40,7 +40,7 @@ set_environment() {
         *) ;;                                   # CPU, or a type without EFA: gloo or NCCL over TCP need nothing
     esac
     export OMP_NUM_THREADS="${OMP_NUM_THREADS:-1}"
-    # With the shared store, torchrun's next rendezvous meets addresses of the last one.
+    # With the shared store, torchrun's next rendezvous would find addresses of the last one.
     export TORCH_DISABLE_SHARE_RDZV_TCP_STORE=1
 }
 

@@ -16,7 +16,7 @@ def sync(path: Path) -> None:
 
 
 def write_atomically(path: Path, text: str) -> None:
-    """Readers see the old content or the new one."""
+    """Replace a file; readers see the old content or the new one."""
     partial = path.with_name(f".{path.name}.{os.getpid()}")
     with partial.open("w", encoding="utf-8") as file:
         file.write(text)

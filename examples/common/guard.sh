@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Runs on a node that is not the batch host, as a step of its own: puts the job back into the queue when the batch host is lost.
+# Puts the job back into the queue if the batch host is lost. Runs as a step of its own on another node.
 set -euo pipefail
 source "$EXAMPLES/common/slurm.sh"
 trap '' USR1 # meant for the ranks

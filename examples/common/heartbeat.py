@@ -1,6 +1,6 @@
-"""Heartbeats for the hang detector of the nodes' health checks, where it is installed; elsewhere nothing.
+"""Heartbeats for the hang detector of the nodes' health checks; without it, they do nothing.
 
-A rank beats before the first collective of a step and after the last one, so that the one that never came stands out.
+A rank beats before the first collective of a step and after the last one, so that a missing rank stands out.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class Heartbeat(Protocol):
     def after(self, step: int) -> None: ...
 
     def paused(self) -> AbstractContextManager[None]:
-        """While ranks rightly wait for longer than a step."""
+        """A phase in which ranks legitimately wait for longer than a step."""
         ...
 
 

@@ -18,8 +18,8 @@ from common.settings import Settings
 from common.signals import StopRequest, requeue
 from common.world import World
 
-# Called with the samples of a step and a function to call once, before the step's first collective; returns this rank's part of the
-# mean loss.
+# The arguments are the samples of a step, and a function to call once before the step's first collective; the result is this rank's
+# part of the mean loss.
 TrainStep = Callable[[list[int], Callable[[], None]], Tensor]
 
 
@@ -53,13 +53,14 @@ def train(settings: Settings, world: World, plan: Plan, saver: Saver, *, start: 
 def complete(settings: Settings, saver: Saver) -> None:
     if settings.steps not in saver.store.steps():
         raise SystemExit(
-            f"{saver.store.directory}: the last checkpoint could not be saved; make room, the steps since the one before run again"
+            f"{saver.store.directory}: the last checkpoint could not be saved; make room, "
+            "and the steps since the previous checkpoint run again"
         )
     write_atomically(settings.complete_file, "")
 
 
 def save_if_due(settings: Settings, saver: Saver, step: int, *, stopping: bool, busy: bool, failures: int) -> None:
-    """`step` steps are committed. A checkpoint that comes due while the last one is still written waits for it."""
+    """Save a checkpoint if one is due after `step` steps. It waits while the previous one is still being written."""
     last = stopping or step == settings.steps
     due = step % settings.checkpoint_every == 0
     if not busy:

@@ -1,4 +1,4 @@
-"""Write a token file: the bytes of text files, or a synthetic text that a model can learn.
+"""Write a token file: the bytes of text files, or a learnable synthetic text.
 
 python make_data.py tokens.npy --synthetic 1000000
 python make_data.py tokens.npy --text book.txt more.txt
@@ -27,7 +27,7 @@ def main() -> None:
 
 
 def synthetic(count: int) -> NDArray[numpy.uint16]:
-    """A random walk over bytes: the next token is near the last one, which is what a model learns first."""
+    """A random walk over bytes. The next token is near the last one, and a model learns that first."""
     steps = numpy.random.default_rng(0).integers(-3, 4, size=count)
     return (numpy.cumsum(steps) % 256).astype(numpy.uint16)
 
@@ -37,7 +37,7 @@ def read(files: list[Path]) -> NDArray[numpy.uint16]:
 
 
 def write(output: Path, tokens: NDArray[numpy.uint16]) -> None:
-    """Under another name first: a job that starts meanwhile sees no file or all of it."""
+    """Write the file under another name first, so that a starting job sees no file or the whole file."""
     output.parent.mkdir(parents=True, exist_ok=True)
     partial = output.with_name(f".{output.name}.{os.getpid()}")
     with partial.open("wb") as file:

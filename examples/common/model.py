@@ -18,7 +18,7 @@ class Size:
     vocabulary: int = 256
 
 
-# The comment is the number of parameters; AdamW's state in float32 is three times four bytes of each.
+# The comment is the number of parameters; each takes three times four bytes of AdamW's state in float32.
 SIZES = {
     "tiny": Size(layers=2, width=32, heads=2, context=32),  # 35 thousand
     "small": Size(layers=8, width=512, heads=8, context=64),  # 25 million
@@ -58,7 +58,7 @@ class Block(nn.Module):
 
 
 class Transformer(nn.Module):
-    """Called with samples of context + 1 tokens; returns the mean loss of each sample."""
+    """The model; it takes samples of context + 1 tokens and returns the mean loss of each sample."""
 
     def __init__(self, size: Size) -> None:
         super().__init__()
@@ -79,7 +79,7 @@ class Transformer(nn.Module):
 
 
 def build(name: str, seed: int, device: torch.device) -> Transformer:
-    """The same weights on every rank, from the seed alone: nothing is broadcast at the start."""
+    """The model with equal weights on every rank, from the seed alone; no broadcast is necessary."""
     torch.manual_seed(seed)
     model = Transformer(size_of(name))
     model.to(device)

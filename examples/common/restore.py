@@ -1,4 +1,4 @@
-"""Which checkpoint to start from: the newest good one, and never step 0 of a job that has lost its checkpoints."""
+"""The checkpoint to start from: the newest good one. A job without its checkpoints never starts again at step 0."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from common.world import World
 
 
 def newest_good(store: Store, world: World) -> int | None:
-    """The step of the newest checkpoint that is whole; all ranks read their share of it and agree."""
+    """The step of the newest good checkpoint; each rank reads its share, and all agree."""
     for step in world.from_first(store.steps()):
         good = verify(store.path(step), world.rank, world.size)
         (bad,) = world.sum([float(not good)])
         if not bad:
             return int(step)
         if world.rank == 0:
-            logging.warning("checkpoint %s is damaged, the one before is used", store.path(step))
+            logging.warning("checkpoint %s is damaged, the previous one is used", store.path(step))
     return None
 
 
 def start_step(settings: Settings, store: Store, world: World) -> int:
-    """0 for a new job, else the step of the checkpoint to load."""
+    """The step of the checkpoint to load; 0 for a new job."""
     step = newest_good(store, world)
     if step is None:
         step = 0
@@ -37,7 +37,7 @@ def start_step(settings: Settings, store: Store, world: World) -> int:
 
 
 def refuse_if_lost(settings: Settings, committed: int) -> None:
-    """A job that died before its first checkpoint repeats those steps; one that has lost its checkpoints must not hide it."""
+    """Check for lost checkpoints: only a job that died before its first checkpoint may start over."""
     if committed > settings.checkpoint_every:
         raise SystemExit(
             f"{settings.checkpoint_directory}: no good checkpoint, but {settings.run_directory} records {committed} committed "

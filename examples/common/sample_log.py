@@ -1,4 +1,4 @@
-"""The record of committed steps: one line each, on the disk before the next step starts."""
+"""The log of committed steps: one line each, on disk before the next step starts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ BLOCK = 1 << 16
 
 
 class SampleLog:
-    """Appended to by one process at a time. A step that is done again after a restart is a second line with the same samples."""
+    """A log with one writer at a time. A step that is repeated after a restart has a second line with the same samples."""
 
     def __init__(self, path: Path) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -37,7 +37,7 @@ class SampleLog:
 
 
 def drop_torn_line(path: Path) -> None:
-    """A writer that died in the middle of a line did not commit it."""
+    """Remove the unfinished line of a dead writer, which is not committed."""
     if not path.exists():
         return
     with path.open("rb+") as file:
@@ -63,12 +63,12 @@ def records(path: Path) -> Iterator[dict[str, Any]]:
 
 
 def progress(paths: Sequence[Path]) -> int:
-    """The number of steps that the job has committed, by its logs."""
+    """The number of committed steps in the job's logs."""
     return max((record["step"] + 1 for path in paths for record in records(path)), default=0)
 
 
 def merge(paths: Sequence[Path]) -> list[dict[str, Any]]:
-    """The steps in order, from the logs of several writers; where two have the same step, the later line."""
+    """The steps in order, from the logs of several writers; of two lines for a step, the later one."""
     steps = {
         record["step"]: record for record in sorted((r for path in paths for r in records(path)), key=lambda r: float(r["time"]))
     }

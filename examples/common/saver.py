@@ -1,4 +1,4 @@
-"""Asynchronous checkpoints: the step waits for a copy in memory, a thread does the rest."""
+"""Asynchronous checkpoints: the step waits for a copy in memory, and a thread does the rest."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from pathlib import Path
 from common.checkpoints import Store, seal
 from common.world import World
 
-# Called in the step with the directory; copies what it needs and returns what the thread is to do: write this rank's files
-# and name them.
+# Called in the step with the directory. It copies the state and returns the work of the thread, which writes this rank's files and
+# returns their names.
 Snapshot = Callable[[Path], Callable[[], Iterable[Path]]]
 
 
 class Saver:
-    """All ranks save together. The loop sums `busy` and `failed` over the ranks in each step, so that all agree on the outcome."""
+    """The checkpoints of all ranks. Each step sums `busy` and `failed` over the ranks, so that all agree on the outcome."""
 
     def __init__(self, store: Store, world: World, snapshot: Snapshot) -> None:
         self.store = store
@@ -38,7 +38,7 @@ class Saver:
         return self.writing is not None and self.writing.done() and self.writing.exception() is not None
 
     def start(self, step: int) -> None:
-        """Begin the checkpoint of the state after `step` steps; the last one must be settled."""
+        """Begin the checkpoint of the state after `step` steps; the previous one must be settled."""
         self.step = step
         directory = self.store.partial(step, self.token)
         try:
@@ -49,13 +49,13 @@ class Saver:
         self.writing = self.executor.submit(lambda: seal(directory, self.world.rank, write()))
 
     def settle(self, failures: int) -> None:
-        """All ranks have stopped writing: make the checkpoint valid, or drop it and go on with the one before."""
+        """Make the checkpoint valid once all ranks have stopped writing, or drop it and keep the previous one."""
         if self.writing is None:
             return
         error = self.writing.exception()
         self.writing = None
         if error is not None:
-            logging.error("checkpoint of step %d was not saved, the one before stays: %s", self.step, describe(error))
+            logging.error("checkpoint of step %d was not saved, the previous one stays: %s", self.step, describe(error))
         if self.world.rank == 0:
             self.finish(failures)
 
@@ -67,13 +67,13 @@ class Saver:
             self.store.commit(self.step, self.token)
         except OSError as error:
             self.store.discard(self.step, self.token)
-            logging.error("checkpoint of step %d was not saved, the one before stays: %s", self.step, error)
+            logging.error("checkpoint of step %d was not saved, the previous one stays: %s", self.step, error)
             return
         logging.info("checkpoint of step %d saved", self.step)
         self.cleaning = self.executor.submit(self.store.retain)
 
     def wait(self) -> None:
-        """Until every rank has written; then settle."""
+        """Wait until every rank has written, and settle."""
         if self.writing is not None:
             self.writing.exception()
         (failures,) = self.world.sum([float(self.failed)])
@@ -84,6 +84,6 @@ class Saver:
 
 
 def describe(error: BaseException) -> str:
-    """Its kind and the line that tells why: the last one, where an error carries those of other ranks."""
+    """The kind of an error and its cause: its last line, because an error may contain those of other ranks."""
     lines = [line.strip() for line in str(error).splitlines() if line.strip()]
     return f"{type(error).__name__}: {lines[-1] if lines else ''}"

@@ -30,7 +30,7 @@ class Settings:
 
     @property
     def complete_file(self) -> Path:
-        """Exists once all steps are committed; names their number, so that a longer run is not taken for complete."""
+        """The mark of a complete job, with its number of steps, so that a longer run does not count as complete."""
         return self.run_directory / f"complete-{self.steps}"
 
 
@@ -41,17 +41,17 @@ def parse(arguments: list[str] | None = None) -> Settings:
     parser.add_argument("--data", type=Path, required=True, help="token file written by common/make_data.py")
     parser.add_argument("--model", default="tiny", help="a size of common/model.py")
     parser.add_argument("--steps", type=positive, default=100)
-    parser.add_argument("--global-batch", type=positive, default=8, help="samples per step, whatever the number of ranks")
+    parser.add_argument("--global-batch", type=positive, default=8, help="samples per step, for any number of ranks")
     parser.add_argument("--micro-batch", type=positive, default=8, help="samples per forward pass of one rank")
     parser.add_argument("--checkpoint-every", type=positive, default=50, help="steps between two checkpoints")
     parser.add_argument("--keep", type=positive, default=2, help="good checkpoints to keep")
     parser.add_argument("--learning-rate", type=float, default=3e-4)
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument(
-        "--join-seconds", type=float, default=600, help="until the first step, a peer that is silent for so long is lost"
+        "--join-seconds", type=float, default=600, help="seconds of silence after which a peer is lost, until the first step"
     )
     parser.add_argument("--collective-seconds", type=float, default=600, help="the same, from the first step on")
-    parser.add_argument("--pause-seconds", type=float, default=0, help="sleep in every step, to watch a small model run")
+    parser.add_argument("--pause-seconds", type=float, default=0, help="seconds of sleep in every step, to watch a small model run")
     values = vars(parser.parse_args(arguments))
     if values["checkpoint_directory"] is None:
         values["checkpoint_directory"] = values["run_directory"] / "checkpoints"

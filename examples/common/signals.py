@@ -1,4 +1,4 @@
-"""SIGUSR1, sent before the time limit: save, and go back to the queue."""
+"""SIGUSR1, sent before the time limit: save and go back to the queue."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import subprocess
 from pathlib import Path
 from types import FrameType
 
-# SIGTERM is left alone: torchrun stops its workers with it, and one that only takes note of it blocks an elastic restart.
+# No handler for SIGTERM: torchrun stops its workers with it, and a worker that ignores it blocks an elastic restart.
 
 
 class StopRequest:
@@ -22,7 +22,7 @@ class StopRequest:
 
 
 def requeue(run_directory: Path) -> None:
-    """Put this job back into the queue; the mark tells its batch script not to start the step again meanwhile."""
+    """Put this job back into the queue; the mark stops its batch script from starting the step again meanwhile."""
     job = os.environ.get("SLURM_JOB_ID")
     if job is None:
         logging.info("stopped on request: not in a Slurm job, start it again to continue")

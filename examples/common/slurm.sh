@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by the batch scripts: what they share.
+# Sourced by the batch scripts: their common functions.
 
 # The variables that every batch script exports or leaves to these defaults.
 prepare() {
@@ -17,7 +17,7 @@ prepare() {
     trap on_time_limit USR1
 }
 
-# Arguments of every training script; what the user adds in ARGUMENTS comes last and wins.
+# Arguments of every training script; the user's ARGUMENTS come last and win.
 training_arguments() {
     local -a extra
     read -ra extra <<<"${ARGUMENTS:-}"
@@ -26,14 +26,14 @@ training_arguments() {
         --checkpoint-every "${CHECKPOINT_EVERY:-100}" "${extra[@]}"
 }
 
-# HyperPod's srun replaces a node that has failed and starts the step again; others do not know the option.
+# HyperPod's srun replaces a failed node and starts the step again; other versions of srun do not know the option.
 auto_resume() {
     if [[ -d /opt/sagemaker_cluster ]]; then
         echo --auto-resume=1
     fi
 }
 
-# The address of a node, which needs no name service where Slurm knows it or the name says it.
+# The address of a node, without a name service if Slurm or the name itself tells it.
 node_address() {
     local address
     address=$(scontrol show node "$1" | sed -n 's/.*NodeAddr=\([^ ]*\).*/\1/p')
@@ -50,12 +50,12 @@ node_address() {
     echo "$address"
 }
 
-# The nodes that the job began with, one a line.
+# The first nodes of the job, one per line.
 first_nodes() {
     scontrol show hostnames "$SLURM_JOB_NODELIST"
 }
 
-# The nodes that the job has now. Fails when slurmctld does not answer: that a node is missing then says nothing.
+# The current nodes of the job. Fails if slurmctld does not answer, because a missing node then proves nothing.
 job_nodes() {
     local listed
     listed=$(squeue --noheader --jobs "$SLURM_JOB_ID" --format %N) && [[ -n $listed ]] && scontrol show hostnames "$listed"
@@ -74,8 +74,8 @@ job_port() {
     echo $(($1 + SLURM_JOB_ID % 1000))
 }
 
-# Slurm sends SIGUSR1 to this shell before the time limit (--signal=B:USR1@300). The ranks save and requeue the job; if they cannot,
-# since they wait for a lost peer, it goes back to the queue with its last checkpoint.
+# Slurm sends SIGUSR1 to this shell before the time limit (--signal=B:USR1@300). The ranks save and requeue the job. If they wait for a
+# lost peer and cannot save, the job goes back to the queue with its last checkpoint.
 on_time_limit() {
     interrupted=yes
     scancel --signal=USR1 "$SLURM_JOB_ID" || true
@@ -85,7 +85,7 @@ on_time_limit() {
     ) &
 }
 
-# `wait` for a process, through the signal.
+# `wait` for a process, even if the signal interrupts it.
 wait_for() {
     local status last=0
     while :; do
@@ -100,8 +100,8 @@ wait_for() {
     done
 }
 
-# The batch host is the one node whose loss --no-kill turns into a job that waits for ever: its script is gone, and Slurm sees other nodes
-# at work. So a step on another node watches this script's pulse and puts the job back into the queue when it stops.
+# With --no-kill, a job without its batch host waits for ever: its script is gone, and Slurm still sees other nodes at work. So a step on
+# another node watches this script's pulse and puts the job back into the queue if it stops.
 guard_batch_host() {
     local node beat=0
     (
@@ -124,12 +124,12 @@ pulse_file() {
     echo "$RUN_DIR/.pulse-$SLURM_JOB_ID-${SLURM_RESTART_COUNT:-0}"
 }
 
-# All steps are committed, or the ranks have saved and asked for the requeue.
+# Whether all steps are committed, or the ranks have saved and asked for the requeue.
 is_over() {
     [[ -e $COMPLETE || -e $RUN_DIR/stopped-$SLURM_JOB_ID-${SLURM_RESTART_COUNT:-0} ]]
 }
 
-# One step over all nodes, again if it fails; the exit status of srun alone is no proof, since it can be 0 when a node was lost.
+# Run one step over all nodes and repeat it after a failure. The exit status of srun proves nothing: it can be 0 after the loss of a node.
 run_until_complete() {
     local attempt nodes
     for ((attempt = 1; attempt <= ${ATTEMPTS:-3}; attempt++)); do

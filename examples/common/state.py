@@ -1,4 +1,4 @@
-"""Model and optimizer in one file, for jobs whose ranks hold all of both."""
+"""Model and optimizer in one file, for jobs with complete copies on every rank."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def apply(state: dict[str, Any], model: nn.Module, optimizer: torch.optim.Optimi
 
 
 def write_copy(directory: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> Callable[[], Iterable[Path]]:
-    """Copy now, write later."""
+    """Copy the state now, and write it later."""
     state = to_host(collect(model, optimizer))
 
     def write() -> Iterable[Path]:
@@ -39,7 +39,7 @@ def load_state(directory: Path, model: nn.Module, optimizer: torch.optim.Optimiz
 
 
 def to_host(value: Any) -> Any:
-    """A copy in host memory that later steps do not change."""
+    """A copy in host memory, which later steps do not change."""
     if isinstance(value, torch.Tensor):
         return value.detach().to("cpu", copy=True)
     if isinstance(value, dict):

@@ -1,8 +1,8 @@
 # shellcheck shell=bash
-# Sourced by the batch scripts whose nodes or groups are steps of their own, each started again when it ends.
+# Sourced by batch scripts with a step of its own for each node or group; each step starts again when it ends.
 
-# supervise NAME NODE COMMAND...: keep the command running as a step on the node until the job is complete. A node that went down has
-# left the job (--no-kill): another one is asked for and takes its place.
+# supervise NAME NODE COMMAND...: keep the command running as a step on the node until the job is complete. A failed node leaves the job
+# (--no-kill); the supervisor requests another one in its place.
 supervise() {
     local name=$1 node=$2 failures=0 started nodes replacement
     shift 2
@@ -27,9 +27,9 @@ supervise() {
     done
 }
 
-# Slurm grows a job by merging a second one into it, which must have no steps (needs SchedulerParameters=permit_job_expansion and
-# accounting; HyperPod has both). One at a time: the new node is the one that was not there before. Fails when there is none; the
-# second job is then given up, or it would keep its node from everybody.
+# Slurm expands a job by merging a second job without steps into it (this needs SchedulerParameters=permit_job_expansion and accounting;
+# HyperPod has both). One expansion at a time, so that the new node is easy to tell. Fails if there is no node; the second job is then
+# cancelled, because it would block its node.
 regain_node() (
     exec 9>"$RUN_DIR/.grow-$SLURM_JOB_ID"
     flock 9

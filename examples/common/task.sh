@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Sourced at the start of a task: this node's address and network interface.
+# Sourced at the start of a task: sets this node's address and network interface.
 
-# Slurm signals every process of the step. Launchers would die of SIGUSR1 and inherit that they ignore it; the ranks handle it.
+# Slurm signals every process of the step. Launchers would die of SIGUSR1, so they ignore it; the ranks handle it.
 trap '' USR1
 
 ADDRESS=$(node_address "$SLURMD_NODENAME")

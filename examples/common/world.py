@@ -1,4 +1,4 @@
-"""The ranks of a job: who I am, on which device, and sums over all."""
+"""The ranks of a job: this rank, its device, and sums over all ranks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class World:
     device: torch.device
 
     def sum(self, values: list[Tensor | float]) -> list[float]:
-        """One small all-reduce; all ranks get the same numbers."""
+        """The sums over all ranks, by one small all-reduce; all ranks get the same numbers."""
         parts = [torch.as_tensor(value, dtype=torch.float32, device=self.device) for value in values]
         totals = torch.stack(parts)
         dist.all_reduce(totals)
@@ -37,7 +37,7 @@ class World:
         return values[0]
 
     def expect_within(self, seconds: float) -> None:
-        """From now on a peer that is silent for so long is lost."""
+        """Set the silence after which a peer counts as lost, from now on."""
         _set_pg_timeout(timedelta(seconds=seconds))
 
 
@@ -57,10 +57,10 @@ def choose_device() -> torch.device:
 
 
 def join(seconds: float) -> World:
-    """Meet the other ranks where torchrun's variables say: NCCL between GPUs, gloo between CPUs.
+    """Meet the other ranks at the address in torchrun's variables: NCCL between GPUs, gloo between CPUs.
 
-    They wait that long for each other, there and in what follows: imports, building a model and reading a checkpoint take some of
-    them much longer than others.
+    The ranks wait up to the timeout for each other, here and in the following steps: imports, the model and a checkpoint can take
+    much longer on some ranks.
     """
     logging.basicConfig(level=logging.INFO, format=f"%(asctime)s rank {os.environ['RANK']} %(message)s")
     device = choose_device()

@@ -1,6 +1,6 @@
 """DistributedDataParallel: every rank holds the model, rank 0 writes the checkpoints.
 
-The elastic job runs this file too: samples are shared out by position, so any number of ranks makes the same step.
+The elastic job runs this file too: ranks take samples by position, so any number of ranks computes the same step.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def one_step(
     samples: list[int],
     arrive: Callable[[], None],
 ) -> Tensor:
-    """DDP averages over the ranks, while the loss is a sum over the global batch: multiply by the number of ranks."""
+    """The loss times the number of ranks: DDP averages over the ranks, but the loss is a sum over the global batch."""
     optimizer.zero_grad()
     total = torch.zeros((), device=world.device)
     parts = chunks(share(samples, world.rank, world.size), settings.micro_batch)

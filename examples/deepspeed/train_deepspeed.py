@@ -38,7 +38,7 @@ def main() -> None:
     data = TokenFile(settings.data, size.context, size.vocabulary)
     model = build(settings.model, settings.seed, world.device)
     if world.device.type == "cpu":
-        # Compiled at the first start, for ranks that share one machine: leave collectives to gloo.
+        # DeepSpeed would compile its own collectives for ranks on one machine at the first start; gloo does them instead.
         ops.__compatible_ops__["deepspeed_shm_comm"] = False
     engine, *_ = library.initialize(model=model, model_parameters=model.parameters(), config=configuration(settings, world))
     store = Store(settings.checkpoint_directory, settings.keep)
@@ -72,7 +72,7 @@ def configuration(settings: Settings, world: World) -> dict[str, Any]:
 def one_step(
     settings: Settings, world: World, data: TokenFile, engine: Any, samples: list[int], arrive: Callable[[], None]
 ) -> Tensor:
-    """The engine averages over micro batches and ranks, which are all of one size: the mean of the global batch."""
+    """The mean loss of the global batch: the engine averages over micro batches and ranks, all of one size."""
     total = torch.zeros((), device=world.device)
     for number, ids in enumerate(chunks(share(samples, world.rank, world.size), settings.micro_batch)):
         losses = engine(data.read(ids).to(world.device))
@@ -85,7 +85,7 @@ def one_step(
 
 
 def save(directory: Path, engine: Any, rank: int) -> Callable[[], Iterable[Path]]:
-    """DeepSpeed writes in the step; checksums and the flush to the disk follow in the background."""
+    """Save the checkpoint. DeepSpeed writes in the step; checksums and the flush to disk follow in the background."""
     failure: OSError | RuntimeError | None = None
     try:
         engine.save_checkpoint(str(directory), tag=TAG, save_latest=False)

@@ -36,7 +36,7 @@ def main() -> None:
     data = TokenFile(settings.data, size.context, size.vocabulary)
     model = shard(build(settings.model, settings.seed, world.device), world)
     optimizer = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate)
-    # The background save talks while the next steps do: on a group of its own, or their messages would mix.
+    # The background save communicates during the next steps. It needs a group of its own, or messages would mix.
     group = dist.new_group(backend="gloo")
     store = Store(settings.checkpoint_directory, settings.keep)
     start = start_step(settings, store, world)
@@ -72,7 +72,7 @@ def one_step(
     samples: list[int],
     arrive: Callable[[], None],
 ) -> Tensor:
-    """FSDP averages over the ranks, while the loss is a sum over the global batch: multiply by the number of ranks."""
+    """The loss times the number of ranks: FSDP averages over the ranks, but the loss is a sum over the global batch."""
     assert isinstance(model, FSDPModule)
     optimizer.zero_grad()
     total = torch.zeros((), device=world.device)
@@ -92,7 +92,7 @@ def one_step(
 def save(
     directory: Path, model: Transformer, optimizer: torch.optim.Optimizer, group: dist.ProcessGroup, rank: int
 ) -> Callable[[], Iterable[Path]]:
-    """`async_save` returns once the shards are copied to host memory; its future is done once they are written."""
+    """Save the shards: `async_save` returns once they are in host memory, and its future ends once they are written."""
     writer = FileSystemWriter(directory, sync_files=True)
     future: Any = async_save(collect(model, optimizer), storage_writer=writer, process_group=group)
 
@@ -105,7 +105,7 @@ def save(
 
 
 def load(directory: Path, model: Transformer, optimizer: torch.optim.Optimizer, group: dist.ProcessGroup) -> None:
-    """Reads what this rank's shards need, also when the checkpoint was written by another number of ranks."""
+    """Read this rank's shards, even if another number of ranks wrote the checkpoint."""
     state = collect(model, optimizer)
     load_shards(state, storage_reader=FileSystemReader(directory), process_group=group)
     set_state_dict(model, optimizer, model_state_dict=state["model"], optim_state_dict=state["optimizer"])

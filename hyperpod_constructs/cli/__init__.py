@@ -1,1 +1,1 @@
-"""The `hyperpod` command (extra `cli`): deploy, destroy, connect, and the embedded AWS. Start at `main`."""
+"""The `hyperpod` command (extra `cli`). Start at `main`."""

@@ -1,4 +1,4 @@
-"""Running the CDK CLI, and reading the assembly that it synthesized."""
+"""The CDK CLI, and the assemblies that it synthesizes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,12 @@ CLI_VERSION = "2.1148.1"
 
 @dataclass(frozen=True, slots=True)
 class App:
-    """What is synthesized: the app's command (None: the one in cdk.json) and context of the form `key=value`."""
+    """An app to synthesize.
+
+    :param command: its command; the one in cdk.json when None.
+    :param context: settings of the form `key=value`.
+    :raises CliError: if a setting has no key or no value.
+    """
 
     command: str | None = None
     context: tuple[str, ...] = ()
@@ -32,7 +37,7 @@ class App:
                 raise CliError(f"context {pair!r} has no key or no value: write key=value, such as preset=llm")
 
     def value(self, key: str) -> str | None:
-        """The context value given on the command line, else the one in cdk.json, else None."""
+        """The setting from the command line, else from cdk.json, else None."""
         for pair in reversed(self.context):
             found, _, value = pair.partition("=")
             if found == key:
@@ -54,7 +59,7 @@ def _settings() -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class SynthesizedStack:
-    """A stack in an assembly: its id in the app, its name in CloudFormation, and the artifacts that it needs."""
+    """A stack in an assembly: id in the app, name in CloudFormation, and the artifacts that it depends on."""
 
     artifact: str
     id: str
@@ -66,20 +71,24 @@ class SynthesizedStack:
 
 @dataclass(frozen=True, slots=True)
 class Assembly:
-    """A synthesized app: its directory and its stacks, each after the stacks that it depends on."""
+    """A synthesized app: its directory, and its stacks in the order of their dependencies."""
 
     directory: Path
     stacks: tuple[SynthesizedStack, ...]
 
     @classmethod
     def read(cls, directory: Path) -> Assembly:
-        """Read `manifest.json`. Raises FileNotFoundError if nothing was synthesized there."""
+        """Read an assembly.
+
+        :param directory: the directory of `manifest.json`.
+        :raises FileNotFoundError: if it holds no assembly.
+        """
         manifest = json.loads((directory / "manifest.json").read_text("utf-8"))
         artifacts = manifest.get("artifacts", {})
         return cls(directory, tuple(_stack(directory, key, artifacts[key]) for key in _ordered(artifacts)))
 
     def needing(self, stack: SynthesizedStack) -> tuple[SynthesizedStack, ...]:
-        """A stack with all that need it: `cdk destroy` takes them down together."""
+        """A stack and all stacks that depend on it, which `cdk destroy` takes down together."""
         found = {stack.artifact}
         for entry in self.stacks:
             if entry.needs & found:
@@ -88,7 +97,7 @@ class Assembly:
 
 
 def _ordered(artifacts: dict[str, Any]) -> list[str]:
-    """The artifacts that are stacks, each after those that it depends on."""
+    """The artifacts that are stacks, in the order of their dependencies."""
     order: list[str] = []
 
     def visit(key: str) -> None:
@@ -116,9 +125,12 @@ def _stack(directory: Path, key: str, artifact: dict[str, Any]) -> SynthesizedSt
 
 
 def synthesize(app: App, target: Target, directory: Path) -> Assembly:
-    """Run `cdk synth` in the current directory; an app that is the directory of an assembly is read as it is.
+    """Run `cdk synth` in the current directory.
 
-    Raises CliError; the app's own message is on the terminal by then.
+    :param app: the app; if its command is the directory of an assembly, that assembly is read.
+    :param target: the account to synthesize for.
+    :param directory: where the assembly is written.
+    :raises CliError: if there is no app or it fails; its own message is on the terminal by then.
     """
     if app.command is not None and Path(app.command).is_dir():
         return _assembly_in(Path(app.command))
@@ -128,7 +140,7 @@ def synthesize(app: App, target: Target, directory: Path) -> Assembly:
     if app.command is not None:
         arguments += ["--app", app.command]
     if run(arguments, target) != 0:
-        raise CliError("the app was not synthesized: its own message is above")
+        raise CliError("the app was not synthesized: see its own message above")
     return Assembly.read(directory)
 
 
@@ -144,7 +156,12 @@ def _context(app: App) -> list[str]:
 
 
 def bootstrap(target: Target, directory: Path) -> None:
-    """Run `cdk bootstrap` away from every app, logging to `directory/bootstrap.log`; raises CliError with its end."""
+    """Run `cdk bootstrap` outside of any app.
+
+    :param target: the account to bootstrap.
+    :param directory: where `bootstrap.log` is written.
+    :raises CliError: if it fails, with the end of the log.
+    """
     empty = directory / "bootstrap"
     empty.mkdir(parents=True, exist_ok=True)
     log = directory / "bootstrap.log"
@@ -154,9 +171,12 @@ def bootstrap(target: Target, directory: Path) -> None:
 
 
 def run(arguments: Sequence[str], target: Target, *, directory: Path | None = None, log: Path | None = None) -> int:
-    """Run the CDK CLI with the target's environment and return its exit code.
+    """Run the CDK CLI with the target's environment, and return its exit code.
 
-    Its output goes to the terminal, or to the file `log`.
+    :param arguments: the command and its options.
+    :param target: the account that it works on.
+    :param directory: where it runs; the current directory unless given.
+    :param log: the file of its output; the terminal unless given.
     """
     command = [str(executable()), *arguments, "--no-notices"]
     environment = target.environment()
@@ -170,7 +190,10 @@ def run(arguments: Sequence[str], target: Target, *, directory: Path | None = No
 
 
 def executable() -> Path:
-    """The CDK CLI beside this Python, else the one on PATH. Raises CliError if there is none."""
+    """The CDK CLI beside this Python, else the one on PATH.
+
+    :raises CliError: if neither exists.
+    """
     beside = Path(sys.executable).parent / "cdk"
     found = str(beside) if beside.is_file() else shutil.which("cdk")
     if found is None:

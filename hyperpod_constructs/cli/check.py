@@ -1,6 +1,6 @@
-"""`hyperpod check`: the rules on templates and assemblies, whoever wrote them; jsii is not started.
+"""`hyperpod check`: the rules on templates and assemblies. It does not start jsii.
 
-The exit code is for CI: 0 clean, 1 findings at or above `--fail-on`, 2 unusable input.
+Exit codes for CI: 0 clean, 1 findings at or above `--fail-on`, 2 unusable input.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ from hyperpod_constructs.cli.inputs import progress, usable_input
 
 if TYPE_CHECKING:
     from hyperpod_constructs.rules.finding import Finding
-    from hyperpod_constructs.rules.template.model import Model
+    from hyperpod_constructs.templates.model import Model
 
 FOUND = 1
 
 
 class FindingFormat(StrEnum):
-    """How findings are printed."""
+    """The format of findings."""
 
     TEXT = "text"
     JSON = "json"
@@ -31,17 +31,20 @@ class FindingFormat(StrEnum):
 
 
 class FailOn(StrEnum):
-    """The lowest level that fails."""
+    """The lowest level that makes the exit code 1."""
 
     ERROR = "error"
     WARNING = "warning"
 
 
 def check(paths: Sequence[Path], *, form: FindingFormat, fail_on: FailOn) -> None:
-    """Print what the rules find; ends with exit code 1 if something is at or above the level that fails."""
-    from hyperpod_constructs.rules.rule import check as findings_of
-    from hyperpod_constructs.rules.template.model import load
+    """Print the findings of the rules.
+
+    :raises typer.Exit: with code 1 if a finding is at or above the level that fails.
+    """
+    from hyperpod_constructs.rules.checking import check as findings_of
     from hyperpod_constructs.rules.validation_report import acknowledged_in
+    from hyperpod_constructs.templates.model import load
 
     with usable_input(), progress("checking"):
         model = load(paths)

@@ -1,4 +1,4 @@
-"""A shell on a node: the Session Manager target, found when asked for, because replaced nodes change their ids."""
+"""`hyperpod connect`: a shell on a node. The node is looked up at each call, because a replaced node has another id."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from hyperpod_constructs.cli.console import CliError, say
 from hyperpod_constructs.cli.stacks import deployed
 from hyperpod_constructs.cli.target import Target, TargetName, running_virtual_nodes
 
-# The terminal of the host is none for the node, which has terminals of its own.
+# A node cannot use the terminal of the host, so the shell gets a terminal on the node.
 IN_TERMINAL = ("script", "--quiet", "--return", "--command", "bash -l", "/dev/null")
 CLUSTER_TYPE = "AWS::SageMaker::Cluster"
 
 
 def nodes_of(target: Target, cluster: str) -> list[dict[str, Any]]:
-    """The nodes of a cluster (name or ARN) as ListClusterNodes has them now."""
+    """The current nodes of a cluster (name or ARN), by ListClusterNodes."""
     paginator = target.client("sagemaker").get_paginator("list_cluster_nodes")
     return [node for page in paginator.paginate(ClusterName=cluster) for node in page["ClusterNodeSummaries"]]
 
 
 def controller_group(cluster: Mapping[str, Any]) -> str | None:
-    """The instance group of the Slurm controller, or None if the service names none (Kubernetes, own scripts)."""
+    """The instance group of the Slurm controller. None if the service names no such group (Kubernetes, own scripts)."""
     for group in cluster.get("InstanceGroups", []):
         if group.get("SlurmConfig", {}).get("NodeType") == "Controller":
             return str(group["InstanceGroupName"])
@@ -33,7 +33,10 @@ def controller_group(cluster: Mapping[str, Any]) -> str | None:
 
 
 def command(cluster_arn: str, group: str, nodes: Sequence[Mapping[str, Any]], region: str) -> list[str]:
-    """The AWS CLI command that opens a shell on the first running node of a group. Raises CliError if none runs."""
+    """The AWS CLI command that opens a shell on the first running node of a group.
+
+    :raises CliError: if no node of the group is Running.
+    """
     members = [node for node in nodes if node["InstanceGroupName"] == group]
     running = [node for node in members if node["InstanceStatus"]["Status"] == "Running"]
     if not running:
@@ -46,7 +49,15 @@ def command(cluster_arn: str, group: str, nodes: Sequence[Mapping[str, Any]], re
 
 
 def connect(target: Target, where: TargetName, *, cluster: str | None, group: str | None, only_print: bool) -> None:
-    """Open a shell on the controller (or on a node of `group`), or print the command. Raises CliError."""
+    """Open a shell on a node, or print the command.
+
+    :param target: the account of the cluster.
+    :param where: the same by name.
+    :param cluster: name or ARN; the deployed one unless given.
+    :param group: the instance group; the controller's unless given.
+    :param only_print: print the command, do not run it.
+    :raises CliError: if the cluster, the group or a running node is not found.
+    """
     description = target.client("sagemaker").describe_cluster(ClusterName=cluster or _deployed_cluster(target, where))
     chosen = group if group is not None else controller_group(description)
     groups = [*description.get("InstanceGroups", []), *description.get("RestrictedInstanceGroups", [])]
@@ -64,11 +75,11 @@ def connect(target: Target, where: TargetName, *, cluster: str | None, group: st
 
 
 def _enter(instance_id: str) -> NoReturn:
-    """Become a shell on a virtual node; what stands on standard input is run when that is no terminal."""
+    """Become a shell on a virtual node. Standard input is run as commands, unless it is a terminal."""
     nodes = {node["InstanceId"]: node for node in running_virtual_nodes()}
     if instance_id not in nodes:
         raise CliError(
-            "this embedded AWS boots no nodes, so there is none to open a shell on: start one that does "
+            "this embedded AWS boots no nodes, so there is no shell to open: start one with nodes "
             "(hyperpod local stop; hyperpod deploy --nodes), see the command with --print, or use a real cluster with --target aws"
         )
     command = [*nodes[instance_id]["Command"], *(IN_TERMINAL if sys.stdin.isatty() else ("bash", "-s"))]

@@ -1,17 +1,17 @@
-"""What every command prints with: tables that stay plain in a pipe, steps with their time, errors in one message."""
+"""Output of every command: plain lines in a pipe, steps with their time, errors as one message."""
 
 from __future__ import annotations
 
 import functools
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, ParamSpec
 
 import typer
 
-from hyperpod_constructs._printable import printable, printable_lines
+from hyperpod_constructs._support.printable import printable, printable_lines
 
 # A check or a plan printed as JSON needs no rich, and is faster without it.
 if TYPE_CHECKING:
@@ -22,11 +22,11 @@ _PIPE_WIDTH = 10_000
 
 
 class CliError(ValueError):
-    """A mistake of the user, or a step that failed: shown as one message without a traceback, exit code 1."""
+    """A mistake of the user or a failed step. It is shown as one message without a traceback; the exit code is 1."""
 
 
 def stdout() -> Console:
-    """The console of results: as wide as the terminal, and never folding a line in a pipe."""
+    """The console for results. It is as wide as the terminal, and does not fold lines in a pipe."""
     return _console(stderr=False)
 
 
@@ -40,28 +40,13 @@ def _console(*, stderr: bool) -> Console:
 
 
 def say(text: str = "", *, style: str | None = None) -> None:
-    """Print one line that is never folded, so that a copied command stays whole."""
+    """Print one line without folding it, so that a copied command stays whole."""
     stdout().print(printable(text), style=style, soft_wrap=True)
-
-
-def table(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print rows under their column names."""
-    from rich.box import SIMPLE_HEAD
-    from rich.table import Table
-
-    out = stdout()
-    box = SIMPLE_HEAD if out.is_terminal else None
-    drawn = Table(box=box, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for column in columns:
-        drawn.add_column(column, overflow="fold")
-    for row in rows:
-        drawn.add_row(*map(printable, row))
-    out.print(drawn)
 
 
 @contextmanager
 def step(title: str) -> Iterator[None]:
-    """Show that something runs, and how long it took."""
+    """Show the start of a step, and its seconds at the end."""
     started = time.monotonic()
     say(f"{title} …")
     yield
@@ -69,7 +54,7 @@ def step(title: str) -> Iterator[None]:
 
 
 def reported(command: Callable[_P, None]) -> Callable[_P, None]:
-    """Turn a user's mistake, a refusal of AWS and an interruption into one message and an exit code."""
+    """Turn a mistake of the user, a refusal of AWS or an interruption into one message and an exit code."""
 
     @functools.wraps(command)
     def guarded(*args: _P.args, **kwargs: _P.kwargs) -> None:
@@ -88,7 +73,7 @@ def reported(command: Callable[_P, None]) -> Callable[_P, None]:
 
 
 def is_aws_error(error: Exception) -> bool:
-    """Whether AWS refused something, or could not be asked."""
+    """Whether AWS refused a request or could not be reached."""
     botocore = sys.modules.get("botocore.exceptions")
     return botocore is not None and isinstance(error, (botocore.BotoCoreError, botocore.ClientError))
 

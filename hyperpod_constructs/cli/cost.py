@@ -1,28 +1,28 @@
-"""`hyperpod cost`: what templates cost by the hour and by the month, resource by resource."""
+"""`hyperpod cost`, and the cost of a deployment before it is confirmed and after it was destroyed."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from hyperpod_constructs.cli.console import say
 from hyperpod_constructs.cli.inputs import Format, progress, read_prices, usable_input
-from hyperpod_constructs.cli.tables import numbered_table, paragraph
+from hyperpod_constructs.cli.tables import paragraph, table
 
 if TYPE_CHECKING:
-    from hyperpod_constructs.cost import CostEstimate
+    from hyperpod_constructs.cost.estimate import CostEstimate
 
 _WITHOUT = "without traffic, requests and taxes"
 
 
 def cost(paths: Sequence[Path], *, form: Format, prices: Path | None) -> None:
-    """Print the cost of these templates and assemblies together; ends with exit code 2 if one cannot be read."""
-    from hyperpod_constructs.cost import model_cost
-    from hyperpod_constructs.rules.template.model import load
+    """Print the cost of these templates and assemblies together; exit code 2 if one cannot be read."""
+    from hyperpod_constructs.cost.estimate import model_cost
+    from hyperpod_constructs.templates.model import load
 
     with usable_input(), progress("reading"):
         estimate = model_cost(load(paths), read_prices(prices))
@@ -34,7 +34,7 @@ def cost(paths: Sequence[Path], *, form: Format, prices: Path | None) -> None:
 
 
 def as_json(estimate: CostEstimate) -> dict[str, object]:
-    """The estimate as plain data; a price that is not known is null."""
+    """The estimate as plain data; an unknown price is null."""
     return {
         "label": estimate.label,
         "usd_per_hour": round(estimate.usd_per_hour, 6),
@@ -63,12 +63,12 @@ def _print(estimate: CostEstimate) -> None:
         if row.usd_per_hour is not None
     ]
     rows.append(("total", "", f"{estimate.usd_per_hour:,.3f}", f"{estimate.usd_per_month:,.0f}"))
-    numbered_table(("resource", "what", "USD/hour", "USD/month"), rows, numbers=2)
+    table(("resource", "what", "USD/hour", "USD/month"), rows, numbers=2)
     say_unpriced(estimate.label, estimate.unpriced)
 
 
 def say_unpriced(label: str, unpriced: Sequence[str]) -> None:
-    """Print whose prices these are, and what has no known price."""
+    """Print the source of the prices, and the parts without a known price."""
     paragraph(f"prices: {label}; {_WITHOUT}", hanging="        ")
     if unpriced:
         say("price not known, so not in the sum (give it with --prices FILE):")
@@ -77,7 +77,22 @@ def say_unpriced(label: str, unpriced: Sequence[str]) -> None:
             say(f"  {what}{f' ({times} times)' if times > 1 else ''}")
 
 
+def say_hourly_cost(label: str, templates: Iterable[Mapping[str, Any]]) -> None:
+    """Print the hourly cost of these templates in three lines: the sum, the source of the prices, the unpriced parts."""
+    from hyperpod_constructs.cost.estimate import hourly_cost
+    from hyperpod_constructs.cost.prices import HOURS_PER_MONTH, LABEL
+
+    estimates = [hourly_cost(template) for template in templates]
+    total = sum(estimate.usd_per_hour for estimate in estimates)
+    month = total * HOURS_PER_MONTH
+    say(f"{label}  about {total:,.2f} USD an hour ({month:,.0f} USD a month), {_WITHOUT}")
+    say(f"{' ' * len(label)}  prices: {LABEL}")
+    unpriced = sorted({name for estimate in estimates for name in estimate.unpriced})
+    if unpriced:
+        say(f"{' ' * len(label)}  price not known, so not in the sum: {', '.join(unpriced)}")
+
+
 def _monthly(usd_per_hour: float) -> float:
-    from hyperpod_constructs.prices import HOURS_PER_MONTH
+    from hyperpod_constructs.cost.prices import HOURS_PER_MONTH
 
     return usd_per_hour * HOURS_PER_MONTH

@@ -1,4 +1,4 @@
-"""`hyperpod deploy`: synthesize, bootstrap the embedded AWS, run the real `cdk deploy`, and show what exists."""
+"""`hyperpod deploy`: synthesize, bootstrap the embedded AWS, run the real `cdk deploy`, and show the result."""
 
 from __future__ import annotations
 
@@ -9,15 +9,23 @@ import typer
 
 from hyperpod_constructs.cli.cdk import App, Assembly, bootstrap, run, synthesize
 from hyperpod_constructs.cli.console import CliError, say, step
-from hyperpod_constructs.cli.costs import say_hourly_cost
-from hyperpod_constructs.cli.defaults import with_local_defaults
+from hyperpod_constructs.cli.cost import say_hourly_cost
+from hyperpod_constructs.cli.local_defaults import with_local_defaults
 from hyperpod_constructs.cli.readback import show
 from hyperpod_constructs.cli.stacks import DeployedStack, deployed, first_failure, latest_event
 from hyperpod_constructs.cli.target import LOCAL_STATE, AwsAccount, Target, TargetName, embedded_aws
 
 
 def deploy(where: TargetName, app: App, *, yes: bool, auth: bool | None, nodes: bool | None) -> None:
-    """Deploy the app to the embedded AWS or the caller's account; raises CliError with the leaf cause of a failure."""
+    """Deploy the app.
+
+    :param where: the embedded AWS or the caller's account.
+    :param app: the app and its settings.
+    :param yes: do not ask before a deployment to the account.
+    :param auth: whether the embedded AWS evaluates IAM policies; as it runs when None.
+    :param nodes: whether it boots virtual nodes; as it runs when None.
+    :raises CliError: if the deployment fails, with the first cause.
+    """
     target: Target
     shell = None
     if where is TargetName.LOCAL:
@@ -57,8 +65,8 @@ def _missing_bootstrap(target: Target, assembly: Assembly) -> bool:
 def _refuse_without_bootstrap(target: Target, missing: bool) -> None:
     if missing:
         raise CliError(
-            f"account {target.account} is not bootstrapped for the CDK in {target.region}, and this command never does "
-            "that by itself, because it creates roles and a bucket: run this, then deploy again: "
+            f"account {target.account} is not bootstrapped for the CDK in {target.region}, and this command does not "
+            "bootstrap it, because that creates roles and a bucket: run this, then deploy again: "
             f"cdk bootstrap aws://{target.account}/{target.region}"
         )
 
@@ -82,7 +90,7 @@ def _deploy_stacks(target: Target, assembly: Assembly) -> None:
 def _cause(target: Target, marks: Mapping[str, str | None]) -> str:
     failures = {name: first_failure(target, name, mark) for name, mark in marks.items()}
     stacks = {name: deployed(target, name) for name in marks}
-    message = "the deployment failed, and no resource tells a cause: the message of the CDK CLI is above"
+    message = "the deployment failed, and no resource names a cause: see the message of the CDK CLI above"
     for name, failure in failures.items():
         if failure is not None:
             stack = stacks[name]
@@ -93,7 +101,7 @@ def _cause(target: Target, marks: Mapping[str, str | None]) -> str:
 
 
 def _way_out(stack: DeployedStack, target: Target) -> str:
-    """CDK has to delete a stack whose creation was rolled back, which its protection forbids."""
+    """The command that lets CDK delete a protected stack after its creation was rolled back."""
     if not stack.protected or stack.status != "ROLLBACK_COMPLETE":
         return ""
     return (

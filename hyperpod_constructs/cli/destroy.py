@@ -1,4 +1,4 @@
-"""`hyperpod destroy`: take a stack down, and say what stays and what that costs."""
+"""`hyperpod destroy`: take a stack down, then list what stays and its cost."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ import typer
 
 from hyperpod_constructs.cli.cdk import App, Assembly, SynthesizedStack, run, synthesize
 from hyperpod_constructs.cli.connect import CLUSTER_TYPE
-from hyperpod_constructs.cli.console import CliError, say, step, table
-from hyperpod_constructs.cli.costs import say_hourly_cost
-from hyperpod_constructs.cli.defaults import with_local_defaults
+from hyperpod_constructs.cli.console import CliError, say, step
+from hyperpod_constructs.cli.cost import say_hourly_cost
+from hyperpod_constructs.cli.local_defaults import with_local_defaults
 from hyperpod_constructs.cli.stacks import DeployedStack, Resource, deployed, first_failure, latest_event
+from hyperpod_constructs.cli.tables import table
 from hyperpod_constructs.cli.target import AwsAccount, Target, TargetName, running_embedded_aws
 
 NOTABLE = {
@@ -32,7 +33,14 @@ NOTABLE = {
 
 
 def destroy(where: TargetName, app: App, *, stack: str, yes: bool) -> None:
-    """Take down the stack of this id with those that need it, or all; raises CliError with the cause of a failure."""
+    """Take stacks down.
+
+    :param where: the embedded AWS or the caller's account.
+    :param app: the app and its settings.
+    :param stack: the id of a stack, which goes with the stacks that depend on it; or `all`.
+    :param yes: do not ask before stacks of the account go.
+    :raises CliError: if a stack is protected or cannot be deleted, with the cause.
+    """
     target: Target
     if where is TargetName.LOCAL:
         aws = running_embedded_aws()
@@ -59,7 +67,7 @@ def destroy(where: TargetName, app: App, *, stack: str, yes: bool) -> None:
 
 
 def _assembly(app: App, target: Target, where: TargetName) -> Assembly:
-    """What the last deployment synthesized; another app or context, or a fresh checkout, is synthesized anew."""
+    """The assembly of the last deployment. Without one, or for another app or context, the app is synthesized."""
     if app == App():
         try:
             return Assembly.read(where.assembly)
@@ -106,11 +114,11 @@ def _destroy_stacks(target: Target, assembly: Assembly, stack: str, going: Seque
         failure = first_failure(target, name, mark)
         if failure is not None:
             raise CliError(f"{name} is not destroyed. The cause: {failure}")
-    raise CliError("the stacks are not destroyed: the message of the CDK CLI is above")
+    raise CliError("the stacks are not destroyed: see the message of the CDK CLI above")
 
 
 def _node_logs(target: Target, going: Sequence[DeployedStack]) -> list[str]:
-    """The log groups that the service made for the clusters: in no stack, so they stay."""
+    """The log groups that the service made for the clusters. They belong to no stack, so they stay."""
     clusters = [entry.physical_id for stack in going for entry in stack.resources if entry.type == CLUSTER_TYPE]
     found: list[str] = []
     for arn in clusters:
@@ -137,7 +145,7 @@ def _say_what_stays(
     if len(others) > len(notable):
         say(f"and {len(others) - len(notable)} smaller ones in {', '.join(stack.name for stack in staying)}")
     if staying:
-        say("everything else goes with --stack all (make destroy STACK=all), except what is kept")
+        say("everything else goes with --stack all (make destroy STACK=all), except kept resources")
     if where is TargetName.AWS:
         say()
         left = [stack.template_of(stack.kept) for stack in going]

@@ -1,4 +1,4 @@
-"""What the commands on templates read: a mistake in it ends the command with exit code 2, in one message."""
+"""Input of the commands on templates. A mistake in it is one message; the exit code is 2."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from hyperpod_constructs._printable import printable
+from hyperpod_constructs._support.printable import printable
 from hyperpod_constructs.cli.console import CliError, is_aws_error
 
 if TYPE_CHECKING:
-    from hyperpod_constructs.prices import Prices
+    from hyperpod_constructs.cost.prices import Prices
 
 UNUSABLE = 2
 
 
 class Format(StrEnum):
-    """How a result is printed."""
+    """The format of a result."""
 
     TEXT = "text"
     JSON = "json"
@@ -29,9 +29,9 @@ class Format(StrEnum):
 
 @contextmanager
 def usable_input() -> Iterator[None]:
-    """Report what cannot be read, or makes no sense, and end the command with exit code 2; a mistake of the library too."""
-    from hyperpod_constructs.prices import PriceFileError
-    from hyperpod_constructs.rules.template.errors import TemplateError
+    """Report unusable input, and also a mistake of this library, and end the command with exit code 2."""
+    from hyperpod_constructs.cost.prices import PriceFileError
+    from hyperpod_constructs.templates.errors import TemplateError
 
     try:
         yield
@@ -54,7 +54,7 @@ def _unusable(message: str) -> typer.Exit:
 
 @contextmanager
 def progress(title: str) -> Iterator[None]:
-    """Show in a terminal that something runs; the result of the command goes elsewhere."""
+    """Show on the terminal's stderr that the command works; results go to stdout."""
     if not sys.stderr.isatty():
         yield
         return
@@ -65,7 +65,11 @@ def progress(title: str) -> Iterator[None]:
 
 
 def read_prices(path: Path | None) -> Prices:
-    """The user's prices, or those of the library. Raises PriceFileError."""
-    from hyperpod_constructs.prices import Prices
+    """The user's prices, or those of the library.
+
+    :param path: a JSON file; the library's prices when None.
+    :raises PriceFileError: if the file is no list of prices.
+    """
+    from hyperpod_constructs.cost.prices import Prices
 
     return Prices() if path is None else Prices.read(path)

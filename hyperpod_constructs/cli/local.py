@@ -19,7 +19,7 @@ from hyperpod_constructs.cli.target import (
 if TYPE_CHECKING:
     from hyperpod_constructs.local.server import LocalAws, Silent
 
-app = typer.Typer(no_args_is_help=True, help="The embedded AWS on this machine (127.0.0.1 only).")
+app = typer.Typer(no_args_is_help=True, help="Control the embedded AWS on this machine (127.0.0.1 only).")
 
 _SHOWN = ("AWS_", "CDK_DEFAULT_")
 _NOT_RUNNING = "the embedded AWS does not run"
@@ -33,7 +33,7 @@ def start(
         bool | None, typer.Option("--nodes/--no-nodes", envvar="NODES", help="Boot a virtual node for every instance, as root.")
     ] = None,
 ) -> None:
-    """Start it, or find the one that runs."""
+    """Start it, unless it runs."""
     aws = embedded_aws(auth=auth, nodes=nodes)
     say(f"the embedded AWS is at {aws.endpoint} (account {aws.account}, region {aws.region}, process {aws.pid})")
     say(f'its state and log are in {LOCAL_STATE}; to use it from this shell: eval "$(hyperpod local env)"')
@@ -42,7 +42,7 @@ def start(
 @app.command()
 @reported
 def status() -> None:
-    """Say whether it runs: exit code 0 if it answers, 1 if not."""
+    """Show whether it runs: exit code 0 if it answers, 1 if not."""
     aws = _answering(found_embedded_aws())
     if isinstance(aws, str):
         say(aws)
@@ -67,10 +67,10 @@ def env() -> None:
 @app.command()
 @reported
 def reset() -> None:
-    """Make it forget everything, the bootstrap stack too. It keeps running."""
+    """Delete everything in it, the bootstrap stack too. It keeps running."""
     found = found_embedded_aws()
     if found is None:
-        say(f"{_NOT_RUNNING}, so there is nothing to forget")
+        say(f"{_NOT_RUNNING}, so there is nothing to delete")
         return
     aws = _answering(found)
     if isinstance(aws, str):
@@ -82,17 +82,17 @@ def reset() -> None:
 @app.command()
 @reported
 def stop() -> None:
-    """Stop it, even if it does not answer, and undo what a crashed one left. Everything that was deployed to it is forgotten."""
+    """Stop it, even if it does not answer, and remove what a crashed one left. Every deployment to it is lost."""
     if found_embedded_aws() is None:
         say(_NOT_RUNNING)
     with step("stopping the embedded AWS"):
         undone = stop_embedded_aws()
     if undone:
-        say("undid the virtual nodes that a crashed one had left: their machines, networks and mounts")
+        say("removed the virtual nodes of a crashed one: machines, networks and mounts")
 
 
 def _answering(found: LocalAws | Silent | None) -> LocalAws | str:
-    """The embedded AWS, or what keeps it from being used."""
+    """The embedded AWS, or the reason why it cannot be used."""
     if found is None:
         return _NOT_RUNNING
     return (

@@ -1,4 +1,4 @@
-"""The entry point of `hyperpod`: options and their help. What a command does is in the module of its name."""
+"""The entry point of `hyperpod`: options and their help. Each command has a module of its name."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from hyperpod_constructs.cli.target import AwsAccount, Target, TargetName, runni
 app = typer.Typer(
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Check, plan, price and deploy SageMaker HyperPod clusters: on the embedded AWS of this machine, or in your account.",
+    help="Check, plan, price and deploy SageMaker HyperPod clusters, on the embedded AWS of this machine or in your account.",
 )
 app.add_typer(local.app, name="local")
 
-_Where = Annotated[TargetName, typer.Option("--target", help="The embedded AWS, or your account.")]
+_Where = Annotated[TargetName, typer.Option("--target", help="The embedded AWS or your account.")]
 _Yes = Annotated[bool, typer.Option("--yes", envvar="YES", help="Do not ask (with --target aws).")]
 _Context = Annotated[
     list[str] | None, typer.Option("--context", "-c", metavar="KEY=VALUE", help="A setting of the app; repeatable.")
 ]
-_App = Annotated[str | None, typer.Option("--app", help="The app's command, instead of the one in cdk.json.")]
-_Format = Annotated[Format, typer.Option("--format", help="For a person, or for a program.")]
+_App = Annotated[str | None, typer.Option("--app", help="Command of the app; the one in cdk.json unless given.")]
+_Format = Annotated[Format, typer.Option("--format", help="Text for a person, JSON for a program.")]
 _Prices = Annotated[Path | None, typer.Option("--prices", metavar="FILE", help="Your own prices, as JSON.")]
 
 
@@ -46,7 +46,7 @@ def deploy(
         typer.Option("--nodes/--no-nodes", envvar="NODES", help="Boot a virtual node for every instance (embedded AWS, as root)."),
     ] = None,
 ) -> None:
-    """Deploy the app with the real CDK CLI, then show what the service says exists."""
+    """Deploy the app with the real CDK CLI, then show the cluster, its nodes and its file systems."""
     from hyperpod_constructs.cli.deploy import deploy as run
 
     run(where, App(command, tuple(context or ())), yes=yes, auth=auth, nodes=nodes)
@@ -56,12 +56,12 @@ def deploy(
 @reported
 def destroy(
     where: _Where = TargetName.LOCAL,
-    stack: Annotated[str, typer.Option("--stack", help="Cluster (the data stays), another stack's id, or all.")] = "Cluster",
+    stack: Annotated[str, typer.Option("--stack", help="Id of the stack (with Cluster the data stays), or all.")] = "Cluster",
     yes: _Yes = False,
     context: _Context = None,
     command: _App = None,
 ) -> None:
-    """Take the cluster down, and list what stays and what that costs."""
+    """Take the cluster down, then list what stays and its cost."""
     from hyperpod_constructs.cli.destroy import destroy as run
 
     run(where, App(command, tuple(context or ())), stack=stack, yes=yes)
@@ -71,11 +71,11 @@ def destroy(
 @reported
 def connect(
     where: _Where = TargetName.LOCAL,
-    cluster: Annotated[str | None, typer.Option("--cluster", help="Name or ARN; else the deployed one.")] = None,
-    group: Annotated[str | None, typer.Option("--group", help="Instance group; else the controller's.")] = None,
-    only_print: Annotated[bool, typer.Option("--print", help="Print the command instead of running it.")] = False,
+    cluster: Annotated[str | None, typer.Option("--cluster", help="Name or ARN; the deployed one unless given.")] = None,
+    group: Annotated[str | None, typer.Option("--group", help="Instance group; the controller's unless given.")] = None,
+    only_print: Annotated[bool, typer.Option("--print", help="Print the command, do not run it.")] = False,
 ) -> None:
-    """Open a shell on the controller, whichever node that is now."""
+    """Open a shell on the current controller node."""
     from hyperpod_constructs.cli.connect import connect as run
 
     run(_existing(where), where, cluster=cluster, group=group, only_print=only_print)
@@ -88,13 +88,14 @@ def connect(
 )
 @reported
 def check(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Templates or assemblies (cdk.out), as one deployment.")],
+    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Templates or assemblies (cdk.out) of one deployment.")],
     form: Annotated[
-        FindingFormat, typer.Option("--format", help="For a person, a program, code scanning, or a GitHub workflow.")
+        FindingFormat,
+        typer.Option("--format", help="For a person, a program, code scanning or a GitHub workflow."),
     ] = FindingFormat.TEXT,
-    fail_on: Annotated[FailOn, typer.Option("--fail-on", help="The lowest level that fails.")] = FailOn.ERROR,
+    fail_on: Annotated[FailOn, typer.Option("--fail-on", help="Lowest level that makes the exit code 1.")] = FailOn.ERROR,
 ) -> None:
-    """Say what in templates will fail or hurt, before they are deployed."""
+    """Find mistakes in templates before they are deployed."""
     from hyperpod_constructs.cli.check import check as run
 
     run(paths, form=form, fail_on=fail_on)
@@ -109,24 +110,26 @@ def check(
 def plan(
     paths: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="OLD NEW", help="Templates or assemblies; with --deployed NEW, or nothing for the newest assembly."),
+        typer.Argument(
+            metavar="OLD NEW", help="Templates or assemblies. With --deployed only NEW; the newest assembly unless given."
+        ),
     ] = None,
     deployed: Annotated[
         list[str] | None,
-        typer.Option("--deployed", metavar="STACK", help="Compare with this stack as it is deployed; repeatable."),
+        typer.Option("--deployed", metavar="STACK", help="Compare with this deployed stack; repeatable."),
     ] = None,
     where: _Where = TargetName.LOCAL,
     form: _Format = Format.TEXT,
     prices: _Prices = None,
 ) -> None:
-    """Say what an update replaces, loses, interrupts and costs, before it is made."""
+    """List what an update replaces, loses, interrupts and costs, before you deploy it."""
     from hyperpod_constructs.cli.plan import plan as run
     from hyperpod_constructs.cli.plan import plan_deployed
 
     given = paths or []
     with usable_input():
         if deployed and len(given) > 1:
-            raise CliError(f"--deployed takes the place of OLD, so {given[0]} is one path too many: give NEW alone")
+            raise CliError(f"--deployed takes the place of OLD, so {given[0]} is one path too many: write NEW alone")
         if not deployed and len(given) != 2:
             raise CliError(f"a plan needs two paths, OLD and NEW, found {len(given)}; or --deployed STACK and NEW")
         target = _existing(where) if deployed else None
@@ -143,7 +146,7 @@ def cost(
     form: _Format = Format.TEXT,
     prices: _Prices = None,
 ) -> None:
-    """Say what templates cost by the hour and by the month, resource by resource."""
+    """List what templates cost by the hour and by the month, resource by resource."""
     from hyperpod_constructs.cli.cost import cost as run
 
     run(paths, form=form, prices=prices)
@@ -154,7 +157,7 @@ def _existing(where: TargetName) -> Target:
         return AwsAccount.of_caller()
     aws = running_embedded_aws()
     if aws is None:
-        raise CliError("the embedded AWS does not run, so there is no cluster in it: deploy one first (hyperpod deploy)")
+        raise CliError("the embedded AWS does not run, so it has no cluster: deploy one first (hyperpod deploy)")
     return aws
 
 

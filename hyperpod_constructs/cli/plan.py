@@ -1,6 +1,6 @@
-"""`hyperpod plan`: what an update does to what is deployed, and what that costs.
+"""`hyperpod plan`: the effects and the cost of an update.
 
-The exit code is for CI: 0 nothing dangerous, 2 unusable input, 3 replacement, 4 loss of data, 5 refused by the service.
+Exit codes for CI: 0 nothing dangerous, 2 unusable input, 3 replacement, 4 loss of data, 5 refused by the service.
 """
 
 from __future__ import annotations
@@ -14,26 +14,26 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from hyperpod_constructs._printable import printable
+from hyperpod_constructs._support.printable import printable
 from hyperpod_constructs.cli.console import CliError, say, stdout
 from hyperpod_constructs.cli.cost import say_unpriced
 from hyperpod_constructs.cli.inputs import Format, progress, read_prices, usable_input
-from hyperpod_constructs.cli.tables import Cell, differing, numbered_table, paragraph, shortened
+from hyperpod_constructs.cli.tables import Cell, differing, paragraph, shortened, table
 from hyperpod_constructs.cli.target import Target, TargetName
 
 if TYPE_CHECKING:
-    from hyperpod_constructs.cli.plan_cost import CostChange, ResourceCost
-    from hyperpod_constructs.rules.plan import Plan, PlanRow
-    from hyperpod_constructs.rules.template.model import Model
+    from hyperpod_constructs.cost.change import CostChange, ResourceCost
+    from hyperpod_constructs.plan.plan import Plan, PlanRow
+    from hyperpod_constructs.templates.model import Model
 
 _STYLES = {"refused": "bold red", "data loss": "bold red", "replace": "bold yellow", "rolling": "yellow"}
 _ASSEMBLY = Path("cdk.out")
 
 
 def plan(old: Path, new: Path, *, form: Format, prices: Path | None) -> None:
-    """Print the plan from one template or assembly to another; ends with the exit code of its worst effect."""
-    from hyperpod_constructs.rules.previous import previous_model
-    from hyperpod_constructs.rules.template.model import load
+    """Print the plan from one template or assembly to another; the exit code is that of the worst effect."""
+    from hyperpod_constructs.plan.previous import previous_model
+    from hyperpod_constructs.templates.model import load
 
     with usable_input(), progress("reading"):
         after = load([new])
@@ -44,12 +44,17 @@ def plan(old: Path, new: Path, *, form: Format, prices: Path | None) -> None:
 def plan_deployed(
     target: Target, where: TargetName, stacks: Sequence[str], new: Path | None, *, form: Format, prices: Path | None
 ) -> None:
-    """The same from what is deployed in an account, or in the embedded AWS, under these names.
+    """Print the plan from deployed stacks.
 
-    When `new` is not given, it is the newer of `cdk.out` and the assembly that `hyperpod deploy` wrote for the target; which it
-    is, and of when, is said.
+    :param target: the account of the stacks.
+    :param where: the same by name.
+    :param stacks: names of stacks.
+    :param new: the template or assembly; unless given, the newer of `cdk.out` and the assembly that `hyperpod deploy` wrote for the
+        target. Its path and time are then printed.
+    :param form: text or JSON.
+    :param prices: a file of prices; those of the library unless given.
     """
-    from hyperpod_constructs.cli.deployed import deployed_models
+    from hyperpod_constructs.cli.deployed_models import deployed_models
 
     with usable_input(), progress(f"reading {', '.join(stacks)}"):
         chosen = _assembly(where) if new is None else new
@@ -72,8 +77,8 @@ def _manifest(assembly: Path) -> Path:
 
 
 def _report(old: Model, new: Model, *, form: Format, prices: Path | None) -> None:
-    from hyperpod_constructs.cli.plan_cost import cost_change
-    from hyperpod_constructs.rules.plan import plan as compute
+    from hyperpod_constructs.cost.change import cost_change
+    from hyperpod_constructs.plan.plan import plan as compute
 
     with usable_input(), progress("comparing"):
         found = compute(old, new)
@@ -101,7 +106,7 @@ def _json(found: Plan, cost: CostChange) -> dict[str, object]:
 
 
 def _with_cost(rows: Iterable[PlanRow], cost: CostChange) -> list[tuple[PlanRow, ResourceCost | None]]:
-    """Each row, the first one of a resource with the change of its cost."""
+    """Each row; the first row of a resource with the change of its cost."""
     seen = set()
     result = []
     for row in rows:
@@ -128,12 +133,12 @@ def _print(found: Plan, cost: CostChange) -> None:
 
 
 def _is_made(row: PlanRow) -> bool:
-    """A new resource that nothing stands in the way of: there is no more to say of it."""
+    """Whether a row is a new resource without a problem."""
     return not row.property and row.old is None and row.effect.value == "no interruption"
 
 
 def _print_table(rows: Sequence[tuple[PlanRow, ResourceCost | None]]) -> None:
-    """In a pipe a line for each row, in a terminal the resource above what changes of it: both are long."""
+    """One line for each row in a pipe. In a terminal the resource has a line of its own, above its changes."""
     places = Counter((row.template, row.resource) for row, _ in rows)
     cells = [
         (row.effect.value, _name(row), row.property, _change(row), _cost(change, places[row.template, row.resource]))
@@ -141,13 +146,13 @@ def _print_table(rows: Sequence[tuple[PlanRow, ResourceCost | None]]) -> None:
     ]
     if stdout().is_terminal:
         stacked = [(effect, _stacked(name, property, change), cost) for effect, name, property, change, cost in cells]
-        numbered_table(("effect", "change", "USD/hour"), stacked, numbers=1, whole=1)
+        table(("effect", "change", "USD/hour"), stacked, numbers=1, whole=1)
     else:
-        numbered_table(("effect", "resource", "property", "change", "USD/hour"), cells, numbers=1)
+        table(("effect", "resource", "property", "change", "USD/hour"), cells, numbers=1)
 
 
 def _cost(change: ResourceCost | None, rows: int) -> str:
-    """What changes for the resource, which can have several rows."""
+    """The change of a resource's cost; a resource with several rows has one cost in all."""
     if change is None:
         return ""
     return f"{change} in all" if rows > 1 else str(change)
@@ -171,7 +176,7 @@ def _change(row: PlanRow) -> str:
 
 
 def _print_reasons(rows: Iterable[PlanRow]) -> None:
-    """Why, and what to do instead; once for all rows of which the same is said."""
+    """Reason and alternative; rows with equal texts share one paragraph."""
     groups: dict[tuple[str, str, str, str, str | None], list[PlanRow]] = {}
     for row in rows:
         if not _is_made(row):
@@ -193,7 +198,7 @@ def _print_cost(cost: CostChange) -> None:
         f"({cost.new - cost.old:+,.3f} an hour, {(cost.new - cost.old) * cost.hours_per_month:+,.0f} a month)"
     )
     if cost.kept:
-        say(f"      with {cost.kept:,.3f} USD an hour for what is kept out of the stack")
+        say(f"      with {cost.kept:,.3f} USD an hour for resources kept outside the stack")
     if cost.incomplete:
-        say("      without changes of what has no known price, marked ?")
+        say("      without changes of unknown price, marked ?")
     say_unpriced(cost.label, cost.unpriced)

@@ -1,4 +1,4 @@
-"""What exists after a deployment, as the services tell it: nothing here is taken from a template."""
+"""Clusters, nodes and file systems after a deployment, as the services describe them. Templates are not read."""
 
 from __future__ import annotations
 
@@ -7,20 +7,26 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from hyperpod_constructs.cli.connect import CLUSTER_TYPE, command, controller_group, nodes_of
-from hyperpod_constructs.cli.console import CliError, say, table
+from hyperpod_constructs.cli.console import CliError, say
 from hyperpod_constructs.cli.stacks import Resource
+from hyperpod_constructs.cli.tables import table
 from hyperpod_constructs.cli.target import Target
 from hyperpod_constructs.custom_resources.handlers.redaction import one_line
 
 FILE_SYSTEM_TYPE = "AWS::FSx::FileSystem"
 MAX_NODES = 64
 
-#: Of a message that a node or the service wrote.
 MESSAGE_CHARACTERS = 1000
+"""Limit for a message of a node or of the service."""
 
 
 def show(target: Target, resources: Sequence[Resource], *, shell: str | None = None) -> None:
-    """Print the clusters, their nodes, the file systems with their S3 links, and how to open a shell: with `shell`, if given."""
+    """Print clusters, nodes, file systems with their S3 links, and the command for a shell.
+
+    :param target: the account.
+    :param resources: the resources of the deployed stacks.
+    :param shell: the command for a shell; `aws ssm start-session` unless given.
+    """
     for resource in resources:
         if resource.type == CLUSTER_TYPE:
             _show_cluster(target, resource.physical_id, shell)
@@ -51,7 +57,7 @@ def _show_cluster(target: Target, name: str, shell: str | None) -> None:
 
 
 def _group_rows(cluster: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> Iterable[tuple[str, ...]]:
-    """One row per group, counted by what its nodes are and not by what the group aims at."""
+    """One row for each group, with the number of its Running nodes."""
     for group in [*cluster.get("InstanceGroups", []), *cluster.get("RestrictedInstanceGroups", [])]:
         name = group["InstanceGroupName"]
         running = sum(node["InstanceGroupName"] == name and node["InstanceStatus"]["Status"] == "Running" for node in nodes)

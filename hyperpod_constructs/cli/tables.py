@@ -1,4 +1,4 @@
-"""Tables whose last columns are numbers, and paragraphs: as wide as the terminal, and never folded in a pipe."""
+"""Tables and paragraphs: as wide as the terminal, and not folded in a pipe."""
 
 from __future__ import annotations
 
@@ -6,19 +6,23 @@ import json
 import textwrap
 from collections.abc import Sequence
 
-from hyperpod_constructs._printable import printable
+from hyperpod_constructs._support.printable import printable
 from hyperpod_constructs.cli.console import say, stdout
 
 _LONGEST_VALUE = 40
 
-
 Cell = str | tuple[str, ...]
-"""What stands in a table: a line, or some."""
+"""One line or several."""
 
 
-def numbered_table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, numbers: int, whole: int = 0) -> None:
-    """Print rows under their column names; the first `whole` and the last `numbers` columns keep their width, the latter end at
-    the right."""
+def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, numbers: int = 0, whole: int = 0) -> None:
+    """Print rows under the names of their columns.
+
+    :param columns: the names.
+    :param rows: one cell for each column.
+    :param numbers: the number of last columns that hold numbers: they are aligned to the right and not folded.
+    :param whole: the number of first columns that are not folded.
+    """
     from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
@@ -40,12 +44,12 @@ def _cell(cell: Cell) -> str:
 
 
 def paragraph(text: str, *, indent: str = "", hanging: str = "", style: str | None = None) -> None:
-    """Print text that wraps between words in a terminal: its first line after `indent`, the others after `hanging`."""
+    """Print text, wrapped between words in a terminal: the first line after `indent`, the others after `hanging`."""
     out = stdout()
     if not out.is_terminal:
         say(f"{indent}{text}", style=style)
         return
-    # A link that is folded by the terminal, and not by a line's end, can be opened.
+    # A link stays in one line, so that the terminal can open it.
     wrapper = textwrap.TextWrapper(
         out.width, initial_indent=indent, subsequent_indent=hanging, break_on_hyphens=False, break_long_words=False
     )
@@ -54,13 +58,13 @@ def paragraph(text: str, *, indent: str = "", hanging: str = "", style: str | No
 
 
 def shortened(value: object) -> str:
-    """A value in a few characters: text and numbers as they are, the rest as JSON, with an end that says it goes on."""
+    """A value in a few characters: a text as it is, any other value as JSON; `…` ends a value that was cut."""
     text = value if isinstance(value, str) else "-" if value is None else json.dumps(value)
     return text if len(text) <= _LONGEST_VALUE else f"{text[: _LONGEST_VALUE - 1]}…"
 
 
 def differing(old: object, new: object) -> tuple[object, object]:
-    """Two values without what is the same in both: in objects, and in lists of one length."""
+    """Two values without their equal parts: in objects, and in lists of the same length."""
     if isinstance(old, dict) and isinstance(new, dict):
         pairs = {key: differing(old.get(key), new.get(key)) for key in {**old, **new} if old.get(key) != new.get(key)}
         return (

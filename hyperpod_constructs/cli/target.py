@@ -1,4 +1,4 @@
-"""Where a command works: the embedded AWS on this machine, or the caller's account. Both look the same to the rest."""
+"""The place where a command works: the embedded AWS on this machine or the caller's account, behind one interface."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ LOCAL_STATE = Path("build/local")
 
 
 class TargetName(StrEnum):
-    """The two targets by the name that the command line gives them."""
+    """The targets, by their names on the command line."""
 
     LOCAL = "local"
     AWS = "aws"
 
     @property
     def assembly(self) -> Path:
-        """Where the app is synthesized for this target, and what `destroy` and `connect` read later."""
+        """The directory of this target's assembly. `deploy` writes it; `destroy` and `connect` read it."""
         return Path("build") / self.value / "cdk.out"
 
 
 class Target(Protocol):
-    """An account in a region: clients for it, and an environment in which a child process reaches it alone."""
+    """An account in a region, with clients, and with an environment for child processes."""
 
     @property
     def account(self) -> str:
@@ -54,17 +54,19 @@ class Target(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AwsAccount:
-    """The account of the caller's own credentials. An AWS_ENDPOINT_URL in the environment is kept as it is."""
+    """The account of the caller's credentials. AWS_ENDPOINT_URL in the environment stays in effect."""
 
     account: str
     region: str
 
     @classmethod
     def of_caller(cls, environment: Mapping[str, str] | None = None) -> AwsAccount:
-        """Ask STS who calls.
+        """The account that STS names.
 
-        The region is AWS_REGION, else AWS_DEFAULT_REGION, else the profile's. Raises CliError without one or without
-        credentials.
+        The region is AWS_REGION, else AWS_DEFAULT_REGION, else the profile's.
+
+        :param environment: the variables; those of this process unless given.
+        :raises CliError: without a region or without credentials.
         """
         import boto3
         from botocore.exceptions import NoCredentialsError, ProfileNotFound
@@ -92,16 +94,16 @@ class AwsAccount:
         return boto3.session.Session().client(service, region_name=self.region)  # type: ignore[call-overload]
 
     def environment(self) -> dict[str, str]:
-        """The caller's environment, with the region that the commands here use."""
+        """The caller's environment, with this region."""
         return {**os.environ, "AWS_REGION": self.region, "AWS_DEFAULT_REGION": self.region}
 
 
 def embedded_aws(*, auth: bool | None = None, nodes: bool | None = None) -> LocalAws:
-    """The embedded AWS of this directory; started if it does not run.
+    """The embedded AWS of this directory; started unless it runs.
 
-    `auth` says whether it evaluates IAM policies, `nodes` whether it boots a virtual node for every instance; None takes the one
-    that runs as it is, and starts one without. Raises
-    CliError if it does not start, if another kind runs, or if the extra `local` is not installed.
+    :param auth: whether it evaluates IAM policies; None takes the running one as it is, and starts one without.
+    :param nodes: whether it boots a virtual node for every instance; None as for `auth`.
+    :raises CliError: if it does not start, if it runs with other options, or if the extra `local` is not installed.
     """
     server = _server()
     running = running_embedded_aws()
@@ -121,7 +123,10 @@ def embedded_aws(*, auth: bool | None = None, nodes: bool | None = None) -> Loca
 
 
 def running_embedded_aws() -> LocalAws | None:
-    """The embedded AWS of this directory, or None if it does not run. Raises CliError for another user's."""
+    """The embedded AWS of this directory, or None if it does not run.
+
+    :raises CliError: if it belongs to another user.
+    """
     server = _server()
     try:
         aws: LocalAws | None = server.running(LOCAL_STATE)
@@ -131,9 +136,9 @@ def running_embedded_aws() -> LocalAws | None:
 
 
 def found_embedded_aws() -> LocalAws | Silent | None:
-    """What runs in this directory: an embedded AWS that answers, one that does not answer yet, or none.
+    """The embedded AWS of this directory, also if it does not answer yet; None if it does not run.
 
-    Raises CliError for another user's.
+    :raises CliError: if it belongs to another user.
     """
     server = _server()
     try:
@@ -144,16 +149,18 @@ def found_embedded_aws() -> LocalAws | Silent | None:
 
 
 def running_virtual_nodes() -> list[dict[str, Any]]:
-    """The virtual nodes of the embedded AWS of this directory; none if it boots none, or does not run."""
+    """The virtual nodes of the embedded AWS of this directory. The list is empty if it does not run or boots no nodes."""
     aws = running_embedded_aws()
     nodes: list[dict[str, Any]] = [] if aws is None else _server().virtual_nodes(aws)
     return nodes
 
 
 def stop_embedded_aws() -> int:
-    """Stop the embedded AWS of this directory; one that does not run is a success.
+    """Stop the embedded AWS of this directory, and return the number of removed rigs of virtual nodes that a crashed one left.
 
-    Answers how many rigs of virtual nodes were undone that a crashed one had left. Raises CliError if it lives on.
+    It is no error if it does not run.
+
+    :raises CliError: if it cannot be stopped.
     """
     server = _server()
     try:
@@ -164,7 +171,7 @@ def stop_embedded_aws() -> int:
 
 
 def reset_embedded_aws(aws: LocalAws) -> None:
-    """Make the embedded AWS forget everything that was deployed to it."""
+    """Delete every deployment in the embedded AWS."""
     _server().reset(aws)
 
 

@@ -1,1 +1,1 @@
-"""What CloudFormation has no resource type for: one module per gap, its Lambda code in `handlers/`."""
+"""Custom resources, for gaps in CloudFormation's resource types: one module per gap, its Lambda code in `handlers/`."""

@@ -13,16 +13,20 @@ from aws_cdk import aws_logs as logs
 from aws_cdk import custom_resources as cr
 from constructs import Construct
 
-#: CloudFormation's limit for the answer of a custom resource
-#: (https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-cloudformation-customresource.html).
+from hyperpod_constructs._support.tokens import is_token
+
+#: CloudFormation's limit for the answer of a custom resource.
+#: Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-cloudformation-customresource.html
 LONGEST = Duration.hours(1)
 
-#: The handlers answer three minutes before their time is over; less than this leaves nothing to wait in.
-SHORTEST = Duration.minutes(5)
+#: The handlers answer three minutes before their time is over; a shorter time leaves nothing for the wait.
+_SHORTEST_SECONDS = 300
+_LONGEST_SECONDS = 3600
 
 _QUERY_INTERVAL = Duration.seconds(10)
+_RUNTIME, _ARCHITECTURE = lambda_.Runtime.PYTHON_3_14, lambda_.Architecture.X86_64
 
-# Only `handlers/` goes to Lambda, as the package `handlers`: its modules import each other relatively here and there.
+# Only `handlers/` goes to Lambda, as the package `handlers`. Its modules import each other relatively, so they work in both places.
 _ASSET = str(Path(__file__).parent)
 _LEFT_OUT = ["*", "!handlers", "!handlers/**", "**/__pycache__", "**/*.pyc"]
 
@@ -30,19 +34,19 @@ _LEFT_OUT = ["*", "!handlers", "!handlers/**", "**/__pycache__", "**/*.pyc"]
 class HandlerProvider(Construct):
     """The CDK's Provider framework around two entry points, `on_event` and `is_complete`, of one module in `handlers/`.
 
-    Made by `of`. The functions run on x86-64, which every region and partition has, and may write to one log group,
-    whose entries are kept for a month and which is removed with the stack. What the handlers may do beyond that comes
-    with each resource, see `add_resource`.
+    Made by `of`. The functions run on x86-64, which exists in every region and partition. They may write to one log group. It keeps
+    entries for a month and is removed with the stack. Each resource brings its further permissions, see `add_resource`.
     """
 
     def __init__(self, scope: Construct, id: str, *, module: str, waits: bool = True) -> None:
         """Make the functions for `handlers/<module>.py`.
 
         :param module: name of the module, for example "readiness_gate".
-        :param waits: whether an operation goes on after `on_event` returned; without, the module needs no `is_complete`.
+        :param waits: whether an operation goes on after `on_event`; yes unless given. If not, the module needs no `is_complete`.
         """
         super().__init__(scope, id)
         self.log_group = logs.LogGroup(self, "Logs", retention=logs.RetentionDays.ONE_MONTH, removal_policy=RemovalPolicy.DESTROY)
+        self._assumed_by = iam.ServicePrincipal("lambda.amazonaws.com")
         #: The role of both handlers; each resource attaches a policy of its own to it.
         self.role = self._role("Role")
         self._provider = cr.Provider(
@@ -61,9 +65,11 @@ class HandlerProvider(Construct):
 
     @classmethod
     def of(cls, scope: Construct, id: str, *, module: str, waits: bool = True) -> HandlerProvider:
-        """The provider with this id in the stack of `scope`; made when the first resource of the stack asks for it.
+        """The provider with this id in the stack of `scope`; the first resource of the stack makes it.
 
-        It is a child of the stack, so that its logical ids are the same whichever resource comes first.
+        It is a child of the stack, so its logical ids do not depend on the first resource.
+
+        :raises ValueError: for a child of the stack with this id and another type.
         """
         stack = Stack.of(scope)
         existing = stack.node.try_find_child(id)
@@ -85,17 +91,17 @@ class HandlerProvider(Construct):
         statements: Sequence[iam.PolicyStatement],
         timeout: Duration,
     ) -> CustomResource:
-        """Make a custom resource, `Resource` in `scope`, and the policy that it needs, `Policy` in `scope`.
+        """Make a custom resource, `Resource` in `scope`, and its policy, `Policy` in `scope`.
 
-        The policy belongs to the resource and not to the shared role, so that no resource waits for what another needs.
+        The policy belongs to the resource and not to the shared role, so that no resource waits for another's permissions.
 
         :param resource_type: its type in the template, `Custom::...`.
-        :param properties: what the handler parses; may hold tokens and lazy values.
-        :param statements: what the handler may do for this resource, by ARN.
-        :param timeout: of one create or update, 5 minutes to 1 hour; the handler answers three minutes before.
-        :raises ValueError: when the timeout is out of these limits.
+        :param properties: the handler's properties; may hold tokens and lazy values.
+        :param statements: the handler's permissions for this resource, by ARN.
+        :param timeout: time for one create or update, 5 minutes to 1 hour; the handler answers three minutes earlier.
+        :raises ValueError: for a timeout out of these limits.
         """
-        _check_timeout(scope, timeout)
+        seconds = _checked_seconds(scope, timeout)
         policy = iam.Policy(scope, "Policy", statements=list(statements), roles=[self.role])
         resource = CustomResource(
             scope,
@@ -103,7 +109,7 @@ class HandlerProvider(Construct):
             service_token=self._provider.service_token,
             resource_type=resource_type,
             service_timeout=timeout,
-            properties={**properties, "TimeoutSeconds": timeout.to_seconds()},
+            properties={**properties, "TimeoutSeconds": seconds},
         )
         resource.node.add_dependency(policy)
         return resource
@@ -114,8 +120,8 @@ class HandlerProvider(Construct):
             id,
             code=lambda_.Code.from_asset(_ASSET, exclude=_LEFT_OUT, ignore_mode=IgnoreMode.DOCKER),
             handler=handler,
-            runtime=lambda_.Runtime.PYTHON_3_14,
-            architecture=lambda_.Architecture.X86_64,
+            runtime=_RUNTIME,
+            architecture=_ARCHITECTURE,
             memory_size=256,
             timeout=timeout,
             role=self.role,
@@ -123,17 +129,16 @@ class HandlerProvider(Construct):
         )
 
     def _role(self, id: str) -> iam.Role:
-        role = iam.Role(self, id, assumed_by=iam.ServicePrincipal("lambda.amazonaws.com"))
+        role = iam.Role(self, id, assumed_by=self._assumed_by)
         self.log_group.grant_write(role)
         return role
 
 
-def _check_timeout(scope: Construct, timeout: Duration) -> None:
-    if timeout.is_unresolved():
-        return
+def _checked_seconds(scope: Construct, timeout: Duration) -> float:
     seconds = timeout.to_seconds()
-    if not SHORTEST.to_seconds() <= seconds <= LONGEST.to_seconds():
+    if not is_token(seconds) and not _SHORTEST_SECONDS <= seconds <= _LONGEST_SECONDS:
         raise ValueError(
             f"{scope.node.path}: timeout is {seconds:g} seconds; allowed: 300 to 3600, because CloudFormation waits "
             "for a custom resource for an hour at most; write Duration.hours(1)"
         )
+    return seconds

@@ -1,35 +1,24 @@
-"""Waits in a deployment until the nodes that a cluster cannot work without are Running."""
+"""Waits in a deployment until the necessary nodes of a cluster are Running."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-import jsii
-from aws_cdk import (
-    Annotations,
-    ArnFormat,
-    Aspects,
-    CustomResource,
-    Duration,
-    Fn,
-    IAspect,
-    IStableAnyProducer,
-    Lazy,
-    Stack,
-)
+from aws_cdk import ArnFormat, CustomResource, Duration, Fn, Stack
 from aws_cdk import aws_iam as iam
-from constructs import Construct, IConstruct
+from constructs import Construct
 
-from hyperpod_constructs._arguments import checked
-from hyperpod_constructs._tokens import is_unknown
+from hyperpod_constructs._support.arguments import checked
+from hyperpod_constructs._support.deferred import check_at_synthesis, deferred_value
+from hyperpod_constructs._support.tokens import is_unknown
 from hyperpod_constructs.custom_resources.provider import LONGEST, HandlerProvider
 
 _ALWAYS = ("Controller", "Login")
 
 
 class GatedGroup(Protocol):
-    """What the gate reads of an instance group."""
+    """An instance group, as the gate reads it."""
 
     @property
     def name(self) -> str:
@@ -38,17 +27,17 @@ class GatedGroup(Protocol):
 
     @property
     def node_type(self) -> str | None:
-        """Controller, Login, Compute, or None where the cluster has no Slurm."""
+        """Controller, Login or Compute; `None` in a cluster without Slurm."""
         ...
 
     @property
     def count(self) -> int:
-        """How many nodes are wanted."""
+        """The wanted number of nodes."""
         ...
 
 
 class GatedCluster(Protocol):
-    """What the gate reads of a cluster. Groups that are added after the gate was made count too."""
+    """A cluster, as the gate reads it. Groups that are added after the gate count too."""
 
     @property
     def cluster_name(self) -> str | None:
@@ -69,18 +58,17 @@ class GatedCluster(Protocol):
 class ReadinessGate(Construct):
     """Complete when enough nodes of a cluster are Running; the cluster itself is complete before its nodes are.
 
-    It waits for every node of the controller and login groups, and for workers only as far as `min_running` says.
+    It waits for every node of the controller and login groups, and for the workers in `min_running`.
 
-    At creation it fails with the cause that the service gives (events, the failed node, the end of its lifecycle log),
-    and CloudFormation rolls the stack back. It fails before its time is over only when waiting cannot help: the cluster
-    failed, or a node of a group failed and for 15 minutes the service has neither another node on its way nor any news
-    of the group. One failed node is no reason, because the service may replace it.
+    A creation fails with the service's cause (events, the failed node, the end of its lifecycle log), and CloudFormation rolls the
+    stack back. It fails early only if waiting cannot help: the cluster failed; or a node of a group failed, and for 15 minutes the
+    service had neither another node on its way nor any news of the group. One failed node is not enough, because the service may
+    replace it.
 
-    At update it never fails (a gate that an update adds is a creation), because a rollback would take nodes away: what is missing
-    stands in `ready`, `message` and
-    the log. Deletion does nothing.
+    An update never fails, because a rollback would take nodes away: `ready`, `message` and the log tell of missing nodes. (A gate
+    that an update adds is a creation.) A deletion does nothing.
 
-    A change of what it waits for or of any group's count makes the next deployment look again.
+    A change of `min_running` or of any group's count makes the next deployment look again.
     """
 
     @checked
@@ -95,12 +83,10 @@ class ReadinessGate(Construct):
     ) -> None:
         """Make a gate behind a cluster.
 
-        :param cluster: whose nodes to wait for.
-        :param min_running: nodes that must be Running, by name of the group; wins over the default of the group, which
-            is all nodes of controller and login groups and none of the others. A name that the cluster does not have,
-            or more nodes than the group wants, is an error of the synthesis.
-        :param timeout: time for one deployment, 5 minutes to 1 hour; 1 hour unless given. The answer comes three
-            minutes earlier.
+        :param cluster: the cluster of the awaited nodes.
+        :param min_running: number of nodes that must be Running, by name of the group. By default all nodes of controller and login
+            groups, and no others. An unknown name, or more nodes than the group's count, is an error at synthesis.
+        :param timeout: time for one deployment, 5 minutes to 1 hour; 1 hour unless given. The answer comes three minutes earlier.
         :raises ValueError: for a timeout out of these limits or a negative `min_running`.
         """
         super().__init__(scope, id)
@@ -114,32 +100,32 @@ class ReadinessGate(Construct):
             resource_type="Custom::HyperPodReadinessGate",
             properties={
                 "ClusterArn": cluster.cluster_arn,
-                "Groups": Lazy.any(_Groups(self)),
+                "Groups": deferred_value(self._render_groups),
             },
             statements=self._statements(),
             timeout=LONGEST if timeout is None else timeout,
         )
-        Aspects.of(self.resource).add(_Check(self))
+        check_at_synthesis(self, self._mistakes, resource=self.resource)
 
     @property
     def ready(self) -> str:
-        """Whether every awaited node was Running when the gate last looked: "true" or "false"."""
+        """Whether every awaited node was Running at the gate's last look: "true" or "false"."""
         return self.resource.get_att_string("Ready")
 
     @property
     def message(self) -> str:
-        """What is Running and what is missing, and why."""
+        """The running and the missing nodes, with the cause."""
         return self.resource.get_att_string("Message")
 
-    def render(self) -> list[dict[str, Any]]:
-        """The property `Groups`, by name: each group's count and how many of its nodes must be Running."""
+    def _render_groups(self) -> list[dict[str, Any]]:
+        """The property `Groups`, sorted by name: each group's count, and the number of its nodes that must be Running."""
         return [
             {"Name": group.name, "Minimum": self._minimum(group), "Count": group.count}
             for group in sorted(self._cluster.instance_groups, key=lambda group: group.name)
         ]
 
-    def findings(self) -> list[str]:
-        """What is wrong with `min_running`, now that the cluster's groups are known."""
+    def _mistakes(self) -> list[str]:
+        """Mistakes in `min_running`, now that the cluster's groups are known."""
         counts = {group.name: group.count for group in self._cluster.instance_groups}
         if any(is_unknown(name) for name in counts):
             return []
@@ -150,7 +136,7 @@ class ReadinessGate(Construct):
             if name not in counts:
                 found.append(
                     f"min_running names the group {name!r}; the cluster has "
-                    f"{', '.join(map(repr, counts)) or 'no groups'}; write the name of one of them"
+                    f"{', '.join(map(repr, counts)) or 'no groups'}; write one of these names"
                 )
             elif not _unknown(minimum, counts[name]) and minimum > counts[name]:
                 found.append(
@@ -196,28 +182,6 @@ class ReadinessGate(Construct):
                 ],
             ),
         ]
-
-
-@jsii.implements(IStableAnyProducer)
-class _Groups:
-    def __init__(self, gate: ReadinessGate) -> None:
-        self._gate = gate
-
-    def produce(self) -> Any:
-        return self._gate.render()
-
-
-@jsii.implements(IAspect)
-class _Check:
-    """Reports findings as errors of the synthesis: an exception here would reach the user as a stack trace of jsii."""
-
-    def __init__(self, gate: ReadinessGate) -> None:
-        self._gate = gate
-
-    def visit(self, node: IConstruct) -> None:
-        if node is self._gate.resource:
-            for finding in self._gate.findings():
-                Annotations.of(self._gate).add_error(finding)
 
 
 def _unknown(*numbers: Any) -> bool:

@@ -1,4 +1,4 @@
-"""Uploads a directory of lifecycle scripts under a prefix that is known only at deployment."""
+"""Uploads a directory of lifecycle scripts under a prefix with deploy-time values."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from constructs import Construct
 
 from hyperpod_constructs.custom_resources.provider import HandlerProvider
 
-#: Rendered beside the scripts.
+#: The file that the library renders beside the scripts.
 CONFIGURATION_FILE = "config.json"
 
-#: Endings of names that are left out of the upload, wherever they stand in a path.
+#: The upload leaves out names with these endings, anywhere in a path.
 EXCLUDED = ("__pycache__", ".pyc", ".mypy_cache", ".ruff_cache", ".pytest_cache")
 
 
 class ScriptsUpload(Construct):
-    """The scripts and `config.json` under a prefix of a bucket; complete when they are there.
+    """The scripts and `config.json` under a prefix of a bucket; complete once they are there.
 
-    aws_s3_deployment.BucketDeployment is not used: it renders deploy-time content when it is made, while groups can be added to a
-    cluster later; it writes the prefix into a tag of the bucket, so that a changed script would change the bucket's stack; and it
-    brings the AWS CLI as a layer for a few small files.
+    `aws_s3_deployment.BucketDeployment` does not fit. It renders deploy-time content in its constructor, before later groups of the
+    cluster. It writes the prefix into a tag of the bucket, so that a changed script would change the bucket's stack. It brings the
+    AWS CLI as a layer for a few small files.
 
-    A change of prefix or content writes a new set beside the old one, which a rollback still names. Everything below `root` goes
-    when the resource goes: the cluster, which awaits it, is gone by then.
+    A change of prefix or content writes a new set beside the old one, for a rollback. The deletion of the resource deletes
+    everything below `root`; the cluster awaits the resource, so it is deleted before.
     """
 
     def __init__(
@@ -42,9 +42,10 @@ class ScriptsUpload(Construct):
         configuration: str,
     ) -> None:
         """
-        :param directory: what to upload, without compiled Python.
-        :param bucket: where to.
-        :param root: the first part of `prefix`, this upload's alone; it writes and deletes below it only. A change **replaces** it.
+        :param directory: the scripts; compiled Python is left out.
+        :param bucket: the target.
+        :param root: the first part of `prefix`, for this upload alone. It writes and deletes only below it. A change **replaces**
+            the resource.
         :param prefix: the whole prefix; may hold tokens.
         :param configuration: the text of `config.json`; may hold tokens.
         """

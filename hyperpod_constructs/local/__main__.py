@@ -72,7 +72,7 @@ def _into_background() -> Callable[[int], None]:
 
 
 def _log_to(path: Path) -> None:
-    """Let this process and its children write to a file from now on. Nobody else does: the directory is held."""
+    """Send the output of this process and its children to a file. The directory is held, so no other process writes it."""
     with private.open_file(path) as log:
         os.dup2(log.fileno(), 1)
         os.dup2(log.fileno(), 2)
@@ -125,12 +125,12 @@ async def _serve(options: argparse.Namespace, listener: socket.socket, port: int
     from hypercorn.asyncio import serve
     from hypercorn.config import Config
 
-    from hyperpod_constructs.local import mount
+    from hyperpod_constructs.local import application
 
-    aws = mount.with_credentials(
+    aws = application.with_credentials(
         LocalAws(f"http://{HOST}:{port}", options.account, options.region, os.getpid(), options.auth, options.nodes)
     )
-    app = mount.application(aws, options.models, options.directory)
+    app = application.application(aws, options.models, options.directory)
     config = Config()
     config.bind = [f"fd://{listener.detach()}"]
     config.keep_alive_timeout = 75
@@ -146,7 +146,7 @@ async def _serve(options: argparse.Namespace, listener: socket.socket, port: int
     if server.done():
         return server.result()
     if aws.auth:
-        await asyncio.to_thread(mount.make_administrator, aws)
+        await asyncio.to_thread(application.make_administrator, aws)
     write_state(options.directory, aws)
     await server
     await asyncio.to_thread(app.stop)

@@ -1,4 +1,4 @@
-"""Who may talk to the embedded AWS: whoever signs with a key that it knows, from a program on this machine. No web page does.
+"""Access to the embedded AWS: only programs on this machine that sign with a known key; never a web page.
 
 The guard stands in front of everything, the emulator's own paths and ministack's too, so what is not allowed here is refused.
 """
@@ -22,7 +22,7 @@ App = Callable[[Scope, Receive, Send], Awaitable[None]]
 Response = tuple[int, dict[str, str], bytes]
 
 DRAINED = 1 << 20
-"""Bytes that are read of a refused request's body, so that its sender gets to read the answer."""
+"""Bytes read from a refused request's body, so that its sender reaches the answer."""
 
 UNPROVEN = 70_167_211
 """Bytes of a body that are kept before its sender is known; AWS takes no larger one where the body's hash is signed (Lambda)."""
@@ -31,10 +31,13 @@ _ACCOUNT = re.compile(r"[0-9]{12}")
 
 
 class Behind(Protocol):
-    """What the guard asks of what it guards."""
+    """The guard's questions to the application behind it."""
 
     def credential(self, key_id: str) -> Credential | None:
-        """What belongs to a key that IAM or STS gave out. Raises Refused for one that is no longer valid."""
+        """What belongs to a key that IAM or STS gave out.
+
+        :raises Refused: for one that is no longer valid.
+        """
         ...
 
     def claimed_key(self, received: Received) -> str:
@@ -161,7 +164,10 @@ class _Incoming:
         self._read: list[bytes] = []
 
     async def read(self, limit: int | None) -> bytes:
-        """The whole body. Raises Refused if it is longer than the limit, or if its sender has hung up."""
+        """The whole body.
+
+        :raises Refused: if it is longer than the limit, or if its sender has hung up.
+        """
         parts, size = list[bytes](), 0
         async for part in self._parts():
             size += len(part)
@@ -176,7 +182,7 @@ class _Incoming:
         return self._read[0]
 
     async def drain(self) -> None:
-        """Read what its sender is still sending, up to a limit, and keep nothing."""
+        """Read the rest of the body up to a limit, and discard it."""
         left = DRAINED
         async for part in self._parts():
             left -= len(part)

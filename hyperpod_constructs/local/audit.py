@@ -1,7 +1,7 @@
-"""The property audit: a property of a template that no handler read was not honoured, and must fail the deploy by name.
+"""The property audit: an unread property of a template is not honoured, and fails the deployment by name.
 
-Handlers get their properties in containers that record what is read. A container that was read key by key answers for every key;
-one that was taken without looking inside was passed on as a whole, and is the receiver's to judge.
+Handlers get their properties in containers that record every read. A container that was read key by key answers for every key.
+A container that was passed on as a whole is for its receiver to judge.
 """
 
 from __future__ import annotations
@@ -10,9 +10,7 @@ import copy
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from hyperpod_constructs.local.audit_exceptions import EXCEPTIONS
-
-_MISSING = object()
+from hyperpod_constructs.local.changes import changed
 
 
 class UnreadPropertyError(ValueError):
@@ -73,7 +71,7 @@ class RecordingDict(dict[str, Any]):
         return dict, (dict(super().items()),)
 
     def unread(self) -> Iterator[str]:
-        """The dotted paths of the keys that nobody read."""
+        """The dotted paths of the unread keys."""
         for key, value in super().items():
             if key not in self.read:
                 yield key
@@ -116,28 +114,12 @@ def _unread_inside(value: Any) -> Iterator[str]:
 
 
 def complain(type_name: str, logical_id: str, paths: list[str]) -> None:
-    """Raise UnreadPropertyError if any of these paths is not excepted."""
-    found = sorted({path for path in paths if not excepted(type_name, path)})
-    if found:
+    """Raise UnreadPropertyError if there is any such path."""
+    if paths:
         raise UnreadPropertyError(
-            f"the embedded aws does not honour {', '.join(found)} of {logical_id} ({type_name}): no handler reads it;"
+            f"the embedded aws does not honour {', '.join(sorted(set(paths)))} of {logical_id} ({type_name}): no handler reads it;"
             f" leave it out of what is deployed locally, or teach the handler of {type_name} to honour it"
         )
-
-
-def excepted(type_name: str, path: str) -> bool:
-    """Whether a reviewed exception covers the property, or a property that it is inside of."""
-    parts = path.split(".")
-    return any((type_name, ".".join(parts[:end])) in EXCEPTIONS for end in range(1, len(parts) + 1))
-
-
-def changed(old: Any, new: Any, path: str) -> bool:
-    """Whether a dotted path differs between two sets of properties; a path through a list counts as the list."""
-    for part in path.split("."):
-        if not isinstance(old, dict) or not isinstance(new, dict):
-            break
-        old, new = dict.get(old, part, _MISSING), dict.get(new, part, _MISSING)
-    return bool(old != new)
 
 
 def audited(type_name: str, handler: Mapping[str, Any], during_update: Callable[[], bool]) -> dict[str, Any]:
@@ -166,7 +148,7 @@ def audited(type_name: str, handler: Mapping[str, Any], during_update: Callable[
         recorder = RecordingDict(new)
         updated = change(physical_id, plain(old), recorder, stack, *arguments)
         removed = [key for key in old if key not in new and key not in recorder.read]
-        unread = [path for path in recorder.unread() if changed(old, new, path)]
+        unread = [path for path in recorder.unread() if changed(old, new, path.split("."))]
         try:
             complain(type_name, logical_id or physical_id, removed + unread)
         except UnreadPropertyError:

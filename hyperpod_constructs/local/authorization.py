@@ -9,8 +9,8 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from hyperpod_constructs.local.aws_service import Caller
 from hyperpod_constructs.local.clients import partition
-from hyperpod_constructs.local.service import Caller
 
 Parameters = Mapping[str, Any]
 
@@ -22,7 +22,7 @@ class ResourceNames:
         self._arns: dict[tuple[str, str, str], str] = {}
 
     def learn(self, parameters: Parameters, result: Parameters, caller: Caller) -> None:
-        """Remember what an answered request tells: its cluster name and the ARN in the answer."""
+        """Remember the cluster name of an answered request, with the ARN in the answer."""
         name, arn = parameters.get("ClusterName"), result.get("ClusterArn")
         if isinstance(name, str) and isinstance(arn, str) and not name.startswith("arn:"):
             self._arns[caller.account, caller.region, name] = arn

@@ -1,4 +1,4 @@
-"""Bodies that are signed chunk by chunk while they stream (`aws-chunked`), of which S3 takes the signed and the unsigned kind."""
+"""Bodies that are signed chunk by chunk while they stream (`aws-chunked`); S3 takes signed and unsigned ones."""
 
 from __future__ import annotations
 

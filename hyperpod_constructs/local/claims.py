@@ -1,4 +1,4 @@
-"""Who claims to have signed a request, in any of the ways that AWS takes; only what is written clearly is a claim."""
+"""The claim to have signed a request, in each way that AWS accepts; an ambiguous claim is refused."""
 
 from __future__ import annotations
 
@@ -11,7 +11,10 @@ from hyperpod_constructs.local.signatures import Claim, Received, Refused, check
 
 
 def claim_in(received: Received, now: datetime) -> Claim | LegacyClaim:
-    """The one claim of a request, of which no key would be needed to refuse it. Raises Refused if there is none."""
+    """The one claim of a request, checked as far as possible without its key.
+
+    :raises Refused: without one.
+    """
     with refusing_nonsense():
         check_target(received)
         check_mechanisms(received)
@@ -22,7 +25,7 @@ def claim_in(received: Received, now: datetime) -> Claim | LegacyClaim:
 
 @contextlib.contextmanager
 def refusing_nonsense() -> Iterator[None]:
-    """Refuse what cannot be read: dates beyond the calendar, addresses that are none."""
+    """Refuse unreadable values: dates beyond the calendar, malformed addresses."""
     try:
         yield
     except (ValueError, OverflowError) as error:

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import botocore.session
 from botocore.config import Config
+from botocore.exceptions import ClientError
 
-from hyperpod_constructs.local.service import Caller
+from hyperpod_constructs.facts import regions
+from hyperpod_constructs.local.aws_service import Caller
 
-
-class Clients(Protocol):
-    """A factory of boto3 clients; `service` is botocore's name of the service."""
-
-    def __call__(self, service: str, caller: Caller) -> Any:
-        """The client of a service in the caller's account and region, at the caller's endpoint."""
-        ...
+Clients = Callable[[str, Caller], Any]
+"""A factory of boto3 clients of a service, by botocore's name, in the caller's account and region, at the caller's endpoint."""
 
 
 class BotoClients:
@@ -51,13 +50,23 @@ class BotoClients:
             return client
 
 
+@contextmanager
+def ignoring(*codes: str) -> Iterator[None]:
+    """Take an error whose code ends with one of these for a success: what is to be deleted is gone already."""
+    try:
+        yield
+    except ClientError as error:
+        if not error.response["Error"]["Code"].endswith(codes):
+            raise
+
+
 def partition(region: str) -> str:
-    """The partition of a region, as ARNs spell it: `aws`, `aws-cn` or `aws-us-gov`."""
-    if region.startswith("cn-"):
-        return "aws-cn"
-    return "aws-us-gov" if region.startswith("us-gov-") else "aws"
+    """The partition of a region, as ARNs spell it; `aws` for a region of no known partition."""
+    found = regions.partition(region)
+    return "aws" if found is None else found.name
 
 
 def dns_suffix(region: str) -> str:
     """The suffix of the host names that AWS gives out in a region."""
-    return "amazonaws.com.cn" if region.startswith("cn-") else "amazonaws.com"
+    found = regions.partition(region)
+    return "amazonaws.com" if found is None else found.dns_suffix

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from hyperpod_constructs.local.service import Service
+from hyperpod_constructs.local.aws_service import Service
 
 PREFIX = "/_hyperpod/"
 
@@ -46,7 +46,7 @@ class Control:
                 return 404, {"message": f"no such path: {method} {path}; there are health, nodes, reset and faults"}
 
     def _reset(self) -> None:
-        # Our services first: what they have under way would leave traces in the others.
+        # Our services first: their running work would leave traces in the others.
         for reset in (*(service.reset for service in self._services), *self._resets):
             reset()
 

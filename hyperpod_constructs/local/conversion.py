@@ -7,14 +7,15 @@ from typing import Any
 
 from botocore.model import Shape
 
-from hyperpod_constructs.local.service import AwsError
+from hyperpod_constructs.local.aws_service import AwsError
 
 
 def parameters(shape: Shape, properties: Mapping[str, Any]) -> dict[str, Any]:
     """The properties that are members of a structure, converted; others are not looked at.
 
-    CloudFormation hands numbers and booleans over as strings when a template has them so. Raises AwsError for a value that is
-    not of the member's type.
+    CloudFormation hands numbers and booleans over as strings when a template has them so.
+
+    :raises AwsError: for a value that is not of the member's type.
     """
     answer: dict[str, Any] = converted(shape, properties, "")
     return answer

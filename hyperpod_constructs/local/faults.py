@@ -44,7 +44,10 @@ class Faults:
 
     @classmethod
     def from_json(cls, mapping: Mapping[str, Any]) -> Faults:
-        """The faults that a JSON object describes. Raises ValueError for an unknown key or a value of another kind."""
+        """The faults that a JSON object describes.
+
+        :raises ValueError: for an unknown key or a value of another kind.
+        """
         known = [item.name for item in fields(cls) if item.init]
         for key in mapping:
             if key not in known:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import uuid
 from collections.abc import Mapping
 from typing import Any
 
-from botocore.exceptions import ClientError
-
-from hyperpod_constructs.local.clients import Clients
-from hyperpod_constructs.local.ec2.provider import given, tag_list
+from hyperpod_constructs.local.aws_service import Caller
+from hyperpod_constructs.local.clients import Clients, ignoring
+from hyperpod_constructs.local.ec2.provider import document, given, tag_list
 from hyperpod_constructs.local.provider import Provisioned
-from hyperpod_constructs.local.service import Caller
 
 Properties = Mapping[str, Any]
 
@@ -21,7 +18,6 @@ class Role:
     """AWS::IAM::Role."""
 
     type_name = "AWS::IAM::Role"
-    create_only = frozenset({"RoleName", "Path"})
 
     def __init__(self, clients: Clients) -> None:
         self._clients = clients
@@ -32,7 +28,7 @@ class Role:
         name = properties.get("RoleName") or f"{stack[:24]}-{logical_id[:24]}-{uuid.uuid4().hex[:12]}"
         role = iam.create_role(
             RoleName=name,
-            AssumeRolePolicyDocument=_document(properties["AssumeRolePolicyDocument"]),
+            AssumeRolePolicyDocument=document(properties["AssumeRolePolicyDocument"]),
             Tags=tag_list(properties.get("Tags")),
             **given(properties, "Path", "Description", "PermissionsBoundary"),
             **_session(properties),
@@ -47,7 +43,7 @@ class Role:
     def update(self, physical_id: str, old: Properties, new: Properties, stack: str, caller: Caller) -> Provisioned:
         """Change everything but name and path; policies attached from elsewhere stay."""
         iam = self._clients("iam", caller)
-        iam.update_assume_role_policy(RoleName=physical_id, PolicyDocument=_document(new["AssumeRolePolicyDocument"]))
+        iam.update_assume_role_policy(RoleName=physical_id, PolicyDocument=document(new["AssumeRolePolicyDocument"]))
         iam.update_role(
             RoleName=physical_id, Description=new.get("Description") or "", **(_session(new) or {"MaxSessionDuration": 3600})
         )
@@ -64,12 +60,9 @@ class Role:
     def delete(self, physical_id: str, properties: Properties, caller: Caller) -> None:
         """Delete the role; refused while it has policies or instance profiles that other resources gave it."""
         iam = self._clients("iam", caller)
-        try:
+        with ignoring("NoSuchEntity"):
             self._reconcile_policies(iam, physical_id, properties, {})
             iam.delete_role(RoleName=physical_id)
-        except ClientError as error:
-            if error.response["Error"]["Code"] != "NoSuchEntity":
-                raise
 
     def _delete(self, iam: Any, name: str) -> None:
         for policy in iam.list_attached_role_policies(RoleName=name)["AttachedPolicies"]:
@@ -94,15 +87,11 @@ class Role:
             if arn not in after:
                 iam.detach_role_policy(RoleName=name, PolicyArn=arn)
         inline = {policy["PolicyName"]: policy["PolicyDocument"] for policy in new.get("Policies") or ()}
-        for policy_name, document in inline.items():
-            iam.put_role_policy(RoleName=name, PolicyName=policy_name, PolicyDocument=_document(document))
+        for policy_name, policy_document in inline.items():
+            iam.put_role_policy(RoleName=name, PolicyName=policy_name, PolicyDocument=document(policy_document))
         for policy in old.get("Policies") or ():
             if policy["PolicyName"] not in inline:
                 iam.delete_role_policy(RoleName=name, PolicyName=policy["PolicyName"])
-
-
-def _document(document: Any) -> str:
-    return document if isinstance(document, str) else json.dumps(document)
 
 
 def _session(properties: Properties) -> dict[str, int]:

@@ -1,7 +1,7 @@
-"""Judges requests by botocore's model of their service, before a handler that believes them sees them.
+"""Judges requests by botocore's model of their service, before a handler sees them.
 
-What the model forbids is the caller's mistake: an unknown operation, a missing member, another type, a body that is none. It is
-answered with 4xx in the protocol's shape. What the model allows is handed on, and an error behind it stays an error of ours.
+A request that the model forbids is the caller's mistake: an unknown operation, a missing member, another type, an unreadable body.
+The answer is 4xx in the protocol's shape. An allowed request goes on to the handler; an error there stays an error of ours.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from xml.sax.saxutils import escape
 from botocore.model import ListShape, MapShape, OperationModel, ServiceModel, Shape, StructureShape
 from botocore.validate import ParamValidator
 
-from hyperpod_constructs.local.service import AwsError
+from hyperpod_constructs.local.aws_service import AwsError
 
 Response = tuple[int, dict[str, str], bytes]
 Request = tuple[str, str, Mapping[str, str], bytes, Mapping[str, list[str]]]
 
 PROTOCOLS = frozenset({"json", "query", "ec2"})
-"""The protocols whose requests are judged. The others spread a request over its path, headers and body; its failure is judged."""
+"""The protocols with judged requests. Other protocols spread a request over path, headers and body; only failures are judged."""
 _NUMBERS = {"integer": int, "long": int, "float": float, "double": float}
 _BOOLEANS = {"true": True, "false": False}
 
 
 class Judge:
-    """Judges the requests to one service, whose requests come in `protocol`; the model's own unless another is given."""
+    """Judges the requests to one service in `protocol`; by default, the protocol of the model."""
 
     def __init__(self, model: ServiceModel, protocol: str | None = None) -> None:
         self._model = model
@@ -41,7 +41,7 @@ class Judge:
         return self.protocol in PROTOCOLS
 
     def refusal(self, request: Request) -> Response | None:
-        """The answer to a request that the model forbids; None for one that it allows."""
+        """The answer to a forbidden request; None for an allowed one."""
         _, _, headers, body, query = request
         try:
             if self.protocol == "json":
@@ -53,7 +53,7 @@ class Judge:
         return None
 
     def excuse(self, request: Request) -> Response | None:
-        """The answer to a failed request of a protocol that is not judged before: 4xx if nobody could read it, else None."""
+        """The answer to a failed request of another protocol: 4xx for an unreadable body, else None."""
         _, _, headers, body, _ = request
         try:
             if self.protocol == "rest-json" and body and "json" in headers.get("content-type", "json"):
@@ -79,7 +79,10 @@ class Judge:
 
 
 def fields(body: bytes, query: Mapping[str, list[str]]) -> dict[str, str]:
-    """The flat fields of a request of the query protocols. Raises AwsError for a body that is no text."""
+    """The flat fields of a request of the query protocols.
+
+    :raises AwsError: for a body that is no text.
+    """
     try:
         pairs = parse_qsl(body.decode(), keep_blank_values=True)
     except (UnicodeDecodeError, ValueError) as error:
@@ -88,7 +91,10 @@ def fields(body: bytes, query: Mapping[str, list[str]]) -> dict[str, str]:
 
 
 def read_json(body: bytes) -> dict[str, Any]:
-    """The object that a JSON body holds. Raises AwsError for anything else, also for NaN, half characters and endless nesting."""
+    """The object that a JSON body holds.
+
+    :raises AwsError: for anything else, also for NaN, half characters and endless nesting.
+    """
     try:
         found = json.loads(body or b"{}", parse_constant=_refuse_constant)
         if b"\\u" in body:
@@ -101,7 +107,10 @@ def read_json(body: bytes) -> dict[str, Any]:
 
 
 def read_parameters(operation: OperationModel, members: dict[str, Any], code: str = "ValidationException") -> dict[str, Any]:
-    """The members without those that are null, which count as absent. Raises AwsError if the model forbids them."""
+    """The members without those that are null, which count as absent.
+
+    :raises AwsError: if the model forbids them.
+    """
     given = {name: value for name, value in members.items() if value is not None}
     if operation.input_shape is not None and (problems := problems_of(operation.input_shape, given)):
         raise AwsError(code, summary(problems))

@@ -12,9 +12,11 @@ NODES = "nodes"
 
 
 def clear(directory: Path) -> int:
-    """Remove what the last server of the directory left; how many crashed rigs of virtual nodes were undone.
+    """Remove the leftovers of the directory's last server; returns the number of crashed rigs of virtual nodes.
 
-    To be called by who holds the directory. Raises NodesError for nodes that only root can undo.
+    To be called by who holds the directory.
+
+    :raises NodesError: for nodes that only root can undo.
     """
     for name in (STATE_FILE, PARTIAL_STATE_FILE):
         (directory / name).unlink(missing_ok=True)

@@ -27,7 +27,7 @@ class LegacyClaim:
     token: str | None
 
     def check(self, received: Received, now: datetime) -> None:
-        """Refuse what no key could make right."""
+        """Refuse claims that are wrong under every key."""
         if not self.expires.isdecimal() or len(self.expires) > 12 or int(self.expires) < now.timestamp():
             raise Refused("RequestExpired", "Request has expired")
         refuse_form(received)
@@ -62,7 +62,7 @@ class _Signer(HmacV1QueryAuth):
 
 
 def legacy_claim(received: Received) -> LegacyClaim | None:
-    """Who claims to have presigned so; None if nobody does, not clearly, or with parameters that the signature does not cover."""
+    """The claim of such a presigned URL; None without one, and for parameters outside the signature."""
     given = received.parameters()
     found = dict(given)
     if len(found) != len(given) or not all(found.get(name) for name in _NAMES) or not found.keys() <= _COVERED:

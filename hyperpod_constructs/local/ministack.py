@@ -1,5 +1,5 @@
-"""The module that touches ministack, which has no plug-in interface: every private name of it that we use stands here, and in
-`ministack_access.py` those of its keys.
+"""The adapter of ministack, which has no plug-in interface: its private names stand here, and those of its keys in
+`ministack_access.py`.
 
 The version is pinned exactly, and a contract test guards each name.
 """
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextvars import ContextVar
 from typing import Any, cast
 from urllib.parse import parse_qs
@@ -19,12 +19,16 @@ from ministack.core.concurrency import run_reentrant  # type: ignore[import-unty
 from ministack.services import iam, lambda_svc, s3  # type: ignore[import-untyped]
 from ministack.services.cloudformation import changesets, custom_resource, engine, handlers, helpers, provisioners, stacks  # type: ignore[import-untyped]
 
-from hyperpod_constructs.local.audit import audited, changed
+from hyperpod_constructs.facts import updates
+from hyperpod_constructs.facts.schema import type_facts
+from hyperpod_constructs.local.audit import audited
+from hyperpod_constructs.local.aws_service import AwsError, Caller
 from hyperpod_constructs.local.judging import Judge, Request, Response, answered
-from hyperpod_constructs.local.provider import Provisioned, ResourceProvider
-from hyperpod_constructs.local.service import AwsError, Caller
+from hyperpod_constructs.local.provider import Provisioned, ResourceProvider, paths_that_create, paths_that_may_create, updated
 
 Handler = Callable[..., Coroutine[Any, Any, Response]]
+Parameters = Mapping[str, list[str]]
+"""The parameters of a request of the query protocol."""
 
 log = logging.getLogger(__name__)
 
@@ -53,7 +57,7 @@ def serve(name: str, answer: Callable[[Request], Response], *, target_prefix: st
 
 
 def judge_requests(judges: Mapping[str, Judge]) -> None:
-    """Refuse what the models of these services forbid before their handlers see it; to be called when every handler is in place.
+    """Refuse what the models of these services forbid, before a handler sees it. Call it once every handler is in place.
 
     An error of a handler is answered in AWS's shape, and stays an error of ours.
     """
@@ -76,31 +80,33 @@ def _judged(judge: Judge, answer: Handler) -> Handler:
     return handle
 
 
-def gate_stack_operations(check: Callable[[str], str | None]) -> None:
+def check_templates(check: Callable[[str], str | None]) -> None:
     """Ask `check(template)` before a stack or change set is created or updated.
 
     It runs in a thread of its own, and answers None or the message of a ValidationError.
     """
-    answer = ministack.app.SERVICE_HANDLERS["cloudformation"]
 
-    async def handle(method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, list[str]]) -> Response:
-        parameters = _parameters(headers, body, query)
+    async def refusal(parameters: Parameters) -> Response | None:
         if helpers._p(parameters, "Action") in ("CreateStack", "UpdateStack", "CreateChangeSet"):
             template, failure = helpers._resolve_template(parameters)
-            if template and not failure:
-                refusal = await run_reentrant(check, template)
-                if refusal is not None:
-                    rejected: Response = helpers._error("ValidationError", refusal)
-                    return rejected
-        response: Response = await answer(method, path, headers, body, query)
+            if template and not failure and (message := await run_reentrant(check, template)) is not None:
+                rejected: Response = helpers._error("ValidationError", message)
+                return rejected
+        return None
+
+    _refuse_first("cloudformation", refusal)
+
+
+def _refuse_first(name: str, refusal: Callable[[Parameters], Awaitable[Response | None]]) -> None:
+    """Ask for a refusal of a service of the query protocol before its handler answers."""
+    answer = ministack.app.SERVICE_HANDLERS[name]
+
+    async def handle(method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, list[str]]) -> Response:
+        found = {**dict(query), **parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True)}
+        response: Response = await refusal(found) or await answer(method, path, headers, body, query)
         return response
 
-    ministack.app.SERVICE_HANDLERS["cloudformation"] = handle
-
-
-def _parameters(headers: Mapping[str, str], body: bytes, query: Mapping[str, list[str]]) -> dict[str, list[str]]:
-    """The parameters of a query-protocol request."""
-    return {**dict(query), **parse_qs(body.decode("utf-8", "replace"), keep_blank_values=True)}
+    ministack.app.SERVICE_HANDLERS[name] = handle
 
 
 def name_resources(arn_of: Callable[[str, str, bytes], str | None]) -> None:
@@ -138,7 +144,6 @@ def add_aws_managed_policies(documents: Callable[[], Mapping[str, str]]) -> None
 
     `documents` gives their documents by what follows `:policy/` in their ARN; it is asked when an unknown one is met.
     """
-    answer = ministack.app.SERVICE_HANDLERS["iam"]
     native = iam._lookup_policy
 
     def look_up(arn: str) -> Any:
@@ -148,18 +153,16 @@ def add_aws_managed_policies(documents: Callable[[], Mapping[str, str]]) -> None
             found = iam._aws_managed_policies[arn] = iam._make_aws_managed_record(name, documents()[name])
         return found
 
-    async def handle(method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, list[str]]) -> Response:
-        parameters = _parameters(headers, body, query)
+    async def refusal(parameters: Parameters) -> Response | None:
         attached = helpers._p(parameters, "PolicyArn") if helpers._p(parameters, "Action").startswith("Attach") else ""
         for arn in (attached, helpers._p(parameters, "PermissionsBoundary")):
             if arn and not iam.policy_known(arn):
-                refusal: Response = iam._error(404, "NoSuchEntity", f"Policy {arn} does not exist or is not attachable.", ns="iam")
-                return refusal
-        response: Response = await answer(method, path, headers, body, query)
-        return response
+                found: Response = iam._error(404, "NoSuchEntity", f"Policy {arn} does not exist or is not attachable.", ns="iam")
+                return found
+        return None
 
     iam._lookup_policy = look_up
-    ministack.app.SERVICE_HANDLERS["iam"] = handle
+    _refuse_first("iam", refusal)
 
 
 _INVOKED_FOR: ContextVar[str] = ContextVar("custom_resource_token", default="")
@@ -248,7 +251,7 @@ class _NoResourceChanges(list[Any]):
 
 
 def notice_changed_outputs() -> None:
-    """Let a change set whose only changes are outputs be executed; ministack calls it empty, and the new export is never made."""
+    """Execute change sets that change only outputs; ministack calls them empty, so a new export would never exist."""
     resolve, compare = changesets._resolve_props_for_diff, changesets._diff_resources
 
     def with_outputs(template: dict[str, Any], *arguments: Any) -> dict[str, Any]:
@@ -275,14 +278,15 @@ def order_events() -> None:
     stacks.now_iso = now
 
 
-def provide(provider: ResourceProvider, endpoint: str, *, tags: bool) -> None:
-    """Register a provider of ours for its type; with `tags`, stack tags reach its property `Tags`."""
+def provide(provider: ResourceProvider, endpoint: str) -> None:
+    """Register a provider of ours for its type; the tags of the stack reach its property `Tags`, if it has one."""
     name = provider.type_name
-    plain = tuple(sorted(path for path in provider.create_only if "." not in path))
-    nested = tuple(sorted(path for path in provider.create_only if "." in path))
-    provisioners._REPLACING_PROPERTIES[name] = plain
-    provisioners._CONDITIONALLY_REPLACING_PROPERTIES[name] = tuple(sorted({path.partition(".")[0] for path in nested}))
-    if tags:
+    whole = {path for path in paths_that_create(name) if "/" not in path}
+    provisioners._REPLACING_PROPERTIES[name] = tuple(sorted(whole))
+    parts = {path.partition("/")[0] for path in updates.replacing(name) | paths_that_may_create(name)} - whole
+    provisioners._CONDITIONALLY_REPLACING_PROPERTIES[name] = tuple(sorted(parts))
+    facts = type_facts(name)
+    if facts is not None and "Tags" in facts.properties:
         provisioners._STACK_TAG_PROPERTY[name] = ("Tags", "list")
     else:
         provisioners._STACK_TAG_PROPERTY.pop(name, None)
@@ -293,9 +297,8 @@ def provide(provider: ResourceProvider, endpoint: str, *, tags: bool) -> None:
     def update(
         physical_id: str, old: dict[str, Any], new: dict[str, Any], stack: str, logical_id: str
     ) -> tuple[str, dict[str, str]]:
-        if any(changed(old, new, path) for path in nested):
-            return create(logical_id, new, stack)
-        return _result(provider.update(physical_id, old, new, stack, caller(endpoint)))
+        where = caller(endpoint)
+        return _result(updated(provider, physical_id, old, new, logical_id=logical_id, stack=stack, caller=where))
 
     def delete(physical_id: str, properties: dict[str, Any]) -> None:
         provider.delete(physical_id, properties, caller(endpoint))
@@ -323,9 +326,9 @@ def audit_properties() -> None:
 
 
 _TAKEN_WHOLE = frozenset({"AWS::CloudFormation::CustomResource", "AWS::CloudFormation::Stack", "AWS::CDK::Metadata"})
-"""Types whose properties are handed on as they are: to a Lambda function, to a nested stack, to nobody (usage statistics)."""
+"""Types with unread properties by design: they go to a Lambda function, to a nested stack, or nowhere (usage statistics)."""
 
 
 def _updating() -> bool:
-    """Whether a stack update runs the handler: what it made may then be the resource that existed before."""
+    """Whether a stack update runs the handler; the result can then be the existing resource."""
     return provisioners._DEFERRED_PREDECESSOR_DELETES.get() is not None

@@ -1,4 +1,4 @@
-"""What access needs of ministack: its keys, its answers to strangers, and credentials of functions that nobody can guess.
+"""Access to ministack's internals: its keys, its answers to strangers, and unguessable credentials of functions.
 
 Like `ministack.py`, it names private parts; a contract test guards each.
 """
@@ -26,7 +26,10 @@ class Ministack:
     """ministack, as the guard sees it."""
 
     def credential(self, key_id: str) -> Credential | None:
-        """What belongs to a key of an IAM user or a session. Raises Refused for one that is no longer valid."""
+        """What belongs to a key of an IAM user or a session.
+
+        :raises Refused: for one that is no longer valid.
+        """
         if iam_evaluator.is_root_access_key(key_id):
             return None
         account = responses._account_from_sts_session(key_id) or _account_of_user(key_id)

@@ -1,4 +1,4 @@
-"""The service models of botocore: what a request and a response may look like."""
+"""The service models of botocore: the shapes of requests and responses."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from botocore.model import ServiceModel
 class ServiceModels:
     """Models from one botocore data folder; the installed botocore's unless another is given.
 
-    Raises ValueError if the folder does not exist.
+    :raises ValueError: if the folder does not exist.
     """
 
     def __init__(self, data: Path | None = None) -> None:

@@ -7,16 +7,15 @@ import binascii
 from collections.abc import Mapping, Sequence
 from typing import Any, TypeVar
 
-from hyperpod_constructs.local.service import AwsError
+from hyperpod_constructs.local.aws_service import AwsError
 
 T = TypeVar("T")
 
 
 def page(items: Sequence[T], parameters: Mapping[str, Any], size: int, invalid: str) -> tuple[list[T], dict[str, str]]:
-    """One page of `items` and `{"NextToken": …}` if more follow; `size` is the page's length unless `MaxResults` says
-    another.
+    """One page of `items` and `{"NextToken": …}` if more follow; `size` is the page's length unless `MaxResults` says another.
 
-    Raises AwsError with the code `invalid` for a token that no earlier answer gave.
+    :raises AwsError: with the code `invalid` for a token that no earlier answer gave.
     """
     start = _offset(parameters.get("NextToken"), invalid)
     end = start + int(parameters.get("MaxResults") or size)

@@ -1,4 +1,4 @@
-"""Directories and files that nobody but their owner can read: they hold keys, templates and code of functions."""
+"""Directories and files that only their owner can read: they hold keys, templates and code of functions."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import BinaryIO
 def make_directory(path: Path) -> None:
     """Make a directory of mode 0700 with its parents, or take an existing one into it.
 
-    Raises PermissionError for one of another user, who could read and change what is put there.
+    :raises PermissionError: for one of another user, who could read and change what is put there.
     """
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
     handle = open_directory(path)
@@ -23,7 +23,10 @@ def make_directory(path: Path) -> None:
 
 
 def open_directory(path: Path) -> int:
-    """Open a directory of ours. Raises PermissionError for one of another user, and for another's link to one."""
+    """Open a directory of ours.
+
+    :raises PermissionError: for one of another user, and for another's link to one.
+    """
     _require_ours(path, path.lstat())
     _require_ours(path, path.stat())
     handle = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
@@ -42,7 +45,10 @@ def open_file(path: Path) -> BinaryIO:
 
 
 def open_existing(directory: Path, name: str, flags: int = os.O_RDONLY) -> int:
-    """Open a file of ours in a directory of ours. Raises PermissionError for what is another user's, and for what is no file."""
+    """Open our file in our directory.
+
+    :raises PermissionError: for another user's file, and for anything but a regular file.
+    """
     inside = open_directory(directory)
     try:
         handle = os.open(name, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600, dir_fd=inside)

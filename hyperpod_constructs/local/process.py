@@ -49,7 +49,8 @@ def hold(directory: Path) -> BinaryIO | None:
     """Hold the directory until this process ends or closes the file; None if another process holds it.
 
     The kernel ends the lock when the process closes *any* file object of the lock, so a holder must not ask for its own `holder`.
-    Raises PermissionError where the directory or the lock is another user's.
+
+    :raises PermissionError: where the directory or the lock is another user's.
     """
     file = os.fdopen(private.open_existing(directory, LOCK_FILE, os.O_RDWR | os.O_CREAT), "r+b", buffering=0)
     try:
@@ -74,7 +75,7 @@ def held(directory: Path) -> Iterator[bool]:
 def holder(directory: Path) -> int | None:
     """The process that holds the directory, if one does. 0 stands for one that this PID namespace does not see.
 
-    Raises PermissionError where the directory or the lock is another user's, who could name any process so.
+    :raises PermissionError: where the directory or the lock is another user's, who could name any process so.
     """
     try:
         with os.fdopen(private.open_existing(directory, LOCK_FILE), "rb") as file:
@@ -87,8 +88,10 @@ def holder(directory: Path) -> int | None:
 def end(directory: Path, patience: float) -> None:
     """End the process that holds the directory, and return when it is gone; none is a success.
 
-    It gets SIGTERM, and SIGKILL with the children of its session after `patience` seconds. Raises StillAliveError if it still lives
-    `KILL_SECONDS` later, or may not be signalled, and PermissionError where the directory is another user's.
+    It gets SIGTERM, and SIGKILL with the children of its session after `patience` seconds.
+
+    :raises StillAliveError: if it still lives `KILL_SECONDS` later, or may not be signalled.
+    :raises PermissionError: where the directory is another user's.
     """
     pid = holder(directory)
     if pid is None:

@@ -36,11 +36,11 @@ class LocalAwsError(RuntimeError):
 
 @dataclass(frozen=True, slots=True)
 class LocalAws:
-    """A running embedded AWS: where it listens, whose account it plays, and with which credentials to call it.
+    """A running embedded AWS: its endpoint, account, region and credentials.
 
-    `account` is 12 digits. The access key is random, made at each start, and every request must be signed with it or with one that
-    it obtained. Without `auth` every such call is allowed; with `auth` the key belongs to an IAM user with AdministratorAccess,
-    because the root user may not assume roles. With `nodes` instances are virtual nodes.
+    Every start makes a random access key. Every request must be signed with it, or with a key that it obtained. Without `auth`
+    every such call is allowed. With `auth` the key belongs to an IAM user with AdministratorAccess, because the root user may not
+    assume roles. With `nodes` instances are virtual nodes.
     """
 
     endpoint: str
@@ -129,13 +129,17 @@ def start(
 ) -> LocalAws:
     """Start the embedded AWS as a detached process and wait until it answers.
 
-    `directory` holds its state file, its log and its temporary files; one directory has one server, and one that runs already with
-    the same account, region, `auth` and `nodes` is returned as it is. `nodes` boots a virtual node for every instance, as root.
-    `models` is a botocore data folder with newer service models than the installed botocore's, which are used otherwise. `port` 0
-    takes a free one.
+    An embedded AWS that runs in the directory already with the same account, region, `auth` and `nodes` is returned as it is. A
+    server that another call is starting is awaited.
 
-    A server that another call is starting is waited for. Raises ValueError if the account is not 12 digits or the port none,
-    LocalAwsError if the server does not start, another kind runs there, or the one that runs does not answer.
+    :param directory: holds the state file, the log and temporary files; one directory has one server.
+    :param auth: evaluates IAM policies; every signed call is allowed unless given.
+    :param nodes: boots a virtual node for every instance, as root; nodes are records unless given.
+    :param models: a botocore data folder with newer service models; those of the installed botocore unless given.
+    :param account: 12 digits.
+    :param port: 0 takes a free one.
+    :raises ValueError: if the account is not 12 digits, or the port is not 0 to 65535.
+    :raises LocalAwsError: if the server does not start or does not answer, or if another kind runs in the directory.
     """
     if len(account) != 12 or not account.isdigit():
         raise ValueError(f"account: found {account!r}; it must be 12 digits, for example '123456789012'")
@@ -188,7 +192,7 @@ class Silent(NamedTuple):
 def look(directory: Path) -> LocalAws | Silent | None:
     """What runs in this directory: an embedded AWS that answers, one that does not, or none.
 
-    Raises LocalAwsError for a directory of another user, who could name any process and any address there.
+    :raises LocalAwsError: for a directory of another user, who could name any process and any address there.
     """
     with _ours():
         pid = process.holder(directory)
@@ -199,7 +203,10 @@ def look(directory: Path) -> LocalAws | Silent | None:
 
 
 def running(directory: Path) -> LocalAws | None:
-    """The embedded AWS that runs in this directory and answers, or None. Raises LocalAwsError for another user's directory."""
+    """The embedded AWS that runs in this directory and answers, or None.
+
+    :raises LocalAwsError: for another user's directory.
+    """
     found = look(directory)
     return found if isinstance(found, LocalAws) else None
 
@@ -208,8 +215,9 @@ def stop(directory: Path) -> int:
     """Stop the embedded AWS of this directory with the Lambda workers that it started; none is a success.
 
     Whatever process holds the directory is ended, by SIGKILL if it must be, and what it or one that crashed has left is undone.
-    Answers how many crashed rigs of virtual nodes that were. Raises LocalAwsError if the process lives on, and for a directory
-    of another user.
+    Answers how many crashed rigs of virtual nodes that were.
+
+    :raises LocalAwsError: if the process lives on, and for a directory of another user.
     """
     from hyperpod_constructs.local.nodes.errors import NodesError
 
@@ -227,7 +235,7 @@ def stop(directory: Path) -> int:
 
 @contextmanager
 def _ours() -> Iterator[None]:
-    """What is another user's is not taken, stopped or believed: a sentence says whose it is."""
+    """Turn another user's files into an error that names the owner; they are never used, stopped or believed."""
     try:
         yield
     except PermissionError as error:

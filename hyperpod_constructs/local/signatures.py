@@ -49,7 +49,7 @@ _FORMS = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 class Refused(Exception):  # noqa: N818
-    """A request that nobody known has signed: AWS's code, and what is wrong."""
+    """A request without a valid signature: AWS's code and message."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -110,7 +110,7 @@ class Claim:
         return self.service.startswith("s3")
 
     def check(self, received: Received, now: datetime) -> None:
-        """Refuse what no key could make right."""
+        """Refuse claims that are wrong under every key."""
         signed_at = _moment(self.timestamp)
         if self.timestamp[:8] != self.day:
             raise Refused("CredentialDateMismatch", "Date in Credential scope does not match YYYYMMDD of the request's date")
@@ -124,7 +124,7 @@ class Claim:
         self._check_form(received)
 
     def _check_form(self, received: Received) -> None:
-        """A form names an operation, and finds its service by it: one in a body that nobody signed would be another call."""
+        """Refuse an unsigned form: its operation would choose the service, so a changed body would be another call."""
         covered = self._declared(received) not in _UNSIGNED
         if not covered and (self.lifetime is not None or "content-type" not in self.signed):
             refuse_form(received)
@@ -171,7 +171,7 @@ class Claim:
         return _Signer(self, credential.secret, payload)
 
     def _declared(self, received: Received) -> str | None:
-        """What the head says of the body, which then is what the signature covers of it; None if it says nothing."""
+        """The payload hash that the head declares and the signature covers; None without one."""
         declared = received.header("x-amz-content-sha256")
         if declared is None and self.lifetime is not None and self.s3:
             declared = dict(received.parameters()).get("X-Amz-Content-Sha256", UNSIGNED_PAYLOAD)
@@ -225,7 +225,10 @@ def _signing_key(secret: str, *scope: str) -> bytes:
 
 
 def claim(received: Received) -> Claim:
-    """Who claims to have signed, in the header or in the query. Raises Refused if nobody does, or if it is not clear who."""
+    """The claim in the header or in the query.
+
+    :raises Refused: without one, and for an ambiguous one.
+    """
     header = received.header("authorization")
     parameters = received.parameters()
     in_query = [name for name, _ in parameters if name.lower() in _LOWER_QUERY]
@@ -260,7 +263,7 @@ def check_mechanisms(received: Received) -> None:
 
 
 def refuse_form(received: Received) -> None:
-    """Refuse a request whose body is a form."""
+    """Refuse a request with a form as its body."""
     if any(kind.strip().lower().startswith(_FORMS) for kind in received.values("content-type")):
         raise Refused("SignatureDoesNotMatch", "a form in a body that is not signed; name its Content-Type, or sign the body")
 

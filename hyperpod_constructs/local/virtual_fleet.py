@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, cast
 
-from hyperpod_constructs.instance_type import ClusterInstanceType
+from hyperpod_constructs.facts.instance_types import instance_type
 from hyperpod_constructs.local.clients import Clients
 from hyperpod_constructs.local.hyperpod.fleet import Outcome, Recovery
 from hyperpod_constructs.local.hyperpod.state import Cluster, Node, Spec, instance_types
@@ -245,7 +245,7 @@ def _specs(nodes: Sequence[Node]) -> list[NodeSpec]:
 
 
 def _gpus(node: Node) -> int:
-    accelerator = ClusterInstanceType.of(instance_types(node.spec)[0]).accelerator
+    accelerator = instance_type(instance_types(node.spec)[0]).accelerator
     return accelerator.count if accelerator is not None and accelerator.kind == "gpu" else 0
 
 

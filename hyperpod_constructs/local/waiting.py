@@ -6,14 +6,17 @@ import time
 from collections.abc import Callable
 from typing import TypeVar
 
-from hyperpod_constructs.local.service import AwsError
+from hyperpod_constructs.local.aws_service import AwsError
 
 POLL_SECONDS = 0.2
 T = TypeVar("T")
 
 
 def wait(describe: Callable[[], T | None], timeout: float, what: str) -> T:
-    """Ask until `describe` gives something else than None, and return it. Raises AwsError after `timeout` seconds."""
+    """Ask until `describe` gives something else than None, and return it.
+
+    :raises AwsError: after `timeout` seconds.
+    """
     deadline = time.monotonic() + timeout
     while True:
         answer = describe()

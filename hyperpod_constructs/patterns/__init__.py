@@ -1,1 +1,1 @@
-"""Whole clusters: wiring and defaults, no feature of their own."""
+"""Whole clusters: wiring and defaults, without features of their own."""

@@ -10,27 +10,27 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from hyperpod_constructs._arguments import checked
-from hyperpod_constructs.cluster import HyperPodCluster
+from hyperpod_constructs._support.arguments import checked
+from hyperpod_constructs.cluster.cluster import HyperPodCluster
+from hyperpod_constructs.cluster.instance_group import EbsVolume, InstanceGroup, LustreMount, SlurmNodeType
+from hyperpod_constructs.cluster.instance_type import ClusterInstanceType
 from hyperpod_constructs.custom_resources.readiness_gate import ReadinessGate
 from hyperpod_constructs.execution_role import ExecutionRole
-from hyperpod_constructs.instance_group import EbsVolume, InstanceGroup, LustreMount, SlurmNodeType
-from hyperpod_constructs.instance_type import ClusterInstanceType
-from hyperpod_constructs.lifecycle_scripts import LifecycleScripts
 from hyperpod_constructs.network import NodeNetwork
-from hyperpod_constructs.storage import LustreSource
+from hyperpod_constructs.node_software.lifecycle_scripts import LifecycleScripts
+from hyperpod_constructs.storage.lustre import LustreSource
 
 _VOLUME_GB = 500
 
 
 @jsii.implements(ec2.IConnectable, iam.IGrantable)
 class SlurmCluster(Construct):
-    """A controller, an optional login node and a group of workers that share one Lustre file system at /fsx.
+    """A controller, an optional login node and a group of workers that share one Lustre file system at `/fsx`.
 
-    Every node has a secondary volume of 500 GB at /opt/sagemaker for container images. The deployment waits until the controller
-    and the login node are Running, and for workers as far as `min_running` says.
+    Every node has a secondary volume of 500 GB at `/opt/sagemaker` for container images. The deployment waits until the controller
+    and the login node are Running, and for the workers in `min_running`.
 
-    `cluster` is the HyperPodCluster inside, for more groups and everything else.
+    The attribute `cluster` is the `HyperPodCluster` inside, for more groups and everything else.
     """
 
     @checked
@@ -52,16 +52,16 @@ class SlurmCluster(Construct):
         min_running: Mapping[str, int] | None = None,
     ) -> None:
         """
-        :param network: where the nodes live. A change **replaces** the cluster.
-        :param file_system: mounted at /fsx on every node.
-        :param worker_type: of the group `workers`, partition `workers`. Not to be changed later: see `InstanceGroup`.
-        :param worker_count: nodes of that group.
-        :param controller_type: of the group `controller`, one node; ml.m5.xlarge unless given.
-        :param login_type: of the group `login`, one node; no login node when not given.
-        :param cluster_name: made by CloudFormation when not given. A change **replaces** the cluster.
+        :param network: the nodes' network. A change **replaces** the cluster.
+        :param file_system: the shared file system, mounted at `/fsx` on every node.
+        :param worker_type: type of the group `workers`, partition `workers`. Do not change it later: see `InstanceGroup`.
+        :param worker_count: number of workers.
+        :param controller_type: type of the group `controller`, one node; ml.m5.xlarge unless given.
+        :param login_type: type of the group `login`, one node; no login node when not given.
+        :param cluster_name: name of the cluster; CloudFormation makes one when not given. A change **replaces** the cluster.
         :param training_plan_arn: reserved capacity for the workers; on-demand capacity when not given.
-        :param execution_role: of all nodes; a new role with the least permissions when not given.
-        :param lifecycle_scripts: the scripts of this library when not given.
+        :param execution_role: role of all nodes; a new role with the least permissions when not given.
+        :param lifecycle_scripts: the nodes' scripts; the scripts of this library when not given.
         :param min_running: workers to wait for, such as `{"workers": 4}`; none unless given.
         :raises ValueError: see `HyperPodCluster` and `InstanceGroup`.
         """
@@ -96,8 +96,10 @@ class SlurmCluster(Construct):
 
     @property
     def grant_principal(self) -> iam.IPrincipal:
-        """The role of all nodes: `bucket.grant_read_write(cluster)` lets them use a bucket. A group added with a role of its own
-        needs a grant to that role."""
+        """The role of all nodes: `bucket.grant_read_write(cluster)` lets them use a bucket.
+
+        A group added with a role of its own needs a grant to that role.
+        """
         return self.cluster.grant_principal
 
     @property

@@ -1,4 +1,4 @@
-"""The catalogue of checks and the template model that it reads.
+"""Rules on templates: the catalogue, its findings, and their formats.
 
-Reads templates, never constructs, and imports neither aws_cdk nor boto3.
+Rules read templates, never constructs. Only the plug-in imports aws_cdk; nothing imports boto3.
 """

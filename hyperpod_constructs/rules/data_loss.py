@@ -1,22 +1,22 @@
-"""Changes that lose data and that nobody permitted: what a synthesis refuses."""
+"""Changes that lose data without a permission: a synthesis refuses them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hyperpod_constructs._metadata import ALLOW_DATA_LOSS
-from hyperpod_constructs.rules.effects.effect import Effect
+from hyperpod_constructs._support.metadata import ALLOW_DATA_LOSS
+from hyperpod_constructs.plan.effect import Effect
+from hyperpod_constructs.plan.plan import PlanRow, plan
 from hyperpod_constructs.rules.finding import Finding, Level
-from hyperpod_constructs.rules.plan import PlanRow, plan
-from hyperpod_constructs.rules.template.model import Model
+from hyperpod_constructs.templates.model import Model
 
-RULE = "HP-LOSS-001"
+_RULE = "HP-LOSS-001"
 
 
 def data_loss_violations(old: Model, new: Model) -> list[Finding]:
-    """One finding for each resource whose data the change loses, unless the permission is written on it.
+    """One finding for each resource whose data the change loses without a permission.
 
-    The permission of a resource that goes is in the old templates: deploy it before the removal.
+    The permission of a removed resource is read from the old templates: deploy it before the removal.
     """
     found: dict[tuple[str, str], Finding] = {}
     for row in _losses(old, new):
@@ -32,7 +32,7 @@ def _finding(row: PlanRow) -> Finding:
     permission = f'{ALLOW_DATA_LOSS}: "why it may go" in its metadata (in the CDK: allow_data_loss="why it may go")'
     what = f"the change of {row.property}" if row.property else "the removal"
     return Finding(
-        rule=RULE,
+        rule=_RULE,
         level=Level.ERROR,
         template=row.template,
         resource=row.resource,
@@ -41,7 +41,8 @@ def _finding(row: PlanRow) -> Finding:
         found=row.new,
         allowed=f"a change that keeps the data, or {permission}",
         message=f"{what} loses data: {row.why}",
-        fix=f"{row.avoid}; or, if the data may go, write {permission}, and deploy that first if the resource is to be removed",
+        why="",
+        fix=f"{row.avoid}; or, if the data may go, write {permission}, and deploy that before you remove the resource",
         source=row.source,
         fatal=True,
     )

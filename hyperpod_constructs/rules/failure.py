@@ -1,6 +1,6 @@
-"""What goes wrong in the rules themselves, as a finding: silence would look like a template without mistakes.
+"""Failures of the rules themselves, as findings: silence would look like a template without mistakes.
 
-Such a finding is fatal: nobody can acknowledge it. A rule that fails is named by its own id; a stage has an id of its own.
+Such a finding is fatal: nobody can acknowledge it. A failed rule is named by its own id; each stage has an id of its own.
 """
 
 from __future__ import annotations
@@ -12,17 +12,17 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from hyperpod_constructs.rules.finding import Finding, Level
-from hyperpod_constructs.rules.template.errors import TemplateError
+from hyperpod_constructs.templates.errors import TemplateError
 
 _LONGEST = 500
 _PACKAGE = Path(__file__).resolve().parent.parent
-_CALLER = _PACKAGE / "rules" / "rule.py"
-"""Where rules are called: each error comes through it, and it tells nothing."""
+_CALLER = _PACKAGE / "rules" / "checking.py"
+"""The caller of rules: it is on the way of every error, and explains none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stage:
-    """A step on the way to the findings, and what to do if it fails."""
+    """A step on the way to the findings, with the fix if it fails."""
 
     rule: str
     title: str
@@ -39,28 +39,28 @@ CHECKING = Stage("HP-RULES-003", "the findings cannot be collected, so the rules
 PREVIOUS = Stage(
     "HP-RULES-004",
     "the previous template cannot be compared, so a change that loses data would not be seen",
-    "give hyperpod:previous-template the path of what is deployed, or leave the key out",
+    "give hyperpod:previous-template the path of the deployed template or assembly, or leave the key out",
 )
 REPORTING = Stage("HP-RULES-005", "a finding cannot be put into the report", _REPORT_IT)
 
 
 class UsageError(ValueError):
-    """A mistake of the user that a stage names: its text is a sentence for a person."""
+    """A mistake of the user: its text is a sentence for a person."""
 
 
 def rule_failed(rule: str, error: BaseException) -> Finding:
-    """The finding that a rule failed."""
-    return _finding(rule, f"this rule failed, so what it forbids may be there: {explained(error)}", _REPORT_IT)
+    """The failure of a rule as a finding."""
+    return _finding(rule, f"this rule failed, so its mistake may be in the templates: {explained(error)}", _REPORT_IT)
 
 
 def stage_failed(stage: Stage, error: BaseException) -> Finding:
-    """The finding that a stage failed."""
+    """The failure of a stage as a finding."""
     return _finding(stage.rule, f"{stage.title}: {explained(error)}", stage.fix)
 
 
 @contextmanager
 def guarded(stage: Stage, found: list[Finding]) -> Iterator[None]:
-    """Add a finding if this stage fails, in whatever way: also a rule that ends the program would end it in silence."""
+    """Add a finding if this stage fails in any way, `SystemExit` too: a rule must not end the program in silence."""
     try:
         yield
     except KeyboardInterrupt:
@@ -85,7 +85,7 @@ def _text(error: BaseException) -> str:
 
 
 def _place(error: BaseException) -> str:
-    """The innermost line of this library behind the call of a rule; of any file, if there is none."""
+    """The innermost line of this library behind the call of a rule, else the innermost line of any file."""
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if Path(frame.filename).is_relative_to(_PACKAGE) and Path(frame.filename) != _CALLER]
     last = (own or [*frames])[-1:]
@@ -107,6 +107,7 @@ def _finding(rule: str, message: str, fix: str) -> Finding:
         found=None,
         allowed="",
         message=message,
+        why="",
         fix=fix,
         source="",
         fatal=True,

@@ -1,4 +1,4 @@
-"""What a rule finds: a mistake with its place, its reason and its fix."""
+"""The findings of rules: a mistake with its place, its reason and its fix."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from hyperpod_constructs.rules.template.values import ABSENT, Value
+from hyperpod_constructs.templates.values import ABSENT, Value
 
 if TYPE_CHECKING:
-    from hyperpod_constructs.rules.template.model import Resource
+    from hyperpod_constructs.templates.model import Resource
 
 
 class Level(Enum):
@@ -27,10 +27,10 @@ class Level(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """What the function of a rule yields; the rule adds the rest.
+    """A mistake in this very template; the rule adds its reason, its fix and its source.
 
-    ``path`` is the property's, from the properties: ``("VpcConfig", "Subnets", 0)``; empty for the resource itself. ``message`` is
-    one sentence on this very case, lowercase, without a full stop. ``fix`` and ``allowed`` are the rule's where they are ``None``.
+    `path` leads to the property, from the properties: `("VpcConfig", "Subnets", 0)`; it is empty for the resource itself. `message`
+    is one sentence on this case, lowercase, without a full stop. The rule's `allowed` applies unless the hit has its own.
     """
 
     resource: Resource
@@ -38,9 +38,8 @@ class Hit:
     message: str
     found: Value = ABSENT
     allowed: str | None = None
-    fix: str | None = None
     covers: tuple[Resource, ...] = ()
-    """Other resources on which the rules that this one silences are silent too."""
+    """Other resources with the same mistake: the silenced rules are silent there too."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,13 +53,15 @@ class Finding:
     construct: str | None
     path: str
     found: object
-    """The value found, as JSON: references as ``${Id.Attribute}``, unknown parts as ``${?}``."""
+    """The value found, as JSON: references as `${Id.Attribute}`, unknown parts as `${?}`."""
     allowed: str
     message: str
+    why: str
+    """The harm of the mistake; empty if it is in the message."""
     fix: str
     source: str
     fatal: bool = False
-    """Nobody can acknowledge it for a whole app: data is lost, or a rule failed and knows nothing."""
+    """Nobody can acknowledge it for a whole app: data is lost, or a rule failed."""
 
     def to_dict(self) -> Mapping[str, object]:
         """The finding as JSON."""
@@ -74,6 +75,7 @@ class Finding:
             "found": self.found,
             "allowed": self.allowed,
             "message": self.message,
+            "why": self.why,
             "fix": self.fix,
             "source": self.source,
         }

@@ -1,24 +1,21 @@
 """The rules at every synthesis: a validation plug-in, which the constructs of this library register by themselves.
 
-A finding is printed with its construct, its fix and its id, and is in ``validation-report.json``; an error fails the synthesis. To
-accept one, say so with the reason on the construct, or on any above it::
+A finding is printed with its construct, its fix and its id, and is in `validation-report.json`; an error fails the synthesis. To
+accept one, write the reason on the construct, or on any above it:
 
     Validations.of(cluster).acknowledge(Acknowledgment(id="hyperpod::HP-NET-001", reason="..."))
 
 Context keys:
 
-==============================  ====================================================================================
-``hyperpod:rules``              ``false`` switches the plug-in off: for a test of a part that is no deployable whole
-``hyperpod:previous-template``  what is deployed, as the path of a template or an assembly, which is not the
-                                output: a change that loses data fails, unless the permission is written on the
-                                resource (``allow_data_loss``)
-==============================  ====================================================================================
+- `hyperpod:rules`: `false` switches the plug-in off, for a test of a stack that is not deployed on its own.
+- `hyperpod:previous-template`: the path of the deployed template or assembly, outside the output. A change that loses data fails,
+  unless the permission is written on the resource (`allow_data_loss`).
 """
 
 from __future__ import annotations
 
 import weakref
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
@@ -36,14 +33,14 @@ from aws_cdk import (
 )
 from constructs import Construct, IConstruct
 
-from hyperpod_constructs._printable import printable
+from hyperpod_constructs._support.printable import printable
 from hyperpod_constructs.rules.failure import CHECKING, LOADING, PREVIOUS, REPORTING, UsageError, guarded
 from hyperpod_constructs.rules.finding import Finding, Level
 from hyperpod_constructs.rules.validation_report import PLUGIN
 from hyperpod_constructs.rules.wording import described
 
 if TYPE_CHECKING:
-    from hyperpod_constructs.rules.template.model import Model
+    from hyperpod_constructs.templates.model import Model
 
 SWITCH, PREVIOUS_TEMPLATE = "hyperpod:rules", "hyperpod:previous-template"
 
@@ -51,17 +48,19 @@ _registered: weakref.WeakSet[IConstruct] = weakref.WeakSet()
 
 
 def register_rules(scope: Construct) -> None:
-    """Have the rules run when the app of a construct is synthesized: once for an app, and not where `hyperpod:rules` is false.
+    """Register the rules with the app of a construct: once for an app, and not if `hyperpod:rules` is false.
 
     :raises ValueError: if `hyperpod:rules` is neither true nor false.
     """
+    root = scope.node.root
+    if root in _registered:
+        return
     switch = scope.node.try_get_context(SWITCH)
     if switch in (False, "false"):
         return
     if switch not in (None, True, "true"):
         raise ValueError(f"context {SWITCH} is {switch!r}; allowed: true, false")
-    root = scope.node.root
-    if App.is_app(root) and root not in _registered:
+    if App.is_app(root):
         _registered.add(root)
         Validations.of(root).add_plugins(RulesPlugin())
 
@@ -72,7 +71,7 @@ class RulesPlugin:
 
     @property
     def name(self) -> str:
-        """What an id to be acknowledged begins with."""
+        """The namespace of its ids in acknowledgements."""
         return PLUGIN
 
     @property
@@ -86,12 +85,12 @@ class RulesPlugin:
     @property
     def rule_ids(self) -> list[str]:
         """The ids of the catalogue."""
-        from hyperpod_constructs.rules.rule import load_catalogue
+        from hyperpod_constructs.rules.checking import load_catalogue
 
         return sorted(load_catalogue())
 
     def validate(self, context: IPolicyValidationContext) -> PolicyValidationPluginReport:
-        """The findings on the app's templates; whatever goes wrong on the way is one too, for CDK ignores a plug-in that raises."""
+        """The findings on the app's templates; a failure on the way is one too, because CDK ignores an exception of a plug-in."""
         findings: list[Finding] = []
         models: list[Model] = []
         with guarded(LOADING, findings):
@@ -101,13 +100,13 @@ class RulesPlugin:
                 findings += _findings(model)
             with guarded(PREVIOUS, findings):
                 findings += _losses(context, model)
-        violations = _violations(findings, models)
+        violations = _violations(findings, models, context)
         harmless = all(violation.severity == str(Level.WARNING) for violation in violations)
         return PolicyValidationPluginReport(success=harmless, plugin_version=self.version, violations=violations)
 
 
 def _model(context: IPolicyValidationContext) -> Model:
-    from hyperpod_constructs.rules.template.model import load
+    from hyperpod_constructs.templates.model import load
 
     return load([_assembly(context)])
 
@@ -117,34 +116,34 @@ def _assembly(context: IPolicyValidationContext) -> Path:
 
 
 def _findings(model: Model) -> list[Finding]:
-    from hyperpod_constructs.rules.rule import check
+    from hyperpod_constructs.rules.checking import check
 
     return check(model)
 
 
 def _losses(context: IPolicyValidationContext, model: Model) -> list[Finding]:
-    """What the change loses, if there is a previous template."""
+    """The losses of the change, if there is a previous template."""
     given = context.app_construct.node.try_get_context(PREVIOUS_TEMPLATE)
     if given is None:
         return []
     if not isinstance(given, str) or not given.strip():
         raise UsageError(f"context {PREVIOUS_TEMPLATE} is {given!r}; allowed: the path of a template or an assembly")
     previous, assembly = Path(given), _assembly(context)
-    # What is in the new assembly is written by now, and would be compared with itself.
+    # The new assembly is written by now, and would be compared with itself.
     if previous.resolve().is_relative_to(assembly.resolve()):
-        raise UsageError(f"the previous template {given} is what this synthesis has just written: copy what is deployed first")
+        raise UsageError(f"the previous template {given} is what this synthesis has just written: copy the deployed template first")
     return _lost(previous, model)
 
 
 def _lost(previous: Path, model: Model) -> list[Finding]:
+    from hyperpod_constructs.plan.previous import previous_model
     from hyperpod_constructs.rules.data_loss import data_loss_violations
-    from hyperpod_constructs.rules.previous import previous_model
 
     return data_loss_violations(previous_model(previous, model), model)
 
 
-def _violations(findings: Sequence[Finding], models: Sequence[Model]) -> list[PolicyViolation]:
-    """The findings as CDK takes them; one that it does not take is replaced by one that says so."""
+def _violations(findings: Sequence[Finding], models: Sequence[Model], context: IPolicyValidationContext) -> list[PolicyViolation]:
+    """The findings for CDK; a refused one is replaced by a finding on the refusal."""
     lost: list[Finding] = []
     files: _Files = {}
     with guarded(REPORTING, lost):
@@ -152,8 +151,32 @@ def _violations(findings: Sequence[Finding], models: Sequence[Model]) -> list[Po
     found: list[PolicyViolation] = []
     for finding in findings:
         with guarded(replace(REPORTING, title=f"{REPORTING.title} ({finding.rule})"), lost):
-            found.append(_violation(finding, files))
+            found.append(_violation(replace(finding, rule=_reported_id(finding, context)), files))
     return [*found, *(_violation(finding, {}) for finding in lost)]
+
+
+def _reported_id(finding: Finding, context: IPolicyValidationContext) -> str:
+    """The id in the report: a former one if it is acknowledged on the construct or above, because CDK compares ids."""
+    from hyperpod_constructs.rules.rule import CATALOGUE
+
+    rule = CATALOGUE.get(finding.rule)
+    former = [] if rule is None or finding.fatal else [alias for alias in rule.aliases if _is_acknowledged(alias, finding, context)]
+    return former[0] if former else finding.rule
+
+
+def _is_acknowledged(id: str, finding: Finding, context: IPolicyValidationContext) -> bool:
+    key = Validations.ACKNOWLEDGED_RULES_METADATA_KEY
+    entries = [entry for construct in _above(finding, context) for entry in construct.node.metadata if entry.type == key]
+    return any(f"{PLUGIN}::{id}" in entry.data for entry in entries)
+
+
+def _above(finding: Finding, context: IPolicyValidationContext) -> Iterator[IConstruct]:
+    """The constructs on the path of a finding, from the app on."""
+    construct: IConstruct | None = context.app_construct
+    for name in (*(finding.construct or "").split("/"), ""):
+        if construct is not None:
+            yield construct
+            construct = construct.node.try_find_child(name)
 
 
 _Files = dict[tuple[str, str], str]
@@ -184,6 +207,6 @@ def _violation(finding: Finding, files: _Files) -> PolicyViolation:
 
 
 def _placed(finding: Finding) -> str:
-    """The finding in words, after the property that it is about: CDK prints the construct, but not the property."""
+    """The finding in words, after its property: CDK prints the construct, but not the property."""
     place = finding.path.removeprefix("Properties/")
     return f"{place}: {described(finding)}" if place else described(finding)

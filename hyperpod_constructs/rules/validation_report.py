@@ -1,4 +1,4 @@
-"""What the app of an assembly accepted in the CDK: the part of ``validation-report.json`` that a check has to respect too."""
+"""The acknowledgements of an app in the CDK: a check of its assembly reads them from `validation-report.json`."""
 
 from __future__ import annotations
 
@@ -6,20 +6,20 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from hyperpod_constructs.rules.acknowledgement import Acknowledgement
-from hyperpod_constructs.rules.template.errors import TemplateError
-from hyperpod_constructs.rules.template.files import inside, is_file, read_text
-from hyperpod_constructs.rules.template.loading import parsed_json
+from hyperpod_constructs.templates.errors import TemplateError
+from hyperpod_constructs.templates.files import inside, is_file, read_text
+from hyperpod_constructs.templates.reading import parsed_json
 
 PLUGIN = "hyperpod"
-"""The name of the validation plug-in: what an id to be acknowledged in the CDK begins with."""
+"""The name of the validation plug-in: an id acknowledged in the CDK begins with it."""
 
 _REPORT = "validation-report.json"
 
 
 def acknowledged_in(assembly: Path) -> Iterator[Acknowledgement]:
-    """What the app of an assembly accepted in the CDK; nothing if it has no report.
+    """The acknowledgements of an assembly's app; none without a report.
 
-    :raises TemplateError: if the report is no JSON.
+    :raises TemplateError: if the report is not JSON.
     """
     file = assembly / _REPORT
     if not is_file(file):

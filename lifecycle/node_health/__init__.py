@@ -1,5 +1,5 @@
-"""Health of a HyperPod node, watched by the node itself: Python 3.8 or newer, standard library only.
+"""Health checks that a HyperPod node runs on itself: Python 3.8 or newer, standard library only.
 
-``python3 -m node_health check`` is the body of Slurm's HealthCheckProgram, ``hang`` watches jobs that write heartbeats, ``status``
-prints what both know. ``node_health.heartbeat`` is imported by training code.
+`python3 -m node_health check` is the body of Slurm's HealthCheckProgram. `hang` watches jobs that write heartbeats. `status` prints
+the findings of both. Training code imports `node_health.heartbeat`.
 """

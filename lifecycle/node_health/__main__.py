@@ -1,7 +1,7 @@
-"""``python3 -m node_health check [--chain PROGRAM ARGUMENT...] | hang | status``.
+"""`python3 -m node_health check [--chain PROGRAM ARGUMENT...] | hang | status`.
 
-``check`` ends with the exit code of the chained program, 0 without one; ``hang`` runs until it is stopped; both read the
-``config.json`` beside the package.
+`check` ends with the exit code of the chained program, or 0 without one. `hang` runs until it is stopped. Both read the
+`config.json` beside the package.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def main(arguments: list[str]) -> int:
         sys.stderr.write(f"{error}\n")
         if verb == "hang":
             return 1
-        settings = Settings()  # a check that fails would keep slurmd from registering, and the chained program from running
+        settings = Settings()  # a failed check would keep slurmd from registering and the chained program from running
     if verb == "check":
         outcome = check.run(system, settings, node_name(), rest[1:])
         sys.stdout.write(outcome.output)
@@ -50,7 +50,7 @@ def main(arguments: list[str]) -> int:
 
 
 def node_name() -> str:
-    """The node's name in Slurm: slurmd tells its programs, elsewhere it is the host's."""
+    """The node's name in Slurm, from slurmd's environment; otherwise the host name."""
     return os.environ.get("SLURMD_NODENAME") or socket.gethostname().partition(".")[0]
 
 

@@ -1,8 +1,8 @@
-"""One file per node and step on the shared directory: what the ranks of that node have reached.
+"""One file per node and step on the shared directory, with the progress of the node's ranks.
 
-Each write has a new number. Another node believes the file only while it sees that number change, so what a dead node, an earlier
-incarnation of the job or this node's predecessor left there is never believed, and no clock is compared. It is not removed either:
-a few hundred bytes.
+Each write has a new number. Another node trusts the file only while that number changes. So a leftover of a dead node, an earlier
+incarnation of the job or a predecessor of this node is never trusted, and no clocks are compared. Leftovers stay: they have a few
+hundred bytes.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ class Aggregate(NamedTuple):
 
 
 def of_beats(node: str, beats: Mapping[int, Beat], number: int, dumped: bool) -> Aggregate:
-    """The aggregate of a node's live beats, which are of one world."""
+    """The aggregate of a node's live beats, all from one world."""
     first = next(iter(beats.values()))
     ranks = {rank: Place(node, beat.progress, beat.busy, beat.paused) for rank, beat in beats.items()}
     return Aggregate(node, first.restart, number, first.world, dumped, ranks)
 
 
 def parse(text: str) -> Aggregate | None:
-    """The aggregate in that text; ``None`` for a text of any other form, and for one with a value out of its range."""
+    """The aggregate in a text; `None` if the text is malformed or has a value out of range."""
     try:
         return _aggregate(load(text))
     except (ValueError, KeyError, TypeError, AttributeError):
@@ -60,7 +60,7 @@ def _aggregate(loaded: Any) -> Aggregate:
 
 
 class Peers:
-    """The other nodes' files of one step, as polls show them. A node may be silent for ``patience`` polls: it takes dumps."""
+    """The other nodes' files of one step, as seen by polls. A node may be silent for `patience` polls while it takes dumps."""
 
     def __init__(self, patience: int) -> None:
         self._patience = patience
@@ -69,7 +69,7 @@ class Peers:
         self._poll = 0
 
     def update(self, aggregates: list[Aggregate]) -> list[Aggregate]:
-        """Those of these aggregates whose number has changed within the last polls."""
+        """The aggregates whose number changed within the last polls."""
         self._poll += 1
         for aggregate in aggregates:
             state = (aggregate.restart, aggregate.number)

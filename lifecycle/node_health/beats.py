@@ -1,10 +1,10 @@
-"""Heartbeats as the node reads them. A beat counts only when its process is a live task of that very step.
+"""Heartbeats, read by the node. A beat counts only if its process is a live task of the same step.
 
-The process is named by its id and its start time, so a file of an earlier step, an earlier incarnation of the job or an earlier
-process with the same id is nobody's. The file must also belong to the user of the process.
+Process id and start time identify the process, so files of an earlier step, an earlier incarnation of the job or an earlier process
+with the same id do not count. The file must also belong to the user of the process.
 
-A heartbeat is a stranger's: only the folders of steps that Slurm names are looked into, no more files and bytes are read than a
-job needs, and a file with a value out of its range is nobody's.
+Heartbeats are untrusted. The node reads only the folders of steps that Slurm names, and no more files and bytes than a job needs. A
+file with a value out of range does not count.
 """
 
 from __future__ import annotations
@@ -30,9 +30,11 @@ PATH = 512
 
 
 class Beat(NamedTuple):
-    """``progress`` is twice the step, plus 1 before and plus 2 after its collective; ``busy`` are seconds between the two.
+    """One heartbeat.
 
-    ``owner`` is whose file it is, not what the file says.
+    :param progress: twice the step, plus 1 before and plus 2 after its collective.
+    :param busy: the seconds that the rank computes in a step.
+    :param owner: the owner of the file, whatever the file says.
     """
 
     pid: int
@@ -49,7 +51,7 @@ class Beat(NamedTuple):
 
 
 def parse(text: str) -> Beat | None:
-    """The beat in a heartbeat file; ``None`` for a file of any other form, and for one with a value that no job has."""
+    """The beat in a heartbeat file; `None` if the file is malformed or has an impossible value."""
     line, header = LINE.fullmatch(text[HEADER_BYTES:]), load(text[:HEADER_BYTES])
     try:
         return None if line is None or not isinstance(header, dict) else _beat(header, line)
@@ -74,9 +76,9 @@ def _beat(header: dict[str, Any], line: re.Match[str]) -> Beat:
 
 
 def of_step(system: System, step: str, tasks: Container[int]) -> dict[int, Beat]:
-    """The beats of live tasks of a step by rank. All are of one world: where they differ, of the one that began last.
+    """The beats of a step's live tasks by rank, from one world; of several worlds, the newest.
 
-    A process is one rank: one that poses as several could tell of a hang all by itself.
+    A process counts as one rank. Otherwise a process that poses as several could report a hang alone.
     """
     beats = list({beat.pid: beat for beat in living(system, step) if beat.pid in tasks}.values())
     latest = max(beats, key=lambda beat: (beat.start, beat.rank), default=None)
@@ -84,7 +86,7 @@ def of_step(system: System, step: str, tasks: Container[int]) -> dict[int, Beat]
 
 
 def living(system: System, step: str) -> list[Beat]:
-    """The beats of processes that live, whosever they are."""
+    """The beats of all live processes."""
     files = system.user_files(f"{DIRECTORY}/{step}", RANK, RANKS_PER_NODE, FILE_BYTES)
     beats = [_live(system, name, file) for name, file in files.items()]
     return [beat for beat in beats if beat is not None]
@@ -99,9 +101,9 @@ def _live(system: System, name: str, file: UserFile) -> Beat | None:
 
 
 class Leftovers:
-    """Folders of steps that have no task and no live process here any more; each goes as its owner would remove it.
+    """Folders of steps without a task or a live process on this node; each is removed as its owner.
 
-    A poll looks at few: users make as many as they like.
+    A poll looks at a few only, because users can make any number.
     """
 
     SEEN = 1024

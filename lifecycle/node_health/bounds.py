@@ -1,4 +1,4 @@
-"""What others wrote, made harmless: JSON and numbers within limits, and text that a terminal shows and does not obey."""
+"""Makes untrusted input harmless: JSON and numbers within limits, and text without effect on a terminal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ COUNT = 2**62
 
 
 def load(text: str, limit: int = TEXT) -> Any:
-    """The JSON document in that text; ``None`` for any other text, and for one that is too long or too deep."""
+    """The JSON document in a text; `None` if the text is not JSON, too long or too deep."""
     if len(text) > limit:
         return None
     try:
@@ -21,14 +21,20 @@ def load(text: str, limit: int = TEXT) -> Any:
 
 
 def whole(value: object, highest: int, lowest: int = 0) -> int:
-    """That whole number. Raises ValueError for anything else, and outside of the range."""
+    """A whole number.
+
+    :raises ValueError: if the value is not a whole number in the range.
+    """
     if not isinstance(value, int) or isinstance(value, bool) or not lowest <= value <= highest:
         raise ValueError(f"{str(value)[:40]!r}: must be a whole number from {lowest} to {highest}")
     return value
 
 
 def real(value: object, highest: float) -> float:
-    """That number from 0 on. Raises ValueError for anything else, such as what is infinite or no number."""
+    """A finite number of 0 or more.
+
+    :raises ValueError: if the value is anything else.
+    """
     if not isinstance(value, (int, float)) or isinstance(value, bool) or not 0 <= value <= highest:
         raise ValueError("must be a finite number")
     return float(value)
@@ -47,11 +53,11 @@ def string(value: object, limit: int) -> str:
 
 
 def shown(text: str, limit: int = 1000) -> str:
-    """One line that a terminal cannot obey and that begins no other: what is not printable is escaped."""
+    """One line without effect on a terminal: unprintable characters, such as line feeds, are escaped."""
     cut = text if len(text) <= limit else text[:limit] + "..."
     return "".join(one if one.isprintable() else one.encode("unicode_escape").decode("ascii") for one in cut)
 
 
 def page(text: str, limit: int) -> str:
-    """Lines of which each is ``shown``."""
+    """Lines, each made safe by `shown`."""
     return "\n".join(shown(line) for line in text[:limit].expandtabs().split("\n"))

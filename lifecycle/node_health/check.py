@@ -1,9 +1,9 @@
 """One run of all checks, as Slurm's HealthCheckProgram.
 
-Slurm kills the program after 60 seconds, and a slurmd that starts does not register before the program has ended with 0. So
-faults never change the exit code: it is 0, or that of the chained program.
+Slurm kills the program after 60 seconds, and a starting slurmd registers only after the program has ended with 0. So faults never
+change the exit code: it is 0, or that of the chained program.
 
-slurmctld asks for the next run whether or not the last one has ended; two at once would undo what the other remembers.
+slurmctld asks for the next run even if the last one still runs. Two runs at once would overwrite each other's memory.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ RETRY_INTERVALS = 5
 
 
 class Outcome(NamedTuple):
-    """``code`` is the exit code; ``output`` what the chained program printed."""
+    """The exit code, and the output of the chained program."""
 
     code: int
     output: str
@@ -54,24 +54,24 @@ class Outcome(NamedTuple):
 
 
 def run(system: System, settings: Settings, node: str, chain: Sequence[str] = ()) -> Outcome:
-    """Runs the chained program and every check; marks the node when a fault of its own is confirmed, and then ends its steps."""
+    """Run the chained program and every check. A confirmed fault of the node's own marks the node and ends its steps."""
     code, output = _chain(system, chain)
     if not settings.enabled:
         return Outcome(code, output, [], Verdict(None, "config.json has no software.health: nothing is checked"))
     with system.alone(LOCK, 0) as alone:
         if not alone:
-            return Outcome(code, output, [], Verdict(None, "another check of this node is under way"))
+            return Outcome(code, output, [], Verdict(None, "another check of this node is running"))
         findings, verdict = _alone(system, settings, node)
     return Outcome(code, output, findings, verdict)
 
 
 def _alone(system: System, settings: Settings, node: str) -> tuple[list[Finding], Verdict]:
-    """One check, while no other of this node is under way. One that fails begins anew next time, with nothing remembered."""
+    """One check, while no other check of this node runs. After a failure, the next check starts with an empty memory."""
     memory = Memory(system)
     try:
         return _checked(system, settings, node, memory)
     except Exception as error:
-        log(system, f"the check failed, and begins anew with nothing remembered: {traceback.format_exc()}")
+        log(system, f"the check failed, and the next one starts with an empty memory: {traceback.format_exc()}")
         memory.forget()
         return [], Verdict(None, f"the check failed: {type(error).__name__}")
 
@@ -102,7 +102,7 @@ def _chain(system: System, chain: Sequence[str]) -> tuple[int, str]:
 
 
 def _declared(system: System, memory: Memory, slurm: Slurm) -> Node | None:
-    """What Slurm declares for the node, asked once an hour: a thousand nodes check at the same second."""
+    """Slurm's declaration of the node, asked once an hour, because a thousand nodes check at the same second."""
     kept = memory.table("declared")
     if not 0 <= system.now() - kept.get("time", 0) < DECLARED_SECONDS:
         own = slurm.own()
@@ -113,7 +113,7 @@ def _declared(system: System, memory: Memory, slurm: Slurm) -> Node | None:
 
 
 def _found(check: Callable[[Context], list[Finding]], context: Context) -> list[Finding]:
-    """What a check found. One that breaks is itself something to report, and the others still run."""
+    """The findings of a check. A broken check is a finding too, and the other checks still run."""
     try:
         return check(context)
     except Exception as error:
@@ -123,10 +123,10 @@ def _found(check: Callable[[Context], list[Finding]], context: Context) -> list[
 
 
 def _confirm(memory: Memory, findings: Sequence[Finding], now: float, interval: int, seconds: float) -> list[Finding]:
-    """The faults that ask for a mark and were there before, for long enough.
+    """The faults that ask for a mark and have lasted for long enough.
 
-    A fault that other nodes may share waits until each of them has had a whole check of its own and told of it, which may take
-    them as many ``seconds`` as it has taken here. Of this node's hardware a second look is enough.
+    A fault of the node's own hardware needs a second look only. A fault that other nodes may share waits until each of them has
+    completed and reported a check of its own, which may take as many `seconds` as here.
     """
     asking = [finding for finding in findings if finding.action is not None]
     before = memory.table("first_seen")
@@ -138,20 +138,20 @@ def _confirm(memory: Memory, findings: Sequence[Finding], now: float, interval: 
 
 
 def _tell(marker: Marker, memory: Memory, findings: Sequence[Finding]) -> None:
-    """Tells the others when something has changed, and at a node's first check: its predecessor's faults are not its own."""
+    """Report changed faults to the other nodes. The first check always reports, because a predecessor's faults do not count."""
     faults: Any = sorted({finding.fault for finding in findings if finding.action is not None})
     if memory.values.get("told") != faults and marker.tell(findings) is None:
         memory.values["told"] = faults
 
 
 def _decide(marker: Marker, memory: Memory, confirmed: Sequence[Finding], now: float, pause: float) -> Verdict:
-    """Asks for a mark; the same faults that were refused one are asked for again only after a pause.
+    """Ask for a mark. After a refusal, the same faults ask again only after a pause.
 
-    Every node of a cluster that lost its file system would otherwise read all nodes from slurmctld at each check.
+    Otherwise, in a cluster without its file system, every node would read all nodes from slurmctld at each check.
     """
     if not confirmed:
         memory.values["refused"] = {}
-        return Verdict(None, "no fault that asks for a mark has been there for long enough")
+        return Verdict(None, "no fault that asks for a mark has lasted for long enough")
     refused, faults = memory.table("refused"), sorted(finding.fault for finding in confirmed)
     if refused.get("faults") == faults and 0 <= now - refused["time"] < pause:
         return Verdict(None, refused["why"])

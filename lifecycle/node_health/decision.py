@@ -1,4 +1,4 @@
-"""From findings to a mark, or to the reason why there is none. Pure: everything it needs is in its arguments."""
+"""Decides from findings on a mark, or on the reason against it. It is pure: all input is in the arguments."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ SLURM_REASONS = (
     "Not responding",
     "Prolog error",
 )
-"""How the reasons begin that Slurm itself gives a node. Any other is an administrator's, and stays."""
+"""Beginnings of Slurm's own reasons for a node. Any other reason is an administrator's and stays."""
 
 
 class Situation(NamedTuple):
-    """What is known when a mark is decided."""
+    """The input of a decision."""
 
     settings: Settings
     node: str
@@ -42,7 +42,12 @@ class Situation(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """``action`` is the mark, ``None`` when there is none; ``why`` says why so; ``marked`` whether the node carries one now."""
+    """The decision.
+
+    :param action: the mark; `None` for no mark.
+    :param why: the reason.
+    :param marked: whether the node carries a mark now.
+    """
 
     action: str | None
     why: str
@@ -50,7 +55,7 @@ class Verdict(NamedTuple):
 
 
 def decide(findings: Sequence[Finding], situation: Situation) -> Verdict:
-    """The mark for these findings, of which each has been seen more than once."""
+    """The mark for these findings; each has been seen more than once."""
     asking = [finding for finding in findings if finding.action is not None]
     if not asking:
         return Verdict(None, "no fault asks for a mark")
@@ -64,10 +69,10 @@ def decide(findings: Sequence[Finding], situation: Situation) -> Verdict:
 
 
 def is_shared(finding: Finding, situation: Situation) -> bool:
-    """Whether so many living nodes have the same fault that it is not this node's.
+    """Whether the fault is common to many living nodes, and so not this node's own.
 
-    A fault of what nodes have in common is shared by a quarter of them, one of a node's own hardware by more than half, and
-    either by two nodes at least. A node that is alone cannot tell whose fault its surroundings have.
+    For shared parts, a quarter of the nodes is enough; for a node's own hardware, it takes more than half; in both cases, at least
+    two nodes. A single node cannot tell its own faults from those of its surroundings.
     """
     living = [node for node in situation.nodes if node.lives or node.name == situation.node]
     others = [node for node in living if node.name != situation.node]
@@ -86,12 +91,12 @@ def _refusal(situation: Situation) -> Verdict | None:
     if own.action is not None:
         return Verdict(None, f"the node is already marked {own.action}", marked=True)
     if own.reason and not own.reason.startswith(SLURM_REASONS):
-        return Verdict(None, f"the node has a reason of its own, which is left alone: {own.reason}")
+        return Verdict(None, f"the node has another reason, which stays: {own.reason}")
     if note.is_foreign(own.extra):
-        return Verdict(None, f"the node's Extra in Slurm is somebody else's, so no mark could be recorded: {own.extra}")
+        return Verdict(None, f"the node's Extra in Slurm belongs to somebody else, so no mark can be recorded: {own.extra}")
     limit = _limit(situation)
     if limit is None and settings.shared_directory is not None and not situation.history.known:
-        limit = f"{settings.shared_directory} does not tell how often a node of this name was marked"
+        limit = f"{settings.shared_directory} does not tell the earlier marks of a node with this name"
     return None if limit is None else Verdict(None, limit)
 
 
@@ -110,7 +115,7 @@ def _limit(situation: Situation) -> str | None:
 
 
 def marks_of_cluster(situation: Situation) -> int:
-    """Marks of the last hour, and the other nodes that are marked or claim to be without one."""
+    """The number of marks in the last hour, together with other nodes that carry or claim one."""
     count = sum(len(situation.history.since(node, HOUR, situation.now)) for node in situation.history.nodes())
     for node in situation.nodes:
         if node.name == situation.node or situation.history.since(node.name, HOUR, situation.now):
@@ -121,7 +126,7 @@ def marks_of_cluster(situation: Situation) -> int:
 
 
 def _action(findings: Sequence[Finding], situation: Situation) -> str:
-    """Replacement when one fault asks for it, or when a reboot of the last day has not helped."""
+    """A replacement if a fault asks for it, or if a reboot of the last day has not helped; else a reboot."""
     rebooted = any(mark.action == REBOOT for mark in situation.history.since(situation.node, DAY, situation.now))
     return REPLACE if rebooted or any(finding.action == REPLACE for finding in findings) else REBOOT
 

@@ -1,6 +1,6 @@
-"""Takes the dumps of a hang and keeps them: on the node for root, on the shared directory for the job's user, and for nobody else.
+"""Takes the dumps of a hang and stores them: on the node for root, on the shared directory for the job's user, for nobody else.
 
-A hang is a stranger's doing, so there is an end to its ranks, bytes and seconds: meanwhile no other step is looked at.
+A user's job causes the hang, so ranks, bytes and seconds are limited: no other step is watched meanwhile.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ FLIGHTS_LIMIT = 64 * 1024 * 1024
 
 
 class Room:
-    """For so many characters of Flight Recorders: what has no room any more is dropped at once, and not when all are there."""
+    """A limit on the characters of Flight Recorders: a recorder without room is dropped at once and not at the end."""
 
     def __init__(self, size: int) -> None:
         self._left = size
@@ -41,7 +41,7 @@ class Room:
 
 
 def take(system: System, step: str, beats: Mapping[int, Beat]) -> dict[int, Dump]:
-    """The dumps by rank, each taken or with the reason why not."""
+    """The dumps by rank; a missing dump has its reason instead."""
     deadline = system.monotonic() + TAKING_SECONDS
     room = Room(FLIGHTS_LIMIT)
 
@@ -56,7 +56,7 @@ def take(system: System, step: str, beats: Mapping[int, Beat]) -> dict[int, Dump
 
 
 def keep(system: System, shared: SharedDirectory, folder: str, verdict: str, dumps: Mapping[int, Dump]) -> None:
-    """Writes the dumps below ``folder``, which names the step, its attempt and the node."""
+    """Write the dumps below `folder`, whose name has the step, its attempt and the node."""
     texts = {"verdict.txt": shown(verdict) + "\n", **{f"rank-{rank}.txt": found.text for rank, found in dumps.items()}}
     try:
         for name, text in texts.items():
@@ -69,7 +69,7 @@ def keep(system: System, shared: SharedDirectory, folder: str, verdict: str, dum
 
 
 def _for_user(folder: str, texts: Mapping[str, str], dumps: Mapping[int, Dump]) -> Exchange:
-    """All ranks of a step are of one user; where nobody can be told, the dumps stay root's."""
+    """The order that stores the dumps for the user of the step's ranks; for root if the user is unknown."""
     owner = next((found.owner for found in dumps.values() if found.owner is not None), None)
     encoded = {f"{FOLDER}/{folder}/rank-{rank}.flight": found.flight for rank, found in dumps.items() if found.flight}
     written = {f"{FOLDER}/{folder}/{name}": text for name, text in texts.items()}
@@ -77,7 +77,7 @@ def _for_user(folder: str, texts: Mapping[str, str], dumps: Mapping[int, Dump]) 
 
 
 def _forget(system: System) -> None:
-    """Removes the oldest dumps on the node, by the numbers of their jobs."""
+    """Remove the oldest dumps on the node, in the order of their job ids."""
     for name in sorted(system.names(LOCAL), key=_job)[:-LOCAL_KEPT]:
         system.remove(f"{LOCAL}/{name}")
 

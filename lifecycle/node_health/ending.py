@@ -1,8 +1,8 @@
-"""Ends the steps of a node that is marked for a fault.
+"""Ends the steps on a node with a mark for a fault.
 
-The service acts only when the node's jobs have left, and a job resumes elsewhere only when its step fails. So the processes of the
-node's steps get SIGTERM, upon which a job may still save, and those that live at the next check get SIGKILL. Batch scripts go on:
-it is they that start the next attempt.
+The service acts only after the node's jobs have left, and a job resumes elsewhere only after its step has failed. So the processes
+of the node's steps get SIGTERM, which lets a job save. The processes that live at the next check get SIGKILL. Batch scripts
+continue, because they start the next attempt.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ ASKED = "asked_to_end"
 
 
 def end_steps(system: System, memory: Memory, slurm: Slurm) -> None:
-    """Asks processes that it meets for the first time, and kills the others; an id that is another process now is met first."""
+    """Send SIGTERM to processes at first sight and SIGKILL afterwards; a reused process id counts as first sight."""
     asked = memory.table(ASKED)
     steps = {step: pids for step, pids in (slurm.steps() or {}).items() if step.rpartition(".")[2].isdigit()}
     memory.values[ASKED] = {}

@@ -1,4 +1,4 @@
-"""The error of a program that cannot do its work: what was found and where, in one sentence."""
+"""The error of a program that cannot do its work: the finding and its place, in one sentence."""
 
 
 class NodeHealthError(Exception):

@@ -1,11 +1,11 @@
-"""What a check found."""
+"""The finding of a check."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 REPLACE = "Action:Replace"
-"""The reason that makes HyperPod replace a node: case-sensitive, no blanks, otherwise it is ignored."""
+"""The reason that makes HyperPod replace a node. HyperPod ignores any other spelling: case matters, and blanks are not allowed."""
 REBOOT = "Action:Reboot"
 ACTIONS = (REPLACE, REBOOT)
 
@@ -13,8 +13,9 @@ ACTIONS = (REPLACE, REBOOT)
 class Finding(NamedTuple):
     """One fault of this node.
 
-    ``fault`` names its kind, so that nodes can compare theirs. ``action`` is the mark that it asks for, ``None`` when it is only
-    noted. ``hardware`` says that the evidence is of this node's own devices and not of what it shares with others.
+    :param fault: the kind of the fault, which nodes compare.
+    :param action: the mark that the fault asks for; `None` if it is only noted.
+    :param hardware: whether the evidence comes from the node's own devices, and not from shared parts.
     """
 
     fault: str

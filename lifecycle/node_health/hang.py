@@ -1,4 +1,4 @@
-"""Which rank hangs, told from progress alone. Pure: no clock of any node is compared with another's."""
+"""Finds the hanging rank from progress alone. It is pure, and compares no clocks of different nodes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ NAMED = 8
 
 
 class Place(NamedTuple):
-    """Where a rank runs and how far it is. ``busy`` are the seconds that it computes in a step, by its own clock."""
+    """The node and the progress of a rank; `busy` is its computing time in a step, in seconds of its own clock."""
 
     node: str
     progress: int
@@ -28,7 +28,7 @@ class Place(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """``node`` is the culprit's, ``None`` when it cannot be told."""
+    """The judgement of a hang; `node` is the culprit's, or `None` if it is unknown."""
 
     node: str | None
     ranks: tuple[int, ...]
@@ -36,9 +36,9 @@ class Verdict(NamedTuple):
 
 
 def culprit(places: Mapping[int, Place], world: int) -> Verdict:
-    """The node whose ranks alone are furthest behind. The others wait for them; any other picture tells nobody.
+    """The culprit: the only node with ranks furthest behind, for which the others wait. Otherwise there is no culprit.
 
-    Every rank in ``places`` is below ``world``; nothing is counted that is not there, however large a job calls its world.
+    Every rank in `places` is below `world`. The effort depends on the existing ranks and not on a job's claim of its world.
     """
     missing = world - len(places)
     if missing > 0:
@@ -56,7 +56,7 @@ def culprit(places: Mapping[int, Place], world: int) -> Verdict:
 
 
 def stragglers(places: Mapping[int, Place]) -> list[int]:
-    """The ranks that compute for much longer than the median of all: those the others wait for in every step."""
+    """The ranks that compute for much longer than the median; the others wait for them in every step."""
     if len(places) < STRAGGLER_RANKS:
         return []
     usual = median(place.busy for place in places.values())
@@ -65,7 +65,7 @@ def stragglers(places: Mapping[int, Place]) -> list[int]:
 
 
 def _ranks(ranks: list[int], count: int | None = None) -> str:
-    """The first of these ranks by name, of so many."""
+    """The first of these ranks by name, and the number of the others."""
     total = len(ranks) if count is None else count
     shown = ", ".join(str(rank) for rank in sorted(ranks)[:NAMED])
     more = f" and {total - NAMED} more" if total > NAMED else ""

@@ -1,18 +1,18 @@
-"""Heartbeats of a training job, for the hang detector of the node. Imported by the job with ``PYTHONPATH=/opt/hyperpod``.
+"""Heartbeats of a training job, for the hang detector of the node. Imported by the job with `PYTHONPATH=/opt/hyperpod`.
 
     beat = Heartbeat.from_environment()
     for step in range(start, steps):
         ...                        # forward, backward
-        beat.before(step)          # just before the collective that every rank takes part in
+        beat.before(step)          # just before the collective of all ranks
         all_reduce(...)
         beat.after(step)
 
-A rank that hangs before the collective is then one beat behind those that wait in it. Phases in which ranks rightly wait for longer
-than ``hang_seconds`` (a long evaluation, a checkpoint) belong into ``with beat.paused():``.
+A rank that hangs before the collective is then one beat behind the ranks that wait in it. Put phases with a legitimate wait of more
+than `hang_seconds` (a long evaluation, a checkpoint) into `with beat.paused():`.
 
 A call is one small write and needs the standard library only. The file stays on the node, at
-``/run/hyperpod/heartbeat/<job>.<step>/<rank>``; in a container, mount ``/run/hyperpod/heartbeat``.
-No job ever fails for its heartbeats: where that folder is missing, closed or full, or somebody else's, every call does nothing.
+`/run/hyperpod/heartbeat/<job>.<step>/<rank>`; in a container, mount `/run/hyperpod/heartbeat`.
+Heartbeats never fail a job: if that folder is missing, closed, full or somebody else's, every call does nothing.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 NUMBER = re.compile(r"[0-9]{1,18}")
 DUMP_SIGNAL = 10
-"""Counted from SIGRTMIN: SIGUSR1 and SIGUSR2 belong to jobs."""
+"""Offset from SIGRTMIN; SIGUSR1 and SIGUSR2 belong to jobs."""
 
 
 class Heartbeat:
@@ -57,7 +57,7 @@ class Heartbeat:
 
     @classmethod
     def from_environment(cls, environment: Mapping[str, str] | None = None) -> Heartbeat:
-        """The heartbeat of this process: its step and rank as ``srun`` or ``torchrun`` put them into the environment."""
+        """The heartbeat of this process, with step and rank from the environment of `srun` or `torchrun`."""
         known: Mapping[str, str] = os.environ if environment is None else environment
         rank = known.get("RANK", known.get("SLURM_PROCID", ""))
         world = known.get("WORLD_SIZE", known.get("SLURM_NTASKS", ""))
@@ -80,18 +80,18 @@ class Heartbeat:
 
     @property
     def active(self) -> bool:
-        """Whether anyone can see the beats."""
+        """Whether the node can see the beats."""
         return self._descriptor >= 0
 
     def before(self, step: int) -> None:
-        """This rank is done with its own part of the step and enters the collective."""
+        """Report that this rank has finished its own part of the step and enters the collective."""
         now = time.monotonic()
         self._busy += SMOOTHING * (now - self._since - self._busy)
         self._since = now
         self._beat(2 * step + 1)
 
     def after(self, step: int) -> None:
-        """The collective of the step is over."""
+        """Report that the collective of the step is over."""
         now = time.monotonic()
         self._wait += SMOOTHING * (now - self._since - self._wait)
         self._since = now
@@ -99,7 +99,7 @@ class Heartbeat:
 
     @contextlib.contextmanager
     def paused(self) -> Iterator[None]:
-        """While the ranks rightly wait for longer than ``hang_seconds``: nobody is taken to hang."""
+        """A phase with a legitimate wait of more than `hang_seconds`: no rank counts as hanging."""
         self._write(b"P")
         try:
             yield
@@ -108,7 +108,7 @@ class Heartbeat:
             self._write(b"R")
 
     def close(self) -> None:
-        """Ends the heartbeats; the process is then not watched any more."""
+        """End the heartbeats; the node no longer watches the process."""
         stacks, self._stacks = self._stacks, None
         descriptor, self._descriptor = self._descriptor, -1
         with contextlib.suppress(OSError, ValueError):
@@ -129,7 +129,7 @@ class Heartbeat:
             os.close(folder)
 
     def _write_header(self, folder: int, name: str, header: Mapping[str, object]) -> None:
-        """A fresh file in place of one of an earlier process with this rank: its header is never seen half written."""
+        """A new file in place of an earlier process's file; readers never see half of its header."""
         self._descriptor = _fresh(folder, name)
         line = json.dumps(header).encode("utf-8")
         if len(line) >= HEADER_BYTES:
@@ -138,7 +138,7 @@ class Heartbeat:
         os.pwrite(self._descriptor, self._line(b"R"), HEADER_BYTES)
 
     def _answer_signal(self, folder: int, name: str) -> None:
-        """Prints the stacks at the dump signal. One that the job handles itself is the job's; without the file nobody sends it."""
+        """Print the stacks at the dump signal, unless the job handles the signal itself. Without the file, nobody sends it."""
         number = signal.SIGRTMIN + DUMP_SIGNAL
         if signal.getsignal(number) != signal.SIG_DFL:
             with contextlib.suppress(FileNotFoundError):
@@ -162,8 +162,10 @@ class Heartbeat:
 
 
 def _own_folder(path: Path) -> int:
-    """The folder of the step, made when it is missing. One that somebody else made, or can write to, or a link is refused:
-    what is written there would go where he wants."""
+    """The folder of the step, made if missing.
+
+    A link, or a folder that somebody else owns or can write to, is refused: it could redirect the file.
+    """
     base = os.open(path.parent, FOLDER)
     try:
         with contextlib.suppress(FileExistsError):
@@ -179,7 +181,7 @@ def _own_folder(path: Path) -> int:
 
 
 def _fresh(folder: int, name: str) -> int:
-    """A new file, on its way to that name."""
+    """A new file under a temporary name."""
     partial = _partial(name)
     with contextlib.suppress(FileNotFoundError):
         os.unlink(partial, dir_fd=folder)
@@ -195,7 +197,7 @@ def _partial(name: str) -> str:
 
 
 def _start_ticks() -> int:
-    """When this process started; 0, which is nobody, where ``/proc`` does not tell."""
+    """The start time of this process; 0, which matches no process, if `/proc` does not tell."""
     try:
         text = Path("/proc/self/stat").read_text(encoding="utf-8", errors="replace")
         return int(text.rpartition(")")[2].split()[19])

@@ -1,6 +1,6 @@
-"""The log of this package on the node. A log that cannot be written is given up: a full disk must not end the checks.
+"""The log of this package on the node. An unwritable log is ignored: a full disk must not end the checks.
 
-What stands in it may have come from a user: it is shown so that a terminal does not obey it, and no line of his begins one.
+Entries may contain a user's text: it is escaped, so that it neither controls a terminal nor begins a line of its own.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ LIMIT = 16 * 1024
 
 
 def log(system: System, text: str) -> None:
-    """Adds an entry with its time in UTC; the lines of a longer text are indented."""
+    """Add an entry with its time in UTC; further lines of a longer text are indented."""
     moment = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(system.now()))
     with contextlib.suppress(OSError):
         system.append(LOG, f"{moment} " + page(text.rstrip(), LIMIT).replace("\n", "\n    ") + "\n")

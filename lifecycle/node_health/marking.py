@@ -1,11 +1,11 @@
-"""Carries a mark out, so that nodes that fail at the same moment stay within the limits without a lock.
+"""Sets marks within the cluster's limits, even if nodes fail at the same moment, and without a lock.
 
-A node first writes a claim into slurmctld's text for it, then reads all texts. slurmctld orders the writes: of the nodes that go
-ahead the one that claimed last has seen the claims of all others, so there are never more than the limit allows. One that sees
-too many takes its claim back and asks again at its next check.
+A node first writes a claim into its text in slurmctld and then reads all texts. slurmctld orders the writes: of the nodes that
+proceed, the last one has seen the claims of all others, so the limit always holds. A node that sees too many claims withdraws its
+own and asks again at its next check.
 
-The programs of one node, its checks and its detector of hangs, take turns: each writes the whole text anew, and one that had read
-it before the other's mark would take that mark back.
+The two programs of a node, its checks and its hang detector, take turns. Each rewrites the whole text; from an old reading, it
+would erase the other's mark.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from node_health.system import System
 JITTER_SECONDS = 3.0
 LOCK = "/run/node_health/marking.lock"
 LOCK_SECONDS = 30.0
-BUSY = "another program of this node decides just now"
+BUSY = "another program of this node is deciding now"
 
 
 class Marker:
-    """Decides and marks for one node."""
+    """Decides on marks of one node and sets them."""
 
     def __init__(self, system: System, settings: Settings, slurm: Slurm, shared: SharedDirectory) -> None:
         self._system = system
@@ -38,17 +38,17 @@ class Marker:
         self._shared = shared
 
     def request(self, findings: Sequence[Finding]) -> Verdict:
-        """Marks the node when these findings call for it and nothing speaks against it."""
+        """Mark the node if these findings call for it and nothing speaks against it."""
         with self._system.alone(LOCK, LOCK_SECONDS) as alone:
             return self._request(findings) if alone else Verdict(None, BUSY)
 
     def tell(self, findings: Sequence[Finding]) -> str | None:
-        """Tells the node's faults to the others. Returns why it could not, ``None`` when it did."""
+        """Report the node's faults to the others, and return the reason of a failure; `None` on success."""
         with self._system.alone(LOCK, LOCK_SECONDS) as alone:
             return self._tell(findings) if alone else BUSY
 
     def learn(self) -> None:
-        """Finds out how often nodes of this name were marked, for when nobody tells any more."""
+        """Copy the history of marks for this node's name, for a time when no other source answers."""
         learn(self._system, self._slurm.node, self._shared)
 
     def _request(self, findings: Sequence[Finding]) -> Verdict:
@@ -67,7 +67,7 @@ class Marker:
         mark = Mark(int(self._system.now()), verdict.action)
         marked = told._replace(marks=(*told.marks, mark.time), action=mark.action)
         if not self._slurm.mark(mark.action, str(marked)):
-            # The claim stays: slurmctld may have taken the mark without an answer, and its text tells of it.
+            # The claim stays: slurmctld may have set the mark without an answer, and the text records it.
             return Verdict(None, f"slurmctld did not take the mark {verdict.action}")
         record(self._system, self._slurm.node, self._shared, mark, situation.history)
         return verdict._replace(marked=True)
@@ -77,8 +77,8 @@ class Marker:
         if own is None:
             return "slurmctld does not answer, or has no such node"
         if note.is_foreign(own.extra):
-            return f"the node's Extra in Slurm is somebody else's: {own.extra}"
-        # Without the shared directory: it may be the fault that is told.
+            return f"the node's Extra in Slurm belongs to somebody else: {own.extra}"
+        # Without the shared directory, which may be the reported fault itself.
         history = gather(self._system, own.name, None, [own])
         told = str(_note(findings, history, own.name, self._system.now()))
         return None if told == own.extra or self._slurm.set_extra(told) else "slurmctld did not take the note"

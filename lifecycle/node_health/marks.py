@@ -1,8 +1,8 @@
-"""When nodes were marked. Kept in three places, because each gets lost: on the node (with the node), in the shared directory (with
-the file system) and in slurmctld's text for the node (with the controller's state).
+"""The history of marks, in three places, because each can be lost: on the node (with the node), in the shared directory (with the
+file system) and in slurmctld's text for the node (with the controller's state).
 
-A new node knows nothing of its predecessors, and slurmctld may have forgotten them. So it copies what the shared directory knows
-of its name as soon as that answers; a node that never could does not know its history.
+A new node does not know its predecessors, and slurmctld may have forgotten them. So it copies the history of its name from the
+shared directory as soon as that answers. Until then, its history is unknown.
 """
 
 from __future__ import annotations
@@ -33,15 +33,14 @@ class Mark(NamedTuple):
 
 
 class History:
-    """Marks of all nodes by node, as far as anyone remembers. ``known`` says whether those of this node's predecessors are among
-    them."""
+    """The known marks of all nodes, by node; `known` tells whether they include those of this node's predecessors."""
 
     def __init__(self, marks: dict[str, set[Mark]], known: bool = True) -> None:
         self._marks = marks
         self.known = known
 
     def since(self, node: str, seconds: int, now: float) -> list[Mark]:
-        """A mark from a clock that is ahead counts as recent."""
+        """The number of recent marks; a mark in the future, from a fast clock, counts as recent."""
         return sorted(mark for mark in self._marks.get(node, ()) if mark.time > now - seconds)
 
     def nodes(self) -> list[str]:
@@ -49,7 +48,7 @@ class History:
 
 
 def gather(system: System, node: str, shared: SharedDirectory | None, nodes: list[Node]) -> History:
-    """What the three places know. One that does not answer is left out."""
+    """The marks from all three places; a place without an answer is left out."""
     kept = _local(system)
     marks: dict[str, set[Mark]] = {node: set(kept or ())}
     for other in nodes:
@@ -63,7 +62,7 @@ def gather(system: System, node: str, shared: SharedDirectory | None, nodes: lis
 
 
 def learn(system: System, node: str, shared: SharedDirectory) -> None:
-    """Copies onto the node what the shared directory knows of its name, unless it has done so."""
+    """Copy the history of the node's name from the shared directory onto the node, once."""
     if _local(system) is not None:
         return
     history = gather(system, node, shared, [])
@@ -73,7 +72,7 @@ def learn(system: System, node: str, shared: SharedDirectory) -> None:
 
 
 def record(system: System, node: str, shared: SharedDirectory, mark: Mark, history: History) -> None:
-    """Writes a new mark on the node and in the shared directory; slurmctld got it together with the mark itself."""
+    """Record a new mark on the node and in the shared directory; slurmctld gets it together with the mark itself."""
     with contextlib.suppress(OSError):
         system.append(LOCAL, _row(mark))
     recent = [*history.since(node, DAY, mark.time), mark]
@@ -81,7 +80,7 @@ def record(system: System, node: str, shared: SharedDirectory, mark: Mark, histo
 
 
 def _local(system: System) -> list[Mark] | None:
-    """``None`` on a node that has not learnt its history."""
+    """The node's own marks; `None` if its history is still unknown."""
     text = system.read(LOCAL)
     rows = [LOCAL_LINE.fullmatch(line) for line in (text or "").split("\n")]
     return None if text is None else [Mark(int(row.group(1)), row.group(2)) for row in rows if row is not None]
@@ -92,7 +91,7 @@ def _row(mark: Mark) -> str:
 
 
 def _parse(text: str) -> list[Mark]:
-    """The last marks in another node's file; none of a text of any other form."""
+    """The last marks in another node's file; none if the text is malformed."""
     try:
         return [Mark(whole(time, TIME), string(action, 40)) for time, action in load(text)[-MOST:]]
     except (ValueError, TypeError, KeyError):
@@ -100,5 +99,5 @@ def _parse(text: str) -> list[Mark]:
 
 
 def _one_each(marks: set[Mark]) -> set[Mark]:
-    """The same mark was recorded in several places: by its time it is one."""
+    """Merge copies of a mark from several places: equal times are one mark."""
     return set({mark.time: mark for mark in sorted(marks)}.values())

@@ -1,4 +1,4 @@
-"""What the node remembers between two checks: one JSON file, lost with the node."""
+"""The node's memory between two checks: one JSON file, lost with the node."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ LIMIT = 1024 * 1024
 
 
 class Memory:
-    """Values by name. A file that is missing or damaged is an empty memory."""
+    """Values by name. A missing or damaged file is an empty memory."""
 
     def __init__(self, system: System) -> None:
         self._system = system
@@ -22,19 +22,19 @@ class Memory:
         self.values: dict[str, Any] = loaded if isinstance(loaded, dict) else {}
 
     def table(self, name: str) -> dict[str, Any]:
-        """The object under that name, made when it is missing."""
+        """The object of this name, made if missing."""
         found = self.values.get(name)
         if not isinstance(found, dict):
             found = self.values[name] = {}
         return found
 
     def forget(self) -> None:
-        """Makes it empty, for good: what it holds has made a check fail."""
+        """Empty the memory for good, after its content made a check fail."""
         self.values = {}
         self.save()
 
     def save(self) -> str | None:
-        """Why it could not be saved, ``None`` when it was."""
+        """Save the memory, and return the reason of a failure; `None` on success."""
         try:
             self._system.write(MEMORY, json.dumps(self.values, sort_keys=True))
         except OSError as error:

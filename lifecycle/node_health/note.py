@@ -1,7 +1,7 @@
-"""What a node tells the others through slurmctld: the text ``Extra`` of its Slurm node, which survives the node's replacement.
+"""The node's note to the others, through slurmctld: the text `Extra` of its Slurm node, which survives the node's replacement.
 
-It drains nothing. It holds the node's faults, when it was marked, and its claim to be marked now. A text of somebody else's in that
-field is left alone, and the node then neither tells nor marks.
+It never drains a node. It contains the node's faults, the times of its marks and its claim for a new one. If somebody else uses the
+field, the text stays, and the node neither reports nor marks.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ NUMBER = re.compile(r"[0-9]{1,12}")
 
 
 class Note(NamedTuple):
-    """Times are seconds of the node's own clock; ``action`` is the last mark's."""
+    """The content of a note; times are seconds of the node's own clock, `action` belongs to the last mark."""
 
     faults: tuple[str, ...] = ()
     marks: tuple[int, ...] = ()
@@ -27,7 +27,7 @@ class Note(NamedTuple):
     claim: int = 0
 
     def __str__(self) -> str:
-        """The text in slurmctld: no blanks, empty when there is nothing to tell."""
+        """The text for slurmctld, without blanks; empty if there is nothing to report."""
         parts = []
         if self.faults:
             parts.append("faults=" + ",".join(quote(fault, safe="/:.-_") for fault in sorted(self.faults)[:FAULTS_SHOWN]))
@@ -45,7 +45,7 @@ def is_foreign(extra: str) -> bool:
 
 
 def parse(extra: str) -> Note:
-    """The note in that text; an empty one for any other text, and no more of it than a node tells."""
+    """The note in a text, within a node's limits; an empty note for any other text."""
     if not extra.startswith(PREFIX) or len(extra) > LONGEST:
         return Note()
     values = dict(part.partition("=")[::2] for part in extra[len(PREFIX) :].split(";"))

@@ -1,4 +1,4 @@
-"""What is to be known of a whole step, in few words: where it stands, who lags, and whether all dumps are taken. Pure."""
+"""The picture of a whole step in a few words: its progress, its stragglers, and whether all dumps are taken. It is pure."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ DIGEST = 64
 
 
 class Slow(NamedTuple):
-    """A rank that computes for much longer than the others, by its node and its seconds."""
+    """A rank that computes for much longer than the others, with its node and its seconds."""
 
     rank: int
     node: str
@@ -27,7 +27,11 @@ class Slow(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """``digest`` changes whenever a rank moves, comes or goes; ``dumped`` says that every node but the culprit's has its dumps."""
+    """The picture of a step.
+
+    :param digest: a value that changes whenever a rank moves, appears or disappears.
+    :param dumped: whether every node except the culprit's has its dumps.
+    """
 
     digest: str
     paused: bool
@@ -37,7 +41,7 @@ class Picture(NamedTuple):
 
 
 def draw(aggregates: Sequence[Aggregate], world: int) -> Picture:
-    """The picture that these nodes' files give. Of a rank that several claim, the last file counts."""
+    """The picture from the nodes' files; if several claim a rank, the last file counts."""
     places = {rank: place for found in aggregates for rank, place in found.ranks.items()}
     verdict = _brief(culprit(places, world))
     dumped = all(found.dumped for found in aggregates if found.node != verdict.node)
@@ -46,7 +50,7 @@ def draw(aggregates: Sequence[Aggregate], world: int) -> Picture:
 
 
 def _brief(verdict: Verdict) -> Verdict:
-    """Ranks count where they are a culprit's; those of an unknown one may be all that there are."""
+    """The verdict in brief. It lists ranks for a known culprit only; for an unknown one, they could be all ranks."""
     return verdict._replace(ranks=() if verdict.node is None else verdict.ranks, why=verdict.why[:WORDS])
 
 
@@ -60,7 +64,10 @@ def to_json(picture: Picture) -> dict[str, Any]:
 
 
 def of_json(loaded: Any) -> Picture:
-    """The picture in a parsed document. Raises ValueError, KeyError or TypeError for any other form."""
+    """The picture in a parsed document.
+
+    :raises ValueError, KeyError, TypeError: if the document is malformed.
+    """
     verdict, slow = loaded["verdict"], loaded["slow"]
     whole(len(verdict["ranks"]), RANKS_PER_NODE)
     whole(len(slow), SLOW)

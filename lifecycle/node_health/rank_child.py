@@ -1,7 +1,7 @@
-"""The child of ``node_health.stacks``: asks one rank for its stacks and for PyTorch's Flight Recorder, as the rank's own user.
+"""The child of `node_health.stacks`: asks one rank for its stacks and for PyTorch's Flight Recorder, as the rank's own user.
 
-It is told what to do in one argument in JSON, and prints both in JSON, the Flight Recorder's file in base64. The paths are the
-job's own; whatever lies there is touched with no other rights than the job has. Nothing is waited for that is no regular file.
+Its order is one JSON argument. It prints both results in JSON, with the Flight Recorder's file in base64. The paths come from the
+job, and the child has only the job's rights there. It reads regular files only, so it never waits for a pipe.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ TEXT_LIMIT = 512 * 1024
 FLIGHT_SECONDS = 10.0
 PAUSE_SECONDS = 0.2
 FLAGS = os.O_NONBLOCK | os.O_NOFOLLOW | os.O_CLOEXEC
-SILENT = "no Python stacks: the process did not answer its dump signal, so it is stopped or deep in the kernel"
-DEAF = "no Python stacks: py-spy is not installed or not allowed to look, and the process handles no dump signal"
+SILENT = "no Python stacks: the process did not answer its dump signal, so it is stopped or blocked in the kernel"
+DEAF = "no Python stacks: py-spy is not installed or not permitted, and the process handles no dump signal"
 
 
 def main(text: str) -> int:
@@ -46,7 +46,7 @@ def py_spy(asked: dict[str, Any]) -> str:
 
 
 def by_signal(asked: dict[str, Any]) -> str:
-    """The stacks that the job's heartbeat prints at its signal. Without its file nobody listens, and the signal may kill."""
+    """The stacks that the job's heartbeat prints at its signal. Without its file, the signal is not sent: it could kill the job."""
     if not asked["signal"] or not os.path.isfile(asked["stack"]):  # noqa: PTH113
         return DEAF
     before = written(asked["stack"])[1]
@@ -62,7 +62,7 @@ def by_signal(asked: dict[str, Any]) -> str:
 
 
 def recorded(asked: dict[str, Any]) -> bytes:
-    """What the Flight Recorder writes when it is asked through its pipe; without one, what the job's own watchdog wrote."""
+    """The Flight Recorder's output on a request through its pipe; without a pipe, the output of the job's own watchdog."""
     dump, pipe = asked["flight_dump"], asked["flight_pipe"]
     if not dump:
         return b""
@@ -79,7 +79,7 @@ def recorded(asked: dict[str, Any]) -> bytes:
 
 
 def poke(pipe: str) -> bool:
-    """Writes to the pipe; whether there was one with a reader."""
+    """Write to the pipe, and return whether it had a reader."""
     try:
         descriptor = os.open(pipe, os.O_WRONLY | FLAGS)
     except OSError:
@@ -102,7 +102,7 @@ def written(path: str) -> tuple[int, int]:
 
 
 def read(path: str, limit: int, offset: int = 0) -> bytes:
-    """What the user's own regular file holds from there on."""
+    """The content of the user's own regular file from a position on."""
     try:
         descriptor = os.open(path, os.O_RDONLY | FLAGS)
     except OSError:

@@ -1,4 +1,4 @@
-"""The part of ``config.json`` that this package reads: ``cluster.node_recovery``, ``software.health`` and the mounts."""
+"""This package's part of `config.json`: `cluster.node_recovery`, `software.health` and the mounts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CHECKS_DIRECTORY = "/opt/hyperpod/checks.d"
 
 
 class Settings(NamedTuple):
-    """``mounts`` are the paths that every group mounts, ``group_mounts`` those that some do."""
+    """The settings; `mounts` are the paths of all groups, `group_mounts` those of some groups."""
 
     enabled: bool = False
     recovers: bool = True
@@ -34,7 +34,10 @@ class Settings(NamedTuple):
 
 
 def read_settings(path: Path) -> Settings:
-    """The settings in that file. Raises :class:`NodeHealthError` when it is missing or not of the schema."""
+    """The settings in a file.
+
+    :raises NodeHealthError: if the file is missing or does not match the schema.
+    """
     try:
         document = json.loads(path.read_text(encoding="utf-8"))
     except OSError as error:
@@ -48,7 +51,7 @@ def read_settings(path: Path) -> Settings:
 
 
 def settings(document: Any) -> Settings:
-    """The settings in a parsed ``config.json``."""
+    """The settings in a parsed `config.json`."""
     software = _object("software", _object("the document", document).get("software", {}))
     recovery = _object("cluster", document.get("cluster", {})).get("node_recovery", "Automatic")
     if recovery not in RECOVERIES:

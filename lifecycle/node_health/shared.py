@@ -1,8 +1,8 @@
-"""The cluster's own folder on the shared directory, touched only by a child with a deadline: the file system may hang, and then it
-must not take this program along.
+"""The cluster's own folder on the shared directory. Only a child with a deadline touches it, because a hanging file system must not
+block this program.
 
-Clusters that share a file system have each a folder of its own, by the cluster's id; a node without one exchanges nothing. All of
-it is root's: see ``shared_child`` for what is believed there.
+Each cluster on a shared file system has a folder with its own id; a node without a cluster id exchanges nothing. Everything in the
+folder belongs to root; `shared_child` checks it.
 """
 
 from __future__ import annotations
@@ -21,21 +21,21 @@ CLUSTER_ID = re.compile(r"(?!\.)[A-Za-z0-9._-]{1,128}")
 
 
 class Exchange(NamedTuple):
-    """What to do in one go, in this order: write files, remove files, read files and all files of folders. Paths are relative."""
+    """One order to the child: write files, remove files, read files and all files of folders, in this order. Paths are relative."""
 
     write: dict[str, str] = {}  # noqa: RUF012
     encoded: dict[str, str] = {}  # noqa: RUF012
-    """Like ``write``, of bytes in base64."""
+    """Like `write`, with bytes in base64."""
     remove: tuple[str, ...] = ()
     read: tuple[str, ...] = ()
     """Folders."""
     files: tuple[str, ...] = ()
     owner: tuple[int, int] | None = None
-    """The user and group of the written files, which nobody else but root can read; root's own unless given."""
+    """The user and group of the written files; only they and root can read them. By default root's own."""
 
 
 class SharedDirectory:
-    """``<shared_directory>/.hyperpod/<cluster>``, or none."""
+    """The folder `<shared_directory>/.hyperpod/<cluster>`; it may be missing."""
 
     def __init__(self, system: System, directory: str | None) -> None:
         self._system = system
@@ -48,13 +48,13 @@ class SharedDirectory:
 
     @property
     def problem(self) -> str | None:
-        """Why nothing is ever exchanged, ``None`` when that is as configured or nothing is wrong."""
+        """The fault that prevents any exchange; `None` without one, or if no exchange is configured."""
         if self._directory is None or self._cluster is not None:
             return None
-        return f"{CLUSTER}: holds no id of a cluster, so nothing is exchanged on {self._directory}; run the node's setup again"
+        return f"{CLUSTER}: has no cluster id, so nothing is exchanged on {self._directory}; run the node's setup again"
 
     def exchange(self, wanted: Exchange, seconds: float = SECONDS) -> dict[str, str] | None:
-        """The files that were read, by relative path; ``None`` when the directory is lost, does not answer or refuses."""
+        """Carry out an order, and return the read files by relative path; `None` if the directory is lost, silent or refused."""
         cluster = self._cluster
         if self._directory is None or cluster is None or not self._is_mounted(self._directory) or self._is_blocked():
             return None
@@ -76,12 +76,12 @@ class SharedDirectory:
         return text if CLUSTER_ID.fullmatch(text) else None
 
     def _is_mounted(self, directory: str) -> bool:
-        """Whether something is mounted there or above; what is written into the empty folder of a lost mount nobody shares."""
+        """Whether a file system is mounted there or above; nobody else sees files in the empty folder of a lost mount."""
         fields = [line.split(" ") for line in (self._system.read("/proc/self/mounts") or "").splitlines()]
         places = [field[1].replace("\\040", " ") for field in fields if len(field) > 1]
         return any(place != "/" and f"{directory}/".startswith(f"{place}/") for place in places)
 
     def _is_blocked(self) -> bool:
-        """Whether the last child is still in the kernel: another one would only join it."""
+        """Whether the last child is still stuck in the kernel; another one would get stuck too."""
         state = (self._system.read(f"/proc/{self._blocked}/stat") or "") if self._blocked else ""
         return state.rpartition(")")[2].split()[:1] == ["D"]

@@ -1,8 +1,8 @@
-"""The child of ``node_health.shared``: does what a JSON document on its standard input asks for and prints what it read.
+"""The child of `node_health.shared`: carries out an order, a JSON document on standard input, and prints the files that it read.
 
-Users write beside it on the same file system. So every folder on the way below the shared directory is entered by its name in the
-folder above, never through a link, and is refused unless it is root's and nobody else can write to it; a file that is read must be
-a regular one of root's, of a bounded size. A file that is a user's in the end gets its owner while only root can reach it.
+Users write on the same file system. So every folder below the shared directory is opened by its name in its parent, never through a
+link, and is refused unless it belongs to root and nobody else can write to it. A file to read must be a regular file of root's, of
+bounded size. A file for a user gets its owner while only root can reach it.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ ANSWER_LIMIT = 64 * 1024 * 1024
 FILES = 16_384
 OPEN, CLOSED = 0o755, 0o700
 MODES = {"hang": OPEN}
-"""Of the folders in a cluster's: users find their own dumps by name, and can read no other."""
+"""Mode of the folders in a cluster's folder: users find their own dumps by name and can read no others."""
 
 
 def main() -> int:
@@ -42,7 +42,7 @@ def main() -> int:
 
 @contextlib.contextmanager
 def _cluster(directory: str, way: list[str]) -> Iterator[Folder]:
-    """The cluster's folder; a shared directory that is not there is not made. Without root, as in tests, all files are its own."""
+    """The cluster's folder; a missing shared directory is not made. Without root, as in tests, every file counts as its own."""
     with contextlib.ExitStack() as stack:
         ownership = SYSTEM if os.geteuid() == 0 else Unowned()
         folder = stack.enter_context(Folder.open(directory, ownership, checked=False))
@@ -64,7 +64,7 @@ def exchange(base: Folder, request: dict[str, Any]) -> dict[str, str]:
 
 @contextlib.contextmanager
 def inside(base: Folder, path: str, make: bool) -> Iterator[tuple[Folder, str]]:
-    """The folder that a relative path leads to, and the name in it."""
+    """The folder of a relative path, and the last name of the path."""
     *folders, name = path.split("/")
     with contextlib.ExitStack() as stack:
         for folder in folders:
@@ -73,7 +73,7 @@ def inside(base: Folder, path: str, make: bool) -> Iterator[tuple[Folder, str]]:
 
 
 def write(base: Folder, path: str, content: bytes, owner: Ids) -> None:
-    """Replaces the file as a whole; its folders are made on the way. It is not forced to the disk: the next one comes soon."""
+    """Replace a file completely, and make its folders. It is not flushed to disk, because the next one follows soon."""
     with inside(base, path, make=True) as (folder, name):
         beside = folder.beside(name)
         with contextlib.suppress(FileNotFoundError):
@@ -86,7 +86,7 @@ def write(base: Folder, path: str, content: bytes, owner: Ids) -> None:
 
 
 def remove(base: Folder, path: str) -> None:
-    """Removes a file, and its folder with the last one."""
+    """Remove a file, and its folder if it is empty then."""
     with contextlib.suppress(OSError):
         with inside(base, path, make=False) as (folder, name):
             os.unlink(name, dir_fd=folder.descriptor)

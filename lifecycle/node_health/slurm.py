@@ -1,4 +1,4 @@
-"""What Slurm is asked and told: nodes as slurmctld shows them, marks, and the live tasks of a step on this node."""
+"""The interface to Slurm: slurmctld's nodes, marks, and the live tasks of a step on this node."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from node_health.system import System
 
 SECONDS = 5.0
 NO_STEPS = ("No job steps exist", "does not exist")
-"""How scontrol says that a job has no task on this node; any other failure says nothing about tasks."""
+"""scontrol's messages for a job without a task on this node; any other failure tells nothing about tasks."""
 FIELD = re.compile(r"(?:^|\s)([A-Z]\w*)=")
 
 
 class Node(NamedTuple):
-    """``action`` is the mark that the node carries, ``extra`` the free text that slurmctld keeps for the node's name."""
+    """A node in slurmctld; `action` is its mark, `extra` is the free text for its name."""
 
     name: str
     state: str
@@ -33,12 +33,12 @@ class Node(NamedTuple):
         return "*" not in self.state and not states & {"DOWN", "FUTURE", "POWERED_DOWN", "POWERING_DOWN", "UNKNOWN"}
 
     def amount(self, resource: str) -> int:
-        """How many of a generic resource the node declares."""
+        """The declared number of a generic resource."""
         return sum(int(number) for number in re.findall(rf"(?:^|,){resource}(?::[^:,(]+)?:(\d+)(?=[,(]|$)", self.gres))
 
 
 def parse_nodes(text: str) -> list[Node]:
-    """The nodes in the output of ``scontrol --oneliner show nodes``. Values may hold blanks, so fields end where one begins."""
+    """The nodes in the output of `scontrol --oneliner show nodes`. A value with blanks ends where the next field begins."""
     found = []
     for line in text.splitlines():
         marks = list(FIELD.finditer(line))
@@ -56,14 +56,14 @@ def _given(text: str) -> str:
 
 
 class Slurm:
-    """The cluster as seen from one node."""
+    """The cluster, seen from one node."""
 
     def __init__(self, system: System, node: str) -> None:
         self._system = system
         self.node = node
 
     def nodes(self) -> list[Node] | None:
-        """All nodes, ``None`` when slurmctld does not answer."""
+        """All nodes; `None` if slurmctld does not answer."""
         return self._show("nodes")
 
     def own(self) -> Node | None:
@@ -74,20 +74,20 @@ class Slurm:
         return self._update(f"extra={text}")
 
     def mark(self, action: str, extra: str) -> bool:
-        """Asks HyperPod for the action and records it, in one update: the state keeps running jobs, the reason is the request."""
+        """Ask HyperPod for the action and record it, in one update. The state keeps running jobs; the reason is the request."""
         if action not in ACTIONS:
             raise ValueError(f"mark {action!r}: allowed are {', '.join(ACTIONS)}")
         return self._update("state=fail", f"reason={action}", f"extra={extra}")
 
     def tasks(self, step: str) -> set[int] | None:
-        """The processes of ``<job>.<step>`` that live on this node, ``None`` when Slurm does not tell."""
+        """The live processes of `<job>.<step>` on this node; `None` if Slurm does not answer."""
         result = self._system.run(["scontrol", "listpids", step.partition(".")[0]], SECONDS)
         if result.code == 0:
             return parse_pids(result.output).get(step, set())
         return set() if any(sign in result.output + result.error for sign in NO_STEPS) else None
 
     def steps(self) -> dict[str, set[int]] | None:
-        """The processes of every step on this node, ``None`` when Slurm does not tell."""
+        """The processes of every step on this node; `None` if Slurm does not answer."""
         result = self._system.run(["scontrol", "listpids"], SECONDS)
         if result.code == 0:
             return parse_pids(result.output)
@@ -102,7 +102,7 @@ class Slurm:
 
 
 def parse_pids(text: str) -> dict[str, set[int]]:
-    """The processes in the output of ``scontrol listpids`` by ``<job>.<step>``."""
+    """The processes in the output of `scontrol listpids`, by `<job>.<step>`."""
     steps: dict[str, set[int]] = {}
     for row in (line.split() for line in text.splitlines()):
         if len(row) >= 3 and row[0].isdigit():

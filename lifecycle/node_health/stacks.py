@@ -1,10 +1,10 @@
-"""Stack dumps of a rank that hangs, taken before anything is killed: Python's frames, the kernel's, and NCCL's Flight Recorder.
+"""Stack dumps of a hanging rank, taken before any kill: Python's frames, the kernel's frames, and NCCL's Flight Recorder.
 
-A child that is the rank's user asks the process and reads its files; root reads ``/proc`` only. py-spy, where it is installed,
-runs as that user too: where the kernel forbids him to look into his own processes (Yama's ``ptrace_scope`` of 1 or more, as on
-Ubuntu), the job's own heartbeat answers instead. Root would see more, but would parse the memory of a stranger's process.
+A child that runs as the rank's user asks the process and reads its files; root reads `/proc` only. If py-spy is installed, it runs
+as that user too. If the kernel forbids users to inspect their own processes (Yama's `ptrace_scope` of 1 or more, as on Ubuntu), the
+job's heartbeat answers instead. Root would see more, but would parse the memory of an untrusted process.
 
-Paths are those of the node: a Flight Recorder that writes within a container is found only where its folder is mounted alike.
+Paths are the node's: a Flight Recorder in a container is found only if its folder is mounted at the same path.
 """
 
 from __future__ import annotations
@@ -30,14 +30,18 @@ SIGNAL_SECONDS = 3.0
 THREADS = 64
 STACKS_LIMIT = 256 * 1024
 ANSWER_LIMIT = 24 * 1024 * 1024
-GONE = "no stacks: the process is gone, or its number is another's now"
+GONE = "no stacks: the process is gone, or another process has its number now"
 BASE64 = re.compile(r"[A-Za-z0-9+/]*={0,2}")
 IDS = re.compile(r"^Uid:\s+(\d+)\s+(\d+)\s+(\d+).*\nGid:\s+(\d+)\s+(\d+)", re.MULTILINE)
 GROUPS = re.compile(r"^Groups:([ \t\d]*)$", re.MULTILINE)
 
 
 class Dump(NamedTuple):
-    """``owner`` is the rank's user, ``None`` when the process is gone; ``flight`` is the Flight Recorder's file in base64."""
+    """The dump of a rank.
+
+    :param owner: the rank's user; `None` if the process is gone.
+    :param flight: the Flight Recorder's file in base64.
+    """
 
     text: str
     flight: str = ""
@@ -45,7 +49,7 @@ class Dump(NamedTuple):
 
 
 def dump(system: System, step: str, beat: Beat) -> Dump:
-    """What one rank is doing. The paths in its heartbeat are touched as the heartbeat's owner, and as nobody else."""
+    """The dump of one rank. Only the heartbeat's owner touches the paths in the heartbeat."""
     owner = identity(system, beat.pid)
     if owner is None or owner.uid != beat.owner or process_start(system, beat.pid) != beat.start:
         return Dump(f"rank {beat.rank}, process {beat.pid}\n\n{GONE}\n")
@@ -57,7 +61,7 @@ def dump(system: System, step: str, beat: Beat) -> Dump:
 
 
 def identity(system: System, pid: int) -> Identity | None:
-    """Whose process it is, from the kernel; ``None`` when it is gone, or is more than one user."""
+    """The owner of a process, from the kernel; `None` if the process is gone or has several users."""
     text = system.read(f"/proc/{pid}/status") or ""
     ids, groups = IDS.search(text), GROUPS.search(text)
     if ids is None or groups is None or len({ids.group(1), ids.group(2), ids.group(3)}) > 1:
@@ -83,7 +87,7 @@ def _ask(system: System, owner: Identity, step: str, beat: Beat) -> dict[str, ob
 
 
 def catches(system: System, pid: int, number: int) -> bool:
-    """Whether the process has a handler for that signal."""
+    """Whether the process handles a signal."""
     for line in (system.read(f"/proc/{pid}/status") or "").split("\n"):
         if line.startswith("SigCgt:"):
             return bool(int(line.split()[1], 16) >> (number - 1) & 1)

@@ -1,4 +1,4 @@
-"""A small table of what this node found, and of its last marks."""
+"""A small table of this node's findings and of its last marks."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LIMIT = 1024 * 1024
 
 
 def table(system: System) -> str:
-    """The table; of a node that has not checked itself yet, a sentence. What others named is shown, not obeyed by the terminal."""
+    """The table, or a sentence before the first check. Text from others is escaped for the terminal."""
     lines = [*_part(system, REPORT, _found), *_part(system, HANG_REPORT, _steps)]
     marks = [line.split() for line in (system.read(LOCAL) or "").split("\n")]
     lines += [f"marked {_moment(int(mark[0]))} {mark[1]}" for mark in marks if len(mark) == 2 and mark[0].isdecimal()][
@@ -30,7 +30,7 @@ def _part(system: System, path: str, lines: Callable[[System, dict[str, Any]], l
     try:
         return lines(system, loaded)
     except (AttributeError, IndexError, KeyError, TypeError, ValueError):
-        return [f"{path}: is damaged; the next check writes it anew"]
+        return [f"{path}: is damaged; the next check rewrites it"]
 
 
 def _found(system: System, report: dict[str, Any]) -> list[str]:

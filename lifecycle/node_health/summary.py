@@ -1,8 +1,8 @@
-"""One file per step on the shared directory: the picture of the whole step, drawn by one of its nodes for all.
+"""One file per step on the shared directory: the picture of the whole step, from one node for all.
 
-That node, the leader, reads every node's file; the others write their own and read the leader's. So a poll of a node costs the
-same however large the job is. The leader is the node of the lowest rank that lives. When its file stops changing, another node
-leads, in the order of their ranks and one after the other; with two leaders the one of the lower rank stays.
+That node, the leader, reads every node's file. The others write their own and read the leader's, so a poll costs the same for any
+size of the job. The leader is the node of the lowest live rank. If its file stops changing, another node leads, one at a time in
+the order of their ranks. Of two leaders, the one with the lower rank stays.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ FOLDER = "summary"
 
 
 class Summary(NamedTuple):
-    """``rank`` is the lowest of the leader's node; each write has a new ``number``."""
+    """The leader's summary; `rank` is the lowest rank of its node, and each write has a new `number`."""
 
     leader: str
     rank: int
@@ -34,7 +34,7 @@ class Summary(NamedTuple):
 
 
 def parse(text: str) -> Summary | None:
-    """The summary in that text; ``None`` for a text of any other form, and for one with a value out of its range."""
+    """The summary in a text; `None` if the text is malformed or has a value out of range."""
     loaded = load(text)
     try:
         world = whole(loaded["world"], WORLD, 1)
@@ -51,9 +51,9 @@ def parse(text: str) -> Summary | None:
 
 
 class Leadership:
-    """Who leads a step, as one of its nodes sees it.
+    """The leadership of a step, seen by one of its nodes.
 
-    A summary is believed only while it is seen to change, and for ``patience`` polls after: its leader may take dumps.
+    A summary is trusted while it changes, and for `patience` polls afterwards, because its leader may take dumps.
     """
 
     def __init__(self, node: str, patience: int) -> None:
@@ -64,12 +64,12 @@ class Leadership:
         self._changed = False
         self._succeeds = False
         self.led = 0
-        """For how many polls this node has led."""
+        """The number of polls for which this node has led."""
 
     def follow(self, found: Summary | None, rank: int, turn: int) -> Summary | None:
-        """The summary to believe; ``None`` where there is none, or where this node, of that lowest rank, leads.
+        """The trusted summary; `None` if there is none, or if this node leads.
 
-        ``turn`` is the node's place in the order of those who may lead.
+        :param turn: the node's place in the order of possible leaders.
         """
         self._succeeds = self._succeeds or (found is not None and self.led == 0)
         other = None if found is None or found.leader == self._node else found
@@ -82,7 +82,7 @@ class Leadership:
 
     @property
     def publishes(self) -> bool:
-        """A leader after another first reads for some polls: its picture would lack the nodes that it does not believe yet."""
+        """Whether the picture is complete: a new leader first reads for some polls, until it trusts the other nodes' files."""
         return self.led >= (STALE_POLLS if self._succeeds else 1)
 
     def _listen(self, other: Summary | None) -> None:

@@ -1,4 +1,4 @@
-"""Every effect on the node: commands, files, clocks and signals. Tests put a double in its place."""
+"""Every effect on the node: commands, files, clocks and signals. Tests use a double."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ LIMIT = 16 * 1024 * 1024
 LOCK_PAUSE_SECONDS = 0.1
 SEARCH = "/opt/slurm/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/opt/aws/neuron/bin"
 PYTHON = sys.executable or "python3"
-"""slurmd runs its programs without a PATH, and then Python does not know where it is."""
+"""Python's own path; slurmd runs its programs without a PATH, so that Python may not know it."""
 REMOVE = "import shutil, sys; shutil.rmtree(sys.argv[1], ignore_errors=True)"
 REMOVE_SECONDS = 2.0
 USERS_SPACE = "size=64m,nr_inodes=65536,mode=1777,nosuid,nodev,noexec"
@@ -33,9 +33,11 @@ USER_MEMORY = 1024 * 1024 * 1024
 
 
 class Result(NamedTuple):
-    """How a command ended. ``code`` is ``None`` when it did not end in time; ``pid`` then names what may still be there.
+    """The result of a command.
 
-    ``hurried`` says that it had less time than it is due, so that its silence proves nothing.
+    :param code: the exit code; `None` if the command did not end in time.
+    :param pid: the process that may be left then.
+    :param hurried: whether the command had less than its full time, so that its silence proves nothing.
     """
 
     code: int | None
@@ -51,7 +53,7 @@ class Result(NamedTuple):
 
 
 class Space(NamedTuple):
-    """Of a file system: bytes and inodes, free for anyone and in total."""
+    """The space of a file system: bytes and inodes, free for users and in total."""
 
     free: int
     size: int
@@ -60,7 +62,7 @@ class Space(NamedTuple):
 
 
 class UserFile(NamedTuple):
-    """A small file in a user's folder, and the user whose it is."""
+    """A small file in a user's folder, with its owner."""
 
     text: str
     owner: int
@@ -96,7 +98,7 @@ class LocalSystem:
         self._left: list[subprocess.Popen[str]] = []
 
     def run(self, command: Sequence[str], seconds: float, text: str = "") -> Result:
-        """Never waits for a child that a signal cannot end: one in uninterruptible sleep is left behind and named."""
+        """Run a command. A child in uninterruptible sleep, which no signal ends, is left behind and named in the result."""
         environment = {**os.environ, "PATH": SEARCH, "LC_ALL": "C"}
         pipe = subprocess.PIPE
         try:
@@ -122,7 +124,7 @@ class LocalSystem:
         return shutil.which(program, path=SEARCH)
 
     def read(self, path: str) -> str | None:
-        """A regular file's text, following no link and waiting for nothing; ``None`` when there is none."""
+        """The text of a regular file, without following a link or waiting; `None` if there is none."""
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
         except OSError:
@@ -133,7 +135,7 @@ class LocalSystem:
             os.close(descriptor)
 
     def write(self, path: str, text: str, mode: int = 0o644) -> None:
-        """Replaces the file as a whole; folders that are missing are made, and closed to others when the file is."""
+        """Replace a file completely. Missing folders are made, and are private if the file is."""
         target = Path(path)
         for folder in reversed(target.parents):
             folder.mkdir(mode=0o755 if mode & 0o044 else 0o700, exist_ok=True)
@@ -159,7 +161,7 @@ class LocalSystem:
         shutil.rmtree(path, ignore_errors=True)
 
     def user_names(self, directory: str, count: int) -> list[str]:
-        """The first names in a folder where users make what they like, in no order."""
+        """The first names, unsorted, in a folder that users can fill."""
         try:
             with Folder.open(directory, checked=False) as folder, os.scandir(folder.descriptor) as entries:
                 return [entry.name for entry in islice(entries, count)]
@@ -167,9 +169,10 @@ class LocalSystem:
             return []
 
     def user_files(self, directory: str, names: re.Pattern[str], count: int, size: int) -> dict[str, UserFile]:
-        """Files of those names in a user's folder, in order, that are the user's own too; none of a folder that others write to.
+        """The user's own files of these names in the user's folder, in order; none if others can write to the folder.
 
-        What is larger, or no regular file, is left out. No more than ``count`` are read, of no more names than four times that.
+        Larger files, and anything but regular files, are left out. At most `count` files are read, from at most four times as many
+        names.
         """
         parent, _, last = directory.rpartition("/")
         try:
@@ -182,27 +185,27 @@ class LocalSystem:
             return {}
 
     def remove_as_owner(self, directory: str, name: str) -> None:
-        """Removes a folder as its owner, for as long as that may take and no longer."""
+        """Remove a folder as its owner, within a limited time."""
         status = self.status(f"{directory}/{name}")
         if status is not None and stat.S_ISDIR(status.st_mode):
             owner = Identity(status.st_uid, status.st_gid)
             run_as_user(owner, python("-c", REMOVE, name), limits=Limits(seconds=REMOVE_SECONDS), folder=directory)
 
     def run_as(self, identity: Identity, program: Sequence[str], seconds: float, output: int) -> Result:
-        """Runs a program of this package as a user, within limits; its output is a stranger's."""
+        """Run a program of this package as a user, within limits; its output is untrusted."""
         limits = Limits(seconds=seconds, memory=USER_MEMORY, file_size=output, output=output)
         answer = run_as_user(identity, python(*program), limits=limits)
         return Result(answer.code, answer.output.decode("utf-8", "replace"), answer.error, answer.left)
 
     def open_directory(self, path: str) -> None:
-        """A folder of root's in which every user can make files and remove only their own, and the way to it."""
+        """Make a folder of root's, with its parents, where every user can make files and remove only their own."""
         folder = Path(path)
         folder.mkdir(parents=True, exist_ok=True)
         folder.chmod(0o1777)
         folder.parent.chmod(stat.S_IMODE(folder.parent.stat().st_mode) | 0o111)
 
     def own_space(self, path: str) -> bool:
-        """Whether the folder is a file system of its own, so that who fills it fills nothing else. An empty one becomes one."""
+        """Whether the folder is a file system of its own, so that filling it fills nothing else. An empty folder becomes one."""
         if not Path(path).is_mount() and not self.names(path):
             self.run(["mount", "-t", "tmpfs", "-o", USERS_SPACE, "tmpfs", path], MOUNT_SECONDS)
         return Path(path).is_mount()
@@ -244,7 +247,7 @@ class LocalSystem:
 
     @contextlib.contextmanager
     def alone(self, lock: str, seconds: float) -> Iterator[bool]:
-        """Whether this program has the lock, for which it waits that long. The kernel takes it from a program that has ended."""
+        """Wait for a lock, and return whether this program has it. The lock ends with its program."""
         try:
             Path(lock).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             descriptor = os.open(lock, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -276,7 +279,7 @@ def _user_files(folder: Folder, names: list[str], size: int, owner: int) -> Iter
 
 
 def _drain(descriptor: int) -> str:
-    """What can be read without waiting; of the kernel's log each read is one record, and EPIPE says that some were lost."""
+    """Everything readable without waiting. In the kernel's log, each read is one record, and EPIPE means lost records."""
     parts: list[bytes] = []
     size = 0
     while size < LIMIT:

@@ -1,10 +1,10 @@
-"""The hang detector of one node: reads local heartbeats, exchanges what they say, dumps stacks, and marks this node when it lags.
+"""The hang detector of one node: it reads local heartbeats, exchanges their progress, dumps stacks, and marks this node if it lags.
 
-A node marks only itself. It waits until every node of the step has dumped its ranks, looks again, marks, and only then kills its
-tasks of that step, so that the step fails and the job resumes elsewhere. Where the culprit cannot be told it reports and kills
-nothing, and neither where the mark is refused; it then asks again later.
+A node marks only itself. It waits until every node of the step has dumped its ranks, looks again, and marks. Only then does it kill
+its tasks of that step, so that the step fails and the job resumes elsewhere. With an unknown culprit, it reports and kills nothing.
+After a refused mark, it kills nothing and asks again later.
 
-What it reads is a job's doing: whatever goes wrong in one step is logged, and the others are looked at all the same.
+Its input comes from jobs: an error in one step is logged, and the other steps are still watched.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ POLLS_PER_HANG = 10
 
 
 class StepWatch:
-    """What is known of one live step between two polls."""
+    """The memory of one live step between two polls."""
 
     def __init__(self, node: str, patience: int) -> None:
         self.peers = Peers(patience)
@@ -52,7 +52,7 @@ class StepWatch:
         self.slow = ""
 
     def look(self, own: Aggregate, found: Picture, now: float) -> float:
-        """Takes in the new picture. Returns for how many seconds, by this node's clock, no rank has moved, least of all its own."""
+        """Add the new picture, and return the seconds, by this node's clock, since any rank of the step last moved."""
         self.own = own
         seen = (found.digest, picture.draw([own], own.world).digest)
         if seen != self.seen:
@@ -75,7 +75,7 @@ class Watch:
         self._steps: dict[str, StepWatch] = {}
         self._said: dict[str, str] = {}
         self._dumped = False
-        """Whether a step was dumped in this poll. Others wait for the next: dumps take long, and every step is to be seen."""
+        """Whether this poll has dumped a step. Other dumps wait for the next poll: dumps take long, and every step needs a look."""
 
     @property
     def poll_seconds(self) -> float:
@@ -84,13 +84,13 @@ class Watch:
     def forever(self) -> None:
         self._system.open_directory(DIRECTORY)
         if not self._system.own_space(DIRECTORY):
-            log(self._system, f"{DIRECTORY}: is no file system of its own, so jobs that fill it fill what is around it")
+            log(self._system, f"{DIRECTORY}: is not a file system of its own, so jobs that fill it fill the file system around it")
         while True:
             self.poll()
             self._system.sleep(self.poll_seconds)
 
     def poll(self) -> None:
-        """One look at every live step. When Slurm does not tell which those are, nothing is done."""
+        """Look once at every live step; do nothing if Slurm does not list them."""
         self._say("shared directory", self._shared.problem or "")
         tasks = self._slurm.steps()
         if tasks is None:
@@ -121,7 +121,7 @@ class Watch:
             self._say(step, f"cannot be watched: {type(error).__name__}: {error}")
 
     def _say(self, what: str, text: str) -> None:
-        """Logs what is new."""
+        """Log the news."""
         if text and self._said.get(what) != text:
             log(self._system, f"{what}: {text}")
         self._said[what] = text
@@ -154,7 +154,7 @@ class Watch:
             self._mark(step, watch, seen.verdict)
 
     def _picture(self, step: str, watch: StepWatch, own: Aggregate) -> Picture:
-        """Of the whole step where the node leads or has a leader; else, and of a step within one node, of its own ranks."""
+        """The picture of the whole step, if the node leads or has a leader; otherwise the picture of its own ranks."""
         alone = picture.draw([own], own.world)
         if len(own.ranks) == own.world:
             return alone
@@ -172,7 +172,7 @@ class Watch:
         return self._lead(step, watch, own) if watch.leadership.led else alone
 
     def _lead(self, step: str, watch: StepWatch, own: Aggregate) -> Picture:
-        """Draws the picture from all nodes' files, each believed only under its own node's name, and tells it to them."""
+        """Make the picture from all nodes' files, each valid for its own node only, and share it."""
         folder = f"{aggregate.FOLDER}/{step}"
         answer = self._shared.exchange(Exchange(read=(folder,)), LEADER_SECONDS) or {}
         found = [aggregate.parse(text) for text in answer.values()]
@@ -185,7 +185,7 @@ class Watch:
         return drawn
 
     def _lags(self, verdict: Verdict, own: Aggregate) -> bool:
-        """Whether the verdict names this node, and what it says of it is so."""
+        """Whether the verdict names this node and agrees with its own ranks."""
         lowest = min(place.progress for place in own.ranks.values())
         behind = {rank for rank, place in own.ranks.items() if place.progress == lowest}
         return verdict.node == self._node and set(verdict.ranks) == behind
@@ -195,7 +195,7 @@ class Watch:
         return waited > DUMPS_SECONDS or seen.dumped
 
     def _may_ask(self, watch: StepWatch) -> bool:
-        """At once, and again when a refusal has had time to pass."""
+        """Whether to ask for a mark: at once, and again some time after a refusal."""
         return watch.asked is None or self._system.monotonic() - watch.asked >= self._settings.hang_seconds
 
     def _mark(self, step: str, watch: StepWatch, verdict: Verdict) -> None:

@@ -1,7 +1,7 @@
-"""Sets a node up; the log is standard output, its last line the cause of a failure.
+"""Sets up a node. The log is standard output; after a failure, its last line is the cause.
 
-``on_init_complete`` and ``on_create`` are the service's two moments for scripts, ``boot`` is run by the node itself after a
-reboot, ``keep`` copies the controller's state.
+`on_init_complete` and `on_create` are the service's two moments for scripts. The node itself runs `boot` after a reboot. `keep`
+copies the controller's state.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ COMMANDS = (*MODES, "keep")
 
 
 def run(mode: str, environment: Mapping[str, str], log: Log) -> None:
-    """Every step of one mode; each can run again after a kill at any line."""
+    """Run every step of one mode; each step is safe to run again after a kill at any line."""
     patience = _patience(environment)
     source = Path(__file__).resolve().parent.parent
     root = environment.get("NODE_SETUP_ROOT", "")
@@ -50,7 +50,7 @@ def run(mode: str, environment: Mapping[str, str], log: Log) -> None:
     if role.group is None and mode == "on_create":
         raise NodeSetupError(
             f"{RESOURCE_CONFIG}: names no instance with an address of this node ({', '.join(role.addresses) or 'none'}) after "
-            f"{patience.role:.0f} s, so its node type is not known; with OnCreate nothing else sets the node up"
+            f"{patience.role:.0f} s, so its node type is unknown; with OnCreate nothing else sets up the node"
         )
     node = Node(mode, config, role, source, log, host, patience)
     if mode == "keep":
@@ -70,7 +70,7 @@ def main(arguments: list[str], environment: Mapping[str, str]) -> int:
     except NodeSetupError as error:
         log.line(f"failed: {error}")
         return 1
-    except Exception as error:  # whatever it is, its cause must be the last line of the log
+    except Exception as error:  # the cause of any error must be the last line of the log
         log.line(traceback.format_exc())
         log.line(f"failed: {type(error).__name__}: {error}")
         return 1
@@ -78,14 +78,14 @@ def main(arguments: list[str], environment: Mapping[str, str]) -> int:
 
 
 def keep(node: Node) -> None:
-    """Copies the controller's state to the shared file system, which must be mounted."""
+    """Copy the controller's state to the shared file system, which must be mounted."""
     if not state.is_ready(node):
         raise NodeSetupError(
-            f"{state.READY}: is missing: this root volume has not taken over the cluster's state, so it is not kept"
+            f"{state.READY}: is missing: this root volume has not taken over the cluster's state, so its state is not kept"
         )
     mount = shared.mount(node)
     if mount is None:
-        raise NodeSetupError(f"{node.software.shared_directory}: is on no mount of this node, so nothing is kept there")
+        raise NodeSetupError(f"{node.software.shared_directory}: is not on a mount of this node, so nothing is kept there")
     await_mount(mount, node.root, time.monotonic() + min(KEEP_SECONDS, node.patience.mount))
     node.log.line("kept" if state.keep(node) else "nothing to keep yet: slurmctld has written no state")
 
@@ -97,12 +97,12 @@ def _role(config: Config, environment: Mapping[str, str], host: Host, patience: 
 
 
 def _stored_role(host: Host) -> Role:
-    """The role that the lifecycle scripts found: after a reboot nothing need be awaited."""
+    """The role that the lifecycle scripts stored; a reboot need not wait for it."""
     path = Path(host.root + ROLE)
     try:
         return Role(**read_json(path))
     except TypeError as error:
-        raise NodeSetupError(f"{path}: has not the form of a role: {error}") from error
+        raise NodeSetupError(f"{path}: is not a stored role: {error}") from error
 
 
 def _patience(environment: Mapping[str, str]) -> Patience:
@@ -112,7 +112,7 @@ def _patience(environment: Mapping[str, str]) -> Patience:
 
 @contextlib.contextmanager
 def _alone(environment: Mapping[str, str]) -> Iterator[None]:
-    """One run at a time on a node; the kernel ends the lock with the process."""
+    """A lock for one run at a time on a node; it ends with the process."""
     root = environment.get("NODE_SETUP_ROOT", "")
     ownership = Unowned() if root else Ownership()
     with Folder.open(root or "/", ownership, checked=False) as top, top.child("run", mode=0o755) as folder, folder.lock(LOCK):

@@ -1,4 +1,4 @@
-"""Users and groups of the node, read from ``/etc/passwd`` and ``/etc/group``; those of a directory service are not seen."""
+"""Local users and groups of the node, from `/etc/passwd` and `/etc/group`, without those of a directory service."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A block of lines that is ours in a file that is not: between two marks, and the rest of the file stays as it is."""
+"""Our block of lines in a foreign file: it stands between two marks, and the rest of the file stays unchanged."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ END = "# end hyperpod-constructs"
 
 
 def with_block(text: str, lines: list[str], first: bool = False) -> str:
-    """``text`` with these lines as its block, at the end unless ``first``; without lines, without a block."""
+    """The text with these lines as its block; no lines remove the block.
+
+    :param first: whether the block goes to the beginning; by default it goes to the end.
+    """
     rest = without_block(text)
     if not lines:
         return rest

@@ -1,4 +1,4 @@
-"""Runs the programs of the node, each with a deadline that also holds for one that cannot be killed."""
+"""Runs the programs of the node. Each has a deadline, even a program that cannot be killed."""
 
 from __future__ import annotations
 
@@ -28,9 +28,11 @@ NOBODY = Identity(65534, 65534)
 
 
 class Command(NamedTuple):
-    """A program with its arguments, and what it is given. Of ``source`` and ``output`` it reads and writes itself.
+    """A program with its arguments and its input.
 
-    ``alone``: it is nobody, with no more than it is given, as what it reads may tell it to do things.
+    :param source: a file that the program reads itself as standard input.
+    :param output: a file that the program writes itself as standard output.
+    :param alone: whether it runs as nobody, isolated with its input, because the input may contain commands; false by default.
     """
 
     words: Sequence[str]
@@ -49,16 +51,16 @@ class Completed(NamedTuple):
 
 
 def find_program(root: str, program: str) -> str | None:
-    """The path of a program in the folders of a system whose root is that; a path is taken as it is."""
+    """The path of a program in the folders of the system at `root`; a path stays as it is."""
     candidates = [root + program] if program.startswith("/") else [f"{root}{folder}/{program}" for folder in FOLDERS]
     return next((path for path in candidates if Path(path).is_file() and os.access(path, os.X_OK)), None)
 
 
 def run_command(root: str, command: Command) -> Completed:
-    """Runs one of the node's programs in an environment of its own: a path, the C.UTF-8 locale and that of the command.
+    """Run a program of the node with a clean environment: a path, the C.UTF-8 locale and the command's own variables.
 
-    What is not installed ends with 127, what is not done in time with 124. In uninterruptible sleep even a killed program
-    does not end, so it is left behind.
+    The code is 127 for a missing program and 124 after the deadline. A program in uninterruptible sleep does not end even when
+    killed, so it is left behind.
     """
     program = find_program(root, command.words[0])
     if program is None:
@@ -84,7 +86,7 @@ def run_command(root: str, command: Command) -> Completed:
 def _run(
     words: list[str], given: BinaryIO, output: BinaryIO, error: BinaryIO, seconds: float, environment: Mapping[str, str]
 ) -> int | None:
-    """The exit code; ``None`` after the deadline."""
+    """The exit code; `None` after the deadline."""
     child = subprocess.Popen(  # noqa: S603
         words, stdin=given, stdout=output, stderr=error, env=environment, cwd="/", start_new_session=True
     )
@@ -111,13 +113,13 @@ def _said(file: BinaryIO) -> str:
 
 
 def run_in_home(who: Identity, home: str, programs: str, request: Request) -> Answer:
-    """What the child says that is this user, in his home, by the programs in that folder."""
+    """The answer of a child process that runs as this user in the user's home, with the programs in that folder."""
     given = json.dumps(request._asdict()).encode()
     return run_as_user(who, python("-c", PROGRAM, programs), given, HOME_LIMITS, {"HOME": home}, home)
 
 
 def can_connect(address: str, port: int) -> bool:
-    """Whether something listens there."""
+    """Whether a server listens on the address."""
     try:
         with socket.create_connection((address, port), timeout=5):
             return True

@@ -1,4 +1,4 @@
-"""``config.json``: what the constructs tell the node, schema version 1.
+"""`config.json`: the constructs' configuration for the node, schema version 1.
 
 {"version": 1,
  "cluster": {"node_recovery": "Automatic"},
@@ -32,7 +32,10 @@ class Group(NamedTuple):
 
 
 class Mount(NamedTuple):
-    """A file system that the service mounts: ``export`` is what stands after the host in the mount's source."""
+    """A file system that the service mounts.
+
+    :param export: the part of the mount's source after the host.
+    """
 
     type: str
     path: str
@@ -47,7 +50,7 @@ class Config(NamedTuple):
     software: Software
 
     def mounts(self, group: str | None) -> list[Mount]:
-        """The mounts of that group; of a node whose group is unknown, those that every group has."""
+        """The mounts of a group; for an unknown group, the mounts that all groups share."""
         if group is not None:
             return self.mounts_by_group.get(group, [])
         first, *others = self.groups
@@ -55,7 +58,10 @@ class Config(NamedTuple):
 
 
 def read_config(path: Path) -> Config:
-    """The configuration in that file. Raises :class:`NodeSetupError` when it is missing or not of the schema."""
+    """The configuration in a file.
+
+    :raises NodeSetupError: if the file is missing or does not match the schema.
+    """
     document = read_json(path)
     try:
         return parse_config(document)
@@ -73,7 +79,7 @@ def parse_config(document: Any) -> Config:
     mounts = {name: _mounts(f"mounts.{name}", value) for name, value in check_object("mounts", document.get("mounts", {})).items()}
     for name in mounts:
         if name not in groups:
-            raise NodeSetupError(f"mounts.{name} is of no group; groups are {', '.join(groups)}")
+            raise NodeSetupError(f"mounts.{name} belongs to no group; groups are {', '.join(groups)}")
     cluster = check_object("cluster", document.get("cluster", {}), required=(), optional=("node_recovery",))
     recovery = check_choice("cluster.node_recovery", cluster.get("node_recovery", "Automatic"), NODE_RECOVERIES)
     software = parse_software(document.get("software", {}))
@@ -82,12 +88,12 @@ def parse_config(document: Any) -> Config:
 
 
 def _check_shared(software: Software, mounts: dict[str, list[Mount]]) -> None:
-    """What is shared must be on a file system that is mounted: a local folder would differ from node to node."""
+    """Checks that shared folders are on a mounted file system: a local folder would differ from node to node."""
     paths = sorted({mount.path for entries in mounts.values() for mount in entries})
     for key, value in (("shared_directory", software.shared_directory), ("homes", software.homes)):
         if value is not None and not any(value == path or value.startswith(path + "/") for path in paths):
             raise NodeSetupError(
-                f"software.{key} is {value!r}, which is on none of the mounts; mounts are {', '.join(paths) or 'none'}"
+                f"software.{key} is {value!r}, which is outside all mounts; mounts are {', '.join(paths) or 'none'}"
             )
 
 

@@ -1,4 +1,4 @@
-"""Slurm's accounting database: how slurmdbd reaches it, and the client programs that copy it."""
+"""Slurm's accounting database: slurmdbd's access to it, and the client programs that copy it."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ DEFAULT_NAME = "slurm_acct_db"
 LOCAL = ("", "localhost", "127.0.0.1")
 CLIENTS = ("mariadb", "mysql")
 DUMPERS = ("mariadb-dump", "mysqldump")
-# Known to the clients of MariaDB and MySQL: of the client's own commands only charset and delimiter, and no LOAD DATA LOCAL.
+# Both MariaDB's and MySQL's clients know these options. They allow only the client commands charset and delimiter, and no LOAD DATA
+# LOCAL.
 STATEMENTS_ONLY = ("--batch", "--binary-mode", "--local-infile=0")
 
 
@@ -27,12 +28,12 @@ class Access(NamedTuple):
 
     @property
     def environment(self) -> dict[str, str]:
-        """Not an argument: those are visible to every user of the node."""
+        """The environment with the password: every user of the node can see arguments."""
         return {"MYSQL_PWD": self.password}
 
 
 def read_access(node: Node) -> Access | None:
-    """How slurmdbd reaches its database; ``None`` without a slurmdbd."""
+    """slurmdbd's access to its database; `None` without a slurmdbd."""
     text = node.read(SLURMDBD_CONF)
     if text is None:
         return None
@@ -52,14 +53,14 @@ def client(node: Node) -> str:
 
 
 def dump(node: Node, access: Access, file: BinaryIO) -> None:
-    """One consistent copy of all tables, while slurmdbd goes on writing."""
+    """The command for a consistent copy of all tables while slurmdbd continues to write."""
     options = ["--single-transaction", "--skip-lock-tables", "--no-tablespaces", f"--user={access.user}"]
     words = [_program(node, DUMPERS), *options, access.name]
     node.execute(Command(words, 1800, access.environment, output=file))
 
 
 def load(node: Node, access: Access, path: str) -> None:
-    """Statements for the server, and nothing that the client itself would do: no commands, no files, and not as root."""
+    """The command that sends statements to the server. The client runs no commands, reads no files, and is not root."""
     with node.open(path) as file:
         words = [client(node), *STATEMENTS_ONLY, f"--user={access.user}", access.name]
         node.execute(Command(words, 3600, access.environment, source=file, alone=True))

@@ -1,4 +1,4 @@
-"""The error of a node that cannot be set up, and files whose absence is one."""
+"""The error of a failed set-up, and files whose absence causes it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ MAX_BYTES = 16 * 1024 * 1024
 
 
 class NodeSetupError(Exception):
-    """The message names what was found and where: it becomes the last line of the log."""
+    """The set-up of the node failed; the message names the finding and its place, and becomes the last line of the log."""
 
 
 def read_text(path: Path) -> str:

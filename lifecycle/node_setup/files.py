@@ -1,4 +1,4 @@
-"""Archives of the node's files, which hold regular files only and are bounded on both ways."""
+"""Archives of the node's files: regular files only, of bounded size when packed and unpacked."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MAX_HEADER = 64 * 1024
 
 
 def pack(file: BinaryIO, members: Sequence[tuple[str, Member]]) -> None:
-    """A compressed archive of these regular files. What vanishes meanwhile is left out, as its owner deleted it."""
+    """Pack regular files into a compressed archive. A file that its owner deletes meanwhile is left out."""
     with tarfile.open(fileobj=file, mode="w:gz", compresslevel=1, format=tarfile.PAX_FORMAT) as archive:
         for name, opened in members:
             try:
@@ -31,7 +31,7 @@ def pack(file: BinaryIO, members: Sequence[tuple[str, Member]]) -> None:
 
 
 class Entry(tarfile.TarInfo):
-    """A header of an archive. Those that hold long names and other text are read into memory, so they are bounded."""
+    """A header of an archive, of bounded size: long names and other texts are read into memory."""
 
     @classmethod
     def frombuf(cls, buf: bytes | bytearray, encoding: str, errors: str) -> Entry:
@@ -42,7 +42,7 @@ class Entry(tarfile.TarInfo):
 
 
 def unpack(file: BinaryIO, folder: Folder, limit: int = MAX_BYTES) -> None:
-    """The regular files of an archive into a folder of root's. One of more members or bytes than a cluster has is refused."""
+    """Unpack the regular files of an archive into a folder of root's. An archive that is too large for a cluster is refused."""
     members = 0
     with tarfile.open(fileobj=file, mode="r|gz", tarinfo=Entry) as archive:
         for entry in archive:

@@ -1,7 +1,7 @@
-"""The child of ``steps.user_keys``: it is the user, in his home, and does there what must be done, as a whole or not at all.
+"""The child of `steps.user_keys`: it runs as the user in the user's home, and makes each change completely or not at all.
 
-A second run changes nothing, and of several nodes that start together one makes the key. The user may change anything of his
-meanwhile; that hurts nobody but him.
+A second run changes nothing, and only one of several nodes that start together makes the key. The user may change files meanwhile;
+that harms nobody else.
 """
 
 from __future__ import annotations
@@ -28,7 +28,11 @@ Run = Callable[[List[str]], str]
 
 
 class Request(NamedTuple):
-    """``keys`` may log in as the user ``name``; ``node`` names what is on the way, so that a later run replaces it."""
+    """The order to the child.
+
+    :param keys: the public keys that may log in as the user `name`.
+    :param node: the name of this node, in the names of unfinished files, so that a later run replaces them.
+    """
 
     name: str
     node: str
@@ -43,7 +47,7 @@ def main() -> None:
 
 
 def answer(home: Folder, request: Request, run: Run) -> dict[str, Any]:
-    """How many changes there were, and why there were not more."""
+    """The number of changes, and the error that stopped further ones."""
     changes = 0
     try:
         changes += home.make(".ssh", 0o700)
@@ -56,7 +60,7 @@ def answer(home: Folder, request: Request, run: Run) -> dict[str, Any]:
 
 
 def make_key(folder: Folder, request: Request, run: Run) -> int:
-    """Made under another name, then linked into place: the second node to arrive finds it and drops its own."""
+    """Makes the key under another name and links it into place: a second node finds it and drops its own."""
     beside = folder.beside(KEY)
     try:
         if folder.status(KEY) is not None:
@@ -75,7 +79,7 @@ def put_public(folder: Folder, request: Request, run: Run) -> int:
 
 
 def put_authorized(folder: Folder, request: Request, run: Run) -> int:
-    """What the user added himself stays."""
+    """Adds the authorized keys; the user's own entries stay."""
     try:
         text = folder.read("authorized_keys", MAX_AUTHORIZED, None).decode("utf-8", "surrogateescape")
     except FileNotFoundError:
@@ -94,10 +98,10 @@ def run(command: list[str]) -> str:
 
 def _public(folder: Folder, request: Request, run: Run) -> str:
     path = f"{folder.path}/{KEY}"
-    folder.open_file(KEY, MAX_KEY, None).close()  # else ssh-keygen would wait for a FIFO
+    folder.open_file(KEY, MAX_KEY, None).close()  # ssh-keygen would wait for a FIFO
     public = run([request.keygen, "-y", "-P", "", "-f", path]).strip()
     if not public.startswith("ssh-") or "\n" in public:
-        raise Untrusted(f"{path}: is no key that ssh-keygen can read without a passphrase")
+        raise Untrusted(f"{path}: is not a key that ssh-keygen can read without a passphrase")
     return public
 
 

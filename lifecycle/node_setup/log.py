@@ -1,4 +1,4 @@
-"""The log: one line per event with its time in UTC; a step has a start, an end, an outcome and its seconds."""
+"""The log: one line per event with its time in UTC. A step has a start, an end, an outcome and a duration."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TextIO
 
 
 class Outcome:
-    """How a step ended; ``error`` unless it is set."""
+    """The outcome of a step; `error` by default."""
 
     text = "error"
 

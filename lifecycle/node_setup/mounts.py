@@ -1,7 +1,7 @@
 """Waits for a file system that the service mounts, and checks that it is the right one and answers.
 
-A Lustre client that lost its servers blocks whoever touches the mount, uninterruptibly: not even SIGKILL ends it. So a
-child touches it, and a child that does not come back is left behind.
+A Lustre client without its servers blocks every process that touches the mount, and even SIGKILL does not end it. So a child
+touches the mount, and is left behind if it does not return.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ class Entry(NamedTuple):
 
 
 def await_mount(mount: Mount, root: str, deadline: float) -> None:
-    """Returns when the file system is mounted and answers.
+    """Wait until the file system is mounted and answers.
 
-    ``deadline`` is a time of :func:`time.monotonic`. Raises :class:`NodeSetupError` after it, and at once when
-    another file system is mounted there.
+    :param deadline: the end of the wait, as a time of `time.monotonic`.
+    :raises NodeSetupError: after the deadline, or at once if another file system is mounted there.
     """
     while True:
         answered = _touch(root + mount.path, deadline)
@@ -48,13 +48,13 @@ def await_mount(mount: Mount, root: str, deadline: float) -> None:
 
 
 def mounted(mounts: Path, path: str) -> Entry | None:
-    """What is mounted there; an automount that waits is nothing."""
+    """The mounted file system at a path; a waiting automount does not count."""
     found = last_entry(mounts, path)
     return None if found is None or found.type == "autofs" else found
 
 
 def last_entry(mounts: Path, path: str) -> Entry | None:
-    """The kernel's entry for that folder; of several on top of each other the last."""
+    """The kernel's topmost mount at a folder."""
     found = None
     for line in read_text(mounts).splitlines():
         source, target, kind = line.split(" ")[:3]
@@ -64,10 +64,10 @@ def last_entry(mounts: Path, path: str) -> Entry | None:
 
 
 def is_mount(entry: Entry, mount: Mount) -> bool:
-    """Whether the kernel's entry is that file system.
+    """Whether the kernel's entry is the expected file system.
 
-    Lustre shows the servers' addresses in place of the name (``10.1.0.9@tcp:/abcdefgh``), so an address is taken as
-    it is and a name must be the file system's own.
+    Lustre may show the addresses of its servers instead of the name (`10.1.0.9@tcp:/abcdefgh`). So any address is accepted, but a
+    name must match.
     """
     hosts, _, export = entry.source.rpartition(":/")
     host = re.split(r"[@:,]", hosts)[0]
@@ -76,13 +76,13 @@ def is_mount(entry: Entry, mount: Mount) -> bool:
 
 
 def _touch(path: str, deadline: float) -> bool | None:
-    """Whether a child could look into the folder; ``None`` when it had not come back at the deadline."""
-    # The dot makes the kernel enter the folder, which also triggers an automount.
+    """Whether a child process could read the folder; `None` if it did not return before the deadline."""
+    # The dot makes the kernel enter the folder and so triggers an automount.
     command = [sys.executable, "-I", "-S", "-c", "import os, sys; os.stat(sys.argv[1])", f"{path}/."]
     nothing = subprocess.DEVNULL
     child = subprocess.Popen(command, stdin=nothing, stdout=nothing, stderr=nothing)  # noqa: S603
     try:
         return child.wait(timeout=max(0.0, deadline - time.monotonic())) == 0
     except subprocess.TimeoutExpired:
-        child.kill()  # never awaited: in uninterruptible sleep it would take this process with it
+        child.kill()  # no wait: a child in uninterruptible sleep would block this process too
         return None

@@ -1,7 +1,7 @@
-"""The node as the steps see it: everything that changes it goes through here.
+"""The node as the steps see it: every change of the node goes through this module.
 
-A root in front of every path lets tests run all steps in a temporary folder; what observes the effects can count them, and
-stop before any of them as a kill does.
+A root in front of every path lets tests run all steps in a temporary folder. An observer of the effects can count them and stop
+before any of them, like a kill.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ MAX_FILE = 1024 * 1024 * 1024
 
 
 class Patience(NamedTuple):
-    """Seconds until what something else does is taken to have failed."""
+    """Seconds after which the work of another program counts as failed."""
 
     mount: float = 300
     grace: float = 20
@@ -48,7 +48,7 @@ class Patience(NamedTuple):
 
 
 class Host(NamedTuple):
-    """The machine below the node: where it is, what it is called, and how it is reached."""
+    """The machine below the node: its root folder, its name and its clocks."""
 
     root: str
     name: str
@@ -87,10 +87,10 @@ class Node:
     def is_controller(self) -> bool:
         return self.role.node_type == "Controller"
 
-    # What is there
+    # Reading
 
     def path(self, path: str) -> Path:
-        """For the arguments of programs."""
+        """The path on the machine, for arguments of programs."""
         return Path(self.root + path)
 
     def exists(self, path: str) -> bool:
@@ -108,25 +108,25 @@ class Node:
             return False
 
     def read(self, path: str) -> str | None:
-        """The text of a file; ``None`` when there is none."""
+        """The text of a file; `None` if it does not exist."""
         try:
             return self.load(path, MAX_TEXT)[0].decode("utf-8", errors="replace")
         except MISSING:
             return None
 
     def load(self, path: str, limit: int = MAX_FILE) -> tuple[bytes, int]:
-        """The content of a file, and its mode."""
+        """The content and the mode of a file."""
         with self.open(path, limit) as file:
             data = file.read(limit + 1)
             if len(data) > limit:
-                raise Untrusted(f"{path}: has more than {limit} bytes, the most that is read")
+                raise Untrusted(f"{path}: has more than {limit} bytes, the limit")
             return data, mode_of(file)
 
     def open(self, path: str, limit: int | None = None) -> ContextManager[BinaryIO]:
         return self._places.file(path, limit)
 
     def names(self, folder: str) -> list[str]:
-        """The names in a folder; none when there is no such folder."""
+        """The names in a folder; empty if it does not exist."""
         try:
             with self._places.inside(folder) as found:
                 return found.names()
@@ -138,7 +138,7 @@ class Node:
         return self._places.tree(folder)
 
     def bundle(self, name: str) -> dict[str, bytes]:
-        """The files of that name, or below that folder, among these scripts, without compiled ones."""
+        """The file or the folder's files of that name among these scripts, without compiled ones."""
         with Folder.open(str(self.source), self._host.ownership, checked=False) as source:
             paths = [path for path in files_below(source) if path == name or path.startswith(f"{name}/")]
             found = {}
@@ -148,11 +148,11 @@ class Node:
             return found
 
     def owner(self, path: str) -> Ids:
-        """Whose it is; of a link, who made it."""
+        """The owner of a path; for a link, the owner of the link itself."""
         return self._host.ownership.of(self.status(path))
 
     def status(self, path: str) -> os.stat_result:
-        """Of what is there itself."""
+        """The status of a path; for a link, the status of the link itself."""
         with self._places.holding(path) as (folder, name):
             status = folder.status(name)
             if status is None:
@@ -175,11 +175,11 @@ class Node:
         return parse_groups(self.read("/etc/group") or "")
 
     def query(self, command: Sequence[str], seconds: float = 60, environment: Mapping[str, str] | None = None) -> Completed:
-        """Runs a command that changes nothing."""
+        """Run a command that changes nothing."""
         return self._host.run(self.root, Command(command, seconds, environment or {}))
 
     def run_in_home(self, who: Identity, home: str, request: Request) -> Answer:
-        """What the child says that is this user, in his home."""
+        """The answer of a child process that runs as this user in the user's home."""
         return self._host.run_in_home(who, self.root + home, self.root + HOME, request)
 
     def wait_until(self, condition: Callable[[], bool], what: str, seconds: float) -> None:
@@ -188,12 +188,15 @@ class Node:
     def can_connect(self, address: str, port: int) -> bool:
         return self._host.connect(address, port)
 
-    # What changes it
+    # Changes
 
     def run(
         self, command: Sequence[str], text: str = "", seconds: float = 120, environment: Mapping[str, str] | None = None
     ) -> Completed:
-        """Runs a command, with ``text`` as its input. Raises :class:`NodeSetupError` with the end of what it said."""
+        """Run a command with `text` as its input.
+
+        :raises NodeSetupError: with the last line of its output, if it fails.
+        """
         return self.execute(Command(command, seconds, environment or {}, text))
 
     def execute(self, command: Command) -> Completed:
@@ -206,7 +209,7 @@ class Node:
         return done
 
     def write(self, path: str, content: str | bytes, mode: int = 0o644, owner: str = "root") -> bool:
-        """Whether the file differed: then it has this content, mode and owner now, and at no time another or half of it."""
+        """Give a file this content, mode and owner in one step, and return whether it differed."""
         data = content.encode() if isinstance(content, str) else content
         if self._places.is_same(path, data, mode, self.ids(owner)):
             return False
@@ -214,7 +217,7 @@ class Node:
         return True
 
     def fill(self, path: str, fill: Callable[[BinaryIO], None], mode: int = 0o600, owner: str = "root") -> None:
-        """Replaces the file with what ``fill`` writes, whole or not at all."""
+        """Replace a file with the output of `fill`, completely or not at all."""
         ids = self.ids(owner)
         self._parents(path)
         with self._places.holding(path) as (folder, name):
@@ -225,7 +228,7 @@ class Node:
             folder.sync()
 
     def create(self, path: str, content: str, mode: int = 0o644, owner: str = "root") -> bool:
-        """Whether this node made the file: of several that try, on a shared file system too, exactly one does."""
+        """Make a file, and return whether this node did: of several that try, exactly one succeeds, on shared file systems too."""
         ids = self.ids(owner)
         self._parents(path)
         with self._places.holding(path) as (folder, name):
@@ -241,9 +244,10 @@ class Node:
                 folder.remove(beside)
 
     def folder(self, path: str, mode: int = 0o755, owner: str = "root") -> bool:
-        """Whether the folder was missing or differed: it is there now, and a new one never had another mode or owner.
+        """Make a folder with this mode and owner, and return whether anything changed.
 
-        One that belongs to neither root nor ``owner`` is refused: who made it may have put something there.
+        A new folder never has another mode or owner. A folder that belongs to neither root nor `owner` is refused: its maker may
+        have left something in it.
         """
         ids = self.ids(owner)
         self._parents(path)
@@ -259,7 +263,7 @@ class Node:
                 return adopt is not None
 
     def move(self, source: str, target: str) -> bool:
-        """Whether it could be moved: a file replaces a file, a folder replaces nothing that has content."""
+        """Move a path, and return whether that was possible: a file replaces a file, a folder replaces only an empty one."""
         self._effect(f"move {target}")
         with self._places.holding(source) as (old, name), self._places.holding(target) as (new, new_name):
             try:
@@ -282,10 +286,10 @@ class Node:
         with self.open(archive) as file, self._places.inside(folder) as place:
             files.unpack(file, place)
 
-    # What is remembered
+    # Memory
 
     def once(self, name: str, text: str, action: Callable[[], object]) -> bool:
-        """Whether the action ran: it does when it has not yet run for this text. After a kill it may run twice."""
+        """Run an action once for each text, and return whether it ran. After a kill it may run twice."""
         path = f"{STATE}/applied.json"
         known = self.recall(path)
         if known.get(name) == text:
@@ -295,7 +299,7 @@ class Node:
         return True
 
     def recall(self, path: str) -> dict[str, Any]:
-        """The object in a JSON file of this node; empty when there is none that can be read."""
+        """The object in a JSON file of this node; empty if the file is missing or unreadable."""
         try:
             value = json.loads(self.read(path) or "{}")
         except ValueError:
@@ -327,7 +331,7 @@ class Node:
 
 
 def _ours(software: Software) -> list[str]:
-    """The places that are root's alone."""
+    """The places that belong to root alone."""
     shared = [] if software.shared_directory is None else [f"{software.shared_directory}/.hyperpod"]
     homes = [] if software.homes is None else [software.homes]
     return [HOME, STATE, RUN, *shared, *homes]

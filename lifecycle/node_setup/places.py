@@ -1,6 +1,6 @@
-"""Where the node's files are, by handles: a path is walked component by component, and never through a link of a user.
+"""Access to the node's files by handles: a path is followed component by component, and never through a user's link.
 
-In the places that are root's alone every folder and file must be root's; a user's home is entered by a child that is that user.
+In places of root alone, every folder and file must belong to root. Only a child that runs as the user enters the user's home.
 """
 
 from __future__ import annotations
@@ -17,7 +17,11 @@ MISSING = (FileNotFoundError, NotADirectoryError)
 
 
 class Places(NamedTuple):
-    """``ours`` are root's alone, with all that is below them; ``name`` is the node's, for what is on the way to its place."""
+    """The places of a node.
+
+    :param ours: paths that belong to root alone, with everything below them.
+    :param name: the name of the node, in the names of unfinished files.
+    """
 
     root: str
     name: str
@@ -26,7 +30,7 @@ class Places(NamedTuple):
 
     @contextmanager
     def holding(self, path: str, follow: bool = False) -> Iterator[tuple[Folder, str]]:
-        """The folder that holds what is at that path, and its name there; ``follow`` follows a link of root at the end."""
+        """The folder around a path, and the last name of the path; with `follow`, through root's links at the end."""
         prefix = self._prefix(path)
         below = [] if prefix is None else [part for part in path[len(prefix) :].split("/") if part]
         first, name = Folder.of(
@@ -41,7 +45,7 @@ class Places(NamedTuple):
 
     @contextmanager
     def inside(self, path: str) -> Iterator[Folder]:
-        """The folder at that path."""
+        """The folder at a path."""
         with self.holding(path, follow=True) as (folder, name):
             is_ours = self._prefix(path) is not None
             with folder.child(name, make=False) if is_ours else folder.enter(name) as found:
@@ -49,13 +53,13 @@ class Places(NamedTuple):
 
     @contextmanager
     def file(self, path: str, limit: int | None) -> Iterator[BinaryIO]:
-        """The regular file at that path, which holds at most ``limit`` bytes; in a place of ours it must be root's."""
+        """The regular file at a path, of at most `limit` bytes; in our places it must belong to root."""
         owners = None if self._prefix(path) is None else (0,)
         with self.holding(path, follow=True) as (folder, name), folder.open_file(name, limit, owners) as file:
             yield file
 
     def tree(self, path: str) -> list[str]:
-        """The regular files below that folder, by their relative paths; none where it is missing."""
+        """The regular files below a folder, by relative path; empty if it is missing."""
         try:
             with self.inside(path) as folder:
                 return files_below(folder)
@@ -63,7 +67,7 @@ class Places(NamedTuple):
             return []
 
     def is_same(self, path: str, data: bytes, mode: int, ids: Ids) -> bool:
-        """Whether a regular file with that content, mode and owner is there."""
+        """Whether a regular file with this content, mode and owner exists."""
         try:
             with self.holding(path) as (folder, name):
                 return folder.has(name, data, mode, ids)

@@ -1,4 +1,4 @@
-"""Which steps run in which mode, in their order. A step then says by itself whether this node needs it."""
+"""The steps of each mode, in order. Each step decides itself whether this node needs it."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from node_setup.steps import (
 
 
 class Step(Protocol):
-    """A module of :mod:`node_setup.steps`. A mandatory one that fails fails the node, another is reported and skipped."""
+    """A module of `node_setup.steps`. A mandatory step that fails, fails the node; any other is reported and skipped."""
 
     __name__: str
     MANDATORY: bool

@@ -1,7 +1,7 @@
-"""The node's role: its own address looked up in the service's ``resource_config.json``.
+"""The node's role, found by its own address in the service's `resource_config.json`.
 
-The copy on a node may lag behind the cluster, be half written, or lack the node; ``Instances`` of a group may be null.
-So it is read again until it names the node or the deadline has passed; a node that it then does not name has no role.
+The copy on a node may be old, half written, or without the node; `Instances` of a group may be null. So the file is read again
+until it names the node or the deadline has passed. Without an entry then, the node has no role.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PAUSE_SECONDS = 2.0
 
 
 class Role(NamedTuple):
-    """``group`` is ``None`` when no instance in ``resource_config.json`` has one of the node's addresses."""
+    """The role of a node; `group` is `None` if no instance in `resource_config.json` has one of the node's addresses."""
 
     group: str | None
     node_type: str | None
@@ -39,16 +39,15 @@ class Role(NamedTuple):
 
 
 def own_addresses(path: Path) -> list[str]:
-    """The node's IPv4 addresses except loopback, from the kernel's routing table (``/proc/net/fib_trie``)."""
+    """The node's IPv4 addresses except loopback, from the kernel's routing table (`/proc/net/fib_trie`)."""
     found = re.findall(r"\|-- ([0-9.]+)\n\s+/32 host LOCAL", read_text(path))
     return sorted({address for address in found if not address.startswith("127.")})
 
 
 def await_role(path: Path, config: Config, addresses: list[str], deadline: float, clock: Clock) -> Role:
-    """The role of the node with these addresses, read until the file names it or ``deadline`` has passed.
+    """The role of the node with these addresses. The file is read again until it names the node or the deadline has passed.
 
-    Raises :class:`NodeSetupError` when the file is then still missing or not of the service's form, or when the node's
-    group is not in ``config``.
+    :raises NodeSetupError: if the file is then missing or malformed, or if the node's group is not in `config`.
     """
     while True:
         last = clock.monotonic() + PAUSE_SECONDS > deadline
@@ -69,7 +68,7 @@ def read_role(path: Path, config: Config, addresses: list[str]) -> Role:
         instances = list(_instances(document))
         cluster = _cluster(document)
     except (AttributeError, KeyError, TypeError) as error:
-        raise NodeSetupError(f"{path}: has not the form of resource_config.json: {error!r}") from error
+        raise NodeSetupError(f"{path}: is malformed: {error!r}") from error
     controllers = [
         str(instance["CustomerIpAddress"])
         for group, instance in instances
@@ -94,7 +93,7 @@ def _instances(document: Any) -> Iterable[tuple[str, dict[str, Any]]]:
 
 
 def _cluster(document: Any) -> str:
-    """The id of the cluster, which a cluster of the same name that is made later does not have; else its name."""
+    """The id of the cluster, which a later cluster of the same name does not share; its name if there is no id."""
     cluster = document.get("ClusterConfig") or {}
     name = str(cluster.get("ClusterArn") or cluster.get("ClusterName") or "cluster").rpartition("/")[2]
     return re.sub(r"[^A-Za-z0-9._-]", "-", name).lstrip(".") or "cluster"

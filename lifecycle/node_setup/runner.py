@@ -1,4 +1,4 @@
-"""Runs steps in order: each is named in the log with its start, outcome and seconds."""
+"""Runs steps in order. The log shows each step's start, outcome and duration."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from node_setup.registry import Step, name
 
 
 def run_steps(node: Node, steps: Sequence[Step]) -> None:
-    """Raises :class:`NodeSetupError` with the cause when a mandatory step fails; the others are reported and skipped."""
+    """Run the steps; a step that is not mandatory and fails, is reported and skipped.
+
+    :raises NodeSetupError: with the cause, if a mandatory step fails.
+    """
     for step in steps:
         if step.needed(node):
             _run(node, step)

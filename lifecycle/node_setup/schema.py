@@ -1,4 +1,4 @@
-"""Checks of values read from JSON: each returns the value, or raises with its place, what was found and what is allowed."""
+"""Checks of JSON values: each returns the value, or raises with its place, the finding and the allowed values."""
 
 from __future__ import annotations
 
@@ -11,7 +11,11 @@ PATH = re.compile(r"(/[A-Za-z0-9_.@+-]+)+")
 
 
 def check_object(where: str, value: Any, required: tuple[str, ...] | None = None, optional: tuple[str, ...] = ()) -> dict[str, Any]:
-    """An object; with ``required``, one with these keys and no others but ``optional``."""
+    """An object.
+
+    :param required: the keys that it must have; by default any key is allowed.
+    :param optional: the keys that it may have beside the required ones; none by default.
+    """
     if not isinstance(value, dict):
         raise NodeSetupError(f"{where} is {value!r}, it must be an object")
     if required is None:
@@ -33,9 +37,9 @@ def check_list(where: str, value: Any) -> list[Any]:
 
 
 def check_text(where: str, value: Any) -> str:
-    """One line without control characters, as most texts reach a file of root's."""
+    """A text of one line without control characters: most texts go into files of root."""
     if not isinstance(value, str) or not value:
-        raise NodeSetupError(f"{where} is {value!r}, it must be a text that is not empty")
+        raise NodeSetupError(f"{where} is {value!r}, it must be a text, not empty")
     if not value.isprintable():
         raise NodeSetupError(f"{where} is {value!r}, it must be one line without control characters")
     return value
@@ -49,7 +53,7 @@ def check_lines(where: str, value: Any) -> str:
 
 
 def check_word(where: str, value: Any, pattern: Pattern[str]) -> str:
-    """A text that is in a file of root's beside others, or an argument of a program."""
+    """A text without special characters, for files of root and for arguments of programs."""
     text = check_text(where, value)
     if not pattern.fullmatch(text):
         raise NodeSetupError(f"{where} is {text!r}, it must match {pattern.pattern}")

@@ -1,4 +1,4 @@
-"""What Slurm is told beside what the service's agent writes."""
+"""Our settings for Slurm, beside those of the service's agent."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ REQUEUE_SECONDS = 30
 
 
 def wanted_settings(node: Node) -> dict[str, str]:
-    """Keys of ``slurm.conf`` with their values.
+    """The keys of `slurm.conf` with their values.
 
-    Prolog and epilog have no path: slurmctld then sends them to the nodes, and no node is drained for a file that it lacks.
-    Steps take slurmd's limits, not those of the shell that submits. A requeued job may start again after the life of a
-    credential, by default two minutes. A job that lost a node gets another by expansion.
+    Prolog and epilog have no path: slurmctld sends them to the nodes, so no node is drained for a missing file. Steps take slurmd's
+    limits instead of the submitting shell's. A requeued job may start again after the life of a credential, by default two minutes.
+    A job that lost a node gets another one by expansion.
     """
     settings = {
         "Prolog": PROLOG,

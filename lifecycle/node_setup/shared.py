@@ -1,4 +1,4 @@
-"""Where a cluster keeps what outlives its nodes: a folder of its own below the shared directory, which only root may enter."""
+"""The cluster's own folder below the shared directory, for files that outlive its nodes; only root may enter it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def make_cluster_folder(node: Node) -> None:
 
 
 def make_private_folder(node: Node, name: str) -> str:
-    """A folder for root alone, such as that of host keys. Whoever is root on any node of the cluster can read it."""
+    """A folder for root alone, such as the one of host keys. Root on any node of the cluster can read it."""
     make_cluster_folder(node)
     path = f"{cluster_folder(node)}/{name}"
     node.folder(path, 0o700)
@@ -24,11 +24,11 @@ def make_private_folder(node: Node, name: str) -> str:
 
 
 def is_there(node: Node) -> bool:
-    """Whether the shared directory is on a mount of this node's group; else a local folder would pass for it."""
+    """Whether the shared directory is on a mount of this node's group, and not in a local folder."""
     return mount(node) is not None
 
 
 def mount(node: Node) -> Mount | None:
-    """The mount of this node's group that the shared directory is on."""
+    """The mount of this node's group with the shared directory."""
     directory = f"{node.software.shared_directory}/"
     return next((found for found in node.mounts if directory.startswith(f"{found.path}/")), None)

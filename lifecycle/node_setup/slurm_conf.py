@@ -1,6 +1,6 @@
-"""``slurm.conf``, which belongs to the service's agent: it is read here, and never written.
+"""`slurm.conf`, which belongs to the service's agent: this module reads it and never writes it.
 
-Settings of ours go to a file that it includes, in a block of their own.
+Our own settings go into an included file, in a block of their own.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ class Setting(NamedTuple):
 
 
 class SlurmConf(NamedTuple):
-    """The settings of ``slurm.conf`` itself, in order; an ``include`` is one of them."""
+    """The settings of `slurm.conf` itself, in order, including each `include`."""
 
     settings: list[Setting]
 
     def value(self, key: str, default: str = "") -> str:
-        """The last value of a key, without regard to case."""
+        """The last value of a key; case does not matter."""
         found = [setting.value for setting in self.settings if setting.key.lower() == key.lower()]
         return found[-1] if found else default
 
@@ -60,9 +60,9 @@ def read(node: Node) -> SlurmConf:
 
 
 def is_whole(node: Node) -> bool:
-    """Whether the agent has written the file to the end of a line, as far as its content tells.
+    """Whether the agent seems to have written the whole file.
 
-    Partitions are not waited for: they come with the groups of workers, which may be created later.
+    Partitions do not count: they come with the groups of workers, which may be created later.
     """
     text = node.read(PATH) or ""
     conf = parse(text)
@@ -74,19 +74,19 @@ def await_whole(node: Node) -> None:
 
 
 def included(conf: SlurmConf) -> tuple[str, int]:
-    """The included file that settings of ours go to, and the line of its include."""
+    """The included file for our settings, and the position of its include."""
     for name in OURS:
         for setting in conf.settings:
             if setting.key.lower() == "include" and setting.value.rpartition("/")[2] == name:
                 path = setting.value if setting.value.startswith("/") else f"{FOLDER}/{setting.value}"
                 return path, setting.line
-    raise NodeSetupError(f"{PATH}: includes neither {' nor '.join(OURS)}, so Slurm cannot be told settings of ours")
+    raise NodeSetupError(f"{PATH}: includes neither {' nor '.join(OURS)}, so Slurm cannot read our settings")
 
 
 def write_settings(node: Node, settings: dict[str, str]) -> list[str]:
-    """Puts settings into the included file, and returns the keys that others have set and that were left to them.
+    """Write settings into the included file, and return the keys that others have set, which stay theirs.
 
-    A program of ours that runs the one it replaces (``CHAINED``) may set its key again, where the last value counts.
+    A program of ours that runs the replaced one itself (`CHAINED`) may set its key again, because the last value counts.
     """
     conf = read(node)
     path, line = included(conf)
@@ -105,7 +105,7 @@ def slurm_user(conf: SlurmConf) -> str:
 
 
 def _kept(node: Node, path: str) -> tuple[int, str]:
-    """The mode and owner of a file that is not ours alone."""
+    """The mode and owner of a file that others share."""
     if not node.exists(path):
         return 0o644, "root"
     _, mode = node.load(path)

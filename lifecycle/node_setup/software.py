@@ -1,4 +1,4 @@
-"""The key ``software`` of ``config.json``: what the node gets beyond its mounts. Every key is optional; an absent one is off."""
+"""The key `software` of `config.json`: the node's software. Every key is optional and off by default."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ DATABASE_NAME = re.compile(r"[A-Za-z0-9_$][A-Za-z0-9_$-]*")
 WORD = re.compile(r"[^\s#\"'\\-][^\s#\"'\\]*")
 PUBLIC_KEY = re.compile(r"(.*\s)?(ssh|ecdsa|sk-ssh|sk-ecdsa)-\S+\s+\S+(\s.*)?")
 FIRST_ID, LAST_ID = 1000, 60_000
-# Of the system, of Slurm and of the images, or of groups that amount to root.
+# Names of the system, of Slurm and of the images, and of groups with the power of root.
 RESERVED = """
 _apt adm backup bin daemon dbus disk docker ec2-user games gnats irc kmem kvm list lp lxd mail man messagebus munge mysql news
 nobody nogroup polkitd proxy root shadow slurm slurmrestd sshd sssd staff sudo sync sys syslog tape tty ubuntu users uucp uuidd
@@ -55,7 +55,7 @@ class User(NamedTuple):
 
 
 class Accounting(NamedTuple):
-    """``host`` is ``None`` for MariaDB on the controller; ``user`` is ``None`` where the secret names it."""
+    """The accounting database; `host` is `None` for MariaDB on the controller, `user` is `None` if the secret names it."""
 
     name: str
     host: str | None
@@ -113,7 +113,7 @@ def _user(where: str, value: Any) -> User:
     check_object(where, value, required=USER_KEYS, optional=("groups", "sudo", "ssh_keys"))
     name = check_word(f"{where}.name", value["name"], USER_NAME)
     if name in RESERVED.split() or name.startswith("systemd-"):
-        raise NodeSetupError(f"{where}.name is {name!r}, which systems keep for themselves; choose another")
+        raise NodeSetupError(f"{where}.name is {name!r}, which the system reserves; choose another")
     groups = [
         check_word(f"{where}.groups[{index}]", group, GROUP_NAME)
         for index, group in enumerate(check_list(f"{where}.groups", value.get("groups", [])))
@@ -128,7 +128,7 @@ def _user(where: str, value: Any) -> User:
 
 def _public_key(where: str, value: Any) -> str:
     if not isinstance(value, str) or not value.isprintable() or "PRIVATE KEY" in value or not PUBLIC_KEY.fullmatch(value):
-        raise NodeSetupError(f"{where} must be one line, that of a public key, without control characters")
+        raise NodeSetupError(f"{where} must be one line with a public key, without control characters")
     return value
 
 

@@ -1,6 +1,6 @@
-"""The controller's state, kept on the shared file system: the accounting database and slurmctld's own files, in one archive.
+"""The controller's state on the shared file system: the accounting database and slurmctld's own files, in one archive.
 
-Both belong together: slurmctld refuses to start when the cluster's id in its ``clustername`` file is not the database's.
+They belong together: slurmctld does not start if the cluster id in its `clustername` file differs from the database.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ BROKEN = (tarfile.TarError, EOFError, OSError, zlib.error, ValueError, Recursion
 
 
 def is_ready(node: Node) -> bool:
-    """Whether this root volume's state is the cluster's: restored, or there was nothing to restore. Only then is it kept."""
+    """Whether this root volume has the cluster's state, restored or fresh. Only then is the state kept."""
     return node.exists(READY)
 
 
@@ -37,7 +37,7 @@ def archives(node: Node) -> list[str]:
 
 
 def keep(node: Node) -> bool:
-    """Whether a copy was made: not before slurmctld has written its state. The copy before it stays beside it."""
+    """Copy the state, and return whether there was one: slurmctld may not have written it yet. The previous copy stays."""
     conf = slurm_conf.read(node)
     place = conf.value("StateSaveLocation", "/var/spool")
     if not node.exists(f"{place}/clustername"):
@@ -67,14 +67,14 @@ def keep(node: Node) -> bool:
 
 
 def open_latest(node: Node, folder: str) -> dict[str, Any]:
-    """Unpacks the latest copy that is whole into that folder, and returns its manifest."""
+    """Unpack the latest complete copy into a folder, and return its manifest."""
     found = archives(node)
     for archive in found:
         try:
             node.unpack(archive, folder)
             manifest = json.loads(node.read(f"{folder}/{MANIFEST}") or "")
             if not isinstance(manifest, dict):
-                raise ValueError(f"{MANIFEST} is no object")
+                raise ValueError(f"{MANIFEST} is not an object")
         except Untrusted:
             raise
         except BROKEN as error:
@@ -86,7 +86,7 @@ def open_latest(node: Node, folder: str) -> dict[str, Any]:
 
 
 def put_files(node: Node, folder: str) -> None:
-    """Makes slurmctld's folder that of the copy, and of nothing else."""
+    """Replace slurmctld's folder with that of the copy."""
     conf = slurm_conf.read(node)
     place, user = conf.value("StateSaveLocation", "/var/spool"), slurm_conf.slurm_user(conf)
     source = f"{folder}/{FILES}"
@@ -104,7 +104,7 @@ def put_files(node: Node, folder: str) -> None:
 
 
 def version(node: Node) -> list[int]:
-    """Of Slurm: [24, 11]; empty when it does not say."""
+    """Slurm's version, such as [24, 11]; empty if unknown."""
     said = node.query(["scontrol", "--version"]).output.split()
     parts = said[-1].split(".")[:2] if said else []
     return [int(part) for part in parts if part.isdigit()]

@@ -1,4 +1,4 @@
-"""Units of systemd: asked first, changed only where they differ."""
+"""Units of systemd: each is read first and changed only if it differs."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ UNITS = "/etc/systemd/system"
 
 
 def mount_unit(path: str) -> str:
-    """The name that systemd gives to what is mounted there: ``opt-data\\x2dset.mount`` for ``/opt/data-set``."""
+    """The systemd unit of a mount: `opt-data\\x2dset.mount` for `/opt/data-set`."""
     escaped = re.sub(r"^\.|[^A-Za-z0-9:_./]", lambda found: f"\\x{ord(found[0]):02x}", path.strip("/"))
     return escaped.replace("/", "-") + ".mount"
 
@@ -34,7 +34,7 @@ def has_unit(node: Node, unit: str) -> bool:
 
 
 def write_units(node: Node, texts: Mapping[str, str], *enabled: str) -> None:
-    """Unit files and drop-ins below ``/etc/systemd/system``, which systemd has read when this returns; ``enabled`` are enabled."""
+    """Write unit files and drop-ins below `/etc/systemd/system`, have systemd read them, and enable the units in `enabled`."""
     for path, text in texts.items():
         node.write(f"{UNITS}/{path}", text)
     node.once("units " + " ".join(texts), "\n".join(texts.values()), lambda: _read_again(node, enabled))
@@ -42,7 +42,7 @@ def write_units(node: Node, texts: Mapping[str, str], *enabled: str) -> None:
 
 
 def enable(node: Node, *units: str) -> bool:
-    """Whether one of them was not enabled; then systemd has read all units again."""
+    """Enable units, and return whether one of them was not enabled; systemd then reads all units again."""
     missing = [unit for unit in units if not is_enabled(node, unit)]
     if missing:
         node.run(["systemctl", "enable", "--quiet", *missing])
@@ -70,7 +70,10 @@ def restart_if_active(node: Node, unit: str) -> None:
 
 
 def await_active(node: Node, unit: str) -> None:
-    """Raises :class:`NodeSetupError` with the state that systemd gives when the unit does not become active in time."""
+    """Wait until a unit is active.
+
+    :raises NodeSetupError: with systemd's state, if the unit is not active in time.
+    """
     try:
         node.wait_until(lambda: is_active(node, unit), f"{unit} is not active", node.patience.slurm)
     except NodeSetupError as error:

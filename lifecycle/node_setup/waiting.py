@@ -1,4 +1,4 @@
-"""Waiting for what something else does, with a deadline and a clock that tests replace."""
+"""Waits for the work of other programs, with a deadline and a clock that tests replace."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ class Clock:
 
 
 def wait_until(condition: Callable[[], bool], what: str, seconds: float, clock: Clock, pause: float = 2.0) -> None:
-    """Returns when ``condition`` holds. Raises :class:`NodeSetupError` with ``what`` after ``seconds``."""
+    """Wait until `condition` holds.
+
+    :raises NodeSetupError: with `what`, after `seconds`.
+    """
     deadline = clock.monotonic() + seconds
     while not condition():
         if clock.monotonic() + pause > deadline:

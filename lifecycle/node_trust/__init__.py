@@ -1,4 +1,4 @@
-"""How root works in places where others write: below checked directory handles, or as a child that is the user himself.
+"""Root's work in places where others write: below verified directory handles, or by a child that runs as the user.
 
-Standard library only; the programs of a node import this package, and it imports none of them.
+Standard library only. The programs of a node import this package, and it imports none of them.
 """

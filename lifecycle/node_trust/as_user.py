@@ -1,7 +1,7 @@
-"""A child that is a user, with his groups and within limits, for what must be done where that user writes.
+"""A child that runs as a user, with the user's groups and within limits, for work in places where the user writes.
 
-It has a session of its own, nothing of root's but what it is given, and is killed as a whole at the deadline. What it says comes
-from a program that the user may have stopped or changed: judge it like anything else of his.
+It has a session of its own and nothing of root's except its input. The deadline kills the whole session. The user may have stopped
+or changed the program, so its answer is as untrusted as any other data of the user.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SYSTEM_PYTHON = "/usr/bin/python3"
 
 
 class Identity(NamedTuple):
-    """Whom the child is: ``groups`` are the supplementary ones."""
+    """The user of the child; `groups` are the supplementary ones."""
 
     uid: int
     gid: int
@@ -34,7 +34,7 @@ class Identity(NamedTuple):
 
 
 class Limits(NamedTuple):
-    """Of one child: bytes of its address space, of each file that it writes, of its answer, and how many files are open."""
+    """The limits of one child: bytes of its address space, of each written file and of its answer, and the number of open files."""
 
     seconds: float = 15.0
     memory: int = 512 * 1024 * 1024
@@ -47,7 +47,11 @@ USUAL = Limits()
 
 
 class Answer(NamedTuple):
-    """``code`` is 124 after the deadline; ``left`` is the child that not even SIGKILL ended, else 0."""
+    """The answer of a child.
+
+    :param code: the exit code; 124 after the deadline.
+    :param left: the process id of a child that even SIGKILL could not end; 0 by default.
+    """
 
     code: int
     output: bytes
@@ -63,9 +67,11 @@ def run_as_user(
     environment: Mapping[str, str] | None = None,
     folder: str = "/",
 ) -> Answer:
-    """Runs a program, by its absolute path, in ``folder`` with ``given`` as its input: bytes, or a file that it reads itself.
+    """Run a program as a user. A child in uninterruptible sleep does not end even when killed, so it is left behind.
 
-    Its environment is ``environment`` and a PATH. In uninterruptible sleep even a killed child does not end: it is left behind.
+    :param command: the arguments; the first is the absolute path of the program.
+    :param given: the input: bytes, or a file that the child reads itself.
+    :param environment: its environment variables, beside a PATH.
     """
     order = {"identity": identity, "limits": limits._asdict(), "folder": folder, "command": list(command)}
     values = {"PATH": PATH, "LC_ALL": "C.UTF-8", **(environment or {})}
@@ -85,7 +91,7 @@ def run_as_user(
         )
         in_time = _has_ended(child.pid, limits.seconds)
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(child.pid, signal.SIGKILL)  # with what it started; the id is not free before the child is reaped
+            os.killpg(child.pid, signal.SIGKILL)  # the whole session; its id stays taken until the child is reaped
         if not in_time and not _has_ended(child.pid, GRACE_SECONDS):
             return Answer(EXPIRED, b"", f"not done after {limits.seconds:.0f} s, and cannot be killed", child.pid)
         code = child.wait()
@@ -97,7 +103,7 @@ def run_as_user(
 
 
 def python(*arguments: str) -> list[str]:
-    """The command of a Python program that a user runs: by this interpreter where users can reach it, else the system's."""
+    """The command for a user's Python program: with this interpreter if users can reach it, else with the system's."""
     real = Path(sys.executable).resolve()
     reachable = all(place.stat().st_mode & 0o005 == 0o005 for place in [real, *real.parents])
     interpreter = sys.executable if reachable or not Path(SYSTEM_PYTHON).exists() else SYSTEM_PYTHON
@@ -107,7 +113,7 @@ def python(*arguments: str) -> list[str]:
 def _answer(code: int, output: BinaryIO, error: BinaryIO, limit: int) -> Answer:
     said, complaint = _read(output, limit), _read(error, limit)
     if len(said) > limit:
-        return Answer(code or 1, b"", f"it said more than {limit} bytes")
+        return Answer(code or 1, b"", f"its answer has more than {limit} bytes")
     return Answer(code, said, complaint[:limit].decode(errors="replace"))
 
 
@@ -117,7 +123,7 @@ def _read(file: BinaryIO, limit: int) -> bytes:
 
 
 def _has_ended(pid: int, seconds: float) -> bool:
-    """Whether the child ends in that time; it is not reaped."""
+    """Whether the child ends in time; it is not reaped."""
     deadline, pause = time.monotonic() + seconds, 0.0005
     while os.waitid(os.P_PID, pid, os.WEXITED | os.WNOWAIT | os.WNOHANG) is None:
         left = deadline - time.monotonic()

@@ -1,4 +1,4 @@
-"""What is not believed."""
+"""The error for untrusted files and folders."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import errno
 
 
 class Untrusted(OSError):  # noqa: N818
-    """The message names the path, what was found there, and what to do."""
+    """A file or folder that root must not trust; the message names the path, the finding and the fix."""
 
     def __init__(self, message: str) -> None:
         super().__init__(errno.EPERM, message)

@@ -1,4 +1,4 @@
-"""A folder by its handle: what root does in it reaches this folder and nothing else, whatever others rename or link meanwhile."""
+"""A folder by its handle: root's work reaches this folder only, even if others rename or link things meanwhile."""
 
 from __future__ import annotations
 
@@ -29,9 +29,10 @@ KINDS = {
 
 
 class Folder:
-    """Close it, or use it as a context manager. Names are single components; a link is never followed.
+    """An open folder; close it, or use it as a context manager. Names are single components; links are never followed.
 
-    ``path`` is for messages only. ``tag`` names what is on the way, and is unique to this process unless given.
+    :param path: the path, for messages only.
+    :param tag: the mark in the names of unfinished files; by default, unique to this process.
     """
 
     def __init__(self, descriptor: int, path: str, ownership: Ownership = SYSTEM, tag: str = "") -> None:
@@ -42,16 +43,18 @@ class Folder:
 
     @classmethod
     def open(cls, path: str, ownership: Ownership = SYSTEM, checked: bool = True, tag: str = "") -> Folder:
-        """The folder at an absolute path: root's alone, unless it is not to be ``checked``, as that of a mount.
+        """The folder at an absolute path.
 
-        Raises :class:`FileNotFoundError`, or :class:`Untrusted` for a link of a user on the way.
+        :param checked: whether the folder must belong to root alone; true by default, false for the folder of a mount.
+        :raises FileNotFoundError: if it does not exist.
+        :raises Untrusted: if the path leads through a user's link, or the check fails.
         """
         folder = cls(enter(path, ownership), path, ownership, tag)
         return folder._checked(ROOT[0]) if checked else folder
 
     @classmethod
     def of(cls, path: str, ownership: Ownership = SYSTEM, follow: bool = True, tag: str = "") -> tuple[Folder, str]:
-        """The folder that holds what is at that path, whoever owns it, and the name there; at the end of links of root."""
+        """The folder around a path, of any owner, and the last name of the path; root's links at the end are followed."""
         descriptor, name = locate(path, ownership, follow)
         return cls(descriptor, path.rpartition("/")[0], ownership, tag), name
 
@@ -67,13 +70,13 @@ class Folder:
     # Folders in it
 
     def child(self, name: str, make: bool = True, mode: int = 0o700, owner: int = ROOT[0]) -> Folder:
-        """The folder of that name, which is root's or ``owner``'s and which nobody else can write to; made when it is missing."""
+        """The folder of this name, made if missing. Only root, or `owner`, may own it and write to it."""
         if make:
             self.make(name, mode)
         return self.enter(name)._checked(owner)
 
     def enter(self, name: str) -> Folder:
-        """The folder of that name, whoever owns it."""
+        """The folder of this name, of any owner."""
         try:
             descriptor = os.open(_single(name), FOLDER, dir_fd=self.descriptor)
         except NotADirectoryError as error:
@@ -81,7 +84,7 @@ class Folder:
         return Folder(descriptor, self._at(name), self.ownership, self.tag)
 
     def make(self, name: str, mode: int = 0o700, ids: Ids = ROOT) -> bool:
-        """Whether the folder was missing; one that is there is left as it is. It never has this name and another owner or mode."""
+        """Make a folder, and return whether it was missing. An existing folder stays; a new one never has another owner or mode."""
         if self.status(name) is not None:
             return False
         try:
@@ -96,18 +99,18 @@ class Folder:
 
     def _make_beside(self, name: str, mode: int, ids: Ids) -> None:
         beside = self.beside(name)
-        with contextlib.suppress(FileExistsError):  # what a killed run left is empty
+        with contextlib.suppress(FileExistsError):  # the empty folder of a killed run
             os.mkdir(beside, 0o700, dir_fd=self.descriptor)
         self._own_new(beside, mode, ids)
         self.rename(beside, self, name)
 
     def _own_new(self, name: str, mode: int, ids: Ids) -> None:
         with self.enter(name) as made:
-            made.names(0)  # whoever can rename here may have put another in its place
+            made.names(0)  # a user who can rename here may have swapped it
             made.own(mode, ids)
 
     def adopt(self, mode: int, ids: Ids) -> Callable[[], None] | None:
-        """What gives it this owner and mode; ``None`` where it has them. One that is neither root's nor that owner's is refused."""
+        """The action that gives a folder this owner and mode; `None` if it has them. A folder of anybody else is refused."""
         status = os.fstat(self.descriptor)
         if (stat.S_IMODE(status.st_mode), self.ownership.of(status)) == (mode, ids):
             return None
@@ -121,14 +124,14 @@ class Folder:
     # Files in it
 
     def status(self, name: str) -> os.stat_result | None:
-        """Of the entry itself; ``None`` when there is none."""
+        """The status of the entry itself; `None` if it does not exist."""
         try:
             return os.lstat(_single(name), dir_fd=self.descriptor)
         except FileNotFoundError:
             return None
 
     def open_file(self, name: str, limit: int | None = None, owners: Collection[int] | None = (0,)) -> BinaryIO:
-        """A regular file with one name, of one of these owners, and of at most ``limit`` bytes."""
+        """A regular file with a single name, of one of these owners and of at most `limit` bytes."""
         try:
             descriptor = os.open(_single(name), READ, dir_fd=self.descriptor)
         except FileNotFoundError:
@@ -143,15 +146,15 @@ class Folder:
         return os.fdopen(descriptor, "rb")
 
     def read(self, name: str, limit: int, owners: Collection[int] | None = (0,)) -> bytes:
-        """The whole file; one that grows beyond ``limit`` meanwhile is refused too."""
+        """The whole content; a file that grows beyond `limit` meanwhile is refused too."""
         with self.open_file(name, limit, owners) as file:
             data = file.read(limit + 1)
         if len(data) > limit:
-            raise Untrusted(f"{self._at(name)}: has more than {limit} bytes, the most that is read")
+            raise Untrusted(f"{self._at(name)}: has more than {limit} bytes, the limit")
         return data
 
     def has(self, name: str, data: bytes, mode: int, ids: Ids) -> bool:
-        """Whether that regular file is there with that content, mode and owner."""
+        """Whether a regular file with this content, mode and owner exists."""
         try:
             with self.open_file(name, len(data), None) as file:
                 status = os.fstat(file.fileno())
@@ -161,12 +164,12 @@ class Folder:
             return False
 
     def write(self, name: str, data: bytes, mode: int = 0o600, ids: Ids = ROOT) -> None:
-        """Replaces the file, whole or not at all."""
+        """Replace a file, completely or not at all."""
         self.rename(self.put_beside(name, lambda file: _put(file, data), mode, ids), self, name)
         self.sync()
 
     def put_beside(self, name: str, fill: Callable[[BinaryIO], None], mode: int = 0o600, ids: Ids = ROOT) -> str:
-        """The name of a new file, filled and on the disk, that is to become ``name``. Until it is whole only root can read it."""
+        """Write a new file for later use as `name`, and return its temporary name. Only root can read it until it is complete."""
         beside = self.beside(name)
         with contextlib.suppress(FileNotFoundError):
             os.unlink(beside, dir_fd=self.descriptor)
@@ -183,7 +186,7 @@ class Folder:
         return beside
 
     def link(self, name: str, new: str) -> bool:
-        """Whether ``new`` was free and is now a name of the file: of several that try, exactly one gets it."""
+        """Link a file to the name `new`, and return whether it was free: of several that try, exactly one gets it."""
         places = {"src_dir_fd": self.descriptor, "dst_dir_fd": self.descriptor}
         try:
             os.link(_single(name), _single(new), follow_symlinks=False, **places)
@@ -195,24 +198,24 @@ class Folder:
         os.rename(_single(name), _single(new), src_dir_fd=self.descriptor, dst_dir_fd=folder.descriptor)
 
     def lock(self, name: str) -> BinaryIO:
-        """A file that is locked for one process at a time; made when it is missing. The kernel ends the lock with the process."""
+        """A lock file for one process at a time, made if missing. The lock ends with the process."""
         flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
         file = os.fdopen(os.open(_single(name), flags, 0o600, dir_fd=self.descriptor), "r+b", buffering=0)
         fcntl.flock(file, fcntl.LOCK_EX)
         return file
 
     def names(self, limit: int = MAX_NAMES) -> list[str]:
-        """What is in it, sorted; more than ``limit`` names are refused before they are all read."""
+        """The sorted names in the folder; more than `limit` names are refused before all are read."""
         found = []
         with os.scandir(self.descriptor) as entries:
             for entry in entries:
                 found.append(entry.name)
                 if len(found) > limit:
-                    raise Untrusted(f"{self.path}: has more than {limit} names, the most that is read; remove what is not needed")
+                    raise Untrusted(f"{self.path}: has more than {limit} names, the limit; remove unneeded ones")
         return sorted(found)
 
     def remove(self, name: str) -> bool:
-        """Whether there was something of that name: a file, or a folder with all that is in it; a link, not what it leads to."""
+        """Remove a file, a link, or a folder with its content, and return whether it existed. A link's target stays."""
         status = self.status(name)
         if status is None:
             return False
@@ -226,7 +229,7 @@ class Folder:
         return True
 
     def clear(self, depth: int = MAX_DEPTH) -> None:
-        """Removes what is in it."""
+        """Remove the content of the folder."""
         if depth == 0:
             raise Untrusted(f"{self.path}: lies more than {MAX_DEPTH} folders deep, so it is not removed; remove it by hand")
         for name in self.names():
@@ -239,17 +242,20 @@ class Folder:
                 os.unlink(name, dir_fd=self.descriptor)
 
     def sync(self) -> None:
-        """Makes a rename in it last; a file system that cannot do so keeps its own promise."""
+        """Flush a rename to disk, if the file system supports it."""
         with contextlib.suppress(OSError):
             os.fsync(self.descriptor)
 
     def beside(self, name: str) -> str:
         return f".{_single(name)}.{self.tag}"
 
-    # What is believed
+    # Trust
 
     def check(self, owner: int = ROOT[0]) -> None:
-        """Raises :class:`Untrusted` unless only root, or ``owner``, can write here."""
+        """Check that only root, or `owner`, can write here.
+
+        :raises Untrusted: if others can.
+        """
         self._check_owner(owner)
         mode = stat.S_IMODE(os.fstat(self.descriptor).st_mode)
         if mode & OTHERS_WRITE:

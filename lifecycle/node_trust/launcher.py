@@ -1,4 +1,4 @@
-"""Becomes a user within limits, for good, and then the program: the child of ``node_trust.as_user``, in a process of its own."""
+"""The child process of `node_trust.as_user`: it becomes the user for good, within limits, and then the program."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def main(text: str) -> None:
 
 
 def _limit(limits: dict[str, Any]) -> None:
-    """None that the child could raise again; its processor time ends a little after its deadline."""
+    """Set the limits so that the child cannot raise them; its processor time ends a little after its deadline."""
     values = {
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_CPU: math.ceil(limits["seconds"]) + 1,
@@ -39,7 +39,7 @@ def _limit(limits: dict[str, Any]) -> None:
 
 
 def _become(uid: int, gid: int, groups: list[int]) -> None:
-    """Groups first, as only root may set them. Without root a process can only be the user who it is."""
+    """Become the user, groups first, because only root may set them. Without root, a process can only stay its own user."""
     if os.geteuid() == 0:
         os.setgroups(groups)
         os.setresgid(gid, gid, gid)

@@ -1,4 +1,4 @@
-"""Whom files belong to. Root asks the kernel; a program in a folder of its own, without root, takes everything for root's."""
+"""The owners of files. Root asks the kernel; a program without root, in its own folder, treats everything as root's."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ ROOT: Ids = (0, 0)
 
 
 class Ownership:
-    """Whom files belong to; tests without root replace it."""
+    """The owners of files; tests without root replace it."""
 
     def of(self, status: os.stat_result) -> Ids:
         return status.st_uid, status.st_gid
@@ -20,7 +20,7 @@ class Ownership:
 
 
 class Unowned(Ownership):
-    """For a root that is not the system's: everything there passes for the superuser's."""
+    """The owners below a root folder of a test: everything there counts as the superuser's."""
 
     def of(self, status: os.stat_result) -> Ids:
         return ROOT

@@ -1,4 +1,4 @@
-"""The regular files below a folder, without following a link: what is meanwhile replaced or gone is left out."""
+"""The regular files below a folder, without following links. A file that is replaced or removed meanwhile is left out."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ from node_trust.folder import MAX_DEPTH, MAX_NAMES, Folder
 
 
 def files_below(folder: Folder, depth: int = MAX_DEPTH) -> list[str]:
-    """Their paths relative to the folder, sorted. Raises :class:`Untrusted` for more, or deeper ones, than anybody needs."""
+    """The paths of the files relative to the folder, sorted.
+
+    :raises Untrusted: if there are too many files, or too deep folders.
+    """
     found = list(islice(_files(folder, "", depth), MAX_NAMES + 1))
     if len(found) > MAX_NAMES:
-        raise Untrusted(f"{folder.path}: has more than {MAX_NAMES} files below it; remove what is not needed")
+        raise Untrusted(f"{folder.path}: has more than {MAX_NAMES} files below it; remove unneeded ones")
     return sorted(found)
 
 

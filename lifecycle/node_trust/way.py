@@ -1,4 +1,4 @@
-"""The way to a folder: component by component, each below the handle of the one before, and never through a link of a user."""
+"""The way to a folder: component by component, each below the handle of the previous one, and never through a user's link."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ MAX_LINKS = 16
 
 
 def enter(path: str, ownership: Ownership) -> int:
-    """A descriptor of that folder. A link is followed only if root made it where nobody else can write."""
+    """A descriptor of a folder. A link is followed only if root made it in a folder where nobody else can write."""
     here, name = locate(f"{path}/.", ownership)
     return _step(here, name, path)
 
 
 def locate(path: str, ownership: Ownership, follow: bool = True) -> tuple[int, str]:
-    """A descriptor of the folder that holds the last component, and its name there; a link of root at the end is followed too."""
+    """A descriptor of the folder around the last component, and that name; root's links at the end are followed too."""
     if not path.startswith("/"):
         raise Untrusted(f"{path!r}: is not an absolute path")
     here, left, links = os.open("/", FOLDER), _parts(path), 0
@@ -43,14 +43,14 @@ def locate(path: str, ownership: Ownership, follow: bool = True) -> tuple[int, s
 
 
 def _turn(here: int, target: str, links: int, path: str) -> int:
-    """Where the way goes on at a link."""
+    """The rest of the way behind a link."""
     if links > MAX_LINKS:
         raise Untrusted(f"{path}: has more than {MAX_LINKS} links on its way")
     return _step(here, "/", path) if target.startswith("/") else here
 
 
 def link_of_root(folder: int, name: str, path: str, ownership: Ownership) -> str | None:
-    """Where the link of that name leads; ``None`` where there is no link."""
+    """The target of the link of this name; `None` if it is not a link."""
     try:
         status = os.lstat(name, dir_fd=folder)
     except FileNotFoundError:
@@ -77,11 +77,11 @@ def _step(here: int, name: str, path: str) -> int:
 
 
 def _parts(path: str) -> list[str]:
-    """Its components; a dot at the end stays, as it asks for the folder itself."""
+    """The components of a path; a final dot stays, because it means the folder itself."""
     parts = [part for part in path.split("/") if part not in ("", ".")]
     return [*parts, "."] if path.endswith("/.") else parts
 
 
 def _named(error: OSError, path: str) -> OSError:
-    """The same error with the whole path: that of the kernel names one component."""
+    """The same error with the whole path: the kernel's error names one component only."""
     return type(error)(error.errno, error.strerror, path)

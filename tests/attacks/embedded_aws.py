@@ -1,4 +1,4 @@
-"""An embedded AWS with something to lose: a bucket, and a function that leaves a mark in it when it runs."""
+"""An embedded AWS as the victim: a bucket, and a function that leaves a mark in it when it runs."""
 
 from __future__ import annotations
 
@@ -34,13 +34,13 @@ TRUST = {
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What is attacked, and where its files are."""
+    """The attacked embedded AWS and its files."""
 
     aws: LocalAws
     directory: Path
 
     def things(self) -> dict[str, Any]:
-        """What is there: an attack that changed anything changes this."""
+        """The state of the embedded AWS; any successful attack changes it."""
         s3 = self.aws.client("s3")
         return {
             "buckets": [bucket["Name"] for bucket in s3.list_buckets()["Buckets"]],
@@ -52,7 +52,7 @@ class Target:
         }
 
     def invoke(self) -> str:
-        """Run the function; returns who it was."""
+        """Run the function and return its identity."""
         answer = self.aws.client("lambda").invoke(FunctionName=FUNCTION)
         return str(json.loads(answer["Payload"].read()))
 
@@ -89,7 +89,7 @@ def running_target(directory: Path) -> Iterator[Target]:
 
 
 def require(condition: bool, what: str) -> None:
-    """Skip where this machine lacks what the attack needs; a CI machine may lack nothing."""
+    """Skip if this machine lacks a requirement of the attack; on a CI machine, nothing may be missing."""
     if not condition and os.environ.get("CI") == "true":
         pytest.fail(f"CI needs {what}")
     if not condition:

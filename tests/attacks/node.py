@@ -26,7 +26,7 @@ from node_trust.as_user import Answer, Identity, python, run_as_user
 from node_trust.owners import Ownership
 
 ROOT = Path(__file__).resolve().parents[2]
-# ssh-keygen works only for a uid that the machine knows, so users borrow those of two of its accounts.
+# ssh-keygen works only for a known uid, so users borrow the uids of two accounts of the machine.
 ALICE, BOB = [account.pw_uid for account in pwd.getpwall() if account.pw_uid not in (0, 65534)][:2]
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBf2 alice@laptop"
 LUSTRE = {"type": "lustre", "path": "/fsx", "dns_name": "fs-1.fsx", "mount_name": "abcd1234"}
@@ -54,7 +54,7 @@ PASSWD = (
 
 
 class AttackedNode:
-    """``shared`` is its file system, and the node has no other; what an attacker wants to change is in ``victim``."""
+    """A node; `shared` is its only file system, and `victim` is the attacker's target."""
 
     def __init__(self, root: Path, cluster: str = "cluster-a", shared: Path | None = None) -> None:
         self.root = root
@@ -94,7 +94,7 @@ class AttackedNode:
         install.apply(self.node)
 
     def act(self, uid: int, program: str, *arguments: str) -> Answer:
-        """What a user does by himself, in Python."""
+        """Run a user's own Python program."""
         return run_as_user(Identity(uid, uid), python("-c", program, *arguments))
 
 
@@ -107,7 +107,7 @@ def _config() -> Config:
 
 @contextmanager
 def attacked_node(cluster: str = "cluster-a", shared: Path | None = None) -> Iterator[AttackedNode]:
-    """In a folder that every user can enter, as a temporary one of pytest is not."""
+    """A node in a folder that every user can enter, unlike a temporary folder of pytest."""
     with tempfile.TemporaryDirectory(prefix="attacked-") as made:
         Path(made).chmod(0o755)
         yield AttackedNode(Path(made), cluster, shared)

@@ -1,6 +1,6 @@
-"""A program that gives up root, and then does what another account of the machine could do to the embedded AWS.
+"""A program that gives up root and then attacks the embedded AWS like another account of the machine.
 
-usage: python stranger.py UID ATTACK JSON-ARGUMENTS     Prints what it got, as JSON.
+usage: python stranger.py UID ATTACK JSON-ARGUMENTS     Prints its loot as JSON.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import Any
 
 
 def readable(directory: str) -> list[str]:
-    """Files whose first byte can be read, and directories that can be listed, below and at this one."""
+    """Readable files and directories, at and below this directory."""
     found: list[str] = []
     with suppress(PermissionError):
         found += [directory, *(str(path) for path in Path(directory).iterdir())]
@@ -33,7 +33,7 @@ def readable(directory: str) -> list[str]:
 
 
 def write(directory: str) -> list[str]:
-    """Names that could be made, replaced or removed in this directory."""
+    """Names in this directory that the account could make, replace or remove."""
     done = []
     for name in ("aws.json", "planted", "lock"):
         with suppress(PermissionError):
@@ -46,7 +46,7 @@ def write(directory: str) -> list[str]:
 
 
 def process(pid: int) -> list[str]:
-    """What of a process can be read, other than its name."""
+    """The readable details of a process, except its name."""
     found = []
     for name in ("environ", "mem", "maps", "fd", "cwd"):
         with suppress(OSError):
@@ -61,12 +61,12 @@ def process(pid: int) -> list[str]:
 
 
 def command_line(pid: int) -> str:
-    """The arguments of a process, which everybody can read."""
+    """The arguments of a process, readable for everybody."""
     return Path(f"/proc/{pid}/cmdline").read_bytes().decode("latin-1").replace("\0", " ")
 
 
 def kill(pid: int) -> str:
-    """Signals that were taken."""
+    """The signals that the process accepted."""
     for number in (signal.SIGTERM, signal.SIGKILL):
         with suppress(PermissionError):
             os.kill(pid, number)
@@ -90,7 +90,7 @@ def _answer(host: str, method: str, path: str, headers: dict[str, str]) -> dict[
 
 
 def tell(host: str, requests: list[str]) -> list[int]:
-    """The status of the answer to each request, which is sent as it is written."""
+    """The status of the answer to each raw request."""
     return [_status(host, request.encode("latin-1")) for request in requests]
 
 

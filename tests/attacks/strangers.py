@@ -1,4 +1,4 @@
-"""Requests of strangers: a seeded generator that knows the services' models, and breaks what they say in every way it knows."""
+"""Requests of strangers: a seeded generator that knows the services' models and breaks them in many ways."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ SERVED = {
     "fsx": ("FileSystem", "Association", "Resource"),
     "ec2": ("Vpc", "Subnet", "SecurityGroup", "Route", "Address", "Gateway", "NetworkInterface", "FlowLog", "Tags", "Zones"),
 }
-"""What the names of most operations hold that are tried; the embedded AWS answers the others alike."""
+"""Parts of the names of most tested operations; the embedded AWS answers the others alike."""
 ODD_NUMBERS = (0, -1, 2**31, -(2**63), 10**40, 1e308, float("nan"), float("inf"), float("-inf"))
 ODD_TEXTS = (
     "",
@@ -60,7 +60,7 @@ def model(service: str) -> ServiceModel:
 
 
 def requests(service: str, seed: int, of_each: int) -> Iterator[Request]:
-    """So many requests to a service; the same ones for the same seed."""
+    """A number of requests to a service, equal for equal seeds."""
     stranger = Stranger(service, random.Random(f"{seed} {service}"))
     for _ in range(of_each):
         yield stranger.request()
@@ -93,7 +93,7 @@ class Stranger:
         return self._model.operation_model(self._random.choice(self._names))
 
     def _complete(self) -> Request:
-        """What the model allows, about things that do not exist."""
+        """A valid request about things that do not exist."""
         operation = self._operation()
         return self._write("complete", operation, self._value(operation.input_shape))
 

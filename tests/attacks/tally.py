@@ -1,4 +1,4 @@
-"""How many attacks a run tried, and how many were withstood, for each boundary: a boundary is a file of this folder."""
+"""Counts the tried and the repelled attacks of a run at each boundary; a boundary is a file of this folder."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ FOLDER = "tests/attacks/"
 
 
 def tally(passed: Iterable[str], failed: Iterable[str]) -> list[str]:
-    """The lines to print for the node ids of tests that passed and failed; none where no attack was tried."""
+    """The lines to print for the ids of passed and failed tests; none without an attack."""
     withstood, broken = _count(passed), _count(failed)
     boundaries = sorted(withstood.keys() | broken.keys())
     if not boundaries:

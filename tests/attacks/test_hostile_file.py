@@ -1,4 +1,4 @@
-"""Whoever writes a template, an assembly or prices: no file hangs a command, takes it to another file, or speaks in its name."""
+"""Hostile templates, assemblies and prices: no file hangs a command, leads it to another file, or forges its output."""
 
 from __future__ import annotations
 
@@ -11,16 +11,16 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from hyperpod_constructs._printable import printable, printable_lines
+from hyperpod_constructs._support.printable import printable, printable_lines
 from hyperpod_constructs.cli.main import app
-from hyperpod_constructs.rules import rule as engine
-from hyperpod_constructs.rules.rule import check, load_catalogue
-from hyperpod_constructs.rules.template.errors import TemplateError
-from hyperpod_constructs.rules.template.loading import parsed_json
-from hyperpod_constructs.rules.template.model import Model, load
-from hyperpod_constructs.rules.template.yaml_reading import parsed
+from hyperpod_constructs.rules import rule as registry
+from hyperpod_constructs.rules.checking import check, load_catalogue
+from hyperpod_constructs.templates.errors import TemplateError
+from hyperpod_constructs.templates.model import Model, load
+from hyperpod_constructs.templates.reading import parsed_json
+from hyperpod_constructs.templates.yaml_reading import parsed
 from tests.attacks.test_silenced_rules import a_rule, every_x, raises
-from tests.rules.templates import model_of
+from tests.templates.models import model_of
 
 EMPTY = '{"Resources": {}}'
 STACK = {"type": "aws:cloudformation:stack", "properties": {"templateFile": "S.template.json"}}
@@ -31,7 +31,7 @@ def run(*arguments: object) -> Result:
 
 
 def refused(result: Result) -> str:
-    """The one sentence of a command that cannot use its input."""
+    """The single sentence of a command with unusable input."""
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith("hyperpod: ")
     assert result.stderr.count("\n") == 1
@@ -67,8 +67,8 @@ def a_large_file(path: Path) -> Path:
 
 
 NO_FILES: dict[str, tuple[Callable[[Path], Path], str]] = {
-    "a pipe without a writer": (lambda folder: a_pipe(folder / "t.json"), "no plain file"),
-    "a device": (lambda folder: Path("/dev/zero"), "no plain file"),
+    "a pipe without a writer": (lambda folder: a_pipe(folder / "t.json"), "a folder, a pipe or a device"),
+    "a device": (lambda folder: Path("/dev/zero"), "a folder, a pipe or a device"),
     "a large file": (lambda folder: a_large_file(folder / "t.json"), "larger than 20 MB"),
     "a name that is too long": (lambda folder: Path("x" * 5000), "cannot be read: File name too long"),
     "a circle of links": (lambda folder: a_circle_of_links(folder), "cannot be read: Too many levels of symbolic links"),
@@ -98,10 +98,10 @@ def test_what_is_no_file_is_refused(tmp_path: Path, kind: str, command: str) -> 
 
 STRANGE_JSON = {
     "a byte that is no UTF-8": (b'{"Resources": {"\xff": 1}}', "is not UTF-8"),
-    "a NUL": (b'{"Resources": {"\x00": 1}}', "no JSON"),
+    "a NUL": (b'{"Resources": {"\x00": 1}}', "not JSON"),
     "half of a pair": (b'{"Resources": {"\\ud800": {"Type": "X"}}}', "half of a surrogate pair"),
-    "a key twice": (b'{"Resources": {}, "Resources": {}}', "in one object twice"),
-    "a number without end": (b'{"Resources": {"A": ' + b"9" * 9999 + b"}}", "is no JSON"),
+    "a key twice": (b'{"Resources": {}, "Resources": {}}', "appears twice in one object"),
+    "a number without end": (b'{"Resources": {"A": ' + b"9" * 9999 + b"}}", "is not JSON"),
     "brackets without end": (b'{"Resources": ' + b"[" * 100_000, "nests too deeply"),
     "a folder": (None, "is a directory without manifest.json"),
 }
@@ -135,10 +135,10 @@ class Counted(str):
 
 
 def test_a_duplicate_among_many_keys_is_found_in_one_pass() -> None:
-    from hyperpod_constructs.rules.template.loading import _object
+    from hyperpod_constructs.templates.reading import _object
 
     Counted.compared = 0
-    with pytest.raises(TemplateError, match="'k29999' is in one object twice"):
+    with pytest.raises(TemplateError, match="'k29999' appears twice in one object"):
         _object([*((Counted(f"k{index}"), 1) for index in range(30_000)), (Counted("k29999"), 2)])
     assert Counted.compared < 200_000
 
@@ -159,7 +159,7 @@ def test_merges_of_merges_are_counted() -> None:
 
 
 def test_an_assembly_without_stacks_is_no_clean_one(tmp_path: Path) -> None:
-    assert "holds no stack" in refused(run("check", assembly(tmp_path, {})))
+    assert "has no stack" in refused(run("check", assembly(tmp_path, {})))
 
 
 CIRCLES: dict[str, Callable[[Path], Path]] = {
@@ -176,7 +176,7 @@ def test_a_stage_that_comes_again_is_refused(tmp_path: Path, named: str) -> None
 
 
 def secret(tmp_path: Path) -> Path:
-    """A template beside the input, which nobody gave."""
+    """A template beside the input that nobody passed to the command."""
     path = tmp_path / "secret.json"
     path.write_text(EMPTY)
     return path
@@ -239,11 +239,11 @@ def test_nested_stacks_do_not_multiply_without_end(tmp_path: Path) -> None:
     stacks = {f"N{i}": {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": "n.json"}} for i in range(100)}
     (tmp_path / "t.json").write_text(json.dumps({"Resources": stacks}))
     (tmp_path / "n.json").write_text(json.dumps({"Resources": inner}))
-    assert "has more than 50,000 resources with its nested stacks" in refused(run("check", tmp_path / "t.json"))
+    assert "has more than 50,000 resources, nested stacks included" in refused(run("check", tmp_path / "t.json"))
 
 
 def test_a_nested_template_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from hyperpod_constructs.rules.template import files, loading
+    from hyperpod_constructs.templates import files, reading
 
     read: list[str] = []
     original = files.read_text
@@ -252,7 +252,7 @@ def test_a_nested_template_is_read_once(tmp_path: Path, monkeypatch: pytest.Monk
         read.append(path.name)
         return original(path)
 
-    monkeypatch.setattr(loading, "read_text", counted)
+    monkeypatch.setattr(reading, "read_text", counted)
     stacks = {f"N{i}": {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": "n.json"}} for i in range(100)}
     (tmp_path / "t.json").write_text(json.dumps({"Resources": stacks}))
     (tmp_path / "n.json").write_text(EMPTY)
@@ -260,7 +260,7 @@ def test_a_nested_template_is_read_once(tmp_path: Path, monkeypatch: pytest.Monk
     assert read.count("n.json") == 1
 
 
-# --- what a template says ---
+# --- the content of a template ---
 
 
 def test_a_circle_is_an_error() -> None:
@@ -344,7 +344,7 @@ def test_a_log_keeps_its_lines_and_loses_its_commands() -> None:
 
 @pytest.mark.parametrize("form", ["json", "sarif"])
 def test_programs_get_json_of_whole_characters(tmp_path: Path, form: str) -> None:
-    """The name of a file can hold a byte that is no character."""
+    """The name of a file can contain a byte outside any encoding."""
     path = os.fsdecode(os.fsencode(tmp_path) + b"/\xff.json")
     Path(path).write_text(json.dumps({"Resources": {"A": {"Type": "X", "DependsOn": "A"}}}))
     output = run("check", path, "--format", form).stdout
@@ -353,8 +353,8 @@ def test_programs_get_json_of_whole_characters(tmp_path: Path, form: str) -> Non
 
 def test_a_rule_that_fails_is_a_finding_of_the_command(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     load_catalogue()
-    monkeypatch.setitem(engine._RULES, "HP-TST-001", a_rule(raises(KeyError("x"))))
-    monkeypatch.setitem(engine._RULES, "HP-TST-002", a_rule(every_x, "HP-TST-002"))
+    monkeypatch.setitem(registry._RULES, "HP-TST-001", a_rule(raises(KeyError("x"))))
+    monkeypatch.setitem(registry._RULES, "HP-TST-002", a_rule(every_x, "HP-TST-002"))
     (tmp_path / "t.json").write_text('{"Resources": {"A": {"Type": "X"}}}')
     for form in ("text", "json", "sarif", "github"):
         result = run("check", tmp_path / "t.json", "--format", form)
@@ -368,7 +368,7 @@ def test_a_mistake_of_the_library_is_one_sentence(tmp_path: Path, monkeypatch: p
     def failing(*_: object, **__: object) -> None:
         raise KeyError("x\n::error::y")
 
-    names = {"check": "rules.rule.check", "cost": "cost.model_cost", "plan": "rules.plan.plan"}
+    names = {"check": "rules.checking.check", "cost": "cost.estimate.model_cost", "plan": "plan.plan.plan"}
     monkeypatch.setattr(f"hyperpod_constructs.{names[command]}", failing)
     (tmp_path / "t.json").write_text(EMPTY)
     paths = [tmp_path / "t.json"] * (2 if command == "plan" else 1)

@@ -1,4 +1,4 @@
-"""Hostile text: what nodes, their logs and the answers of a service bring to the reason of a stack and to the log of a function."""
+"""Hostile text: nodes, their logs and a service's answers reach the reason of a stack and the log of a function."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ EVENT = {"EventId": "1", "EventLevel": "Error", "EventTime": datetime.fromtimest
 
 
 class Service:
-    """Answers anything, as a stranger may; botocore's own check of answers is not in the way."""
+    """A service with arbitrary answers, without botocore's own check of them."""
 
     def __init__(self, **answers: Any) -> None:
         self.answers: dict[str, Any] = {
@@ -59,13 +59,13 @@ class Service:
 
 
 def look(service: Service, *, over: bool = True) -> dict[str, Any]:
-    """One look of a gate, when its time is over or long before."""
+    """One look of a gate, after its deadline or long before it."""
     gate = ReadinessGate(lambda _: service, lambda: service.now, service.sleep)
     event = {
         "RequestType": "Create",
         "RequestId": "1",
         "PhysicalResourceId": f"readiness|{ARN}",
-        "LogicalResourceId": "Gate",
+        "LogicalResourceId": "TemplateCheck",
         "Started": NOW - 3600,
         "Deadline": NOW if over else NOW + 3600,
         "ResourceProperties": {
@@ -113,7 +113,7 @@ def harmless(text: str) -> None:
 
 
 def places(text: str) -> dict[str, dict[str, Any]]:
-    """Where a stranger's text comes in."""
+    """The entry points of untrusted text."""
     node = {**NODE, "InstanceStatus": {"Status": "Failure", "Message": text}}
     metadata = {"EventDetails": {"EventDetails": {"EventMetadata": {"Instance": {"FailureMessage": text}}}}}
     return {
@@ -211,14 +211,14 @@ def test_a_thousand_statuses_leave_room_for_the_rest() -> None:
 
 def test_a_listing_whose_token_comes_again_ends() -> None:
     service = Service(list_cluster_nodes={"ClusterNodeSummaries": [NODE], "NextToken": "again"})
-    assert "controller: 0 of 1 Running, 2 Failure, the service lists nodes without an end" in reason(service)
+    assert "controller: 0 of 1 Running, 2 Failure, the service's list of nodes does not end" in reason(service)
     assert service.calls.count("list_cluster_nodes") == 2
 
 
 def test_a_listing_with_ever_new_tokens_ends() -> None:
     tokens = iter(range(10**9))
     service = Service(list_cluster_nodes=lambda **_: {"ClusterNodeSummaries": [], "NextToken": str(next(tokens))})
-    assert "the service lists nodes without an end" in reason(service)
+    assert "the service's list of nodes does not end" in reason(service)
     assert service.calls.count("list_cluster_nodes") == PAGES
 
 
@@ -236,7 +236,7 @@ def test_a_listing_that_takes_all_the_time_is_left_to_the_next_look() -> None:
 
 
 def test_services_that_hang_leave_time_to_tell_the_shortage() -> None:
-    """Lambda stops the function after five minutes, and nobody would learn the cause."""
+    """Lambda stops the function after five minutes; the cause would be lost."""
     service = Service()
 
     def hang(**_: Any) -> dict[str, Any]:

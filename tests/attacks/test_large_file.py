@@ -1,19 +1,19 @@
-"""Whoever writes a large template: the work grows as its size does."""
+"""Large templates: the work grows in proportion to the size."""
 
 from __future__ import annotations
 
-import sys
 from typing import Any
 
 import pytest
 
-from hyperpod_constructs.rules.plan import plan
-from hyperpod_constructs.rules.rule import check, load_catalogue
-from hyperpod_constructs.rules.template.model import Model
+from hyperpod_constructs.plan.plan import plan
+from hyperpod_constructs.rules.checking import check, load_catalogue
+from hyperpod_constructs.templates.model import Model
+from tests.work import calls
 
 
 def crowded(count: int) -> Model:
-    """That many clusters in one VPC, each with a subnet, routes, a group, a role, a bucket and a file system of its own."""
+    """Several clusters in one VPC, each with a subnet, routes, a group, a role, a bucket and a file system of its own."""
     bodies: dict[str, Any] = {"V": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/8"}}}
     for index in range(count):
         ref = {name: {"Ref": f"{name}{index}"} for name in ("Subnet", "Table", "Group", "Role", "Bucket", "Files")}
@@ -49,25 +49,14 @@ def crowded(count: int) -> Model:
     return Model.of({"t": {"Resources": bodies}})
 
 
-def calls(model: Model) -> int:
-    """Functions that all rules call on a model: what they cost on any machine."""
-    count = 0
-
-    def counted(frame: object, event: str, argument: object) -> None:
-        nonlocal count
-        count += event == "call"
-
+def work(model: Model) -> int:
+    """The work of all rules on a model."""
     load_catalogue()
-    sys.setprofile(counted)
-    try:
-        check(model)
-    finally:
-        sys.setprofile(None)
-    return count
+    return calls(lambda: check(model))
 
 
 def test_twice_as_many_resources_take_twice_the_work() -> None:
-    assert calls(crowded(40)) < 2.2 * calls(crowded(20))
+    assert work(crowded(40)) < 2.2 * work(crowded(20))
 
 
 HOSTILE_STRINGS = {
@@ -82,7 +71,7 @@ HOSTILE_STRINGS = {
 
 @pytest.mark.parametrize("kind", HOSTILE_STRINGS)
 def test_no_pattern_reads_a_text_again_for_each_of_its_characters(kind: str) -> None:
-    """One that did would not come to the end of these in an hour."""
+    """A quadratic pattern would take more than an hour here."""
     content = {"Content": {"a": HOSTILE_STRINGS[kind], "b": {"Fn::Sub": HOSTILE_STRINGS[kind]}}}
     body = {"Resources": {"D": {"Type": "AWS::SSM::Document", "Properties": content}}}
     model = Model.of({"t": body})

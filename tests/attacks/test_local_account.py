@@ -30,7 +30,7 @@ STRANGER = 64_999
 
 @pytest.fixture(scope="module")
 def target() -> Iterator[Target]:
-    """An embedded AWS in a directory to which everybody finds the way."""
+    """An embedded AWS in a directory that everybody can reach."""
     parent = Path(tempfile.mkdtemp(prefix="attacked-"))
     parent.chmod(0o755)
     with running_target(parent / "local") as made:
@@ -39,7 +39,7 @@ def target() -> Iterator[Target]:
 
 
 def stranger(attack: str, **arguments: Any) -> Any:
-    """What another account gets."""
+    """The loot of another account."""
     require(os.geteuid() == 0, "root, to become another account")
     command = [sys.executable, str(Path(__file__).parent / "stranger.py"), str(STRANGER), attack, json.dumps(arguments)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)  # noqa: S603
@@ -80,7 +80,7 @@ time.sleep(600)
 
 @pytest.fixture
 def unrelated(tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], Path]]:
-    """A program of ours that has nothing to do with the embedded AWS, and the file that it locks."""
+    """A program of ours without relation to the embedded AWS, and its locked file."""
     file = tmp_path / "database"
     file.touch()
     started = subprocess.Popen([sys.executable, "-c", LOCKED, str(file)], stdout=subprocess.PIPE, text=True)  # noqa: S603
@@ -245,7 +245,7 @@ Ask = tuple[str, str, dict[str, str]]
 
 
 def ask(target: Target, *requests: Ask) -> list[dict[str, Any]]:
-    """What another account is answered to each request."""
+    """The answers to another account's requests."""
     host = urlsplit(target.aws.endpoint).netloc
     asked = [{"method": method, "path": path, "headers": headers} for method, path, headers in requests]
     answers: list[dict[str, Any]] = stranger("ask", host=host, requests=asked)
@@ -275,7 +275,7 @@ def signed(target: Target, key: Credentials, service: str = "s3") -> dict[str, s
 
 
 def guessed_keys(aws: server.LocalAws) -> dict[str, Credentials]:
-    """Keys that need no secret to be known: defaults, and what can be computed from names."""
+    """Keys that anybody can know: defaults, and keys computed from names."""
     function = f"arn:aws:lambda:{aws.region}:{aws.account}:function:{FUNCTION}"
     digest = hashlib.sha256(f"{function}:arn:aws:iam::{aws.account}:role/marker".encode()).hexdigest()
     secret, token = (hashlib.sha256(f"{kind}:{digest}".encode()).hexdigest() for kind in ("secret", "token"))
@@ -362,7 +362,7 @@ def old_presigned(target: Target, method: str) -> str:
 
 
 def told(target: Target, *requests: bytes) -> list[int]:
-    """The status of the answer to each request, whose target, headers and body are sent as they are."""
+    """The status of the answer to each request; target, headers and body are sent unchanged."""
     host = urlsplit(target.aws.endpoint).netloc.encode()
     sent = [request.replace(b"HOST", host).decode("latin-1") for request in requests]
     statuses: list[int] = stranger("tell", host=host.decode(), requests=sent)
@@ -370,7 +370,7 @@ def told(target: Target, *requests: bytes) -> list[int]:
 
 
 def written(method: str, url: str, headers: str = "", body: str = "") -> bytes:
-    """A request as it goes over the wire."""
+    """The bytes of a request."""
     length = f"Content-Length: {len(body)}\r\n" if body else ""
     return f"{method} {url} HTTP/1.1\r\nHost: HOST\r\nConnection: close\r\n{headers}{length}\r\n{body}".encode("latin-1")
 
@@ -397,7 +397,7 @@ def test_an_old_presigned_url_opens_nothing_else_of_its_object(target: Target, m
 
 
 def nonsense(target: Target) -> dict[str, bytes]:
-    """Requests that no reader of a signature can make sense of."""
+    """Requests with nonsensical signatures."""
     path, _, query = old_presigned(target, "GET").partition("?")
     day = datetime.now(UTC).strftime("%Y%m%d")
     scope = f"Credential={target.aws.access_key_id}/{day}/us-west-2/s3/aws4_request, SignedHeaders=date;host"

@@ -1,4 +1,4 @@
-"""Who else writes to the file system that a cluster shares: another cluster, a user, or what somebody left there."""
+"""Other writers on a cluster's shared file system: another cluster, a user, or leftovers."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def attacked() -> Iterator[AttackedNode]:
 
 
 def plant(attacked: AttackedNode, path: str, kind: str) -> None:
-    """What another uid made where root will look."""
+    """Files of another uid in the places of root's work."""
     target = attacked.root / path.lstrip("/")
     target.parent.mkdir(parents=True, exist_ok=True)
     if kind == "folder":
@@ -102,7 +102,7 @@ def test_what_the_node_tells_of_its_cluster_is_roots(attacked: AttackedNode) -> 
 
 
 def copy(attacked: AttackedNode, members: dict[str, bytes]) -> Path:
-    """A copy of the state as it lies there."""
+    """A copy of the state on the shared file system."""
     shared.make_private_folder(attacked.node, "state")
     path = attacked.root / COPY.lstrip("/")
     with tarfile.open(path, "w:gz") as archive:
@@ -136,7 +136,7 @@ def test_a_copy_that_root_did_not_make_is_not_restored(attacked: AttackedNode, k
 
 
 def test_a_header_of_a_copy_does_not_fill_the_memory(tmp_path: Path) -> None:
-    """Long names and the like are read whole, before anything is known of the member that they belong to."""
+    """Long names are read completely before the member behind them is known."""
     header = tarfile.TarInfo("././@LongLink")
     header.type, header.size = tarfile.GNUTYPE_LONGNAME, files.MAX_HEADER + 1
     with gzip.open(tmp_path / "bomb", "wb") as file:
@@ -180,7 +180,7 @@ def test_a_copy_unpacks_regular_files_only_and_none_outside(attacked: AttackedNo
 
 
 class Bomb(io.RawIOBase):
-    """Zeros without end."""
+    """Endless zeros."""
 
     def read(self, size: int = -1) -> bytes:
         return bytes(size)
@@ -208,7 +208,7 @@ def test_an_archive_that_fills_the_disk_is_refused_before(
 
 
 def test_the_dump_is_never_readable_for_others(attacked: AttackedNode, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Not while it is made either: the program writes into a file that root has opened."""
+    """Not even while it is made: the program writes into a file that root has opened."""
     seen = []
 
     def run(root: str, command: Command) -> Completed:
@@ -241,7 +241,7 @@ def test_host_keys_that_somebody_put_there_are_not_taken(attacked: AttackedNode)
 
 
 def test_the_client_of_the_database_gets_statements_only_and_is_nobody(attacked: AttackedNode) -> None:
-    """A double of the client, so also where no database is installed."""
+    """With a double of the client, so that it runs without a database too."""
     program = attacked.root / "usr/bin/mariadb"
     program.write_text(f'#!/bin/sh\n{{ /usr/bin/id -u; /usr/bin/id -G; echo "$@"; /bin/cat; }} >{attacked.root}/out/said\n')
     program.chmod(0o755)
@@ -256,7 +256,7 @@ def test_the_client_of_the_database_gets_statements_only_and_is_nobody(attacked:
 
 @pytest.fixture(scope="module")
 def server() -> Iterator[Path]:
-    """A MariaDB of this machine's, where there is one: its folder, which holds its socket."""
+    """The folder with the socket of this machine's MariaDB, if it is installed."""
     if not all(shutil.which(name, path="/usr/bin:/usr/sbin") for name in ("mariadbd", "mariadb", "mariadb-install-db")):
         if os.environ.get("CI") == "true":
             pytest.fail("no MariaDB is installed here: run tools/setup_nodes.sh")
@@ -295,7 +295,7 @@ def test_the_real_client_runs_no_command_of_a_dump(attacked: AttackedNode, serve
     attacked.install()
     text = "CREATE TABLE IF NOT EXISTS a (x TEXT);\n" + line.format(marker=marker, script=script) + "\n;\nSELECT 1;\n"
     attacked.node.write("/var/lib/hyperpod/dump", text, 0o600)
-    with contextlib.suppress(NodeSetupError):  # the server refuses what is no statement
+    with contextlib.suppress(NodeSetupError):  # the server refuses the rest
         database.load(attacked.node, Access("localhost", 3306, "acct", "slurm", "pw"), "/var/lib/hyperpod/dump")
     assert not marker.exists()
     assert "sourced" not in ask(server, "SHOW TABLES FROM acct")

@@ -1,4 +1,4 @@
-"""Whoever would have the rules say nothing: what fails in them is a finding, and a synthesis with it fails."""
+"""Attempts to silence the rules: a failing rule is a finding, and the synthesis fails."""
 
 from __future__ import annotations
 
@@ -16,11 +16,13 @@ from aws_cdk import App, Stack
 from aws_cdk import aws_iam as iam
 
 from hyperpod_constructs import ExecutionRole
-from hyperpod_constructs.rules import rule as engine
+from hyperpod_constructs.rules import checking as engine
+from hyperpod_constructs.rules import rule as registry
+from hyperpod_constructs.rules.checking import check, load_catalogue
 from hyperpod_constructs.rules.finding import Finding, Hit, Level
-from hyperpod_constructs.rules.rule import Check, Rule, check, load_catalogue
-from hyperpod_constructs.rules.template.model import Model
-from tests.rules.templates import model_of
+from hyperpod_constructs.rules.rule import Check, Rule
+from hyperpod_constructs.templates.model import Model
+from tests.templates.models import model_of
 
 BROKEN = "HP-TST-001"
 APP = """
@@ -77,7 +79,7 @@ BROKEN_RULES: dict[str, tuple[Check, str]] = {
     "raises what has no text": (raises(NoTextError()), "NoTextError: its text cannot be shown"),
     "raises a novel": (raises(ValueError("x" * 10_000)), r"ValueError: x{500}…"),
     "returns nothing": (lambda model: None, "TypeError: 'NoneType' object is not iterable"),  # type: ignore[dict-item,return-value]
-    "yields a text": (yields("HP-NET-001"), "TypeError: it yielded str, which is no Hit"),
+    "yields a text": (yields("HP-NET-001"), "TypeError: it yielded str, which is not a Hit"),
     "yields no text": (yields(Hit(A, (), None)), "TypeError: it yielded a Hit whose text is no text"),  # type: ignore[arg-type]
     "yields no resource": (yields(Hit(None, (), "x")), "TypeError: it yielded a Hit whose resource"),  # type: ignore[arg-type]
     "covers a list": (yields(Hit(A, (), "x", covers=([],))), "TypeError: it yielded a Hit whose resource"),  # type: ignore[arg-type]
@@ -156,7 +158,7 @@ def untrusted(context: dict[str, Any] | None = None) -> App:
 
 
 def violations(app: App) -> dict[str, dict[str, Any]]:
-    """What a synthesis that fails reports, by rule."""
+    """The report of a failed synthesis, by rule."""
     with pytest.raises(RuntimeError, match="ValidationFailed"):
         app.synth()
     content = json.loads(Path(app.outdir, "validation-report.json").read_text())
@@ -173,14 +175,14 @@ def test_a_wrong_previous_template_switches_no_rule_off(given: Any) -> None:
 
 def test_a_rule_that_fails_fails_the_synthesis(monkeypatch: pytest.MonkeyPatch) -> None:
     load_catalogue()
-    monkeypatch.setitem(engine._RULES, BROKEN, a_rule(raises(KeyError("x"))))
+    monkeypatch.setitem(registry._RULES, BROKEN, a_rule(raises(KeyError("x"))))
     found = violations(untrusted())
     assert found[BROKEN]["severity"] == "fatal"
     assert "HP-IAM-001" in found
 
 
 def finding(**parts: Any) -> Finding:
-    texts = dict.fromkeys(("template", "resource", "path", "allowed", "message", "fix", "source"), "x")
+    texts = dict.fromkeys(("template", "resource", "path", "allowed", "message", "why", "fix", "source"), "x")
     return Finding(**{"rule": BROKEN, "level": Level.ERROR, "construct": None, "found": None, **texts, **parts})
 
 
@@ -214,14 +216,14 @@ def test_no_stage_of_the_plugin_fails_in_silence(monkeypatch: pytest.MonkeyPatch
 
 
 def outside_pytest(**more: str) -> dict[str, str]:
-    """The environment of a program that a user starts: CDK behaves otherwise under pytest."""
+    """The environment of a user's program: CDK behaves differently under pytest."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST")}
     return kept | {"CDK_VALIDATION": "false", "PYTHONPATH": str(Path(__file__).parents[2])} | more
 
 
 @pytest.mark.parametrize("command", ["app", "cdk"])
 def test_a_synthesis_with_a_wrong_previous_template_exits_with_an_error(tmp_path: Path, command: str) -> None:
-    """CDK's command line takes a plug-in that raised for one that found nothing."""
+    """CDK's command line treats a plug-in that raises like one without findings."""
     app = tmp_path / "app.py"
     app.write_text(APP)
     context = json.dumps({"hyperpod:previous-template": "nowhere.json"})

@@ -1,6 +1,6 @@
-"""A stranger's malformed request to the embedded AWS: it answers in AWS's shape that the caller is wrong, and goes on.
+"""A stranger's malformed request to the embedded AWS: the answer is a client error in AWS's shape, and the service continues.
 
-The requests are the same in every run. They are signed, so that they reach what reads them.
+The requests are the same in every run. They are signed, so that they reach the parsers.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ def test_there_are_as_many_requests_as_were_promised() -> None:
 
 
 def _code(content_type: str, body: bytes) -> str | None:
-    """The error code, where botocore looks for it."""
+    """The error code at the place where botocore reads it."""
     if "json" in content_type:
         found = json.loads(body)
         return next((str(found[name]) for name in ("__type", "code", "Code") if found.get(name)), None)

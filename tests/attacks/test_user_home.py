@@ -1,4 +1,4 @@
-"""A user against the set-up of a node: his home is his, and what he puts there costs nobody else anything."""
+"""A user against the set-up of a node: the home belongs to the user, and its content harms nobody else."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ PLANTED: dict[str, Callable[[AttackedNode], object]] = {
 
 @pytest.mark.parametrize("planted", PLANTED)
 def test_a_user_plants(attacked: AttackedNode, planted: str) -> None:
-    """Nothing of another changes, the next user has his keys, and nothing waits until a deadline."""
+    """Other users' files stay, the next user gets the keys, and no step waits until a deadline."""
     PLANTED[planted](attacked)
     error = put_keys(attacked)
     assert error == "" or error.startswith("alice: ")
@@ -91,7 +91,7 @@ def test_a_user_plants(attacked: AttackedNode, planted: str) -> None:
 
 
 def put_keys(attacked: AttackedNode) -> str:
-    """Why not everybody has his keys."""
+    """The logged reasons for missing keys."""
     try:
         user_keys.apply(attacked.node)
     except NodeSetupError as error:
@@ -189,7 +189,7 @@ def test_a_home_of_somebody_else_costs_only_its_user_the_home(attacked: Attacked
 
 
 def test_a_user_puts_his_folder_where_dockers_is_to_be(attacked: AttackedNode) -> None:
-    """On a disk that everybody can write to, the daemon would run what is in it as root."""
+    """The daemon would run programs from a world-writable disk as root."""
     disk = attacked.root / "opt/dlami/nvme"
     disk.mkdir(parents=True)
     disk.chmod(0o1777)
@@ -204,11 +204,11 @@ def test_a_user_puts_his_folder_where_dockers_is_to_be(attacked: AttackedNode) -
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
-        (Answer(0, b"", ""), "the child ended with 0 and said nothing"),
+        (Answer(0, b"", ""), "the child ended with 0 and without an answer"),
         (Answer(-9, b"{", "Killed"), "Killed"),
-        (Answer(0, b"[" * 60000, ""), "the child ended with 0 and said nothing"),
+        (Answer(0, b"[" * 60000, ""), "the child ended with 0 and without an answer"),
         (Answer(0, json.dumps({"changes": 10**9, "error": "a\x1b[2J\nfailed: x" + "y" * 10**6}).encode(), ""), "a?[2J?failed: x"),
-        (Answer(0, b'{"changes": NaN, "error": ""}', ""), "the child ended with 0 and said nothing"),
+        (Answer(0, b'{"changes": NaN, "error": ""}', ""), "the child ended with 0 and without an answer"),
     ],
 )
 def test_a_user_answers_in_place_of_the_child(answer: Answer, expected: str) -> None:

@@ -1,4 +1,4 @@
-"""What a job's user tries on the node that he runs on: against root, the node, other users' jobs, and a neighbour's cluster."""
+"""Attacks of a job's user on the node: against root, the node, other users' jobs, and a neighbour's cluster."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ def place() -> Iterator[Path]:
 
 
 def as_user(uid: int, program: str, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
-    """A program that the user runs."""
+    """A program of the user."""
     command = python("-c", program, *arguments)
     return subprocess.run(  # noqa: S603
         command, user=uid, group=uid, extra_groups=[], env=environment, capture_output=True, text=True, check=False, cwd="/"
@@ -66,7 +66,7 @@ def shared_at(place: Path, cluster: str = "c1") -> SharedDirectory:
 
 
 def put(kind: str, path: Path, secret: Path) -> None:
-    """Something else than a file of root's, or of the job's, of the usual size."""
+    """Anything but a file of root's or of the job's, of the usual size."""
     if kind == "link":
         path.symlink_to(secret)
     elif kind == "hard link":
@@ -149,7 +149,7 @@ class TestDumps:
     @needs_root
     @pytest.mark.parametrize("name", ["flight_dump", "flight_pipe", "stack"])
     def test_has_root_open_a_path_that_he_names(self, place: Path, name: str) -> None:
-        """A file or a FIFO that only root can reach, given for the Flight Recorder's or the job's own."""
+        """A file or a FIFO for root only, passed off as the Flight Recorder's or the job's own."""
         secret = place / "secret"
         secret.mkdir(mode=0o700)
         (secret / "0").write_text("secret")
@@ -200,7 +200,7 @@ class TestDumps:
 
     @pytest.mark.parametrize(("owner", "start"), [(USER, 77), (0, 76)])
     def test_lets_another_user_have_the_number_of_its_process(self, owner: int, start: int) -> None:
-        """Else the paths in its heartbeat would be read with that user's rights."""
+        """Otherwise the paths in its heartbeat would be read with that user's rights."""
         machine = Cluster(["w0"])["w0"]
         machine.live(STEP, 0)
         found = stacks.dump(machine, STEP, beats.Beat(1000, start, 0, 1, 0, "", "/home/bob/.ssh/id_", False, 0, 0.0, owner))
@@ -274,7 +274,7 @@ class TestSpace:
 
 
 class TestKernelLog:
-    """The name of a process, 15 bytes, stands in records of the kernel, and Neuron's driver prints what any program gives it."""
+    """Records of the kernel contain the name of a process, 15 bytes, and Neuron's driver prints any program's text."""
 
     NEURON = "NEURON_HW_ERR=SRAM_UNCORRECTABLE_ERROR instance-id=i-0 nd-id=0 action=TERMINATE_INSTANCE"
     XID = "NVRM: Xid (PCI:0000:b9:00): 79, pid=7, GPU has fallen off the bus."
@@ -498,7 +498,7 @@ class TestHeartbeat:
 
     @pytest.mark.parametrize("error", [MemoryError, RecursionError, OverflowError, ValueError, KeyError, OSError])
     def test_breaks_the_detector_with_one_step(self, cluster: Cluster, error: type[Exception]) -> None:
-        """Whatever the next hole is: what it raises ends with the step."""
+        """Any error ends with its step."""
 
         def breaks(machine: Machine) -> None:
             read = machine.user_files
@@ -516,7 +516,7 @@ class TestHeartbeat:
 
 
 def detect(cluster: Cluster, attack: Callable[[Machine], object]) -> None:
-    """A rank hangs on each node's step 7.0, beside a step 9.0 of an attacker; the detectors look for long enough."""
+    """A rank hangs on each node's step 7.0, beside an attacker's step 9.0; the detectors poll long enough."""
     watches = [Watch(machine, SETTINGS, name) for name, machine in cluster.machines.items()]
     for rank, machine in enumerate(cluster.machines.values()):
         machine.live("9.0", 10 + rank)
@@ -586,7 +586,7 @@ class TestOtherNodes:
 
     @pytest.mark.parametrize("ranks", [(1,), (0, 1), ()])
     def test_a_leader_blames_a_node_that_does_not_lag(self, cluster: Cluster, ranks: tuple[int, ...]) -> None:
-        """The node's own ranks do not stand where the leader says."""
+        """The node's own ranks contradict the leader."""
         machine = cluster["w1"]
         machine.live(STEP, 1, 2)
         machine.beat(STEP, 1, 11, world=4)

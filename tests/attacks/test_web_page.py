@@ -34,7 +34,7 @@ OPTIONS = (
     f"--host-resolver-rules=MAP {NAME} 127.0.0.1",
 )
 
-# Every attack says "refused" or what it got; an opaque answer, an error and no answer at all tell a page nothing.
+# Every attack reports "refused" or its loot; an opaque answer, an error and a missing answer tell a page nothing.
 PAGE = """<!doctype html><title>attack</title><body><script>
 const aws = "ENDPOINT", named = "NAMED", signed = "PRESIGNED";
 const lambda = "/2015-03-31/functions/FUNCTION/invocations";
@@ -130,12 +130,12 @@ def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Target]:
 
 @pytest.fixture(scope="module")
 def before(target: Target) -> dict[str, Any]:
-    """What is there before the page is opened."""
+    """The state before the page is opened."""
     return target.things()
 
 
 def presigned(target: Target) -> str:
-    """What the owner could share, and a page could come to know."""
+    """Values that the owner may share, so that a page may know them."""
     target.aws.client("s3").put_object(Bucket="precious", Key="shared", Body=b"shared")
     url: str = target.aws.client("s3").generate_presigned_url("get_object", Params={"Bucket": "precious", "Key": "shared"})
     return url
@@ -143,7 +143,7 @@ def presigned(target: Target) -> str:
 
 @pytest.fixture(scope="module")
 def results(target: Target, before: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """What a page of another port of this machine got by each attack."""
+    """The loot of a page on another port of this machine, by attack."""
     page = PAGE.replace("ENDPOINT", target.aws.endpoint).replace("NAMED", named(target)).replace("FUNCTION", FUNCTION)
     with site(page.replace("PRESIGNED", presigned(target))) as url:
         dom = browse(url, tmp_path_factory.mktemp("profile"))
@@ -183,7 +183,7 @@ class site:  # noqa: N801
 
 
 def browse(url: str, profile: Path) -> str:
-    """The page as the browser has it in the end."""
+    """The final state of the page in the browser."""
     options = [*OPTIONS, f"--user-data-dir={profile}", "--virtual-time-budget=120000", "--dump-dom"]
     done = subprocess.run([CHROMIUM, *options, url], capture_output=True, text=True, timeout=300, check=False)  # noqa: S603
     assert done.returncode == 0, done.stderr
@@ -208,6 +208,6 @@ def test_a_name_that_now_leads_here_shows_nothing(target: Target, tmp_path: Path
 
 
 def test_the_function_runs_for_its_owner(target: Target, before: dict[str, Any], results: dict[str, str]) -> None:
-    """Otherwise it could not tell whether it ran for a page."""
+    """Otherwise the service could not tell requests of a page."""
     assert ":assumed-role/marker/" in target.invoke()
     assert "the-function-ran" in target.things()["objects"]

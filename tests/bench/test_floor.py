@@ -1,4 +1,4 @@
-"""The floor that synthesis is compared with."""
+"""The floor of the synthesis."""
 
 from __future__ import annotations
 

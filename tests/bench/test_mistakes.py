@@ -1,4 +1,4 @@
-"""What counts as catching a mistake."""
+"""The definition of a caught mistake."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from bench.mistakes import CDK, CFN_LINT, OURS, Comparison, Finding, Verdict, table, verdict
-from tests.rules.mistakes.mistake import listed
+from tests.rules.wrong_templates.sample import listed
 
 FINDING = Finding("t.json", "Cluster", "E1", "it is wrong", True)
 ONE_ERROR, SILENT = Verdict(1, 0), Verdict(0, 0)

@@ -1,4 +1,4 @@
-"""What a recovery is made of, from logs and sample logs written by hand."""
+"""The phases of a recovery, from handwritten logs and sample logs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the services answer about one small cluster, and an assembly with the two stacks of the app."""
+"""The services' answers about one small cluster, and an assembly with the app's two stacks."""
 
 from __future__ import annotations
 
@@ -64,16 +64,17 @@ def answer_stack(
     kept: tuple[str, ...] = (),
     protected: bool = False,
     status: str = "CREATE_COMPLETE",
+    template: str | None = None,
 ) -> None:
-    """One stack as CloudFormation describes it: resources as (logical id, type, physical id)."""
+    """One stack as CloudFormation describes it: resources as (logical id, type, physical id), with this template or one of them."""
     stack = {"StackName": name, "StackStatus": status, "CreationTime": NOW, "EnableTerminationProtection": protected}
     target.answer("cloudformation", "describe_stacks", {"Stacks": [stack]}, StackName=name)
     body = {
         logical_id: {"Type": kind, **({"DeletionPolicy": "Retain"} if logical_id in kept else {})}
         for logical_id, kind, _ in resources
     }
-    template = {"TemplateBody": json.dumps({"Resources": body})}
-    target.answer("cloudformation", "get_template", template, StackName=name, TemplateStage="Original")
+    written = json.dumps({"Resources": body}) if template is None else template
+    target.answer("cloudformation", "get_template", {"TemplateBody": written}, StackName=name, TemplateStage="Original")
     summaries = [
         {
             "LogicalResourceId": logical_id,

@@ -10,16 +10,22 @@ import subprocess
 import sys
 import termios
 from fcntl import ioctl
+from pathlib import Path
 
 
-def in_terminal(arguments: list[str], *, columns: int) -> list[str]:
-    """What a `hyperpod` command prints to a terminal of that width, without colours."""
+def in_terminal(arguments: list[str], *, columns: int, directory: Path | None = None) -> list[str]:
+    """The output of a `hyperpod` command in a terminal of this width, without colours; it runs in `directory`, if given."""
     ours, theirs = pty.openpty()
     ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
     program = "from hyperpod_constructs.cli.main import main; main()"
     environment = {key: value for key, value in os.environ.items() if key not in ("COLUMNS", "NO_COLOR")} | {"TERM": "xterm"}
     process = subprocess.Popen(  # noqa: S603
-        [sys.executable, "-c", program, *arguments], stdin=theirs, stdout=theirs, stderr=subprocess.DEVNULL, env=environment
+        [sys.executable, "-c", program, *arguments],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=subprocess.DEVNULL,
+        env=environment,
+        cwd=directory,
     )
     os.close(theirs)
     output = b""

@@ -12,12 +12,12 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from hyperpod_constructs.cli.main import app
-from hyperpod_constructs.rules.rule import load_catalogue
+from hyperpod_constructs.rules.checking import load_catalogue
 from tests.presets import build
 from tests.rules.catalogue.templates import slurm
 
 runner = CliRunner()
-KEYS = ["rule", "level", "template", "resource", "construct", "path", "found", "allowed", "message", "fix", "source"]
+KEYS = ["rule", "level", "template", "resource", "construct", "path", "found", "allowed", "message", "why", "fix", "source"]
 
 Write = Callable[..., Path]
 
@@ -97,6 +97,7 @@ def test_json_is_a_list_of_findings(write: Write) -> None:
     (found,) = json.loads(run(write(untrusted()), "--format", "json").stdout)
     assert list(found) == KEYS
     assert (found["rule"], found["level"], found["template"], found["resource"]) == ("HP-IAM-001", "error", "t.json", "Role")
+    assert found["why"] == load_catalogue()["HP-IAM-001"].why
     assert found["found"] == [{"Service": "ec2.amazonaws.com"}]
     assert json.loads(run(write(slurm()), "--format", "json").stdout) == []
 
@@ -113,6 +114,9 @@ def test_sarif_has_what_its_schema_requires(write: Write) -> None:
     assert result["level"] == "error"
     assert driver["rules"][result["ruleIndex"]]["id"] == result["ruleId"] == "HP-IAM-001"
     assert result["message"]["text"]
+    assert result["properties"]["why"] == load_catalogue()["HP-IAM-001"].why
+    former = {rule["id"]: rule["deprecatedIds"] for rule in driver["rules"] if "deprecatedIds" in rule}
+    assert former["HP-FSN-001"] == ["HP-FSX-020"]
     (location,) = result["locations"]
     assert location["physicalLocation"]["artifactLocation"] == {"uri": "t.json"}
     assert location["physicalLocation"]["region"]["startLine"] > 1
@@ -166,7 +170,7 @@ def test_several_templates_are_one_deployment(write: Write) -> None:
     ("content", "message"),
     [
         (None, "t.json: cannot be read: No such file or directory"),
-        ("{", "t.json:1: is no JSON"),
+        ("{", "t.json:1: is not JSON"),
         ("[]", "t.json: a template is a mapping with Resources, but this is a list"),
         ('{"a": 1}', "t.json: a template is a mapping with a mapping Resources, but this one has none"),
     ],

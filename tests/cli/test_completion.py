@@ -1,4 +1,4 @@
-"""What a shell asks `hyperpod` for when somebody presses the tab key."""
+"""The request of a shell to `hyperpod` at a press of the tab key."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ def test_the_users_own_prices(written: Path) -> None:
     assert found["NAT gateway"] == 1
     assert found["workers: 2 x ml.trn1.32xlarge"] == 43
     assert found["LUSTRE file system of 2400 GiB, 250 MB/s per TiB"] == pytest.approx(2400 * 0.5 / 730)
-    assert document["label"].startswith("mine; what that lacks: EC2 on-demand")
+    assert document["label"].startswith("mine; other prices: EC2 on-demand")
 
 
 def test_json(written: Path) -> None:
@@ -81,15 +81,15 @@ def test_several_templates_together(written: Path) -> None:
     [
         ("{", "cannot be read as JSON"),
         ("[]", "is a JSON object"),
-        ('{"nat": 1}', "'nat' is no price; allowed: ebs_gb_month"),
+        ('{"nat": 1}', "'nat' is not a price; allowed: ebs_gb_month"),
         ('{"nat_gateway_hour": "1"}', "nat_gateway_hour is '1'; allowed: a number"),
         ('{"instance_hour": {"ml.m5.large": -1}}', "instance_hour.ml.m5.large is -1; allowed: a number"),
         ('{"instance_hour": 1}', "instance_hour is 1; allowed: an object"),
-        ('{"instance_hour": {"m5.large": 1}}', "instance_hour has 'm5.large', which is no type of a node"),
+        ('{"instance_hour": {"m5.large": 1}}', "instance_hour has 'm5.large', which is not an instance type"),
         ('{"instance_hour": {"ml.m5.large": {"a": 1}}}', "instance_hour.ml.m5.large is {'a': 1}; allowed: a number"),
         ('{"nat_gateway_hour": {"a": 1}}', "nat_gateway_hour is {'a': 1}; allowed: a number"),
-        ('{"nat_gateway_hour": NaN}', "NaN is no number"),
-        ('{"nat_gateway_hour": 1e999}', "1e999 is no number"),
+        ('{"nat_gateway_hour": NaN}', "NaN is not a number"),
+        ('{"nat_gateway_hour": 1e999}', "1e999 is not a number"),
         ('{"nat_gateway_hour": 1' + "0" * 400 + "}", "allowed: a number"),
         ("[" * 100_000, "cannot be read as JSON"),
     ],
@@ -103,7 +103,7 @@ def test_fails_for_prices_that_make_no_sense(written: Path, content: str, messag
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_fails_for_what_is_no_template(workdir: Path) -> None:
+def test_fails_for_a_file_that_is_not_a_template(workdir: Path) -> None:
     result = runner.invoke(app, ["cost", str(workdir / "missing.json")])
     assert result.exit_code == 2
     assert "missing.json" in result.stderr

@@ -17,7 +17,7 @@ PARAMETER = "/cdk-bootstrap/hnb659fds/version"
 
 
 class Cdk:
-    """What was asked of the CDK CLI, which ends every time with `code`."""
+    """The calls of the CDK CLI, which always exits with `code`."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -137,7 +137,7 @@ def test_fails_without_an_event_and_points_at_the_cdk(target: StubbedTarget, cdk
         refuse_stack(target, "HyperPod-Cluster", "describe_stack_events")
     refuse_stack(target, "HyperPod-Foundation")
     refuse_stack(target, "HyperPod-Cluster")
-    with pytest.raises(CliError, match="no resource tells a cause: the message of the CDK CLI"):
+    with pytest.raises(CliError, match="no resource names a cause: see the message of the CDK CLI"):
         _deploy(TargetName.LOCAL, App("app"))
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from rich.console import Console
 
-from hyperpod_constructs.cli import console
+from hyperpod_constructs.cli import console, tables
 from hyperpod_constructs.cli.readback import MAX_NODES, show
 from hyperpod_constructs.cli.stacks import Resource
 from tests.cli.conftest import StubbedTarget
@@ -36,7 +36,8 @@ def test_output_is_plain_in_a_pipe(target: StubbedTarget, capsys: pytest.Capture
 def test_tables_fit_a_terminal_of_80_columns(
     target: StubbedTarget, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(console, "stdout", lambda: Console(force_terminal=True, color_system=None, width=80))
+    for module in (console, tables):
+        monkeypatch.setattr(module, "stdout", lambda: Console(force_terminal=True, color_system=None, width=80))
     nodes = [node("a-long-instance-group-name-of-a-research-team", f"i-{7:017x}", "ml.p6e-gb200.36xlarge")]
     target.answer("sagemaker", "describe_cluster", CLUSTER)
     target.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": nodes})

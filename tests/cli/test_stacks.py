@@ -19,6 +19,13 @@ def test_deployed_stack_tells_what_is_kept(target: StubbedTarget) -> None:
     target.assert_all_asked()
 
 
+def test_a_template_in_yaml_tells_what_is_kept_too(target: StubbedTarget) -> None:
+    answer_stack(target, NAME, [("Data", "AWS::S3::Bucket", "data-1")], template="Resources: {Data: {DeletionPolicy: Retain}}")
+    stack = deployed(target, NAME)
+    assert stack is not None
+    assert [resource.physical_id for resource in stack.kept] == ["data-1"]
+
+
 def test_stack_that_does_not_exist_is_none(target: StubbedTarget) -> None:
     refuse_stack(target, NAME)
     assert deployed(target, NAME) is None

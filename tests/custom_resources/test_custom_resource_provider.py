@@ -32,7 +32,7 @@ def test_waits_at_most_as_long_as_cloudformation(stack: Stack, make_cluster: Mak
     assert r"\"IntervalSeconds\":10,\"MaxAttempts\":360,\"BackoffRate\":1" in definition
 
 
-def test_every_function_writes_to_the_one_log_group(stack: Stack, make_cluster: MakeCluster) -> None:
+def test_every_function_writes_to_the_same_log_group(stack: Stack, make_cluster: MakeCluster) -> None:
     ReadinessGate(stack, "Gate", cluster=make_cluster(stack))
     template = Template.from_stack(stack)
     [(name, group)] = template.find_resources("AWS::Logs::LogGroup").items()

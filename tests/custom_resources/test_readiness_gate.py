@@ -194,7 +194,7 @@ def test_fails_for_a_negative_number_of_nodes(stack: Stack, make_cluster: MakeCl
 
 
 @pytest.mark.parametrize("minimum", [1.5, "2", True])
-def test_fails_for_a_number_of_nodes_that_is_none(stack: Stack, make_cluster: MakeCluster, minimum: Any) -> None:
+def test_fails_for_a_number_of_nodes_of_another_type(stack: Stack, make_cluster: MakeCluster, minimum: Any) -> None:
     with pytest.raises(TypeError, match=r"Stack/Gate: min_running is a dict with .*; allowed: Mapping of str, int or None"):
         ReadinessGate(stack, "Gate", cluster=make_cluster(stack), min_running={"workers": minimum})
 

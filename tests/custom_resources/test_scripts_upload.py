@@ -8,7 +8,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 
 from hyperpod_constructs.custom_resources.scripts_upload import ScriptsUpload
-from hyperpod_constructs.lifecycle_scripts import packaged_scripts
+from hyperpod_constructs.node_software.lifecycle_scripts import packaged_scripts
 from tests.conftest import only, resources
 
 UPLOAD = "Custom::HyperPodScriptsUpload"

@@ -40,7 +40,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True)
 class Run:
-    """How a command ended, and all that it printed."""
+    """The exit code and the whole output of a command."""
 
     code: int
     output: str
@@ -85,7 +85,7 @@ class Cloud:
 
     @contextmanager
     def faults(self, **faults: Any) -> Iterator[None]:
-        """Let this go wrong for a while."""
+        """Inject a fault for a while."""
         self._set_faults(faults)
         try:
             yield
@@ -163,13 +163,13 @@ class Cloud:
         return [node for page in pages for node in page["ClusterNodeSummaries"]]
 
     def left(self, baseline: Things | None = None) -> Things:
-        """What exists now and did not when the baseline was taken: after the bootstrap, unless one is given."""
+        """The resources that are new since the baseline; the bootstrap is the baseline unless given."""
         before = self.baseline if baseline is None else baseline
         found = {kind: ids - before.get(kind, set()) for kind, ids in self.things().items()}
         return {kind: ids for kind, ids in found.items() if ids}
 
     def things(self) -> Things:
-        """Everything that exists, by kind; of EC2 only what AWS has not made by itself."""
+        """All existing resources, by kind; of EC2 without AWS's own."""
         return {**self._network(), **self._others()}
 
     def _network(self) -> Things:

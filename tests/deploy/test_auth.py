@@ -1,4 +1,4 @@
-"""Deployments while IAM is evaluated: every role has what it needs, and one that lacks it is refused."""
+"""Deployments under IAM's evaluation: every role has its permissions, and a role without them is refused."""
 
 from __future__ import annotations
 

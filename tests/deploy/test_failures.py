@@ -1,4 +1,4 @@
-"""Deployments that fail: each says the leaf cause, leaves nothing behind, and leaves an emulator that still deploys."""
+"""Failed deployments: each gives the leaf cause, leaves nothing behind, and the emulator still deploys."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ LAST_LINE = "mount.lustre: connection timed out"
 
 @dataclass
 class Story:
-    """The cloud, and what the foundation alone is."""
+    """The cloud, and the resources of the foundation alone."""
 
     cloud: Cloud
     assemblies: dict[str, Path]
@@ -91,7 +91,7 @@ def test_fails_create_of_the_cluster_and_leaves_nothing(story: Story) -> None:
 
 
 def _assert_only_the_node_logs_are_left(story: Story) -> None:
-    """The service makes the log group of a cluster, so it stays, and says why the nodes failed."""
+    """The service makes the log group of a cluster, so it stays, and gives the cause of the nodes' failure."""
     left = story.cloud.left(story.foundation)
     assert story.cloud.status(CLUSTER) == "ROLLBACK_COMPLETE"
     assert left.pop("stack") == {CLUSTER}

@@ -20,7 +20,7 @@ MISSING = "fs-0123456789abcdef0"
 
 @dataclass
 class Story:
-    """The cloud, and what earlier steps have seen there."""
+    """The cloud, and the findings of earlier steps."""
 
     cloud: Cloud
     assemblies: dict[str, Path]

@@ -12,7 +12,9 @@ NODES = "nodes"
 
 _FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<text>.*?)^```$", re.MULTILINE | re.DOTALL)
 _INLINE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
-_LINK = re.compile(r"\]\((?!https?:|#|mailto:)([^)#\s]+)")
+_LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
+_HEADING = re.compile(r"^#{1,6} +(.+?) *$", re.MULTILINE)
+_LINKED = re.compile(r"\[([^\]]*)\]\([^)]*\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,16 @@ def inline_code(markdown: str) -> list[str]:
     return _INLINE.findall(_FENCE.sub("", markdown))
 
 
-def local_links(markdown: str) -> list[str]:
-    """The targets of links to files of the project."""
+def local_links(markdown: str) -> list[tuple[str, str]]:
+    """The links to the project: a file, empty for this one, and an anchor in it, empty for its top."""
     return _LINK.findall(_FENCE.sub("", markdown))
+
+
+def anchors(markdown: str) -> list[str]:
+    """The anchors of the headings, as GitHub makes them: a repeated one gets a number."""
+    found: list[str] = []
+    for heading in _HEADING.findall(_FENCE.sub("", markdown)):
+        plain = re.sub(r"[^\w\- ]", "", _LINKED.sub(r"\1", heading).lower()).replace(" ", "-")
+        times = sum(one == plain or re.fullmatch(rf"{re.escape(plain)}-\d+", one) is not None for one in found)
+        found.append(f"{plain}-{times}" if times else plain)
+    return found

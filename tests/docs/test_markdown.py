@@ -1,9 +1,9 @@
 from __future__ import annotations
 
-from tests.docs.markdown import Block, blocks, inline_code, local_links
+from tests.docs.markdown import Block, anchors, blocks, inline_code, local_links
 
 SAMPLE = """
-Run `make deploy`, see [the app](app.py) and [AWS](https://aws.amazon.com).
+Run `make deploy`, see [the app](app.py#settings), [below](#below) and [AWS](https://aws.amazon.com).
 
 ```console
 $ make deploy
@@ -35,4 +35,9 @@ def test_shell_block_is_one_command() -> None:
 
 def test_inline_code_and_links_are_those_of_running_text() -> None:
     assert inline_code(SAMPLE) == ["make deploy"]
-    assert local_links(SAMPLE) == ["app.py"]
+    assert local_links(SAMPLE) == [("app.py", "settings"), ("", "below")]
+
+
+def test_anchors_are_those_of_github() -> None:
+    page = "# Check, plan & `cost`\n\n```sh\n# no heading\n```\n\n## The [app](a.md)\n\n## The app\n"
+    assert anchors(page) == ["check-plan--cost", "the-app", "the-app-1"]

@@ -151,7 +151,7 @@ def make_job(torch_python: Path, data: Path, tmp_path: Path) -> Iterator[Callabl
 
 @pytest.fixture(scope="session")
 def undisturbed(torch_python: Path, data: Path, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """What every job must give, whatever its parallelism and its faults: DDP with one rank."""
+    """The expected result of every job, with any parallelism and any faults: DDP with one rank."""
     job = Job(tmp_path_factory.mktemp("undisturbed"), torch_python, data, "ddp/ddp.sbatch", 1)
     job.start()
     assert job.wait() == 0, job.text()

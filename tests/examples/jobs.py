@@ -1,4 +1,4 @@
-"""What the tests of jobs share, here and on virtual nodes."""
+"""Shared by the tests of jobs, on this machine and on virtual nodes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def assert_undisturbed(records: Sequence[dict[str, Any]], undisturbed: Sequence[
 
 
 class Pace:
-    """How long steps of a running job pause. Its ranks get ``settings`` and ``argument``; to them ``directory`` is ``seen_as``."""
+    """The pause of a running job's steps. Its ranks get `settings` and `argument`; they see `directory` as `seen_as`."""
 
     MARK = "0.12345"
     argument = f"--pause-seconds {MARK}"

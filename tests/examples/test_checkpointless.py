@@ -1,4 +1,4 @@
-"""Recovery from the memory of healthy groups, and what is left to checkpoints."""
+"""Recovery from the memory of healthy groups, and the cases left to checkpoints."""
 
 from __future__ import annotations
 

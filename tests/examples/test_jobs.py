@@ -1,4 +1,4 @@
-"""Faults of whole jobs: what is lost is done again with the same samples, and the loss does not notice."""
+"""Faults of whole jobs: lost steps are repeated with the same samples, and the loss stays the same."""
 
 from __future__ import annotations
 
@@ -85,7 +85,7 @@ def test_a_full_disk_costs_one_checkpoint(make_job: MakeJob, undisturbed: Record
     job.start()
     assert job.wait() == 0, job.text()
     assert_undisturbed(job.records(), undisturbed[:18])
-    assert "checkpoint of step 10 was not saved, the one before stays" in job.text()
+    assert "checkpoint of step 10 was not saved, the previous one stays" in job.text()
     assert "No space left on device" in job.text()
     assert sorted(path.name for path in job.checkpoints.iterdir()) == ["step-0000000015", "step-0000000018"]
 

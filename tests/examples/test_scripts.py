@@ -1,4 +1,4 @@
-"""The batch scripts and what they source."""
+"""The batch scripts and the files that they source."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_address_of_a_node(tmp_path: Path, node: str, known: str, address: str) 
 
 
 def guard(tmp_path: Path, beats: bool) -> str:
-    """What scontrol was asked by the watch over a batch host that is alive, or silent, for some seconds."""
+    """The calls of scontrol by the watch over a live or silent batch host, within some seconds."""
     asked = tmp_path / "asked"
     scontrol = tmp_path / "scontrol"
     scontrol.write_text(f'#!/bin/sh\necho "$@" >>{asked}\n')

@@ -19,7 +19,7 @@ START = 1_800_000_000.0
 
 @dataclass
 class Clock:
-    """Time that passes only when somebody sleeps or a test says so."""
+    """A clock that advances only by a sleep or by a test."""
 
     now: float = START
     slept: list[float] = field(default_factory=list)
@@ -33,7 +33,7 @@ class Clock:
 
 
 class Aws:
-    """Stubbed clients: each test writes down the calls that it expects, in order."""
+    """Stubbed clients: each test lists its expected calls, in order."""
 
     def __init__(self, clock: Clock) -> None:
         self.clock = clock
@@ -78,7 +78,7 @@ class Aws:
         self.stubs["sagemaker"].add_response("list_cluster_nodes", answer, expected)
 
     def events(self, *ages: float, level: str = "Error", instance: str | None = None) -> None:
-        """Events of these ages in seconds, the newest first."""
+        """Events with these ages in seconds, the newest first."""
         events = [
             {
                 "EventId": f"00000000-0000-0000-0000-{index:012d}",
@@ -139,7 +139,7 @@ def aws(clock: Clock) -> Iterator[Aws]:
 
 @pytest.fixture
 def event() -> Callable[..., dict[str, Any]]:
-    """An event as CloudFormation sends it, which makes strings of all numbers."""
+    """An event of CloudFormation, with all numbers as strings."""
 
     def make(kind: str = "Create", *, workers: str = "0", **more: Any) -> dict[str, Any]:
         return {

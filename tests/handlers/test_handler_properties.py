@@ -39,7 +39,7 @@ def test_strings_become_typed_values() -> None:
 @pytest.mark.parametrize(
     ("key", "value", "message"),
     [
-        ("ClusterName", "", "property ClusterName is ''; allowed: a text that is not empty"),
+        ("ClusterName", "", "property ClusterName is ''; allowed: a text, not empty"),
         ("ClusterName", 3, "property ClusterName is 3; allowed: a text"),
         ("Enabled", "yes", 'property Enabled is \'yes\'; allowed: "true" or "false"'),
         ("Parts", "none", "property Parts is 'none'; allowed: a list"),

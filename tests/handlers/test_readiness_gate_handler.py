@@ -18,7 +18,7 @@ INSTANCE = "i-00000000000000000"
 
 
 def started(aws: Aws, event: dict[str, Any]) -> dict[str, Any]:
-    """The event that the waiter carries, as the Provider framework makes it of the two."""
+    """The waiter's event, merged from the two like in the Provider framework."""
     return {**event, **on_event(aws.gate, event, aws.clock)}
 
 

@@ -1,4 +1,4 @@
-"""What is masked, what stays, and that a text is redacted in one pass."""
+"""Redaction: masked texts, unchanged texts, and a single pass over each text."""
 
 from __future__ import annotations
 
@@ -224,7 +224,7 @@ FORMATS = st.sampled_from(
         "a;{0}={1}",
     ]
 )
-#: Neither the words that are no secret, nor quotes, which end one.
+# Without harmless words, and without quotes, which end a secret.
 VALUES = st.text(string.ascii_letters + string.digits + "!#$%&*+-./:;=?@^_|~ä€", min_size=4, max_size=40).filter(
     lambda value: value.lower() not in ("none", "null", "true", "false") and not value.startswith(("--", "***"))
 )
@@ -292,7 +292,7 @@ def test_redaction_is_idempotent_whatever_comes(text: str) -> None:
 
 
 def _backtracking(parsed: Any) -> Iterator[tuple[int, Any]]:
-    """Repeats that may give back what they took, by the longest that they take."""
+    """Repeats that may backtrack, by their longest match."""
     for operation, argument in parsed:
         if str(operation) in ("MAX_REPEAT", "MIN_REPEAT") and argument[1] > 1:
             yield argument[1], argument

@@ -1,4 +1,4 @@
-"""What every custom resource has from the framework."""
+"""The life of a custom resource: the parts that all of them share."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Properties:
 
 
 class Thing(Resource[Properties]):
-    """A resource of two parts; the second cannot be made when `broken`."""
+    """A resource of two parts; if `broken`, the second cannot be made."""
 
     properties = Properties
 

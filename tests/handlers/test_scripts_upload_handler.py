@@ -16,7 +16,7 @@ from .conftest import Clock
 
 
 class S3:
-    """A bucket in memory; `broken` names the key that cannot be written, so many times as `refusals` says (-1: ever)."""
+    """A bucket in memory; the key `broken` is refused `refusals` times (-1: always)."""
 
     def __init__(self, broken: str | None = None, refusals: int = -1) -> None:
         self.refusals = refusals
@@ -246,7 +246,7 @@ def test_deletion_that_succeeds_and_removes_nothing_ends() -> None:
 
 
 class Sticky(dict[str, bytes]):
-    """Objects that stay."""
+    """A bucket whose objects cannot be deleted."""
 
     def pop(self, *_: Any) -> Any:
         return None

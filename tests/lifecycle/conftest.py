@@ -1,4 +1,4 @@
-"""A node in a temporary folder: the bundle as the service stages it, and the files of the system that it reads."""
+"""A node in a temporary folder: the service's staged bundle, and the system files that it reads."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ class Node:
 
 @pytest.fixture
 def tmp_path(tmp_path: Path) -> Iterator[Path]:
-    """In memory, where the machine has room for programs there: these tests make tens of thousands of small files."""
+    """A folder in memory, if programs can run there: these tests make tens of thousands of small files."""
     if not os.access(MEMORY, os.W_OK) or os.statvfs(MEMORY).f_flag & os.ST_NOEXEC:
         yield tmp_path
         return
@@ -106,7 +106,7 @@ def tmp_path(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture(autouse=True)
 def no_flush(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Nothing here cuts the power, and flushing thousands of files to the disk takes minutes."""
+    """No flush to disk: no test cuts the power, and flushing thousands of files takes minutes."""
     monkeypatch.setattr("os.fsync", lambda descriptor: None)
 
 

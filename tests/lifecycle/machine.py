@@ -1,4 +1,4 @@
-"""A node in a temporary folder: its files, its accounts, and doubles of the programs that steps run."""
+"""A node in a temporary folder: its files, its accounts, and doubles of the steps' programs."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ class TestClock(Clock):
 
 
 class Owners(Ownership):
-    """Owners by inode, the same for all machines, which may share a folder: giving files away needs root."""
+    """Owners by inode, common to all machines, which may share a folder: only root can change real owners."""
 
     by_inode: dict[tuple[int, int], tuple[int, int]] = {}  # noqa: RUF012
 
@@ -101,7 +101,7 @@ class Owners(Ownership):
 
 @dataclass
 class Database:
-    """A server with the password of Slurm's user, and what the tables hold."""
+    """A server with the password of Slurm's user, and the content of its tables."""
 
     password: str | None = None
     content: str = "empty"
@@ -129,7 +129,7 @@ class Machine:
 
     @property
     def source(self) -> Path:
-        """The scripts as the service stages them, with less in them."""
+        """The staged scripts, shortened."""
         return self.root.parent / f"{self.root.name}-scripts"
 
     def path(self, path: str) -> Path:
@@ -301,7 +301,7 @@ class Machine:
         return Completed(0, self.secret, "") if self.secret else Completed(254, "", "An error occurred (AccessDeniedException)")
 
     def snapshot(self) -> dict[str, Any]:
-        """Files with mode, owner and content, and what the programs know."""
+        """Files with mode, owner and content, and the state of the programs."""
         found: dict[str, Any] = {"active": sorted(self.active), "enabled": sorted(self.enabled), "shown": self.shown}
         found["database"] = (self.database.password is not None, self.database.content)
         for path in sorted(self.root.rglob("*")):
@@ -316,7 +316,7 @@ class Machine:
 
 
 def make_machine(root: Path, node_type: str, mode: str, shared: Path | None = None, name: str = "") -> Machine:
-    """A node as the image leaves it, in that mode; ``shared`` is what is mounted on /fsx."""
+    """A node after the image's set-up, in a mode; `shared` is mounted on /fsx."""
     machine = Machine(root, name or "ip-" + TYPES[node_type][1].replace(".", "-"), node_type, json.loads(json.dumps(CONFIG)))
     for script in ("node_setup/__main__.py", "node_setup/steps/one.py", "node_health/__main__.py"):
         (machine.source / script).parent.mkdir(parents=True, exist_ok=True)

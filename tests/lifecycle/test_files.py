@@ -1,4 +1,4 @@
-"""The files as they are uploaded: line ends, shebangs, syntax of the oldest Python on a node, standard library only."""
+"""The uploaded files: line ends, shebangs, syntax of the oldest Python on a node, standard library only."""
 
 from __future__ import annotations
 

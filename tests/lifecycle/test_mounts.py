@@ -1,4 +1,4 @@
-"""What no temporary root can show: a file system that hangs, and one that comes late."""
+"""File systems beyond a temporary root: one hangs, and one comes late."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def lustre(mounts: ModuleType) -> Any:
 
 
 class Hung:
-    """A child in uninterruptible sleep: it can be killed, and whoever then waits for it hangs too."""
+    """A child in uninterruptible sleep: it ignores a kill, and any wait for it hangs too."""
 
     killed = False
 

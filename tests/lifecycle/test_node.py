@@ -1,4 +1,4 @@
-"""Effects on files and programs: whole or not at all, once among several nodes, and with a deadline."""
+"""Effects on files and programs: complete or absent, once among several nodes, and with a deadline."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def test_a_missing_program_is_named(tmp_path: Path) -> None:
 
 
 def pack(path: Path, *names: str) -> None:
-    """An archive in which each of these members holds an x."""
+    """An archive with these members; each contains an x."""
     source = path.with_name("source")
     source.write_text("x", encoding="utf-8")
     with path.open("wb") as file:

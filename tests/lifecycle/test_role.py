@@ -1,4 +1,4 @@
-"""`resource_config.json` as a node may find it: late, stale, cut, large."""
+"""`resource_config.json` in bad states: late, stale, cut, large."""
 
 from __future__ import annotations
 

@@ -177,10 +177,10 @@ def test_fails_for_a_group_that_the_configuration_lacks(node: Node) -> None:
         ("{", "resource_config.json: is not JSON: "),
         (
             {"InstanceGroups": [{"Instances": [{}]}]},
-            "resource_config.json: has not the form of resource_config.json: KeyError('Name')",
+            "resource_config.json: is malformed: KeyError('Name')",
         ),
-        ({}, "resource_config.json: has not the form of resource_config.json: KeyError('InstanceGroups')"),
-        ([], "resource_config.json: has not the form of resource_config.json: TypeError"),
+        ({}, "resource_config.json: is malformed: KeyError('InstanceGroups')"),
+        ([], "resource_config.json: is malformed: TypeError"),
     ],
 )
 def test_fails_without_a_valid_resource_config(node: Node, content: object, message: str) -> None:
@@ -212,7 +212,7 @@ def test_fails_without_a_valid_resource_config(node: Node, content: object, mess
             "groups.a.node_type is 'Head', allowed are Controller",
         ),
         ({"version": 1, "groups": {"a": {"node_type": "Compute", "partition": ""}}}, "groups.a.partition is ''"),
-        ({**CONFIG, "mounts": {"others": []}}, "mounts.others is of no group; groups are controller, workers"),
+        ({**CONFIG, "mounts": {"others": []}}, "mounts.others belongs to no group; groups are controller, workers"),
         ({**CONFIG, "mounts": {"workers": {}}}, "mounts.workers is {}, it must be a list"),
         ({**CONFIG, "mounts": {"workers": [{}]}}, "mounts.workers[0].type is None, allowed are lustre, openzfs"),
         ({**CONFIG, "mounts": {"workers": ["x"]}}, "mounts.workers[0].type is None"),
@@ -239,7 +239,7 @@ def test_fails_for_what_nobody_foresaw_with_its_cause_last(node: Node) -> None:
 
 @pytest.mark.parametrize("script", ["on_init_complete.sh", "on_create.sh"])
 def test_a_failure_waits_until_the_log_is_uploaded(node: Node, script: str) -> None:
-    """A stand-in for `sleep` records how long; the service needs the tail to reach CloudWatch before the exit."""
+    """A double of `sleep` records the time; the end of the log must reach CloudWatch before the exit."""
     del node.environment["NODE_SETUP_UPLOAD_SECONDS"]
     node.write("bin/sleep", f'#!/bin/sh\necho "$1" >"{node.root}/slept"\n')
     (node.root / "bin/sleep").chmod(0o755)

@@ -1,4 +1,4 @@
-"""The key `software` of `config.json`: every mistake is named with its place and what is allowed."""
+"""The key `software` of `config.json`: every mistake is named with its place and the allowed values."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ def test_everything_is_read() -> None:
     [
         ({"shell": 1}, "software has the unknown key 'shell', allowed are shared_directory, homes, users"),
         ({"shared_directory": "fsx"}, "software.shared_directory is 'fsx', it must be an absolute path"),
-        ({"shared_directory": "/data"}, "software.shared_directory is '/data', which is on none of the mounts; mounts are /fsx"),
+        ({"shared_directory": "/data"}, "software.shared_directory is '/data', which is outside all mounts; mounts are /fsx"),
         ({"homes": "/fsx/../home"}, "software.homes is '/fsx/../home', it must be an absolute path"),
-        ({"homes": "/home"}, "software.homes is '/home', which is on none of the mounts"),
+        ({"homes": "/home"}, "software.homes is '/home', which is outside all mounts"),
         ({"containers": 1}, "software.containers is 1, it must be true or false"),
         ({"sssd": {}}, "software.sssd is {}, it must be a text"),
         ({"users": {}}, "software.users is {}, it must be a list"),
@@ -64,12 +64,12 @@ def test_everything_is_read() -> None:
         ({"users": [BOB, {**ALICE, "uid": 10002}]}, "software.users has two users with the uid 10002"),
         ({"users": [BOB, BOB]}, "software.users has two users with the name bob"),
         ({"users": [BOB, {**ALICE, "gid": 10002}]}, "software.users has two users with the gid 10002"),
-        ({"users": [{**BOB, "name": "sudo"}]}, "software.users[0].name is 'sudo', which systems keep for themselves"),
+        ({"users": [{**BOB, "name": "sudo"}]}, "software.users[0].name is 'sudo', which the system reserves"),
         ({"users": [{**BOB, "groups": ["docker,root"]}]}, "software.users[0].groups[0] is 'docker,root', it must match"),
         ({"users": [{**BOB, "ssh_keys": ["ssh-rsa AAAA\x85ssh-rsa BBBB"]}]}, "software.users[0].ssh_keys[0] must be one line"),
         (
             {"users": [{**BOB, "ssh_keys": ["alice@laptop"]}]},
-            "software.users[0].ssh_keys[0] must be one line, that of a public key",
+            "software.users[0].ssh_keys[0] must be one line with a public key",
         ),
         ({"homes": "/fsx/a:b"}, "software.homes is '/fsx/a:b', it must be an absolute path"),
         ({"homes": "/fsx/a\nb"}, "software.homes is '/fsx/a\\nb', it must be one line"),

@@ -21,7 +21,7 @@ def controller(tmp_path: Path, name: str, mode: str) -> Machine:
 
 
 def used(tmp_path: Path, mode: str) -> Machine:
-    """A controller with a history that has been kept."""
+    """A controller with a stored history."""
     machine = controller(tmp_path, "first", mode)
     machine.set_up(mode)
     machine.database.content = "rows of a year"
@@ -92,7 +92,7 @@ def test_fails_for_a_copy_of_another_cluster(tmp_path: Path) -> None:
 
 
 def test_a_volume_that_took_over_nothing_yet_overwrites_no_copy(tmp_path: Path) -> None:
-    """The timer must not put a fresh volume's empty state in place of the cluster's."""
+    """The timer must not replace the cluster's state by the empty state of a fresh volume."""
     used(tmp_path, "on_create")
     machine = controller(tmp_path, "second", "on_create")
     machine.kill_at = 10
@@ -108,7 +108,7 @@ def test_nothing_is_kept_before_slurmctld_has_written(tmp_path: Path) -> None:
 
 
 def test_a_file_system_that_is_not_mounted_is_not_written_to(tmp_path: Path) -> None:
-    """At shutdown it may go first; then the copy would land in the folder below it, and pass for kept."""
+    """The mount may end first at shutdown; the copy would then land in the folder below it and look stored."""
     machine = used(tmp_path, "on_create")
     machine.path("/fsx").unlink()
     machine.path("/fsx").mkdir()

@@ -1,4 +1,4 @@
-"""What single steps decide: conflicts, what is missing, what others have set."""
+"""Decisions of single steps: conflicts, missing parts, settings of others."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def controller(tmp_path: Path) -> Machine:
 
 @pytest.fixture
 def owner(tmp_path: Path) -> Machine:
-    """A controller whose scripts do everything."""
+    """A controller in the mode OnCreate, where the scripts do everything."""
     return make_machine(tmp_path / "node", "Controller", "on_create")
 
 
@@ -68,7 +68,7 @@ def test_fails_for_an_id_of_somebody_else(worker: Machine, file: str, line: str,
 
 def test_fails_for_a_group_that_the_node_lacks(worker: Machine) -> None:
     worker.write("/etc/group", "root:x:0:\n")
-    with pytest.raises(NodeSetupError, match=r"user alice is to join group 'docker', which this node does not have"):
+    with pytest.raises(NodeSetupError, match=r"user alice should join group 'docker', which this node does not have"):
         worker.set_up("on_init_complete")
 
 
@@ -80,7 +80,7 @@ def test_a_user_who_is_removed_from_sudo_loses_it(worker: Machine) -> None:
 
 
 def test_a_home_that_is_a_link_gets_no_keys(worker: Machine, tmp_path: Path) -> None:
-    """A user who links his folder of keys to another's must not have root write there."""
+    """A user must not make root write into another user's folder through a link."""
     worker.set_up("on_init_complete")
     ssh = worker.path("/fsx/home/alice/.ssh")
     ssh.rename(tmp_path / "moved")
@@ -159,7 +159,7 @@ def test_fails_when_the_limits_stay_low(worker: Machine) -> None:
 
 def test_fails_for_sssd_that_the_image_lacks(worker: Machine) -> None:
     worker.path("/usr/bin/sssd").unlink()
-    with pytest.raises(NodeSetupError, match=r"sssd: software.sssd is set, but SSSD is not installed"):
+    with pytest.raises(NodeSetupError, match=r"sssd: software.sssd is set, but this image has no SSSD"):
         worker.set_up("on_init_complete")
 
 
@@ -279,7 +279,7 @@ def test_an_external_database_is_read_from_the_secret(owner: Machine) -> None:
         ("", "arn:x: the secret of the accounting database cannot be read: An error occurred (AccessDeniedException)"),
         ("x", "arn:x: must be a JSON object with the keys username and password"),
         ('{"username": "a"}', "arn:x: must be a JSON object with the keys username and password"),
-        ('{"username": "a", "password": "a#b"}', "arn:x: slurmdbd.conf can hold no blank, #, quote or backslash"),
+        ('{"username": "a", "password": "a#b"}', "arn:x: slurmdbd.conf cannot contain a blank, #, quote or backslash"),
     ],
 )
 def test_fails_for_a_secret_that_cannot_be_used(owner: Machine, secret: str, message: str) -> None:

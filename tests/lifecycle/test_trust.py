@@ -1,7 +1,7 @@
-"""The rule for programs that are root: what they do to files goes through a few modules that work by handles.
+"""The rule for root's programs: only a few modules work on files, by handles.
 
-Each package names the modules that may touch the file system themselves, and why. The others cannot open, make, change or list
-anything by a path; a package that is added to ``PACKAGES`` is held to the same.
+Each package lists the modules that may use the file system directly, with a reason. The other modules cannot open, make, change or
+list anything by a path. The rule covers every package in `PACKAGES`.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pytest
 
 from .conftest import LIFECYCLE
 
-# What touches a file by its path; with `dir_fd`, or of a `Folder`, it is by a handle.
+# Functions that use a path; with `dir_fd`, or on a `Folder`, they use a handle.
 OF_MODULES = {
     "os": "access chdir chflags chmod chown lchown link listdir lstat makedirs mkdir mkfifo mknod open readlink remove removedirs "
     "rename renames replace rmdir scandir stat symlink truncate unlink utime walk",
@@ -25,13 +25,13 @@ OF_MODULES = {
     "io": "open",
     "sqlite3": "connect",
 }
-# Of a `Path`, whatever it is called: nothing else in these programs has methods of these names.
+# Methods of a `Path` under any variable: nothing else in these programs has methods of these names.
 OF_PATHS = {
     *("chmod", "exists", "expanduser", "glob", "hardlink_to", "is_dir", "is_file", "is_symlink", "iterdir", "lchmod", "link_to"),
     *("lstat", "mkdir", "read_bytes", "read_text", "readlink", "rglob", "rmdir", "stat", "symlink_to", "touch", "unlink"),
     *("write_bytes", "write_text"),
 }
-# Modules that may, each for its reason; `node_trust` is the mechanism, and calls the kernel with handles.
+# The permitted modules, each with its reason; `node_trust` is the mechanism, and calls the kernel with handles.
 PACKAGES = {
     "node_setup": {
         "commands.py": "looks for programs in the folders of the system, which are root's",
@@ -48,12 +48,12 @@ PACKAGES = {
         "launcher.py": "enters a folder as the user who it has become",
     },
 }
-# Methods of these names that are of `Node` or `Folder`, both by handles.
+# Methods of these names on `Node` or `Folder`, which work by handles.
 BY_HANDLES = {"node", "self"}
 
 
 def uses(tree: ast.AST) -> list[str]:
-    """What in a module reaches files by their path, with the line."""
+    """The uses of paths in a module, with their lines."""
     found = []
     for call in [node for node in ast.walk(tree) if isinstance(node, (ast.Call, ast.Attribute))]:
         name = _by_path(call)
@@ -84,7 +84,7 @@ def _called(call: ast.Call) -> str:
 
 
 def _has_handle(call: ast.Call) -> bool:
-    """Whether it is told a handle: by a keyword, or as its first argument a descriptor."""
+    """Whether a call has a handle: a keyword argument, or a descriptor as its first argument."""
     keywords = {keyword.arg for keyword in call.keywords}
     if keywords & {"dir_fd", "src_dir_fd", "fileobj"} or None in keywords:
         return True
@@ -112,7 +112,7 @@ def test_no_module_reaches_files_by_their_path(package: str, module: str) -> Non
 
 @pytest.mark.parametrize("imported", ["from os import chmod", "from shutil import rmtree", "from pathlib import Path as P"])
 def test_no_module_hides_what_it_uses(imported: str) -> None:
-    """Else another name would pass the test above."""
+    """Otherwise another name would pass the test above."""
     statement = ast.parse(imported).body[0]
     assert hidden(statement)
     for package, module in MODULES:

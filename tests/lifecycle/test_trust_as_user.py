@@ -1,4 +1,4 @@
-"""A child that is a user: his ids, his limits, and an end."""
+"""A child that runs as a user: its ids, its limits and its end."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def test_a_child_beyond_its_limits_fails(tmp_path: Path, program: str, limits: L
 
 
 def test_a_child_and_what_it_started_end_at_the_deadline(tmp_path: Path) -> None:
-    """Its child shares the pipe, so the end of the pipe is the end of both."""
+    """Its child shares the pipe, so the pipe ends only with both."""
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
     reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
@@ -106,7 +106,7 @@ def test_what_a_child_leaves_behind_ends_with_it(tmp_path: Path) -> None:
 
 
 def wait_for_end(reader: int) -> bool:
-    """Whether nobody has the pipe open for writing any more; a killed process takes a moment to go."""
+    """Whether no process has the pipe open for writing; a killed process takes a moment to end."""
     try:
         for _ in range(500):
             try:

@@ -1,4 +1,4 @@
-"""A folder by its handle: what is believed there, and what reaches no other place."""
+"""A folder by its handle: its checks, and the confinement of root's work to it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TERABYTE = 1024**4
 
 
 class Mapped(Ownership):
-    """Root's is everything but the named entries, which are of uid 1234: so no test needs root."""
+    """Owners without root: everything belongs to root except the named entries, which belong to uid 1234."""
 
     def __init__(self, *foreign: str) -> None:
         self.foreign = {os.lstat(path).st_ino for path in foreign}

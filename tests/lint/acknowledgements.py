@@ -15,7 +15,7 @@ _SHORTEST_REASON = 40
 
 @dataclass(frozen=True, kw_only=True, slots=True, order=True)
 class Finding:
-    """What a tool says of one resource, which is named by its construct path."""
+    """A tool's finding on one resource, by its construct path."""
 
     tool: str
     rule: str

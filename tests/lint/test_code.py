@@ -11,7 +11,7 @@ import pytest
 
 from tests.presets import ROOT
 
-CHECKED = ("hyperpod_constructs", "app.py", "lifecycle", "bench", "tools", "examples", "tests")
+CHECKED = ("hyperpod_constructs", "app.py", "app_settings.py", "lifecycle", "bench", "tools", "examples", "tests")
 
 
 @pytest.mark.parametrize(

@@ -46,7 +46,7 @@ def synthesize(directory: Path, preset: str, *settings: str) -> subprocess.Popen
 
 
 def cdk(assemblies: Collection[Path]) -> list[Finding]:
-    """What CDK's own validation reports, and every warning or error that a construct left in the assembly."""
+    """The report of CDK's own validation, and every warning or error of a construct in the assembly."""
     return [finding for assembly in assemblies for finding in (*_validation_report(assembly), *_annotations(assembly))]
 
 

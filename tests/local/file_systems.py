@@ -1,4 +1,4 @@
-"""Requests to the embedded FSx that are right, for tests to make wrong."""
+"""Correct requests to the embedded FSx; tests break them."""
 
 from __future__ import annotations
 

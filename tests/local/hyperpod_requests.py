@@ -1,4 +1,4 @@
-"""Requests to the embedded HyperPod that are right, for tests to make wrong, and a client that checks every answer."""
+"""Correct requests to the embedded HyperPod, broken by tests, and a client that checks every answer."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from botocore.loaders import Loader
 from botocore.model import ServiceModel
 from botocore.validate import ParamValidator
 
+from hyperpod_constructs.local.aws_service import Service
 from hyperpod_constructs.local.constraints import violations
 from hyperpod_constructs.local.hyperpod.service import HyperPod
-from hyperpod_constructs.local.service import Service
 from tests.local.moto_cloud import CALLER, Cloud
 
 
 class Surroundings(Protocol):
-    """What a cluster is put into."""
+    """The surroundings of a cluster."""
 
     role: str
     subnet: str

@@ -9,9 +9,9 @@ from typing import Any
 from botocore import xform_name
 from botocore.exceptions import ClientError
 
+from hyperpod_constructs.local.aws_service import AwsError, Caller, Service
 from hyperpod_constructs.local.fsx.service import Fsx
 from hyperpod_constructs.local.hyperpod.service import HyperPod
-from hyperpod_constructs.local.service import AwsError, Caller, Service
 from tests.local.hyperpod_requests import checked, model
 from tests.local.moto_cloud import Cloud
 

@@ -1,4 +1,4 @@
-"""An account in moto with what a cluster and a file system need, and clients for the services under test."""
+"""An account in moto with the surroundings of a cluster and a file system, and clients for the services under test."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from typing import Any
 import boto3
 from moto import mock_aws
 
+from hyperpod_constructs.local.aws_service import Caller
 from hyperpod_constructs.local.faults import Faults
-from hyperpod_constructs.local.service import Caller
 
 CALLER = Caller("123456789012", "us-west-2", "http://127.0.0.1:1")
 
@@ -71,7 +71,7 @@ class Cloud:
         s3.put_object(Bucket="sagemaker-scripts", Key="v1/on_create.sh", Body=b"#!/bin/bash\n")
 
     def client(self, service: str, caller: Caller = CALLER) -> Any:
-        """What the services take as their factory of clients."""
+        """The factory of clients for the services."""
         return self.iam if service == "iam" else client_of(service)
 
     def new_subnet(self, cidr: str, vpc: str | None = None) -> str:

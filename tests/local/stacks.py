@@ -39,7 +39,7 @@ def delete(aws: LocalAws, name: str = "Stack") -> Stack:
 
 
 def wait(aws: LocalAws, name: str, seconds: float = 30.0) -> Stack:
-    """Wait until nothing is in progress."""
+    """Wait until no operation is in progress."""
     cloudformation = aws.client("cloudformation")
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:

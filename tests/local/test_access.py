@@ -1,4 +1,4 @@
-"""Who is let in: credentials that the embedded AWS gave out, through reset and restart, in the protocols of its services."""
+"""Access: the embedded AWS admits its own credentials, through reset and restart, in the protocols of its services."""
 
 from __future__ import annotations
 
@@ -187,7 +187,7 @@ def test_no_answer_lets_another_origin_read_it(fresh: LocalAws) -> None:
 
 
 class Nobody:
-    """What stands behind the guard: it knows no key, and keeps what gets through."""
+    """The application behind the guard: it knows no key, and keeps every request that passes."""
 
     def __init__(self) -> None:
         self.passed: list[int] = []

@@ -1,4 +1,4 @@
-"""Which resource a request is about."""
+"""The resource of a request."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from hyperpod_constructs.local.authorization import ResourceNames
-from hyperpod_constructs.local.service import Caller
+from hyperpod_constructs.local.aws_service import Caller
 
 CALLER = Caller("123456789012", "us-west-2", "http://127.0.0.1:1")
 ARN = "arn:aws:sagemaker:us-west-2:123456789012:cluster/abcdefghijkl"

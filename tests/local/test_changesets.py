@@ -1,4 +1,4 @@
-"""Change sets whose only change is an output: what an app makes of a first reference from another stack."""
+"""Change sets with an output as their only change: an app makes one for a first reference from another stack."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""AWS::SageMaker::Cluster: what CloudFormation does with the API."""
+"""AWS::SageMaker::Cluster: CloudFormation's calls of the API."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ import pytest
 from botocore.exceptions import ClientError
 
 from hyperpod_constructs.local.audit import RecordingDict
+from hyperpod_constructs.local.aws_service import AwsError
 from hyperpod_constructs.local.hyperpod.provider import ClusterProvider
 from hyperpod_constructs.local.provider import Provisioned, ResourceProvider
-from hyperpod_constructs.local.service import AwsError
 from tests.local.hyperpod_requests import cluster, group
 from tests.local.in_process import InProcess
 from tests.local.moto_cloud import CALLER, Cloud, moto_cloud

@@ -1,4 +1,4 @@
-"""CloudFormation's strings become what the API wants; what the API does not know is not looked at."""
+"""CloudFormation's strings take the API's types; keys unknown to the API are not read."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 from botocore.model import Shape
 
 from hyperpod_constructs.local.audit import RecordingDict
+from hyperpod_constructs.local.aws_service import AwsError
 from hyperpod_constructs.local.conversion import parameters
-from hyperpod_constructs.local.service import AwsError
 from tests.local.hyperpod_requests import model
 
 

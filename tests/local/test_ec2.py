@@ -1,4 +1,4 @@
-"""What EC2 refuses, asked over boto3."""
+"""Refusals of EC2, over boto3."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A cluster whose nodes really boot: the service waits for them, and says of them what became of them."""
+"""A cluster with nodes that really boot: the service waits for them and reports their outcome."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.local.aws_service import AwsError
 from hyperpod_constructs.local.hyperpod.fleet import Outcome, Recovery
 from hyperpod_constructs.local.hyperpod.service import HyperPod
 from hyperpod_constructs.local.hyperpod.state import Cluster, Node, Spec
-from hyperpod_constructs.local.service import AwsError
 from tests.local.hyperpod_requests import checked, cluster
 from tests.local.moto_cloud import Cloud, moto_cloud
 

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.local.aws_service import AwsError, Caller
 from hyperpod_constructs.local.fsx.service import Fsx
-from hyperpod_constructs.local.service import AwsError, Caller
 from tests.local.file_systems import lustre, lustre_group
 from tests.local.hyperpod_requests import checked
 from tests.local.moto_cloud import CALLER, Cloud, moto_cloud
@@ -153,8 +153,8 @@ def test_an_update_grows_the_file_system(cloud: Cloud, call: Call) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"StorageCapacity": 1200}, "can only grow: it is 1200 GiB, found 1200 GiB"),
-        ({"StorageCapacity": 3000}, "allowed are 1200, 2400 and multiples of 2400"),
+        ({"StorageCapacity": 1200}, "can only grow: it is 1200, found 1200"),
+        ({"StorageCapacity": 3000}, "allowed are 1200 and multiples of 2400"),
         ({"FileSystemTypeVersion": "2.12"}, "can only rise: it is 2.15, found 2.12"),
         ({"LustreConfiguration": {"PerUnitStorageThroughput": 200}}, "InvalidPerUnitStorageThroughput"),
     ],

@@ -1,4 +1,4 @@
-"""What FSx accepts and refuses by the request alone: the table of the service's rules."""
+"""Requests that FSx accepts or refuses by themselves: the table of the service's rules."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.local.aws_service import AwsError
 from hyperpod_constructs.local.fsx.checks import check_create
-from hyperpod_constructs.local.service import AwsError
 
 TIERING: dict[str, Any] = {"ThroughputCapacity": 4000, "DataReadCacheConfiguration": {"SizingMode": "NO_CACHE"}}
 ONE, TWO = ["subnet-1"], ["subnet-1", "subnet-2"]
@@ -69,8 +69,8 @@ ACCEPTED: list[dict[str, Any]] = [
 
 REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("multiples of 3600", lustre("SCRATCH_1", 4800)),
-    ("allowed are 1200, 2400 and multiples of 2400", lustre("SCRATCH_2", 3600)),
-    ("allowed are 1200, 2400 and multiples of 2400", lustre("PERSISTENT_2", None, 125)),
+    ("allowed are 1200 and multiples of 2400", lustre("SCRATCH_2", 3600)),
+    ("allowed are 1200 and multiples of 2400", lustre("PERSISTENT_2", None, 125)),
     ("allowed are multiples of 6000", lustre("PERSISTENT_1", 1800, 12, StorageType="HDD", DriveCacheType="NONE")),
     ("with EFA at 250 MB/s/TiB: allowed are multiples of 19200", efa(1200, 250)),
     ("InvalidPerUnitStorageThroughput: .* allowed are 125, 250, 500, 1000", lustre("PERSISTENT_2", 1200, 50)),
@@ -86,7 +86,7 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
         lustre("SCRATCH_2", 1200, FileSystemTypeVersion="2.15", **automatic()),
     ),
     ("AUTOMATIC takes no Iops", lustre("PERSISTENT_2", 1200, 125, **automatic(Iops=1500))),
-    ("Iops 9000 .* allowed are 1500, 3000, 6000 and multiples of 12000", lustre("PERSISTENT_2", 1200, 125, **provisioned(9000))),
+    ("Iops 9000 .* allowed are 1500, 3000, 6000, 12000, 24000", lustre("PERSISTENT_2", 1200, 125, **provisioned(9000))),
     ("Iops 204000", lustre("PERSISTENT_2", 1200, 125, **provisioned(204000))),
     ("2.10 does not support PERSISTENT_2", lustre("PERSISTENT_2", 1200, 125, FileSystemTypeVersion="2.10")),
     ("2.12 does not support MetadataConfiguration", lustre("PERSISTENT_2", 1200, 125, FileSystemTypeVersion="2.12", **automatic())),

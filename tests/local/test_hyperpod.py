@@ -1,4 +1,4 @@
-"""The life of a cluster: creation, scaling, faults, deletion, and what the operations show of it."""
+"""The life of a cluster, as the operations show it: creation, scaling, faults, deletion."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.local.aws_service import AwsError, Caller
 from hyperpod_constructs.local.faults import Faults
 from hyperpod_constructs.local.hyperpod.service import HyperPod
-from hyperpod_constructs.local.service import AwsError, Caller
 from tests.local.hyperpod_requests import cluster, group, new_hyperpod
 from tests.local.moto_cloud import CALLER, Cloud, moto_cloud
 

@@ -1,4 +1,4 @@
-"""What HyperPod refuses: rules of the request, and surroundings that are not there."""
+"""Refusals of HyperPod: by the request, or for missing surroundings."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.local.service import AwsError
+from hyperpod_constructs.local.aws_service import AwsError
 from tests.local.hyperpod_requests import cluster, group, new_hyperpod
 from tests.local.moto_cloud import Cloud, moto_cloud
 

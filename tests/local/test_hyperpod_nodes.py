@@ -1,4 +1,4 @@
-"""What the batch operations refuse, as a whole or by node, and how groups and nodes of every kind are described."""
+"""Refusals of the batch operations, as a whole or by node, and descriptions of groups and nodes of every kind."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.local.service import AwsError
+from hyperpod_constructs.local.aws_service import AwsError
 from tests.local.hyperpod_requests import cluster, group, new_hyperpod
 from tests.local.moto_cloud import Cloud, moto_cloud
 

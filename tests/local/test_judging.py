@@ -1,4 +1,4 @@
-"""The judge of requests: it lets pass all that botocore can send, and what it forbids is answered in the protocol's shape."""
+"""The judge of requests: it admits every request of botocore, and refuses in the protocol's shape."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ import pytest
 from botocore.model import ListShape, MapShape, Shape, StructureShape
 from botocore.serialize import create_serializer
 
+from hyperpod_constructs.local.aws_service import AwsError
 from hyperpod_constructs.local.judging import Judge, Request, Response, read_json
 from hyperpod_constructs.local.models import ServiceModels
-from hyperpod_constructs.local.service import AwsError
 
 SERVICES = (
     "cloudformation",
@@ -116,7 +116,7 @@ def test_a_body_that_is_no_json_object_is_refused(body: bytes) -> None:
 
 
 def test_an_error_behind_an_allowed_request_stays_an_error_of_ours() -> None:
-    """What is not the caller's mistake is never called one."""
+    """A mistake of ours is never called the caller's."""
     from hyperpod_constructs.local.ministack import _judged
 
     async def fail(*request: Any) -> Response:

@@ -1,4 +1,4 @@
-"""The life of the process: who holds the directory, what a stop ends, and what two starts at once do."""
+"""The life of the process: the holder of the directory, a stop, and two starts at once."""
 
 from __future__ import annotations
 
@@ -166,7 +166,7 @@ def test_a_taken_port_is_a_sentence(tmp_path: Path) -> None:
     assert server.look(tmp_path) is None
 
 
-def test_a_port_that_is_none_is_refused(tmp_path: Path) -> None:
+def test_a_port_out_of_range_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="port: found 65536"):
         server.start(tmp_path, port=65536)
 

@@ -20,7 +20,7 @@ def status(aws: LocalAws) -> str:
 
 
 def leftovers(aws: LocalAws) -> dict[str, list[Any]]:
-    """What of the sample is still there, other than the bootstrap and the default VPC."""
+    """The remains of the sample, without the bootstrap and the default VPC."""
     ec2 = aws.client("ec2")
     custom = [vpc["VpcId"] for vpc in ec2.describe_vpcs()["Vpcs"] if not vpc["IsDefault"]]
     found = {

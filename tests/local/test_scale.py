@@ -1,4 +1,4 @@
-"""Thousands of nodes: their creation asks a fixed number of questions for each, and nobody who looks waits for it."""
+"""Thousands of nodes: the creation of each asks a fixed number of questions, and no caller waits for it."""
 
 from __future__ import annotations
 
@@ -9,27 +9,27 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.local.aws_service import Caller
 from hyperpod_constructs.local.ec2 import rules
-from hyperpod_constructs.local.hyperpod.errands import Behind, Errand
+from hyperpod_constructs.local.hyperpod.background import InThread, Task
 from hyperpod_constructs.local.hyperpod.service import HyperPod
-from hyperpod_constructs.local.service import Caller
 from tests.local.hyperpod_requests import checked, cluster
 from tests.local.moto_cloud import Cloud, moto_cloud
 
 
 class Later:
-    """Errands that wait until the test does them."""
+    """Tasks that wait until the test does them."""
 
     def __init__(self) -> None:
-        self.waiting: list[Errand] = []
+        self.waiting: list[Task] = []
 
-    def begin(self, work: Callable[[], None]) -> Errand:
-        self.waiting.append(Errand(work))
+    def begin(self, work: Callable[[], None]) -> Task:
+        self.waiting.append(Task(work))
         return self.waiting[-1]
 
     def do(self) -> None:
-        for errand in self.waiting:
-            errand.run()
+        for task in self.waiting:
+            task.run()
         self.waiting.clear()
 
     def wait(self) -> None:
@@ -37,7 +37,7 @@ class Later:
 
 
 class Counting:
-    """Clients that count what is asked of them."""
+    """Clients that count their calls."""
 
     def __init__(self, cloud: Cloud) -> None:
         self.asked: Counter[str] = Counter()
@@ -66,20 +66,20 @@ def clients(cloud: Cloud) -> Counting:
 
 
 def test_a_description_asks_nobody_and_waits_for_nothing_while_nodes_are_made(cloud: Cloud, clients: Counting) -> None:
-    errands = Later()
-    call = checked(HyperPod(cloud.faults, clients, cloud.clock, errands=errands))
+    tasks = Later()
+    call = checked(HyperPod(cloud.faults, clients, cloud.clock, tasks=tasks))
     call("CreateCluster", **cluster(cloud, continuous=False, workers=40))
     clients.asked.clear()
     for _ in range(3):
         cloud.clock.tick(10)
         assert call("DescribeCluster", ClusterName="demo")["ClusterStatus"] == "Creating"
-        assert len(errands.waiting) == 1
+        assert len(tasks.waiting) == 1
     assert clients.asked == Counter()
-    errands.do()
+    tasks.do()
     for _ in range(3):
         cloud.clock.tick(10)
         call("DescribeCluster", ClusterName="demo")
-        errands.do()
+        tasks.do()
     cloud.clock.tick(10)
     description = call("DescribeCluster", ClusterName="demo")
     assert (description["ClusterStatus"], description["InstanceGroups"][1]["CurrentCount"]) == ("InService", 40)
@@ -102,49 +102,49 @@ def test_creation_asks_a_fixed_number_of_questions_for_each_node(cloud: Cloud, c
 
 
 def test_a_cluster_that_is_deleted_while_its_nodes_are_made_leaves_no_interface(cloud: Cloud) -> None:
-    errands = Later()
-    call = checked(HyperPod(cloud.faults, cloud.client, cloud.clock, errands=errands))
+    tasks = Later()
+    call = checked(HyperPod(cloud.faults, cloud.client, cloud.clock, tasks=tasks))
     call("CreateCluster", **cluster(cloud, workers=5))
     while call("DescribeCluster", ClusterName="demo")["ClusterStatus"] == "Creating":
-        errands.do()
+        tasks.do()
         cloud.clock.tick(10)
     cloud.clock.tick(10)
     call("DescribeCluster", ClusterName="demo")
-    assert len(errands.waiting) == 1
+    assert len(tasks.waiting) == 1
     assert len(cloud.interfaces()) == 1
     call("DeleteCluster", ClusterName="demo")
     cloud.clock.tick(10)
     assert call("DescribeCluster", ClusterName="demo")["ClusterStatus"] == "Deleting"
-    errands.do()
+    tasks.do()
     cloud.clock.tick(10)
     assert call("ListClusters")["ClusterSummaries"] == []
     assert cloud.interfaces() == []
 
 
 def test_a_reset_forgets_what_was_under_way(cloud: Cloud) -> None:
-    errands = Later()
-    service = HyperPod(cloud.faults, cloud.client, cloud.clock, errands=errands)
+    tasks = Later()
+    service = HyperPod(cloud.faults, cloud.client, cloud.clock, tasks=tasks)
     call = checked(service)
     call("CreateCluster", **cluster(cloud, workers=5))
     cloud.clock.tick(10)
     call("DescribeCluster", ClusterName="demo")
-    assert errands.waiting
+    assert tasks.waiting
     service.reset()
-    assert errands.waiting == []
+    assert tasks.waiting == []
     assert cloud.interfaces() == []
 
 
-def test_errands_behind_keep_their_order_and_survive_an_error() -> None:
+def test_tasks_in_a_thread_keep_their_order_and_survive_an_error() -> None:
     done: list[str] = []
-    errands = Behind()
+    tasks = InThread()
 
     def fail() -> None:
         done.append("failed")
         raise RuntimeError("on purpose")
 
-    broken = errands.begin(fail)
-    sound = errands.begin(lambda: done.append("done"))
-    errands.wait()
+    broken = tasks.begin(fail)
+    sound = tasks.begin(lambda: done.append("done"))
+    tasks.wait()
     assert (broken.done, sound.done, done) == (True, True, ["failed", "done"])
 
 

@@ -37,7 +37,7 @@ def test_fails_to_start_with_the_reason(tmp_path: Path) -> None:
         server.start(tmp_path, models=tmp_path / "nowhere")
 
 
-def test_fails_with_an_account_that_is_none(tmp_path: Path) -> None:
+def test_fails_with_a_malformed_account(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="12 digits"):
         server.start(tmp_path, account="me")
 

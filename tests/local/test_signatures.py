@@ -1,4 +1,4 @@
-"""Signatures as the embedded AWS verifies them: what botocore signs passes, and nothing that was changed since."""
+"""Signatures as the embedded AWS verifies them: botocore's requests pass, changed requests do not."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ JSON = {"X-Amz-Target": "SageMaker.ListClusters", "Content-Type": "application/x
 
 
 def received(request: AWSRequest) -> Received:
-    """What arrives of a request that a client signed."""
+    """A signed request, as it arrives."""
     url = urlsplit(str(request.url))
     headers = {"host": HOST, **{name.lower(): _text(value) for name, value in request.headers.items()}}
     return Received(str(request.method), url.path or "/", url.query, tuple(headers.items()))
@@ -398,7 +398,7 @@ def header_of(signature: str) -> str:
         "0",
     ],
 )
-def test_a_date_that_is_none_is_refused(date: str) -> None:
+def test_a_malformed_date_is_refused(date: str) -> None:
     request = with_header(with_header(signed(), "x-amz-date", None), "date", date)
     assert refused(with_header(request, "authorization", header_of("0"))) == "IncompleteSignature"
 
@@ -452,7 +452,7 @@ def test_an_undeclared_body_is_a_part_of_the_signature() -> None:
 
 
 def head_alone(request: Received, credential: Credential = SECRET) -> bool:
-    """Whether the head tells who signed; refuses like the guard does before it reads the body."""
+    """Whether the head names the signer. Like the guard, it refuses before it reads the body."""
     return claim_in(request, datetime.now(UTC)).verify_head(request, credential)
 
 

@@ -1,4 +1,4 @@
-"""The programs of a node are no package of this project: they are found beside it, as on a node."""
+"""Puts the programs of a node on the path: they are not a package of this project."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Doubles: a machine whose files, commands and clock are a test's, and a slurmctld that answers ``scontrol`` in its words."""
+"""Doubles: a machine with a test's files, commands and clock, and a slurmctld that answers `scontrol` in its own format."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OPTIONS = "NodeName={name} Arch=x86_64 CPUAlloc=0 Gres={gres} NodeAddr={name} OS
 
 
 class Machine:
-    """One node as :class:`node_health.system.System` sees it. What a test does not set is absent; time passes only in sleep."""
+    """A double of `node_health.system.System`. Anything that a test does not set is absent; time advances only by a sleep."""
 
     def __init__(self, cluster: Cluster, name: str) -> None:
         self.cluster = cluster
@@ -133,7 +133,7 @@ class Machine:
         return self.files.get("/var/log/hyperpod/node_health.log", "")
 
     def beat(self, step: str, rank: int, progress: int, **header: object) -> None:
-        """A live rank with that progress; its process is ``1000 + rank``, started at tick 77."""
+        """A live rank with this progress; its process is `1000 + rank`, started at tick 77."""
         pid = int(str(header.get("pid", 1000 + rank)))
         values = {"pid": pid, "start": 77, "rank": rank, "world": 4, "restart": 0, "signal": 44, **header}
         state = "P" if values.pop("paused", False) else "R"
@@ -161,14 +161,14 @@ class Cluster:
         self.shared_lost = False
         self.down = False
         self.operations: dict[str, int] = dict.fromkeys(names, 0)
-        """On files of the shared directory, by node: writes, removals, reads and lists."""
+        """The operations on the shared directory, by node: writes, removals, reads and lists."""
         self.reasons: list[tuple[str, str]] = []
 
     def __getitem__(self, name: str) -> Machine:
         return self.machines[name]
 
     def replace(self, name: str) -> Machine:
-        """A new machine under the old name: nothing of the old one's disk or memory is left, slurmctld keeps its text."""
+        """A new machine under the old name: disk and memory are empty, and slurmctld keeps its text."""
         self.machines[name] = Machine(self, name)
         self.nodes[name].update(state="IDLE", reason="")
         return self.machines[name]

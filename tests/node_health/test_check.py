@@ -1,4 +1,4 @@
-"""Whole checks on a cluster of doubles: from what a node sees to the mark that slurmctld gets, or does not."""
+"""Whole checks on a cluster of doubles: from a node's findings to the mark in slurmctld, or to none."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ XID_79 = "3,{number},{number},-;NVRM: Xid (PCI:0000:b9:00): {code}, pid=7, GPU h
 
 
 def run(machine: Machine, settings: Settings = SETTINGS, times: int = 1) -> check.Outcome:
-    """Checks the node that often, a minute apart."""
+    """Check the node several times, a minute apart."""
     for _ in range(times):
         outcome = check.run(machine, settings, machine.name)
         machine.cluster.time += 60
@@ -24,7 +24,7 @@ def run(machine: Machine, settings: Settings = SETTINGS, times: int = 1) -> chec
 
 
 def round_of_checks(cluster: Cluster, settings: Settings = SETTINGS, times: int = 1) -> None:
-    """All nodes check at the same time, as Slurm has it."""
+    """All nodes check at the same time, as under Slurm."""
     for _ in range(times):
         for machine in cluster.machines.values():
             check.run(machine, settings, machine.name)
@@ -40,7 +40,7 @@ def test_a_healthy_node_is_silent_and_asks_slurmctld_next_to_nothing(cluster: Cl
     outcome = run(cluster["w0"], times=5)
     assert (outcome.code, outcome.findings, outcome.verdict.action) == (0, [], None)
     asked = [command for command in cluster["w0"].commands if command[0] == "scontrol"]
-    assert len(asked) == 2  # what Slurm declares, and whether a predecessor's note must go
+    assert len(asked) == 2  # Slurm's declaration, and the removal of a predecessor's note
     assert cluster.nodes["w0"]["extra"] == ""
 
 
@@ -230,7 +230,7 @@ def test_a_new_node_takes_back_its_predecessors_note(cluster: Cluster) -> None:
 def test_an_administrators_reason_is_left_alone(cluster: Cluster) -> None:
     cluster.nodes["w0"].update(state="IDLE+DRAIN", reason="new cables on Monday")
     break_gpu(cluster["w0"])
-    assert "left alone: new cables on Monday" in run(cluster["w0"], times=3).verdict.why
+    assert "another reason, which stays: new cables on Monday" in run(cluster["w0"], times=3).verdict.why
     assert cluster.reasons == []
 
 

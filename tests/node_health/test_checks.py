@@ -1,4 +1,4 @@
-"""The checks one by one, on a machine that shows what the devices would."""
+"""The single checks, on a machine with simulated devices."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def machine() -> Machine:
 
 
 def context(machine: Machine, gres: str = "") -> Context:
-    """A context with the memory that the machine has on its disk."""
+    """A context with the memory on the machine's disk."""
     return Context(machine, SETTINGS, Memory(machine), Node("w0", "IDLE", "", "", gres), machine.monotonic() + 30)
 
 
@@ -327,4 +327,4 @@ class TestCustom:
     def test_what_there_is_no_time_for_is_named(self, machine: Machine) -> None:
         machine.files[self.PATH] = "#!/bin/sh"
         late = Context(machine, SETTINGS, Memory(machine), None, machine.monotonic())
-        assert "took all the time" in custom.check(late)[0].detail
+        assert "took all of Slurm's time" in custom.check(late)[0].detail

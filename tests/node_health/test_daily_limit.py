@@ -1,4 +1,4 @@
-"""The limit of marks per node and day, when programs of one node overlap and when nobody can tell the node's history."""
+"""The limit of marks per node and day, with overlapping programs of a node and with an unknown history."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def test_a_check_that_begins_before_the_last_one_has_ended_says_so_and_runs_the_
     machine.programs["/opt/nhc"] = lambda command, text: Result(7)
     machine.held.add(check.LOCK)
     outcome = check.run(machine, SETTINGS, "w0", ["/opt/nhc"])
-    assert (outcome.code, outcome.verdict.why) == (7, "another check of this node is under way")
+    assert (outcome.code, outcome.verdict.why) == (7, "another check of this node is running")
     assert check.REPORT not in machine.files
 
 
@@ -104,7 +104,7 @@ def test_a_new_node_whose_history_nobody_tells_is_not_marked(cluster: Cluster) -
     cluster.shared_lost = True
     outcome = run(cluster["w0"], times=60)
     assert cluster.reasons == REPLACED_ONCE
-    assert "/fsx does not tell how often a node of this name was marked" in outcome.verdict.why
+    assert "/fsx does not tell the earlier marks of a node with this name" in outcome.verdict.why
 
 
 def test_a_node_keeps_its_predecessors_marks_while_somebody_knows_them(cluster: Cluster) -> None:

@@ -140,7 +140,7 @@ def test_a_refused_mark_is_asked_for_again(job: Job) -> None:
 
 
 def test_a_culprit_that_is_marked_already_is_killed(job: Job) -> None:
-    """The detector itself was killed between mark and kill, or a check marked the node for what made it hang."""
+    """The detector was killed between mark and kill, or a check marked the node for the cause of the hang."""
     job.cluster.nodes["w1"].update(state="FAIL", reason="Action:Replace")
     job.beat(11, 10, 11, 11)
     job.poll(20)
@@ -151,7 +151,7 @@ def test_a_culprit_that_is_marked_already_is_killed(job: Job) -> None:
 def test_a_node_that_takes_dumps_for_long_is_still_believed(job: Job) -> None:
     job.beat(11, 10, 11, 11)
     job.poll(5)
-    for _ in range(8):  # every node but the culprit's is busy with its dumps
+    for _ in range(8):  # every node except the culprit's is busy with its dumps
         job.watches["w1"].poll()
         job.cluster.time += 10
     job.poll(10)
@@ -173,7 +173,7 @@ def test_ranks_that_wait_rightly_do_not_hang(job: Job) -> None:
 
 
 def test_a_replaced_node_is_not_replaced_for_its_predecessors_beats(job: Job) -> None:
-    """The endless loop: heartbeats of before the replacement made each new node the culprit again."""
+    """An endless loop: heartbeats from before the replacement made each new node the culprit again."""
     cluster = job.cluster
     job.beat(11, 10, 11, 11)
     job.poll(20)
@@ -208,7 +208,7 @@ def test_beats_go_with_their_step_once_their_processes_are_gone(job: Job) -> Non
 
 
 def test_a_requeued_job_does_not_believe_what_it_wrote_before(job: Job) -> None:
-    """The same job and step number again: what lies on the shared directory is of the earlier incarnation."""
+    """The same job and step number again: the shared directory has files of the earlier incarnation."""
     job.beat(11, 10, 11, 11)
     job.poll(5)
     left = dict(job.cluster.files)

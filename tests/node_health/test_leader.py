@@ -1,4 +1,4 @@
-"""One node of a step reads for all: what a poll costs, and who leads when the leader is gone, hangs, or comes back."""
+"""The leader of a step: the cost of a poll, and the leadership when the leader dies, hangs or returns."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def job_of(nodes: int, *progress: int) -> Job:
 
 
 def leaders(job: Job) -> list[str]:
-    """The nodes that tell the others the picture."""
+    """The leading nodes."""
     return [name for name, watch in job.watches.items() for step in watch._steps.values() if step.leadership.publishes]
 
 
 def pictures(job: Job) -> set[str]:
-    """What nodes believe of the step: the digest of its ranks' places."""
+    """The nodes' pictures of the step, by the digest of its ranks' places."""
     return {step.seen[0] for watch in job.watches.values() for step in watch._steps.values() if step.seen is not None}
 
 
@@ -122,7 +122,7 @@ class TestLeadership:
         assert leadership.publishes
 
     def test_who_succeeds_reads_before_it_tells(self) -> None:
-        """Its own of before a restart is a leader's too."""
+        """A node's own summary from before a restart counts as a leader's too."""
         leadership = Leadership("w0", 3)
         told = []
         for _ in range(4):

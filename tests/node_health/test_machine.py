@@ -1,4 +1,4 @@
-"""What no double can show: real processes, files, pipes and signals. None of it needs root."""
+"""Real processes, files, pipes and signals, beyond any double; no test needs root."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class TestSystem:
 class TestSharedDirectory:
     @pytest.fixture
     def system(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LocalSystem:
-        """This machine, with a file system mounted where the test has its folder."""
+        """This machine, with a file system mounted at the test's folder."""
         system = LocalSystem()
         files = {"/proc/self/mounts": f"/dev/root / ext4 rw 0 0\nfs {tmp_path} lustre rw 0 0\n", CLUSTER: "c1\n"}
         monkeypatch.setattr(system, "read", files.get)
@@ -131,7 +131,7 @@ class TestSharedDirectory:
         monkeypatch.setattr(system, "read", files.get)
         shared = SharedDirectory(system, str(tmp_path))
         assert shared.exchange(Exchange(write={"a.json": "1"})) is None
-        assert "holds no id of a cluster" in str(shared.problem)
+        assert "has no cluster id" in str(shared.problem)
         assert list(tmp_path.iterdir()) == []
 
     def test_without_a_directory_there_is_no_answer(self, system: LocalSystem) -> None:
@@ -194,7 +194,7 @@ class TestStacks:
 
     @pytest.fixture
     def system(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> LocalSystem:
-        """This machine without py-spy, with the heartbeats where the test has them."""
+        """This machine without py-spy, with the heartbeats in the test's folder."""
         monkeypatch.setattr(stacks, "DIRECTORY", str(tmp_path))
         monkeypatch.setattr(LocalSystem, "find", lambda self, program: None)
         return LocalSystem()
@@ -247,7 +247,7 @@ class TestStacks:
 
 
 class TestFlightRecorder:
-    """A double of PyTorch's side: a reader on ``<prefix><rank>.pipe`` that answers with ``<prefix><rank>``."""
+    """A double of PyTorch's side: a reader on `<prefix><rank>.pipe` that answers with `<prefix><rank>`."""
 
     RECORDER = "import sys; open(sys.argv[1]).readline(); open(sys.argv[2], 'wb').write(bytes(range(256)))"
 
@@ -284,7 +284,7 @@ class TestFlightRecorder:
 
 
 class TestProgram:
-    """The command as slurmd starts it, where ``config.json`` switches the checks off: then it touches nothing of this machine."""
+    """The command as slurmd starts it, where `config.json` switches the checks off: then it touches nothing of this machine."""
 
     @pytest.fixture
     def opt(self, tmp_path: Path) -> Path:
@@ -329,7 +329,7 @@ def test_the_header_of_a_heartbeat_fits(tmp_path: Path) -> None:
 
 
 class TestHeartbeatFailsSoftly:
-    """Whatever is wrong with the folder or the node, the job goes on."""
+    """The job continues with any fault of the folder or the node."""
 
     def beat(self, **environment: str) -> Heartbeat:
         heart = Heartbeat.from_environment({**ENVIRONMENT, **environment})
@@ -341,7 +341,7 @@ class TestHeartbeatFailsSoftly:
 
     @pytest.mark.skipif(os.geteuid() != 0, reason="root may enter every folder, so the job must be somebody else")
     def test_on_a_node_that_has_closed_run_hyperpod(self, tmp_path: Path) -> None:
-        """The folder above is root's alone, as it was where a user's key had been made."""
+        """The parent folder belongs to root alone."""
         program = (
             "import os, sys; sys.path.insert(0, sys.argv[1]); from node_health.heartbeat import Heartbeat; os.setuid(12345);"
             "beat = Heartbeat.from_environment(dict(os.environ)); beat.before(1); print(beat.active)"

@@ -1,4 +1,4 @@
-"""Parts that read what others wrote: settings, notes, Slurm's output, aggregates, marks."""
+"""Parsers of others' texts: settings, notes, Slurm's output, aggregates, marks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the scripts of test clusters are told."""
+"""The configuration of the scripts of test clusters."""
 
 from __future__ import annotations
 

@@ -18,7 +18,7 @@ CONFIG = configuration(GROUPS)
 
 
 def require_nodes() -> None:
-    """Skips with the sentence that says what is missing; on a CI machine that is a failure."""
+    """Skips with the missing part named; on a CI machine it fails."""
     if (sentence := missing()) is not None:
         if os.environ.get("CI") == "true":
             pytest.fail(sentence)

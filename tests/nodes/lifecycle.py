@@ -1,4 +1,4 @@
-"""A cluster set up by the real lifecycle scripts, and what is looked at on its nodes."""
+"""A cluster set up by the real lifecycle scripts, and the views of its nodes."""
 
 from __future__ import annotations
 
@@ -158,7 +158,7 @@ def look(node: VirtualNode) -> dict[str, list[Any]]:
 
 
 def end_state(node: VirtualNode) -> dict[str, Any]:
-    """What the scripts have made of the node, without what differs from run to run."""
+    """The node as the scripts left it, without the differences between runs."""
     state: dict[str, Any] = {path: [*entry[:4], RANDOM.sub("…", entry[4])] for path, entry in look(node).items()}
     state["units"] = {unit: show(node, unit, "ActiveState") + " " + show(node, unit, "UnitFileState") for unit in UNITS}
     return state
@@ -199,7 +199,7 @@ def reasons(rig: Rig) -> str:
 
 
 def every(nodes: Sequence[VirtualNode], command: Sequence[str], user: str = "root") -> str:
-    """What the command says, which must be the same on each of the nodes."""
+    """The command's output; it must be the same on each of the nodes."""
     said = {node.name: node.run(command, user=user).stdout for node in nodes}
     assert len(set(said.values())) == 1, said
     return said.popitem()[1]

@@ -93,7 +93,7 @@ class Account:
         return [event["message"] for event in found["events"]]
 
     def on(self, instance_id: str, *command: str) -> str:
-        """What a command says on a node, which `/_hyperpod/nodes` tells how to enter."""
+        """The output of a command on a node; `/_hyperpod/nodes` tells how to enter the node."""
         entries = {node["InstanceId"]: node["Command"] for node in server.virtual_nodes(self.aws)}
         done = subprocess.run(  # noqa: S603
             [*entries[instance_id], *command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, timeout=60, check=False
@@ -250,7 +250,7 @@ def test_what_a_killed_server_left_is_undone_by_a_stop(account: Account) -> None
 
 
 def _left(state: Path, name: str) -> set[str]:
-    """What there is of a node on the machine."""
+    """The traces of a node on the machine."""
     address = name.removeprefix("ip-")
     groups = [tree / cgroups.PARENT / name for tree in cgroups.hierarchies()]
     found = {

@@ -1,4 +1,4 @@
-"""What can be done to a node, and how the cluster takes it."""
+"""Faults of a node, and the cluster's reaction."""
 
 from __future__ import annotations
 

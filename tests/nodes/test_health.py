@@ -75,7 +75,7 @@ def rig(image: Image, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]
 
 @pytest.fixture(autouse=True)
 def workers(rig: Rig) -> Iterator[list[VirtualNode]]:
-    """The workers, healthy; what a test does to them is undone, and forgotten as if a day had passed."""
+    """The healthy workers. The fixture undoes a test's faults, and clears the record as if a day had passed."""
     yield rig.group("workers")
     controller = rig.controller
     controller.run(["scancel", "--partition=training"])

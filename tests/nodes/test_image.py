@@ -1,4 +1,4 @@
-"""What a machine must have, the cached image and the rig's record of what it has made."""
+"""The requirements of a machine, the cached image, and the rig's ledger."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a rig wrote down before it crashed: whose it is, and a last line that the crash cut short."""
+"""The ledger of a crashed rig: its owner, and a last line that the crash cut short."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hyperpod_constructs.local.nodes.ledger import Ledger
 
 @pytest.fixture
 def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A place for slots that is not the machine's."""
+    """A place for slots, apart from the machine's own."""
     place = tmp_path / "slots"
     place.mkdir()
     for module in (container, slots):

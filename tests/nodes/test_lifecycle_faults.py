@@ -40,7 +40,7 @@ def test_fails_on_one_worker_with_the_leaf_cause_while_the_others_work(cluster: 
     spec = NodeSpec("workers", "Compute", 1)
     (node,) = cluster.rig.boot([spec], scripts=cluster.scripts, config=config, mode=cluster.mode, environment=ENVIRONMENT)
     try:
-        cause = "users: user carol is to join group 'nobodys', which this node does not have; groups are made by the image"
+        cause = "users: user carol should join group 'nobodys', which this node does not have; the image makes groups"
         assert node.failure == log(node)[-1]
         assert log(node)[-1].endswith(f" failed: {cause}")
         assert show(node, "slurmd", "ActiveState") == "inactive"

@@ -1,4 +1,4 @@
-"""A lost replica group is healed from the memory of another one; checkpoints are for the loss of what holds the groups together."""
+"""A lost replica group is healed from the memory of another one; a lost lighthouse or batch host needs a checkpoint."""
 
 from __future__ import annotations
 

@@ -124,7 +124,7 @@ class Training:
 
     def undisturbed(self, steps: int = STEPS) -> list[dict[str, Any]]:
         """What every job must give, whatever its parallelism and its faults: DDP with one rank."""
-        records = self.submit("ddp/ddp.sbatch", "--nodes=1", STEPS=str(steps), CHECKPOINT_EVERY="1000").complete()
+        records = self.submit("ddp/ddp.sbatch", "--nodes=1", STEPS=str(steps), CHECKPOINT_EVERY="1000").complete(120 + steps)
         assert [record["step"] for record in records] == list(range(steps))
         return records
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from hyperpod_constructs.rules.plan import Plan, PlanRow, plan
-from hyperpod_constructs.rules.template.model import Model
+from hyperpod_constructs.plan.plan import Plan, PlanRow, plan
+from hyperpod_constructs.templates.model import Model
 
 Template = dict[str, Any]
 

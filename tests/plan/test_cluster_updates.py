@@ -1,4 +1,4 @@
-"""What a change of a cluster does, property by property."""
+"""The effect of each change of a cluster."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.rules.effects.effect import Effect
+from hyperpod_constructs.plan.effect import Effect
 from tests.plan.templates import change, cluster, group, row, rows, template
 
 CONTROLLER = group("controller", node_type="Controller", count=1)
@@ -44,16 +44,16 @@ def test_the_cluster(before: dict[str, Any], after: dict[str, Any], name: str, e
     assert (found.property, found.effect) == (name, effect)
 
 
-def test_the_role_of_a_cluster_that_scales_by_itself_is_frozen() -> None:
+def test_the_role_of_an_autoscaling_cluster_is_frozen() -> None:
     found = row(*(cluster(CONTROLLER, ClusterRole=role, AutoScaling={"Mode": "Enable"}) for role in ("a", "b")))
     assert found.effect is Effect.REFUSED
 
 
-def test_a_cluster_with_a_name_of_its_own_cannot_be_replaced() -> None:
+def test_a_named_cluster_cannot_be_replaced() -> None:
     one, other = (cluster(CONTROLLER, ClusterName="a", VpcConfig={"Subnets": [subnet]}) for subnet in ("subnet-1", "subnet-2"))
     found = row(one, other)
     assert found.effect is Effect.REFUSED
-    assert "a name of its own" in found.why
+    assert "the old one still holds the name" in found.why
 
 
 def test_a_change_of_name_makes_room_for_the_replacement() -> None:
@@ -121,7 +121,7 @@ def test_a_type_and_a_list_of_types_do_not_take_each_others_place() -> None:
 
 def test_fewer_nodes_says_how_many_leave_and_who_chooses() -> None:
     found = row(cluster(group(count=8)), cluster(group(count=5)))
-    assert "3 of 8 nodes of group workers leave" in found.why
+    assert "3 of 8 nodes of group workers are terminated" in found.why
     assert "the service chooses" in found.why
     assert "batch-delete-cluster-nodes" in found.avoid
 
@@ -146,21 +146,21 @@ def test_new_software_says_how_many_nodes_at_a_time(size: dict[str, Any] | None,
 def test_a_new_group_interrupts_nothing() -> None:
     found = row(cluster(CONTROLLER), cluster(group("more", count=2), CONTROLLER))
     assert (found.property, found.effect) == ("InstanceGroups/more", Effect.NO_INTERRUPTION)
-    assert found.why == "2 nodes (ml.trn1.32xlarge) are asked for"
+    assert found.why == "2 nodes (ml.trn1.32xlarge) are requested"
 
 
-def test_a_single_node_is_spoken_of_as_one() -> None:
+def test_a_single_node_is_written_in_the_singular() -> None:
     gone = row(cluster(CONTROLLER, group(count=1)), cluster(CONTROLLER))
     assert gone.why.startswith("all nodes (1 x ml.trn1.32xlarge) of group workers are terminated")
     come = row(cluster(CONTROLLER), cluster(CONTROLLER, group(count=1)))
-    assert come.why == "1 node (ml.trn1.32xlarge) is asked for"
+    assert come.why == "1 node (ml.trn1.32xlarge) is requested"
     grown = row(cluster(CONTROLLER, group(count=1)), cluster(CONTROLLER, group(count=2)))
-    assert grown.why == "1 more node is asked for; 1 goes on"
+    assert grown.why == "1 more node is requested; 1 keeps running"
     shrunk = row(cluster(CONTROLLER, group(count=4)), cluster(CONTROLLER, group(count=3)))
-    assert shrunk.why.startswith("1 of 4 nodes of group workers leaves at once, with its volumes")
+    assert shrunk.why.startswith("1 of 4 nodes of group workers is terminated at once, with its volumes")
 
 
-def test_a_group_that_goes_takes_its_nodes() -> None:
+def test_a_removed_group_takes_its_nodes() -> None:
     found = row(cluster(CONTROLLER, group()), cluster(CONTROLLER))
     assert (found.property, found.effect) == ("InstanceGroups/workers", Effect.REPLACE)
     assert "all 4 nodes" in found.why
@@ -181,7 +181,7 @@ def test_a_restricted_group_takes_its_file_system_with_it() -> None:
 
 
 def test_a_group_is_no_replacement_of_the_cluster() -> None:
-    """What names the cluster stays as it is."""
+    """References to the cluster stay the same."""
     gate = {"Type": "Custom::HyperPodReadinessGate", "Properties": {"ClusterArn": {"Ref": "Thing"}}}
     one, other = (template(Thing=cluster(*groups), Gate=gate) for groups in ((CONTROLLER, group()), (CONTROLLER,)))
     assert [found.resource for found in change(one, other).rows] == ["Thing"]
@@ -191,7 +191,7 @@ def test_the_order_of_groups_is_no_change() -> None:
     assert rows(cluster(CONTROLLER, group()), cluster(group(), CONTROLLER)) == ()
 
 
-def test_groups_that_cannot_be_known_may_do_anything() -> None:
+def test_unknown_groups_may_do_anything() -> None:
     unknown = {"Type": "AWS::SageMaker::Cluster", "Properties": {"InstanceGroups": {"Ref": "Groups"}}}
     found = row(cluster(CONTROLLER), unknown)
     assert (found.property, found.effect) == ("InstanceGroups", Effect.REPLACE)

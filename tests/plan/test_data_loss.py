@@ -1,13 +1,15 @@
-"""What a synthesis refuses against the template before."""
+"""Data losses that a synthesis refuses."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from hyperpod_constructs._metadata import ALLOW_DATA_LOSS
+from hyperpod_constructs._support.metadata import ALLOW_DATA_LOSS
+from hyperpod_constructs.facts.data_holders import DATA_HOLDERS
+from hyperpod_constructs.plan import stateful
 from hyperpod_constructs.rules.data_loss import data_loss_violations
 from hyperpod_constructs.rules.finding import Finding, Level
-from hyperpod_constructs.rules.template.model import Model
+from hyperpod_constructs.templates.model import Model
 from tests.plan.templates import change, lustre, template
 
 
@@ -34,7 +36,7 @@ def test_a_removal_without_retention() -> None:
     assert found.message.startswith("the removal loses data")
 
 
-def test_one_finding_for_a_resource_that_two_changes_replace() -> None:
+def test_two_replacing_changes_make_one_finding() -> None:
     assert len(violations({"Files": lustre()}, {"Files": lustre(SubnetIds=["x"], KmsKeyId="y")})) == 1
 
 
@@ -47,7 +49,7 @@ def test_nothing_where_the_resource_permits_it() -> None:
     assert violations({"Files": permitted(lustre())}, {}) == []
 
 
-def test_the_permission_of_a_replacement_is_the_new_ones() -> None:
+def test_the_new_resource_permits_a_replacement() -> None:
     assert len(violations({"Files": permitted(lustre())}, {"Files": lustre(SubnetIds=["x"])})) == 1
 
 
@@ -60,3 +62,7 @@ def test_a_permission_is_in_the_plan_and_not_in_its_exit_code() -> None:
     found = change(template(Files=lustre()), template(Files=permitted(lustre(SubnetIds=["x"]))))
     assert [row.allowed for row in found.rows] == ["scratch data"]
     assert found.exit_code == 0
+
+
+def test_details_and_exceptions_belong_to_types_that_hold_data() -> None:
+    assert {*stateful._DETAIL, *stateful._SURVIVES} <= DATA_HOLDERS.keys()

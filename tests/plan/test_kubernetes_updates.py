@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hyperpod_constructs.rules.effects.effect import Effect
+from hyperpod_constructs.plan.effect import Effect
 from tests.plan.templates import resource, row
 
 

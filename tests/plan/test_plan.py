@@ -1,4 +1,4 @@
-"""The difference of two models: what is a change, and what follows from one."""
+"""The difference of two models: changes, and their consequences."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.rules.effects.effect import Effect
-from hyperpod_constructs.rules.plan import plan
-from hyperpod_constructs.rules.template.documents import Document
-from hyperpod_constructs.rules.template.environment import Environment
-from hyperpod_constructs.rules.template.model import Model
-from hyperpod_constructs.rules.template.raw import raw_template
+from hyperpod_constructs.plan.effect import Effect
+from hyperpod_constructs.plan.plan import plan
+from hyperpod_constructs.templates.documents import Document
+from hyperpod_constructs.templates.environment import Environment
+from hyperpod_constructs.templates.model import Model
+from hyperpod_constructs.templates.raw import raw_template
 from tests.plan.templates import Template, change, cluster, group, lustre, resource, row, rows, template
 
 SUBNET: dict[str, Any] = {"VpcId": "vpc-1", "CidrBlock": "10.1.0.0/16", "AvailabilityZoneId": "usw2-az4"}
@@ -76,18 +76,18 @@ def test_another_spelling_is_no_change(one: Any, other: Any) -> None:
         ("{{resolve:ssm:a}}", "{{resolve:ssm:b}}"),
     ],
 )
-def test_what_cannot_be_known_differs_by_what_it_is_made_of(one: Any, other: Any) -> None:
+def test_unknown_values_differ_by_their_parts(one: Any, other: Any) -> None:
     assert len(rows(resource("AWS::KMS::Alias", AliasName=one), resource("AWS::KMS::Alias", AliasName=other))) == 1
 
 
-def test_what_only_one_side_knows_is_the_same_if_it_is_spelled_the_same() -> None:
+def test_a_value_known_on_one_side_equals_the_same_spelling() -> None:
     """A deployed stack alone, and the same stack in its app."""
     user = template(Alias=resource("AWS::KMS::Alias", TargetKeyId={"Fn::ImportValue": "key"}))
     exporter = {**template(), "Outputs": {"Key": {"Value": "key-1", "Export": {"Name": "key"}}}}
     assert plan(Model.of({"User": user}), Model.of({"User": user, "Exporter": exporter})).rows == ()
 
 
-def test_a_name_that_the_environment_tells_can_be_spelled_out_beside_what_nobody_knows() -> None:
+def test_a_pseudo_parameter_equals_its_value_beside_an_unknown_part() -> None:
     account = Environment(account="123456789012", region="us-west-2")
     old, new = (
         Model([Document(name="t", body=template(Role=resource("AWS::IAM::Role", RoleName={"Fn::Sub": text})), environment=account)])
@@ -121,7 +121,7 @@ def test_another_default_of_a_parameter_is_a_change() -> None:
         },
     ],
 )
-def test_another_default_is_a_change_beside_what_cannot_be_known(groups: Any) -> None:
+def test_another_default_is_a_change_beside_an_unknown_part(groups: Any) -> None:
     one, other = (
         {
             "Parameters": {"Count": {"Type": "Number", "Default": count}},
@@ -155,7 +155,7 @@ def test_only_the_same_name_stands_in_the_way_of_a_replacement(old: Any, effect:
     assert {item.effect for item in rows(bucket, named)} == {effect}
 
 
-def test_a_condition_that_ceases_to_hold_removes_the_resource() -> None:
+def test_a_condition_that_becomes_false_removes_the_resource() -> None:
     one, other = (
         {
             "Conditions": {"Wanted": {"Fn::Equals": [value, "yes"]}},
@@ -168,7 +168,7 @@ def test_a_condition_that_ceases_to_hold_removes_the_resource() -> None:
 
 
 def undecided(files: dict[str, Any], *, wanted: Any = "yes", zones: dict[str, str] | None = None) -> Template:
-    """A template whose condition only a deployment knows."""
+    """A template with an unknown condition."""
     return {
         "Parameters": {"Wanted": {"Type": "String"}},
         "Mappings": {"Subnets": {zone: {"Subnet": subnet} for zone, subnet in (zones or {}).items()}},
@@ -181,11 +181,11 @@ def undecided(files: dict[str, Any], *, wanted: Any = "yes", zones: dict[str, st
     }
 
 
-def test_a_condition_that_nobody_knows_can_remove_the_resource() -> None:
+def test_an_unknown_condition_can_remove_the_resource() -> None:
     plain, conditional = undecided(lustre()), undecided({**lustre(), "Condition": "Wanted"})
     (found,) = change(plain, conditional).rows
     assert (found.property, found.old, found.new, found.effect) == ("Condition", None, "Wanted", Effect.DATA_LOSS)
-    assert "if it does not, the resource goes: is deleted" in found.why
+    assert "if it is false, the resource goes: is deleted" in found.why
     assert change(conditional, plain).rows == ()
     assert change(conditional, undecided({**lustre(), "Condition": "Also"})).rows == ()
     assert len(change(conditional, undecided({**lustre(), "Condition": "Wanted"}, wanted="no")).rows) == 1
@@ -205,7 +205,7 @@ def choice(condition: str) -> dict[str, Any]:
 def test_another_condition_chooses_another_value(one: Template, other: Template) -> None:
     (found,) = change(one, other).rows
     assert (found.property, found.effect) == ("SubnetIds", Effect.DATA_LOSS)
-    assert "a parameter, condition or mapping that it is made of is another" in found.why
+    assert "a parameter, condition or mapping behind it changed" in found.why
 
 
 def test_the_same_condition_under_another_name_chooses_the_same() -> None:
@@ -216,7 +216,7 @@ def test_the_same_condition_under_another_name_chooses_the_same() -> None:
     ("perhaps", "effect"),
     [({"DeploymentType": "SCRATCH_2"}, Effect.DATA_LOSS), ({"AutoImportPolicy": "NEW"}, Effect.NO_INTERRUPTION)],
 )
-def test_what_is_fixed_inside_a_property_that_nobody_knows(perhaps: dict[str, str], effect: Effect) -> None:
+def test_a_fixed_part_of_an_unknown_property(perhaps: dict[str, str], effect: Effect) -> None:
     plain = lustre()
     configuration = plain["Properties"]["LustreConfiguration"]
     either = {"Fn::If": ["Wanted", {**configuration, **perhaps}, configuration]}
@@ -226,7 +226,7 @@ def test_what_is_fixed_inside_a_property_that_nobody_knows(perhaps: dict[str, st
     assert ("fixed at creation: DeploymentType, and the old one" in found.why) is (effect is Effect.DATA_LOSS)
 
 
-def test_a_mapping_with_another_value_is_a_change_though_the_key_is_not_known() -> None:
+def test_a_changed_mapping_is_a_change_even_under_an_unknown_key() -> None:
     files = lustre(SubnetIds=[{"Fn::FindInMap": ["Subnets", {"Ref": "AWS::Region"}, "Subnet"]}])
     old = undecided(files, zones={"us-west-2": "subnet-1", "us-east-1": "subnet-2"})
     (found,) = change(old, undecided(files, zones={"us-west-2": "subnet-3"})).rows
@@ -234,7 +234,7 @@ def test_a_mapping_with_another_value_is_a_change_though_the_key_is_not_known() 
     assert change(old, undecided(files, zones={"us-west-2": "subnet-1", "eu-west-1": "subnet-3"})).rows == ()
 
 
-def test_a_replacement_is_followed_through_what_names_it() -> None:
+def test_a_replacement_reaches_the_resources_that_refer_to_it() -> None:
     moved = resource("AWS::EC2::Subnet", **{**SUBNET, "CidrBlock": "10.2.0.0/16"})
     assert effects(change(parts(), parts(Subnet=moved))) == {
         ("Subnet", "CidrBlock"): Effect.REPLACE,
@@ -243,10 +243,10 @@ def test_a_replacement_is_followed_through_what_names_it() -> None:
     }
 
 
-def test_what_follows_says_of_what_and_is_the_same_before_and_after() -> None:
+def test_a_change_that_follows_names_its_cause() -> None:
     moved = resource("AWS::EC2::Subnet", **{**SUBNET, "CidrBlock": "10.2.0.0/16"})
     (found,) = (item for item in change(parts(), parts(Subnet=moved)).rows if item.resource == "Files")
-    assert "it names Subnet, which is replaced" in found.why
+    assert "it refers to Subnet, which is replaced" in found.why
     assert found.old == found.new == ["${Subnet}"]
 
 
@@ -275,15 +275,15 @@ def test_the_type_of_a_resource_does_not_change() -> None:
     ("kind", "name", "keep"),
     [("AWS::S3::Bucket", "BucketName", False), ("AWS::S3::Bucket", "BucketName", True), ("AWS::IAM::Role", "RoleName", False)],
 )
-def test_a_name_that_leaves_with_another_logical_id_is_taken(kind: str, name: str, keep: bool) -> None:
+def test_a_renamed_resource_still_holds_its_name(kind: str, name: str, keep: bool) -> None:
     found = change(template(One=resource(kind, keep=keep, **{name: "a"})), template(Other=resource(kind, keep=keep, **{name: "a"})))
     (created,) = (item for item in found.rows if item.resource == "Other")
     assert created.effect is Effect.REFUSED
-    assert "One, which leaves its template, has the same name or place" in created.why
+    assert "One leaves the template, but still holds the same name or place" in created.why
     assert effects(change(template(One=resource(kind)), template(Other=resource(kind))))["Other", ""] is Effect.NO_INTERRUPTION
 
 
-def test_a_place_that_leaves_with_another_logical_id_is_taken() -> None:
+def test_a_renamed_resource_still_holds_its_place() -> None:
     def link(path: str) -> dict[str, Any]:
         return resource(
             "AWS::FSx::DataRepositoryAssociation", FileSystemId="fs-1", FileSystemPath=path, DataRepositoryPath="s3://b"
@@ -330,7 +330,7 @@ def test_properties_of_other_types(kind: str, name: str, effect: Effect) -> None
     ("kind", "effect", "why"),
     [
         ("AWS::IAM::Role", Effect.NO_INTERRUPTION, "it holds no data"),
-        ("AWS::ElastiCache::ReplicationGroup", Effect.NO_INTERRUPTION, "holds data is not known here"),
+        ("AWS::ElastiCache::ReplicationGroup", Effect.NO_INTERRUPTION, "holds data is unknown here"),
         ("AWS::EC2::Instance", Effect.REPLACE, "it is terminated"),
         ("AWS::OpenSearchService::Domain", Effect.DATA_LOSS, "all indices"),
     ],
@@ -361,10 +361,10 @@ def stacks(zone: str, *, imported: bool = True) -> Model:
 def test_an_export_in_use_keeps_its_resource() -> None:
     found = plan(stacks("subnet-1"), stacks("subnet-2"))
     assert effects(found) == {("Files", "SubnetIds"): Effect.REFUSED}
-    assert "Cluster imports it as files" in found.rows[0].why
+    assert "Cluster imports the old one as files" in found.rows[0].why
 
 
-def test_an_export_that_nobody_imports_keeps_nothing() -> None:
+def test_an_unused_export_keeps_nothing() -> None:
     found = plan(stacks("subnet-1", imported=False), stacks("subnet-2", imported=False))
     assert effects(found) == {("Files", "SubnetIds"): Effect.DATA_LOSS}
 
@@ -387,7 +387,7 @@ def test_an_export_in_use_neither_goes_nor_changes(value: Any, imported: bool, p
     assert "deploy Cluster without the import first" in refused.avoid
 
 
-def test_an_export_may_go_that_nobody_imported_or_whose_name_may_still_be_there() -> None:
+def test_an_export_may_go_if_unused_or_if_its_name_may_remain() -> None:
     assert plan(exporting({"Ref": "Files"}, imported=False), exporting(None, imported=False)).rows == ()
     perhaps = {"Value": "x", "Export": {"Name": {"Fn::Sub": "${AWS::StackName}-files"}}}
     assert plan(exporting({"Ref": "Files"}), exporting(None, Other=perhaps)).rows == ()
@@ -400,10 +400,10 @@ def test_templates_are_paired_by_name() -> None:
     assert effects(plan(one, other)) == {("Files", "StorageCapacity"): Effect.NO_INTERRUPTION, ("New", ""): Effect.NO_INTERRUPTION}
 
 
-def test_a_stack_that_is_gone_from_the_app_is_left_alone() -> None:
+def test_a_stack_outside_the_app_is_left_alone() -> None:
     found = plan(Model.of({"A": template(), "B": template(Files=lustre())}), Model.of({"A": template(), "C": template()}))
     assert found.rows == ()
-    assert found.notes == ("B is only in the old deployment: an update of the others leaves it alone",)
+    assert found.notes == ("B exists only in the old deployment; this update does not touch it",)
 
 
 @pytest.mark.parametrize(("policies", "effect"), [({}, Effect.DATA_LOSS), ({"DeletionPolicy": "Retain"}, Effect.NO_INTERRUPTION)])
@@ -415,7 +415,7 @@ def test_a_nested_stack_takes_its_resources_with_it(policies: dict[str, str], ef
     assert found["Files"] is effect
 
 
-def test_what_is_only_in_the_template_is_no_resource() -> None:
+def test_cdk_metadata_is_no_resource() -> None:
     one, other = ({"Type": "AWS::CDK::Metadata", "Properties": {"Analytics": value}} for value in ("a", "b"))
     assert rows(one, other) == ()
 
@@ -437,12 +437,12 @@ def test_a_loop_that_makes_resources_is_named(before: bool) -> None:
 def test_a_nested_stack_without_its_template_is_named() -> None:
     one, other = (template(Nested=resource("AWS::CloudFormation::Stack", TemplateURL=f"https://s3/{name}.json")) for name in "ab")
     (note,) = change(one, other).notes
-    assert note.startswith("new.json/Nested is a nested stack whose template is not given")
+    assert note.startswith("the template of nested stack new.json/Nested is not given")
 
 
-def test_what_a_nested_stack_holds_that_goes_without_its_template_is_not_known() -> None:
+def test_the_resources_of_a_removed_nested_stack_without_a_template_are_unknown() -> None:
     found = change(template(Nested=resource("AWS::CloudFormation::Stack", TemplateURL="https://s3/a.json")), template())
-    assert (found.worst, found.rows[0].why[:33]) == (Effect.REPLACE, "is deleted with everything in it;")
+    assert (found.worst, found.rows[0].why[:32]) == (Effect.REPLACE, "is deleted with all its resource")
 
 
 def test_the_worst_comes_first_and_decides_the_exit_code() -> None:

@@ -9,13 +9,13 @@ from typing import Any
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hyperpod_constructs.cli.plan_cost import cost_change
-from hyperpod_constructs.prices import Prices
+from hyperpod_constructs.cost.change import cost_change
+from hyperpod_constructs.cost.prices import Prices
+from hyperpod_constructs.plan.plan import plan
+from hyperpod_constructs.plan.stateful import STATEFUL
+from hyperpod_constructs.plan.table import OURS
 from hyperpod_constructs.rules.data_loss import data_loss_violations
-from hyperpod_constructs.rules.effects.stateful import STATEFUL
-from hyperpod_constructs.rules.effects.table import OURS
-from hyperpod_constructs.rules.plan import plan
-from hyperpod_constructs.rules.template.model import Model
+from hyperpod_constructs.templates.model import Model
 
 _KEYS = ("Ref", "Fn::GetAtt", "Fn::Sub", "Fn::If", "Fn::ImportValue", "InstanceGroupName", "InstanceCount", "Key", "Value", "a")
 _LEAVES = st.one_of(

@@ -1,13 +1,10 @@
-"""Every property that the library emits has a row, and every row is of a property that exists."""
+"""Every property of the library's templates has a row, and every row belongs to an existing property."""
 
 from __future__ import annotations
 
-import importlib.util
-import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +17,13 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_secretsmanager as secretsmanager
 
 import hyperpod_constructs as hp
-from hyperpod_constructs.rules.effects.effect import NAMED_ITEMS, Effect
-from hyperpod_constructs.rules.effects.schema import schema_date, type_facts
-from hyperpod_constructs.rules.effects.table import OURS, has_row
-from hyperpod_constructs.rules.template.model import Model
+from hyperpod_constructs.facts.schema import schema_date, type_facts
+from hyperpod_constructs.plan.change import NAMED_ITEMS
+from hyperpod_constructs.plan.effect import Effect
+from hyperpod_constructs.plan.table import OURS, has_row
+from hyperpod_constructs.templates.model import Model
 from tests.conftest import resources
+from tests.local.schemas import members, schema
 from tests.presets import PRESETS, build, templates
 
 ROOT = Path(__file__).parents[2]
@@ -113,61 +112,37 @@ def test_a_property_without_a_row_is_found() -> None:
     assert not _has_own_row("AWS::SageMaker::Cluster", ("InstanceGroups", "name", "Invented"))
 
 
-@cache
-def _schema(kind: str) -> dict[str, Any]:
-    """The resource schema that cfn-lint ships."""
-    spec = importlib.util.find_spec("cfnlint")
-    assert spec is not None
-    assert spec.origin is not None
-    folder = Path(spec.origin).parent / "data" / "schemas"
-    digest = json.loads((folder / "providers/us-east-1.json").read_text())[kind]
-    schema: dict[str, Any] = json.loads((folder / f"resources/{digest}.json").read_text())
-    return schema
-
-
-def _inner(schema: dict[str, Any], node: Any) -> dict[str, Any]:
-    """The properties of a node of a schema, behind references and lists."""
-    if "$ref" in node:
-        return _inner(schema, schema["definitions"][node["$ref"].rpartition("/")[2]])
-    if "items" in node:
-        return _inner(schema, node["items"])
-    found: dict[str, Any] = dict(node.get("properties", {}))
-    for branch in (*node.get("oneOf", ()), *node.get("anyOf", ())):
-        found |= _inner(schema, branch)
-    return found
-
-
 @pytest.mark.parametrize("kind", [kind for kind in OURS if kind.startswith("AWS::")])
 def test_every_row_is_of_a_property_that_the_schema_has(kind: str) -> None:
-    schema = _schema(kind)
+    of = schema(kind)
     for row in OURS[kind]:
-        node: dict[str, Any] = schema
+        node: dict[str, Any] = of
         for part in row.path.split("/"):
             if part == "*":
                 continue
-            properties = _inner(schema, node)
+            properties = members(of, node)
             assert part in properties, f"{kind} {row.path}"
             node = properties[part]
 
 
 def test_every_member_of_a_group_has_a_row() -> None:
-    """Also those that this library does not render: other tools do."""
-    schema = _schema("AWS::SageMaker::Cluster")
+    """Even members that this library does not render, because other tools do."""
+    of = schema("AWS::SageMaker::Cluster")
     for groups in ("InstanceGroups", "RestrictedInstanceGroups"):
-        members = set(_inner(schema, schema["properties"][groups])) - {"CurrentCount"}
+        found = set(members(of, of["properties"][groups])) - {"CurrentCount"}
         known = {row.path.split("/")[2] for row in OURS["AWS::SageMaker::Cluster"] if row.path.startswith(f"{groups}/*/")}
-        assert members == known
+        assert found == known
 
 
 def test_every_member_of_a_lustre_configuration_has_a_row() -> None:
-    schema = _schema("AWS::FSx::FileSystem")
-    members = set(_inner(schema, schema["properties"]["LustreConfiguration"]))
+    of = schema("AWS::FSx::FileSystem")
+    found = set(members(of, of["properties"]["LustreConfiguration"]))
     known = {row.path.split("/")[1] for row in OURS["AWS::FSx::FileSystem"] if row.path.startswith("LustreConfiguration/")}
-    assert members == known
+    assert found == known
 
 
 @pytest.mark.parametrize("kind", sorted(OURS))
-def test_rows_that_stop_somebody_say_what_to_do_instead(kind: str) -> None:
+def test_rows_that_stop_an_update_offer_an_alternative(kind: str) -> None:
     for row in OURS[kind]:
         if row.effect is Effect.REFUSED:
             assert row.avoid, f"{kind} {row.path}"
@@ -175,8 +150,8 @@ def test_rows_that_stop_somebody_say_what_to_do_instead(kind: str) -> None:
 
 def test_named_lists_are_lists_of_the_schema() -> None:
     for (kind, name), key in NAMED_ITEMS.items():
-        schema = _schema(kind)
-        assert key in _inner(schema, schema["properties"][name])
+        of = schema(kind)
+        assert key in members(of, of["properties"][name])
 
 
 def test_the_facts_are_those_of_the_schemas() -> None:

@@ -1,4 +1,4 @@
-"""What a change of a file system, and of what else holds data, does."""
+"""The effect of each change of a file system or of another resource with data."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.rules.effects.effect import Effect
+from hyperpod_constructs.plan.effect import Effect
 from tests.plan.templates import change, lustre, resource, row, rows, template
 
 
@@ -55,7 +55,7 @@ def test_the_lustre_configuration(before: dict[str, Any], after: dict[str, Any],
     assert row(lustre(keep=True, lustre=before), lustre(keep=True, lustre=after)).effect is effect
 
 
-def test_a_growth_is_said_in_gib_and_with_its_limit() -> None:
+def test_a_growth_names_gib_and_its_limit() -> None:
     why = row(lustre(StorageCapacity=1200), lustre(StorageCapacity=4800)).why
     assert "by 3600 GiB" in why
     assert "six hours" in why
@@ -71,11 +71,11 @@ def test_a_replacement_without_retention_loses_the_files() -> None:
 def test_a_replacement_with_retention_keeps_them_outside() -> None:
     found = row(lustre(keep=True), lustre(keep=True, SubnetIds=["subnet-2"]))
     assert found.kept
-    assert "the old one is kept" in found.why
+    assert "the old resource stays in the account" in found.why
 
 
-def test_what_else_changes_counts_for_the_new_file_system() -> None:
-    """Also what the old one could not do: it is made anew."""
+def test_other_changes_apply_to_the_new_file_system() -> None:
+    """A shrink, too: the new file system is created with its size."""
     found = {item.property: item.effect for item in rows(lustre(), lustre(SubnetIds=["subnet-2"], StorageCapacity=1200))}
     assert found == {"SubnetIds": Effect.DATA_LOSS, "StorageCapacity": Effect.NO_INTERRUPTION}
 
@@ -115,8 +115,8 @@ def test_a_policy_of_a_volume(policy: str, effect: Effect) -> None:
 
 
 @pytest.mark.parametrize(("old", "new"), [("2.12", "2.15"), ("2.15", "2.12")])
-def test_another_version_of_lustre_is_not_to_be_written(old: str, new: str) -> None:
-    """Whatever was done in place before, CloudFormation replaces the file system as soon as its template has another version."""
+def test_another_lustre_version_replaces_the_file_system(old: str, new: str) -> None:
+    """CloudFormation replaces the file system for any other version in its template, even after an update in place."""
     found = row(lustre(FileSystemTypeVersion=old), lustre(FileSystemTypeVersion=new))
     assert found.effect is Effect.DATA_LOSS
     assert found.avoid.startswith("keep the value here")
@@ -128,7 +128,7 @@ def test_a_file_system_has_no_snapshots() -> None:
 
 
 @pytest.mark.parametrize("policy", [{"Ref": "Policy"}, {"a": 1}, ["Retain"], None])
-def test_a_policy_that_is_not_known_keeps_nothing(policy: Any) -> None:
+def test_an_unknown_policy_keeps_nothing(policy: Any) -> None:
     files = {**lustre(), "DeletionPolicy": policy}
     assert change(template(Thing=files), template()).rows[0].effect is Effect.DATA_LOSS
 
@@ -145,7 +145,7 @@ def test_a_database_with_protection_stays_and_costs() -> None:
     assert (found.effect, "DeletionProtection" in found.why) == (Effect.NO_INTERRUPTION, True)
 
 
-def test_the_log_of_a_function_is_nobodys_data() -> None:
+def test_the_log_of_a_function_is_not_data() -> None:
     function = resource("AWS::Lambda::Function", LoggingConfig={"LogGroup": {"Ref": "Log"}})
     found = change(template(Log=resource("AWS::Logs::LogGroup"), Function=function), template()).rows
     assert {item.effect for item in found} == {Effect.NO_INTERRUPTION}
@@ -154,11 +154,11 @@ def test_the_log_of_a_function_is_nobodys_data() -> None:
 def test_a_renamed_file_system_is_named_with_the_way_to_keep_it() -> None:
     found = change(template(Old=lustre()), template(New=lustre()))
     (lost,) = (item for item in found.rows if item.effect is Effect.DATA_LOSS)
-    assert "if New is meant to be the same" in lost.avoid
+    assert "if New is the same resource" in lost.avoid
 
 
 @pytest.mark.parametrize("name", ["DeletionPolicy", "UpdateReplacePolicy"])
-def test_a_policy_that_is_taken_away_is_named(name: str) -> None:
+def test_a_policy_that_was_removed_is_named(name: str) -> None:
     weaker = {key: value for key, value in lustre(keep=True).items() if key != name}
     found = row(lustre(keep=True), weaker)
     assert (found.property, found.effect) == (name, Effect.NO_INTERRUPTION)
@@ -227,7 +227,7 @@ def test_an_association_of_another_file_system_overlaps_nothing() -> None:
     assert {found.effect for found in rows(resource(kind, **ASSOCIATION), resource(kind, **moved))} == {Effect.REPLACE}
 
 
-def test_an_association_with_both_paths_elsewhere_is_made_anew() -> None:
+def test_an_association_with_two_new_paths_is_created_again() -> None:
     kind = "AWS::FSx::DataRepositoryAssociation"
     moved = {**ASSOCIATION, "FileSystemPath": "/other", "DataRepositoryPath": "s3://bucket/b"}
     assert {found.effect for found in rows(resource(kind, **ASSOCIATION), resource(kind, **moved))} == {Effect.REPLACE}

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from aws_cdk import Acknowledgment, App, NestedStack, RemovalPolicy, Stack, Stage, Validations, assertions
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_fsx as fsx
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_sagemaker as sagemaker
@@ -24,8 +25,8 @@ from hyperpod_constructs import (
     LustreStorage,
     SlurmNodeType,
 )
+from hyperpod_constructs.rules.checking import load_catalogue
 from hyperpod_constructs.rules.plugin import RulesPlugin
-from hyperpod_constructs.rules.rule import load_catalogue
 
 UNTRUSTED, WIDE = "HP-IAM-001", "HP-IAM-006"
 NEW_KEY = "arn:aws:kms:us-west-2:123456789012:key/new"
@@ -48,7 +49,7 @@ def failure(app: App) -> str:
 
 
 def report(app: App, part: str = "violations") -> dict[str, list[dict[str, Any]]]:
-    """What the plug-in reported, by rule."""
+    """The plug-in's report, by rule."""
     content = json.loads(Path(app.outdir, "validation-report.json").read_text())
     found: dict[str, list[dict[str, Any]]] = {}
     for plugin in content["pluginReports"]:
@@ -118,6 +119,25 @@ def test_fails_when_something_else_is_acknowledged() -> None:
     assert UNTRUSTED in failure(app)
 
 
+@pytest.mark.parametrize("id", ["HP-FSN-004", "HP-FSX-023"])
+def test_a_former_id_is_acknowledged_too(id: str) -> None:
+    app = App()
+    stack = Stack(app, "Stack")
+    ExecutionRole(stack, "Role")
+    vpc = ec2.Vpc(stack, "Vpc", max_azs=1)
+    scratch = fsx.LustreConfiguration(deployment_type=fsx.LustreDeploymentType.SCRATCH_2)
+    for name in ("Files", "Others"):
+        fsx.LustreFileSystem(
+            stack, name, vpc=vpc, vpc_subnet=vpc.private_subnets[0], storage_capacity_gib=1200, lustre_configuration=scratch
+        )
+    Validations.of(stack.node.find_child("Files")).acknowledge(Acknowledgment(id=f"hyperpod::{id}", reason="rarely too late"))
+    app.synth()
+    (accepted,) = report(app, "suppressedViolations")[id]
+    assert accepted["violatingConstructs"][0]["constructPath"] == "Stack/Files/Resource"
+    (left,) = report(app)["HP-FSN-004"]
+    assert left["violatingConstructs"][0]["constructPath"] == "Stack/Others/Resource"
+
+
 def test_templates_under_test_are_checked() -> None:
     stack = Stack(App(), "Stack")
     untrusted_cluster(stack)
@@ -161,7 +181,7 @@ def test_many_constructs_register_it_once() -> None:
 
 @pytest.mark.parametrize("made", ["network", "storage", "role", "cluster"])
 def test_each_construct_brings_the_rules(made: str) -> None:
-    """They cover what is made beside it without this library."""
+    """The rules also check resources from outside this library."""
     bare = App()
     stack = Stack(bare, "Stack")
     elsewhere = ClusterNetwork.from_attributes(
@@ -284,7 +304,7 @@ def test_a_previous_template_in_a_file_belongs_to_the_stack_of_its_name() -> Non
 def test_fails_for_a_previous_template_of_no_stack(tmp_path: Path) -> None:
     other = tmp_path / "other.json"
     other.write_text('{"Resources": {}}')
-    with pytest.raises(RuntimeError, match=r"other.json: is of none of the new stacks \(Stack, Second\)"):
+    with pytest.raises(RuntimeError, match=r"other.json: has none of the new stacks \(Stack, Second\)"):
         storage(other, second=True).synth()
 
 
@@ -292,7 +312,7 @@ def test_fails_for_a_previous_assembly_without_the_only_stack() -> None:
     before = Path(storage(second=True).synth().directory)
     app = App(context={"hyperpod:previous-template": str(before)})
     ExecutionRole(Stack(app, "Renamed"), "Role")
-    with pytest.raises(RuntimeError, match=r"is of none of the new stacks \(Renamed\)"):
+    with pytest.raises(RuntimeError, match=r"has none of the new stacks \(Renamed\)"):
         app.synth()
 
 

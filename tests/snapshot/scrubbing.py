@@ -1,4 +1,4 @@
-"""Templates without the hashes of file contents, so that they change only with what they say."""
+"""Templates without the hashes of file contents, so that an edited file does not change them."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.json import JSONSnapshotExtension
 
-from hyperpod_constructs import lifecycle_scripts
+from hyperpod_constructs.node_software import lifecycle_scripts
 from tests.presets import PRESETS, STACKS, build, templates
 from tests.snapshot.scrubbing import scrub
 
@@ -42,14 +42,15 @@ def test_template(preset: str, stack: str, templates_of: Callable[[str], Templat
 def test_an_edited_lifecycle_script_changes_nothing_that_is_compared(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, templates_of: Callable[[str], Templates]
 ) -> None:
+    before = templates_of(PRESETS[0])
     scripts = tmp_path / "lifecycle"
     shutil.copytree(lifecycle_scripts.packaged_scripts(), scripts, ignore=shutil.ignore_patterns("__pycache__", ".*"))
     with (scripts / "on_init_complete.sh").open("a") as script:
         script.write("# one line more\n")
     monkeypatch.setattr(lifecycle_scripts, "packaged_scripts", lambda: scripts)
     edited = templates(build(PRESETS[0], tmp_path / "assembly"))
-    assert edited["Cluster"] != templates_of(PRESETS[0])["Cluster"]
-    assert scrub(edited) == scrub(templates_of(PRESETS[0]))
+    assert edited["Cluster"] != before["Cluster"]
+    assert scrub(edited) == scrub(before)
 
 
 def test_only_names_of_content_are_scrubbed(templates_of: Callable[[str], Templates]) -> None:
@@ -92,7 +93,7 @@ def _at(value: Any, place: Place) -> Any:
 
 
 def _changed(value: Any) -> Any:
-    """Another value of the same type; of a text with a hash, what stands around the hash."""
+    """Another value of the same type; in a text with a hash, the text around the hash changes."""
     if isinstance(value, bool):
         return not value
     return value + 1 if isinstance(value, int) else f"{value}x"

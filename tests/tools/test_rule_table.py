@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from hyperpod_constructs.rules.checking import load_catalogue
 from hyperpod_constructs.rules.finding import Level
-from hyperpod_constructs.rules.rule import Rule, load_catalogue
+from hyperpod_constructs.rules.rule import Rule
 from tools import generate_rule_table
 from tools.generate_rule_table import main, page
 
@@ -34,6 +35,7 @@ def test_a_row_links_the_source_and_escapes_what_is_markdown(rule: Rule) -> None
     row = "| [HP-GRP-001](https://example.com/rule)<br>**error** | a\\|b \\* c | it fails | write d |"
     assert row in page([rule]).splitlines()
     assert "<br>warning |" in page([replace(rule, level=Level.WARNING)])
+    assert "<br>**error**<br>formerly HP-OLD-001, HP-OLD-002 |" in page([replace(rule, aliases=("HP-OLD-001", "HP-OLD-002"))])
 
 
 def test_the_rules_of_a_module_stand_under_its_topic(rule: Rule) -> None:

@@ -1,1 +1,1 @@
-"""Programs that run in AWS Lambda: the standard library and boto3 only, nothing of the rest of the package."""
+"""Programs for AWS Lambda: they import the standard library and boto3 only, and nothing else of this package."""

@@ -1,4 +1,4 @@
-"""Answers of a service, read as those of a stranger: a member may be missing, null, of another type, or a whole book."""
+"""Safe access to a service's answers: a member may be missing, null, of another type, or very long."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import Any
 
 from .redaction import one_line
 
-#: Pages of one listing: 100,000 nodes. A listing that goes on for longer is none.
+# Most pages of one listing: 100,000 nodes.
 PAGES = 1000
 
 _NAME_CHARACTERS = 80
 
 
 def text(answer: object, *path: str) -> str:
-    """The text at a path of members, as the service wrote it; empty where there is none."""
+    """The text at a path of members, unchanged; empty without one."""
     found = _at(answer, path)
     return found if isinstance(found, str) else ""
 
 
 def shown(answer: object, *path: str, otherwise: str = "unknown", limit: int = _NAME_CHARACTERS) -> str:
-    """The text at a path for a message: one short line without secrets."""
+    """The text at a path as one short line without secrets, for a message."""
     return one_line(text(answer, *path), limit) or otherwise
 
 
@@ -32,13 +32,13 @@ def number(answer: object, *path: str) -> int | None:
 
 
 def moment(answer: object, *path: str) -> datetime | None:
-    """The time at a path, if it says in which zone."""
+    """The time at a path, if it has a time zone."""
     found = _at(answer, path)
     return found if isinstance(found, datetime) and found.tzinfo is not None else None
 
 
 def structure(answer: object, *path: str) -> Mapping[str, Any]:
-    """The structure at a path; empty where there is none."""
+    """The structure at a path; empty without one."""
     found = _at(answer, path)
     return found if isinstance(found, Mapping) else {}
 
@@ -50,9 +50,9 @@ def structures(answer: object, *path: str) -> list[Mapping[str, Any]]:
 
 
 def pages(ask: Callable[[Mapping[str, str]], Mapping[str, Any]]) -> Iterator[tuple[Mapping[str, Any], bool]]:
-    """Pages of a listing, and whether it is certain that each is followed by another or is the last.
+    """The pages of a listing, each with whether the listing is still sound.
 
-    A token that came before, or one after PAGES pages, would go on for ever: the listing ends there, uncertain.
+    A repeated token, or a token after `PAGES` pages, would loop for ever: that page is the last and counts as unsound.
     """
     tokens = {""}
     more: dict[str, str] = {}

@@ -1,4 +1,4 @@
-"""Clients of AWS services, and how long to put up with their throttling."""
+"""Clients of AWS services, with patience for throttling and for new policies."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from botocore.parsers import ResponseParserError
 
 T = TypeVar("T")
 
-#: Service models newer than those of the boto3 that AWS Lambda brings.
+# Service models that are newer than boto3 in AWS Lambda.
 MODELS = Path(__file__).parent / "models"
 
-#: The longest that one call of a client takes: two attempts of a connection and a read, and the pause between them.
+# Longest time of one client call: two attempts, each with a connection and a read, and the pause between them.
 CALL_SECONDS = 35.0
 
-#: Until a new IAM policy or a new resource is seen everywhere, the service may answer as if it did not exist.
+# Time until every endpoint knows a new IAM policy or a new resource.
 SETTLE_SECONDS = 180.0
 
 _BUSY = frozenset(
@@ -65,7 +65,7 @@ _NETWORK = (
 
 
 def client(service: str) -> Any:
-    """A client that knows the vendored models, gives up a call within half a minute and retries it once by itself."""
+    """A client with the vendored models; it retries a call once and gives up within half a minute."""
     session = botocore.session.get_session()
     session.set_config_variable("data_path", str(MODELS))
     config = Config(retries={"mode": "standard", "total_max_attempts": 2}, connect_timeout=5, read_timeout=10)
@@ -73,7 +73,7 @@ def client(service: str) -> Any:
 
 
 def transient(error: Exception) -> bool:
-    """Whether the same call may succeed later: throttling, a fault of the service, a broken connection, answer or body."""
+    """Whether the same call may succeed later: after throttling, a service fault, or a broken connection or answer."""
     if not isinstance(error, ClientError):
         return isinstance(error, _NETWORK)
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
@@ -81,7 +81,7 @@ def transient(error: Exception) -> bool:
 
 
 def unsettled(error: Exception) -> bool:
-    """Whether the error may come from a policy or a resource that is only seconds old."""
+    """Whether a very new policy or resource may explain the error."""
     return isinstance(error, ClientError) and _code(error) in _UNSETTLED
 
 
@@ -93,9 +93,11 @@ def patiently(
     clock: Callable[[], float] = time.time,
     sleep: Callable[[float], None] = time.sleep,
 ) -> T:
-    """Make a call, `again` after growing pauses while its error asks for it and `until` (epoch seconds) allows.
+    """Make a call and repeat it with growing pauses.
 
-    Raises the last error of the call.
+    :param until: the time after which no attempt starts, in epoch seconds.
+    :param again: whether an error deserves another attempt; by default, whether it is transient.
+    :raises Exception: the last error of the call.
     """
     pause = 1.0
     while True:

@@ -1,4 +1,4 @@
-"""Why nodes of a cluster are missing: the service's events, the failed nodes, the last lines of a lifecycle log."""
+"""Causes of missing nodes: the service's events, the failed nodes, the last lines of a lifecycle log."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from . import answers
 from .errors import describe
 from .redaction import one_line, redact
 
-#: A group without any event for so long, with a failed node and none on its way, is not being repaired. The service
-#: replaces a node in 20 to 30 minutes and writes events while it does.
+# After this time without an event, a group with a failed node and no starting node is not under repair. The service replaces a
+# node in 20 to 30 minutes and writes events meanwhile.
 STALL_SECONDS = 900.0
 
 logger = logging.getLogger("custom_resource")
@@ -41,7 +41,7 @@ class Caller(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Cluster:
-    """Which cluster: its ARN, with its id at the end, and its name."""
+    """A cluster by its ARN (which ends with its id) and its name."""
 
     arn: str
     name: str
@@ -49,8 +49,12 @@ class Cluster:
 
 @dataclass(frozen=True, slots=True)
 class Nodes:
-    """Nodes of one group: how many have which status, (instance id, message) of those in Failure, and whether the listing
-    came to its end."""
+    """The nodes of one group.
+
+    :param statuses: the number of nodes by status.
+    :param failures: instance id and message of each node in Failure.
+    :param complete: whether the listing reached its end.
+    """
 
     statuses: Mapping[str, int]
     failures: tuple[tuple[str, str], ...] = ()
@@ -58,7 +62,7 @@ class Nodes:
 
     @property
     def running(self) -> int:
-        """How many nodes are Running."""
+        """The number of Running nodes."""
         return self.statuses.get("Running", 0)
 
 
@@ -71,26 +75,26 @@ class Shortage:
     nodes: Nodes
 
     def __str__(self) -> str:
-        """`workers: 3 of 4 Running, 1 Failure`."""
+        """Such as `workers: 3 of 4 Running, 1 Failure`."""
         others = Counter({status: n for status, n in sorted(self.nodes.statuses.items()) if n > 0 and status != "Running"})
         known = others.most_common(_STATUSES_SHOWN)
         rest = others.total() - sum(n for _, n in known)
         parts = [f"{n} {status}" for status, n in sorted(known)] + [f"{rest} of other statuses"] * (rest > 0)
-        parts += [] if self.nodes.complete else ["the service lists nodes without an end"]
+        parts += [] if self.nodes.complete else ["the service's list of nodes does not end"]
         return ", ".join([f"{self.group}: {self.nodes.running} of {self.minimum} Running", *parts])
 
 
 class Explanation:
-    """Looks for causes. What cannot be read is said in the text and never raised: the shortage itself is the news."""
+    """Looks for causes. An unreadable source is named in the text and never raises: the shortage itself is the news."""
 
     def __init__(self, sagemaker: Caller, logs: Caller, cluster: Cluster) -> None:
         self._sagemaker, self._logs, self._cluster = sagemaker, logs, cluster
 
     def stalled(self, shortage: Shortage, now: float) -> bool:
-        """Whether waiting for a group cannot help: a node failed, none is on its way, its last event is long ago.
+        """Whether waiting for a group is useless: a node failed, no node is starting, and the last event is long ago.
 
-        A failed node alone proves nothing, because the service may be about to replace it; nor does a group without
-        events (they exist only with continuous provisioning).
+        A failed node alone proves nothing, because the service may replace it soon. A group without events proves nothing either:
+        only continuous provisioning writes events.
         """
         nodes = shortage.nodes
         if not nodes.failures or any(nodes.statuses.get(status) for status in _ON_ITS_WAY):
@@ -104,7 +108,7 @@ class Explanation:
         return time is not None and now - time.timestamp() >= STALL_SECONDS
 
     def text(self, shortages: Iterable[Shortage], now: float) -> str:
-        """The causes, the most telling first: failure messages of events, failed nodes, the end of one log."""
+        """The causes, the most helpful first: failure messages of events, failed nodes, the end of one log."""
         lines: list[str] = []
         suspects: list[tuple[str, str]] = []
         for shortage in shortages:
@@ -131,7 +135,7 @@ class Explanation:
         return answers.structures(answer, "Events")
 
     def _failures(self, group: str, now: float, instances: list[str]) -> list[str]:
-        """Lines for the newest events of a group that are not known to be harmless; the nodes that they name go to `instances`."""
+        """Lines for the newest suspicious events of a group; the nodes in them are added to `instances`."""
         errors = [event for event in self._events(group, now, 100) if answers.text(event, "EventLevel") not in _HARMLESS]
         instances += [answers.text(event, "InstanceId") for event in errors]
         messages: dict[str, str] = {}
@@ -142,7 +146,7 @@ class Explanation:
         return [f"{head}: {message}" for message, head in messages.items()]
 
     def _message(self, event: Mapping[str, Any]) -> str:
-        """The failure message of an event; the list does not have it."""
+        """The failure message of an event, from a call of its own: the list of events leaves it out."""
         described = answers.shown(event, "Description", otherwise="no message", limit=_MESSAGE_CHARACTERS)
         identity = answers.text(event, "EventId")
         if not identity:
@@ -150,17 +154,17 @@ class Explanation:
         try:
             answer = self._sagemaker.call("describe_cluster_event", ClusterName=self._cluster.arn, EventId=identity)
         except Exception as error:
-            return f"{described} (no more can be read: {describe(error)})"
+            return f"{described} (details cannot be read: {describe(error)})"
         metadata = answers.structure(answer, "EventDetails", "EventDetails", "EventMetadata")
         found = [answers.text(part, "FailureMessage") for part in metadata.values()]
         return next((one_line(message, _MESSAGE_CHARACTERS) for message in found if message.strip()), described)
 
     def _log_tail(self, group: str, instance: str) -> list[str]:
-        """The end of the log that the lifecycle scripts of a node have written. A bar before each line: it is a program's word,
-        which may look like one of ours or like a command to whoever reads the output."""
+        """The end of a node's lifecycle log. Every line gets a bar in front, because a program wrote it: it may imitate our own
+        messages, or a command to the reader."""
         if not self._cluster.name:
             return [
-                f"the log of {one_line(instance, _LINE_CHARACTERS)} is not looked for: the service does not tell the cluster's name"
+                f"the log of {one_line(instance, _LINE_CHARACTERS)} cannot be found: the service does not tell the cluster's name"
             ]
         cluster_id = self._cluster.arn.rpartition("/")[2]
         log_group = f"/aws/sagemaker/Clusters/{self._cluster.name}/{cluster_id}"
@@ -173,14 +177,14 @@ class Explanation:
             "get_log_events", logGroupName=log_group, logStreamName=stream, limit=_LOG_LINES, startFromHead=False
         )
         events = answers.structures(answer, "events")[-_LOG_LINES:]
-        # Redacted as one text first: a private key has many lines.
+        # Redact the whole text first: a private key has many lines.
         lines = redact("\n".join(redact(answers.text(event, "message")) for event in events)).split("\n")
         tail = [f"| {one_line(line, _LINE_CHARACTERS)}" for line in lines if line.strip()][-_LOG_LINES:]
         return [f"end of {place}:", *tail] if tail else []
 
 
 def _told(what: str, look: Callable[[], list[str]]) -> list[str]:
-    """What a look finds, or that it failed."""
+    """The lines that a look finds, or one line with its failure."""
     try:
         return look()
     except Exception as error:

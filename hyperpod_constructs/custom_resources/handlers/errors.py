@@ -1,4 +1,4 @@
-"""Error texts: the service's own cause, without secrets, short enough for CloudFormation."""
+"""Error texts for CloudFormation: the service's own cause, short and without secrets."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from botocore.exceptions import ClientError
 
 from .redaction import CUT, one_line, redact
 
-#: Bytes of a message as JSON. CloudFormation takes 4096 for the whole response, and the Provider framework adds the
-#: stack id, the physical id and a stack trace of up to ten lines.
+# Most bytes of a message as JSON. CloudFormation accepts 4096 for the whole response, and the Provider framework adds the stack id,
+# the physical id and a stack trace of up to ten lines.
 MESSAGE_LIMIT = 2200
 
 
 class OperationError(Exception):
-    """An operation that cannot succeed; its text becomes the reason that CloudFormation shows."""
+    """A failed operation; CloudFormation shows its text as the reason."""
 
 
 def describe(error: BaseException) -> str:
-    """The innermost cause in one redacted line: `Operation: Code: message` for an error of a service.
+    """The innermost cause as one redacted line; for a service error, `Operation: Code: message`.
 
-    The text of OperationError stands as it is, whatever its own cause.
+    An `OperationError` keeps its own text.
     """
     error = _innermost(error)
     if isinstance(error, OperationError):
@@ -40,7 +40,7 @@ def _innermost(error: BaseException) -> BaseException:
 
 
 def fit(text: str, limit: int = MESSAGE_LIMIT) -> str:
-    """The text, cut in its middle until it takes at most `limit` bytes as a JSON string."""
+    """The text, cut in the middle to at most `limit` bytes as a JSON string."""
     if _size(text) <= limit:
         return text
     keep = len(text)

@@ -1,4 +1,4 @@
-"""Typed properties from what CloudFormation sends: it turns every number and boolean of a template into a string."""
+"""Typed properties of a custom resource: CloudFormation sends every number and boolean as a string."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ T = TypeVar("T")
 
 
 class PropertyError(ValueError):
-    """A property that is missing or has the wrong type; the text names it, the value and what is allowed."""
+    """A missing property, or one of the wrong type; the text gives its name, its value and the allowed ones."""
 
 
 def parse(kind: type[T], raw: Mapping[str, Any], where: str = "") -> T:
     """Make a dataclass from a resource's properties.
 
-    A field `cluster_arn` is read from the property `ClusterArn`. Types: str, int, bool, tuple of one type, dataclass.
-    Properties that no field names are ignored, so that a rollback to an older template keeps working.
+    The field `cluster_arn` comes from the property `ClusterArn`. Other properties are ignored, so that a rollback to an older
+    template keeps working.
 
-    Raises PropertyError with the path of the property.
+    :param kind: the dataclass; its fields are of type str, int, bool, tuple of one type, or dataclass.
+    :param raw: the properties from CloudFormation.
+    :param where: the path of the properties in the resource, for messages; by default the resource itself.
+    :raises PropertyError: if a property is missing or has the wrong type.
     """
     hints = get_type_hints(kind)
     values: dict[str, Any] = {}
@@ -58,7 +61,7 @@ def _scalar(value: Any, hint: Any, path: str) -> str | int | bool:
         except ValueError:
             raise _wrong(path, value, 'a whole number, for example "4"') from None
     if not isinstance(value, str) or not value:
-        raise _wrong(path, value, "a text that is not empty")
+        raise _wrong(path, value, "a text, not empty")
     return value
 
 

@@ -1,6 +1,6 @@
-"""Waits until the nodes that a cluster cannot work without are Running.
+"""Waits until the necessary nodes of a cluster are Running.
 
-`InService` comes earlier: with continuous provisioning a cluster is InService while its nodes are still launched.
+`InService` comes earlier: with continuous provisioning, a cluster is InService while its nodes still start.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ from .errors import OperationError, describe, fit
 from .redaction import redact
 from .resource import Done, Request, Resource, Undo, Waiting
 
-#: How long one look at the service repeats throttled calls.
+# Time in which one look at the service repeats throttled calls.
 LOOK_SECONDS = 45.0
 
-#: Bytes of the attribute `Message`; all attributes share CloudFormation's 4096 bytes with the rest of the response.
+# Most bytes of the attribute `Message`: all attributes share CloudFormation's 4096 bytes with the rest of the response.
 _MESSAGE_BYTES = 1500
 
-#: Of a reason that the service gives.
+# Most characters of a reason from the service.
 _REASON_CHARACTERS = 1000
 
 _LOST = frozenset({"Failed", "Deleting"})
@@ -35,7 +35,7 @@ _LOST = frozenset({"Failed", "Deleting"})
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Group:
-    """An instance group: `count` nodes are ordered, `minimum` of them must be Running."""
+    """An instance group: of its `count` nodes, `minimum` must be Running."""
 
     name: str
     minimum: int
@@ -44,14 +44,14 @@ class Group:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class GateProperties:
-    """What the gate waits for."""
+    """The cluster and the groups that the gate waits for."""
 
     cluster_arn: str
     groups: tuple[Group, ...]
 
 
 class ReadinessGate(Resource[GateProperties]):
-    """A creation fails with the leaf cause, an update only reports: a rollback would take nodes away.
+    """The gate. A creation fails with the leaf cause; an update only reports, because a rollback would take nodes away.
 
     A deletion does nothing.
     """
@@ -67,26 +67,26 @@ class ReadinessGate(Resource[GateProperties]):
         self._clients, self._clock, self._sleep = clients, clock, sleep
 
     def create(self, request: Request[GateProperties], undo: Undo) -> str:
-        """Nothing is made: the gate is as old as its cluster, so the cluster's ARN names it."""
+        """The physical id, from the cluster's ARN; there is nothing to create."""
         return f"readiness|{request.properties.cluster_arn}"
 
     def update(self, physical_id: str, request: Request[GateProperties]) -> str:
-        """A gate of another cluster is another gate; the deletion of the old one does nothing."""
+        """The physical id; for another cluster it is another gate, and the deletion of the old one does nothing."""
         return f"readiness|{request.properties.cluster_arn}"
 
     def delete(self, physical_id: str) -> None:
         """Nothing to delete."""
 
     def report(self, message: str) -> Mapping[str, str]:
-        """An update succeeds and says what is missing."""
+        """The attributes of an update that succeeds without all its nodes."""
         resource.logger.warning("not ready: %s", message)
         return _attributes(ready=False, message=message)
 
     def created(self, physical_id: str, request: Request[GateProperties]) -> Waiting | Done:
         """Whether enough nodes are Running.
 
-        Raises OperationError with the leaf cause when the time is over, or earlier when waiting cannot help: the
-        cluster itself is lost, or a group has stalled (see Explanation.stalled).
+        :raises OperationError: with the leaf cause, if the time is over or waiting is useless: the cluster itself is lost, or a
+            group has stalled (see `Explanation.stalled`).
         """
         now = self._clock()
         try:
@@ -125,20 +125,20 @@ class ReadinessGate(Resource[GateProperties]):
         raise OperationError(f"{summary} ({reason})\n{explanation.text(shortages, now)}")
 
     def _explanation(self, arn: str, name: str) -> Explanation:
-        """With its own time, so that a slow listing leaves some."""
+        """An explanation with time of its own, which a slow listing cannot use up."""
         until = self._clock() + LOOK_SECONDS
         sagemaker, logs = (_Patient(self._clients(service), until, self._clock, self._sleep) for service in ("sagemaker", "logs"))
         return Explanation(sagemaker, logs, Cluster(arn, name))
 
 
 class NoTimeLeftError(BotoCoreError):
-    """A look at the service has taken its time; the next one goes on."""
+    """The time of one look at the service is over; the next look continues."""
 
     fmt = "{operation}: no time is left in this look at the service"
 
 
 class _Patient:
-    """A client whose throttled calls are repeated until a point in time."""
+    """A client that repeats throttled calls until a point in time."""
 
     def __init__(self, service: Any, until: float, clock: Callable[[], float], sleep: Callable[[float], None]) -> None:
         self._service, self._until, self._clock, self._sleep = service, until, clock, sleep
@@ -146,8 +146,9 @@ class _Patient:
     def call(self, operation: str, **arguments: Any) -> dict[str, Any]:
         """The answer of one operation.
 
-        Raises botocore's error of the last attempt, and NoTimeLeftError without one: Lambda would stop a look that goes on for
-        long, and nobody would learn what was found.
+        :raises ClientError: the error of the last attempt.
+        :raises NoTimeLeftError: if the time is over before the first attempt. Otherwise Lambda would stop the look, and its
+            findings would be lost.
         """
         if self._clock() > self._until:
             raise NoTimeLeftError(operation=operation)
@@ -156,11 +157,11 @@ class _Patient:
 
 
 def _nodes(sagemaker: _Patient, cluster: str, group: Group) -> Nodes:
-    """The group's nodes, listed only until enough of them are Running: a group may have thousands."""
+    """The group's nodes. The listing stops once enough of them are Running, because a group may have thousands."""
     statuses: Counter[str] = Counter()
     failures: list[tuple[str, str]] = []
     complete = True
-    # The filter takes part of a name, so `workers` also lists `workers-spot`.
+    # The filter matches parts of names: `workers` also lists `workers-spot`.
     ask = partial(sagemaker.call, "list_cluster_nodes", ClusterName=cluster, InstanceGroupNameContains=group.name, MaxResults=100)
     for page, certain in answers.pages(lambda more: ask(**more)):
         complete = certain

@@ -1,8 +1,7 @@
-"""The life of a custom resource behind the CDK Provider framework: `on_event` starts, `is_complete` is asked again.
+"""The life of a custom resource behind the CDK Provider framework: `on_event` starts an operation, `is_complete` polls it.
 
-The framework hands what `on_event` returns to every call of `is_complete`, so the deadline is fixed once, when an
-operation starts. The operation is answered some minutes before CloudFormation would stop waiting, so that
-CloudFormation shows the cause.
+The framework hands the result of `on_event` to every call of `is_complete`, so the deadline is fixed when an operation starts. The
+answer comes some minutes before CloudFormation stops waiting, so that CloudFormation shows the cause.
 """
 
 from __future__ import annotations
@@ -24,13 +23,13 @@ from .redaction import redact
 
 P = TypeVar("P")
 
-#: The last answer comes this long before the operation's time is over: one query interval, one look at the service,
-#: and the time that Lambda and Step Functions need.
+# Time between the last answer and the end of the operation: one query interval, one look at the service, and the delays of Lambda
+# and Step Functions.
 RESERVE_SECONDS = 180.0
 
 _LONGEST_SECONDS = 3600.0
 
-#: Of the function that starts operations, see provider.py.
+# Timeout of the function that starts operations; see provider.py.
 _FUNCTION_SECONDS = 180.0
 
 logger = logging.getLogger("custom_resource")
@@ -39,7 +38,7 @@ logger.setLevel(logging.INFO)
 
 @dataclass(frozen=True, kw_only=True)
 class Request(Generic[P]):
-    """One operation of CloudFormation. Times are epoch seconds; `request_id` is the same when it is sent again."""
+    """One operation of CloudFormation. Times are epoch seconds; a repeated operation has the same `request_id`."""
 
     properties: P
     request_id: str
@@ -49,20 +48,23 @@ class Request(Generic[P]):
 
 @dataclass(frozen=True)
 class Waiting:
-    """Not complete yet; `reason` goes to the log."""
+    """The operation is not complete yet; `reason` goes to the log."""
 
     reason: str
 
 
 @dataclass(frozen=True)
 class Done:
-    """Complete, with the attributes that `Fn::GetAtt` returns."""
+    """The operation is complete, with attributes for `Fn::GetAtt`."""
 
     attributes: Mapping[str, str]
 
 
 class Undo:
-    """How to remove what a creation has made so far, and until when (epoch seconds) there is time for it."""
+    """The steps that remove a half-made resource.
+
+    :param until: the time after which no step starts, in epoch seconds; unlimited by default.
+    """
 
     def __init__(self, until: float = float("inf"), clock: Callable[[], float] = time.time) -> None:
         self.until = until
@@ -70,13 +72,16 @@ class Undo:
         self._steps: list[tuple[str, Callable[[], object]]] = []
 
     def push(self, what: str, step: Callable[[], object]) -> None:
-        """Add a step that removes what was just made, and the words for it in a message."""
+        """Add a step that removes the newest part.
+
+        :param what: the part, in words for a message.
+        """
         self._steps.append((what, step))
 
     def run(self) -> list[str]:
-        """Run the steps, the newest first, and return what is left: `the first object: AccessDenied: ...`.
+        """Run the steps, the newest first, and return the failures, such as `the first object: AccessDenied: ...`.
 
-        A step that fails hides neither the others nor the cause of the failed creation.
+        A failed step hides neither the others nor the cause of the failed creation.
         """
         left = []
         for what, step in reversed(self._steps):
@@ -86,15 +91,15 @@ class Undo:
                 step()
             except Exception as error:
                 left.append(f"{what}: {describe(error)}")
-                logger.error("clean-up failed, something may be left: %s", left[-1])
+                logger.error("the clean-up failed and may have left: %s", left[-1])
         return left
 
 
 class Resource(ABC, Generic[P]):
     """One type of custom resource.
 
-    Every method may be called twice for the same operation and does nothing the second time. Whatever a method raises
-    becomes the reason that CloudFormation shows.
+    Every method may be called twice for the same operation and does nothing the second time. CloudFormation shows the text of
+    any exception as the reason.
     """
 
     properties: type[P]
@@ -103,25 +108,25 @@ class Resource(ABC, Generic[P]):
     def create(self, request: Request[P], undo: Undo) -> str:
         """Start the creation and return the physical id, the stable identity of the resource.
 
-        CloudFormation never deletes what a failed start has made: push the removal of each part to `undo`, which runs
-        in reverse order when the method raises. Push only what this call has made: CloudFormation and Lambda may send the
-        same creation twice, and the first may have succeeded.
+        CloudFormation never deletes the parts of a failed start. Push the removal of each part to `undo`, which runs in reverse
+        order if the method raises. Push only parts of this call: CloudFormation and Lambda may send the same creation twice, and
+        the first may have succeeded.
         """
 
     @abstractmethod
     def update(self, physical_id: str, request: Request[P]) -> str:
-        """Start the change and return the physical id; after another id, CloudFormation deletes the old one."""
+        """Start the change and return the physical id; if it differs, CloudFormation deletes the old resource."""
 
     @abstractmethod
     def delete(self, physical_id: str) -> None:
-        """Start the deletion; a resource that does not exist is a success."""
+        """Start the deletion; it succeeds for a missing resource."""
 
     @abstractmethod
     def created(self, physical_id: str, request: Request[P]) -> Waiting | Done:
         """Whether the creation is complete."""
 
     def updated(self, physical_id: str, request: Request[P]) -> Waiting | Done:
-        """Whether the change is complete: as for a creation, unless a resource says otherwise."""
+        """Whether the change is complete; by default, the test for a creation."""
         return self.created(physical_id, request)
 
     def deleted(self, physical_id: str) -> bool:
@@ -129,16 +134,17 @@ class Resource(ABC, Generic[P]):
         return True
 
     def report(self, message: str) -> Mapping[str, str] | None:
-        """The attributes with which a failing update succeeds; None lets it fail, and CloudFormation roll back."""
+        """The attributes of a failed update that still succeeds; by default `None`: it fails, and CloudFormation rolls back."""
         return None
 
 
 def on_event(
     resource: Resource[P], event: Mapping[str, Any], clock: Callable[[], float] = time.time, context: object = None
 ) -> dict[str, Any]:
-    """Start an operation: what the Provider framework's `onEvent` calls. Lambda's `context` knows when it stops the function.
+    """Start an operation, for the Provider framework's `onEvent`.
 
-    Raises OperationError with the cause.
+    :param context: Lambda's context, with the time until it stops the function; by default the function's full timeout.
+    :raises OperationError: with the cause of the failure.
     """
     kind, physical_id, started = event["RequestType"], event.get("PhysicalResourceId", ""), clock()
     _log(event, "started")
@@ -163,9 +169,9 @@ def on_event(
 
 
 def is_complete(resource: Resource[P], event: Mapping[str, Any]) -> dict[str, Any]:
-    """Look whether an operation is complete: what the Provider framework's `isComplete` calls.
+    """Whether an operation is complete, for the Provider framework's `isComplete`.
 
-    Raises OperationError with the cause.
+    :raises OperationError: with the cause of the failure.
     """
     kind, physical_id = event["RequestType"], event["PhysicalResourceId"]
     if kind == "Delete":
@@ -192,7 +198,7 @@ def is_complete(resource: Resource[P], event: Mapping[str, Any]) -> dict[str, An
 
 @contextmanager
 def _failures(event: Mapping[str, Any]) -> Iterator[None]:
-    """Turn whatever is raised into OperationError with the leaf cause, logged once, without values."""
+    """Turn any exception into an `OperationError` with the leaf cause, and log it once, without values."""
     try:
         yield
     except Exception as error:

@@ -18,15 +18,16 @@ from .errors import OperationError
 
 _DELETE_SECONDS = 90.0
 
-#: Keys that one call may remove.
+# Most keys that one call removes.
 _AT_ONCE = 1000
 
 
 @dataclass(frozen=True)
 class Properties:
-    """Where the archive of the scripts lies, where its members go, and what is written as `configuration_file`.
+    """The archive of the scripts, its destination and its configuration.
 
-    `prefix` starts with `root`, which belongs to this resource alone.
+    :param root: the beginning of `prefix`; it belongs to this resource alone.
+    :param configuration: the content of `configuration_file`.
     """
 
     source_bucket: str
@@ -39,8 +40,11 @@ class Properties:
 
 
 class ScriptsUpload(resource.Resource[Properties]):
-    """The objects under a root. An update adds a prefix and keeps the others: a rollback still names them. Only the deletion
-    of the resource, when the cluster is gone, removes them all."""
+    """The objects under a root.
+
+    An update adds a prefix and keeps the others, because a rollback still needs them. Only the deletion of the resource, after
+    that of the cluster, removes them all.
+    """
 
     properties = Properties
 
@@ -53,10 +57,10 @@ class ScriptsUpload(resource.Resource[Properties]):
         self._client, self._clock, self._sleep = client, clock, sleep
 
     def create(self, request: resource.Request[Properties], undo: resource.Undo) -> str:
-        """Write all objects; a failure removes those that were not there before.
+        """Write all objects; after a failure, remove the new ones.
 
-        The same request may come twice, and what the first has written belongs to a cluster by then. Which objects are new is
-        seen before the first is written, because the answer to a write that was sent again does not tell.
+        The same request may come twice, and the first one's objects belong to a cluster by then. The list of existing objects is
+        read before the first write, because the answer to a repeated write does not tell.
         """
         properties, s3 = request.properties, self._client("s3")
         until = min(request.deadline, undo.until - aws.CALL_SECONDS)
@@ -75,12 +79,14 @@ class ScriptsUpload(resource.Resource[Properties]):
         return f"s3://{properties.bucket}/{properties.root}"
 
     def update(self, physical_id: str, request: resource.Request[Properties]) -> str:
-        """The same, beside what is there already."""
+        """Write all objects of the new prefix, beside the existing ones."""
         return self.create(request, resource.Undo())
 
     def delete(self, physical_id: str) -> None:
-        """Remove everything below the root. Nothing there is a success, and so is an id that is none of ours: CloudFormation
-        makes one for a resource whose creation was never answered."""
+        """Remove all objects below the root.
+
+        An empty root is a success. So is an unknown id: CloudFormation makes one for a creation without an answer.
+        """
         scheme, _, place = physical_id.partition("://")
         bucket, _, root = place.partition("/")
         if scheme != "s3" or not root.strip("/"):
@@ -98,8 +104,8 @@ class ScriptsUpload(resource.Resource[Properties]):
                 raise
 
     def _read(self, s3: Any, properties: Properties, until: float) -> zipfile.ZipFile:
-        """The archive, whole: its checksums are checked before anything is written. CDK names it after the files that it was
-        made of, so its own digest is not known."""
+        """The complete archive. Its checksums are verified before the first write, because CDK names it by the digest of its
+        source files and not by its own."""
         source = {"Bucket": properties.source_bucket, "Key": properties.source_key}
         content = self._try(lambda: _body(s3.get_object(**source)), until)
         try:
@@ -116,9 +122,9 @@ class ScriptsUpload(resource.Resource[Properties]):
             self._remove(s3, bucket, keys[start : start + _AT_ONCE], until)
 
     def _remove(self, s3: Any, bucket: str, keys: list[str], until: float) -> None:
-        """Remove up to 1,000 objects; keys that S3 is too busy for are asked again.
+        """Remove up to 1,000 objects; a key is tried again while S3 is busy.
 
-        Raises OperationError with the first that cannot be removed.
+        :raises ClientError: for the first key that cannot be removed.
         """
         self._try(partial(_delete, s3, bucket, keys), until)
 
@@ -137,7 +143,7 @@ class ScriptsUpload(resource.Resource[Properties]):
         return answer
 
     def _try(self, call: Callable[[], Any], until: float) -> Any:
-        """Again while S3 throttles, or answers before IAM knows the policy that came with this change."""
+        """Make a call, and repeat it while S3 throttles or IAM does not know this change's policy yet."""
         return aws.patiently(
             call,
             until=until,
@@ -147,7 +153,7 @@ class ScriptsUpload(resource.Resource[Properties]):
         )
 
     def created(self, physical_id: str, request: resource.Request[Properties]) -> resource.Waiting | resource.Done:
-        """Complete: S3 shows an object to every reader once it is written."""
+        """Always complete: S3 shows a written object to every reader at once."""
         return resource.Done({})
 
 
@@ -159,7 +165,10 @@ def _objects(properties: Properties, archive: zipfile.ZipFile) -> Iterator[tuple
 
 
 def _body(answer: Mapping[str, Any]) -> bytes:
-    """All that was announced. Raises IncompleteReadError, after which the object is asked for again."""
+    """The complete body.
+
+    :raises IncompleteReadError: if the body is shorter than announced; the caller then asks again.
+    """
     content: bytes = answer["Body"].read()
     announced = answer.get("ContentLength", len(content))
     if len(content) != announced:
@@ -177,7 +186,7 @@ def _delete(s3: Any, bucket: str, keys: list[str]) -> None:
 def _damaged(source: Mapping[str, str], what: str) -> OperationError:
     place = f"s3://{source['Bucket']}/{source['Key']}"
     return OperationError(
-        f"{place}: the archive of the scripts is damaged ({what}); remove this object and deploy again, CDK writes it anew"
+        f"{place}: the archive of the scripts is damaged ({what}); remove this object and deploy again: CDK uploads it anew"
     )
 
 

@@ -1,1 +1,1 @@
-"""The embedded EC2: moto's backend, what AWS refuses beyond it, and its CloudFormation types."""
+"""The embedded EC2: moto's backend, further refusals of AWS, and the CloudFormation types."""

@@ -11,7 +11,8 @@ from typing import Any
 
 import botocore.session
 
-from hyperpod_constructs.local.service import AwsError
+from hyperpod_constructs.facts import addresses
+from hyperpod_constructs.local.aws_service import AwsError
 
 Parameters = Mapping[str, str]
 """The flat parameters of the query protocol, such as `SecurityGroupId.1`."""
@@ -22,10 +23,6 @@ class Fields(dict[str, str]):
 
     def __missing__(self, name: str) -> str:
         raise AwsError("MissingParameter", f"The request must contain the parameter {name}")
-
-
-RESERVED_ADDRESSES = 5
-"""Addresses that AWS keeps of every subnet: the first four and the last."""
 
 
 def refuse(backend: Any, parameters: Parameters) -> None:
@@ -43,7 +40,7 @@ def complete(backend: Any, parameters: Parameters) -> None:
 
 
 def unknown(backend: Any, parameters: Parameters) -> AwsError | None:
-    """The refusal of a request that names a resource which does not exist; None if all that it names do.
+    """The refusal of a request for a missing resource; None if every named resource exists.
 
     To be asked when moto fails: it does not look everywhere before it takes a resource for granted.
     """
@@ -115,19 +112,7 @@ def _disassociate_vpc_cidr_block(backend: Any, parameters: Parameters) -> None:
 def _create_subnet(backend: Any, parameters: Parameters) -> None:
     name, zone_id = parameters.get("AvailabilityZone"), parameters.get("AvailabilityZoneId")
     zones = {zone.zone_id: zone.name for zone in backend.describe_availability_zones()}
-    if zone_id is not None and zone_id not in zones:
-        raise AwsError(
-            "InvalidParameterValue",
-            f"Value ({zone_id}) for parameter availabilityZoneId is invalid. "
-            f"Subnets can currently only be created in the following availability zones: {', '.join(sorted(zones))}.",
-        )
-    if name is not None and name not in zones.values():
-        raise AwsError(
-            "InvalidParameterValue",
-            f"Value ({name}) for parameter availabilityZone is invalid. "
-            f"Subnets can currently only be created in the following availability zones: {', '.join(sorted(zones.values()))}.",
-        )
-    if name is not None and zone_id is not None and zones[zone_id] != name:
+    if name is not None and zones.get(zone_id, name) != name:
         raise AwsError("InvalidParameterCombination", f"{name} is not the zone {zone_id}, which is {zones[zone_id]}")
 
 
@@ -141,12 +126,6 @@ def _delete_subnet(backend: Any, parameters: Parameters) -> None:
 def _create_security_group(backend: Any, parameters: Parameters) -> None:
     if "VpcId" in parameters:
         backend.get_vpc(parameters["VpcId"])
-
-
-def _authorize(backend: Any, parameters: Parameters) -> None:
-    for name, value in parameters.items():
-        if ".Groups." in name and name.endswith(".GroupId"):
-            _known_group(backend, value)
 
 
 def _delete_security_group(backend: Any, parameters: Parameters) -> None:
@@ -170,8 +149,8 @@ def _create_network_interface(backend: Any, parameters: Parameters) -> None:
     subnet = backend.get_subnet(parameters["SubnetId"])
     for group_id in _values(parameters, "SecurityGroupId"):
         _known_group(backend, group_id, subnet.vpc_id)
-    room = ipaddress.ip_network(subnet.cidr_block).num_addresses - RESERVED_ADDRESSES
-    # A subnet cannot be full while all interfaces together are fewer: then none of them is looked at.
+    room = ipaddress.ip_network(subnet.cidr_block).num_addresses - addresses.RESERVED_ADDRESSES
+    # Fewer interfaces in all than a subnet has room for: no subnet is full, so the loop is skipped.
     if len(backend.enis) >= room and sum(1 for eni in list(backend.enis.values()) if eni.subnet.id == subnet.id) >= room:
         raise AwsError(
             "InsufficientFreeAddressesInSubnet",
@@ -271,8 +250,6 @@ def _after_create_vpc_endpoint(backend: Any, parameters: Parameters) -> None:
 _RULES: dict[str, Callable[[Any, Parameters], None]] = {
     "AssociateRouteTable": _associate_route_table,
     "AssociateVpcCidrBlock": _associate_vpc_cidr_block,
-    "AuthorizeSecurityGroupEgress": _authorize,
-    "AuthorizeSecurityGroupIngress": _authorize,
     "CreateNatGateway": _create_nat_gateway,
     "CreateNetworkInterface": _create_network_interface,
     "CreateRoute": _create_route,

@@ -6,9 +6,10 @@ import uuid
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
-from hyperpod_constructs.local.ec2.provider import Ec2Provider, Properties, retag, tag_specifications, unless_gone
+from hyperpod_constructs.local.aws_service import AwsError, Caller
+from hyperpod_constructs.local.clients import ignoring
+from hyperpod_constructs.local.ec2.provider import GONE, Ec2Provider, Properties, given
 from hyperpod_constructs.local.provider import Provisioned
-from hyperpod_constructs.local.service import AwsError, Caller
 
 _EVERYTHING = {"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}
 """The egress rule that AWS gives a new group, and that CloudFormation keeps only if the template names none."""
@@ -17,7 +18,7 @@ _EVERYTHING = {"IpProtocol": "-1", "IpRanges": [{"CidrIp": "0.0.0.0/0"}]}
 def permission(rule: Properties, peer: str) -> dict[str, Any]:
     """A rule of a template as the API takes it; `peer` is `Source` or `Destination`.
 
-    Raises AwsError if it names no peer or more than one.
+    :raises AwsError: if it names no peer or more than one.
     """
     protocol = str(rule["IpProtocol"])
     wanted: dict[str, Any] = {"IpProtocol": protocol}
@@ -48,37 +49,31 @@ class SecurityGroup(Ec2Provider):
     """AWS::EC2::SecurityGroup."""
 
     type_name = "AWS::EC2::SecurityGroup"
-    create_only = frozenset({"GroupName", "GroupDescription", "VpcId"})
+    creation, deletion = "create_security_group", "delete_security_group"
+    found_at = ("GroupId",)
+    tagged_as = "security-group"
 
     def create(self, properties: Properties, logical_id: str, stack: str, caller: Caller) -> Provisioned:
-        """Create the group with its rules."""
-        ec2 = self.ec2(caller)
-        name = properties.get("GroupName") or f"{stack}-{logical_id}-{uuid.uuid4().hex[:12].upper()}"
-        arguments = {} if (vpc := properties.get("VpcId")) is None else {"VpcId": vpc}
+        """Create the group with its rules; a group that cannot have them is deleted again."""
         ingress, egress = self._rules(properties)
-        tags = tag_specifications("security-group", properties.get("Tags", ()))
-        group_id = ec2.create_security_group(GroupName=name, Description=properties["GroupDescription"], **arguments, **tags)[
-            "GroupId"
-        ]
-        try:
-            self._reconcile(ec2, group_id, [], ingress, [_EVERYTHING], egress)
-        except Exception:
-            ec2.delete_security_group(GroupId=group_id)
-            raise
-        return self._provisioned(ec2, group_id)
-
-    def update(self, physical_id: str, old: Properties, new: Properties, stack: str, caller: Caller) -> Provisioned:
-        """Change rules and tags; rules of other resources stay."""
+        created = super().create(properties, logical_id, stack, caller)
         ec2 = self.ec2(caller)
+        try:
+            self._reconcile(ec2, created.physical_id, [], ingress, [_EVERYTHING], egress)
+        except Exception:
+            ec2.delete_security_group(GroupId=created.physical_id)
+            raise
+        return created
+
+    def _wanted(self, properties: Properties, logical_id: str, stack: str) -> dict[str, Any]:
+        name = properties.get("GroupName") or f"{stack}-{logical_id}-{uuid.uuid4().hex[:12].upper()}"
+        return {"GroupName": name, "Description": properties["GroupDescription"], **given(properties, "VpcId")}
+
+    def _change(self, ec2: Any, physical_id: str, old: Properties, new: Properties) -> None:
+        """Change the rules; those of other resources stay."""
         old_ingress, old_egress = self._rules(old)
         ingress, egress = self._rules(new)
         self._reconcile(ec2, physical_id, old_ingress, ingress, old_egress, egress)
-        retag(ec2, physical_id, old, new)
-        return self._provisioned(ec2, physical_id)
-
-    def delete(self, physical_id: str, properties: Properties, caller: Caller) -> None:
-        """Delete the group; refused while an interface or a rule of another group uses it."""
-        unless_gone(lambda: self.ec2(caller).delete_security_group(GroupId=physical_id))
 
     def _rules(self, properties: Properties) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
         ingress = [permission(rule, "Source") for rule in properties.get("SecurityGroupIngress") or ()]
@@ -103,9 +98,9 @@ class SecurityGroup(Ec2Provider):
             if added := [rule for rule in new if rule not in old]:
                 authorize(GroupId=group_id, IpPermissions=added)
 
-    def _provisioned(self, ec2: Any, group_id: str) -> Provisioned:
-        group = ec2.describe_security_groups(GroupIds=[group_id])["SecurityGroups"][0]
-        return Provisioned(group_id, {"GroupId": group_id, "Id": group_id, "VpcId": group["VpcId"]})
+    def _attributes(self, ec2: Any, physical_id: str) -> dict[str, str]:
+        group = ec2.describe_security_groups(GroupIds=[physical_id])["SecurityGroups"][0]
+        return {"GroupId": physical_id, "Id": physical_id, "VpcId": group["VpcId"]}
 
 
 class _Rule(Ec2Provider):
@@ -132,7 +127,8 @@ class _Rule(Ec2Provider):
     def delete(self, physical_id: str, properties: Properties, caller: Caller) -> None:
         """Revoke the rule."""
         revoke = getattr(self.ec2(caller), f"revoke_security_group_{self.direction}")
-        unless_gone(lambda: revoke(GroupId=properties["GroupId"], SecurityGroupRuleIds=[physical_id]))
+        with ignoring(*GONE):
+            revoke(GroupId=properties["GroupId"], SecurityGroupRuleIds=[physical_id])
 
 
 class SecurityGroupIngress(_Rule):
@@ -140,19 +136,6 @@ class SecurityGroupIngress(_Rule):
 
     type_name = "AWS::EC2::SecurityGroupIngress"
     direction, peer = "ingress", "Source"
-    create_only = frozenset(
-        {
-            "GroupId",
-            "IpProtocol",
-            "FromPort",
-            "ToPort",
-            "CidrIp",
-            "CidrIpv6",
-            "SourceSecurityGroupId",
-            "SourcePrefixListId",
-            "SourceSecurityGroupOwnerId",
-        }
-    )
 
 
 class SecurityGroupEgress(_Rule):
@@ -160,15 +143,3 @@ class SecurityGroupEgress(_Rule):
 
     type_name = "AWS::EC2::SecurityGroupEgress"
     direction, peer = "egress", "Destination"
-    create_only = frozenset(
-        {
-            "GroupId",
-            "IpProtocol",
-            "FromPort",
-            "ToPort",
-            "CidrIp",
-            "CidrIpv6",
-            "DestinationSecurityGroupId",
-            "DestinationPrefixListId",
-        }
-    )

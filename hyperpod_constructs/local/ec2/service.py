@@ -9,9 +9,9 @@ from functools import cached_property
 from typing import Any
 from urllib.parse import parse_qsl, urlencode
 
+from hyperpod_constructs.local.aws_service import AwsError, Caller
 from hyperpod_constructs.local.ec2 import rules
 from hyperpod_constructs.local.judging import Response, answered
-from hyperpod_constructs.local.service import AwsError, Caller
 
 log = logging.getLogger(__name__)
 
@@ -64,20 +64,15 @@ class Ec2:
             BackendDict.reset()
 
     def _ask_moto(self, headers: Mapping[str, str], encoded: str, caller: Caller) -> Response:
-        from werkzeug.test import Client, EnvironBuilder
+        from werkzeug.test import Client
 
         sent = {
             "authorization": headers.get("authorization", ""),
             "content-type": "application/x-www-form-urlencoded",
             "x-moto-account-id": caller.account,
         }
-        builder = EnvironBuilder(
-            method="POST",
-            base_url=f"http://ec2.{caller.region}.amazonaws.com",
-            headers=list(sent.items()),
-            data=encoded,
-        )
-        answered = Client(self._application).open(builder)
+        place = f"http://ec2.{caller.region}.amazonaws.com"
+        answered = Client(self._application).post(base_url=place, headers=sent, data=encoded)
         content_type = answered.headers.get("Content-Type", "text/xml")
         return answered.status_code, {"Content-Type": content_type}, answered.get_data()
 

@@ -7,21 +7,25 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from hyperpod_constructs.facts import repository_links
+from hyperpod_constructs.local.aws_service import AwsError
 from hyperpod_constructs.local.fsx.checks import refusal
 from hyperpod_constructs.local.fsx.state import Association, FileSystem
-from hyperpod_constructs.local.service import AwsError
-
-MAXIMUM = 8
 
 
 def check_association(file_system: FileSystem, existing: Iterable[Association], request: Mapping[str, Any], s3: Any) -> None:
-    """Refuse a CreateDataRepositoryAssociation request that breaks a rule. Raises AwsError."""
+    """Refuse a CreateDataRepositoryAssociation request that breaks a rule.
+
+    :raises AwsError: with the cause of the refusal.
+    """
     _check_file_system(file_system)
     path, repository = request["FileSystemPath"], request["DataRepositoryPath"]
     others = list(existing)
-    if len(others) >= MAXIMUM:
+    most = repository_links.MOST_LINKS
+    if len(others) >= most:
         raise AwsError(
-            "ServiceLimitExceeded", f"{file_system.identifier} has {len(others)} associations; at most {MAXIMUM} are allowed"
+            "ServiceLimitExceeded",
+            f"{file_system.identifier} has {len(others)} associations; at most {most} are allowed",
         )
     if not path.startswith("/"):
         raise refusal(f"FileSystemPath {path!r} must begin with a slash")

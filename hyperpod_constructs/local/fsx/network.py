@@ -12,14 +12,18 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from hyperpod_constructs.facts import lustre
+from hyperpod_constructs.local.clients import ignoring
 from hyperpod_constructs.local.fsx.checks import refusal
 
-LUSTRE_PORT = 988
 Rule = Mapping[str, Any]
 
 
 def check_network(ec2: Any, request: Mapping[str, Any]) -> tuple[str, list[str]]:
-    """The VPC and the security groups of a new file system. Raises AwsError `InvalidNetworkSettings`."""
+    """The VPC and the security groups of a new file system.
+
+    :raises AwsError: with the code `InvalidNetworkSettings`.
+    """
     try:
         subnets = ec2.describe_subnets(SubnetIds=request["SubnetIds"])["Subnets"]
         vpc = subnets[0]["VpcId"]
@@ -44,11 +48,8 @@ def open_interface(ec2: Any, subnet: str, groups: Sequence[str], owner: str) -> 
 
 def close_interface(ec2: Any, interface: str) -> None:
     """Delete an interface; one that is gone is fine."""
-    try:
+    with ignoring("InvalidNetworkInterfaceID.NotFound"):
         ec2.delete_network_interface(NetworkInterfaceId=interface)
-    except ClientError as error:
-        if error.response["Error"]["Code"] != "InvalidNetworkInterfaceID.NotFound":
-            raise
 
 
 def _security_groups(ec2: Any, vpc: str, given: Sequence[str] | None) -> list[Mapping[str, Any]]:
@@ -59,13 +60,14 @@ def _security_groups(ec2: Any, vpc: str, given: Sequence[str] | None) -> list[Ma
 
 
 def _check_lustre(subnet: str, groups: Sequence[Mapping[str, Any]], efa: bool) -> None:
+    port = lustre.LNET_PORTS[0]
     ids = {group["GroupId"] for group in groups}
     for direction, key in (("inbound", "IpPermissions"), ("outbound", "IpPermissionsEgress")):
         rules = [rule for group in groups for rule in group[key]]
         if not any(_covers_port(rule) and (_names(rule, ids) or _holds(rule, subnet)) for rule in rules):
             raise refusal(
                 "The file system cannot be created because the default security group in the subnet provided or the provided"
-                f" security groups do not permit Lustre LNET network traffic on port {LUSTRE_PORT}: {', '.join(sorted(ids))}"
+                f" security groups do not permit Lustre LNET network traffic on port {port}: {', '.join(sorted(ids))}"
                 f" have no {direction} rule for it between themselves. Let the file system depend on that rule",
                 "InvalidNetworkSettings",
             )
@@ -80,7 +82,7 @@ def _check_lustre(subnet: str, groups: Sequence[Mapping[str, Any]], efa: bool) -
 def _covers_port(rule: Rule) -> bool:
     if rule["IpProtocol"] == "-1":
         return True
-    return rule["IpProtocol"] in ("tcp", "6") and rule["FromPort"] <= LUSTRE_PORT <= rule["ToPort"]
+    return rule["IpProtocol"] in ("tcp", "6") and rule["FromPort"] <= lustre.LNET_PORTS[0] <= rule["ToPort"]
 
 
 def _names(rule: Rule, groups: Iterable[str]) -> bool:

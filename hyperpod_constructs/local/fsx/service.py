@@ -6,41 +6,37 @@ here: the wording of errors; an update takes the file system through UPDATING; t
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Mapping
-from copy import deepcopy
 from typing import Any, TypeVar
 
+from hyperpod_constructs.local.aws_service import AwsError, Caller
+from hyperpod_constructs.local.changes import listed, mapped
 from hyperpod_constructs.local.clients import Clients, dns_suffix, partition
 from hyperpod_constructs.local.faults import Faults
-from hyperpod_constructs.local.fsx.checks import UPDATABLE, check_create, check_update, default_version, refusal
+from hyperpod_constructs.local.fsx.checks import UPDATABLE, check_create, check_update, configured, default_version, refusal
 from hyperpod_constructs.local.fsx.links import check_association
 from hyperpod_constructs.local.fsx.network import check_network, close_interface, open_interface
-from hyperpod_constructs.local.fsx.state import Association, FileSystem, Record, listed, mapped, new_id, new_mount_name
+from hyperpod_constructs.local.fsx.state import Association, FileSystem, Record, new_id, new_mount_name
 from hyperpod_constructs.local.paging import page
-from hyperpod_constructs.local.service import AwsError, Caller
+from hyperpod_constructs.local.timed_service import Operation, Parameters, TimedService
 
-Parameters = Mapping[str, Any]
 R = TypeVar("R", bound=Record)
 INVALID = "BadRequest"
 NO_FILE_SYSTEM, NO_ASSOCIATION = "FileSystemNotFound", "DataRepositoryAssociationNotFound"
 
 
-class Fsx:
+class Fsx(TimedService):
     """Amazon FSx. `clock` gives seconds since the epoch; the real time unless a test gives another."""
 
     name = "fsx"
 
     def __init__(self, faults: Faults, clients: Clients, clock: Callable[[], float] = time.time) -> None:
-        self.faults = faults
         self._clients = clients
-        self._clock = clock
         self._file_systems: dict[str, FileSystem] = {}
         self._associations: dict[str, Association] = {}
         self._tokens: dict[tuple[Caller, str], str] = {}
-        self._lock = threading.RLock()
-        self._operations: dict[str, Callable[[Parameters, Caller, float], dict[str, Any]]] = {
+        operations: dict[str, Operation] = {
             "CreateFileSystem": self._create_file_system,
             "DescribeFileSystems": self._describe_file_systems,
             "UpdateFileSystem": self._update_file_system,
@@ -53,19 +49,11 @@ class Fsx:
             "UntagResource": self._untag,
             "ListTagsForResource": self._list_tags,
         }
+        super().__init__(faults, clock, operations)
 
-    def call(self, operation: str, parameters: Parameters, caller: Caller) -> dict[str, Any]:
-        """Answer one operation. Raises AwsError."""
-        answer = self._operations.get(operation)
-        if answer is None:
-            raise AwsError("UnknownOperationException", f"the embedded AWS does not serve fsx {operation}")
-        if self.faults.take_throttle(operation):
-            raise AwsError("ThrottlingException", "Rate exceeded")
-        with self._lock:
-            now = self._clock()
-            self._file_systems = {key: record for key, record in self._file_systems.items() if record.advance(now)}
-            self._associations = {key: record for key, record in self._associations.items() if record.advance(now)}
-            return answer(deepcopy(dict(parameters)), caller, now)
+    def _advance(self, now: float) -> None:
+        self._file_systems = {key: record for key, record in self._file_systems.items() if record.advance(now)}
+        self._associations = {key: record for key, record in self._associations.items() if record.advance(now)}
 
     def reset(self) -> None:
         """Forget every file system."""
@@ -126,7 +114,7 @@ class Fsx:
             raise refusal(f"{record.identifier} has data repository associations, which exclude automatic backups")
         record.request |= {key: parameters[key] for key in UPDATABLE if key in parameters}
         if change:
-            record.request[member] = {**record.request.get(member, {}), **change}
+            record.request[member] = configured(record.request.get(member, {}), change)
         record.move("UPDATING", self._due(now))
         return {"FileSystem": record.describe()}
 

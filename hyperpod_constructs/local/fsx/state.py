@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import secrets
 import string
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 
-from hyperpod_constructs.local.service import Caller
+from hyperpod_constructs.local.aws_service import Caller
+from hyperpod_constructs.local.changes import listed
 
 
 @dataclass(eq=False)
@@ -104,16 +105,6 @@ class Association(Record):
     def describe(self) -> dict[str, Any]:
         """The association in DescribeDataRepositoryAssociations."""
         return {**self.common(), "AssociationId": self.identifier, **self.request}
-
-
-def listed(tags: Mapping[str, str]) -> list[dict[str, str]]:
-    """Tags as requests and answers have them."""
-    return [{"Key": key, "Value": value} for key, value in tags.items()]
-
-
-def mapped(tags: Iterable[Mapping[str, str]]) -> dict[str, str]:
-    """Tags by key."""
-    return {tag["Key"]: tag["Value"] for tag in tags}
 
 
 def new_id(prefix: str) -> str:

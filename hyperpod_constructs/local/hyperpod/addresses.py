@@ -1,8 +1,7 @@
 """Which subnet a node goes to, and whether its addresses still fit.
 
-With Slurm a node takes one address per network card of its type; with EKS 50 and one per further card. A subnet keeps
-five addresses for itself, which EC2's count of available addresses leaves out. The service finds a full subnet out
-while it provisions; here the request is refused, because nobody should wait for that.
+EC2's count of available addresses leaves out those that AWS keeps. The service finds a full subnet while it provisions; here the
+request is refused, so that nobody waits for that.
 """
 
 from __future__ import annotations
@@ -11,20 +10,16 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hyperpod_constructs.instance_type import ClusterInstanceType
+from hyperpod_constructs.facts.addresses import node_addresses
+from hyperpod_constructs.facts.instance_types import instance_type
 from hyperpod_constructs.local.hyperpod.checks import Subnets
 from hyperpod_constructs.local.hyperpod.rules import refusal
-from hyperpod_constructs.local.hyperpod.state import Cluster, Place, Spec, instance_types
-
-EKS_ADDRESSES = 49
+from hyperpod_constructs.local.hyperpod.state import Cluster, Placement, Spec, instance_types
 
 
 def addresses_of(spec: Spec, eks: bool) -> int:
-    """How many addresses one node of the group takes; the most of its types, and one card for a type without known
-    facts.
-    """
-    cards = max(ClusterInstanceType.of(name).network_cards or 1 for name in instance_types(spec))
-    return EKS_ADDRESSES + cards if eks else cards
+    """How many addresses one node of the group takes: the most of its types."""
+    return max(node_addresses(instance_type(name), eks) for name in instance_types(spec))
 
 
 def taken(clusters: Iterable[Cluster]) -> Counter[str]:
@@ -34,12 +29,12 @@ def taken(clusters: Iterable[Cluster]) -> Counter[str]:
     unseen: Counter[str] = Counter()
     for cluster in clusters:
         for node in cluster.nodes():
-            if node.place is not None:
-                unseen[node.place.subnet] += node.place.addresses - (node.interface is not None)
+            if node.placement is not None:
+                unseen[node.placement.subnet] += node.placement.addresses - (node.interface is not None)
     return unseen
 
 
-class Places:
+class Placements:
     """Hands out places in the subnets that a request names, the first with room first."""
 
     def __init__(self, subnets: Subnets, unseen: Mapping[str, int], settings: Mapping[str, Any]) -> None:
@@ -47,13 +42,16 @@ class Places:
         self._free = {name: subnet["AvailableIpAddressCount"] - unseen.get(name, 0) for name, subnet in subnets.items()}
         self._settings = settings
 
-    def take(self, spec: Spec, count: int) -> list[Place | None]:
-        """Places for that many nodes of the group; None each without a VPC. Raises AwsError if they do not fit."""
+    def take(self, spec: Spec, count: int) -> list[Placement | None]:
+        """Placements for that many nodes of the group; None each without a VPC.
+
+        :raises AwsError: if they do not fit.
+        """
         network = spec.get("OverrideVpcConfig", self._settings.get("VpcConfig"))
         if network is None:
             return [None] * count
         each = addresses_of(spec, "Eks" in self._settings.get("Orchestrator", {}))
-        found: list[Place | None] = []
+        found: list[Placement | None] = []
         for _ in range(count):
             subnet = next((name for name in network["Subnets"] if self._free[name] >= each), None)
             if subnet is None:
@@ -61,7 +59,7 @@ class Places:
             self._free[subnet] -= each
             facts = self._subnets[subnet]
             groups = tuple(network["SecurityGroupIds"])
-            found.append(Place(subnet, facts["AvailabilityZone"], facts["AvailabilityZoneId"], groups, each))
+            found.append(Placement(subnet, facts["AvailabilityZone"], facts["AvailabilityZoneId"], groups, each))
         return found
 
     def _full(self, spec: Spec, subnets: Iterable[str], count: int, each: int) -> Exception:

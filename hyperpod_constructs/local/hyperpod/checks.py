@@ -1,8 +1,8 @@
-"""What HyperPod refuses by looking around: roles, subnets, security groups and scripts, through their own services.
+"""Refusals of HyperPod by its surroundings: roles, subnets, security groups and scripts, through their own services.
 
-The role's permissions are judged by IAM's policy simulator, whether or not the embedded AWS evaluates IAM for calls: a
-node without them fails on AWS in either case. Not looked at: KMS keys, training plans, quotas, the accounting database
-and its secret, custom images, the EKS cluster; the embedded AWS cannot know them.
+IAM's policy simulator judges the role's permissions, with or without evaluation of IAM for calls: on AWS a node without them
+fails in either case. The embedded AWS does not look at KMS keys, training plans, quotas, the accounting database and its secret,
+custom images, and the EKS cluster.
 """
 
 from __future__ import annotations
@@ -12,37 +12,30 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
+from hyperpod_constructs.facts import clusters, node_permissions
+from hyperpod_constructs.local.aws_service import Caller
 from hyperpod_constructs.local.clients import Clients, partition
 from hyperpod_constructs.local.hyperpod.rules import is_slurm_api, refusal
 from hyperpod_constructs.local.hyperpod.state import Spec
-from hyperpod_constructs.local.service import Caller
-
-VPC_ACTIONS = (
-    "ec2:DescribeSubnets",
-    "ec2:DescribeVpcs",
-    "ec2:DescribeSecurityGroups",
-    "ec2:DescribeNetworkInterfaces",
-    "ec2:DescribeDhcpOptions",
-)
-"""What a node's role needs to enter a VPC, of the actions that know no resource; the managed policy has none of them.
-"""
-
-CLUSTER_POLICY = "AmazonSageMakerClusterInstanceRolePolicy"
 
 Subnets = Mapping[str, Mapping[str, Any]]
 
 
 def check_surroundings(groups: Iterable[Spec], settings: Mapping[str, Any], clients: Clients, caller: Caller) -> Subnets:
-    """Refuse groups whose surroundings are not there yet; returns the subnets that they name. Raises AwsError."""
+    """Refuse groups with missing roles, networks or scripts; returns the named subnets.
+
+    :raises AwsError: with the cause of the refusal.
+    """
     groups = list(groups)
     subnets = _check_networks(groups, settings, clients, caller)
     roles = {spec["ExecutionRole"] for spec in groups} | ({settings["ClusterRole"]} if "ClusterRole" in settings else set())
     for role in sorted(roles):
-        principal = "hyperpod.sagemaker.amazonaws.com" if role == settings.get("ClusterRole") else "sagemaker.amazonaws.com"
+        of_cluster = role == settings.get("ClusterRole")
+        principal = node_permissions.CLUSTER_PRINCIPAL if of_cluster else node_permissions.NODES_PRINCIPAL
         _check_trust(role, principal, clients("iam", caller))
     for spec in groups:
         if "VpcConfig" in settings:
-            _check_permissions(spec, VPC_ACTIONS, "*", "Unable to retrieve subnets", clients("iam", caller))
+            _check_permissions(spec, node_permissions.DESCRIBE_NETWORK, "*", "Unable to retrieve subnets", clients("iam", caller))
         if "LifeCycleConfig" in spec:
             _check_scripts(spec, is_slurm_api(groups, settings), clients, caller)
     return subnets
@@ -124,23 +117,22 @@ def _check_scripts(spec: Spec, slurm_api: bool, clients: Clients, caller: Caller
             f"the lifecycle script s3://{bucket}/{entry} of instance group {spec['InstanceGroupName']} does not exist;"
             f" upload it before the cluster is created"
         )
-    if slurm_api and _has_object(s3, bucket, f"{folder}provisioning_parameters.json"):
+    if slurm_api and _has_object(s3, bucket, folder + clusters.LEGACY_FILE):
         raise refusal(
-            "The LifeCycleConfig cannot include both a SLURM Orchestrator Config and a provisioning_parameters.json"
-            " file simultaneously:"
-            f" found s3://{bucket}/{folder}provisioning_parameters.json"
+            "The LifeCycleConfig cannot include both a SLURM Orchestrator Config and a"
+            f" {clusters.LEGACY_FILE} file simultaneously: found s3://{bucket}/{folder}{clusters.LEGACY_FILE}"
         )
     iam = clients("iam", caller)
-    if bucket.startswith("sagemaker-") and _has_cluster_policy(spec["ExecutionRole"], iam):
+    if bucket.startswith(node_permissions.READABLE_BUCKETS) and _has_cluster_policy(spec["ExecutionRole"], iam):
         return
     resource = f"arn:{partition(caller.region)}:s3:::{bucket}/{entry}"
     _check_permissions(spec, ("s3:GetObject",), resource, "the lifecycle scripts cannot be read", iam)
 
 
 def _has_cluster_policy(role: str, iam: Any) -> bool:
-    """Whether the role has the managed policy that reads every `sagemaker-` bucket, whose text the simulator does not know."""
+    """Whether the role has the managed policy for `sagemaker-` buckets; the simulator does not know its text."""
     attached = iam.list_attached_role_policies(RoleName=role.rpartition("/")[2])["AttachedPolicies"]
-    return any(policy["PolicyName"] == CLUSTER_POLICY for policy in attached)
+    return any(policy["PolicyName"] == node_permissions.CLUSTER_POLICY for policy in attached)
 
 
 def _has_object(s3: Any, bucket: str, key: str) -> bool:

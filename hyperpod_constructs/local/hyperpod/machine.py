@@ -11,14 +11,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
+from hyperpod_constructs.facts import clusters
 from hyperpod_constructs.local.hyperpod.provisioner import Provisioner, first_failure
-from hyperpod_constructs.local.hyperpod.state import HEAD_TYPES, Cluster, Group, Node, Place, Spec
+from hyperpod_constructs.local.hyperpod.state import HEAD_TYPES, Cluster, LiveGroup, Node, Placement, Spec
 
-MINIMUM_SECONDS = 3 * 3600.0
-"""How long a group may take to reach its MinInstanceCount before it goes back to what it was."""
-
-Places = Mapping[str, Sequence[Place | None]]
-"""By instance group: the places of the nodes to add."""
+NewNodes = Mapping[str, Sequence[Placement | None]]
+"""By instance group: the placements of the nodes to add."""
 
 
 class Machine:
@@ -27,10 +25,10 @@ class Machine:
     def __init__(self, provisioner: Provisioner) -> None:
         self._nodes = provisioner
 
-    def create(self, cluster: Cluster, places: Places, now: float) -> None:
+    def create(self, cluster: Cluster, placements: NewNodes, now: float) -> None:
         """Begin the creation."""
         cluster.record(now, "Cluster", "Cluster creation started")
-        nodes = self._add(cluster, places, now)
+        nodes = self._add(cluster, placements, now)
         heads = [node for node in nodes if node.node_type in HEAD_TYPES] if cluster.continuous else nodes
         rest = [node for node in nodes if node.node_type not in HEAD_TYPES] if cluster.continuous else []
 
@@ -46,7 +44,9 @@ class Machine:
         self._nodes.provision(cluster, heads, now, finish)
         self._watch_minimum(cluster, {}, now)
 
-    def update(self, cluster: Cluster, specs: Sequence[Spec], places: Places, settings: Mapping[str, object], now: float) -> None:
+    def update(
+        self, cluster: Cluster, specs: Sequence[Spec], placements: NewNodes, settings: Mapping[str, object], now: float
+    ) -> None:
         """Begin an update to these groups and settings."""
         before = {name: group.spec for name, group in cluster.groups.items()}
         settings_before = dict(cluster.settings)
@@ -54,8 +54,8 @@ class Machine:
         cluster.failure = ""
         cluster.record(now, "Cluster", "Cluster update started")
         for spec in specs:
-            cluster.groups.setdefault(spec["InstanceGroupName"], Group(spec)).spec = spec
-        nodes = self._add(cluster, places, now)
+            cluster.groups.setdefault(spec["InstanceGroupName"], LiveGroup(spec)).spec = spec
+        nodes = self._add(cluster, placements, now)
         if cluster.continuous:
             self._shrink(cluster, specs, now)
             self._nodes.provision(cluster, nodes, now, lambda second: self.settle(cluster, second))
@@ -76,13 +76,13 @@ class Machine:
 
         self._nodes.provision(cluster, nodes, now, finish)
 
-    def grow(self, cluster: Cluster, places: Places, now: float) -> list[Node]:
+    def grow(self, cluster: Cluster, placements: NewNodes, now: float) -> list[Node]:
         """Add nodes to groups of a continuous cluster; their targets have been raised."""
-        nodes = self._add(cluster, places, now)
+        nodes = self._add(cluster, placements, now)
         self._nodes.provision(cluster, nodes, now, lambda second: self.settle(cluster, second))
         return nodes
 
-    def update_software(self, cluster: Cluster, groups: Sequence[Group], versions: Mapping[str, str], now: float) -> None:
+    def update_software(self, cluster: Cluster, groups: Sequence[LiveGroup], versions: Mapping[str, str], now: float) -> None:
         """Begin a software update: the root volumes are replaced and the groups' present scripts run again."""
         cluster.status = "SystemUpdating"
         for group in groups:
@@ -119,7 +119,7 @@ class Machine:
         self._nodes.remove(cluster, list(cluster.nodes()), now, end)
 
     def advance(self, cluster: Cluster, now: float) -> None:
-        """Run what is due until now, and try failed nodes of a continuous cluster again."""
+        """Run every due action, and retry the failed nodes of a continuous cluster."""
         cluster.timeline.run(now)
         if cluster.continuous and cluster.status == "InService":
             self._nodes.retry(cluster, now, lambda second: self.settle(cluster, second))
@@ -133,8 +133,10 @@ class Machine:
                 cluster.record(second, "InstanceGroup", "Instance group is in service", group=group.name)
             group.status = "Degraded" if any(node.status == "Failure" for node in group.nodes) else "InService"
 
-    def _add(self, cluster: Cluster, places: Places, now: float) -> list[Node]:
-        return [node for name, found in places.items() for node in self._nodes.add(cluster, cluster.groups[name].spec, found, now)]
+    def _add(self, cluster: Cluster, placements: NewNodes, now: float) -> list[Node]:
+        return [
+            node for name, found in placements.items() for node in self._nodes.add(cluster, cluster.groups[name].spec, found, now)
+        ]
 
     def _in_service(self, cluster: Cluster, second: float) -> None:
         cluster.status = "InService"
@@ -180,16 +182,17 @@ class Machine:
     def _watch_minimum(self, cluster: Cluster, before: Mapping[str, Spec], now: float) -> None:
         for group in cluster.groups.values():
             if cluster.continuous and group.running < group.spec.get("MinInstanceCount", 0):
-                cluster.timeline.at(now + MINIMUM_SECONDS, self._minimum_check(cluster, group, before.get(group.name)))
+                deadline = now + clusters.HOURS_TO_MINIMUM * 3600.0
+                cluster.timeline.at(deadline, self._minimum_check(cluster, group, before.get(group.name)))
 
-    def _minimum_check(self, cluster: Cluster, group: Group, before: Spec | None) -> Callable[[float], None]:
+    def _minimum_check(self, cluster: Cluster, group: LiveGroup, before: Spec | None) -> Callable[[float], None]:
         wanted = group.spec
 
         def check(second: float) -> None:
-            least = wanted["MinInstanceCount"]
+            least, hours = wanted["MinInstanceCount"], clusters.HOURS_TO_MINIMUM
             if group.spec is not wanted or group.running >= least:
                 return
-            message = f"instance group {group.name} did not reach its minimum of {least} nodes within 3 hours"
+            message = f"instance group {group.name} did not reach its minimum of {least} nodes within {hours} hours"
             group.spec = before or {**wanted, "InstanceCount": 0, "MinInstanceCount": 0}
             metadata = {"InstanceGroup": {"FailureMessage": message}}
             cluster.record(second, "InstanceGroup", "Scaling rolled back", level="Error", group=group.name, metadata=metadata)
@@ -198,7 +201,7 @@ class Machine:
         return check
 
 
-def _surplus(group: Group) -> list[Node]:
+def _surplus(group: LiveGroup) -> list[Node]:
     """The nodes beyond the target: those that do not run first, then the newest."""
     alive = [node for node in group.nodes if node.status != "ShuttingDown"]
     alive.sort(key=lambda node: node.status != "Running")

@@ -7,16 +7,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from hyperpod_constructs.facts import clusters
+from hyperpod_constructs.local.aws_service import AwsError
 from hyperpod_constructs.local.hyperpod.fleet import Recovery
-from hyperpod_constructs.local.hyperpod.machine import Machine
-from hyperpod_constructs.local.hyperpod.machine import Places as PlacesByGroup
+from hyperpod_constructs.local.hyperpod.machine import Machine, NewNodes
 from hyperpod_constructs.local.hyperpod.provisioner import Provisioner
 from hyperpod_constructs.local.hyperpod.rules import refusal
 from hyperpod_constructs.local.hyperpod.state import Cluster, Node, instance_types
-from hyperpod_constructs.local.service import AwsError
 
-MAXIMUM_ADDED = 50
-MAXIMUM_DELETED = 99
 AUTOMATIC = "Automatic"
 REPLACE: Recovery = "Action:Replace"
 
@@ -37,15 +35,15 @@ class NodeOperations:
         self,
         cluster: Cluster,
         request: Mapping[str, Any],
-        find: Callable[[Mapping[str, int]], PlacesByGroup],
+        find: Callable[[Mapping[str, int]], NewNodes],
         now: float,
     ) -> dict[str, Any]:
-        """BatchAddClusterNodes; `find` finds places for new nodes by group."""
+        """BatchAddClusterNodes; `find` finds placements for new nodes by group."""
         if not cluster.continuous:
             raise refusal("BatchAddClusterNodes is only supported for clusters using Continuous as the NodeProvisioningMode")
         total = sum(item["IncrementTargetCountBy"] for item in request["NodesToAdd"])
-        if total > MAXIMUM_ADDED:
-            raise refusal(f"NodesToAdd asks for {total} nodes; one request adds at most {MAXIMUM_ADDED}")
+        if total > clusters.MOST_ADDED:
+            raise refusal(f"NodesToAdd asks for {total} nodes; one request adds at most {clusters.MOST_ADDED}")
         key = (cluster.arn, request.get("ClientToken", ""))
         if not key[1] or key not in self._tokens:
             wanted: dict[str, int] = {}
@@ -57,11 +55,11 @@ class NodeOperations:
                 else:
                     name, count = item["InstanceGroupName"], item["IncrementTargetCountBy"]
                     failed.append({"InstanceGroupName": name, "ErrorCode": code, "FailedCount": count})
-            places = find(wanted)
+            placements = find(wanted)
             for name, count in wanted.items():
                 group = cluster.groups[name]
                 group.spec = {**group.spec, "InstanceCount": group.target + count}
-            added = self._machine.grow(cluster, places, now)
+            added = self._machine.grow(cluster, placements, now)
             if key[1]:
                 self._tokens[key] = added
         else:
@@ -71,8 +69,8 @@ class NodeOperations:
 
     def delete(self, cluster: Cluster, request: Mapping[str, Any], now: float) -> dict[str, Any]:
         """BatchDeleteClusterNodes: the targets of the groups shrink with them. Controllers stay."""
-        if len(request.get("NodeIds", ())) + len(request.get("NodeLogicalIds", ())) > MAXIMUM_DELETED:
-            raise refusal(f"one request deletes at most {MAXIMUM_DELETED} nodes")
+        if len(request.get("NodeIds", ())) + len(request.get("NodeLogicalIds", ())) > clusters.MOST_DELETED:
+            raise refusal(f"one request deletes at most {clusters.MOST_DELETED} nodes")
         nodes, answer = self._choose(cluster, request, ("NodeIdNotFound", "InvalidNodeStatus"), "Code", spare_controllers=True)
         for node in nodes:
             group = cluster.groups[node.group]

@@ -1,10 +1,9 @@
-"""How nodes come and go: capacity, network, lifecycle script; and the second try of a node that failed.
+"""Nodes come and go here: capacity, network, lifecycle script, and the retry of failed nodes.
 
-Not published, and decided here: a node without capacity is Pending and has no instance id yet; a node whose script
-failed stays in Failure. In continuous mode both are tried again whenever somebody looks and the fault that a test asked
-for is gone.
-Interfaces go from when a node begins to shut down, not when it ends, so that nothing depends on who polls. What other services
-do for a node is an errand: it is done behind the lock of this one, and awaited on the timeline.
+AWS does not publish these, so they are decided here: a node without capacity is Pending without an instance id; a node with a
+failed script stays in Failure. Continuous mode retries both at the next call after the injected fault is gone. An interface is
+deleted when its node begins to shut down, so that nothing depends on polling. Calls to other services are tasks: they run outside
+the lock, and the timeline awaits them.
 """
 
 from __future__ import annotations
@@ -12,21 +11,21 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from hyperpod_constructs.local.faults import Faults
-from hyperpod_constructs.local.hyperpod.errands import Errand
+from hyperpod_constructs.local.hyperpod.background import Task
 from hyperpod_constructs.local.hyperpod.fleet import Fleet
-from hyperpod_constructs.local.hyperpod.state import Cluster, Node, Place, Spec, instance_types, new_instance_id
-from hyperpod_constructs.local.hyperpod.world import World
+from hyperpod_constructs.local.hyperpod.side_effects import SideEffects
+from hyperpod_constructs.local.hyperpod.state import Cluster, Node, Placement, Spec, instance_types, new_instance_id
 
 BOOT_POLL_SECONDS = 1.0
-ERRAND_POLL_SECONDS = 0.1
+TASK_POLL_SECONDS = 0.1
 
 
 class Provisioner:
-    """Launches, restarts and removes nodes; each transition takes `Faults.slow_creation` seconds, and what its fleet needs."""
+    """Launches, restarts and removes nodes; each transition takes `Faults.slow_creation` seconds, plus the time of the fleet."""
 
-    def __init__(self, faults: Faults, world: World, fleet: Fleet) -> None:
+    def __init__(self, faults: Faults, side_effects: SideEffects, fleet: Fleet) -> None:
         self._faults = faults
-        self._world = world
+        self._side_effects = side_effects
         self._fleet = fleet
 
     @property
@@ -34,10 +33,10 @@ class Provisioner:
         """Seconds of one transition."""
         return self._faults.slow_creation
 
-    def add(self, cluster: Cluster, spec: Spec, places: Iterable[Place | None], now: float) -> list[Node]:
+    def add(self, cluster: Cluster, spec: Spec, placements: Iterable[Placement | None], now: float) -> list[Node]:
         """Note new nodes of a group; they are Pending."""
         group = cluster.groups[spec["InstanceGroupName"]]
-        nodes = [Node(spec, place, created=now) for place in places]
+        nodes = [Node(spec, placement, created=now) for placement in placements]
         group.nodes += nodes
         if nodes:
             scaling = {"InstanceCount": len(group.nodes), "TargetCount": group.target}
@@ -54,7 +53,7 @@ class Provisioner:
 
         def launch(second: float) -> None:
             ready = [node for node in nodes if self._launch(cluster, node, second)]
-            self.after(cluster, self._world.enter_network(cluster, ready, refused), second, entered)
+            self.after(cluster, self._side_effects.enter_network(cluster, ready, refused), second, entered)
 
         def entered(second: float) -> None:
             for node, cause in refused.items():
@@ -75,12 +74,12 @@ class Provisioner:
 
         cluster.timeline.at(now + self.step, launch if nodes else then)
 
-    def after(self, cluster: Cluster, errand: Errand, second: float, then: Callable[[float], None]) -> None:
-        """Go on with `then` as soon as the errand has ended."""
-        if errand.done:
+    def after(self, cluster: Cluster, task: Task, second: float, then: Callable[[float], None]) -> None:
+        """Go on with `then` as soon as the task has ended."""
+        if task.done:
             then(second)
         else:
-            cluster.timeline.at(second + ERRAND_POLL_SECONDS, lambda later: self.after(cluster, errand, later, then))
+            cluster.timeline.at(second + TASK_POLL_SECONDS, lambda later: self.after(cluster, task, later, then))
 
     def when_booted(self, cluster: Cluster, nodes: Sequence[Node], second: float, then: Callable[[float], None]) -> None:
         """Go on with `then` as soon as the boot of every node has ended."""
@@ -132,7 +131,7 @@ class Provisioner:
             node.status, node.waiting = "ShuttingDown", False
             cluster.record(now, "Instance", "Instance termination started", node=node)
         self._fleet.terminate(nodes)
-        leaving, gone = self._world.leave_network(cluster, nodes), frozenset(nodes)
+        leaving, gone = self._side_effects.leave_network(cluster, nodes), frozenset(nodes)
 
         def drop(second: float) -> None:
             for group in cluster.groups.values():
@@ -148,7 +147,7 @@ class Provisioner:
         """Write the nodes' lifecycle logs, and go on with the failures of their scripts, those that a test asked for too."""
         outcomes = {node: self._outcome(cluster, node) for node in nodes}
         failures = {node: failure for node, (failure, _) in outcomes.items() if failure is not None}
-        writing = self._world.log_scripts(cluster, {node: lines for node, (_, lines) in outcomes.items()})
+        writing = self._side_effects.log_scripts(cluster, {node: lines for node, (_, lines) in outcomes.items()})
         self.after(cluster, writing, second, lambda later: then(later, failures))
 
     def _outcome(self, cluster: Cluster, node: Node) -> tuple[str | None, Sequence[str]]:

@@ -1,10 +1,8 @@
-"""What HyperPod refuses by looking at the request alone: rules across fields, in the order in which a user would meet
-them.
+"""Refusals of HyperPod by the request alone: rules across fields, in the order in which a user meets them.
 
-The messages that AWS documents are given in its words, followed by what was found. The others are ours: AWS's are not
-published. Where the documentation leaves a case open, the stricter reading is taken, because a refusal here costs less
-than one on AWS: changing a group's instance type, an update whose list lacks a group, and more than one controller
-instance are refused.
+Messages that AWS documents keep its words, followed by the value found. The other messages are ours. Where the documentation leaves
+a case open, the stricter reading counts, because a refusal costs less here than on AWS: a changed instance type, a list that leaves
+a group out, and a second controller node are refused.
 """
 
 from __future__ import annotations
@@ -13,8 +11,11 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from hyperpod_constructs.facts import clusters, updates
+from hyperpod_constructs.local.aws_service import AwsError
 from hyperpod_constructs.local.hyperpod.state import Cluster, Spec, node_type
-from hyperpod_constructs.local.service import AwsError
+
+TYPE = "AWS::SageMaker::Cluster"
 
 
 def refusal(message: str) -> AwsError:
@@ -23,7 +24,10 @@ def refusal(message: str) -> AwsError:
 
 
 def check_create(request: Mapping[str, Any]) -> None:
-    """Refuse a CreateCluster request that breaks a rule. Raises AwsError."""
+    """Refuse a CreateCluster request that breaks a rule.
+
+    :raises AwsError: with the cause of the refusal.
+    """
     _check_served(request)
     _check_orchestrator(request.get("Orchestrator"))
     check_settings(request)
@@ -31,9 +35,13 @@ def check_create(request: Mapping[str, Any]) -> None:
 
 
 def check_update(cluster: Cluster, request: Mapping[str, Any]) -> None:
-    """Refuse an UpdateCluster request that breaks a rule. Raises AwsError."""
+    """Refuse an UpdateCluster request that breaks a rule.
+
+    :raises AwsError: with the cause of the refusal.
+    """
     _check_served(request)
-    if "NodeProvisioningMode" in request and not cluster.continuous:
+    fixed = updates.fixed(TYPE)
+    if "NodeProvisioningMode" in fixed and "NodeProvisioningMode" in request and not cluster.continuous:
         raise refusal(
             f"NodeProvisioningMode of cluster {cluster.name} cannot be changed after its creation: it was created without"
             f" {request['NodeProvisioningMode']}; create a new cluster instead"
@@ -44,6 +52,7 @@ def check_update(cluster: Cluster, request: Mapping[str, Any]) -> None:
         raise refusal(
             f"the orchestrator of cluster {cluster.name} cannot be changed between Slurm and EKS; create a new cluster instead"
         )
+    _check_role(cluster, request)
     settings = {**cluster.settings, **settings_of(request)}
     check_settings(settings)
     check_groups(groups_after(cluster, request), settings)
@@ -56,8 +65,9 @@ def settings_of(request: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def groups_after(cluster: Cluster, request: Mapping[str, Any]) -> list[Spec]:
-    """The groups that the cluster will have after an update. Raises AwsError for a list that is not whole or changes
-    what is fixed.
+    """The groups that the cluster will have after an update.
+
+    :raises AwsError: for a list that is not whole or changes what is fixed.
     """
     deleted = list(request.get("InstanceGroupsToDelete", ()))
     named = [spec["InstanceGroupName"] for spec in request.get("InstanceGroups", ())]
@@ -90,7 +100,10 @@ def groups_after(cluster: Cluster, request: Mapping[str, Any]) -> list[Spec]:
 
 
 def check_settings(settings: Mapping[str, Any]) -> None:
-    """Refuse settings of the cluster that exclude each other. Raises AwsError."""
+    """Refuse settings of the cluster that exclude each other.
+
+    :raises AwsError: with the cause of the refusal.
+    """
     continuous = settings.get("NodeProvisioningMode") == "Continuous"
     slurm = settings.get("Orchestrator", {}).get("Slurm", {})
     if continuous and "SlurmConfigStrategy" in slurm:
@@ -109,9 +122,12 @@ def check_settings(settings: Mapping[str, Any]) -> None:
 
 
 def check_groups(groups: Sequence[Spec], settings: Mapping[str, Any]) -> None:
-    """Refuse a list of instance groups that breaks a rule. Raises AwsError."""
-    if len(groups) > 100:
-        raise refusal(f"found {len(groups)} instance groups; a cluster has at most 100")
+    """Refuse a list of instance groups that breaks a rule.
+
+    :raises AwsError: with the cause of the refusal.
+    """
+    if len(groups) > clusters.MOST_GROUPS:
+        raise refusal(f"found {len(groups)} instance groups; a cluster has at most {clusters.MOST_GROUPS}")
     twice = [name for name, count in Counter(spec["InstanceGroupName"] for spec in groups).items() if count > 1]
     if twice:
         raise refusal(f"instance group names must be unique; found {', '.join(twice)} more than once")
@@ -154,20 +170,30 @@ def _check_auto_scaling(settings: Mapping[str, Any], continuous: bool) -> None:
         raise refusal("AutoScaling needs ClusterRole, NodeProvisioningMode Continuous and NodeRecovery Automatic")
 
 
+def _check_role(cluster: Cluster, request: Mapping[str, Any]) -> None:
+    old, new = cluster.settings.get("ClusterRole"), request.get("ClusterRole")
+    condition = updates.fixed_with(TYPE, "ClusterRole")
+    if condition is not None and new not in (None, old) and _at(cluster.settings, condition[0]) == condition[1]:
+        raise refusal(
+            f"ClusterRole of cluster {cluster.name} cannot be updated while autoscaling is enabled: it is {old}, found {new}"
+        )
+
+
 def _check_fixed(old: Spec, new: Spec) -> None:
     name = old["InstanceGroupName"]
-    if node_type(old) is not None and node_type(new) != node_type(old):
-        raise refusal(
-            f"NodeType of instance group {name} is immutable: it is {node_type(old)}, found {node_type(new)}; add a"
-            " new group instead"
-        )
-    for member in ("OverrideVpcConfig", "CapacityRequirements", "InstanceType"):
-        if old.get(member) != new.get(member):
-            raise refusal(
-                f"{member} of instance group {name} cannot be changed: it is {old.get(member)}, found"
-                f" {new.get(member)};"
-                f" add a new group instead"
-            )
+    for path in updates.fixed_in(TYPE, "InstanceGroups"):
+        before, after = _at(old, path), _at(new, path)
+        if before == after or (before is None and f"InstanceGroups/*/{path}" in updates.addable(TYPE)):
+            continue
+        if path == "SlurmConfig/NodeType":
+            raise refusal(f"NodeType of instance group {name} is immutable: it is {before}, found {after}; add a new group instead")
+        raise refusal(f"{path} of instance group {name} cannot be changed: it is {before}, found {after}; add a new group instead")
+
+
+def _at(value: Any, path: str) -> Any:
+    for part in path.split("/"):
+        value = value.get(part, {})
+    return value or None
 
 
 def _check_group(spec: Spec, settings: Mapping[str, Any], continuous: bool) -> None:

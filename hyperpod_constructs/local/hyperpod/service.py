@@ -5,24 +5,25 @@ Everything that SageMaker has besides is answered with UnknownOperationException
 
 from __future__ import annotations
 
-import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from copy import deepcopy
 from typing import Any
 
+from hyperpod_constructs.facts import clusters
+from hyperpod_constructs.local.aws_service import AwsError, Caller
+from hyperpod_constructs.local.changes import listed, mapped
 from hyperpod_constructs.local.clients import Clients, partition
 from hyperpod_constructs.local.faults import Faults
-from hyperpod_constructs.local.hyperpod.addresses import Places, taken
+from hyperpod_constructs.local.hyperpod.addresses import Placements, taken
+from hyperpod_constructs.local.hyperpod.background import AtOnce, Tasks
 from hyperpod_constructs.local.hyperpod.checks import Subnets, check_surroundings
-from hyperpod_constructs.local.hyperpod.errands import AtOnce, Errands
 from hyperpod_constructs.local.hyperpod.fleet import Fleet, Records
-from hyperpod_constructs.local.hyperpod.machine import Machine
-from hyperpod_constructs.local.hyperpod.machine import Places as PlacesByGroup
+from hyperpod_constructs.local.hyperpod.machine import Machine, NewNodes
 from hyperpod_constructs.local.hyperpod.nodes import NodeOperations
 from hyperpod_constructs.local.hyperpod.provisioner import Provisioner
 from hyperpod_constructs.local.hyperpod.rules import check_create, check_update, groups_after, refusal, settings_of
-from hyperpod_constructs.local.hyperpod.state import Cluster, Event, Group, Node, Spec, new_cluster_id
+from hyperpod_constructs.local.hyperpod.side_effects import SideEffects
+from hyperpod_constructs.local.hyperpod.state import Cluster, Event, LiveGroup, Node, Spec, new_cluster_id
 from hyperpod_constructs.local.hyperpod.views import (
     describe_cluster,
     describe_event,
@@ -32,19 +33,17 @@ from hyperpod_constructs.local.hyperpod.views import (
     summarize_event,
     summarize_node,
 )
-from hyperpod_constructs.local.hyperpod.world import World
 from hyperpod_constructs.local.paging import page
-from hyperpod_constructs.local.service import AwsError, Caller
+from hyperpod_constructs.local.timed_service import Operation, Parameters, TimedService
 
-Parameters = Mapping[str, Any]
 INVALID = "ValidationException"
 
 
-class HyperPod:
+class HyperPod(TimedService):
     """Amazon SageMaker, as far as HyperPod goes. `clock` gives seconds since the epoch; the real time unless a test
     gives another.
 
-    Nodes are records unless a fleet boots them. Errands are done while the caller waits unless others are given. State moves when
+    Nodes are records unless a fleet boots them. Tasks are done while the caller waits unless others are given. State moves when
     it is looked at, by the time that has passed; see `state.Timeline`.
     """
 
@@ -56,22 +55,19 @@ class HyperPod:
         clients: Clients,
         clock: Callable[[], float] = time.time,
         fleet: Fleet | None = None,
-        errands: Errands | None = None,
+        tasks: Tasks | None = None,
     ) -> None:
-        self.faults = faults
         self._clients = clients
-        self._clock = clock
         self._fleet = Records() if fleet is None else fleet
-        self._world = World(self._clients, AtOnce() if errands is None else errands)
-        self._provisioner = Provisioner(faults, self._world, self._fleet)
+        self._side_effects = SideEffects(self._clients, AtOnce() if tasks is None else tasks)
+        self._provisioner = Provisioner(faults, self._side_effects, self._fleet)
         self._machine = Machine(self._provisioner)
         self._batch = NodeOperations(self._machine, self._provisioner)
         self._clusters: dict[str, Cluster] = {}
-        self._lock = threading.RLock()
-        self._operations: dict[str, Callable[[Parameters, Caller, float], dict[str, Any]]] = {
+        operations: dict[str, Operation] = {
             "CreateCluster": self._create_cluster,
             "UpdateCluster": self._update_cluster,
-            "DescribeCluster": self._describe_cluster,
+            "DescribeCluster": lambda p, c, now: describe_cluster(self._find(p, c)),
             "DeleteCluster": self._delete_cluster,
             "ListClusters": self._list_clusters,
             "ListClusterNodes": self._list_nodes,
@@ -84,24 +80,13 @@ class HyperPod:
             "BatchReplaceClusterNodes": lambda p, c, now: self._batch.replace(self._find(p, c), p, now),
             "UpdateClusterSoftware": self._update_software,
             "AddTags": self._add_tags,
-            "ListTags": self._list_tags,
+            "ListTags": lambda p, c, now: {"Tags": listed(self._tagged(p).tags)},
             "DeleteTags": self._delete_tags,
         }
-
-    def call(self, operation: str, parameters: Parameters, caller: Caller) -> dict[str, Any]:
-        """Answer one operation. Raises AwsError."""
-        answer = self._operations.get(operation)
-        if answer is None:
-            raise AwsError("UnknownOperationException", f"the embedded AWS does not serve sagemaker {operation}")
-        if self.faults.take_throttle(operation):
-            raise AwsError("ThrottlingException", "Rate exceeded")
-        with self._lock:
-            now = self._clock()
-            self._advance(now)
-            return answer(deepcopy(dict(parameters)), caller, now)
+        super().__init__(faults, clock, operations)
 
     def tend(self) -> None:
-        """Let time pass, and recover the nodes that are marked for it: what the service does while nobody calls it."""
+        """Let time pass, and recover the marked nodes, as the service does between calls."""
         marks = self._fleet.marks()
         with self._lock:
             now = self._clock()
@@ -116,7 +101,7 @@ class HyperPod:
             self._fleet.terminate(nodes)
             self._clusters.clear()
             self._batch.forget()
-        self._world.forget(nodes)
+        self._side_effects.forget(nodes)
 
     def _advance(self, now: float) -> None:
         for cluster in list(self._clusters.values()):
@@ -146,12 +131,14 @@ class HyperPod:
         settings, specs = settings_of(parameters), list(parameters.get("InstanceGroups", ()))
         self._check_fleet(specs, settings)
         subnets = check_surroundings(specs, settings, self._clients, caller)
-        places = self._places({spec["InstanceGroupName"]: (spec, spec["InstanceCount"]) for spec in specs}, subnets, settings)
-        groups = {spec["InstanceGroupName"]: Group(spec) for spec in specs}
-        tags = {tag["Key"]: tag["Value"] for tag in parameters.get("Tags", ())}
+        placements = self._placements(
+            {spec["InstanceGroupName"]: (spec, spec["InstanceCount"]) for spec in specs}, subnets, settings
+        )
+        groups = {spec["InstanceGroupName"]: LiveGroup(spec) for spec in specs}
+        tags = mapped(parameters.get("Tags", ()))
         cluster = Cluster(name, _arn(caller, new_cluster_id()), caller, now, settings, groups, tags)
         self._clusters[cluster.arn] = cluster
-        self._machine.create(cluster, places, now)
+        self._machine.create(cluster, placements, now)
         return {"ClusterArn": cluster.arn}
 
     def _update_cluster(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
@@ -167,7 +154,7 @@ class HyperPod:
             group = cluster.groups.get(spec["InstanceGroupName"])
             alive = 0 if group is None else sum(node.status != "ShuttingDown" for node in group.nodes)
             wanted[spec["InstanceGroupName"]] = (spec, max(0, spec["InstanceCount"] - alive))
-        self._machine.update(cluster, specs, self._places(wanted, subnets, cluster.settings), settings, now)
+        self._machine.update(cluster, specs, self._placements(wanted, subnets, cluster.settings), settings, now)
         return {"ClusterArn": cluster.arn}
 
     def _check_fleet(self, specs: Sequence[Spec], settings: Mapping[str, Any]) -> None:
@@ -175,12 +162,9 @@ class HyperPod:
         if objection is not None:
             raise refusal(objection)
 
-    def _places(self, wanted: Mapping[str, tuple[Spec, int]], subnets: Subnets, settings: Mapping[str, Any]) -> PlacesByGroup:
-        places = Places(subnets, taken(self._clusters.values()), settings)
-        return {name: places.take(spec, count) for name, (spec, count) in wanted.items()}
-
-    def _describe_cluster(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
-        return describe_cluster(self._find(parameters, caller))
+    def _placements(self, wanted: Mapping[str, tuple[Spec, int]], subnets: Subnets, settings: Mapping[str, Any]) -> NewNodes:
+        placements = Placements(subnets, taken(self._clusters.values()), settings)
+        return {name: placements.take(spec, count) for name, (spec, count) in wanted.items()}
 
     def _delete_cluster(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
         cluster = self._find(parameters, caller)
@@ -200,8 +184,8 @@ class HyperPod:
         ]
         by_name = parameters.get("SortBy") == "NAME"
         found.sort(key=lambda c: (c.name if by_name else "", c.created), reverse=parameters.get("SortOrder") == "Descending")
-        clusters, following = page(found, parameters, 10, INVALID)
-        return {"ClusterSummaries": [summarize_cluster(cluster) for cluster in clusters], **following}
+        chosen, following = page(found, parameters, 10, INVALID)
+        return {"ClusterSummaries": [summarize_cluster(cluster) for cluster in chosen], **following}
 
     def _list_nodes(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
         cluster = self._find(parameters, caller)
@@ -253,14 +237,14 @@ class HyperPod:
     def _add_nodes(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
         cluster = self._find(parameters, caller)
 
-        def find(wanted: Mapping[str, int]) -> PlacesByGroup:
+        def find(wanted: Mapping[str, int]) -> NewNodes:
             specs = {name: cluster.groups[name].spec for name in wanted}
             self._check_fleet(
                 [{**group.spec, "InstanceCount": group.target + wanted.get(name, 0)} for name, group in cluster.groups.items()],
                 cluster.settings,
             )
             subnets = check_surroundings(specs.values(), cluster.settings, self._clients, cluster.caller)
-            return self._places({name: (specs[name], count) for name, count in wanted.items()}, subnets, cluster.settings)
+            return self._placements({name: (specs[name], count) for name, count in wanted.items()}, subnets, cluster.settings)
 
         return self._batch.add(cluster, parameters, find, now)
 
@@ -285,14 +269,13 @@ class HyperPod:
 
     def _add_tags(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
         cluster = self._tagged(parameters)
-        tags = cluster.tags | {tag["Key"]: tag["Value"] for tag in parameters["Tags"]}
-        if len(tags) > 50:
-            raise AwsError("ResourceLimitExceeded", f"cluster {cluster.name} would have {len(tags)} tags; at most 50 are allowed")
+        tags = cluster.tags | mapped(parameters["Tags"])
+        if len(tags) > (most := clusters.MOST_TAGS):
+            raise AwsError(
+                "ResourceLimitExceeded", f"cluster {cluster.name} would have {len(tags)} tags; at most {most} are allowed"
+            )
         cluster.tags = tags
-        return {"Tags": _tags(cluster)}
-
-    def _list_tags(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
-        return {"Tags": _tags(self._tagged(parameters))}
+        return {"Tags": listed(tags)}
 
     def _delete_tags(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
         cluster = self._tagged(parameters)
@@ -314,7 +297,3 @@ def _require_status(cluster: Cluster, allowed: tuple[str, ...]) -> None:
 
 def _between(second: float, after: float | None, before: float | None) -> bool:
     return (after is None or second > after) and (before is None or second < before)
-
-
-def _tags(cluster: Cluster) -> list[dict[str, str]]:
-    return [{"Key": key, "Value": value} for key, value in cluster.tags.items()]

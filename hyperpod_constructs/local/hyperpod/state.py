@@ -1,4 +1,4 @@
-"""What the embedded HyperPod remembers: clusters, groups, nodes, events, and what is due when."""
+"""State of the embedded HyperPod: clusters, groups, nodes, events, and the actions that are due."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from hyperpod_constructs.local.service import Caller
+from hyperpod_constructs.facts.node_permissions import LOG_GROUPS
+from hyperpod_constructs.local.aws_service import Caller
 
 Spec = Mapping[str, Any]
 """One element of InstanceGroups, as the request gave it."""
@@ -53,7 +54,7 @@ class Interface:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Placement:
     """Where a node goes: a subnet with its zone, the security groups, and how many of its addresses the node takes."""
 
     subnet: str
@@ -68,7 +69,7 @@ class Node:
     """A node. `instance_id` is empty until it has capacity; `spec` is its group's as of its launch."""
 
     spec: Spec
-    place: Place | None
+    placement: Placement | None
     logical_id: str = field(default_factory=lambda: str(uuid.uuid4()))
     instance_id: str = ""
     instance_type: str = ""
@@ -92,8 +93,8 @@ class Node:
 
 
 @dataclass(eq=False)
-class Group:
-    """An instance group: what was asked for, and what there is."""
+class LiveGroup:
+    """An instance group: its specification and its present nodes."""
 
     spec: Spec
     nodes: list[Node] = field(default_factory=list)
@@ -139,7 +140,7 @@ class Cluster:
     caller: Caller
     created: float
     settings: dict[str, Any]
-    groups: dict[str, Group]
+    groups: dict[str, LiveGroup]
     tags: dict[str, str]
     status: str = "Creating"
     failure: str = ""
@@ -155,7 +156,7 @@ class Cluster:
     @property
     def log_group(self) -> str:
         """The CloudWatch log group that its nodes write to."""
-        return f"/aws/sagemaker/Clusters/{self.name}/{self.cluster_id}"
+        return f"{LOG_GROUPS}/{self.name}/{self.cluster_id}"
 
     @property
     def continuous(self) -> bool:

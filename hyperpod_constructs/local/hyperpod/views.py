@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from hyperpod_constructs.local.hyperpod.state import Cluster, Event, Group, Node, instance_types
+from hyperpod_constructs.local.hyperpod.state import Cluster, Event, LiveGroup, Node, instance_types
 
 AS_GIVEN = (
     "InstanceType",
@@ -84,21 +84,14 @@ def describe_node(cluster: Cluster, node: Node) -> dict[str, Any]:
     """The answer of DescribeClusterNode."""
     repeated = ("LifeCycleConfig", "OverrideVpcConfig", "ThreadsPerCore", "InstanceStorageConfigs", "NetworkInterface")
     details = {
-        "InstanceGroupName": node.group,
-        "NodeLogicalId": node.logical_id,
-        "InstanceId": node.instance_id,
-        "InstanceStatus": _status(node),
-        "InstanceType": node.instance_type or instance_types(node.spec)[0],
-        "LaunchTime": moment(node.launched or node.created),
+        **summarize_node(cluster, node, logical_ids=True),
         "CapacityType": "Spot" if "Spot" in node.spec.get("CapacityRequirements", {}) else "OnDemand",
-        **_software(node),
-        **_host_name(cluster, node),
         **{member: node.spec[member] for member in repeated if member in node.spec},
     }
     if node.interface is not None:
         details["PrivatePrimaryIp"] = node.interface.address
-    if node.place is not None:
-        details["Placement"] = {"AvailabilityZone": node.place.zone, "AvailabilityZoneId": node.place.zone_id}
+    if node.placement is not None:
+        details["Placement"] = {"AvailabilityZone": node.placement.zone, "AvailabilityZoneId": node.placement.zone_id}
     if "KubernetesConfig" in node.spec:
         details["KubernetesConfig"] = _current_and_desired(node.spec["KubernetesConfig"], ("Labels", "Taints"))
     return {"NodeDetails": details}
@@ -127,7 +120,7 @@ def describe_event(cluster: Cluster, event: Event) -> dict[str, Any]:
     return {"EventDetails": details}
 
 
-def _describe_group(group: Group) -> dict[str, Any]:
+def _describe_group(group: LiveGroup) -> dict[str, Any]:
     spec = group.spec
     details = {
         "InstanceGroupName": group.name,

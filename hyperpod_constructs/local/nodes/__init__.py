@@ -5,7 +5,7 @@
         rig.await_idle()
         print(rig.controller.run(["srun", "-N2", "hostname"]).stdout)
 
-What is not like the service: the host agent, the image's set-up, the health agent and ``srun --auto-resume`` are doubles;
+What is not like the service: the host agent, the image's set-up, the health agent and `srun --auto-resume` are doubles;
 Lustre is a bound directory, a GPU a device node without a device; no EFA, no containers, no control groups for jobs, no
 DNS; all nodes share one clock and one kernel, and so one uptime.
 """

@@ -47,7 +47,7 @@ class Boot:
     controller_done: threading.Event = field(default_factory=threading.Event)
 
     def bring_up(self, node: VirtualNode, nodes: Sequence[VirtualNode], delay: float) -> None:
-        """Boots the node and sets it up; an error becomes the node's ``failure``."""
+        """Boots the node and sets it up; an error becomes the node's `failure`."""
         try:
             time.sleep(delay)
             with _timed(node, "disk"):
@@ -110,7 +110,7 @@ class Boot:
 
 
 def hosts(nodes: Sequence[VirtualNode]) -> str:
-    """``/etc/hosts`` in place of the network's DNS."""
+    """`/etc/hosts` in place of the network's DNS."""
     return "127.0.0.1 localhost\n" + "".join(f"{node.address} {node.name}\n" for node in nodes)
 
 

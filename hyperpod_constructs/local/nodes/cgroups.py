@@ -33,7 +33,7 @@ def make(name: str) -> None:
 
 
 def joined(name: str, command: list[str], *, inside: bool) -> list[str]:
-    """``command`` started in the group; ``inside`` is for commands beside the node's own systemd."""
+    """`command` started in the group; `inside` is for commands beside the node's own systemd."""
     groups = [str(tree / PARENT / name / EXEC if inside else tree / PARENT / name) for tree in hierarchies()]
     return ["/bin/sh", "-c", JOIN, "join", *groups, "--", *command]
 

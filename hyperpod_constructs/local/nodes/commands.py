@@ -9,7 +9,10 @@ from hyperpod_constructs.local.nodes.errors import NodesError
 
 
 def host(*command: str, input: str | None = None, timeout: float = 600) -> str:
-    """The program's standard output. Raises :class:`NodesError` when it is missing or fails."""
+    """The program's standard output.
+
+    :raises NodesError: if the program is missing or fails.
+    """
     environment = {**os.environ, "LC_ALL": "C.UTF-8", "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
     try:
         done = subprocess.run(  # noqa: S603

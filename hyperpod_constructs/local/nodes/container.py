@@ -28,7 +28,7 @@ STATE = Path("/run/hyperpod-nodes")
 
 
 class Container:
-    """A running system; ``leader`` is the host's process id of its first process."""
+    """A running system; `leader` is the host's process id of its first process."""
 
     def __init__(self, name: str, process: subprocess.Popen[bytes], leader: int) -> None:
         self.name = name
@@ -39,7 +39,7 @@ class Container:
     def boot(cls, name: str, *, root: Path, namespace: Path, binds: Sequence[str], console: Path) -> Container:
         """Returns when the node's systemd says that it has started everything.
 
-        Raises :class:`NodesError` with the end of the console when it does not within two minutes.
+        :raises NodesError: with the end of the console, if it does not say so within two minutes.
         """
         # A fresh group: kernels kill what systemd starts in one that was killed before.
         cgroups.remove(name)
@@ -70,7 +70,7 @@ class Container:
         return self._process.poll() is None
 
     def enter(self, command: Sequence[str]) -> list[str]:
-        """The host's command that runs ``command`` in the node, with no more rights than the node has."""
+        """The host's command that runs `command` in the node, with no more rights than the node has."""
         bounding = ",".join(["-all", *(f"+{name}" for name in CAPABILITIES if name in _own_capabilities())])
         space = ["nsenter", f"--target={self.leader}", "--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup", "--root", "--wd"]
         limits = ["setpriv", f"--bounding-set={bounding}", "--inh-caps=-all", "--"]
@@ -143,7 +143,7 @@ def _await_ready(ready: socket.socket, process: subprocess.Popen[bytes]) -> int 
 
 
 def _own_capabilities() -> frozenset[str]:
-    """The names of :data:`CAPABILITIES` that this process may hand on."""
+    """The names of `CAPABILITIES` that this process may hand on."""
     found = re.search(r"^CapBnd:\s+([0-9a-f]+)$", Path("/proc/self/status").read_text(encoding="ascii"), re.MULTILINE)
     assert found is not None
     return frozenset(name for name, bit in BITS.items() if int(found[1], 16) >> bit & 1)

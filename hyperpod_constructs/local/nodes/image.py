@@ -1,6 +1,6 @@
 """The image of a virtual node: Debian 13 with its Slurm 24.11, laid out like the service's own image.
 
-Two directories, cached under the hash of what made them: ``base`` from mmdebstrap, ``layer`` with this package's files.
+Two directories, cached under the hash of what made them: `base` from mmdebstrap, `layer` with this package's files.
 The service's image is closed: what is imitated is what its documents and public scripts rely on.
 """
 
@@ -105,7 +105,7 @@ class Image:
     def build(cls, cache: Path | None = None) -> Image:
         """The image in that cache, built when its recipe is new there; by default in the user's cache directory.
 
-        Raises :class:`NodesError` when the machine lacks something (see :func:`missing`) or the build fails.
+        :raises NodesError: if the machine lacks something (see `missing`), or the build fails.
         """
         if (sentence := missing()) is not None:
             raise NodesError(sentence)

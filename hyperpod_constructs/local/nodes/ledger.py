@@ -19,7 +19,7 @@ SYSCTL = Path("/proc/sys")
 
 
 class Ledger:
-    """An append-only file of JSON lines: ``[kind, name, value]``."""
+    """An append-only file of JSON lines: `[kind, name, value]`."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -46,7 +46,7 @@ class Ledger:
         return name
 
     def raise_sysctl(self, name: str, value: int) -> None:
-        """Raises a setting of the kernel to at least ``value``."""
+        """Raises a setting of the kernel to at least `value`."""
         path = SYSCTL / name
         current = int(path.read_text(encoding="ascii"))
         if current < value:
@@ -113,5 +113,5 @@ def _is_mounted(path: str) -> bool:
 
 
 def _plain(escaped: str) -> str:
-    """A path of mountinfo, where a space is ``\\040``."""
+    """A path of mountinfo, where a space is `\\040`."""
     return re.sub(r"\\(\d{3})", lambda octal: chr(int(octal[1], 8)), escaped)

@@ -14,7 +14,7 @@ PER_BLOCK = 250
 
 
 class Network:
-    """The network of the rig in that slot: ``10.77.0.0/16`` for slot 0, ``10.78.0.0/16`` for slot 1, and so on."""
+    """The network of the rig in that slot: `10.77.0.0/16` for slot 0, `10.78.0.0/16` for slot 1, and so on."""
 
     def __init__(self, slot: int, ledger: Ledger) -> None:
         self._ledger = ledger

@@ -32,7 +32,7 @@ TIMEOUT_CODES = (124, 137)
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class File:
-    """A file to put on a node; ``owner`` is a user of the node, whose group of the same name gets it too."""
+    """A file to put on a node; `owner` is a user of the node, whose group of the same name gets it too."""
 
     content: str | bytes
     mode: int = 0o644
@@ -52,7 +52,7 @@ class Hardware:
 class VirtualNode:
     """Made by a rig.
 
-    ``failure`` is the last line of the log of scripts that failed, ``None`` when they did not; ``seconds`` is how long
+    `failure` is the last line of the log of scripts that failed, `None` when they did not; `seconds` is how long
     each phase of its boot took.
     """
 
@@ -158,8 +158,7 @@ class VirtualNode:
     ) -> subprocess.CompletedProcess[str]:
         """Runs a program on the node; for another user than root in a login shell of theirs, in their home.
 
-        Raises :class:`NodesError` with the program's output when it fails and ``check`` is true, and when it has not
-        ended after ``timeout`` seconds.
+        :raises NodesError: with the program's output, if it fails and `check` is true, or has not ended after `timeout` seconds.
         """
         given = [f"{name}={value}" for name, value in (environment or {}).items()]
         line = ["/usr/bin/env", "-C", directory, *given, *command]
@@ -195,7 +194,7 @@ class VirtualNode:
         return self.run(["cat", path]).stdout
 
     def command(self, *command: str) -> list[str]:
-        """The host's command that runs ``command`` in the node, to be started by the caller: a shell, a stream."""
+        """The host's command that runs `command` in the node, to be started by the caller: a shell, a stream."""
         return self._running().enter(list(command))
 
     # --- faults -------------------------------------------------------------------------------------------------------
@@ -225,7 +224,7 @@ class VirtualNode:
         self._network.set_link(self.address, up=True)
 
     def fill_disk(self, path: str = "/") -> None:
-        """Leaves not a byte free where ``path`` is (``/`` or a mount of the node), until :meth:`empty_disk`."""
+        """Leaves not a byte free where `path` is (`/` or a mount of the node), until `empty_disk`."""
         file = str(Path(path, FILLER))
         self.run(["dd", "if=/dev/zero", f"of={file}", "bs=1M"], check=False)
         self.run(["dd", "if=/dev/zero", f"of={file}", "bs=4096", "oflag=append", "conv=notrunc"], check=False)

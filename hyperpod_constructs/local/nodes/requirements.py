@@ -20,7 +20,7 @@ ROOT = 0
 
 
 def missing() -> str | None:
-    """What this machine lacks for virtual nodes, as one sentence; ``None`` when it lacks nothing."""
+    """What this machine lacks for virtual nodes, as one sentence; `None` when it lacks nothing."""
     if sys.platform != "linux":
         return f"virtual nodes need Linux, this is {sys.platform}."
     path = "/usr/sbin:/usr/bin:/sbin:/bin"

@@ -29,7 +29,7 @@ CLOSE_PAUSE_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class NodeSpec:
-    """``count`` nodes of one instance group. ``delay_seconds`` makes their machines come late; their ``instance_ids`` are made up
+    """`count` nodes of one instance group. `delay_seconds` makes their machines come late; their `instance_ids` are made up
     unless given.
     """
 
@@ -51,7 +51,7 @@ class NodeSpec:
 
 
 class Rig:
-    """Virtual nodes on this machine. Make it with :meth:`create`, use it in a ``with`` statement."""
+    """Virtual nodes on this machine. Make it with `create`, use it in a `with` statement."""
 
     def __init__(self, directory: Path, image: Image, cluster: str, binds: Mapping[Path, str], slot: Slot) -> None:
         self.nodes: list[VirtualNode] = []
@@ -82,8 +82,8 @@ class Rig:
     ) -> Rig:
         """Takes one of the machine's slots, undoes what rigs that crashed have left, and makes the nodes' network.
 
-        ``binds`` are directories of the host that every node sees, read-only, under the path given. Raises
-        :class:`NodesError` when the machine lacks something, or no slot is free after ``wait_seconds``.
+        :param binds: by directory of the host, the path under which every node sees it, read-only; none unless given.
+        :raises NodesError: if the machine lacks something, or no slot is free after `wait_seconds`.
         """
         if (sentence := missing()) is not None:
             raise NodesError(sentence)
@@ -124,9 +124,9 @@ class Rig:
     ) -> list[VirtualNode]:
         """Boots the nodes of a cluster side by side and runs the scripts on each; more calls add nodes.
 
-        A node that fails does not stop the others: its ``failure`` says why. ``scripts`` is the tree of the entry points,
-        ``config`` becomes its ``config.json``, ``environment`` is added to the scripts' own. ``agent_seconds`` is how
-        long after the boot the host agent writes ``slurm.conf`` on the controller.
+        A node that fails does not stop the others: its `failure` says why. `scripts` is the tree of the entry points,
+        `config` becomes its `config.json`, `environment` is added to the scripts' own. `agent_seconds` is how
+        long after the boot the host agent writes `slurm.conf` on the controller.
         """
         if mode not in get_args(Mode):
             raise NodesError(f"mode is {mode!r}, allowed are {', '.join(get_args(Mode))}")
@@ -199,11 +199,11 @@ class Rig:
         return next(node for node in self.nodes if node.node_type == "Controller")
 
     def fail_mount(self, fault: Literal["fail", "hang"] | None) -> None:
-        """From now on ``mount -t lustre`` fails, or does not come back, on every node; ``None`` heals it."""
+        """From now on `mount -t lustre` fails, or does not come back, on every node; `None` heals it."""
         (self._places.control / "fault").write_text(fault or "", encoding="ascii")
 
     def states(self) -> dict[str, str]:
-        """Slurm's state of each of its nodes, without the marks for flags: ``idle``, ``down``, ``failing`` …"""
+        """Slurm's state of each of its nodes, without the marks for flags: `idle`, `down`, `failing` …"""
         lines = self.controller.run(["sinfo", "--noheader", "--Node", "--format=%N %T"]).stdout.split("\n")
         return {name: state.rstrip("*$~#!%@^-+") for name, state in (line.split() for line in lines if line)}
 

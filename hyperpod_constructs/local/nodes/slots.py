@@ -25,7 +25,7 @@ PAUSE_SECONDS = 0.2
 
 
 class Slot:
-    """A place for one rig. Make it with :meth:`take`."""
+    """A place for one rig. Make it with `take`."""
 
     def __init__(self, number: int, lock: TextIO) -> None:
         self.number = number
@@ -35,7 +35,10 @@ class Slot:
 
     @classmethod
     def take(cls, wait_seconds: float) -> Slot:
-        """The first slot that is free. Raises :class:`NodesError` when none is within ``wait_seconds``."""
+        """The first slot that is free.
+
+        :raises NodesError: if none is free within `wait_seconds`.
+        """
         STATE.mkdir(mode=0o700, parents=True, exist_ok=True)
         deadline = time.monotonic() + wait_seconds
         while (slot := cls._first()) is None:
@@ -69,10 +72,9 @@ class Slot:
 
 
 def undo_crashed(directory: Path) -> int:
-    """Undoes what rigs with that directory have left on the machine when they crashed, and how many those are; a rig that runs is
-    not touched.
+    """Undoes what crashed rigs with that directory have left on the machine, and counts them. A rig that runs is not touched.
 
-    Raises :class:`NodesError` when there may be some and this process is not root.
+    :raises NodesError: if there may be some and this process is not root.
     """
     try:
         if not STATE.exists():

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 import uuid
 from collections.abc import Mapping
@@ -10,11 +9,11 @@ from typing import Any
 
 from botocore.exceptions import ClientError
 
-from hyperpod_constructs.local.clients import Clients
-from hyperpod_constructs.local.ec2.provider import boolean, tag_list
+from hyperpod_constructs.local.aws_service import AwsError, Caller
+from hyperpod_constructs.local.clients import Clients, ignoring
+from hyperpod_constructs.local.ec2.provider import boolean, document, tag_list
 from hyperpod_constructs.local.provider import Provisioned
-from hyperpod_constructs.local.s3.configuration import encryption, lifecycle, notification
-from hyperpod_constructs.local.service import AwsError, Caller
+from hyperpod_constructs.local.s3.configuration import SETTINGS
 
 Properties = Mapping[str, Any]
 
@@ -25,7 +24,6 @@ class Bucket:
     """AWS::S3::Bucket."""
 
     type_name = "AWS::S3::Bucket"
-    create_only = frozenset({"BucketName"})
 
     def __init__(self, clients: Clients) -> None:
         self._clients = clients
@@ -52,11 +50,8 @@ class Bucket:
 
     def delete(self, physical_id: str, properties: Properties, caller: Caller) -> None:
         """Delete the bucket; refused while it holds objects."""
-        try:
+        with ignoring("NoSuchBucket"):
             self._clients("s3", caller).delete_bucket(Bucket=physical_id)
-        except ClientError as error:
-            if error.response["Error"]["Code"] != "NoSuchBucket":
-                raise
 
     def _exists(self, s3: Any, name: str) -> bool:
         try:
@@ -66,55 +61,19 @@ class Bucket:
         return True
 
     def _configure(self, s3: Any, name: str, old: Properties, new: Properties) -> None:
-        """Bring every configuration to the new properties; what the old ones had and the new ones lack is removed."""
-        configure = (
-            self._tags,
-            self._versioning,
-            self._encryption,
-            self._lifecycle,
-            self._ownership,
-            self._public_access,
-            self._notification,
-            self._logging,
-        )
-        for one in configure:
-            one(s3, name, old, new)
-
-    def _tags(self, s3: Any, name: str, old: Properties, new: Properties) -> None:
+        """Set every configuration to the new properties; remove those that only the old ones have."""
         tags = tag_list(new.get("Tags"))
         if tags:
             s3.put_bucket_tagging(Bucket=name, Tagging={"TagSet": tags})
         elif "Tags" in old:
             s3.delete_bucket_tagging(Bucket=name)
+        for setting in SETTINGS:
+            setting.apply(s3, name, old, new)
+        self._acl(s3, name, old, new)
+        self._public_access(s3, name, old, new)
+        self._logging(s3, name, old, new)
 
-    def _versioning(self, s3: Any, name: str, old: Properties, new: Properties) -> None:
-        wanted = new.get("VersioningConfiguration")
-        if wanted is not None:
-            s3.put_bucket_versioning(Bucket=name, VersioningConfiguration={"Status": wanted["Status"]})
-        elif "VersioningConfiguration" in old:
-            s3.put_bucket_versioning(Bucket=name, VersioningConfiguration={"Status": "Suspended"})
-
-    def _encryption(self, s3: Any, name: str, old: Properties, new: Properties) -> None:
-        wanted = new.get("BucketEncryption")
-        if wanted is not None:
-            s3.put_bucket_encryption(Bucket=name, ServerSideEncryptionConfiguration=encryption(wanted))
-        elif "BucketEncryption" in old:
-            s3.delete_bucket_encryption(Bucket=name)
-
-    def _lifecycle(self, s3: Any, name: str, old: Properties, new: Properties) -> None:
-        wanted = new.get("LifecycleConfiguration")
-        if wanted is not None:
-            s3.put_bucket_lifecycle_configuration(Bucket=name, LifecycleConfiguration=lifecycle(wanted))
-        elif "LifecycleConfiguration" in old:
-            s3.delete_bucket_lifecycle(Bucket=name)
-
-    def _ownership(self, s3: Any, name: str, old: Properties, new: Properties) -> None:
-        wanted = new.get("OwnershipControls")
-        if wanted is not None:
-            rules = [{"ObjectOwnership": rule["ObjectOwnership"]} for rule in wanted["Rules"]]
-            s3.put_bucket_ownership_controls(Bucket=name, OwnershipControls={"Rules": rules})
-        elif "OwnershipControls" in old:
-            s3.delete_bucket_ownership_controls(Bucket=name)
+    def _acl(self, s3: Any, name: str, old: Properties, new: Properties) -> None:
         acl = new.get("AccessControl", "Private")
         if acl != old.get("AccessControl", "Private"):
             s3.put_bucket_acl(Bucket=name, ACL=re.sub(r"(?<!^)(?=[A-Z])", "-", acl).lower())
@@ -122,25 +81,18 @@ class Bucket:
     def _public_access(self, s3: Any, name: str, old: Properties, new: Properties) -> None:
         wanted = new.get("PublicAccessBlockConfiguration")
         if wanted is None and "PublicAccessBlockConfiguration" not in old:
-            wanted = dict.fromkeys(_BLOCKS, True)  # what AWS gives a new bucket since April 2023
+            wanted = dict.fromkeys(_BLOCKS, True)  # the default of new buckets since April 2023
         if wanted is None:
             s3.delete_public_access_block(Bucket=name)
         else:
             settings = {block: boolean(wanted.get(block, False)) for block in _BLOCKS}
             s3.put_public_access_block(Bucket=name, PublicAccessBlockConfiguration=settings)
 
-    def _notification(self, s3: Any, name: str, old: Properties, new: Properties) -> None:
-        wanted = new.get("NotificationConfiguration")
-        if wanted is not None or "NotificationConfiguration" in old:
-            s3.put_bucket_notification_configuration(Bucket=name, NotificationConfiguration=notification(wanted or {}))
-
     def _logging(self, s3: Any, name: str, old: Properties, new: Properties) -> None:
         wanted = new.get("LoggingConfiguration")
         if wanted is not None:
-            target = {
-                "TargetBucket": wanted.get("DestinationBucketName") or name,
-                "TargetPrefix": wanted.get("LogFilePrefix") or "",
-            }
+            prefix = wanted.get("LogFilePrefix") or ""
+            target = {"TargetBucket": wanted.get("DestinationBucketName") or name, "TargetPrefix": prefix}
             s3.put_bucket_logging(Bucket=name, BucketLoggingStatus={"LoggingEnabled": target})
         elif "LoggingConfiguration" in old:
             s3.put_bucket_logging(Bucket=name, BucketLoggingStatus={})
@@ -150,7 +102,6 @@ class BucketPolicy:
     """AWS::S3::BucketPolicy."""
 
     type_name = "AWS::S3::BucketPolicy"
-    create_only = frozenset({"Bucket"})
 
     def __init__(self, clients: Clients) -> None:
         self._clients = clients
@@ -168,17 +119,11 @@ class BucketPolicy:
 
     def delete(self, physical_id: str, properties: Properties, caller: Caller) -> None:
         """Remove the policy; a bucket that is gone took it along."""
-        try:
+        with ignoring("NoSuchBucket"):
             self._clients("s3", caller).delete_bucket_policy(Bucket=physical_id)
-        except ClientError as error:
-            if error.response["Error"]["Code"] != "NoSuchBucket":
-                raise
 
     def _put(self, bucket: str, properties: Properties, caller: Caller) -> None:
-        policy = properties["PolicyDocument"]
-        self._clients("s3", caller).put_bucket_policy(
-            Bucket=bucket, Policy=policy if isinstance(policy, str) else json.dumps(policy)
-        )
+        self._clients("s3", caller).put_bucket_policy(Bucket=bucket, Policy=document(properties["PolicyDocument"]))
 
 
 def _provisioned(name: str, caller: Caller) -> Provisioned:
@@ -186,11 +131,9 @@ def _provisioned(name: str, caller: Caller) -> Provisioned:
         name,
         {
             "Arn": f"arn:aws:s3:::{name}",
-            **{
-                "DomainName": f"{name}.s3.amazonaws.com",
-                "RegionalDomainName": f"{name}.s3.{caller.region}.amazonaws.com",
-                "DualStackDomainName": f"{name}.s3.dualstack.{caller.region}.amazonaws.com",
-            },
+            "DomainName": f"{name}.s3.amazonaws.com",
+            "RegionalDomainName": f"{name}.s3.{caller.region}.amazonaws.com",
+            "DualStackDomainName": f"{name}.s3.dualstack.{caller.region}.amazonaws.com",
         },
     )
 

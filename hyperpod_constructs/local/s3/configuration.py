@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple
 
 from hyperpod_constructs.local.ec2.provider import boolean, given
 
 Properties = Mapping[str, Any]
 
 
-def encryption(properties: Properties) -> dict[str, Any]:
-    """`BucketEncryption`."""
+def _encryption(properties: Properties) -> dict[str, Any]:
     rules = []
     for rule in properties["ServerSideEncryptionConfiguration"]:
         wanted: dict[str, Any] = {}
@@ -24,8 +23,7 @@ def encryption(properties: Properties) -> dict[str, Any]:
     return {"Rules": rules}
 
 
-def lifecycle(properties: Properties) -> dict[str, Any]:
-    """`LifecycleConfiguration`."""
+def _lifecycle(properties: Properties) -> dict[str, Any]:
     return {"Rules": [_lifecycle_rule(rule) for rule in properties["Rules"]]}
 
 
@@ -63,8 +61,7 @@ def _lifecycle_filter(rule: Properties) -> dict[str, Any]:
     return {"And": {**prefix, "Tags": tags}}
 
 
-def notification(properties: Properties) -> dict[str, Any]:
-    """`NotificationConfiguration`."""
+def _notification(properties: Properties) -> dict[str, Any]:
     wanted: dict[str, Any] = {}
     for theirs, kind, target, ours in (
         ("LambdaConfigurations", "LambdaFunctionConfigurations", "LambdaFunctionArn", "Function"),
@@ -85,3 +82,45 @@ def _notification_entry(entry: Properties, target: str, ours: str) -> dict[str, 
         rules: Iterable[Properties] = condition["S3Key"]["Rules"]
         wanted["Filter"] = {"Key": {"FilterRules": [{"Name": rule["Name"], "Value": rule["Value"]} for rule in rules]}}
     return wanted
+
+
+def _ownership(properties: Properties) -> dict[str, Any]:
+    return {"Rules": [{"ObjectOwnership": rule["ObjectOwnership"]} for rule in properties["Rules"]]}
+
+
+class Setting(NamedTuple):
+    """A property of a bucket with the calls that set and remove it."""
+
+    name: str
+    put: str
+    argument: str
+    converted: Callable[[Properties], dict[str, Any]]
+    remove: str | dict[str, Any]
+    """The call that removes it, or the value that stands for none."""
+
+    def apply(self, s3: Any, bucket: str, old: Properties, new: Properties) -> None:
+        """Set it to the new properties; remove it if only the old ones have it."""
+        wanted = new.get(self.name)
+        if wanted is not None:
+            getattr(s3, self.put)(Bucket=bucket, **{self.argument: self.converted(wanted)})
+        elif self.name in old and isinstance(self.remove, str):
+            getattr(s3, self.remove)(Bucket=bucket)
+        elif self.name in old:
+            getattr(s3, self.put)(Bucket=bucket, **{self.argument: self.remove})
+
+
+def _versioning(properties: Properties) -> dict[str, Any]:
+    return {"Status": properties["Status"]}
+
+
+_LIFECYCLE, _OWNERSHIP, _VERSIONING = "LifecycleConfiguration", "OwnershipControls", "VersioningConfiguration"
+_NOTIFICATION = "NotificationConfiguration"
+_ENCRYPTION = "ServerSideEncryptionConfiguration"
+
+SETTINGS = (
+    Setting(_VERSIONING, "put_bucket_versioning", _VERSIONING, _versioning, {"Status": "Suspended"}),
+    Setting("BucketEncryption", "put_bucket_encryption", _ENCRYPTION, _encryption, "delete_bucket_encryption"),
+    Setting(_LIFECYCLE, "put_bucket_lifecycle_configuration", _LIFECYCLE, _lifecycle, "delete_bucket_lifecycle"),
+    Setting(_OWNERSHIP, "put_bucket_ownership_controls", _OWNERSHIP, _ownership, "delete_bucket_ownership_controls"),
+    Setting(_NOTIFICATION, "put_bucket_notification_configuration", _NOTIFICATION, _notification, {}),
+)

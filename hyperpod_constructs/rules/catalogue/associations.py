@@ -1,130 +1,128 @@
-"""Rules on data repository associations: the links between file systems and S3."""
+"""Data repository associations: the links between file systems and S3."""
 
 from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from functools import partial
 
-from hyperpod_constructs.rules import lustre, repository_links
-from hyperpod_constructs.rules.facts.clusters import given, hit
-from hyperpod_constructs.rules.facts.file_systems import TIERING, Lustre
-from hyperpod_constructs.rules.facts.placement import FILE_SYSTEM
-from hyperpod_constructs.rules.finding import Hit, Level
-from hyperpod_constructs.rules.rule import rule
-from hyperpod_constructs.rules.template.model import Model, Resource
-from hyperpod_constructs.rules.template.values import (
-    UNKNOWN,
-    Part,
-    Reference,
-    Value,
-    as_int,
-    as_items,
-    as_str,
-    parts_of,
-    resource_of,
-    shown,
-)
+from hyperpod_constructs.analysis.clusters import given
+from hyperpod_constructs.analysis.file_systems import TIERING, Lustre
+from hyperpod_constructs.analysis.placement import FILE_SYSTEM
+from hyperpod_constructs.facts import lustre, repository_links
+from hyperpod_constructs.facts.mistake import Mistake
+from hyperpod_constructs.rules.finding import Hit
+from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.templates.model import Model, Resource, resource_of, target_of
+from hyperpod_constructs.templates.values import UNKNOWN, Part, Reference, Value, as_int, as_items, as_str, parts_of, shown
 
 ASSOCIATION = "AWS::FSx::DataRepositoryAssociation"
-_DOCS = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-dra-linked-data-repo.html"
+_GUIDE = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/"
+_DOCS = f"{_GUIDE}create-dra-linked-data-repo.html"
+_AUTO_EXPORT = f"{_GUIDE}autoexport-data-repo-dra.html"
 _API = "https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateDataRepositoryAssociation.html"
 _REFUSED = "FSx refuses the association, and the stack rolls back with the file system that it has just made"
-_BUCKET = "AWS::S3::Bucket"
+_EVENTS = ("S3", "AutoExportPolicy", "Events")
+_refused = partial(error, why=_REFUSED, source=_API)
 
 
 def _by_file_system(model: Model) -> list[list[Resource]]:
-    """The associations that surely exist, together where they are of one file system."""
+    """The associations that surely exist, in one list for each file system."""
     found: dict[Resource | str, list[Resource]] = {}
     for association in model.resources(ASSOCIATION):
         owner = association.get("FileSystemId")
-        key = owner.resource if isinstance(owner, Reference) else as_str(owner)
+        key = target_of(owner) if isinstance(owner, Reference) else as_str(owner)
         if association.exists and key is not None:
             found.setdefault(key, []).append(association)
     return list(found.values())
 
 
-def _linked(association: Resource) -> Lustre | None:
-    owner = resource_of(association.get("FileSystemId"), FILE_SYSTEM)
-    return None if owner is None else Lustre(owner)
+def _pairs(model: Model) -> Iterator[tuple[Resource, Resource]]:
+    """Associations of one file system, the later one first."""
+    return ((two, one) for links in _by_file_system(model) for one, two in itertools.combinations(links, 2))
 
 
-@rule(
-    "HP-FSX-040",
-    Level.ERROR,
+def _linked(model: Model) -> Iterator[tuple[Resource, Lustre]]:
+    """The associations with their file system, if it is in the model."""
+    for link in model.resources(ASSOCIATION):
+        owner = resource_of(link.get("FileSystemId"), FILE_SYSTEM)
+        if owner is not None:
+            yield link, Lustre(owner)
+
+
+@_refused(
+    "HP-DRA-001",
+    on=_by_file_system,
     title=f"a file system has at most {repository_links.MOST_LINKS} associations",
-    why=_REFUSED,
-    fix=repository_links.TOO_MANY.fix,
+    fix=repository_links.too_many().fix,
     allowed=f"at most {repository_links.MOST_LINKS}",
-    source=_API,
+    aliases=("HP-FSX-040",),
 )
-def links_are_few(model: Model) -> Iterator[Hit]:
+def links_are_few(links: list[Resource]) -> Hit | None:
     """One hit, on the first that is too many."""
-    for links in _by_file_system(model):
-        for link in links[repository_links.MOST_LINKS :][:1]:
-            message = f"it is association {repository_links.MOST_LINKS + 1} of its file system; {repository_links.TOO_MANY.message}"
-            yield Hit(link, (), message, found=len(links))
+    most = repository_links.MOST_LINKS
+    message = f"it is association {most + 1} of its file system; {repository_links.too_many().message}"
+    return Hit(links[most], (), message, found=len(links)) if len(links) > most else None
 
 
-@rule(
-    "HP-FSX-041",
-    Level.ERROR,
+@_refused(
+    "HP-DRA-002",
+    on=_pairs,
+    at=("FileSystemPath",),
     title="associations of a file system link separate directories",
-    why=_REFUSED,
-    fix="choose directories of which none is in another; / only as the single one",
-    allowed="a directory outside all others that are linked",
+    fix=repository_links.overlapping_directories.fix,
+    allowed="a directory outside all other linked ones",
     source=_DOCS,
-    silences=("HP-FSX-042",),
+    silences=("HP-DRA-003",),
+    aliases=("HP-FSX-041",),
 )
-def directories_are_apart(model: Model) -> Iterator[Hit]:
-    """Two associations overlap on the side of the file system."""
-    for links in _by_file_system(model):
-        for one, two in itertools.combinations(links, 2):
-            paths = [as_str(link.get("FileSystemPath")) for link in (one, two)]
-            if paths[0] is None or paths[1] is None or not repository_links.directories_overlap(paths[0], paths[1]):
-                continue
-            mistake = repository_links.overlapping_directories("FileSystemPath", paths[1], paths[0], one.logical_id)
-            yield hit(two, ("FileSystemPath",), mistake, paths[1])
+def directories_are_apart(two: Resource, one: Resource) -> Mistake | None:
+    second, first = (as_str(link.get("FileSystemPath")) for link in (two, one))
+    if first is None or second is None or not repository_links.directories_overlap(first, second):
+        return None
+    return repository_links.overlapping_directories("FileSystemPath", second, first, one.logical_id)
 
 
-@rule(
-    "HP-FSX-042",
-    Level.ERROR,
+@_refused(
+    "HP-DRA-003",
+    on=_pairs,
+    at=("DataRepositoryPath",),
     title="associations of a file system link separate prefixes",
-    why=_REFUSED,
-    fix="choose prefixes of which none is in another",
-    allowed="a prefix outside all others that are linked",
+    fix=repository_links.overlapping_prefixes.fix,
+    allowed="a prefix outside all other linked ones",
     source=_DOCS,
+    aliases=("HP-FSX-042",),
 )
-def prefixes_are_apart(model: Model) -> Iterator[Hit]:
-    """Two associations overlap on the side of S3."""
-    for links in _by_file_system(model):
-        for one, two in itertools.combinations(links, 2):
-            if _overlap(one.get("DataRepositoryPath"), two.get("DataRepositoryPath")):
-                yield _overlapping(one, two)
+def prefixes_are_apart(two: Resource, one: Resource) -> Mistake | None:
+    if not _overlap(one.get("DataRepositoryPath"), two.get("DataRepositoryPath")):
+        return None
+    second, first = (str(shown(link.get("DataRepositoryPath"))) for link in (two, one))
+    return repository_links.overlapping_prefixes(second, first, one.logical_id)
 
 
-@rule(
-    "HP-FSX-043",
-    Level.WARNING,
-    title="no two file systems export to one prefix",
-    why="both write the same objects, and the last one wins: files are overwritten by another file system's",
-    fix="give each file system a prefix of its own to export to, or let only one of them export (AutoExportPolicy)",
-    allowed="one exporting file system for a prefix",
-    source="https://docs.aws.amazon.com/fsx/latest/LustreGuide/autoexport-data-repo-dra.html",
-)
-def one_file_system_exports(model: Model) -> Iterator[Hit]:
-    """Associations of two file systems, both with export, overlap on the side of S3."""
+def _exporting_pairs(model: Model) -> Iterator[tuple[Resource, Resource]]:
+    """Associations of two file systems, both with export."""
     for links, others in itertools.combinations(_by_file_system(model), 2):
         for one, two in itertools.product(links, others):
-            both = all(as_items(link.get("S3", "AutoExportPolicy", "Events")) for link in (one, two))
-            if both and _overlap(one.get("DataRepositoryPath"), two.get("DataRepositoryPath")):
-                yield _overlapping(one, two)
+            if as_items(one.get(*_EVENTS)) and as_items(two.get(*_EVENTS)):
+                yield two, one
 
 
-def _overlapping(one: Resource, two: Resource) -> Hit:
-    paths = [str(shown(link.get("DataRepositoryPath"))) for link in (one, two)]
-    mistake = repository_links.overlapping_prefixes(paths[1], paths[0], one.logical_id)
-    return hit(two, ("DataRepositoryPath",), mistake, two.get("DataRepositoryPath"))
+@warning(
+    "HP-DRA-004",
+    on=_exporting_pairs,
+    at=("DataRepositoryPath",),
+    title="no two file systems export to one prefix",
+    why="both write the same objects, and the last one wins: one file system overwrites the files of the other",
+    fix="give each file system a prefix of its own to export to, or let only one of them export (AutoExportPolicy)",
+    allowed="one exporting file system for a prefix",
+    source=_AUTO_EXPORT,
+    aliases=("HP-FSX-043",),
+)
+def one_file_system_exports(two: Resource, one: Resource) -> str | None:
+    mistake = prefixes_are_apart(two, one)
+    return None if mistake is None else mistake.message
 
 
 def _overlap(one: Value, two: Value) -> bool:
@@ -147,48 +145,42 @@ def _terminated(path: Value) -> tuple[Part, ...]:
     return (*parts, "/")
 
 
-@rule(
-    "HP-FSX-044",
-    Level.WARNING,
+@warning(
+    "HP-DRA-005",
+    on=ASSOCIATION,
+    at=_EVENTS,
     title="deletions are exported only to buckets with versions",
-    why="a file that somebody deletes is deleted in the bucket too, which holds the only other copy",
+    why="the deletion of a file deletes its only other copy, in the bucket",
     fix="set VersioningConfiguration: {Status: Enabled} on the bucket, or leave DELETED out of AutoExportPolicy",
     allowed="NEW and CHANGED; DELETED with a versioned bucket",
-    source="https://docs.aws.amazon.com/fsx/latest/LustreGuide/autoexport-data-repo-dra.html",
+    source=_AUTO_EXPORT,
+    aliases=("HP-FSX-044",),
 )
-def deletions_can_be_undone(model: Model) -> Iterator[Hit]:
-    """DELETED is exported to a bucket of the model that keeps no versions."""
-    for link in model.resources(ASSOCIATION):
-        path = ("S3", "AutoExportPolicy", "Events")
-        events = as_items(link.get(*path)) or ()
-        buckets = [resource_of(part, _BUCKET) for part in parts_of(link.get("DataRepositoryPath")) if isinstance(part, Reference)]
-        bucket = next((found for found in buckets if found is not None), None)
-        if bucket is None or "DELETED" not in [as_str(event) for event in events]:
-            continue
-        status = bucket.get("VersioningConfiguration", "Status")
-        if given(status) is False or as_str(status) == "Suspended":
-            message = f"deletions are exported to {bucket.logical_id}, which keeps no versions: {repository_links.EMPTIES_BUCKET}"
-            yield Hit(link, path, message, found=events)
+def deletions_can_be_undone(link: Resource) -> str | None:
+    parts = (
+        resource_of(part, "AWS::S3::Bucket") for part in parts_of(link.get("DataRepositoryPath")) if isinstance(part, Reference)
+    )
+    bucket = next((found for found in parts if found is not None), None)
+    if bucket is None or "DELETED" not in [as_str(event) for event in as_items(link.get(*_EVENTS)) or ()]:
+        return None
+    status = bucket.get("VersioningConfiguration", "Status")
+    if given(status) is not False and as_str(status) != "Suspended":
+        return None
+    return f"deletions are exported to {bucket.logical_id}, which keeps no versions: {repository_links.EMPTIES_BUCKET}"
 
 
-@rule(
-    "HP-FSX-045",
-    Level.ERROR,
+@_refused(
+    "HP-DRA-006",
+    on=_linked,
     title="associations are on file systems that take them",
-    why=_REFUSED,
     fix="take DeploymentType PERSISTENT_2 with StorageType SSD and FileSystemTypeVersion 2.15",
     allowed="Lustre 2.12 or 2.15, no SCRATCH_1, no Intelligent-Tiering",
-    source=_API,
-    silences=("HP-FSX-046", "HP-FSX-047"),
+    silences=("HP-DRA-007", "HP-DRA-008"),
+    aliases=("HP-FSX-045",),
 )
-def file_systems_take_links(model: Model) -> Iterator[Hit]:
-    """The file system is of a kind without associations."""
-    for link in model.resources(ASSOCIATION):
-        system = _linked(link)
-        wrong = None if system is None else _without_links(system)
-        if system is not None and wrong is not None:
-            message = f"its file system is {wrong}, which takes no associations"
-            yield Hit(link, ("FileSystemId",), message, found=link.get("FileSystemId"), covers=(system.resource,))
+def file_systems_take_links(link: Resource, system: Lustre) -> Hit | None:
+    wrong, covers = _without_links(system), (system.resource,)
+    return hit(link, f"its file system is {wrong}, which takes no associations", "FileSystemId", covers=covers) if wrong else None
 
 
 def _without_links(system: Lustre) -> str | None:
@@ -204,56 +196,46 @@ def _without_links(system: Lustre) -> str | None:
     return "of Lustre 2.10" if old else None
 
 
-@rule(
-    "HP-FSX-046",
-    Level.ERROR,
+@error(
+    "HP-DRA-007",
+    on=_linked,
     title="a file system with associations keeps no automatic backups",
     why="FSx cannot back up a file system that is linked to S3: it refuses the backups or the association",
-    fix="set AutomaticBackupRetentionDays to 0 (the bucket holds the data), or link a second file system",
+    fix=lustre.backups_beside_associations.fix,
     allowed="0",
-    source="https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-backups-fsx.html",
+    source=f"{_GUIDE}using-backups-fsx.html",
+    aliases=("HP-FSX-046",),
 )
-def linked_ones_keep_no_backups(model: Model) -> Iterator[Hit]:
-    """One hit for each file system."""
-    for system in {link.resource: link for link in map(_linked, model.resources(ASSOCIATION)) if link is not None}.values():
-        days = as_int(system.get("AutomaticBackupRetentionDays"))
-        if days:
-            mistake = lustre.backups_beside_associations("AutomaticBackupRetentionDays", days)
-            yield hit(system.resource, system.path("AutomaticBackupRetentionDays"), mistake, days)
+def linked_ones_keep_no_backups(_: Resource, system: Lustre) -> Hit | None:
+    name = "AutomaticBackupRetentionDays"
+    days = as_int(system.get(name))
+    return hit(system, lustre.backups_beside_associations(name, days), "LustreConfiguration", name) if days else None
 
 
-@rule(
-    "HP-FSX-047",
-    Level.ERROR,
+@_refused(
+    "HP-DRA-008",
+    on=_linked,
     title="a file system is linked in one way",
-    why=_REFUSED,
     fix="leave ImportPath, ExportPath, AutoImportPolicy and ImportedFileChunkSize of the file system out: the association "
-    "does what they do",
+    "replaces them",
     allowed="associations, or ImportPath",
-    source=_API,
     silences=("HP-FSX-011",),
+    aliases=("HP-FSX-047",),
 )
-def links_are_of_one_kind(model: Model) -> Iterator[Hit]:
-    """A file system with ImportPath has associations too."""
-    for link in model.resources(ASSOCIATION):
-        system = _linked(link)
-        if system is not None and system.has("ImportPath"):
-            message = f"it has an ImportPath, and {link.logical_id} is an association of it"
-            yield Hit(system.resource, system.path("ImportPath"), message, found=system.get("ImportPath"))
+def links_are_of_one_kind(link: Resource, system: Lustre) -> Hit | None:
+    message = f"it has an ImportPath, and {link.logical_id} is an association of it"
+    return hit(system, message, "LustreConfiguration", "ImportPath") if system.has("ImportPath") else None
 
 
-@rule(
-    "HP-FSX-048",
-    Level.ERROR,
+@_refused(
+    "HP-DRA-009",
+    on=ASSOCIATION,
+    at=("FileSystemPath",),
     title="directories of associations begin with a slash",
-    why=_REFUSED,
-    fix="write the directory from the root of the file system, such as /data",
+    fix=repository_links.relative_directory.fix,
     allowed="a path such as /data",
-    source=_API,
+    aliases=("HP-FSX-048",),
 )
-def directories_are_absolute(model: Model) -> Iterator[Hit]:
-    """The path does not begin with a slash."""
-    for link in model.resources(ASSOCIATION):
-        path = as_str(link.get("FileSystemPath"))
-        if path is not None and not path.startswith("/"):
-            yield hit(link, ("FileSystemPath",), repository_links.relative_directory("FileSystemPath", path), path)
+def directories_are_absolute(link: Resource) -> Mistake | None:
+    path = as_str(link.get("FileSystemPath"))
+    return None if path is None or path.startswith("/") else repository_links.relative_directory("FileSystemPath", path)

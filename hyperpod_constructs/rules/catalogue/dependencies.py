@@ -1,20 +1,19 @@
-"""The order in which resources are made."""
+"""The order of creation of resources."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from hyperpod_constructs.rules.finding import Hit, Level
-from hyperpod_constructs.rules.rule import rule
-from hyperpod_constructs.rules.template.dependencies import circles
-from hyperpod_constructs.rules.template.model import Model, Resource
+from hyperpod_constructs.rules.finding import Hit
+from hyperpod_constructs.rules.rule import error
+from hyperpod_constructs.templates.dependencies import circles
+from hyperpod_constructs.templates.model import Model, Resource
 
 _MOST_NAMES = 10
 
 
-@rule(
+@error(
     "HP-DEP-001",
-    Level.ERROR,
     title="no resource awaits itself",
     why="CloudFormation refuses the template (circular dependency) before it makes anything",
     fix="break the circle: make one of the references a resource of its own, as a rule of a security group or a policy of a role",
@@ -27,7 +26,7 @@ def no_resource_awaits_itself(model: Model) -> Iterator[Hit]:
             yield Hit(circle[0], (), _message(circle), covers=tuple(circle[1:]))
 
 
-def _message(circle: list[Resource]) -> str:
+def _message(circle: Sequence[Resource]) -> str:
     names = [resource.logical_id for resource in circle]
     if len(names) == 1:
         return f"{names[0]} awaits itself"

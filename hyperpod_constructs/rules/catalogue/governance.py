@@ -2,81 +2,76 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 
-from hyperpod_constructs.rules.facts.clusters import CLUSTER, Cluster, clusters, hit
-from hyperpod_constructs.rules.facts.kubernetes import EksCluster, eks_clusters
-from hyperpod_constructs.rules.finding import Hit, Level
-from hyperpod_constructs.rules.mistakes import Mistake
-from hyperpod_constructs.rules.rule import rule
-from hyperpod_constructs.rules.template.model import Model, Resource
-from hyperpod_constructs.rules.template.values import parts_of, resource_of
+from hyperpod_constructs.analysis.clusters import CLUSTER, Cluster, clusters
+from hyperpod_constructs.analysis.kubernetes import TASK_GOVERNANCE, EksCluster, eks_clusters, installs
+from hyperpod_constructs.rules.finding import Hit
+from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.templates.dependencies import awaits
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
 
-_ADDON = "amazon-sagemaker-hyperpod-taskgovernance"
-_POLICIES = ("AWS::SageMaker::ClusterSchedulerConfig", "AWS::SageMaker::ComputeQuota")
-_GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
-_SETUP = f"{_GUIDE}sagemaker-hyperpod-eks-operate-console-ui-governance-setup-task-governance.html"
-_KUEUE = re.compile(r"kueue", re.IGNORECASE)
+_GOVERNANCE = (
+    "https://docs.aws.amazon.com/sagemaker/latest/dg/"
+    "sagemaker-hyperpod-eks-operate-console-ui-governance-setup-task-governance.html"
+)
 
 
 def _policies(model: Model) -> Iterator[tuple[Resource, Cluster]]:
-    """Policies and quotas with the HyperPod cluster that they are for, where that is in the model."""
+    """Policies and quotas with their HyperPod cluster, if it is in the model."""
     known = {cluster.resource: cluster for cluster in clusters(model)}
-    for policy in model.resources(*_POLICIES):
+    for policy in model.resources("AWS::SageMaker::ClusterSchedulerConfig", "AWS::SageMaker::ComputeQuota"):
         cluster = resource_of(policy.get("ClusterArn"), CLUSTER)
         if cluster is not None:
             yield policy, known[cluster]
 
 
-@rule(
-    "HP-EKS-040",
-    Level.ERROR,
+@error(
+    "HP-GOV-001",
+    on=_policies,
+    at=("ClusterArn",),
     title="scheduling policies and quotas are for clusters on EKS",
     why="the service refuses them for a Slurm cluster, which has priorities, associations and limits of its own",
     fix="leave them out, and set priorities and limits in Slurm (sacctmgr)",
     allowed="the ARN of a cluster with Orchestrator.Eks",
-    source=_SETUP,
+    source=_GOVERNANCE,
+    aliases=("HP-EKS-040",),
 )
-def policies_are_for_eks(model: Model) -> Iterator[Hit]:
-    for policy, cluster in _policies(model):
-        if cluster.on_eks is False:
-            text = f"{policy.logical_id} is for {cluster.resource.logical_id}, which Slurm schedules"
-            fix = "leave it out, and set priorities and limits in Slurm (sacctmgr)"
-            yield hit(policy, ("ClusterArn",), Mistake(text, fix), policy.get("ClusterArn"))
+def policies_are_for_eks(policy: Resource, cluster: Cluster) -> str | None:
+    on_slurm = cluster.on_eks is False
+    return f"{policy.logical_id} is for {cluster.resource.logical_id}, which Slurm schedules" if on_slurm else None
 
 
-@rule(
-    "HP-EKS-041",
-    Level.WARNING,
+@warning(
+    "HP-GOV-002",
+    on=_policies,
     title="scheduling policies and quotas come after the add-on of task governance",
     why="the service writes them into objects that the add-on defines; without it the request fails",
     fix="make them depend on the add-on (DependsOn)",
-    allowed=f"a policy that depends on {_ADDON}",
-    source=_SETUP,
+    allowed=f"a policy that depends on {TASK_GOVERNANCE}",
+    source=_GOVERNANCE,
+    aliases=("HP-EKS-041",),
 )
-def policies_come_after_their_addon(model: Model) -> Iterator[Hit]:
-    for policy, cluster in _policies(model):
-        eks = EksCluster.of(cluster.eks_arn)
-        addon = None if eks is None else eks.addons.get(_ADDON)
-        if addon is not None and not policy.awaits(addon):
-            text = f"{policy.logical_id} does not await {addon.logical_id}, which defines what it is written into"
-            yield hit(policy, (), Mistake(text, f"add DependsOn: {addon.logical_id}"))
+def policies_come_after_their_addon(policy: Resource, cluster: Cluster) -> str | None:
+    eks = EksCluster.of(cluster.eks_arn)
+    addon = None if eks is None else eks.addons.get(TASK_GOVERNANCE)
+    if addon is None or awaits(policy, addon):
+        return None
+    return f"{policy.logical_id} does not await {addon.logical_id}, the add-on that defines its objects"
 
 
-@rule(
-    "HP-EKS-042",
-    Level.WARNING,
-    title="a cluster has one Kueue: that of task governance",
+@warning(
+    "HP-GOV-003",
+    on=eks_clusters,
+    title="a cluster has one Kueue, the add-on's",
     why="the add-on brings Kueue; a second one fights with it for the same objects, and the add-on fails",
     fix="take the other Kueue out",
-    allowed=f"{_ADDON} or a chart of Kueue",
-    source=_SETUP,
+    allowed=f"{TASK_GOVERNANCE} or a chart of Kueue",
+    source=_GOVERNANCE,
+    aliases=("HP-EKS-042",),
 )
-def kueue_is_installed_once(model: Model) -> Iterator[Hit]:
-    for eks in eks_clusters(model):
-        for chart in eks.charts if _ADDON in eks.addons else ():
-            named = (chart.get(key) for key in ("Release", "Chart", "Repository"))
-            if any(isinstance(part, str) and _KUEUE.search(part) for value in named for part in parts_of(value)):
-                text = f"{chart.logical_id} installs Kueue beside the add-on {_ADDON}, which brings it"
-                yield hit(chart, (), Mistake(text, "take the chart out"))
+def kueue_is_installed_once(eks: EksCluster) -> Iterator[Hit]:
+    for chart in eks.charts if TASK_GOVERNANCE in eks.addons else ():
+        if installs(chart, "kueue"):
+            yield hit(chart, f"{chart.logical_id} installs Kueue beside the add-on {TASK_GOVERNANCE}, which brings it")

@@ -3,92 +3,68 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
-from hyperpod_constructs.rules import mistakes
-from hyperpod_constructs.rules.facts.clusters import GROUPS, RESTRICTED_GROUPS, clusters
-from hyperpod_constructs.rules.finding import Hit, Level
-from hyperpod_constructs.rules.mistakes import MOST_GROUPS, Mistake
-from hyperpod_constructs.rules.rule import rule
-from hyperpod_constructs.rules.template.model import Model, Template
-from hyperpod_constructs.rules.template.values import Text, Value, as_items, as_str, parts_of
+from hyperpod_constructs.analysis.clusters import GROUPS, RESTRICTED_GROUPS, Cluster, clusters
+from hyperpod_constructs.facts import clusters as cluster_facts
+from hyperpod_constructs.rules.finding import Hit
+from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.templates.model import Model, Template
+from hyperpod_constructs.templates.values import Text, Value, as_items, as_str, leaves, parts_of
 
+_API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateCluster.html"
 _MOST_ON_EKS = 20
 _DOCUMENT, _PARAMETER = "AWS::SSM::Document", "AWS::SSM::Parameter"
 _TARGET = "sagemaker-cluster:"
-# A target is sagemaker-cluster:<cluster id>_<group>-<instance id>; \0 stands for what only the deployment knows.
+# A target is sagemaker-cluster:<cluster id>_<group>-<instance id>; \0 stands for an unknown part.
 _FIXED_TARGET = re.compile(rf"{_TARGET}[^\s_]{{1,100}}_[A-Za-z0-9\0-]{{0,100}}-(i-[0-9a-f]{{8,}}|\0)")
-_FIX = "ask for the node when the command is run: aws sagemaker list-cluster-nodes --instance-group-name-contains GROUP"
 
 
-@rule(
+def _listed(cluster: Cluster, key: str) -> int:
+    return len(as_items(cluster.get(key)) or ())
+
+
+@error(
     "HP-LIM-001",
-    Level.ERROR,
-    title=f"a cluster has at most {MOST_GROUPS} instance groups",
+    on=clusters,
+    title=f"a cluster has at most {cluster_facts.MOST_GROUPS} instance groups",
     why="the service refuses the request",
-    fix="merge groups of one kind of node, or make a second cluster",
-    allowed=f"1 to {MOST_GROUPS}",
-    source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateCluster.html",
+    fix=cluster_facts.group_beyond_limit.fix,
+    allowed=f"1 to {cluster_facts.MOST_GROUPS}",
+    source=_API,
     silences=("HP-LIM-002",),
 )
-def groups_are_not_too_many(model: Model) -> Iterator[Hit]:
-    for cluster in clusters(model):
-        for key in (GROUPS, RESTRICTED_GROUPS):
-            listed = [group for group in cluster.groups if group.path[0] == key]
-            if len(as_items(cluster.get(key)) or ()) > MOST_GROUPS:
-                name = next((group.name for group in listed if group.path[1] == MOST_GROUPS), None)
-                yield cluster.hit(mistakes.group_beyond_limit(name), key, MOST_GROUPS)
+def groups_are_not_too_many(cluster: Cluster) -> Iterator[Hit]:
+    for key in (GROUPS, RESTRICTED_GROUPS):
+        if _listed(cluster, key) > cluster_facts.MOST_GROUPS:
+            name = next((group.name for group in cluster.groups if group.path == (key, cluster_facts.MOST_GROUPS)), None)
+            yield hit(cluster, cluster_facts.group_beyond_limit(name), key, cluster_facts.MOST_GROUPS)
 
 
-@rule(
+@warning(
     "HP-LIM-002",
-    Level.WARNING,
+    on=clusters,
     title=f"a cluster on EKS has at most {_MOST_ON_EKS} instance groups",
-    why=f"the API takes {MOST_GROUPS}, but the guide promises {_MOST_ON_EKS} on EKS; a quota can make the deployment fail",
+    why=f"the API takes {cluster_facts.MOST_GROUPS}, but the guide promises {_MOST_ON_EKS} on EKS; "
+    "a quota can make the deployment fail",
     fix="merge groups of one kind of node, or ask AWS for the quota before the deployment",
     allowed=f"1 to {_MOST_ON_EKS}",
     source="https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-create-cluster.html",
 )
-def groups_on_eks_are_not_too_many(model: Model) -> Iterator[Hit]:
-    for cluster in clusters(model):
-        count = sum(len(as_items(cluster.get(key)) or ()) for key in (GROUPS, RESTRICTED_GROUPS))
-        if cluster.on_eks and count > _MOST_ON_EKS:
-            mistake = Mistake(f"{count} instance groups on EKS", "merge groups of one kind of node, or ask for the quota first")
-            yield Hit(cluster.resource, (GROUPS,), mistake.message, found=count, fix=mistake.fix)
+def groups_on_eks_are_not_too_many(cluster: Cluster) -> Hit | None:
+    count = _listed(cluster, GROUPS) + _listed(cluster, RESTRICTED_GROUPS)
+    if not cluster.on_eks or count <= _MOST_ON_EKS:
+        return None
+    return Hit(cluster.resource, (GROUPS,), f"{count} instance groups on EKS", found=count)
 
 
-@rule(
-    "HP-LIM-004",
-    Level.ERROR,
-    title="names of clusters are unique in an account and region",
-    why="the service refuses the second cluster of a name, and its stack rolls back",
-    fix="give each cluster a name of its own, or none: then CloudFormation makes one",
-    allowed="a name that no other cluster has",
-    source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateCluster.html",
-)
-def clusters_have_names_of_their_own(model: Model) -> Iterator[Hit]:
-    seen: dict[tuple[str, str, str], str] = {}
-    for cluster in clusters(model):
-        name, place = as_str(cluster.get("ClusterName")), _place(cluster.resource.template)
-        first = None if name is None else seen.setdefault((name, *place), cluster.resource.logical_id)
-        if first is not None and first != cluster.resource.logical_id and cluster.resource.exists:
-            mistake = Mistake(f"clusters {first} and {cluster.resource.logical_id} are both named {name!r}", "rename one")
-            yield cluster.hit(mistake, "ClusterName")
-
-
-def _place(template: Template) -> tuple[str, str]:
-    """Account and region; where they are not known, each template is a place of its own."""
-    account, region = template.environment.account, template.environment.region
-    return (account, region) if account and region else (template.name, "")
-
-
-@rule(
+@warning(
     "HP-LIM-003",
-    Level.WARNING,
     title="no output, document or parameter names a node by its instance id",
-    why="a faulty node is replaced by one with another id, and the command that was printed connects to nothing",
-    fix=_FIX,
-    allowed="a command that finds the node when it is run",
+    why="a faulty node is replaced by one with another id, and the printed command connects to nothing",
+    fix="ask for the node when the command runs: aws sagemaker list-cluster-nodes --instance-group-name-contains GROUP",
+    allowed="a command that finds the node when it runs",
     source="https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-run-jobs-slurm-access-nodes.html",
 )
 def nodes_are_not_named_by_id(model: Model) -> Iterator[Hit]:
@@ -100,7 +76,7 @@ def nodes_are_not_named_by_id(model: Model) -> Iterator[Hit]:
                 yield Hit(nearest.resource, (), text, found=value)
     for resource in model.resources(_DOCUMENT, _PARAMETER):
         key = "Content" if resource.type == _DOCUMENT else "Value"
-        found = next((text for text in _texts(resource.get(key)) if _is_fixed(text)), None)
+        found = next(filter(_is_fixed, leaves(resource.get(key))), None)
         if found is not None:
             text = f"{resource.logical_id} names a node by its instance id, which changes when the node is replaced"
             yield Hit(resource, (key,), text, found=found)
@@ -112,23 +88,32 @@ def _outputs(template: Template) -> Iterator[tuple[str, Value]]:
         yield name, template.output(name)
 
 
-def _texts(value: Value) -> Iterator[Value]:
-    waiting = [value]
-    while waiting:
-        current = waiting.pop()
-        if isinstance(current, tuple):
-            waiting.extend(current)
-        elif isinstance(current, Mapping):
-            waiting.extend(current.values())
-        elif isinstance(current, Text) or as_str(current) is not None:
-            yield current
-
-
 def _is_fixed(value: Value) -> bool:
     """Whether a text holds a target of Session Manager with the id of an instance, literal or from the deployment."""
     if not isinstance(value, str | Text):
         return False
     written = "".join(part if isinstance(part, str) else "\0" for part in parts_of(value))
-    if _TARGET not in written:
-        return False
-    return _FIXED_TARGET.search(written) is not None
+    return _TARGET in written and _FIXED_TARGET.search(written) is not None
+
+
+@error(
+    "HP-LIM-004",
+    title="names of clusters are unique in an account and region",
+    why="the service refuses the second cluster of a name, and its stack rolls back",
+    fix="give each cluster a name of its own, or leave ClusterName out: CloudFormation then makes one",
+    allowed="a unique name in the account and region",
+    source=_API,
+)
+def clusters_have_names_of_their_own(model: Model) -> Iterator[Hit]:
+    seen: dict[tuple[str, str, str], str] = {}
+    for cluster in clusters(model):
+        name, own = as_str(cluster.get("ClusterName")), cluster.resource.logical_id
+        first = own if name is None else seen.setdefault((name, *_account_and_region(cluster.resource.template)), own)
+        if first != own and cluster.resource.exists:
+            yield hit(cluster, f"clusters {first} and {own} are both named {name!r}", "ClusterName")
+
+
+def _account_and_region(template: Template) -> tuple[str, str]:
+    """Account and region; where they are not known, the name of the template stands for both."""
+    account, region = template.environment.account, template.environment.region
+    return (account, region) if account and region else (template.name, "")

@@ -1,35 +1,46 @@
-"""Slurm: node types, partitions, accounting, and what only Kubernetes has."""
+"""Slurm: node types, partitions, features of EKS, and the accounting database."""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterator
+from functools import partial
 
-from hyperpod_constructs.rules import mistakes
-from hyperpod_constructs.rules.facts.clusters import (
-    RESTRICTED_GROUPS,
-    Cluster,
-    Group,
-    Orchestration,
-    alike_groups_once,
-    clusters,
-    given,
-)
-from hyperpod_constructs.rules.finding import Hit, Level
-from hyperpod_constructs.rules.mistakes import Mistake
-from hyperpod_constructs.rules.rule import rule
-from hyperpod_constructs.rules.template.model import Model
-from hyperpod_constructs.rules.template.values import as_items, as_str
+from hyperpod_constructs.analysis.clusters import RESTRICTED_GROUPS, Cluster, Group, Orchestration, clusters, given
+from hyperpod_constructs.analysis.placement import node_groups
+from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, security_groups
+from hyperpod_constructs.facts import clusters as cluster_facts
+from hyperpod_constructs.facts.mistake import Mistake
+from hyperpod_constructs.rules.finding import Hit
+from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.values import ABSENT, as_int, as_items, as_str
 
 _API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/"
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _GETTING_STARTED = f"{_GUIDE}smcluster-getting-started-slurm-cli.html"
 _REFUSED = f"{_GETTING_STARTED}#smcluster-getting-started-slurm-cli-validation-errors"
 _MIGRATION = f"{_GUIDE}sagemaker-hyperpod-slurm-api-config-migration.html"
+_DATABASE = f"{_API}API_ClusterAccountingDatabase.html"
+_ACCOUNTING = ("Orchestrator", "Slurm", "AccountingDatabase")
+_DEFAULT_PORT = 3306
+_MYSQL = re.compile(r"mysql|mariadb|^aurora$", re.IGNORECASE)
 
 
 def _slurm_clusters(model: Model) -> Iterator[Cluster]:
     """The clusters whose Slurm is configured through the API."""
     return (cluster for cluster in clusters(model) if cluster.orchestration is Orchestration.SLURM)
+
+
+def _slurm_groups(model: Model) -> Iterator[Group]:
+    """Their groups."""
+    return (group for cluster in _slurm_clusters(model) for group in cluster.plain_groups)
+
+
+def _clusters_without_eks(model: Model) -> Iterator[Cluster]:
+    return (cluster for cluster in clusters(model) if cluster.on_eks is False)
 
 
 def _of_type(cluster: Cluster, node_type: str) -> list[Group]:
@@ -42,155 +53,240 @@ def _knows_node_types(cluster: Cluster) -> bool:
     )
 
 
-@rule(
+@error(
     "HP-SLM-001",
-    Level.ERROR,
+    on=_slurm_clusters,
+    at=("InstanceGroups",),
     title="a Slurm cluster has a Controller group",
     why='the service answers "Cluster must have exactly one InstanceGroup with Controller node type"',
-    fix="give one group SlurmConfig.NodeType: Controller",
-    allowed="exactly one Controller group",
+    fix=cluster_facts.no_controller.fix,
+    allowed="exactly one group with SlurmConfig.NodeType Controller",
     source=_REFUSED,
     silences=("HP-SLM-004",),
 )
-def a_controller_exists(model: Model) -> Iterator[Hit]:
-    for cluster in _slurm_clusters(model):
-        if _knows_node_types(cluster) and not _of_type(cluster, "Controller"):
-            yield cluster.hit(mistakes.no_controller([group.label for group in cluster.plain_groups]), "InstanceGroups")
+def a_controller_exists(cluster: Cluster) -> Mistake | None:
+    if _knows_node_types(cluster) and not _of_type(cluster, "Controller"):
+        return cluster_facts.no_controller([group.label for group in cluster.plain_groups])
+    return None
 
 
-@rule(
+@error(
     "HP-SLM-002",
-    Level.ERROR,
+    on=_slurm_clusters,
     title="a Slurm cluster has one Controller group and at most one Login group",
     why='the service refuses a second one ("SlurmConfig for InstanceGroups may only have one Controller Group")',
-    fix="make the other group Compute",
-    allowed="one Controller group, none or one Login group",
+    fix=cluster_facts.second_of_node_type.fix,
+    allowed="one Controller group, at most one Login group",
     source=f"{_MIGRATION}#sagemaker-hyperpod-slurm-api-config-migration-ts-multiple-controllers",
     silences=("HP-SLM-003", "HP-SLM-004"),
 )
-def managing_groups_are_single(model: Model) -> Iterator[Hit]:
-    for cluster in _slurm_clusters(model):
-        for node_type in ("Controller", "Login"):
-            alike = _of_type(cluster, node_type)
-            for other in alike[1:]:
-                mistake = mistakes.second_of_node_type(node_type, alike[0].label, other.label)
-                yield other.hit(mistake, "SlurmConfig", "NodeType")
+def managing_groups_are_single(cluster: Cluster) -> Iterator[Hit]:
+    for node_type in ("Controller", "Login"):
+        alike = _of_type(cluster, node_type)
+        for other in alike[1:]:
+            mistake = cluster_facts.second_of_node_type(node_type, alike[0].label, other.label)
+            yield hit(other, mistake, "SlurmConfig", "NodeType")
 
 
-@rule(
+@error(
     "HP-SLM-003",
-    Level.ERROR,
+    on=_slurm_groups,
+    at=("InstanceCount",),
     title="the Controller group has one node",
     why="without a controller the cluster never starts, and configuration through the API knows no backup controller",
-    fix="write InstanceCount: 1",
+    fix=cluster_facts.controller_count.fix,
     allowed="1",
     source=f"{_MIGRATION}#sagemaker-hyperpod-slurm-api-config-migration-multihead",
 )
-def the_controller_is_one_node(model: Model) -> Iterator[Hit]:
-    for cluster in _slurm_clusters(model):
-        for group in _of_type(cluster, "Controller"):
-            if group.count is not None and group.count != 1:
-                yield group.hit(mistakes.controller_count(group.count), "InstanceCount")
+def the_controller_is_one_node(group: Group) -> Mistake | None:
+    wrong = group.node_type == "Controller" and group.count not in (None, 1)
+    return cluster_facts.controller_count(group.count or 0) if wrong else None
 
 
-@rule(
+@error(
     "HP-SLM-004",
-    Level.ERROR,
+    on=_slurm_groups,
     title="Compute groups have a partition, and no others have",
     why='the service answers "Partitions can only be assigned to Compute node types", and refuses Compute groups without one',
-    fix="write PartitionNames on Compute groups, and there only",
+    fix=cluster_facts.misplaced_partition.fix,
     allowed="one name in PartitionNames of a Compute group",
     source=_REFUSED,
 )
-def compute_nodes_have_partitions(model: Model) -> Iterator[Hit]:
-    for cluster in _slurm_clusters(model):
-        for group in cluster.plain_groups:
-            names = group.get("SlurmConfig", "PartitionNames")
-            listed = as_items(names)
-            if listed and group.node_type in ("Controller", "Login"):
-                mistake = mistakes.misplaced_partition(group.node_type, as_str(listed[0]))
-                yield group.hit(mistake, "SlurmConfig", "PartitionNames")
-            elif listed == () and group.node_type == "Compute":
-                mistake = Mistake(f"Compute group {group.label!r} has no partition", "name one, such as the group's own name")
-                yield group.hit(mistake, "SlurmConfig")
+def compute_nodes_have_partitions(group: Group) -> Hit | None:
+    listed = as_items(group.get("SlurmConfig", "PartitionNames"))
+    if listed and group.node_type in ("Controller", "Login"):
+        return hit(group, cluster_facts.misplaced_partition(group.node_type, as_str(listed[0])), "SlurmConfig", "PartitionNames")
+    if listed == () and group.node_type == "Compute":
+        return hit(group, f"Compute group {group.label!r} has no partition", "SlurmConfig")
+    return None
 
 
-@rule(
+@error(
     "HP-SLM-005",
-    Level.ERROR,
-    title="every group of a Slurm cluster has a SlurmConfig, if one has",
-    why="the service cannot tell what the nodes of the others are",
+    on=_slurm_groups,
+    title="all groups of a Slurm cluster have a SlurmConfig, or no group has one",
+    why="the service cannot tell the kind of the other nodes",
     fix="give each group SlurmConfig.NodeType",
     allowed="SlurmConfig on every group",
     source=f"{_GUIDE}sagemaker-hyperpod-scaling-slurm.html",
     silences=("HP-SLM-001",),
 )
-def every_group_is_configured(model: Model) -> Iterator[Hit]:
-    for cluster in _slurm_clusters(model):
-        some = any(given(group.get("SlurmConfig")) for group in cluster.plain_groups)
-        for group in cluster.plain_groups:
-            if some and given(group.get("SlurmConfig")) is False:
-                yield group.hit(Mistake(f"instance group {group.label!r} has no SlurmConfig", "give it one with its NodeType"))
+def every_group_is_configured(group: Group) -> str | None:
+    some = any(given(other.get("SlurmConfig")) for other in group.cluster.plain_groups)
+    return f"instance group {group.label!r} has no SlurmConfig" if some and given(group.get("SlurmConfig")) is False else None
 
 
-@rule(
+@error(
     "HP-SLM-006",
-    Level.ERROR,
+    on=clusters,
+    at=_ACCOUNTING,
     title="an accounting database needs continuous provisioning",
     why='the service supports AccountingDatabase only "for clusters using Continuous as the NodeProvisioningMode"',
     fix="write NodeProvisioningMode: Continuous, or leave AccountingDatabase out: then it is on the controller",
     allowed="AccountingDatabase with NodeProvisioningMode Continuous",
     source=f"{_API}API_ClusterOrchestratorSlurmConfig.html",
 )
-def accounting_is_continuous(model: Model) -> Iterator[Hit]:
-    path = ("Orchestrator", "Slurm", "AccountingDatabase")
-    for cluster in clusters(model):
-        if cluster.continuous is False and given(cluster.get(*path)):
-            mistake = Mistake(
-                "an accounting database of your own needs continuous provisioning",
-                "provision continuously, or leave the database out: then it is on the controller",
-            )
-            yield cluster.hit(mistake, *path)
+def accounting_is_continuous(cluster: Cluster) -> str | None:
+    without = cluster.continuous is False and given(cluster.get(*_ACCOUNTING))
+    return "an accounting database of your own needs continuous provisioning" if without else None
 
 
-@rule(
+@error(
     "HP-SLM-007",
-    Level.ERROR,
+    on=_clusters_without_eks,
     title="tiered storage, autoscaling and restricted groups are for EKS",
     why="the service refuses them on a Slurm cluster",
     fix="leave them out, or orchestrate the cluster by EKS",
     allowed="TieredStorageConfig, AutoScaling and RestrictedInstanceGroups with Orchestrator.Eks",
     source=f"{_GUIDE}managed-tier-checkpointing.html",
 )
-def slurm_has_no_features_of_eks(model: Model) -> Iterator[Hit]:
-    for cluster in clusters(model):
-        if cluster.on_eks is not False:
-            continue
-        enabled = {key: as_str(cluster.get(key, "Mode")) == "Enable" for key in ("TieredStorageConfig", "AutoScaling")} | {
-            RESTRICTED_GROUPS: bool(as_items(cluster.get(RESTRICTED_GROUPS)))
-        }
-        for key in (key for key, present in enabled.items() if present):
-            yield cluster.hit(
-                Mistake(f"{key} on a Slurm cluster, which cannot have it", "leave it out, or orchestrate the cluster by EKS"), key
-            )
+def slurm_has_no_features_of_eks(cluster: Cluster) -> Iterator[Hit]:
+    enabled = {key: as_str(cluster.get(key, "Mode")) == "Enable" for key in ("TieredStorageConfig", "AutoScaling")}
+    enabled[RESTRICTED_GROUPS] = bool(as_items(cluster.get(RESTRICTED_GROUPS)))
+    return (hit(cluster, f"{key} on a Slurm cluster, which cannot have it", key) for key, present in enabled.items() if present)
 
 
-@rule(
+@error(
     "HP-SLM-008",
-    Level.ERROR,
+    on=lambda model: (group for cluster in _clusters_without_eks(model) for group in cluster.plain_groups),
+    once=True,
     title="labels, taints and release versions of the image are for groups on EKS",
     why="the service refuses them on a group of a Slurm cluster",
     fix="leave them out; Slurm has partitions and features instead",
     allowed="KubernetesConfig and ImageReleaseVersion with Orchestrator.Eks",
     source="https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-sagemaker-cluster.html",
 )
-@alike_groups_once
-def slurm_groups_have_no_settings_of_eks(model: Model) -> Iterator[Hit]:
+def slurm_groups_have_no_settings_of_eks(group: Group) -> Iterator[Hit]:
+    for key in ("KubernetesConfig", "ImageReleaseVersion"):
+        if given(group.get(key)):
+            yield hit(group, f"{key} on instance group {group.label!r} of a Slurm cluster", key)
+
+
+def _databases(model: Model) -> Iterator[tuple[Cluster, Resource]]:
+    """Clusters whose accounting database is in the model."""
     for cluster in clusters(model):
-        if cluster.on_eks is not False:
-            continue
-        for group in cluster.plain_groups:
-            for key in ("KubernetesConfig", "ImageReleaseVersion"):
-                if given(group.get(key)):
-                    mistake = Mistake(f"{key} on instance group {group.label!r} of a Slurm cluster", "leave it out")
-                    yield group.hit(mistake, key)
+        database = resource_of(cluster.get(*_ACCOUNTING, "Endpoint"), "AWS::RDS::DBInstance", "AWS::RDS::DBCluster")
+        if database is not None:
+            yield cluster, database
+
+
+_database_error = partial(error, on=_databases, source=_DATABASE)
+
+
+@_database_error(
+    "HP-SLM-020",
+    at=(*_ACCOUNTING, "Endpoint"),
+    title="the accounting database is MariaDB or MySQL",
+    why="slurmdbd speaks no other protocol: accounting, and with it every limit and fair share, never comes up",
+    fix="take the engine mariadb, mysql or aurora-mysql",
+    allowed="mariadb, mysql, aurora-mysql",
+)
+def the_engine_is_mysql(_: Cluster, database: Resource) -> str | None:
+    engine = as_str(database.get("Engine"))
+    wrong = engine is not None and not _MYSQL.search(engine)
+    return f"the accounting database {database.logical_id} has the engine {engine}" if wrong else None
+
+
+@_database_error(
+    "HP-SLM-021",
+    at=(*_ACCOUNTING, "Port"),
+    title="Slurm connects to the port of the accounting database",
+    why="slurmdbd cannot connect, and jobs are not accounted",
+    fix="write the port of the database in AccountingDatabase.Port",
+    allowed="the port of the database, by default 3306",
+)
+def the_port_is_the_database_s(cluster: Cluster, database: Resource) -> str | None:
+    listening, written = _port(database), cluster.get(*_ACCOUNTING, "Port")
+    asked = _DEFAULT_PORT if written is ABSENT else as_int(written)
+    if listening is None or asked is None or listening == asked:
+        return None
+    return f"Slurm connects to port {asked}, but {database.logical_id} listens on {listening}"
+
+
+@warning(
+    "HP-SLM-022",
+    on=clusters,
+    at=(*_ACCOUNTING, "SecretArn"),
+    title="the secret of the accounting database has the keys username and password",
+    why="slurmdbd takes both from the secret, and cannot log in without one of them",
+    fix="store JSON with the keys username and password",
+    allowed='{"username": "...", "password": "..."}',
+    source=_DATABASE,
+)
+def the_secret_has_both_keys(cluster: Cluster) -> str | None:
+    secret = resource_of(cluster.get(*_ACCOUNTING, "SecretArn"), "AWS::SecretsManager::Secret")
+    keys = None if secret is None else _keys(secret)
+    lacking = [] if keys is None else [key for key in ("username", "password") if key not in keys]
+    if secret is None or not lacking:
+        return None
+    return f"the secret {secret.logical_id} of the accounting database has no {' and no '.join(lacking)}"
+
+
+def _keys(secret: Resource) -> set[str] | None:
+    """The keys of a secret's JSON; `None` if they are not known."""
+    if secret.get("GenerateSecretString") is ABSENT:
+        return _json_keys(as_str(secret.get("SecretString")))
+    document = secret.get("GenerateSecretString", "SecretStringTemplate")
+    key = secret.get("GenerateSecretString", "GenerateStringKey")
+    if document is ABSENT and key is ABSENT:
+        return set()
+    name, keys = as_str(key), _json_keys(as_str(document))
+    return None if keys is None or name is None else keys | {name}
+
+
+def _json_keys(text: str | None) -> set[str] | None:
+    try:
+        document = None if text is None else json.loads(text)
+    except ValueError:
+        return None
+    return set(document) if isinstance(document, dict) else None
+
+
+@_database_error(
+    "HP-SLM-023",
+    at=(*_ACCOUNTING, "Endpoint"),
+    title="the controller reaches the accounting database",
+    why="slurmdbd runs on the controller; if a security group is in its way, it never connects and jobs are not accounted",
+    fix="let the nodes' security group out to the database's, and the database's group let it in, on the database's port",
+    allowed="rules in both groups for TCP and the database's port",
+)
+def the_controller_reaches_the_database(cluster: Cluster, database: Resource) -> Iterator[str]:
+    port, inside, model = _port(database), _security_groups_of(database), cluster.resource.template.model
+    controllers = [one for one in node_groups(model) if one.resource is cluster.resource and one.node_type == "Controller"]
+    for outside in [one.security_groups for one in controllers if one.security_groups and inside and port is not None]:
+        if security_groups(model).reaches(outside, inside, protocol="tcp", port=port or _DEFAULT_PORT) is False:
+            names = [", ".join(group.logical_id for group in some) for some in (outside, inside)]
+            yield f"TCP {port} from the controller's {names[0]} to {names[1]} of {database.logical_id} is closed"
+
+
+def _security_groups_of(database: Resource) -> tuple[Resource, ...]:
+    """The security groups of a database; none if one is not of the model."""
+    key = "VPCSecurityGroups" if database.type == "AWS::RDS::DBInstance" else "VpcSecurityGroupIds"
+    found = [resource_of(item, SECURITY_GROUP) for item in as_items(database.get(key)) or ()]
+    known = tuple(group for group in found if group is not None)
+    return known if len(known) == len(found) else ()
+
+
+def _port(database: Resource) -> int | None:
+    own = database.get("Port")
+    return _DEFAULT_PORT if own is ABSENT else as_int(own)

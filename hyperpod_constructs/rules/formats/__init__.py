@@ -1,1 +1,1 @@
-"""Findings as files and logs want them; none of these modules prints."""
+"""Findings in the formats of files and logs; none of these modules prints."""

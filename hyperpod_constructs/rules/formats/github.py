@@ -7,22 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from hyperpod_constructs._printable import printable
+from hyperpod_constructs._support.printable import printable
 from hyperpod_constructs.rules.finding import Finding
-from hyperpod_constructs.rules.formats.places import Places, counted
-from hyperpod_constructs.rules.template.model import Model
+from hyperpod_constructs.rules.formats.lines import Lines, counted
 from hyperpod_constructs.rules.wording import described
+from hyperpod_constructs.templates.model import Model
 
 
 def render(findings: Sequence[Finding], model: Model) -> str:
     """One workflow command for each finding, and a last line that counts them."""
-    return "\n".join([*_commands(findings, Places(model)), counted(findings)])
+    return "\n".join([*_commands(findings, Lines(model)), counted(findings)])
 
 
-def _commands(findings: Sequence[Finding], places: Places) -> Iterator[str]:
+def _commands(findings: Sequence[Finding], lines: Lines) -> Iterator[str]:
     for finding in findings:
-        place = places.of(finding)
-        properties = {} if place is None else {"file": place.uri, "line": str(place.line)}
+        line = lines.of(finding)
+        properties = {} if line is None else {"file": line.uri, "line": str(line.number)}
         properties["title"] = f"{finding.rule} {finding.construct or finding.resource}"
         listed = ",".join(f"{key}={_escaped(printable(value), ':,')}" for key, value in properties.items())
         yield f"::{finding.level} {listed}::{_escaped(_message(finding))}"

@@ -1,4 +1,4 @@
-"""Findings as a JSON list of objects with the keys of :meth:`Finding.to_dict`."""
+"""Findings as a JSON list of objects with the keys of `Finding.to_dict`."""
 
 from __future__ import annotations
 

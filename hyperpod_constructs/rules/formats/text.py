@@ -1,4 +1,4 @@
-"""Findings for a person, as paragraphs: the caller knows how wide the terminal is, and whether it has colours."""
+"""Findings for a person, as paragraphs: the caller knows the width of the terminal and its colours."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hyperpod_constructs.rules.finding import Finding, Level
-from hyperpod_constructs.rules.formats.places import Places, counted
-from hyperpod_constructs.rules.template.model import Model
+from hyperpod_constructs.rules.formats.lines import Lines, counted
 from hyperpod_constructs.rules.wording import described
+from hyperpod_constructs.templates.model import Model
 
 _STYLES = {Level.ERROR: "bold red", Level.WARNING: "yellow"}
 _HANGING = " " * 10
@@ -16,7 +16,7 @@ _HANGING = " " * 10
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """Text that may be wrapped: its first line after `indent`, the others after `hanging`."""
+    """Text to wrap: its first line after `indent`, the others after `hanging`."""
 
     text: str
     indent: str = ""
@@ -25,14 +25,14 @@ class Paragraph:
 
 
 def render(findings: Sequence[Finding], model: Model) -> Iterator[Paragraph]:
-    """Each finding with its place, reason, fix and source; then how many there are in how much."""
-    places = Places(model)
+    """Each finding with its place, reason, fix and source; then their number, and the number of resources."""
+    lines = Lines(model)
     for finding in findings:
-        place = places.of(finding)
+        line = lines.of(finding)
         yield Paragraph(_head(finding), hanging="  ", style=_STYLES[finding.level])
         rows = {
             "": described(finding),
-            "at": " ".join(filter(None, [finding.path, "" if place is None else f"({place.file}:{place.line})"])),
+            "at": " ".join(filter(None, [finding.path, "" if line is None else f"({line.file}:{line.number})"])),
             "fix": finding.fix,
             "source": finding.source,
         }

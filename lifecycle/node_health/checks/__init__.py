@@ -1,1 +1,1 @@
-"""The checks, one module for each; a check is a function of a :class:`Context` that returns what it found."""
+"""The checks, one module each; a check is a function from a `Context` to its findings."""

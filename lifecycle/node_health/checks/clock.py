@@ -1,4 +1,4 @@
-"""The clock as chrony sees it. Only noted: a wrong clock is corrected, not replaced."""
+"""The clock according to chrony. A deviation is only noted: a wrong clock needs correction and not a new node."""
 
 from __future__ import annotations
 

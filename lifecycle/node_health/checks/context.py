@@ -1,4 +1,4 @@
-"""What every check gets: the system, the settings, the memory and the time that is left."""
+"""The input of every check: the system, the settings, the memory and the remaining time."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Context:
         self.settings = settings
         self.memory = memory
         self.declared = declared
-        """The node as slurmctld declares it; ``None`` when it could not be asked."""
+        """slurmctld's declaration of the node; `None` if slurmctld did not answer."""
         self.deadline = deadline
 
     @property
@@ -27,10 +27,10 @@ class Context:
         return self.deadline - self.system.monotonic()
 
     def run(self, name: str, command: Sequence[str], seconds: float) -> Result:
-        """Runs a command that a broken device may block.
+        """Run a command that a broken device may block.
 
-        A child that did not come back from the kernel is remembered under ``name``, and no second one is started beside it: a
-        node whose file system hangs would otherwise collect one with every check.
+        A child that is stuck in the kernel is remembered under `name`, and no second one starts beside it. Otherwise a hanging file
+        system would collect one with every check.
         """
         blocked = self.memory.table(BLOCKED)
         stuck = blocked.get(name)
@@ -44,13 +44,13 @@ class Context:
         return result._replace(hurried=left < seconds)
 
     def silence(self, fault: str, what: str, seconds: float, result: Result) -> Finding:
-        """The finding of a command that did not end; a reboot is asked for only when it had all its time."""
+        """The finding for a command that did not end. It asks for a reboot only if the command had its full time."""
         if result.hurried:
-            return Finding(fault, f"{what} does not answer in the time that the checks before it have left")
+            return Finding(fault, f"{what} does not answer in the time left by the checks before it")
         return Finding(fault, f"{what} does not answer in {seconds:.0f} s", REBOOT)
 
     def baseline(self, name: str, count: int) -> int:
-        """The highest count that this node has seen, this one included."""
+        """The highest count that this node has ever seen, including this one."""
         highest = self.memory.table("baseline")
         highest[name] = max(count, int(highest.get(name, 0)))
         return int(highest[name])
@@ -60,7 +60,7 @@ class Context:
 
 
 def process_start(system: System, pid: int) -> int:
-    """When that process started, in ticks since boot; 0 when there is none. With the pid it names a process for good."""
+    """The start time of a process in ticks since boot; 0 if it does not exist. With the pid, it identifies a process for good."""
     text = system.read(f"/proc/{pid}/stat") or ""
     fields = text.rpartition(")")[2].split()
     return int(fields[19]) if len(fields) > 19 else 0

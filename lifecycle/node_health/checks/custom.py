@@ -1,7 +1,7 @@
-"""Checks of the user's own: executables in a directory, run in the order of their names as root.
+"""The user's own checks: executables in a directory, which root runs in the order of their names.
 
-Exit code 0 is health. Otherwise the last line of the output names the fault; when it begins with ``Action:Replace`` or
-``Action:Reboot``, it also asks for that mark. A file that others than root could have written is not run.
+Exit code 0 is healthy. Otherwise the last line of the output names the fault; if it begins with `Action:Replace` or
+`Action:Reboot`, it also asks for that mark. A file that others than root could have written does not run.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ def _way(directory: str) -> list[str]:
 
 
 def _is_roots(context: Context, place: str, above: bool) -> bool:
-    """Whether only root can change what its entries lead to; in a sticky folder above, that holds for what is root's."""
+    """Whether only root can change the targets of its entries; in a sticky parent folder, this holds for root's own entries."""
     status = context.system.status(place)
     if status is None:
         return True
@@ -44,7 +44,7 @@ def _one(context: Context, name: str, path: str) -> list[Finding]:
     if status.st_uid != 0 or status.st_mode & (stat.S_IWGRP | stat.S_IWOTH):
         return [Finding(fault, f"{path} is not run: write chown root {path}; chmod go-w {path}")]
     if context.left <= 1:
-        return [Finding(fault, f"{path} is not run: the checks before it took all the time that Slurm gives")]
+        return [Finding(fault, f"{path} is not run: the checks before it took all of Slurm's time")]
     result = context.run(fault, [path], SECONDS)
     if result.code == 0:
         return []

@@ -1,4 +1,4 @@
-"""Local disks: space and inodes are only noted, a new node fills up the same way; a root that turned read-only is a fault."""
+"""Local disks: a read-only root is a fault. Low space and few inodes are only noted, because a new node fills up alike."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def check(context: Context) -> list[Finding]:
     present = mounted(context.system.read("/proc/self/mounts") or "")
     found = [finding for path in PATHS if path in present for finding in _full(context, path)]
     options = present.get("/", [])
-    # A root that is read-only from the start is the image's choice: then there is no "errors=" that could have turned it.
+    # Without "errors=", a read-only root is the image's choice; only with it can the kernel have turned the root read-only.
     if "ro" in options and any(option.startswith("errors=") or option == "emergency_ro" for option in options):
         found.append(Finding("disk:readonly", "/: the kernel turned the root file system read-only", REPLACE))
     return found

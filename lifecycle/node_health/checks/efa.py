@@ -1,4 +1,4 @@
-"""EFA devices: one for each EFA function on the PCI bus, none fewer than the node has shown before, each port active."""
+"""EFA devices: one for each EFA function on the PCI bus, no fewer than ever before on this node, each port active."""
 
 from __future__ import annotations
 

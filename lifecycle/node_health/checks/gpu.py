@@ -1,7 +1,8 @@
-"""NVIDIA GPUs: as many as Slurm declares or the node has shown before, each answering, none with rows that could not be remapped.
+"""NVIDIA GPUs: as many as Slurm declares or as ever before on this node; each answers, and no row failed to remap.
 
-The service reboots a node that shows fewer GPUs than its type has
-(https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-health-monitoring-agent.html), so this does too.
+A node with missing GPUs asks for a reboot, because the service reboots such nodes too.
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-health-monitoring-agent.html
 """
 
 from __future__ import annotations

@@ -1,23 +1,23 @@
-"""The kernel's log: records of NVIDIA's driver (Xid) and of AWS Neuron's that call for a new node or a reboot.
+"""The kernel's log: records of NVIDIA's driver (Xid) and of AWS Neuron's driver that call for a new node or a reboot.
 
-A record names its fault once, so faults are remembered until the node boots again; the number of the last record read is
-remembered too. A new boot, or a new node, has a new boot id and starts from nothing.
+A record names its fault once. So faults are remembered until the next boot, with the number of the last record. A new boot, or a
+new node, has a new boot id and starts with an empty memory.
 
-Users write in this log too: the name of a process that crashes, 15 bytes of its owner's choice, stands in many records, those of
-the drivers included. So a record counts only as a whole in its driver's format, and only where the driver's devices are; what
-follows a record (flag ``c``) begins in its middle and never counts. Whoever may use a Neuron device can have its driver write any
-record (``NEURON_IOCTL_PRINTK``): one of Neuron's asks for a replacement only where the counters of a device bear it out.
+Users write in this log too: many records, even of the drivers, contain the name of a crashed process, 15 bytes of its owner's
+choice. So a record counts only if it is complete, in its driver's format, and if the driver has devices. A continuation (flag `c`)
+begins in the middle of a record and never counts. A user of a Neuron device can make its driver write any record
+(`NEURON_IOCTL_PRINTK`), so a Neuron record asks for a replacement only if the counters of a device confirm it.
 
 Sources of the tables, read in November 2026:
 - https://docs.nvidia.com/deploy/xid-errors/analyzing-xid-catalog.html, the immediate action by code: "reset the GPU", "restart the
-  machine" and the workflows that end in one of them. Reset and restart become a reboot here. Codes whose action is to restart the
-  application or to ignore the event (13, 31, 43, 45, 63, 94 and others) are not listed.
-- Replaced instead: 48, 64, 74 and 79 (double bit error, failed row retirement, NVLink, fallen off the bus) because an instance
-  that reboots keeps its host, and Amazon EKS gives double bit and NVLink errors the repair action Replace
-  (https://docs.aws.amazon.com/eks/latest/userguide/node-health-nma.html); 54 is a power connector and 160 a retired channel.
+  machine" and the workflows that end in one of them. Reset and restart become a reboot here. Codes with the action to restart the
+  application or to ignore the event (13, 31, 43, 45, 63, 94 and others) are left out.
+- Replacement for 48, 64, 74 and 79 (double bit error, failed row retirement, NVLink, fallen off the bus): a rebooted instance keeps
+  its host, and Amazon EKS gives double bit and NVLink errors the repair action Replace
+  (https://docs.aws.amazon.com/eks/latest/userguide/node-health-nma.html). 54 is a power connector and 160 a retired channel.
 - 154 carries the driver's own verdict in words.
-- Neuron: https://awsdocs-neuron.readthedocs-hosted.com, hardware errors with ``action=TERMINATE_INSTANCE`` (nrt-troubleshoot), and
-  the counters of uncorrected errors below ``stats/hardware`` (neuron-sysfs-user-guide).
+- Neuron: https://awsdocs-neuron.readthedocs-hosted.com, hardware errors with `action=TERMINATE_INSTANCE` (nrt-troubleshoot), and
+  the counters of uncorrected errors below `stats/hardware` (neuron-sysfs-user-guide).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ RECORD = re.compile(r"(\d{1,10}),(\d{1,20}),\d+,-(?:,[^;]*)?;(.*)")
 XID = re.compile(
     r"NVRM: Xid \((?:PCI:)?([0-9A-Fa-f]{4,8}:[0-9A-Fa-f]{2}:[0-9A-Fa-f]{2}(?:\.[0-9A-Fa-f])?)(?: GPU-I:\d{1,2})?\): (\d{1,4}), (.*)"
 )
-# The process may be named before the verdict; its name is too short for the words that the verdict begins with.
+# The name of the process may stand before the verdict; it is too short for the first words of the verdict.
 RECOVERY = re.compile(
     r"(?:pid=.{1,40}, name=.{0,80}, )?GPU recovery action changed from 0x[0-9a-f]+ \([^()]{1,40}\) to 0x[0-9a-f]+ "
     r"\((?:GPU Reset Required|Node Reboot Required|OS Reboot|Drain and Reset)\)\.?"
@@ -63,7 +63,7 @@ class Record(NamedTuple):
 
 
 def parse(log: str) -> list[Record]:
-    """The whole records that the kernel itself wrote; a program that writes to its log has another facility."""
+    """The complete records of the kernel itself; records of programs have another facility."""
     found = []
     for line in log.split("\n"):
         match = RECORD.fullmatch(line)
@@ -73,7 +73,7 @@ def parse(log: str) -> list[Record]:
 
 
 def finding(text: str) -> Finding | None:
-    """The fault that a record names, ``None`` when it calls for nothing."""
+    """The fault in a record; `None` if it calls for no action."""
     xid = XID.fullmatch(text)
     if xid is not None:
         code = int(xid.group(2))
@@ -108,7 +108,7 @@ def _remember(context: Context, remembered: dict[str, Any], log: str) -> None:
 
 
 def _has_nvidia(context: Context) -> bool:
-    """A GPU that fell off the bus leaves its device file and the driver's folder behind."""
+    """Whether the driver has devices. A GPU that fell off the bus leaves its device file and the driver's folder behind."""
     return any(NVIDIA.fullmatch(name) for name in context.system.names("/dev")) or bool(context.system.names(NVIDIA_DRIVER))
 
 
@@ -121,4 +121,4 @@ def _borne_out(context: Context, found: Finding) -> Finding:
     counters = [f"{NEURON_DEVICES}/{device}/stats/hardware/{name}" for device in devices for name in NEURON_COUNTERS]
     if any((context.system.read(path) or "0").strip() not in ("", "0") for path in counters):
         return found
-    return found._replace(detail=f"{found.detail} (no counter of a device bears it out)", action=None)
+    return found._replace(detail=f"{found.detail} (no counter of a device confirms it)", action=None)

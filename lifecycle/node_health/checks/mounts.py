@@ -1,7 +1,7 @@
-"""File systems of ``config.json``: mounted, and answered to a child with a deadline.
+"""File systems of `config.json`: each must be mounted and answer a child process in time.
 
-A reboot mounts again what this node lost alone. A file system that is lost everywhere is the same fault on every node, which
-marks none.
+A reboot restores a mount that this node alone has lost. A file system that is lost everywhere is the same fault on every node, and
+marks no node.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def check(context: Context) -> list[Finding]:
 
 
 def mounted(text: str) -> dict[str, list[str]]:
-    """The options of what is mounted, by path; of several on top of each other the last, and a waiting automount is nothing."""
+    """The mount options by path, of the topmost mount at each; a waiting automount does not count."""
     found: dict[str, list[str]] = {}
     for line in text.splitlines():
         fields = line.split(" ")
@@ -35,7 +35,7 @@ def mounted(text: str) -> dict[str, list[str]]:
 
 
 def _one(context: Context, path: str, present: dict[str, list[str]]) -> list[Finding]:
-    # The dot makes the kernel enter the folder, which also triggers an automount.
+    # The dot makes the kernel enter the folder and so triggers an automount.
     result = context.run(f"mount {path}", [PYTHON, "-S", "-c", PROGRAM, f"{path}/."], SECONDS)
     fault = f"mount:{path}"
     if result.code is None:

@@ -1,4 +1,4 @@
-"""AWS Neuron devices: as many as Slurm declares, or as the node has shown before."""
+"""AWS Neuron devices: as many as Slurm declares, or as ever before on this node."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""The steps: each says whether the node needs it, applies it, and verifies what it applied. Each can run again after a kill."""
+"""The steps. Each decides whether the node needs it, applies its changes and verifies them. Each can run again after a kill."""

@@ -1,4 +1,4 @@
-"""The accounting database and what slurmdbd and slurmctld need to know of it, before slurmctld starts for the first time.
+"""Sets up the accounting database for slurmdbd and slurmctld, before the first start of slurmctld.
 
 A controller that starts without accounting takes another cluster id, and refuses the database from then on.
 """
@@ -79,7 +79,7 @@ def _local(node: Node) -> Access:
 
 
 def _make(node: Node, access: Access) -> None:
-    """The error of a client repeats the statement that failed, so the password is taken out of it."""
+    """Run statements. A client's error repeats the failed statement, so the password is removed from it."""
     try:
         node.run([database.client(node)], text=_statements(access))
     except NodeSetupError as error:
@@ -97,7 +97,7 @@ def _statements(access: Access) -> str:
 
 
 def _external(node: Node, accounting: Accounting) -> Access:
-    """From Secrets Manager, by the AWS command that the image has."""
+    """User and password from Secrets Manager, by the image's `aws` command."""
     arn = str(accounting.secret_arn)
     options = ["--region", str(accounting.region), "--query", "SecretString", "--output", "text"]
     command = ["aws", "secretsmanager", "get-secret-value", "--secret-id", arn, *options]
@@ -118,5 +118,7 @@ def _access(accounting: Accounting, arn: str, text: str) -> Access:
     except (ValueError, KeyError, TypeError) as error:
         raise NodeSetupError(f"{arn}: must be a JSON object with the keys username and password") from error
     if UNFIT.search(password) or UNFIT.search(user):
-        raise NodeSetupError(f"{arn}: slurmdbd.conf can hold no blank, #, quote or backslash in a user or password; choose another")
+        raise NodeSetupError(
+            f"{arn}: slurmdbd.conf cannot contain a blank, #, quote or backslash in a user or password; choose another"
+        )
     return Access(str(accounting.host), accounting.port, accounting.name, user, password)

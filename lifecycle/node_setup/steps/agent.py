@@ -1,4 +1,4 @@
-"""Awaits ``slurm.conf``, which the service's agent writes on the controller some time after the scripts start."""
+"""Waits for `slurm.conf`: the service's agent writes it on the controller some time after the scripts start."""
 
 from __future__ import annotations
 

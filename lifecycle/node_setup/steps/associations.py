@@ -1,4 +1,4 @@
-"""The configuration's users in Slurm's accounting: one account, and an association of each user with it."""
+"""Adds the configured users to Slurm's accounting: one account, and an association of each user with it."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Has the boot of the node repeat what a reboot loses, before Slurm starts: the lifecycle scripts do not run again.
+"""Restores mounts and local folders at every boot, before Slurm starts: the lifecycle scripts do not run again.
 
-Slurm starts after it, also when it fails: the health check then keeps jobs from the node, and the unit tries again.
+Slurm starts even if this fails: the health check then keeps jobs from the node, and the unit tries again.
 """
 
 from __future__ import annotations

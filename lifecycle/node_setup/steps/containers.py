@@ -1,6 +1,6 @@
-"""Container images and layers on the largest local disk: the instance store, else the extra volume, else where they are.
+"""Moves container images and layers to the largest local disk: the instance store, else the extra volume, else no move.
 
-One rule for Docker and Enroot; the folders are made again when a reboot has emptied the instance store.
+Docker and Enroot follow the same rule. The folders are made again after a reboot that emptied the instance store.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def verify(node: Node) -> None:
 
 
 def disk(node: Node) -> str | None:
-    """The largest local disk of the node that is mounted."""
+    """The largest mounted local disk of the node."""
     mounted = {line.split(" ")[1] for line in (node.read("/proc/mounts") or "").splitlines()}
     return next((path for path in DISKS if path in mounted), None)
 
@@ -59,7 +59,7 @@ def _set_docker(node: Node, place: str) -> None:
 
 
 def _set_enroot(node: Node, place: str) -> None:
-    """Enroot takes the first value of a key, so the block stands above what the file already has."""
+    """Enroot's settings, in a block above the existing ones: Enroot takes the first value of a key."""
     node.folder(place)
     for name in ("data", "cache", "tmp"):
         node.folder(f"{place}/{name}", 0o1777)

@@ -1,6 +1,6 @@
-"""Lustre over EFA, where the image has Lustre's driver for it: every EFA device becomes an interface of Lustre's network.
+"""Lustre over EFA, if the image has Lustre's driver for it: every EFA device becomes an interface of Lustre's network.
 
-Written from the public description of the client; no machine with EFA was at hand to run it.
+It follows the public description of the client and has not run on a machine with EFA.
 """
 
 from __future__ import annotations

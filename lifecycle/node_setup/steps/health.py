@@ -1,4 +1,4 @@
-"""The node's checks of itself: Slurm runs the program that ``slurm.conf`` names, and then them; hangs are watched apart."""
+"""Installs the node's health checks: Slurm runs its configured program and then the checks. A unit of its own watches for hangs."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def apply(node: Node) -> None:
 
 
 def make_folders(node: Node) -> None:
-    """Where jobs and nodes tell of themselves: every user may enter the first, as his heartbeats are below it."""
+    """The folders for reports of jobs and nodes. Every user may enter the first, because heartbeats are below it."""
     node.folder(RUN)
     if shared.is_there(node):
         shared.make_cluster_folder(node)

@@ -1,7 +1,7 @@
-"""Homes on the shared file system, the same on every node: each made whole, once, by whichever node comes first.
+"""Homes on the shared file system, the same on every node: the first node makes each home, completely and once.
 
-The folder of the homes is root's alone, so nobody can put another's home in its place. A home that is there is the user's, and
-root does not enter it.
+The folder of the homes belongs to root alone, so that nobody can replace another user's home. An existing home belongs to the user,
+and root does not enter it.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def apply(node: Node) -> None:
 
 
 def verify(node: Node) -> None:
-    """A home that is not in order is its user's trouble, not the node's."""
+    """Make all homes. A home with a problem is skipped: it concerns its user and not the node."""
     for user in node.software.users:
         try:
             _check(node, f"{_homes(node)}/{user.name}", user)
@@ -47,7 +47,7 @@ def _check(node: Node, path: str, user: User) -> None:
 
 
 def _make(node: Node, user: User, homes: str) -> None:
-    """Filled under another name and then moved, so that no login meets half of it."""
+    """Make a home under another name and move it into place, so that no login finds half of it."""
     beside = f"{homes}/.{user.name}.{node.name}"
     node.remove(beside)
     node.folder(beside, 0o700)

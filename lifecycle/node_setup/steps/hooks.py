@@ -1,6 +1,6 @@
-"""Prolog and epilog: the executables of a folder on each node, none of which can drain it.
+"""Prolog and epilog: they run the executables of a folder on each node, and no failure drains the node.
 
-Where the image has folders of its own for them, ours run from there.
+If the image has folders of its own for them, ours run from there.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""The ssh host keys belong to the node's name: a node that replaces another takes over its keys, and no client warns.
+"""The ssh host keys belong to the node's name: a replacement takes over the keys, so that no client warns.
 
-They lie on the shared file system, readable for root: whoever is root on one node can pose as another.
+They lie on the shared file system, readable for root only: root on one node can pose as another node.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def _install(node: Node, kept: str, name: str) -> None:
     node.write(path, node.read(f"{kept}/{name}") or "", 0o600)
     public = node.query(["ssh-keygen", "-y", "-f", str(node.path(path))])
     if public.code != 0:
-        raise NodeSetupError(f"{kept}/{name}: is no host key that ssh-keygen can read; remove it, and the node keeps its own")
+        raise NodeSetupError(f"{kept}/{name}: is not a host key that ssh-keygen can read; remove it, and the node keeps its own")
     node.write(f"{path}.pub", public.output.strip() + "\n")
 
 

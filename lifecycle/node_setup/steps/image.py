@@ -1,4 +1,4 @@
-"""Awaits what the image sets up by itself, and verifies it; none of it is done again."""
+"""Waits for the image's own set-up and verifies it; nothing is done twice."""
 
 from __future__ import annotations
 

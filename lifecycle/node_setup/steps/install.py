@@ -1,4 +1,4 @@
-"""Keeps the programs and the node's role where a reboot does not lose them: the service's copy of the scripts may vanish."""
+"""Installs the programs and the node's role on the root volume: the service's copy of the scripts may vanish after a reboot."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from node_setup.node import HOME, STATE, Node
 MANDATORY = True
 PACKAGES = ("node_setup", "node_health", "node_trust")
 ROLE = f"{STATE}/role.json"
-CLUSTER = f"{STATE}/cluster"  # the id below which the cluster keeps what it shares
+CLUSTER = f"{STATE}/cluster"  # the id of the cluster's shared folder
 
 
 def needed(node: Node) -> bool:

@@ -1,4 +1,4 @@
-"""Keeps the controller's state on the shared file system: every few minutes, and at shutdown after slurmctld has stopped."""
+"""Copies the controller's state to the shared file system: every few minutes, and at shutdown after slurmctld has stopped."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OnUnitActiveSec=5min
 [Install]
 WantedBy=timers.target
 """
-# After the file system's unit at boot is before it at shutdown: else the copy would land in the folder below the mount.
+# A start after the file system's unit is a stop before it: otherwise the copy would land in the folder below the mount.
 SHUTDOWN = f"""[Unit]
 Description=Copies the Slurm controller's state to the shared file system at shutdown
 After=network-online.target remote-fs.target mariadb.service mysql.service hyperpod-boot.service {{mount}}

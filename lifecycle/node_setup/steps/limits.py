@@ -1,6 +1,6 @@
-"""Limits that training needs: memory that may be locked (EFA, NCCL), open files, and shared memory that outlives a login.
+"""Limits for training: locked memory (EFA, NCCL), open files, and shared memory that outlives a login.
 
-A daemon that the image started with lower limits is restarted on its own node; running jobs survive that.
+A daemon with lower limits is restarted on its own node; running jobs survive the restart.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def verify(node: Node) -> None:
 
 
 def is_low(node: Node, name: str) -> bool:
-    """Whether a running slurmd has less than it can be given."""
+    """Whether a running slurmd has lower limits than possible."""
     pid = systemd.show(node, "slurmd.service", "MainPID")
     if pid in ("", "0"):
         return False
@@ -53,7 +53,7 @@ def is_low(node: Node, name: str) -> bool:
 
 
 def _attainable(node: Node, name: str) -> str:
-    """What is wanted, unless systemd itself has less and may not raise it: then that. So it is in some containers."""
+    """The wanted limit, or systemd's own limit if that is lower and cannot be raised, as in some containers."""
     first = _limit(node, "1", name)
     held = re.search(r"^CapEff:\s*([0-9a-f]+)$", node.read("/proc/1/status") or "", re.MULTILINE)
     if first is None or held is None or int(held[1], 16) >> CAP_SYS_RESOURCE & 1:

@@ -1,4 +1,4 @@
-"""Rotates the log that the service ships, and Slurm's own where the image does not do so already."""
+"""Rotates the log that the service ships, and Slurm's own logs unless the image does so already."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def verify(node: Node) -> None:
 
 
 def _is_rotated_by_others(node: Node) -> bool:
-    """Two entries for one file make logrotate refuse the second."""
+    """Whether another entry rotates Slurm's logs: logrotate refuses a second entry for a file."""
     names = [name for name in node.names(FOLDER) if f"{FOLDER}/{name}" != PATH and not name.startswith(".")]
     others = [node.read(f"{FOLDER}/{name}") or "" for name in names]
     return any("/var/log/slurm/" in text for text in others)

@@ -1,4 +1,4 @@
-"""The message of the day: where one is, and the cluster's own commands."""
+"""The message of the day: the node's place in the cluster, and useful commands."""
 
 from __future__ import annotations
 

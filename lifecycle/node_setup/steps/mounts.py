@@ -1,6 +1,6 @@
-"""Awaits the node's file systems and checks that each is the right one and answers.
+"""Waits for the node's file systems and checks that each is the right one and answers.
 
-Where the scripts own the node, and after a reboot, a file system that nobody mounts is mounted here.
+If the scripts own the node, and after a reboot, this step mounts a file system that nobody else mounts.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def verify(node: Node) -> None:
 
 
 def _mount_what_nobody_mounts(node: Node, mount: Mount) -> None:
-    """What was mounted here once is ours: after a reboot nobody else is awaited."""
+    """Whether this step mounted the path before: after a reboot it then waits for nobody else."""
     ours = node.recall(OURS)
     try:
         node.wait_until(

@@ -1,4 +1,4 @@
-"""The authentication that Slurm rests on: the image brings the key, the daemon is started here."""
+"""Starts munge, Slurm's authentication; the image brings the key."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def needed(node: Node) -> bool:
 
 def apply(node: Node) -> None:
     node.wait_until(
-        lambda: node.exists(KEY), f"{KEY}: is missing, without it no daemon of Slurm trusts another", node.patience.slurm
+        lambda: node.exists(KEY), f"{KEY}: is missing; without it, Slurm's daemons do not trust each other", node.patience.slurm
     )
     systemd.enable(node, UNIT)
     systemd.start(node, UNIT)

@@ -1,4 +1,4 @@
-"""Has slurmctld read settings of ours again, once for all that changed; no other node does so."""
+"""Makes slurmctld read our settings again, once for all changes; only the controller does so."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def verify(node: Node) -> None:
 
 
 def current(node: Node) -> str:
-    """What slurmctld read, or is to read."""
+    """The settings for slurmctld to read."""
     path, _ = slurm_conf.included(slurm_conf.read(node))
     return node.read(path) or ""
 

@@ -1,7 +1,7 @@
-"""A controller with a new root volume takes over the cluster's accounting and jobs from the copy on the shared file system.
+"""Restores the cluster's accounting and jobs on a controller with a new root volume, from the copy on the shared file system.
 
-Where the scripts own the node this is before the daemons' first start; else the image has started them, and they are
-stopped for it.
+If the scripts own the node, this happens before the first start of the daemons. Otherwise the image has started the daemons, and
+they stop for it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Tells Slurm what it needs beside the agent's settings, in the file that ``slurm.conf`` includes; controller only."""
+"""Writes our settings for Slurm into the included file of `slurm.conf`, on the controller only."""
 
 from __future__ import annotations
 

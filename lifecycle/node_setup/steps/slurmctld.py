@@ -1,4 +1,4 @@
-"""The controller's daemon, started when everything that it reads is in place."""
+"""Starts the controller's daemon once all its files are in place."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The daemon of a node that runs jobs or submits them: it asks the controller for its configuration."""
+"""Starts the daemon of a node that runs or submits jobs; it asks the controller for its configuration."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def apply(node: Node) -> None:
             node.folder(folder)
     node.once("slurmd options", options, lambda: systemd.restart_if_active(node, UNIT))
     if not systemd.is_active(node, UNIT):
-        pause = 2 + zlib.crc32(node.name.encode()) % 300 / 100  # nodes that start together ask one after another
+        pause = 2 + zlib.crc32(node.name.encode()) % 300 / 100  # so that nodes that start together ask one after another
         wait_until(
             lambda: any(node.can_connect(address, PORT) for address in node.role.controllers),
             f"slurmctld does not listen on {servers}",

@@ -1,4 +1,4 @@
-"""The daemon between Slurm and its accounting database."""
+"""Starts the daemon between Slurm and its accounting database."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Logins from a directory service: the text of ``sssd.conf`` is the configuration's, SSSD itself is the image's."""
+"""Logins from a directory service: the configuration brings the text of `sssd.conf`, the image brings SSSD."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def needed(node: Node) -> bool:
 
 def apply(node: Node) -> None:
     if not node.has("sssd"):
-        raise NodeSetupError("software.sssd is set, but SSSD is not installed on this image; use an image that has it")
+        raise NodeSetupError("software.sssd is set, but this image has no SSSD; use an image with SSSD")
     text = str(node.software.sssd)
     node.write(PATH, text if text.endswith("\n") else text + "\n", 0o600)
     systemd.enable(node, UNIT)

@@ -1,7 +1,7 @@
-"""Each user's own ssh key, made once although nodes start together, and the keys that may log in as that user.
+"""Each user's own ssh key, made once even if nodes start together, and the keys that may log in as that user.
 
-What a user's home holds is his, so a child that is that user works there (``home_child``), within limits; root never enters. A
-home that is not in order costs its own user the keys, who is named.
+A home belongs to its user. So a child that runs as the user works there (`home_child`), within limits; root never enters. After a
+problem in a home, only its user lacks the keys, and the log names the user.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ def apply(node: Node) -> None:
 
 
 def verify(node: Node) -> None:
-    """Each child has verified its own; root could only look into the home."""
+    """Nothing to verify: each child has verified its own work, and root does not enter a home."""
 
 
 def _equip(node: Node, user: User) -> str:
-    """Why the user has no keys; nothing where he has them."""
+    """The reason why the user has no keys; empty if the keys are there."""
     groups = tuple(group.gid for group in node.groups() if user.name in group.members)
     request = Request(user.name, node.name, user.ssh_keys, str(node.program("ssh-keygen")))
     home = f"{node.software.homes}/{user.name}"
@@ -46,10 +46,10 @@ def _equip(node: Node, user: User) -> str:
 
 
 def judge(answer: Answer) -> tuple[int, str]:
-    """The changes and the error that a child named, which the user may have made up: only their form is believed."""
+    """The changes and the error in a child's answer. The user may have forged it, so only its form is trusted."""
     try:
         said: Any = json.loads(answer.output)
         changes, error = int(said["changes"]), str(said["error"])
     except (ValueError, KeyError, TypeError, RecursionError):
-        changes, error = 0, answer.error.strip() or f"the child ended with {answer.code} and said nothing"
+        changes, error = 0, answer.error.strip() or f"the child ended with {answer.code} and without an answer"
     return min(max(changes, 0), 1), "".join(letter if letter.isprintable() else "?" for letter in error[:MAX_ERROR])

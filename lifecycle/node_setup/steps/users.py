@@ -1,4 +1,4 @@
-"""Users and groups with the ids that the configuration fixes; who is no longer in it keeps his account."""
+"""Users and groups with the configured ids. A user who leaves the configuration keeps the account."""
 
 from __future__ import annotations
 
@@ -33,7 +33,10 @@ def verify(node: Node) -> None:
 
 
 def _check(node: Node, user: User) -> None:
-    """Raises for a name or an id that somebody else on the node has, before anything is made."""
+    """Check names and ids before the first change.
+
+    :raises NodeSetupError: if another user or group of the node has the name or the id.
+    """
     for account in node.accounts():
         if (account.name == user.name) != (account.uid == user.uid):
             raise NodeSetupError(
@@ -50,7 +53,7 @@ def _check(node: Node, user: User) -> None:
     for name in user.groups:
         if name not in names:
             raise NodeSetupError(
-                f"user {user.name} is to join group {name!r}, which this node does not have; groups are made by the image"
+                f"user {user.name} should join group {name!r}, which this node does not have; the image makes groups"
             )
 
 

@@ -1,4 +1,4 @@
-"""Processes of this machine by a variable in their environment, which the doubles give to what they start."""
+"""Processes of this machine by a variable in their environment; the doubles set it for their children."""
 
 import os
 from pathlib import Path

@@ -15,7 +15,7 @@ REMOVED = object()
 
 @dataclass(frozen=True)
 class Case:
-    """A mistake and the nearest correct template, each as what it changes in `base`: values by path of resource and property."""
+    """A mistake and the nearest correct template, as changes of `base`: values by path of resource and property."""
 
     rule: str
     base: Template

@@ -9,9 +9,9 @@ from copy import deepcopy
 from functools import cache
 from typing import Any
 
+from hyperpod_constructs.rules.checking import check
 from hyperpod_constructs.rules.finding import Finding
-from hyperpod_constructs.rules.rule import check
-from hyperpod_constructs.rules.template.model import Model
+from hyperpod_constructs.templates.model import Model
 
 Template = dict[str, Any]
 
@@ -114,7 +114,7 @@ def preset(name: str) -> dict[str, Template]:
 
 
 def findings(*templates: Template, rules: str = "HP-") -> list[Finding]:
-    """What the catalogue finds in templates that are deployed together, of the rules whose ids begin so."""
+    """The catalogue's findings in templates of one deployment, by rules with this prefix."""
     return findings_by_name({f"t{index}": template for index, template in enumerate(templates)}, rules=rules)
 
 
@@ -124,7 +124,7 @@ def findings_by_name(templates: dict[str, Template], *, rules: str = "HP-") -> l
 
 
 def rules_of(*templates: Template, rules: str = "HP-") -> list[str]:
-    """The ids of the rules that find something in templates that are deployed together."""
+    """The ids of the rules with findings in templates of one deployment."""
     return [finding.rule for finding in findings(*templates, rules=rules)]
 
 

@@ -45,7 +45,7 @@ def test_links_apart_are_fine(other: tuple[Any, Any]) -> None:
 def test_directories_overlap(directory: str) -> None:
     (finding,) = findings(linked((directory, "models/")))
 
-    assert (finding.rule, finding.level, finding.resource) == ("HP-FSX-041", Level.ERROR, "Other0")
+    assert (finding.rule, finding.level, finding.resource) == ("HP-DRA-002", Level.ERROR, "Other0")
     assert finding.message == f"FileSystemPath {directory!r} overlaps '/data' of Link"
 
 
@@ -53,12 +53,12 @@ def test_directories_overlap(directory: str) -> None:
 def test_prefixes_overlap(prefix: str) -> None:
     (finding,) = findings(linked(("/models", prefix)))
 
-    assert (finding.rule, finding.level, finding.resource) == ("HP-FSX-042", Level.ERROR, "Other0")
+    assert (finding.rule, finding.level, finding.resource) == ("HP-DRA-003", Level.ERROR, "Other0")
     assert finding.path == "Properties/DataRepositoryPath"
 
 
 def test_one_link_twice_is_one_mistake() -> None:
-    assert rules_of(linked(("/data", "datasets/"))) == ["HP-FSX-041"]
+    assert rules_of(linked(("/data", "datasets/"))) == ["HP-DRA-002"]
 
 
 def test_eight_links_are_the_most() -> None:
@@ -66,7 +66,7 @@ def test_eight_links_are_the_most() -> None:
     assert rules_of(linked(*others[:7])) == []
 
     (finding,) = findings(linked(*others))
-    assert (finding.rule, finding.level, finding.resource) == ("HP-FSX-040", Level.ERROR, "Other7")
+    assert (finding.rule, finding.level, finding.resource) == ("HP-DRA-001", Level.ERROR, "Other7")
 
 
 def test_two_file_systems_that_export_to_one_prefix() -> None:
@@ -74,7 +74,7 @@ def test_two_file_systems_that_export_to_one_prefix() -> None:
 
     (finding,) = findings(template)
 
-    assert (finding.rule, finding.level, finding.resource) == ("HP-FSX-043", Level.WARNING, "Other0")
+    assert (finding.rule, finding.level, finding.resource) == ("HP-DRA-004", Level.WARNING, "Other0")
 
 
 def test_one_that_exports_and_one_that_imports_are_fine() -> None:
@@ -92,7 +92,7 @@ def test_deletions_are_exported_to_a_bucket_without_versions(versioning: object)
 
     properties(template, "Data")["VersioningConfiguration"] = versioning
     (finding,) = findings(template)
-    assert (finding.rule, finding.level, finding.resource) == ("HP-FSX-044", Level.WARNING, "Link")
+    assert (finding.rule, finding.level, finding.resource) == ("HP-DRA-005", Level.WARNING, "Link")
     assert finding.path == "Properties/S3/AutoExportPolicy/Events"
     assert "one rm -rf on the file system would empty it for good" in finding.message
 
@@ -135,11 +135,11 @@ def test_a_file_system_that_takes_no_links(changes: Template, message: str) -> N
 
     (finding,) = findings(template)
 
-    assert (finding.rule, finding.level, finding.resource) == ("HP-FSX-045", Level.ERROR, "Other0")
+    assert (finding.rule, finding.level, finding.resource) == ("HP-DRA-006", Level.ERROR, "Other0")
     assert message in finding.message
 
 
-@pytest.mark.parametrize(("days", "expected"), [(7, ["HP-FSX-046"]), ("7", ["HP-FSX-046"]), (0, [])])
+@pytest.mark.parametrize(("days", "expected"), [(7, ["HP-DRA-007"]), ("7", ["HP-DRA-007"]), (0, [])])
 def test_links_and_backups(days: object, expected: list[str]) -> None:
     template = slurm()
     properties(template, "FileSystem")["LustreConfiguration"]["AutomaticBackupRetentionDays"] = days
@@ -168,7 +168,7 @@ def test_links_of_two_kinds() -> None:
 
     (finding,) = findings(template)
 
-    assert (finding.rule, finding.level, finding.resource) == ("HP-FSX-047", Level.ERROR, "FileSystem")
+    assert (finding.rule, finding.level, finding.resource) == ("HP-DRA-008", Level.ERROR, "FileSystem")
     del template["Resources"]["Link"]
     assert rules_of(template) == []
 
@@ -179,7 +179,7 @@ def test_a_directory_without_slash() -> None:
 
     (finding,) = findings(template)
 
-    assert (finding.rule, finding.level, finding.fix) == ("HP-FSX-048", Level.ERROR, "write '/data'")
+    assert (finding.rule, finding.level, finding.found) == ("HP-DRA-009", Level.ERROR, "data")
 
 
 def test_a_preset_whose_link_exports_deletions() -> None:
@@ -190,4 +190,4 @@ def test_a_preset_whose_link_exports_deletions() -> None:
     for resource in resources.values():
         resource.get("Properties", {}).pop("VersioningConfiguration", None)
 
-    assert rules_of(*templates.values()) == ["HP-FSX-044"]
+    assert rules_of(*templates.values()) == ["HP-DRA-005"]

@@ -4,11 +4,11 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_constructs.rules.rule import check
-from hyperpod_constructs.rules.template.documents import Document
-from hyperpod_constructs.rules.template.environment import Environment
-from hyperpod_constructs.rules.template.model import Model
-from hyperpod_constructs.rules.template.raw import raw_template
+from hyperpod_constructs.rules.checking import check
+from hyperpod_constructs.templates.documents import Document
+from hyperpod_constructs.templates.environment import Environment
+from hyperpod_constructs.templates.model import Model
+from hyperpod_constructs.templates.raw import raw_template
 from tests.rules.catalogue.cases import REMOVED, Case, edited
 from tests.rules.catalogue.templates import eks, slurm
 

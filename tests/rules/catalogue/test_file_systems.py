@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.rules.checking import check
 from hyperpod_constructs.rules.finding import Level
-from hyperpod_constructs.rules.rule import check
-from hyperpod_constructs.rules.template.documents import Document
-from hyperpod_constructs.rules.template.environment import Environment
-from hyperpod_constructs.rules.template.model import Model
-from hyperpod_constructs.rules.template.raw import raw_template
+from hyperpod_constructs.templates.documents import Document
+from hyperpod_constructs.templates.environment import Environment
+from hyperpod_constructs.templates.model import Model
+from hyperpod_constructs.templates.raw import raw_template
 from tests.rules.catalogue.templates import Template, findings, properties, rules_of, slurm
 
 ABSENT: Any = object()
@@ -215,7 +215,10 @@ def _in_region(template: Template, region: str) -> list[str]:
 @pytest.mark.parametrize(
     ("template", "expected"),
     [
-        (lustre(PerUnitStorageThroughput=500), "HP-FSX-001: PerUnitStorageThroughput 500 is not a tier of PERSISTENT_2"),
+        (
+            lustre(PerUnitStorageThroughput=500),
+            "HP-FSX-001: PerUnitStorageThroughput 500 is not a tier of PERSISTENT_2 (125, 250); the nearest is 250",
+        ),
         (
             with_lustre(StorageCapacity=19200, LustreConfiguration={**P2, "EfaEnabled": True}),
             "HP-FSX-003: EfaEnabled in il-central-1, which has no file systems with EFA",
@@ -236,4 +239,4 @@ def test_efa_with_intelligent_tiering_takes_a_metadata_configuration_of_its_own(
     (found,) = findings(with_lustre(**{**TIERED, "LustreConfiguration": {**configuration, "EfaEnabled": True}}))
 
     assert (found.rule, found.level) == ("HP-FSX-003", Level.ERROR)
-    assert found.fix == "write MetadataConfiguration: {Mode: USER_PROVISIONED, Iops: 6000}"
+    assert found.allowed == "MetadataConfiguration: {Mode: USER_PROVISIONED, Iops: 6000}"

@@ -31,9 +31,9 @@ def chart(release: str) -> Template:
 
 
 CASES = [
-    Case("HP-EKS-040", slurm(), {"Policy": POLICY}, {}),
-    Case("HP-EKS-041", GOVERNED, {"Policy": POLICY}, {}),
-    Case("HP-EKS-042", GOVERNED, {"Queues": chart("kueue")}, {"Queues": chart("cert-manager")}),
+    Case("HP-GOV-001", slurm(), {"Policy": POLICY}, {}),
+    Case("HP-GOV-002", GOVERNED, {"Policy": POLICY}, {}),
+    Case("HP-GOV-003", GOVERNED, {"Queues": chart("kueue")}, {"Queues": chart("cert-manager")}),
 ]
 
 

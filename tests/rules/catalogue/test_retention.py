@@ -1,4 +1,4 @@
-"""What becomes of data when its resource goes."""
+"""The data of a deleted resource."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ EMPTIED = {"Tags": [{"Key": "aws-cdk:auto-delete-objects", "Value": "true"}]}
 
 
 def with_policies(deletion: object, replacement: object, name: str = "FileSystem") -> Template:
-    """A resource with other policies; None is none."""
+    """A resource with other policies; `None` removes a policy."""
     template = slurm()
     for key, policy in (("DeletionPolicy", deletion), ("UpdateReplacePolicy", replacement)):
         template["Resources"][name].pop(key, None)

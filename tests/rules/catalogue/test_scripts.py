@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.rules.rule import check
-from hyperpod_constructs.rules.template.model import load
+from hyperpod_constructs.rules.checking import check
+from hyperpod_constructs.templates.model import load
 from tests.rules.catalogue.cases import REMOVED, Case, edited
 from tests.rules.catalogue.templates import Template, eks, findings, slurm
 
@@ -17,7 +17,7 @@ HASH = "0123456789abcdef" * 4
 
 
 def deployment(**properties: Any) -> Template:
-    """What CDK's BucketDeployment makes."""
+    """The resources of CDK's BucketDeployment."""
     return {
         "Type": "Custom::CDKBucketDeployment",
         "Properties": {
@@ -99,22 +99,16 @@ def test_the_legacy_file_is_where_it_belongs_without_the_api(tmp_path: Path) -> 
 
 
 @pytest.mark.parametrize(
-    ("template", "fix"),
-    [
-        (slurm(), "write SourceS3Uri with OnInitComplete or OnCreate, or leave LifeCycleConfig out"),
-        (eks(), "write SourceS3Uri with OnCreate"),
-    ],
+    ("template", "allowed"),
+    [(slurm(), "SourceS3Uri with one of OnCreate and OnInitComplete"), (eks(), "SourceS3Uri with OnCreate")],
 )
-def test_scripts_can_be_left_out_on_slurm_only(template: Template, fix: str) -> None:
+def test_scripts_of_eks_run_by_on_create(template: Template, allowed: str) -> None:
     (found,) = findings(edited(template, {"Cluster/InstanceGroups/0/LifeCycleConfig/SourceS3Uri": REMOVED}))
-    assert (found.rule, found.fix) == ("HP-SCR-002", fix)
+    assert (found.rule, found.allowed) == ("HP-SCR-002", allowed)
 
 
-@pytest.mark.parametrize(
-    ("template", "fix"),
-    [(slurm(), "keep OnInitComplete unless the script sets up and starts the scheduler itself"), (eks(), "keep OnCreate")],
-)
-def test_the_entry_point_to_keep_is_the_orchestrator_s(template: Template, fix: str) -> None:
+@pytest.mark.parametrize(("template", "allowed"), [(slurm(), "OnCreate, or OnInitComplete"), (eks(), "OnCreate")])
+def test_the_entry_point_to_keep_is_the_orchestrator_s(template: Template, allowed: str) -> None:
     both = {"SourceS3Uri": "s3://sagemaker-scripts/lifecycle/", "OnCreate": "create.sh", "OnInitComplete": "extend.sh"}
     found = findings(edited(template, {"Cluster/InstanceGroups/0/LifeCycleConfig": both}), rules="HP-SCR-001")
-    assert [finding.fix for finding in found] == [fix]
+    assert [finding.allowed for finding in found] == [allowed]

@@ -1,7 +1,7 @@
-"""Texts of strangers (services, nodes, programs) made fit to be shown: short, without control characters, without secrets.
+"""Makes untrusted texts (of services, nodes, programs) safe to show: short, without control characters, without secrets.
 
-Every pattern is linear by construction: a repeat is possessive, and what comes before it is a literal text or the start of a
-word, so no character is tried from two starts. tests/handlers/test_redaction.py holds them to it.
+Every pattern runs in linear time. Each repeat is possessive and follows a literal text or the start of a word, so no character is
+tried from two starts; tests/handlers/test_redaction.py checks it.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from .forms import MASK, without_known_forms
 
 __all__ = ["CUT", "MASK", "one_line", "redact"]
 
-#: Characters that are looked at, at each end of a longer text.
+# Characters that are kept at each end of a longer text.
 REACH = 20_000
 
 CUT = " [...] "
 
-#: What replaces one secret may uncover the next.
+# The replacement of one secret may uncover the next.
 _PASSES = 5
 
-#: Blanks other than a space, a tab and a line feed; some would break a line where nobody expects it.
+# Blanks other than space, tab and line feed; some would break a line unexpectedly.
 _BREAKS = re.compile("\r\n|[\r\x0b\x0c\x85\xa0\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]")
 
-#: Colours and the like, whole; then every character that a terminal obeys or a reader cannot see.
+# Whole escape sequences, such as colours; then every character that controls a terminal or is invisible.
 _CONTROL = re.compile(
     "\x1b\\[[0-9;:?<=>]*+[@-~]?"
     "|\x1b\\][^\x07\x1b\n]*+(?:\x07|\x1b\\\\)?"
@@ -34,7 +34,7 @@ _CONTROL = re.compile(
 
 
 def redact(text: str) -> str:
-    """The text without control characters, with `***` for every secret, and with its middle cut out when it is very long."""
+    """The text without control characters and with `***` for every secret; a very long one loses its middle."""
     text = _clean(_bounded(text))
     for _ in range(_PASSES):
         text, before = without_assignments(without_known_forms(text)), text
@@ -44,7 +44,7 @@ def redact(text: str) -> str:
 
 
 def one_line(text: object, limit: int) -> str:
-    """A value of a stranger as one redacted line of at most `limit` characters: it is cut after it was redacted."""
+    """An untrusted value as one redacted line of at most `limit` characters. The cut comes after the redaction."""
     words = " ".join(redact(str(text)).split())
     return words if len(words) <= limit else words[: limit - len(CUT.rstrip())] + CUT.rstrip()
 
@@ -54,7 +54,7 @@ def _clean(text: str) -> str:
 
 
 def _bounded(text: str) -> str:
-    """Both ends of a very long text. No secret is cut open: the head ends between two words, the tail starts with a line."""
+    """Both ends of a very long text. The head ends between two words and the tail starts with a line, so no secret is cut open."""
     if len(text) <= 2 * REACH:
         return text
     head, tail = text[: REACH - len(CUT)], text[-REACH:]

@@ -1,4 +1,4 @@
-"""Secrets that are known by the name before them: `KEY=value`, `key: value`, `"key": "value"`, `--option value`."""
+"""Secrets with a telling name: `KEY=value`, `key: value`, `"key": "value"`, `--option value`."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from .forms import MASK
 from .names import Level, is_folder, is_header, level
 
-#: A name and what joins it with its value: `=`, `:`, `:=`, `=>`, or blanks after `--option` and before a quote. An ARN is
-#: skipped as far as its resource, because `secret:` is a part of some.
+# A name and the sign before its value: `=`, `:`, `:=`, `=>`, or blanks after `--option` and before a quote. An ARN is skipped up to
+# its resource, because some ARNs contain `secret:`.
 NAMED = re.compile(
     r"""
     (?<![\w.-])
@@ -35,24 +35,24 @@ _HARMLESS_WEAK = re.compile(
     rf"|(?:munge|slurm|jwt|basic|ok|passed|failed|required|missing|expired|invalid){_END}"
 )
 
-#: A value of several values, whose own names decide.
+# A structured value: the names inside it decide.
 _NESTED = re.compile(r"\{(?:\s*+\\*+[\"']|\s*+\Z)")
 
 
 def without_assignments(text: str) -> str:
-    """The text with the mask for the value of every name that says "secret"."""
+    """The text with the mask in place of every value with a secret's name."""
     return "".join(Scan(text).pieces())
 
 
 class Scan:
-    """One pass over a text: `position` only grows, and the end of a line is looked for once."""
+    """One pass over a text. `position` only grows, and each line end is searched once."""
 
     def __init__(self, text: str) -> None:
         self._text, self._line = text, -1
         self.position = 0
 
     def pieces(self) -> Iterator[str]:
-        """The parts of the text, each secret replaced."""
+        """The parts of the text, with each secret replaced."""
         done = 0
         while found := NAMED.search(self._text, self.position):
             self.position = found.end()
@@ -63,7 +63,7 @@ class Scan:
         yield self._text[done:]
 
     def _secret_end(self, found: re.Match[str]) -> int:
-        """Where the secret after a name ends; where it starts, when it is none."""
+        """The end of the secret after a name; the start of the value if it is not a secret."""
         sure = Level.NONE if found["name"] is None else level(found["name"])
         if sure is Level.NONE or not _joins(found, sure):
             return found.end()
@@ -83,12 +83,12 @@ class Scan:
         return plain.end() if plain else start
 
     def _before(self, found: re.Match[str]) -> str:
-        """The quote right before a name: it holds the value too, as in `"password=two words"`."""
+        """The quote right before a name, which encloses the value too, as in `"password=two words"`."""
         before = self._text[max(0, found.start() - 1) : found.start()]
         return before if before in ("'", '"') else ""
 
     def _opens_line(self, found: re.Match[str]) -> bool:
-        """`password: two words`, as YAML has it."""
+        """Whether the name starts a line, as in YAML: `password: two words`."""
         margin = self._text[max(0, found.start() - 80) : found.start()]
         return ":" in found["join"] and len(margin) < 80 and not margin.rpartition("\n")[2].strip(" -\t")
 
@@ -100,7 +100,7 @@ class Scan:
 
 
 def _joins(found: re.Match[str], sure: Level) -> bool:
-    """Blanks alone join only an option with its argument, and a password with what is quoted after it."""
+    """Whether name and value belong together. Blanks alone join only an option and its argument, or a password and a quote."""
     if found["join"].strip().lower() not in ("", "is"):
         return True
     return found["name"].startswith("-") or (found["open"] is not None and sure is Level.STRONG)
@@ -145,7 +145,7 @@ def _is_assigned(found: re.Match[str]) -> bool:
 
 
 def _looks_random(value: str) -> bool:
-    """Letters and digits mixed, as no word, path or address is."""
+    """Whether letters and digits mix, unlike in a word, a path or an address."""
     word = value.strip(",;)]}")
     if len(word) < 6 or any(character in word for character in "/.: "):
         return False

@@ -1,4 +1,4 @@
-"""Secrets that are known by their own form, whatever stands around them."""
+"""Secrets with a telling form, in any surroundings."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Replacement = str | Callable[[re.Match[str]], str]
 
 _QUOTED = r"""(?:'(?:[^'\\\n]|\\.|'')*+'?|"(?:[^"\\\n]|\\.|"")*+"?)"""
 
-#: From its first line to its last, or as far as it goes. In JSON its line feeds are written as `\n`.
+# From the first line to the last, or to the end of the text. In JSON, its line feeds are written as `\n`.
 _PRIVATE_KEY = re.compile(
     r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----(?:[^-]|-(?!----END ))*+(?:-----END [A-Z0-9 ]{0,40}-----)?"
 )
 
-#: The last line of a key whose beginning was cut off.
+# The last line of a key without its beginning.
 _END_OF_KEY = re.compile(r"(?<![\w+/=])[\w+/=]++(?:\s|\\[nr])++(?=[^\n]{0,80}-----END [A-Z0-9 ]{0,40}PRIVATE KEY)")
 
 _SQL = re.compile(
@@ -28,13 +28,13 @@ _PRESIGNED = re.compile(r"""(?i)(?:(?<=[?&])|(?=x-amz-(?:signature|security-toke
 
 _SIGNED = re.compile(r"""(?i)(?<=[?&])(?:AWSAccessKeyId|Signature|Key-Pair-Id|sig)=[^\s"'<>\\&]++""")
 
-#: The word after the name of a scheme; prose like `Bearer token missing` has neither digits nor capitals in it.
+# The word after the name of a scheme; prose such as `Bearer token missing` has neither digits nor capitals.
 _SCHEME = re.compile(r"(?i:(?<![\w-])(Bearer|Basic)[ \t]++)(?=[a-z_.~+/-]*+[A-Z0-9=])[\w.~+/=-]{6,}+")
 
 _NETRC = re.compile(r"(?<!\w)(login[ \t]++[^\s]++[ \t]++password[ \t]++)[^\s]++")
 _SSHPASS = re.compile(r"(?<!\w)(sshpass[ \t]++-p[ \t]*+)[^\s]++")
 
-#: Whole lines of programs that take a password without a name, and where it stands in them.
+# Whole lines of programs that accept a password without a name, and its position.
 _CLIENT = re.compile(r"(?<![\w-])(?:(?:mysql|mariadb)(?:-?dump|admin)?|curl)[ \t][^\n]*+")
 _CLIENT_PASSWORD = re.compile(r"((?<=[ \t]-p)|(?:(?<=[ \t]-u)|(?<=[ \t]--user))[ \t=]*+[^\s:]++:)[^\s]++")
 
@@ -55,7 +55,7 @@ _NAMED_TOKENS = re.compile(
 
 _ACCESS_KEY = re.compile(r"(?<![A-Za-z0-9])(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{12,}+")
 
-#: 40 hexadecimal digits are a key of Weights & Biases, or a commit where they are called one.
+# 40 hexadecimal digits are a key of Weights & Biases, unless a word before them says commit.
 _HEX = re.compile(
     r"(?<![0-9A-Za-z])(?<!commit )(?<!commit=)(?<!revision )(?<!sha1:)(?<!sha )(?<!HEAD )(?<!@)[0-9a-f]{40}(?![0-9A-Za-z])"
 )
@@ -67,20 +67,20 @@ _LINE_OF_KEY = 60
 
 
 def without_known_forms(text: str) -> str:
-    """The text with the mask for every secret that is known by its form."""
+    """The text with the mask in place of every secret with a telling form."""
     for pattern, replacement in FORMS:
         text = pattern.sub(replacement, text)
     return text
 
 
 def _userinfo(found: re.Match[str]) -> str:
-    """`scheme://user:password@host`. A password may hold `/`, `?` and `@`, which a port never does."""
+    """Masks the user in `scheme://user:password@host`. A password may contain `/`, `?` and `@`; a port never does."""
     only_a_name = ":" not in found["user"] and found["scheme"].lower() in ("ssh", "git", "sftp")
     return found.group() if only_a_name else f"{found['scheme']}://{MASK}@"
 
 
 def _run(found: re.Match[str]) -> str:
-    """A secret access key, or a line of a longer secret: too mixed to be a word, a path or a hexadecimal digest."""
+    """Masks a secret access key or a line of a longer secret: too mixed for a word, a path or a hexadecimal digest."""
     run = found.group()
     mixed = sum(map(str.isupper, run)) >= 4 and sum(map(str.islower, run)) >= 4 and any(map(str.isdigit, run))
     path = run.startswith("/") or run.count("/") * 8 > len(run)

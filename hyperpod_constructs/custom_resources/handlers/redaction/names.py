@@ -1,4 +1,4 @@
-"""What the name of a value says about it: `MYSQL_PWD` and `storagePass` are secrets, `KeyId` and `max_tokens` are not."""
+"""Tells secrets by their names: `MYSQL_PWD` and `storagePass` are secrets, `KeyId` and `max_tokens` are not."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-#: Alone or at the end of a word written together (`dbpassword`, `PGPASSWORD`).
+# Whole words, or ends of compounds (`dbpassword`, `PGPASSWORD`).
 _ENDINGS = (
     *("password", "passwords", "passwd", "passphrase", "passcode", "pass", "pwd", "secret", "secrets"),
     *("token", "credential", "credentials", "creds", "apikey", "accesskey", "authkey", "privatekey", "secretkey"),
@@ -22,7 +22,7 @@ _WEAK = frozenset({"auth", "bearer", "credential", "credentials", "sig", "signat
 _PROSE = frozenset({"key", "keys", "otp", "pass", "pin", "session"})
 _HARMLESS = frozenset({"bypass", "compass", "encompass", "surpass", "trespass", "overpass", "underpass"})
 
-#: A name that ends so tells of a secret and is none: `secret_name`, `KeyId`, `password_file`, `PasswordAuthentication`.
+# Endings of names that describe a secret without being one: `secret_name`, `KeyId`, `password_file`, `PasswordAuthentication`.
 _DESCRIPTIONS = _words(
     """
     age agent algorithm alias arn arns at authentication base change check checks class count counts created date
@@ -34,7 +34,7 @@ _DESCRIPTIONS = _words(
     """
 )
 
-#: `public_key`, `object_key`, `partition_key`: keys that open nothing.
+# Keys that are not secret: `public_key`, `object_key`, `partition_key`.
 _OPEN_KEYS = _words(
     """
     authorized cache composite config dict foreign group hash host image index json known lookup map object partition
@@ -42,7 +42,7 @@ _OPEN_KEYS = _words(
     """
 )
 
-#: How codes of errors and operations begin: `ExpiredToken: The security token ...`, `GetSecretValue: AccessDenied: ...`.
+# First words of error codes and operations: `ExpiredToken: The security token ...`, `GetSecretValue: AccessDenied: ...`.
 _CODES = _words(
     """
     assume bad change create delete denied describe expired generate get incorrect invalid list malformed missing no put
@@ -52,7 +52,7 @@ _CODES = _words(
 
 
 class Level(Enum):
-    """How sure a name makes it that its value is a secret."""
+    """The certainty that the value of a name is a secret."""
 
     NONE = 0
     PROSE = 1  # `key`, `pass`: only a value that looks random
@@ -61,7 +61,7 @@ class Level(Enum):
 
 
 def level(name: str) -> Level:
-    """What a name (`--db-password`, `StoragePass`, `secret access key`) says of its value."""
+    """The certainty for a name such as `--db-password`, `StoragePass` or `secret access key`."""
     words = [word.lower() for word in _WORD.findall(name)]
     if {"access", "key", "id"} <= set(words):
         return Level.STRONG
@@ -78,12 +78,12 @@ def level(name: str) -> Level:
 
 
 def is_header(name: str) -> bool:
-    """Whether the value goes to the end of the line: `Authorization`, `Cookie`."""
+    """Whether the value reaches to the end of the line, as for `Authorization` and `Cookie`."""
     return name.lower().endswith(("authorization", "cookie"))
 
 
 def is_folder(name: str) -> bool:
-    """The variables of a shell that look like a password: `PWD=/root`."""
+    """Whether the name is a shell variable for a folder, such as `PWD=/root`."""
     return name in ("PWD", "OLDPWD")
 
 

@@ -1,6 +1,6 @@
 """Double of the health agent and of what the service does on its marks.
 
-Public protocol: a node whose reason in Slurm is exactly ``Action:Replace`` or ``Action:Reboot`` is replaced or rebooted
+Public protocol: a node whose reason in Slurm is exactly `Action:Replace` or `Action:Reboot` is replaced or rebooted
 once its jobs have left; any other spelling is ignored; a controller is never replaced. How the service finds a broken
 machine is closed: here a node that is off is marked for replacement.
 """
@@ -10,13 +10,13 @@ from __future__ import annotations
 import re
 import threading
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from hyperpod_constructs.local.nodes.errors import NodesError
 
 if TYPE_CHECKING:
     from hyperpod_constructs.local.nodes.node import VirtualNode
-    from hyperpod_constructs.local.nodes.rig import Rig
 
 REPLACE, REBOOT = "Action:Replace", "Action:Reboot"
 POLL_SECONDS = 1.0
@@ -30,7 +30,7 @@ class Mark(NamedTuple):
 
 
 class Action(NamedTuple):
-    """Something that the agent has done; ``problem`` says why it failed."""
+    """Something that the agent has done; `problem` says why it failed."""
 
     action: str
     node: str
@@ -38,13 +38,25 @@ class Action(NamedTuple):
     problem: str | None
 
 
-class HealthAgent:
-    """Watches a rig's cluster in a thread while its ``with`` statement lasts; ``actions`` is what it has done.
+class Replacing(Protocol):
+    """The nodes of a rig, as the agent sees and replaces them."""
 
-    With ``find_dead`` it also marks nodes that are off.
+    @property
+    def controller(self) -> VirtualNode: ...
+
+    @property
+    def nodes(self) -> Sequence[VirtualNode]: ...
+
+    def replace(self, node: VirtualNode) -> VirtualNode: ...
+
+
+class HealthAgent:
+    """Watches a rig's cluster in a thread while its `with` statement lasts; `actions` is what it has done.
+
+    With `find_dead` it also marks nodes that are off.
     """
 
-    def __init__(self, rig: Rig, *, find_dead: bool = True) -> None:
+    def __init__(self, rig: Replacing, *, find_dead: bool = True) -> None:
         self.actions: list[Action] = []
         self._rig = rig
         self._find_dead = find_dead
@@ -109,7 +121,7 @@ def return_to_slurm(controller: VirtualNode, node: VirtualNode) -> None:
 
 
 def marks(nodes: str) -> list[Mark]:
-    """The marks in the answer of ``scontrol --oneliner show nodes``."""
+    """The marks in the answer of `scontrol --oneliner show nodes`."""
     found = []
     for line in nodes.splitlines():
         marked = re.search(r"^NodeName=(\S+) .* State=(\S+) .* Reason=(Action:Replace|Action:Reboot) \[", line)

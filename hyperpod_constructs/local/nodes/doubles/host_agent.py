@@ -1,7 +1,7 @@
-"""Double of the host agent: writes ``resource_config.json`` on every node, and Slurm's configuration on the controller.
+"""Double of the host agent: writes `resource_config.json` on every node, and Slurm's configuration on the controller.
 
 Written from the service's documents and what public scripts expect of the result. What only tests need is marked so in
-the text of ``slurm.conf``.
+the text of `slurm.conf`.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ def resource_config(nodes: Sequence[VirtualNode], cluster: str) -> str:
 
 
 def slurm_files(nodes: Sequence[VirtualNode], cluster: str, partitions: Mapping[str, str]) -> dict[str, File]:
-    """The agent's files in Slurm's directory on the controller. ``partitions`` names the partition of each group."""
+    """The agent's files in Slurm's directory on the controller. `partitions` names the partition of each group."""
     controller = next(node for node in nodes if node.node_type == "Controller")
     daemons = [node for node in nodes if node is not controller]
     lines = [SLURM_CONF.format(cluster=cluster, controller=controller), *map(_node_line, daemons)]

@@ -1,7 +1,7 @@
-"""Double of the image's own set-up in the mode ``OnInitComplete``, which runs before the user's scripts.
+"""Double of the image's own set-up in the mode `OnInitComplete`, which runs before the user's scripts.
 
 The service's image is closed. Imitated is the state that its documents promise: file systems mounted, the same munge key
-everywhere, accounting in a local MariaDB, the controller's daemon on the controller and a configless ``slurmd``
+everywhere, accounting in a local MariaDB, the controller's daemon on the controller and a configless `slurmd`
 elsewhere. How the image gets there is not known.
 """
 
@@ -45,7 +45,7 @@ MOUNT_OPTIONS = "noatime,flock,_netdev,nofail"
 
 
 def mount(node: VirtualNode, mounts: Sequence[Mapping[str, Any]]) -> None:
-    """Puts the group's file systems into ``fstab`` and mounts them."""
+    """Puts the group's file systems into `fstab` and mounts them."""
     lustre = [entry for entry in mounts if entry["type"] == "lustre"]
     lines = [f"{entry['dns_name']}@tcp:/{entry['mount_name']} {entry['path']} lustre {MOUNT_OPTIONS} 0 0\n" for entry in lustre]
     node.put({"/etc/fstab": File(content="".join(lines))})
@@ -70,7 +70,7 @@ def controller(node: VirtualNode) -> None:
 
 
 def daemon(node: VirtualNode, controller: VirtualNode) -> None:
-    """A ``slurmd`` that asks the controller for its configuration."""
+    """A `slurmd` that asks the controller for its configuration."""
     unit = "/etc/systemd/system/slurmd.service"
     servers = f"--conf-server {controller.address}:{SLURM_PORT}"
     edit = f"sed -i 's/$SLURMD_OPTIONS/{servers}/' {unit}"

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Double of ``srun --auto-resume=1``: without that option, and outside an allocation, it becomes the real ``srun``.
+"""Double of `srun --auto-resume=1`: without that option, and outside an allocation, it becomes the real `srun`.
 
 Public protocol: when the step fails and the health agent has marked a node of the job, the job is shrunk to its healthy
 nodes, expanded by new ones and the step is retried, with the lines that the service's documents show in the log; a job

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Double of ``mount.lustre``: binds the directory that all nodes share in place of a Lustre file system.
+"""Double of `mount.lustre`: binds the directory that all nodes share in place of a Lustre file system.
 
-``mount -t lustre SERVER@tcp:/NAME DIRECTORY`` calls it. The rig orders faults in a file: ``fail`` ends with the message
-and exit code of servers that are away, ``hang`` does not come back (but, unlike the kernel's client, can be killed).
+`mount -t lustre SERVER@tcp:/NAME DIRECTORY` calls it. The rig orders faults in a file: `fail` ends with the message
+and exit code of servers that are away, `hang` does not come back (but, unlike the kernel's client, can be killed).
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 #!/usr/bin/python3
-"""Double of the kernel's name for Lustre mounts: ``/proc/mounts`` says ``lustre`` where ``mount.lustre`` bound a directory.
+"""Double of the kernel's name for Lustre mounts: `/proc/mounts` says `lustre` where `mount.lustre` bound a directory.
 
-A file is mounted over ``/proc/mounts`` and follows the kernel's table. ``/proc/self/mountinfo``, and with it systemd and
-``findmnt``, show the directory's own type.
+A file is mounted over `/proc/mounts` and follows the kernel's table. `/proc/self/mountinfo`, and with it systemd and
+`findmnt`, show the directory's own type.
 """
 
 from __future__ import annotations

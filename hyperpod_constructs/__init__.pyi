@@ -1,0 +1,34 @@
+"""The public names, each once, with the module that it comes from: type checkers read them here, and so does `__init__.py`."""
+
+from hyperpod_constructs.cluster.cluster import HyperPodCluster as HyperPodCluster
+from hyperpod_constructs.cluster.cluster import NodeProvisioningMode as NodeProvisioningMode
+from hyperpod_constructs.cluster.cluster import NodeRecovery as NodeRecovery
+from hyperpod_constructs.cluster.existing import ExistingCluster as ExistingCluster
+from hyperpod_constructs.cluster.grants import ClusterGrants as ClusterGrants
+from hyperpod_constructs.cluster.instance_group import DeepHealthCheck as DeepHealthCheck
+from hyperpod_constructs.cluster.instance_group import EbsVolume as EbsVolume
+from hyperpod_constructs.cluster.instance_group import InstanceGroup as InstanceGroup
+from hyperpod_constructs.cluster.instance_group import LustreMount as LustreMount
+from hyperpod_constructs.cluster.instance_group import OpenZfsMount as OpenZfsMount
+from hyperpod_constructs.cluster.instance_group import SlurmNodeType as SlurmNodeType
+from hyperpod_constructs.cluster.instance_type import ClusterInstanceType as ClusterInstanceType
+from hyperpod_constructs.cluster.orchestrator import Orchestrator as Orchestrator
+from hyperpod_constructs.cluster.orchestrator import SlurmConfigStrategy as SlurmConfigStrategy
+from hyperpod_constructs.custom_resources.readiness_gate import ReadinessGate as ReadinessGate
+from hyperpod_constructs.execution_role import ExecutionRole as ExecutionRole
+from hyperpod_constructs.network import ClusterNetwork as ClusterNetwork
+from hyperpod_constructs.network import ExistingNetwork as ExistingNetwork
+from hyperpod_constructs.node_software.lifecycle_mode import LifecycleMode as LifecycleMode
+from hyperpod_constructs.node_software.lifecycle_scripts import LifecycleScripts as LifecycleScripts
+from hyperpod_constructs.node_software.lifecycle_scripts import scripts_bucket as scripts_bucket
+from hyperpod_constructs.node_software.software import ExternalAccounting as ExternalAccounting
+from hyperpod_constructs.node_software.software import NodeHealth as NodeHealth
+from hyperpod_constructs.node_software.software import NodeSoftware as NodeSoftware
+from hyperpod_constructs.node_software.software import NodeUser as NodeUser
+from hyperpod_constructs.patterns.slurm import SlurmCluster as SlurmCluster
+from hyperpod_constructs.storage.data_loss import allow_data_loss as allow_data_loss
+from hyperpod_constructs.storage.data_repository import DataRepositoryAssociation as DataRepositoryAssociation
+from hyperpod_constructs.storage.data_repository import RepositoryEvent as RepositoryEvent
+from hyperpod_constructs.storage.lustre import CompressionType as CompressionType
+from hyperpod_constructs.storage.lustre import ExistingLustre as ExistingLustre
+from hyperpod_constructs.storage.lustre import LustreStorage as LustreStorage

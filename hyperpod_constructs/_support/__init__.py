@@ -1,0 +1,1 @@
+"""Small adapters for every floor: tokens of the CDK, arguments, text for a terminal."""

@@ -1,0 +1,65 @@
+"""Values and checks at synthesis: adapters from functions to the objects that jsii expects."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import jsii
+from aws_cdk import Annotations, Aspects, IAspect, IResolvable, IStableAnyProducer, IStableStringProducer, Lazy
+from constructs import Construct, IConstruct
+
+
+def deferred_text(produce: Callable[[], str]) -> str:
+    """A token for a text that `produce` returns at synthesis."""
+    return Lazy.string(_Text(produce))
+
+
+def deferred_value(produce: Callable[[], Any]) -> IResolvable:
+    """A token for a value that `produce` returns at synthesis."""
+    return Lazy.any(_Value(produce))
+
+
+def check_at_synthesis(construct: Construct, mistakes: Callable[[], Sequence[str]], *, resource: Construct) -> None:
+    """Report each of `mistakes` as an error of the construct.
+
+    An exception at synthesis would reach the user as an error of jsii.
+
+    :param construct: named in the error.
+    :param mistakes: called once at each synthesis, after all later additions.
+    :param resource: the construct's resource, the subject of the check.
+    """
+
+    def visit(node: IConstruct) -> None:
+        if node is resource:
+            for mistake in mistakes():
+                Annotations.of(construct).add_error(mistake)
+
+    Aspects.of(resource).add(_Visitor(visit))
+
+
+@jsii.implements(IStableStringProducer)
+class _Text:
+    def __init__(self, produced: Callable[[], str]) -> None:
+        self._produced = produced
+
+    def produce(self) -> str:
+        return self._produced()
+
+
+@jsii.implements(IStableAnyProducer)
+class _Value:
+    def __init__(self, produced: Callable[[], Any]) -> None:
+        self._produced = produced
+
+    def produce(self) -> Any:
+        return self._produced()
+
+
+@jsii.implements(IAspect)
+class _Visitor:
+    def __init__(self, visited: Callable[[IConstruct], None]) -> None:
+        self._visited = visited
+
+    def visit(self, node: IConstruct) -> None:
+        self._visited(node)

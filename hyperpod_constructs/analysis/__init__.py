@@ -1,0 +1,1 @@
+"""The meaning of templates: clusters, networks, permissions, file systems, Kubernetes."""

@@ -1,0 +1,137 @@
+"""Kubernetes clusters of the templates.
+
+Both `AWS::EKS::Cluster` and the custom resource of CDK's older construct library are known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+
+from hyperpod_constructs.analysis.clusters import Cluster, clusters
+from hyperpod_constructs.analysis.security_groups import is_resource
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.values import ABSENT, Text, Value, as_bool, as_str, parts_of
+
+_NATIVE = "AWS::EKS::Cluster"
+_CUSTOM = "Custom::AWSCDK-EKS-Cluster"
+ADDON = "AWS::EKS::Addon"
+TASK_GOVERNANCE = "amazon-sagemaker-hyperpod-taskgovernance"
+_ASSOCIATION = "AWS::EKS::PodIdentityAssociation"
+_CHART = "Custom::AWSCDK-EKS-HelmChart"
+# Other sources of nodes.
+_NODE_SOURCES = ("AWS::EKS::Nodegroup", "AWS::EKS::FargateProfile", "Custom::AWSCDK-EKS-FargateProfile")
+
+
+@dataclass(frozen=True)
+class EksCluster:
+    """A Kubernetes cluster of the model."""
+
+    resource: Resource
+
+    @classmethod
+    def of(cls, value: Value) -> EksCluster | None:
+        """The cluster of a name or an ARN, if it is in the model."""
+        parts = value.references if isinstance(value, Text) else (value,)
+        found = next((one for one in (resource_of(part, _NATIVE, _CUSTOM) for part in parts) if one is not None), None)
+        return None if found is None else cls(found)
+
+    @property
+    def version(self) -> str | None:
+        """The version of Kubernetes, such as `1.33`, if it is written."""
+        return as_str(self.resource.get(*self.version_path))
+
+    @property
+    def authentication_mode(self) -> str | None:
+        """The authentication mode of the Kubernetes API; `CONFIG_MAP` where none is written, the default of EKS."""
+        value = self.resource.get(*self.authentication_path)
+        return "CONFIG_MAP" if value is ABSENT else as_str(value)
+
+    @property
+    def authentication_path(self) -> tuple[str, ...]:
+        """The place of the authentication mode."""
+        return ("AccessConfig", "AuthenticationMode") if self._native else ("Config", "accessConfig", "authenticationMode")
+
+    @property
+    def version_path(self) -> tuple[str, ...]:
+        """The place of the version."""
+        return ("Version",) if self._native else ("Config", "version")
+
+    @cached_property
+    def addons(self) -> dict[str, Resource]:
+        """Its add-ons by name."""
+        found = {as_str(addon.get("AddonName")): addon for addon in self._naming(ADDON)}
+        return {name: addon for name, addon in found.items() if name is not None}
+
+    def installed(self, names: Iterable[str]) -> list[Resource]:
+        """Its add-ons with one of these names."""
+        return [self.addons[name] for name in names if name in self.addons]
+
+    @cached_property
+    def pod_identities(self) -> tuple[Resource, ...]:
+        """The associations of its service accounts with roles, without those of add-ons."""
+        return self._naming(_ASSOCIATION)
+
+    @cached_property
+    def charts(self) -> tuple[Resource, ...]:
+        """The Helm charts that CDK installs into it."""
+        return self._naming(_CHART)
+
+    @property
+    def lacks_nodes(self) -> bool:
+        """Whether HyperPod surely brings its only nodes."""
+        if not self._model.complete or not self._native:
+            return False
+        automatic = self.resource.get("ComputeConfig", "Enabled")
+        sources = self._model.resources(*_NODE_SOURCES, "AWS::AutoScaling::AutoScalingGroup", "AWS::EC2::Instance")
+        return (automatic is ABSENT or as_bool(automatic) is False) and not sources
+
+    @property
+    def is_automatic(self) -> bool:
+        """Whether it is, or can be, in Auto Mode, which replaces some add-ons."""
+        mode = self.resource.get("ComputeConfig", "Enabled")
+        return not (mode is ABSENT or as_bool(mode) is False)
+
+    @property
+    def _native(self) -> bool:
+        return self.resource.type == _NATIVE
+
+    @property
+    def _model(self) -> Model:
+        return self.resource.template.model
+
+    def _naming(self, type_: str) -> tuple[Resource, ...]:
+        """Resources of a type that name it."""
+        return tuple(resource for resource in self._model.resources(type_) if self._is_named(resource.get("ClusterName")))
+
+    def _is_named(self, value: Value) -> bool:
+        name = as_str(self.resource.get("Name")) if self._native else None
+        return is_resource(value, self.resource) is True or (name is not None and as_str(value) == name)
+
+
+def installs(chart: Resource, name: str) -> bool:
+    """Whether a name is in the release, the chart or the repository of a Helm chart; case does not count."""
+    texts = (part for key in ("Release", "Chart", "Repository") for part in parts_of(chart.get(key)))
+    return any(isinstance(text, str) and name in text.lower() for text in texts)
+
+
+def eks_clusters(model: Model) -> tuple[EksCluster, ...]:
+    """The Kubernetes clusters of a model."""
+    return model.cached("EKS clusters", lambda: tuple(map(EksCluster, model.resources(_NATIVE, _CUSTOM))))
+
+
+def joined(model: Model) -> Iterator[tuple[Cluster, EksCluster]]:
+    """HyperPod clusters with the Kubernetes cluster that they join, if it is in the model."""
+    for cluster in clusters(model):
+        eks = EksCluster.of(cluster.eks_arn) if cluster.on_eks else None
+        if eks is not None:
+            yield cluster, eks
+
+
+def cni_has_own_role(model: Model) -> bool:
+    """Whether the VPC CNI can have a role of its own: by its add-on, or by its service account."""
+    addons = [addon for addon in model.resources("AWS::EKS::Addon") if as_str(addon.get("AddonName")) in ("vpc-cni", None)]
+    values = [addon.get(key) for addon in addons for key in ("ServiceAccountRoleArn", "PodIdentityAssociations")]
+    accounts = [as_str(one.get("ServiceAccount")) for one in model.resources("AWS::EKS::PodIdentityAssociation")]
+    return any(value is not ABSENT for value in values) or any(account in ("aws-node", None) for account in accounts)

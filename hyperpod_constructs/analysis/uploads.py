@@ -1,0 +1,98 @@
+"""Custom resources that write into a bucket while the stack is deployed: `BucketDeployment` of CDK and the like."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hyperpod_constructs.analysis.arns import arn_matches, arn_parts, bucket_arn, s3_uri_arns
+from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.values import UNKNOWN, Value, as_str, leaves, parts_of
+
+_BUCKET_NAME = re.compile(r"^(destination|target|dest)?_?bucket_?(name)?$", re.IGNORECASE)
+_PREFIX_NAME = re.compile(r"prefix$", re.IGNORECASE)
+_SOURCE_KEYS = ("SourceObjectKeys", "SourceKey")
+_ASSET = re.compile(r"^([0-9a-f]{64})\.zip$")
+# Custom resources that name a bucket and write nothing into it.
+_OTHERS = re.compile(r"delete|empty|clean|notification|policy|endpoint", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class Upload:
+    """A resource that uploads."""
+
+    resource: Resource
+
+    def holds(self, name: str) -> bool:
+        """Whether it surely uploads a file of this name: by a key in its properties, or in an asset beside the
+        template."""
+        if any(text == name or text.endswith(f"/{name}") for text in _texts(self.resource.properties)):
+            return True
+        file = self.resource.template.file
+        if file is None:
+            return False
+        places = (file.parent, file.parent.parent)  # a stage's assets are beside its directory
+        return any((place / f"asset.{asset}" / name).is_file() for asset in self._assets() for place in places)
+
+    def _assets(self) -> Iterator[str]:
+        for key in _SOURCE_KEYS:
+            for text in _texts(self.resource.get(key)):
+                found = _ASSET.match(text)
+                if found is not None:
+                    yield found[1]
+
+
+def uploads_of(model: Model, uri: Value) -> tuple[Upload, ...]:
+    """The uploads of the model to the bucket of an S3 URI, without those to another prefix; computed once."""
+    key = tuple(None if part is UNKNOWN else part for part in parts_of(uri))
+    return model.cached(("uploads", key), lambda: _uploads_of(model, uri))
+
+
+def _uploads_of(model: Model, uri: Value) -> tuple[Upload, ...]:
+    arns = s3_uri_arns(uri)
+    if arns is None:
+        return ()
+    custom = model.cached("custom resources", lambda: tuple(filter(_is_custom, model.resources())))
+    return tuple(Upload(resource) for resource in custom if _names(resource, arns[0]) and _reaches(resource, uri))
+
+
+def bucket_name_prefix(uri: Value) -> str:
+    """The characters with which the bucket's name in an S3 URI is sure to begin."""
+    arns = s3_uri_arns(uri)
+    return "" if arns is None else _literal(arn_parts(arns[0])[0]).removeprefix("arn:aws:s3:::")
+
+
+def _is_custom(resource: Resource) -> bool:
+    custom = resource.type.startswith("Custom::") or resource.type == "AWS::CloudFormation::CustomResource"
+    return custom and _OTHERS.search(resource.type) is None and resource.exists is True
+
+
+def _names(resource: Resource, bucket: Value) -> bool:
+    values = [value for key, value in resource.properties.items() if _BUCKET_NAME.match(key)]
+    return any(arn_matches(bucket_arn(value), bucket) for value in values if value is not UNKNOWN)
+
+
+def _reaches(resource: Resource, uri: Value) -> bool:
+    """Whether the upload can be to this prefix: one of the two is, as far as known, the beginning of the other."""
+    given = [value for key, value in resource.properties.items() if _PREFIX_NAME.search(key) and "source" not in key.lower()]
+    own = _key(uri)
+    starts = [_literal(parts_of(value)[0]).lstrip("/") for value in given]
+    return not starts or any(own.startswith(start) or start.startswith(own) for start in starts)
+
+
+def _key(uri: Value) -> str:
+    """The characters with which the key in an S3 URI is sure to begin."""
+    for part in parts_of(uri):
+        text = _literal(part).removeprefix("s3://")
+        if "/" in text:
+            return text.partition("/")[2]
+    return ""
+
+
+def _literal(part: object) -> str:
+    return part if isinstance(part, str) else ""
+
+
+def _texts(value: Value) -> Iterator[str]:
+    return (text for text in map(as_str, leaves(value)) if text is not None)

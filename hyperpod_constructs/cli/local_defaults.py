@@ -1,0 +1,22 @@
+"""Settings of the reference app that have a default on the embedded AWS only."""
+
+from __future__ import annotations
+
+from hyperpod_constructs.cli.cdk import App
+from hyperpod_constructs.cli.target import Target
+
+
+def with_local_defaults(app: App, target: Target) -> App:
+    """The reference app with its open settings filled in for the embedded AWS. Another app is returned unchanged.
+
+    Every zone of the embedded AWS has capacity, so the first one is the default. Its stacks need no termination protection.
+    """
+    if app.command is not None:
+        return app
+    added = []
+    if app.value("availability_zone_id") is None and app.value("availability_zone") is None:
+        zones = target.client("ec2").describe_availability_zones()["AvailabilityZones"]
+        added.append(f"availability_zone_id={min(zone['ZoneId'] for zone in zones)}")
+    if app.value("termination_protection") is None:
+        added.append("termination_protection=false")
+    return App(context=(*app.context, *added))

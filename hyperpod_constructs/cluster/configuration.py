@@ -1,0 +1,55 @@
+"""`config.json`, the cluster's message to the programs on its nodes: schema version 1, read by `lifecycle/node_setup/config.py`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from hyperpod_constructs.cluster.instance_group import InstanceGroup, SlurmNodeType
+from hyperpod_constructs.node_software.software import NodeSoftware
+
+
+def render(groups: Sequence[InstanceGroup], software: NodeSoftware | None, node_recovery: str) -> dict[str, Any]:
+    """The document."""
+    document: dict[str, Any] = {
+        "version": 1,
+        "cluster": {"node_recovery": node_recovery},
+        "groups": {group.name: _group(group) for group in groups},
+        "mounts": {group.name: [mount.describe() for mount in group.file_systems] for group in groups if group.file_systems},
+    }
+    if software is not None:
+        document["software"] = software.render(_shared_directory(groups, software))
+    return document
+
+
+def mistakes(groups: Sequence[InstanceGroup], software: NodeSoftware | None) -> list[str]:
+    """Needs of the software that the groups do not meet."""
+    if software is None:
+        return []
+    common = _common_mounts(groups)
+    found = []
+    if software.shared_directory is not None and software.shared_directory not in common:
+        found.append(
+            f"NodeSoftware's shared_directory is {software.shared_directory!r}, but not every group mounts it; all groups mount "
+            f"{', '.join(common) or 'nothing'}; give file_systems=[LustreMount(...)] to all groups, or name another path"
+        )
+    if software.users and not common:
+        found.append("NodeSoftware has users, but the groups share no file system for their homes; give each group the same one")
+    return found
+
+
+def _group(group: InstanceGroup) -> dict[str, str]:
+    rendered = {"node_type": group.node_type.value}
+    if group.node_type is SlurmNodeType.COMPUTE:
+        rendered["partition"] = group.partition_name
+    return rendered
+
+
+def _shared_directory(groups: Sequence[InstanceGroup], software: NodeSoftware) -> str | None:
+    return next(iter(_common_mounts(groups)), None) if software.shared_directory is None else software.shared_directory
+
+
+def _common_mounts(groups: Sequence[InstanceGroup]) -> list[str]:
+    """The mount paths common to all groups, in the order of the first group."""
+    paths = [[mount.mount_path for mount in group.file_systems] for group in groups]
+    return [path for path in paths[0] if all(path in others for others in paths)] if paths else []

@@ -1,0 +1,160 @@
+"""The instance types of HyperPod by name, with their facts."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import ClassVar
+
+from hyperpod_constructs._support.tokens import is_unknown
+from hyperpod_constructs.facts.instance_type_table import INSTANCE_FACTS
+from hyperpod_constructs.facts.instance_types import InstanceType, instance_type, is_instance_type
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterInstanceType(InstanceType):
+    """An instance type of a HyperPod cluster, such as `ml.p5.48xlarge`, with its facts.
+
+    Take one of the constants, or `of` for any name of the service. The constructor also takes newer names, with the caller's
+    facts; `dataclasses.replace` changes single facts. Every fact of a CDK token is `None`.
+
+    :raises ValueError: for a name without `ml.` at its start, unless it is a token.
+
+    Source: names from the enumeration `ClusterInstanceType` of the SageMaker API, facts from EC2's `DescribeInstanceTypes` as
+    recorded by moto; `tools/generate_instance_facts.py` lists the exceptions.
+    """
+
+    P4D_24XLARGE: ClassVar[ClusterInstanceType]
+    P4DE_24XLARGE: ClassVar[ClusterInstanceType]
+    P5_4XLARGE: ClassVar[ClusterInstanceType]
+    P5_48XLARGE: ClassVar[ClusterInstanceType]
+    P5E_48XLARGE: ClassVar[ClusterInstanceType]
+    P5EN_48XLARGE: ClassVar[ClusterInstanceType]
+    P6_B200_48XLARGE: ClassVar[ClusterInstanceType]
+    P6_B300_48XLARGE: ClassVar[ClusterInstanceType]
+    P6E_GB200_36XLARGE: ClassVar[ClusterInstanceType]
+    TRN1_32XLARGE: ClassVar[ClusterInstanceType]
+    TRN1N_32XLARGE: ClassVar[ClusterInstanceType]
+    TRN2_3XLARGE: ClassVar[ClusterInstanceType]
+    TRN2_48XLARGE: ClassVar[ClusterInstanceType]
+    G4DN_XLARGE: ClassVar[ClusterInstanceType]
+    G4DN_2XLARGE: ClassVar[ClusterInstanceType]
+    G4DN_4XLARGE: ClassVar[ClusterInstanceType]
+    G4DN_8XLARGE: ClassVar[ClusterInstanceType]
+    G4DN_12XLARGE: ClassVar[ClusterInstanceType]
+    G4DN_16XLARGE: ClassVar[ClusterInstanceType]
+    G5_XLARGE: ClassVar[ClusterInstanceType]
+    G5_2XLARGE: ClassVar[ClusterInstanceType]
+    G5_4XLARGE: ClassVar[ClusterInstanceType]
+    G5_8XLARGE: ClassVar[ClusterInstanceType]
+    G5_12XLARGE: ClassVar[ClusterInstanceType]
+    G5_16XLARGE: ClassVar[ClusterInstanceType]
+    G5_24XLARGE: ClassVar[ClusterInstanceType]
+    G5_48XLARGE: ClassVar[ClusterInstanceType]
+    G6_XLARGE: ClassVar[ClusterInstanceType]
+    G6_2XLARGE: ClassVar[ClusterInstanceType]
+    G6_4XLARGE: ClassVar[ClusterInstanceType]
+    G6_8XLARGE: ClassVar[ClusterInstanceType]
+    G6_12XLARGE: ClassVar[ClusterInstanceType]
+    G6_16XLARGE: ClassVar[ClusterInstanceType]
+    G6_24XLARGE: ClassVar[ClusterInstanceType]
+    G6_48XLARGE: ClassVar[ClusterInstanceType]
+    G6E_XLARGE: ClassVar[ClusterInstanceType]
+    G6E_2XLARGE: ClassVar[ClusterInstanceType]
+    G6E_4XLARGE: ClassVar[ClusterInstanceType]
+    G6E_8XLARGE: ClassVar[ClusterInstanceType]
+    G6E_12XLARGE: ClassVar[ClusterInstanceType]
+    G6E_16XLARGE: ClassVar[ClusterInstanceType]
+    G6E_24XLARGE: ClassVar[ClusterInstanceType]
+    G6E_48XLARGE: ClassVar[ClusterInstanceType]
+    G7_2XLARGE: ClassVar[ClusterInstanceType]
+    G7_4XLARGE: ClassVar[ClusterInstanceType]
+    G7_8XLARGE: ClassVar[ClusterInstanceType]
+    G7_12XLARGE: ClassVar[ClusterInstanceType]
+    G7_24XLARGE: ClassVar[ClusterInstanceType]
+    G7_48XLARGE: ClassVar[ClusterInstanceType]
+    G7E_2XLARGE: ClassVar[ClusterInstanceType]
+    G7E_4XLARGE: ClassVar[ClusterInstanceType]
+    G7E_8XLARGE: ClassVar[ClusterInstanceType]
+    G7E_12XLARGE: ClassVar[ClusterInstanceType]
+    G7E_24XLARGE: ClassVar[ClusterInstanceType]
+    G7E_48XLARGE: ClassVar[ClusterInstanceType]
+    GR6_4XLARGE: ClassVar[ClusterInstanceType]
+    GR6_8XLARGE: ClassVar[ClusterInstanceType]
+    C5_XLARGE: ClassVar[ClusterInstanceType]
+    C5_2XLARGE: ClassVar[ClusterInstanceType]
+    C5_4XLARGE: ClassVar[ClusterInstanceType]
+    M5_LARGE: ClassVar[ClusterInstanceType]
+    M5_XLARGE: ClassVar[ClusterInstanceType]
+    M5_2XLARGE: ClassVar[ClusterInstanceType]
+    M5_4XLARGE: ClassVar[ClusterInstanceType]
+    M5_8XLARGE: ClassVar[ClusterInstanceType]
+    M5_12XLARGE: ClassVar[ClusterInstanceType]
+    M5_16XLARGE: ClassVar[ClusterInstanceType]
+    M5_24XLARGE: ClassVar[ClusterInstanceType]
+    M6I_LARGE: ClassVar[ClusterInstanceType]
+    M6I_XLARGE: ClassVar[ClusterInstanceType]
+    M6I_2XLARGE: ClassVar[ClusterInstanceType]
+    M6I_4XLARGE: ClassVar[ClusterInstanceType]
+    M6I_8XLARGE: ClassVar[ClusterInstanceType]
+    M7I_LARGE: ClassVar[ClusterInstanceType]
+    M7I_XLARGE: ClassVar[ClusterInstanceType]
+    M7I_2XLARGE: ClassVar[ClusterInstanceType]
+    M7I_4XLARGE: ClassVar[ClusterInstanceType]
+    M7I_8XLARGE: ClassVar[ClusterInstanceType]
+    T3_MEDIUM: ClassVar[ClusterInstanceType]
+    T3_LARGE: ClassVar[ClusterInstanceType]
+    T3_XLARGE: ClassVar[ClusterInstanceType]
+    T3_2XLARGE: ClassVar[ClusterInstanceType]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.name, str):
+            raise ValueError(f"instance type must be a string such as 'ml.m5.xlarge', got {self.name!r}")
+        if not is_unknown(self.name) and not self.name.startswith("ml."):
+            raise ValueError(f"instance type {self.name!r} does not start with 'ml.'; write {'ml.' + self.name!r}")
+
+    @classmethod
+    def of(cls, name: str) -> ClusterInstanceType:
+        """The type by its name, with its facts; every fact of a CDK token is `None`.
+
+        :raises ValueError: for an unknown name; the text gives the nearest one.
+        """
+        if isinstance(name, str) and is_unknown(name):
+            return cls(name=name)
+        if not isinstance(name, str) or not is_instance_type(name):
+            raise ValueError(_unknown(name))
+        facts = instance_type(name)
+        return cls(**{field.name: getattr(facts, field.name) for field in fields(facts)})
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """Every name for `of`, in the order of the API."""
+        return tuple(INSTANCE_FACTS)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+def _unknown(name: object) -> str:
+    allowed = f"allowed is one of the {len(INSTANCE_FACTS)} names of ClusterInstanceType.names(), or a CDK token"
+    if not isinstance(name, str):
+        return f"instance type must be a string such as 'ml.m5.xlarge', got {name!r}; {allowed}"
+    wanted = name.strip().lower()
+    prefixed = wanted if wanted.startswith("ml.") else f"ml.{wanted}"
+    if prefixed in INSTANCE_FACTS:
+        return f"unknown instance type {name!r}; names of HyperPod start with 'ml.': write {prefixed!r}"
+    from difflib import get_close_matches  # kept off the import path: only an error needs it
+
+    nearest = get_close_matches(prefixed, INSTANCE_FACTS, n=1, cutoff=0.0)[0]
+    return (
+        f"unknown instance type {name!r}; {allowed}; the nearest is {nearest!r}. "
+        f"for a type newer than this release write ClusterInstanceType(name='ml.…')"
+    )
+
+
+def _constant(name: str) -> str:
+    return name.removeprefix("ml.").replace(".", "_").replace("-", "_").upper()
+
+
+for _name in INSTANCE_FACTS:
+    if _constant(_name) in ClusterInstanceType.__annotations__:
+        setattr(ClusterInstanceType, _constant(_name), ClusterInstanceType.of(_name))

@@ -1,0 +1,246 @@
+"""The hourly cost of the resources in a CloudFormation template, from public prices or a user's own.
+
+A part without a known price has a row with `None` and does not count in the sum. Traffic, requests and taxes never count.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hyperpod_constructs.cost.prices import HOURS_PER_MONTH, Prices
+from hyperpod_constructs.facts.prices import GATEWAY_ENDPOINT_HOUR
+from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.values import ABSENT, Value, as_bool, as_int, as_items, as_str, at
+
+# Types that are free while they exist. The price of any other type without a rule below is unknown.
+_FREE_PREFIXES = ("AWS::IAM::", "AWS::CDK::", "AWS::CloudFormation::", "Custom::")
+_FREE_TYPES = frozenset(
+    {
+        "AWS::EC2::EgressOnlyInternetGateway",
+        "AWS::EC2::FlowLog",
+        "AWS::EC2::InternetGateway",
+        "AWS::EC2::NetworkAcl",
+        "AWS::EC2::NetworkAclEntry",
+        "AWS::EC2::Route",
+        "AWS::EC2::RouteTable",
+        "AWS::EC2::SecurityGroup",
+        "AWS::EC2::SecurityGroupEgress",
+        "AWS::EC2::SecurityGroupIngress",
+        "AWS::EC2::Subnet",
+        "AWS::EC2::SubnetNetworkAclAssociation",
+        "AWS::EC2::SubnetRouteTableAssociation",
+        "AWS::EC2::VPC",
+        "AWS::EC2::VPCCidrBlock",
+        "AWS::EC2::VPCGatewayAttachment",
+        "AWS::EKS::AccessEntry",
+        "AWS::EKS::Addon",
+        "AWS::EKS::PodIdentityAssociation",
+        "AWS::Events::Rule",
+        "AWS::FSx::DataRepositoryAssociation",
+        "AWS::KMS::Alias",
+        "AWS::Lambda::EventInvokeConfig",
+        "AWS::Lambda::Function",
+        "AWS::Lambda::LayerVersion",
+        "AWS::Lambda::Permission",
+        "AWS::RDS::DBClusterParameterGroup",
+        "AWS::RDS::DBParameterGroup",
+        "AWS::RDS::DBSubnetGroup",
+        "AWS::S3::BucketPolicy",
+        "AWS::SNS::Subscription",
+        "AWS::SNS::Topic",
+        "AWS::SNS::TopicPolicy",
+        "AWS::SQS::Queue",
+        "AWS::SQS::QueuePolicy",
+        "AWS::SSM::Document",
+        "AWS::SSM::Parameter",
+        "AWS::SageMaker::ClusterSchedulerConfig",
+        "AWS::SageMaker::ComputeQuota",
+        "AWS::SecretsManager::SecretTargetAttachment",
+        "AWS::StepFunctions::StateMachine",
+    }
+)
+
+Item = tuple[str, float | None]
+Rule = Callable[[Resource, Prices], Iterator[Item]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostRow:
+    """One part of the bill; `usd_per_hour` is `None` if its price is unknown."""
+
+    logical_id: str
+    resource_type: str
+    what: str
+    usd_per_hour: float | None
+    template: str = ""
+    construct: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CostEstimate:
+    """The rows in the order of the templates. Resources that are free while they exist have no row."""
+
+    rows: tuple[CostRow, ...]
+    label: str = Prices().label
+
+    @property
+    def usd_per_hour(self) -> float:
+        """The sum of all known prices."""
+        return sum(row.usd_per_hour for row in self.rows if row.usd_per_hour is not None)
+
+    @property
+    def usd_per_month(self) -> float:
+        """The sum of all known prices, for a month of 730 hours."""
+        return self.usd_per_hour * HOURS_PER_MONTH
+
+    @property
+    def unpriced(self) -> tuple[str, ...]:
+        """The parts without a known price, which the sum leaves out."""
+        return tuple(row.what for row in self.rows if row.usd_per_hour is None)
+
+
+def hourly_cost(template: Mapping[str, Any], prices: Prices | None = None) -> CostEstimate:
+    """Estimate one template. A resource under an unknown condition counts as created."""
+    return model_cost(Model.of({"": {"Resources": {}, **template}}), prices)
+
+
+def model_cost(model: Model, prices: Prices | None = None) -> CostEstimate:
+    """Estimate all templates of a model, with the defaults of their parameters."""
+    used = Prices() if prices is None else prices
+    return CostEstimate(rows=tuple(resource_cost(model.resources(), used)), label=used.label)
+
+
+def resource_cost(resources: Iterable[Resource], prices: Prices) -> Iterator[CostRow]:
+    """The rows of these resources. A resource that is free while it exists has no row."""
+    for resource in resources:
+        for what, price in _items(resource, prices):
+            yield CostRow(
+                logical_id=resource.logical_id,
+                resource_type=resource.type,
+                what=what,
+                usd_per_hour=price,
+                template=resource.template.name,
+                construct=resource.construct_path,
+            )
+
+
+def _items(resource: Resource, prices: Prices) -> Iterator[Item]:
+    rule = _RULES.get(resource.type)
+    if rule is not None:
+        yield from rule(resource, prices)
+    elif resource.type not in _FREE_TYPES and not resource.type.startswith(_FREE_PREFIXES):
+        yield resource.type, None
+
+
+def _cluster(resource: Resource, prices: Prices) -> Iterator[Item]:
+    for key in ("InstanceGroups", "RestrictedInstanceGroups"):
+        groups = as_items(resource.get(key))
+        if groups is None:
+            yield f"{key} of a cluster, unknown in this template", None
+            continue
+        for group in groups:
+            yield from _instance_group(group, prices)
+
+
+def _instance_group(group: Value, prices: Prices) -> Iterator[Item]:
+    count = _not_negative(as_int(at(group, "InstanceCount")))
+    name = as_str(at(group, "InstanceGroupName"))
+    nodes = f"{'' if name is None else f'{name}: '}{'an unknown number of' if count is None else count} x"
+    types = _types(group)
+    names = " or ".join("an unknown type" if name is None else name for name in types)
+    yield f"{nodes} {names}", _nodes_price(group, count, types, prices)
+    for storage in as_items(at(group, "InstanceStorageConfigs")) or ():
+        volume = at(storage, "EbsVolumeConfig")
+        if volume is ABSENT or as_bool(at(volume, "RootVolume")) is True:
+            continue
+        size = as_int(at(volume, "VolumeSizeInGB"))
+        price = _product(count, size, prices.ebs_gb_month, 1 / HOURS_PER_MONTH)
+        yield f"{nodes} EBS volume of {'unknown size' if size is None else f'{size} GB'}", price
+
+
+def _not_negative(count: int | None) -> int | None:
+    """The count; `None` for a negative count, so that it never lowers the total."""
+    return None if count is None or count < 0 else count
+
+
+def _types(group: Value) -> list[str | None]:
+    listed = as_items(at(group, "InstanceRequirements", "InstanceTypes"))
+    return [as_str(name) for name in listed or (at(group, "InstanceType"),)]
+
+
+def _nodes_price(group: Value, count: int | None, types: list[str | None], prices: Prices) -> float | None:
+    """The price of a group's nodes; unknown for several types, spot capacity and training plans, which have other prices."""
+    otherwise = at(group, "TrainingPlanArn"), at(group, "CapacityRequirements", "Spot")
+    if any(value is not ABSENT for value in otherwise) or len(types) != 1 or types[0] is None:
+        return None
+    return _product(count, prices.instance_hour.get(types[0]))
+
+
+def _product(*factors: float | None) -> float | None:
+    """The product of the factors; `None` if a factor is unknown."""
+
+    result = 1.0
+    for factor in factors:
+        if factor is None:
+            return None
+        result *= factor
+    return result
+
+
+def _file_system(resource: Resource, prices: Prices) -> Iterator[Item]:
+    kind = as_str(resource.get("FileSystemType")) or "FSx"
+    capacity = as_int(resource.get("StorageCapacity"))
+    throughput = as_int(resource.get("LustreConfiguration", "PerUnitStorageThroughput"))
+    detail = "" if throughput is None else f", {throughput} MB/s per TiB"
+    size = "unknown size" if capacity is None else f"{capacity} GiB"
+    yield f"{kind} file system of {size}{detail}", _lustre_price(resource, capacity, throughput, prices)
+    metadata = resource.get("LustreConfiguration", "MetadataConfiguration")
+    if at(metadata, "Mode") == "USER_PROVISIONED":
+        price = _product(as_int(at(metadata, "Iops")), prices.metadata_iops_month, 1 / HOURS_PER_MONTH)
+        yield f"metadata IOPS of the {kind} file system", price
+
+
+def _lustre_price(resource: Resource, capacity: int | None, throughput: int | None, prices: Prices) -> float | None:
+    is_ssd = resource.get("StorageType") in (ABSENT, "SSD")
+    if resource.get("LustreConfiguration", "DeploymentType") != "PERSISTENT_2" or not is_ssd:
+        return None
+    return _product(capacity, prices.lustre_persistent_2_gb_month.get(str(throughput)), 1 / HOURS_PER_MONTH)
+
+
+def _endpoint(resource: Resource, prices: Prices) -> Iterator[Item]:
+    kind = as_str(resource.get("VpcEndpointType")) if resource.get("VpcEndpointType") is not ABSENT else "Gateway"
+    subnets = as_items(resource.get("SubnetIds"))
+    if kind == "Gateway":
+        yield "Gateway endpoint", GATEWAY_ENDPOINT_HOUR
+    elif kind == "Interface" and subnets:
+        zones = f"in {len(subnets)} zone{'s' if len(subnets) > 1 else ''}"
+        yield f"Interface endpoint {zones}", _product(len(subnets), prices.interface_endpoint_hour)
+    else:
+        yield f"{kind or 'unknown'} endpoint", None
+
+
+def _fixed(what: str, price: Callable[[Prices], float | None]) -> Rule:
+    return lambda resource, prices: iter([(what, price(prices))])
+
+
+def _unknown(what: str) -> Rule:
+    return _fixed(what, lambda prices: None)
+
+
+_RULES: dict[str, Rule] = {
+    "AWS::SageMaker::Cluster": _cluster,
+    "AWS::FSx::FileSystem": _file_system,
+    "AWS::EC2::VPCEndpoint": _endpoint,
+    "AWS::EC2::NatGateway": _fixed("NAT gateway", lambda prices: prices.nat_gateway_hour),
+    "AWS::EC2::EIP": _fixed("public IPv4 address", lambda prices: prices.public_ipv4_hour),
+    **dict.fromkeys(
+        ("AWS::EKS::Cluster", "Custom::AWSCDK-EKS-Cluster"),
+        _fixed("EKS control plane in standard support", lambda prices: prices.eks_cluster_hour),
+    ),
+    "AWS::KMS::Key": _fixed("KMS key", lambda prices: _product(prices.kms_key_month, 1 / HOURS_PER_MONTH)),
+    "AWS::SecretsManager::Secret": _fixed("secret", lambda prices: _product(prices.secret_month, 1 / HOURS_PER_MONTH)),
+    "AWS::S3::Bucket": _unknown("objects in S3"),
+    "AWS::Logs::LogGroup": _unknown("logs in CloudWatch"),
+}

@@ -1,0 +1,98 @@
+"""Prices for an estimate before a deployment: US dollars, on demand, in us-east-1.
+
+These are EC2 prices. SageMaker HyperPod has prices of its own, and so has every region; no public table lists the former
+for programs. Every output says so with `LABEL`. A price without a public page is unknown here; `Prices` takes a user's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+from hyperpod_constructs.facts import prices as figures
+
+LABEL = "EC2 on-demand us-east-1, not the SageMaker price"
+
+HOURS_PER_MONTH = 730
+
+_HIGHEST = 1e9
+"""Highest price that a user can give; a sum of such prices is still finite."""
+
+
+class PriceFileError(ValueError):
+    """An unusable price file; the text is one line for a person."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prices:
+    """Prices in US dollars; `None` is an unknown price. By default, the prices of this module.
+
+    :param label: the origin of the prices.
+    :param instance_hour: a node by the hour, for each instance type such as `ml.p5.48xlarge`.
+    :param lustre_persistent_2_gb_month: a GB of FSx for Lustre, PERSISTENT_2 on SSD, by the month, for each MB/s per TiB.
+    :param ebs_gb_month: a GB of a node's secondary volume, by the month; unknown by default.
+    :param metadata_iops_month: one provisioned metadata IOPS of a Lustre file system, by the month; unknown by default.
+    :param interface_endpoint_hour: an interface endpoint in one availability zone, by the hour.
+    """
+
+    label: str = LABEL
+    instance_hour: Mapping[str, float] = field(default_factory=lambda: figures.INSTANCE_HOUR)
+    lustre_persistent_2_gb_month: Mapping[str, float] = field(
+        default_factory=lambda: {str(tier): price for tier, price in figures.LUSTRE_PERSISTENT_2_GB_MONTH.items()}
+    )
+    ebs_gb_month: float | None = None
+    metadata_iops_month: float | None = None
+    nat_gateway_hour: float | None = figures.NAT_GATEWAY_HOUR
+    public_ipv4_hour: float | None = figures.PUBLIC_IPV4_HOUR
+    interface_endpoint_hour: float | None = figures.INTERFACE_ENDPOINT_HOUR
+    eks_cluster_hour: float | None = figures.EKS_CLUSTER_HOUR
+    kms_key_month: float | None = figures.KMS_KEY_MONTH
+    secret_month: float | None = None
+
+    @classmethod
+    def read(cls, path: Path) -> Prices:
+        """The prices in a JSON file; its keys are the fields of this class. Missing prices are the defaults.
+
+        :raises PriceFileError: if the file is missing or is not a JSON object, or if a key is unknown or a price is not a number.
+        """
+        from hyperpod_constructs.templates.errors import TemplateError
+        from hyperpod_constructs.templates.files import read_text
+        from hyperpod_constructs.templates.reading import parsed_json
+
+        try:
+            document = parsed_json(read_text(path))
+        except TemplateError as error:
+            raise PriceFileError(f"{path}: cannot be read as JSON: {error.message}") from error
+        if not isinstance(document, dict):
+            raise PriceFileError(f'{path}: a file of prices is a JSON object, such as {{"nat_gateway_hour": 0.048}}')
+        known = {item.name for item in fields(cls)}
+        for key in sorted(set(document) - known):
+            raise PriceFileError(f"{path}: {key!r} is not a price; allowed: {', '.join(sorted(known))}")
+        given: dict[str, Any] = {}
+        default = cls()
+        for key, value in document.items():
+            if key in ("instance_hour", "lustre_persistent_2_gb_month"):
+                given[key] = {**getattr(default, key), **_table(path, key, value)}
+            elif key != "label":
+                given[key] = _price(path, key, value)
+        label = document.get("label", path.name)
+        return replace(default, **given, label=f"{label}; other prices: {LABEL}")
+
+
+def _table(path: Path, key: str, value: Any) -> Mapping[str, float]:
+    if not isinstance(value, dict):
+        raise PriceFileError(f"{path}: {key} is {value!r}; allowed: an object with a price for each name")
+    for name in value:
+        if key == "instance_hour" and not name.startswith("ml."):
+            raise PriceFileError(
+                f"{path}: {key} has {name!r}, which is not an instance type; allowed: names such as ml.p5.48xlarge"
+            )
+    return {name: _price(path, f"{key}.{name}", item) for name, item in value.items()}
+
+
+def _price(path: Path, key: str, value: Any) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _HIGHEST:
+        raise PriceFileError(f"{path}: {key} is {value!r}; allowed: a number of US dollars, 0 or more")
+    return float(value)

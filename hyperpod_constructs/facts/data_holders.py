@@ -1,0 +1,51 @@
+"""Resource types that hold data, and the loss when one is deleted (as of 2026-11-21)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+KEEPING_POLICIES = frozenset({"Retain", "RetainExceptOnCreate"})
+"""Deletion policies that make CloudFormation keep a resource.
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
+"""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class DataHolder:
+    """The loss when a resource is deleted.
+
+    :param lost: the data, in words.
+    :param snapshot: whether CloudFormation takes a snapshot first under the policy `Snapshot`.
+    :param snapshot_by_default: whether it does so without a policy.
+    """
+
+    lost: str
+    snapshot: bool = False
+    snapshot_by_default: bool = False
+
+
+DATA_HOLDERS: Mapping[str, DataHolder] = {
+    "AWS::APS::Workspace": DataHolder(lost="all metrics of the workspace, up to 150 days"),
+    "AWS::DocDB::DBCluster": DataHolder(lost="all databases of the cluster", snapshot=True),
+    "AWS::DynamoDB::GlobalTable": DataHolder(lost="all items of the table"),
+    "AWS::DynamoDB::Table": DataHolder(lost="all items of the table", snapshot=True),
+    "AWS::EC2::Volume": DataHolder(lost="the volume's data", snapshot=True),
+    "AWS::ECR::Repository": DataHolder(lost="all images of the repository"),
+    "AWS::EFS::FileSystem": DataHolder(lost="all files of the EFS file system"),
+    "AWS::FSx::FileSystem": DataHolder(lost="all files of the file system"),
+    "AWS::FSx::Volume": DataHolder(lost="all files of the volume"),
+    "AWS::Grafana::Workspace": DataHolder(lost="dashboards, alerts and users of the workspace"),
+    "AWS::KMS::Key": DataHolder(lost="everything that the key encrypts"),
+    "AWS::Logs::LogGroup": DataHolder(lost="all events of the log group"),
+    "AWS::Neptune::DBCluster": DataHolder(lost="all graphs of the cluster", snapshot=True),
+    "AWS::OpenSearchService::Domain": DataHolder(lost="all indices of the domain"),
+    "AWS::RDS::DBCluster": DataHolder(lost="all databases of the cluster", snapshot=True, snapshot_by_default=True),
+    "AWS::RDS::DBInstance": DataHolder(lost="all databases of the instance", snapshot=True, snapshot_by_default=True),
+    "AWS::Redshift::Cluster": DataHolder(lost="all databases of the cluster", snapshot=True),
+    "AWS::S3::Bucket": DataHolder(lost="all objects of the bucket, with their versions"),
+    "AWS::SageMaker::MlflowTrackingServer": DataHolder(lost="all runs with their metrics; artifacts stay in S3"),
+    "AWS::SageMaker::NotebookInstance": DataHolder(lost="all files on the volume of the notebook"),
+    "AWS::SecretsManager::Secret": DataHolder(lost="the secret's value, with all versions"),
+}

@@ -1,0 +1,98 @@
+"""Facts of an instance type: its processors, memory, accelerators, network cards and disks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from hyperpod_constructs.facts.instance_type_table import INSTANCE_FACTS
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accelerator:
+    """The accelerators of one instance, all of one kind.
+
+    :param kind: `gpu` or `neuron`.
+    :param name: such as `H100`.
+    :param count: accelerators per instance.
+    :param memory_gib: GiB per accelerator, as EC2 reports it: 80.0 for an H100 of 80 GB, 22.35 for an A10G of 24 GB. `None` if no
+        public source gives it.
+    """
+
+    kind: Literal["gpu", "neuron"]
+    name: str
+    count: int
+    memory_gib: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LocalNvme:
+    """The instance store.
+
+    :param count: disks; 0 for a type without an instance store.
+    :param size_gb: GB (not GiB) of each disk.
+    """
+
+    count: int
+    size_gb: int
+
+    @property
+    def total_gb(self) -> int:
+        """Capacity of all disks together, in GB."""
+        return self.count * self.size_gb
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InstanceType:
+    """The facts of a type; an unknown fact is `None`.
+
+    :param name: such as `ml.p5.48xlarge`.
+    :param vcpus: virtual processors.
+    :param memory_gib: main memory in GiB.
+    :param accelerator: the accelerators; `None` also for a type without any. `vcpus is None` tells the two cases apart.
+    :param network_cards: cards of the instance; on a Slurm cluster each takes one address of the subnet.
+    :param efa_interfaces: cards that can carry EFA; 0 for a type without EFA.
+    :param local_nvme: the instance store.
+    :param cores: the type's default, before `ThreadsPerCore` of a group.
+    :param threads_per_core: the type's default, before `ThreadsPerCore` of a group.
+
+    Source: see `facts/instance_type_table.py`
+    """
+
+    name: str
+    vcpus: int | None = None
+    memory_gib: float | None = None
+    accelerator: Accelerator | None = None
+    network_cards: int | None = None
+    efa_interfaces: int | None = None
+    local_nvme: LocalNvme | None = None
+    cores: int | None = None
+    threads_per_core: int | None = None
+
+
+def is_instance_type(name: str) -> bool:
+    """Whether HyperPod offers a type of this name."""
+    return name in INSTANCE_FACTS
+
+
+def instance_type(name: str) -> InstanceType:
+    """The facts of a type by its name.
+
+    :raises KeyError: for a name that the service does not offer.
+    """
+    vcpus, memory_gib, cores, threads_per_core, network_cards, efa_interfaces, accelerator, nvme = INSTANCE_FACTS[name]
+    return InstanceType(
+        name=name,
+        vcpus=vcpus,
+        memory_gib=memory_gib,
+        accelerator=None if accelerator is None else _accelerator(*accelerator),
+        network_cards=network_cards,
+        efa_interfaces=efa_interfaces,
+        local_nvme=None if nvme is None else LocalNvme(count=nvme[0], size_gb=nvme[1]),
+        cores=cores,
+        threads_per_core=threads_per_core,
+    )
+
+
+def _accelerator(kind: Literal["gpu", "neuron"], name: str, count: int, memory_gib: float | None) -> Accelerator:
+    return Accelerator(kind=kind, name=name, count=count, memory_gib=memory_gib)

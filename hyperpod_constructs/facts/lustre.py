@@ -1,0 +1,189 @@
+"""FSx for Lustre: the supported figures of each kind of file system, and the words for unsupported ones (as of 2026-11-21).
+
+The construct and the rules both ask here. Importing this module does not start jsii.
+
+Sources: https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html and
+https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hyperpod_constructs.facts.mistake import Mistake, fixed_by
+
+STEP_WITH_EFA: Mapping[int, int] = {125: 38400, 250: 19200, 500: 9600, 1000: 4800}
+"""Step of the capacity in GiB by throughput in MB/s per TiB, of a PERSISTENT_2 file system with EFA."""
+
+_HDD_STEPS = {12: 6000, 40: 1800}
+_TIERS = {
+    ("PERSISTENT_1", "SSD"): (50, 100, 200),
+    ("PERSISTENT_1", "HDD"): tuple(_HDD_STEPS),
+    ("PERSISTENT_2", "SSD"): tuple(STEP_WITH_EFA),
+}
+_FIRST_IOPS = (1500, 3000, 6000)
+_TIERING_IOPS = (6000, 12_000)
+_MAX_IOPS = 192_000
+_IOPS_STEP = 12_000
+TIERING_STEP = 4000
+"""Step of the throughput of an Intelligent-Tiering file system, in MB/s."""
+
+_CACHE_GIB = (32, 131_072)
+
+LNET_PORTS = range(988, 989)
+"""TCP ports of Lustre's network; FSx checks them when it creates a file system.
+
+Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html
+"""
+
+CLIENT_PORTS = range(1018, 1024)
+"""Further TCP ports of clients and servers.
+
+Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html
+"""
+
+VERSIONS = ("2.10", "2.12", "2.15")
+"""Versions of Lustre that FSx offers."""
+
+REGIONS_WITHOUT_EFA = ("il-central-1", "mx-central-1")
+"""Regions without EFA; PERSISTENT_2 has only the two slower tiers there.
+
+Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-fsx-lustre.html
+"""
+_SLOW_TIERS = (125, 250)
+
+TAKE_TIER = "write a supported throughput of this kind of file system, such as the nearest"
+TAKE_CAPACITY = "write a supported capacity, such as the nearest"
+TAKE_METADATA = (
+    "leave Iops out: Mode AUTOMATIC scales them with the capacity on PERSISTENT_2; or write Mode USER_PROVISIONED with supported "
+    "Iops, as Intelligent-Tiering always needs"
+)
+TAKE_TIERING = (
+    "write StorageType INTELLIGENT_TIERING on PERSISTENT_2 with ThroughputCapacity and DataReadCacheConfiguration, and without "
+    "StorageCapacity and PerUnitStorageThroughput; another StorageType has neither of the first two"
+)
+
+
+def tiers(deployment: str, storage: str = "SSD", region: str | None = None) -> tuple[int, ...]:
+    """The supported throughputs of a kind of file system, in MB/s per TiB; empty for a kind without this figure."""
+    found = _TIERS.get((deployment, storage), ())
+    return _SLOW_TIERS if deployment == "PERSISTENT_2" and region in REGIONS_WITHOUT_EFA else found
+
+
+def tier_mistake(name: str, found: int, deployment: str, allowed: tuple[int, ...]) -> Mistake | None:
+    """An unsupported throughput, with the supported ones and the nearest; `None` if it is supported."""
+    if found in allowed:
+        return None
+    nearest = min(allowed, key=lambda tier: abs(tier - found))
+    listed = ", ".join(map(str, allowed))
+    return Mistake(f"{name} {found} is not a tier of {deployment} ({listed}); the nearest is {nearest}", TAKE_TIER)
+
+
+@dataclass(frozen=True, slots=True)
+class Capacities:
+    """The capacities of a kind of file system, in GiB.
+
+    :param step: every multiple of it is supported.
+    :param first: further capacities below the first step.
+    :param where: the condition of the step, in words.
+    """
+
+    step: int
+    first: tuple[int, ...] = ()
+    where: str = ""
+
+    def __str__(self) -> str:
+        steps = f"a multiple of {self.step}{self.where}"
+        return f"{', '.join(map(str, self.first))} or {steps}" if self.first else steps
+
+    def hold(self, found: int) -> bool:
+        """Whether a capacity is one of these."""
+        return found in self.first or (found > 0 and found % self.step == 0)
+
+    def mistake(self, name: str, found: int) -> Mistake | None:
+        """An unsupported capacity, with the nearest supported one; `None` if it is supported."""
+        if self.hold(found):
+            return None
+        choices = (max(self.step, round(found / self.step) * self.step), *self.first)
+        nearest = min(choices, key=lambda choice: abs(choice - found))
+        return Mistake(f"{name} {found} is not {self}; the nearest is {nearest}", TAKE_CAPACITY)
+
+
+def capacities(deployment: str, storage: str, throughput: int | None, efa: bool) -> Capacities | None:
+    """The supported capacities of a kind of file system; `None` if they are unknown."""
+    if storage == "HDD":
+        step = _HDD_STEPS.get(throughput or 0)
+        return None if step is None else Capacities(step, where=f" at {throughput} MB/s/TiB")
+    if efa:
+        step = STEP_WITH_EFA.get(throughput or 0)
+        return None if step is None else Capacities(step, where=f" with EFA at {throughput} MB/s/TiB")
+    if deployment == "SCRATCH_1":
+        return Capacities(3600, (1200, 2400))
+    return Capacities(2400, (1200,)) if deployment in ("SCRATCH_2", "PERSISTENT_1", "PERSISTENT_2") else None
+
+
+def version_lacks(version: str, deployment: str, *, metadata: bool) -> str | None:
+    """The feature that the file system asks for and its version lacks; `None` if the version has all."""
+    if deployment != "PERSISTENT_2":
+        return None
+    if version == VERSIONS[0]:
+        return "PERSISTENT_2"
+    return "MetadataConfiguration" if metadata and version in VERSIONS[:2] else None
+
+
+def default_version(deployment: str, *, metadata: bool) -> str:
+    """The version of a file system whose request leaves it out."""
+    if deployment != "PERSISTENT_2":
+        return VERSIONS[0]
+    return VERSIONS[2] if metadata else VERSIONS[1]
+
+
+def metadata_figures(*, tiering: bool) -> tuple[int, ...]:
+    """The supported metadata IOPS."""
+    return _TIERING_IOPS if tiering else (*_FIRST_IOPS, *range(_IOPS_STEP, _MAX_IOPS + 1, _IOPS_STEP))
+
+
+def cache_limits(throughput: int) -> tuple[int, int]:
+    """The smallest and the largest read cache in GiB.
+
+    :param throughput: of an Intelligent-Tiering file system, in MB/s.
+    """
+    smallest, largest = (limit * (throughput // TIERING_STEP) for limit in _CACHE_GIB)
+    return smallest, largest
+
+
+def metadata_mistake(name: str, found: int, *, tiering: bool = False) -> Mistake | None:
+    """Unsupported metadata IOPS; `None` if they are supported."""
+    if tiering:
+        allowed = " or ".join(map(str, _TIERING_IOPS))
+    else:
+        allowed = f"{', '.join(map(str, _FIRST_IOPS))} or a multiple of {_IOPS_STEP} up to {_MAX_IOPS}"
+    right = found in metadata_figures(tiering=tiering)
+    return None if right else Mistake(f"{name} {found} is not {allowed}", TAKE_METADATA)
+
+
+def tiering_throughput_mistake(name: str, found: int) -> Mistake | None:
+    """An unsupported throughput of Intelligent-Tiering, with the nearest supported one; `None` if it is supported."""
+    if found > 0 and found % TIERING_STEP == 0:
+        return None
+    nearest = max(TIERING_STEP, round(found / TIERING_STEP) * TIERING_STEP)
+    return Mistake(f"{name} {found} is not a multiple of {TIERING_STEP} MB/s; the nearest is {nearest}", TAKE_TIERING)
+
+
+def cache_mistake(name: str, found: int, throughput: int) -> Mistake | None:
+    """An unsupported size of a read cache; `None` if it is supported.
+
+    :param found: GiB.
+    :param throughput: of the file system, in MB/s.
+    """
+    smallest, largest = cache_limits(throughput)
+    if smallest <= found <= largest:
+        return None
+    return Mistake(f"{name} {found} is not {smallest} to {largest} GiB at {throughput} MB/s", TAKE_TIERING)
+
+
+@fixed_by("set the days of automatic backups to 0 (the bucket holds the data), or link a second file system")
+def backups_beside_associations(name: str, days: int) -> str:
+    """Automatic backups of a file system that is linked to S3."""
+    return f"{name} is {days}, and FSx cannot back up a file system with associations"

@@ -1,0 +1,135 @@
+"""Effects of a changed property: it replaces the resource, the service refuses it, or it can only grow.
+
+Paths are such as `InstanceGroups/*/InstanceType`; `*` stands for any item.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hyperpod_constructs.facts.schema import type_facts
+
+BEYOND_SCHEMA: Mapping[str, frozenset[str]] = {
+    "AWS::FSx::FileSystem": frozenset(
+        {
+            "FileSystemTypeVersion",
+            "StorageType",
+            *(
+                f"LustreConfiguration/{name}"
+                for name in (
+                    "CopyTagsToBackups",
+                    "DeploymentType",
+                    "DriveCacheType",
+                    "EfaEnabled",
+                    "ExportPath",
+                    "ImportPath",
+                    "ImportedFileChunkSize",
+                )
+            ),
+            *(
+                f"OpenZFSConfiguration/{name}"
+                for name in ("DeploymentType", "EndpointIpAddressRange", "PreferredSubnetId", "RootVolumeConfiguration")
+            ),
+        }
+    ),
+}
+"""Properties that replace the resource when they change, although its schema does not say so (as of 2026-11-21).
+
+`AWS::FSx::FileSystem` has no handlers in the registry. CloudFormation updates it by its resource specification (UpdateType
+Immutable) and by the pages of its properties.
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-fsx-filesystem-lustreconfiguration.html
+"""
+
+FIXED: Mapping[str, frozenset[str]] = {
+    "AWS::CloudFormation::CustomResource": frozenset({"ServiceToken"}),
+    "AWS::KMS::Key": frozenset({"KeySpec", "KeyUsage", "MultiRegion", "Origin"}),
+    "AWS::SageMaker::Cluster": frozenset(
+        {
+            "NodeProvisioningMode",
+            "InstanceGroups/*/CapacityRequirements",
+            "InstanceGroups/*/InstanceType",
+            "InstanceGroups/*/OverrideVpcConfig",
+            "InstanceGroups/*/SlurmConfig/NodeType",
+            "RestrictedInstanceGroups/*/InstanceType",
+            "RestrictedInstanceGroups/*/OverrideVpcConfig",
+        }
+    ),
+}
+"""Properties that the service does not change after it created the resource or the item (as of 2026-11-21).
+
+The documentation names neither `InstanceType` nor the lists of `InstanceRequirements`: the stricter reading is taken.
+
+Sources: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterInstanceGroupSpecification.html,
+https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterSlurmConfig.html and
+https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-slurm.html,
+https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-kms-key.html and
+https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudformation-customresource.html.
+"""
+
+ADDABLE: Mapping[str, frozenset[str]] = {"AWS::SageMaker::Cluster": frozenset({"InstanceGroups/*/SlurmConfig/NodeType"})}
+"""Fixed properties that an existing item may still receive, once: so the API takes over a group's configuration."""
+
+FIXED_WITH: Mapping[tuple[str, str], tuple[str, object]] = {
+    ("AWS::FSx::FileSystem", "LustreConfiguration/PerUnitStorageThroughput"): ("LustreConfiguration/EfaEnabled", True),
+    ("AWS::SageMaker::Cluster", "ClusterRole"): ("AutoScaling/Mode", "Enable"),
+}
+"""Changes that the service refuses beside a value of another property, by type and property (as of 2026-11-21).
+
+Sources: https://docs.aws.amazon.com/fsx/latest/LustreGuide/efa-file-systems.html and
+https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_UpdateCluster.html.
+"""
+
+GROWING: Mapping[str, frozenset[str]] = {
+    "AWS::FSx::FileSystem": frozenset(
+        {"StorageCapacity", "LustreConfiguration/MetadataConfiguration/Iops", "LustreConfiguration/ThroughputCapacity"}
+    ),
+}
+"""Numbers that an update can raise but never lower (as of 2026-11-21).
+
+Sources: https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-storage-capacity.html and
+https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystemLustreConfiguration.html.
+"""
+
+IN_PLACE: Mapping[tuple[str, str], tuple[str, str]] = {("AWS::EC2::VPC", "InstanceTenancy"): ("dedicated", "default")}
+"""The only change, old value and new value, that keeps the resource, by type and property (as of 2026-11-21).
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ec2-vpc.html
+"""
+
+
+def replacing(resource_type: str) -> frozenset[str]:
+    """The properties that replace the resource when they change."""
+    facts = type_facts(resource_type)
+    return BEYOND_SCHEMA.get(resource_type, frozenset()) | (frozenset() if facts is None else facts.create_only)
+
+
+def fixed(resource_type: str) -> frozenset[str]:
+    """The properties that the service refuses to change."""
+    return FIXED.get(resource_type, frozenset())
+
+
+def addable(resource_type: str) -> frozenset[str]:
+    """The fixed properties that an update can add once."""
+    return ADDABLE.get(resource_type, frozenset())
+
+
+def fixed_with(resource_type: str, path: str) -> tuple[str, object] | None:
+    """The other property, and its value, that makes this one fixed; `None` if there is no such value."""
+    return FIXED_WITH.get((resource_type, path))
+
+
+def growing(resource_type: str) -> frozenset[str]:
+    """The numbers that can only grow."""
+    return GROWING.get(resource_type, frozenset())
+
+
+def fixed_in(resource_type: str, items: str) -> tuple[str, ...]:
+    """The fixed properties of each item of a list, below the item, in alphabetical order."""
+    prefix = f"{items}/*/"
+    return tuple(sorted(path.removeprefix(prefix) for path in fixed(resource_type) if path.startswith(prefix)))
+
+
+def needs_new(resource_type: str, name: str, old: object, new: object) -> bool:
+    """Whether a change of a conditional property replaces the resource."""
+    return IN_PLACE.get((resource_type, name)) != (old, new)

@@ -1,0 +1,51 @@
+"""Names and ids of availability zones, and their region (as of 2026-11-21). Importing this module does not start jsii.
+
+Source: https://docs.aws.amazon.com/ram/latest/userguide/working-with-az-ids.html
+"""
+
+from __future__ import annotations
+
+import re
+
+from hyperpod_constructs.facts.mistake import Mistake
+
+_ZONE_ID = re.compile(r"(?P<region>[a-z]+\d)-az\d+")
+_REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d")
+WRITE_ZONE = (
+    "write a zone of the stack's region (ids look like usw2-az4, names like us-west-2a), or deploy to the region of the zone "
+    "(AWS_REGION)"
+)
+_WORDS = (("gov", "g"), ("north", "n"), ("south", "s"), ("central", "c"), ("east", "e"), ("west", "w"))
+
+
+def zone_prefix(region: str) -> str:
+    """The region's part of a zone id: `usw2` for `us-west-2`, `apse1` for `ap-southeast-1`."""
+    area, *direction, number = region.split("-")
+    words = "".join(direction)
+    return f"{area}{''.join(initial for word, initial in _WORDS if word in words)}{number}"
+
+
+def name_mistake(name: str, zone: str, id_name: str) -> Mistake | None:
+    """A zone id in the place of a name; `None` for any other text.
+
+    :param name: of the property or parameter for names of zones.
+    :param id_name: of the property or parameter for ids.
+    """
+    if not _ZONE_ID.fullmatch(zone):
+        return None
+    return Mistake(f"{name} {zone!r} is a zone id, which belongs in {id_name}", WRITE_ZONE)
+
+
+def id_mistake(name: str, zone: str, region: str | None, other_name: str) -> Mistake | None:
+    """A text that is not a zone id, or a zone id of another region; `None` for a zone id that fits.
+
+    :param name: of the property or parameter for ids.
+    :param region: the stack's region; `None` if it is unknown.
+    :param other_name: of the property or parameter for names of zones.
+    """
+    match = _ZONE_ID.fullmatch(zone)
+    if match is None:
+        return Mistake(f"{name} {zone!r} is not a zone id; a name belongs in {other_name}", WRITE_ZONE)
+    if region is None or not _REGION.fullmatch(region) or "iso" in region or match["region"] == zone_prefix(region):
+        return None
+    return Mistake(f"{name} {zone!r} is not in region {region}, whose zone ids start with {zone_prefix(region)}-az", WRITE_ZONE)

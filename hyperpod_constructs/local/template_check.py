@@ -1,0 +1,38 @@
+"""Refuses templates as CloudFormation does before it creates anything; the errors are cfn-lint's."""
+
+from __future__ import annotations
+
+import threading
+from functools import lru_cache
+
+SHOWN = 5
+"""Errors of one template that the refusal lists."""
+
+
+class TemplateCheck:
+    """Judges templates for one region; the verdict on a template is remembered. Thread-safe."""
+
+    def __init__(self, region: str) -> None:
+        self._region = region
+        self._lock = threading.Lock()
+        self._lint = lru_cache(maxsize=64)(self._lint_anew)
+
+    def check(self, template: str) -> str | None:
+        """None, or the message of the ValidationError with which the template is refused."""
+        with self._lock:
+            errors = self._lint(template)
+        if not errors:
+            return None
+        shown = "; ".join(errors[:SHOWN])
+        rest = f"; and {len(errors) - SHOWN} more" if len(errors) > SHOWN else ""
+        return f"Template error: {shown}{rest}"
+
+    def load(self) -> None:
+        """Load the linter and its rules before the first template needs them."""
+        self.check('{"Resources": {"Bucket": {"Type": "AWS::S3::Bucket"}}}')
+
+    def _lint_anew(self, template: str) -> tuple[str, ...]:
+        from cfnlint.api import ManualArgs, lint  # type: ignore[import-untyped]
+
+        found = lint(template, config=ManualArgs(regions=[self._region], ignore_checks=["W", "I"]))
+        return tuple(f"{'/'.join(str(part) for part in match.path or ())}: {match.message} ({match.rule.id})" for match in found)

@@ -1,0 +1,315 @@
+"""The programs that run on nodes, as an immutable prefix in S3."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from aws_cdk import Fn, RemovalPolicy, Stack, Token
+from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_sagemaker as sagemaker
+from constructs import Construct, IDependable
+
+from hyperpod_constructs._support.deferred import deferred_text
+from hyperpod_constructs._support.tokens import is_token
+from hyperpod_constructs.custom_resources.scripts_upload import CONFIGURATION_FILE, EXCLUDED, ScriptsUpload
+from hyperpod_constructs.facts import clusters as cluster_facts
+from hyperpod_constructs.node_software.lifecycle_mode import LifecycleMode
+from hyperpod_constructs.node_software.software import NodeSoftware
+
+_ROOT = "lifecycle"
+_HASH_LENGTH = 16
+
+Configuration = Mapping[str, Any]
+
+
+def packaged_scripts() -> Path:
+    """The directory of this library's own scripts: inside the package in a wheel, beside it in a checkout."""
+    package = Path(__file__).parent.parent
+    inside = package / "lifecycle"
+    return inside if inside.is_dir() else package.parent / "lifecycle"
+
+
+class BoundScripts(Protocol):
+    """The scripts of one cluster in S3."""
+
+    @property
+    def source_s3_uri(self) -> str:
+        """`SourceS3Uri` of the groups."""
+        ...
+
+    @property
+    def awaited(self) -> IDependable | None:
+        """The upload of the scripts, which the cluster awaits; `None` for scripts that exist already."""
+        ...
+
+    @property
+    def bucket(self) -> s3.IBucket:
+        """The scripts' bucket; nodes may read it below `root`."""
+        ...
+
+    @property
+    def root(self) -> str:
+        """The key prefix that nodes may read."""
+        ...
+
+
+class LifecycleScripts(ABC):
+    """The source of a cluster's lifecycle scripts: `from_asset`, `from_bucket` or `none`.
+
+    The `lifecycle_mode` of a group decides its entry point: `on_init_complete` runs after the image has set Slurm up,
+    `on_create` runs instead of it.
+    """
+
+    software: NodeSoftware | None = None
+    """The software that the scripts set up; `None` for scripts without a rendered configuration."""
+
+    def __init__(self, on_init_complete: str, on_create: str) -> None:
+        self._entry_points = {LifecycleMode.ON_INIT_COMPLETE: on_init_complete, LifecycleMode.ON_CREATE: on_create}
+
+    @staticmethod
+    def from_asset(
+        *,
+        path: str | Path | None = None,
+        bucket: s3.IBucket | None = None,
+        software: NodeSoftware | None = None,
+        on_init_complete: str = "on_init_complete.sh",
+        on_create: str = "on_create.sh",
+    ) -> LifecycleScripts:
+        """Upload a directory at deployment.
+
+        The library renders a `config.json` beside the scripts. The prefix in S3 holds the hash of the content and every deploy-time
+        value of `config.json`, so any change makes a new `SourceS3Uri`. The cluster awaits the upload. The old prefix stays for a
+        rollback; all prefixes are deleted with the cluster. Running nodes keep their scripts until they are replaced or updated.
+
+        :param path: the directory; the scripts of this library when not given.
+        :param bucket: the target; a new encrypted bucket named `sagemaker-...` when not given.
+        :param software: the software that this library's scripts set up; the defaults of `NodeSoftware` when not given. It is the
+            key `software` of `config.json`; your own scripts may read it too.
+        :param on_init_complete: the entry point of groups that run after the image's set-up.
+        :param on_create: the entry point of groups that replace the image's set-up.
+        :raises ValueError: for a shell script with CR line ends or without `#!`, a missing entry point, or a
+            `provisioning_parameters.json`: the service refuses this file beside a configuration through its API.
+
+        Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-lifecycle-best-practices-slurm.html
+        """
+        directory = packaged_scripts() if path is None else Path(path)
+        _check_directory(directory)
+        return _AssetScripts(directory, bucket, NodeSoftware() if software is None else software, on_init_complete, on_create)
+
+    @staticmethod
+    def from_bucket(
+        bucket: s3.IBucket,
+        prefix: str,
+        *,
+        on_init_complete: str = "on_init_complete.sh",
+        on_create: str = "on_create.sh",
+    ) -> LifecycleScripts:
+        """Use scripts that are in S3 already.
+
+        Change the prefix with every change of the scripts, or nodes of one cluster differ.
+
+        :param bucket: the nodes' role may read the prefix in it. The name need not start with `sagemaker-`.
+        :param prefix: the directory in the bucket.
+        :param on_init_complete: the entry point of groups that run after the image's set-up.
+        :param on_create: the entry point of groups that replace the image's set-up.
+        """
+        return _BucketScripts(bucket, prefix.strip("/"), on_init_complete, on_create)
+
+    @staticmethod
+    def none() -> LifecycleScripts:
+        """No scripts on any group: the image alone sets the nodes up (AMI of January 2026 or later)."""
+        return _NoScripts("", "")
+
+    @abstractmethod
+    def bind(self, scope: Construct, configuration: Callable[[], Configuration]) -> BoundScripts | None:
+        """Make the scripts' resources in `scope`.
+
+        :param configuration: called at synthesis, when all groups are known.
+        """
+
+    def check(self, mode: LifecycleMode) -> None:  # noqa: B027  # scripts that this app does not see are not checked
+        """Check that a group can run in this mode with these scripts.
+
+        :raises ValueError: for a mode without its entry point.
+        """
+
+    def render(self, bound: BoundScripts | None, mode: LifecycleMode) -> sagemaker.CfnCluster.ClusterLifeCycleConfigProperty | None:
+        """`LifeCycleConfig` of a group in this mode."""
+        if bound is None or mode is LifecycleMode.NONE:
+            return None
+        entry_point = self._entry_points[mode]
+        return sagemaker.CfnCluster.ClusterLifeCycleConfigProperty(
+            source_s3_uri=bound.source_s3_uri,
+            on_init_complete=entry_point if mode is LifecycleMode.ON_INIT_COMPLETE else None,
+            on_create=entry_point if mode is LifecycleMode.ON_CREATE else None,
+        )
+
+
+class _NoScripts(LifecycleScripts):
+    def bind(self, scope: Construct, configuration: Callable[[], Configuration]) -> BoundScripts | None:
+        return None
+
+
+class _BucketScripts(LifecycleScripts):
+    def __init__(self, bucket: s3.IBucket, prefix: str, on_init_complete: str, on_create: str) -> None:
+        super().__init__(on_init_complete, on_create)
+        self.bucket = bucket
+        self.root = prefix
+        self.awaited: IDependable | None = None
+
+    @property
+    def source_s3_uri(self) -> str:
+        return f"s3://{self.bucket.bucket_name}/{self.root}".rstrip("/")
+
+    def bind(self, scope: Construct, configuration: Callable[[], Configuration]) -> BoundScripts:
+        return self
+
+
+class _AssetScripts(LifecycleScripts):
+    def __init__(
+        self, directory: Path, bucket: s3.IBucket | None, software: NodeSoftware, on_init_complete: str, on_create: str
+    ) -> None:
+        super().__init__(on_init_complete, on_create)
+        self.directory = directory
+        self.bucket = bucket
+        self.software = software
+
+    def check(self, mode: LifecycleMode) -> None:
+        if mode is LifecycleMode.NONE:
+            return
+        name = self._entry_points[mode]
+        if not (self.directory / name).is_file():
+            found = ", ".join(sorted(file.name for file in self.directory.glob("*.sh"))) or "no shell script"
+            argument = "on_create" if mode is LifecycleMode.ON_CREATE else "on_init_complete"
+            raise ValueError(
+                f"lifecycle scripts: {self.directory} has no entry point {name!r} for {mode.value}; found {found}; "
+                f"name yours with {argument}=..."
+            )
+        _check_script(self.directory / name)
+
+    def bind(self, scope: Construct, configuration: Callable[[], Configuration]) -> BoundScripts:
+        return _UploadedScripts(scope, "LifecycleScripts", self.directory, self.bucket, configuration)
+
+
+class _UploadedScripts(Construct):
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        directory: Path,
+        bucket: s3.IBucket | None,
+        configuration: Callable[[], Configuration],
+    ) -> None:
+        super().__init__(scope, id)
+        self.bucket = scripts_bucket(self, "Bucket") if bucket is None else bucket
+        self.root = f"{_ROOT}/{self.node.addr[-8:]}-{_stack_piece()}"
+        content, stack = content_hash(directory), Stack.of(self)
+        self._prefix = f"{self.root}/{deferred_text(lambda: _version(content, configuration()))}"
+        self._upload = ScriptsUpload(
+            self,
+            "Upload",
+            directory=directory,
+            bucket=self.bucket,
+            root=self.root,
+            prefix=self._prefix,
+            configuration=deferred_text(lambda: stack.to_json_string(dict(configuration()))),
+        )
+
+    @property
+    def source_s3_uri(self) -> str:
+        return f"s3://{self.bucket.bucket_name}/{self._prefix}"
+
+    @property
+    def awaited(self) -> IDependable:
+        return self._upload
+
+
+def scripts_bucket(scope: Construct, id: str) -> s3.Bucket:
+    """An encrypted, private bucket for lifecycle scripts.
+
+    Its name starts with `sagemaker-`, as the service asks, and ends in a piece of the stack's id, so that no two collide.
+    It is deleted with its stack. CloudFormation deletes only an empty bucket, so each cluster removes its own scripts.
+    """
+    return s3.Bucket(
+        scope,
+        id,
+        bucket_name=Fn.join("-", ["sagemaker-hyperpod", scope.node.addr[-8:], _stack_piece()]),
+        encryption=s3.BucketEncryption.S3_MANAGED,
+        block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
+        enforce_ssl=True,
+        removal_policy=RemovalPolicy.DESTROY,
+    )
+
+
+def _stack_piece() -> str:
+    """The last twelve hexadecimal digits of the stack's id; every creation of a stack has a new id."""
+    uuid = {"Fn::Select": [2, {"Fn::Split": ["/", {"Ref": "AWS::StackId"}]}]}
+    return Token.as_string({"Fn::Select": [4, {"Fn::Split": ["-", uuid]}]})
+
+
+def content_hash(directory: Path) -> str:
+    """A digest of the names, contents and execute bits of a directory's files, without compiled Python."""
+    digest = hashlib.sha256()
+    for file in _files(directory):
+        content = file.read_bytes()
+        executable = bool(file.stat().st_mode & 0o100)
+        digest.update(f"{file.relative_to(directory).as_posix()}\0{executable}\0{len(content)}\0".encode())
+        digest.update(content)
+    return digest.hexdigest()
+
+
+def _files(directory: Path) -> list[Path]:
+    return sorted(
+        file
+        for file in directory.rglob("*")
+        if file.is_file() and not any(part.endswith(EXCLUDED) for part in file.relative_to(directory).parts)
+    )
+
+
+def _check_directory(directory: Path) -> None:
+    if not directory.is_dir():
+        raise ValueError(f"lifecycle scripts: {directory} is not a directory; write the path of the scripts' directory")
+    files = {file.relative_to(directory).as_posix(): file for file in _files(directory)}
+    if cluster_facts.LEGACY_FILE in files:
+        raise ValueError(f"lifecycle scripts: {cluster_facts.legacy_file(str(directory))}")
+    if CONFIGURATION_FILE in files:
+        raise ValueError(
+            f"lifecycle scripts: {directory} holds {CONFIGURATION_FILE}, but the cluster renders that file; rename yours"
+        )
+    for name, file in files.items():
+        if name.endswith(".sh"):
+            _check_script(file)
+
+
+def _check_script(file: Path) -> None:
+    content = file.read_bytes()
+    if b"\r\n" in content:
+        line = content[: content.index(b"\r\n")].count(b"\n") + 1
+        raise ValueError(f"lifecycle scripts: {file}:{line} ends in CR LF, and shells on nodes cannot run it; save it with LF")
+    if not content.startswith(b"#!"):
+        found = content.split(b"\n", 1)[0][:40].decode(errors="replace")
+        raise ValueError(f"lifecycle scripts: {file}:1 is {found!r}; the first line names the interpreter, such as #!/bin/bash")
+
+
+def _version(content: str, configuration: Configuration) -> str:
+    """The last part of the key prefix: the hash of scripts and configuration, then every deploy-time value, each once."""
+    values: dict[str, int] = {}
+    known = json.dumps(_without_tokens(configuration, values), sort_keys=True)
+    digest = hashlib.sha256(f"{content}\0{known}".encode()).hexdigest()
+    return "/".join([digest[:_HASH_LENGTH], *values])
+
+
+def _without_tokens(value: Any, values: dict[str, int]) -> Any:
+    """The value with a number in place of each token; `values` records the numbers, in order of first appearance."""
+    if isinstance(value, Mapping):
+        return {str(_without_tokens(key, values)): _without_tokens(item, values) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_without_tokens(item, values) for item in value]
+    if isinstance(value, str) and is_token(value):
+        return {"token": values.setdefault(value, len(values))}
+    return value

@@ -1,0 +1,197 @@
+"""The updates of resources that both models have: their own changes, and those that follow from replacements of others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from hyperpod_constructs.facts.schema import type_facts
+from hyperpod_constructs.plan.change import Change
+from hyperpod_constructs.plan.difference import changes
+from hyperpod_constructs.plan.effect import Effect
+from hyperpod_constructs.plan.equality import Key, Spelled, expression_of, leads_to, same
+from hyperpod_constructs.plan.exports import ExportsInUse
+from hyperpod_constructs.plan.pairs import Pair, Pairs
+from hyperpod_constructs.plan.row import Row
+from hyperpod_constructs.plan.table import row_of
+from hyperpod_constructs.plan.verdict import Verdict, of_removal, of_replacement, same_name, weaker_policy
+from hyperpod_constructs.templates.dependencies import references
+from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.values import ABSENT, Value, shown
+
+_TYPE_DOCS = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-update-behaviors.html"
+
+_PLACES = {
+    "AWS::EC2::Route": ("RouteTableId", "DestinationCidrBlock"),
+    "AWS::EC2::Subnet": ("VpcId", "CidrBlock"),
+    "AWS::EC2::VPCCidrBlock": ("VpcId", "CidrBlock"),
+    "AWS::FSx::DataRepositoryAssociation": ("FileSystemId", "FileSystemPath"),
+}
+"""Properties whose combination must be unique, for types without names."""
+
+_IN_THE_NEW_ONE = Verdict(effect=Effect.NO_INTERRUPTION, why="applies to the replacement that another change already causes")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Update:
+    """A change of a resource with its verdict."""
+
+    pair: Pair
+    property: str
+    old: Value
+    new: Value
+    verdict: Verdict
+
+
+@dataclass(frozen=True, slots=True)
+class _Judged:
+    change: Change
+    row: Row
+    follows: tuple[str, ...]
+
+
+class Updates:
+    """The changes of all resources that both models have.
+
+    A replacement has another physical id, so every reference to it changes too, until no more resources are replaced.
+    """
+
+    def __init__(self, pairs: Pairs) -> None:
+        self._pairs = pairs
+        self._replaced: set[Key] = set()
+        self._same_types = [pair for pair in pairs.common if pair.old.type == pair.new.type]
+
+    def found(self) -> Iterator[Update]:
+        """The changes, in the order of the resources."""
+        judged = self._judged()
+        exports = ExportsInUse(self._pairs, self._replaced)
+        for pair in self._pairs.common:
+            if pair.old.type != pair.new.type:
+                yield _other_type(pair)
+                continue
+            for item in judged[pair.key]:
+                verdict = self._verdict(pair, item, exports)
+                path = "/".join(item.change.path)
+                yield Update(pair=pair, property=path, old=item.change.old, new=item.change.new, verdict=verdict)
+            yield from _policies(pair)
+            yield from _existence(pair)
+
+    def name_taken_by(self, created: Resource) -> Resource | None:
+        """The removed resource that still holds the name when the new one is created; valid after `found`."""
+        facts = type_facts(created.type)
+        identity = _PLACES.get(created.type) or (() if facts is None else facts.identity)
+        if not identity:
+            return None
+        for gone in self._pairs.removed:
+            stays = self._pairs.in_one_stack(gone, created) or of_removal(gone).kept
+            beside = gone.template.environment.is_beside(created.template.environment)
+            if gone.type == created.type and stays and beside and self._have_one_name(gone, created, identity):
+                return gone
+        return None
+
+    def _judged(self) -> dict[Key, list[_Judged]]:
+        judged = {pair.key: self._judge(pair) for pair in self._same_types}
+        named = {pair.key: {self._pairs.key_of(found) for found in references(pair.new.properties)} for pair in self._same_types}
+        fresh = self._newly_replaced(judged)
+        while fresh:
+            for pair in self._same_types:
+                if named[pair.key] & fresh:
+                    judged[pair.key] = self._judge(pair)
+            fresh = self._newly_replaced(judged)
+        return judged
+
+    def _newly_replaced(self, judged: dict[Key, list[_Judged]]) -> set[Key]:
+        found = {pair.key for pair in self._same_types if self._is_replaced(pair, judged[pair.key])} - self._replaced
+        self._replaced |= found
+        return found
+
+    def _is_replaced(self, pair: Pair, judged: list[_Judged]) -> bool:
+        return any(_replaces(item.row) for item in judged) and not self._keeps_its_name(pair)
+
+    def _judge(self, pair: Pair) -> list[_Judged]:
+        judged = []
+        for change in changes(pair.old, pair.new, self._same):
+            row = row_of(change)
+            follows = self._causes(change)
+            if not follows or row.effect is not Effect.NO_INTERRUPTION:
+                judged.append(_Judged(change, row, follows))
+        return judged
+
+    def _same(self, old: Spelled, new: Spelled) -> bool:
+        return same(old, new, self._pairs.key_of) and not leads_to(new.value, self._replaced, self._pairs.key_of)
+
+    def _causes(self, change: Change) -> tuple[str, ...]:
+        """The replaced resources that cause the change of an unchanged expression."""
+        old, new = (leads_to(value, self._replaced, self._pairs.key_of) for value in (change.old, change.new))
+        return tuple(sorted(logical_id for _, logical_id in new)) if old and old == new else ()
+
+    def _keeps_its_name(self, pair: Pair) -> bool:
+        facts = type_facts(pair.new.type)
+        if facts is None or not facts.identity or facts.deletes_first:
+            return False
+        return self._have_one_name(pair.old, pair.new, facts.identity)
+
+    def _have_one_name(self, one: Resource, other: Resource, identity: tuple[str, ...]) -> bool:
+        places = [(Spelled(one.get(*name.split("/")), None), Spelled(other.get(*name.split("/")), None)) for name in identity]
+        return all(new.value is not ABSENT and self._same(old, new) for old, new in places)
+
+    def _verdict(self, pair: Pair, item: _Judged, exports: ExportsInUse) -> Verdict:
+        row = item.row
+        because = f" (it refers to {', '.join(item.follows)}, which is replaced)" if item.follows else _looks_alike(item.change)
+        verdict = Verdict(effect=row.effect, why=f"{row.reason(item.change)}{because}", avoid=row.avoid, source=row.source)
+        if not _replaces(row):
+            return _IN_THE_NEW_ONE if self._is_made_anew(pair, exports) else verdict
+        if self._keeps_its_name(pair):
+            return same_name(row)
+        refused = exports.refusal(pair)
+        if refused is not None:
+            return refused
+        return of_replacement(verdict, pair.old, pair.new)
+
+    def _is_made_anew(self, pair: Pair, exports: ExportsInUse) -> bool:
+        return pair.key in self._replaced and exports.refusal(pair) is None
+
+
+def _looks_alike(change: Change) -> str:
+    """A hint for a change whose values look the same."""
+    alike = shown(change.old) == shown(change.new)
+    return " (the value looks the same, but a parameter, condition or mapping behind it changed)" if alike else ""
+
+
+def _replaces(row: Row) -> bool:
+    return row.effect is Effect.REPLACE and not row.part
+
+
+def _other_type(pair: Pair) -> Update:
+    verdict = Verdict(
+        effect=Effect.REFUSED,
+        why="CloudFormation does not change the type of a resource",
+        avoid="give the new resource another logical id",
+        source=_TYPE_DOCS,
+    )
+    return Update(pair=pair, property="Type", old=pair.old.type, new=pair.new.type, verdict=verdict)
+
+
+def _existence(pair: Pair) -> Iterator[Update]:
+    """A resource under a new, unknown condition, which may remove it."""
+    before, after = pair.old.condition, pair.new.condition
+    if after is None or pair.new.exists is True:
+        return
+    if before is not None and expression_of(pair.old.template, before) == expression_of(pair.new.template, after):
+        return
+    gone = of_removal(pair.old)
+    why = f"whether condition {after} holds is unknown here; if it is false, the resource goes: {gone.why}"
+    verdict = replace(gone, why=why, kept=False)
+    yield Update(pair=pair, property="Condition", old=ABSENT if before is None else before, new=after, verdict=verdict)
+
+
+def _policies(pair: Pair) -> Iterator[Update]:
+    policies: tuple[tuple[str, Callable[[], tuple[Value, Value]]], ...] = (
+        ("DeletionPolicy", lambda: (pair.old.deletion_policy, pair.new.deletion_policy)),
+        ("UpdateReplacePolicy", lambda: (pair.old.update_replace_policy, pair.new.update_replace_policy)),
+    )
+    for name, values in policies:
+        verdict = weaker_policy(pair.old, pair.new, name)
+        if verdict is not None:
+            old, new = values()
+            yield Update(pair=pair, property=name, old=old, new=new, verdict=verdict)

@@ -1,0 +1,150 @@
+"""The verdict on one change: its effect, once policies, names and data of the resource count."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from hyperpod_constructs.facts.data_holders import KEEPING_POLICIES
+from hyperpod_constructs.facts.schema import type_facts
+from hyperpod_constructs.plan.effect import Effect
+from hyperpod_constructs.plan.row import Row
+from hyperpod_constructs.plan.stateful import SERVING, STATEFUL
+from hyperpod_constructs.templates.documents import NESTED_STACK
+from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.values import as_str
+
+_POLICIES = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html"
+_NAMES = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-name.html"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Verdict:
+    """The judgement of one change.
+
+    :param effect: the effect of the change.
+    :param why: the reason, for the user.
+    :param avoid: the alternative; empty by default.
+    :param source: the address of the documentation; empty by default.
+    :param kept: whether the old resource stays in the account, outside the stack.
+    """
+
+    effect: Effect
+    why: str
+    avoid: str = ""
+    source: str = ""
+    kept: bool = False
+
+
+def of_replacement(verdict: Verdict, old: Resource, new: Resource) -> Verdict:
+    """The verdict on a replacement: it can lose data, or keep the old resource."""
+    policy = as_str(new.update_replace_policy)
+    if policy in KEEPING_POLICIES:
+        return replace(
+            verdict,
+            why=f"{verdict.why}; the old resource stays in the account, outside the stack, with its data and its cost",
+            kept=True,
+        )
+    lost, survives = _lost(old, policy)
+    if survives is not None:
+        return replace(verdict, why=f"{verdict.why}; {survives}")
+    if lost is None:
+        return verdict
+    return Verdict(
+        effect=Effect.DATA_LOSS,
+        why=f"{verdict.why}, and the old one is deleted: {lost}",
+        avoid=_avoided(verdict.avoid, "UpdateReplacePolicy"),
+        source=verdict.source or _POLICIES,
+    )
+
+
+def of_removal(old: Resource) -> Verdict:
+    """The verdict on the removal of a resource from its template."""
+    policy = as_str(old.deletion_policy)
+    if policy in KEEPING_POLICIES:
+        return Verdict(
+            effect=Effect.NO_INTERRUPTION,
+            why="leaves the stack and stays in the account, with its data and its cost (DeletionPolicy)",
+            source=_POLICIES,
+            kept=True,
+        )
+    lost, survives = _lost(old, policy)
+    if survives is not None:
+        return Verdict(effect=Effect.NO_INTERRUPTION, why=survives, source=_POLICIES, kept=True)
+    if lost is not None:
+        return Verdict(effect=Effect.DATA_LOSS, why=f"is deleted: {lost}", avoid=_avoided("", "DeletionPolicy"), source=_POLICIES)
+    if old.type == NESTED_STACK:
+        if old.nested is not None:
+            return Verdict(effect=Effect.NO_INTERRUPTION, why="is deleted with its resources")
+        return Verdict(
+            effect=Effect.REPLACE,
+            why="is deleted with all its resources; they are unknown here, because its template is not given",
+            avoid="give its template too, or an assembly that holds it",
+        )
+    serving = SERVING.get(old.type)
+    if serving is not None:
+        return Verdict(effect=Effect.REPLACE, why=f"is deleted: {serving}")
+    holds = "it holds no data" if _is_ours(old.type) else f"whether a resource of type {old.type} holds data is unknown here"
+
+    return Verdict(effect=Effect.NO_INTERRUPTION, why=f"is deleted; {holds}")
+
+
+def _is_ours(resource_type: str) -> bool:
+    """Whether this library creates the type, so that its data is known."""
+    facts = type_facts(resource_type)
+    return resource_type.startswith("Custom::HyperPod") or (facts is not None and bool(facts.properties))
+
+
+def same_name(row: Row) -> Verdict:
+    """A replacement that fails, because the old resource still holds the name."""
+    return Verdict(
+        effect=Effect.REFUSED,
+        why="the update needs a new resource, but the old one still holds the name",
+        avoid=f"change the name too, or leave the name to CloudFormation; {row.avoid}".removesuffix("; "),
+        source=_NAMES,
+    )
+
+
+def name_taken(by: Resource) -> Verdict:
+    """A creation that fails, because a removed resource still holds the name."""
+    return Verdict(
+        effect=Effect.REFUSED,
+        why=f"{by.logical_id} leaves the template, but still holds the same name or place when this resource is created",
+        avoid="keep the logical id (override_logical_id), move it with `cdk refactor`, or give the new one another name or place",
+        source=_NAMES,
+    )
+
+
+def weaker_policy(old: Resource, new: Resource, name: str) -> Verdict | None:
+    """A verdict if no policy keeps the data any longer: nothing happens now, but the next mistake loses it."""
+    before, after = _policy(old, name), _policy(new, name)
+    if new.type not in STATEFUL or before not in KEEPING_POLICIES or after in KEEPING_POLICIES:
+        return None
+    occasion = "its removal" if name == "DeletionPolicy" else "its replacement"
+    return Verdict(
+        effect=Effect.NO_INTERRUPTION,
+        why=f"nothing happens now; from then on, {occasion} deletes its data",
+        avoid=f"keep {name}: Retain",
+        source=_POLICIES,
+    )
+
+
+def _policy(resource: Resource, name: str) -> str | None:
+    return as_str(resource.deletion_policy if name == "DeletionPolicy" else resource.update_replace_policy)
+
+
+def _lost(resource: Resource, policy: str | None) -> tuple[str | None, str | None]:
+    """The data that a deletion loses, and the reason why the data survives; at most one of the two."""
+    stateful = STATEFUL.get(resource.type)
+    if stateful is None:
+        return None, None
+    survives = stateful.survives(resource)
+    if survives is not None:
+        return None, survives
+    if stateful.snapshot and (policy == "Snapshot" or (policy is None and stateful.snapshot_by_default)):
+        return None, "a last snapshot keeps its data"
+    return stateful.lost(resource), None
+
+
+def _avoided(avoid: str, policy: str) -> str:
+    hint = f"set {policy}: Retain (in the CDK: RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE), and deploy that first"
+    return f"{avoid}; or {hint}" if avoid else hint

@@ -1,0 +1,208 @@
+"""Subnets: their size and their zones; EFA and the bandwidth of a file system stay in one zone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from hyperpod_constructs.analysis.addresses import file_system_addresses
+from hyperpod_constructs.analysis.naming import Naming
+from hyperpod_constructs.analysis.networks import ENDPOINT, SUBNET, Zone, network_facts
+from hyperpod_constructs.analysis.placement import FILE_SYSTEM, NodeGroup, node_groups, subnets_of, users_of_file_systems
+from hyperpod_constructs.facts.addresses import node_addresses
+from hyperpod_constructs.facts.zones import WRITE_ZONE, id_mistake, name_mistake
+from hyperpod_constructs.rules.finding import Hit
+from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.values import ABSENT, Value, as_items, as_str, is_known
+
+_PREREQUISITES = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html"
+_MULTI_ZONE = f"{_PREREQUISITES}#sagemaker-hyperpod-prerequisites-multiple-availability-zones"
+
+Needs = dict[str, int]
+"""Addresses by their users."""
+
+
+@error(
+    "HP-SUB-001",
+    title="subnets are large enough for their nodes",
+    why="a node takes an address for every network card, and on EKS for its pods; the service finds out after it has begun to "
+    "provision, and the block of a subnet cannot be changed",
+    fix="make the subnet larger now (a /16 holds 2,047 nodes of 32 cards), spread the groups over subnets, or lower the counts",
+    allowed="no more than the addresses of the subnet, without the five that AWS keeps",
+    source=f"{_PREREQUISITES}#sagemaker-hyperpod-prerequisites-optional-vpc",
+)
+def subnets_hold_the_nodes(model: Model) -> Iterator[Hit]:
+    """One hit for each set of subnets that is too small for the groups bound to it, with its other users."""
+    facts = network_facts(model)
+    reported: set[Resource] = set()
+    for subnets in sorted({frozenset(group.subnets) for group in node_groups(model) if group.subnets}, key=len):
+        free = [facts.subnet(subnet).usable_addresses for subnet in subnets]
+        if reported & subnets or None in free:
+            continue
+        nodes = _of_nodes(model, subnets)
+        needs = {**nodes, **_of_others(model, subnets)}
+        usable = sum(one or 0 for one in free)
+        if sum(needs.values()) > usable and nodes:
+            reported |= subnets
+            first = next(subnet for subnet in model.resources(SUBNET) if subnet in subnets)
+            yield hit(first, _message(subnets, needs, usable), "CidrBlock")
+
+
+def _message(subnets: frozenset[Resource], needs: Mapping[str, int], usable: int) -> str:
+    listed = ", ".join(f"{name} {need}" for name, need in needs.items())
+    where = " and ".join(sorted(subnet.logical_id for subnet in subnets))
+    return f"{where} {'has' if len(subnets) == 1 else 'have'} {usable} addresses, and {sum(needs.values())} are needed: {listed}"
+
+
+def _of_nodes(model: Model, subnets: frozenset[Resource]) -> Needs:
+    """The needs of the groups whose nodes can be only in these subnets."""
+    needs: Needs = {}
+    for group in node_groups(model):
+        if group.subnets and subnets.issuperset(group.subnets):
+            key = group.label if group.label not in needs else f"{group.label} of {group.resource.logical_id}"
+            needs[key] = _of_group(group)
+    return {name: need for name, need in needs.items() if need}
+
+
+def _of_group(group: NodeGroup) -> int:
+    """The addresses of a group; an unknown type counts as one address for a node, an unknown count as no node."""
+    each = min((node_addresses(kind, bool(group.cluster.on_eks)) for kind in group.types or ()), default=1)
+    return (group.count or 0) * each
+
+
+def _of_others(model: Model, subnets: frozenset[Resource]) -> Needs:
+    """The needs of file systems and endpoints in these subnets."""
+    needs: Needs = {}
+    for file_system in _in_subnets(model, FILE_SYSTEM).of(*subnets):
+        inside = [subnet for subnet in subnets_of(file_system) or () if subnet in subnets]
+        if inside and file_system.exists:
+            needs[file_system.logical_id] = len(inside) * file_system_addresses(file_system)
+    endpoints = 0
+    for endpoint in _in_subnets(model, ENDPOINT).of(*subnets):
+        if endpoint.exists and as_str(endpoint.get("VpcEndpointType")) == "Interface":
+            named = [resource_of(item, SUBNET) for item in as_items(endpoint.get("SubnetIds")) or ()]
+            endpoints += sum(1 for subnet in named if subnet in subnets)
+    return {**needs, "interface endpoints": endpoints} if endpoints else needs
+
+
+def _in_subnets(model: Model, kind: str) -> Naming:
+    return model.cached((_in_subnets, kind), lambda: Naming(model.resources(kind), lambda one: as_items(one.get("SubnetIds"))))
+
+
+def _apart(some: Iterable[Zone], others: Iterable[Zone]) -> bool:
+    """Whether the two surely have no zone in common."""
+    answers = [one.is_same(other) for one in some for other in others]
+    return bool(answers) and all(answer is False for answer in answers)
+
+
+def _zones(group: NodeGroup) -> list[Zone]:
+    return [facts.zone for facts in group.subnet_facts()]
+
+
+def _zones_of(file_system: Resource) -> list[Zone]:
+    facts = network_facts(file_system.template.model)
+    return [facts.subnet(subnet).zone for subnet in subnets_of(file_system) or ()]
+
+
+def _shown(zones: Iterable[Zone]) -> str:
+    names = [as_str(zone.id) or as_str(zone.name) or "?" for zone in zones]
+    return " and ".join(dict.fromkeys(names))
+
+
+def _placed(group: NodeGroup) -> str:
+    return f"{group.label} ({_shown(_zones(group))})"
+
+
+@warning(
+    "HP-SUB-010",
+    on=lambda model: users_of_file_systems(model).items(),
+    at=("SubnetIds",),
+    title="file systems are in the zone of the nodes that mount them",
+    why="every read and write crosses zones: slower, billed by the gigabyte, and without EFA",
+    fix="put the file system into a subnet of the nodes' zone: it cannot be moved later",
+    allowed="a subnet in a zone of the nodes",
+    source=_MULTI_ZONE,
+)
+def file_systems_are_near(file_system: Resource, users: Sequence[NodeGroup]) -> str | None:
+    """One hit for each file system, with the groups in other zones."""
+    zones = _zones_of(file_system)
+    far = [_placed(user) for user in users if _apart(_zones(user), zones)]
+    return f"it is in {_shown(zones)}, and the nodes of {', '.join(far)} mount it" if far else None
+
+
+def _is_single(group: NodeGroup) -> bool:
+    """Whether the group has one node, without autoscaling."""
+    return group.count == 1 and group.cluster.get("AutoScaling", "Mode") in (ABSENT, "Disable")
+
+
+@warning(
+    "HP-SUB-011",
+    title="nodes that train together are in one zone",
+    why="EFA traffic does not leave its zone: a job over both falls back to TCP, or hangs",
+    fix="give the group subnets of one zone, and make another group for the other zone (on Slurm with its own partition)",
+    allowed="subnets of one zone for a group with EFA, and for all groups with EFA of a partition",
+    source=_MULTI_ZONE,
+)
+def partitions_are_in_one_zone(model: Model) -> Iterator[Hit]:
+    """A group with EFA has subnets of several zones, or is in another zone than a group of the same partition."""
+    first: dict[tuple[Resource, str], NodeGroup] = {}
+    for group in (group for group in node_groups(model) if group.has_efa):
+        zones = _zones(group)
+        others = [first.setdefault((group.resource, partition), group) for partition in _partitions(group)]
+        apart = next((other for other in others if _apart(zones, _zones(other))), None)
+        message = None if apart is None else f"{_placed(group)} and {_placed(apart)} share a partition across zones"
+        if not _is_single(group) and any(one.is_same(other) is False for one in zones for other in zones):
+            message = f"the nodes of {group.label}, which have EFA, are spread over {_shown(zones)}"
+        if message is not None:
+            allowed = "subnets of one zone for a group with EFA" if group.cluster.on_eks else None
+            yield hit(group.cluster, message, *group.network_path, "Subnets", allowed=allowed)
+
+
+def _partitions(group: NodeGroup) -> set[str]:
+    names = as_items(group.get("SlurmConfig", "PartitionNames")) or ()
+    return {name for name in map(as_str, names) if name is not None}
+
+
+@warning(
+    "HP-SUB-012",
+    title="groups of one training plan are in one zone",
+    why="a plan reserves capacity in one zone: the nodes of a group in another never come",
+    fix="put the group into a subnet of the zone that aws sagemaker describe-training-plan names",
+    allowed="subnets in the zone of the plan",
+    source="https://docs.aws.amazon.com/sagemaker/latest/dg/reserve-capacity-with-training-plans.html",
+)
+def training_plans_are_in_one_zone(model: Model) -> Iterator[Hit]:
+    """Two groups name the same plan, without a common zone."""
+    before: list[tuple[Value, NodeGroup]] = []
+    for group in node_groups(model):
+        plan = group.get("TrainingPlanArn")
+        if not plan or not is_known(plan):
+            continue
+        apart = [other for known, other in before if known == plan and _apart(_zones(group), _zones(other))]
+        if apart:
+            yield hit(group, f"{_placed(group)} and {_placed(apart[0])} share a training plan", "TrainingPlanArn")
+        before.append((plan, group))
+
+
+@error(
+    "HP-SUB-013",
+    on=SUBNET,
+    title="subnets are in a zone of their stack's region",
+    why="EC2 refuses the subnet, or the subnet lies where no capacity was bought",
+    fix=WRITE_ZONE,
+    allowed="AvailabilityZone takes a name such as us-west-2a, AvailabilityZoneId an id such as usw2-az4",
+    source="https://docs.aws.amazon.com/ram/latest/userguide/working-with-az-ids.html",
+)
+def zones_are_of_the_region(subnet: Resource) -> Iterator[Hit]:
+    """An id instead of a name, a name instead of an id, or a zone of another region."""
+    region = subnet.template.environment.region
+    name, zone_id = as_str(subnet.get("AvailabilityZone")), as_str(subnet.get("AvailabilityZoneId"))
+    mistake = None if name is None else name_mistake("AvailabilityZone", name, "AvailabilityZoneId")
+    if mistake is not None:
+        yield hit(subnet, mistake, "AvailabilityZone")
+    elif name is not None and region is not None and not name.startswith(region):
+        yield hit(subnet, f"AvailabilityZone {name!r} is not in region {region}", "AvailabilityZone")
+    mistake = None if zone_id is None else id_mistake("AvailabilityZoneId", zone_id, region, "AvailabilityZone")
+    if mistake is not None:
+        yield hit(subnet, mistake, "AvailabilityZoneId")

@@ -1,0 +1,103 @@
+"""The check of a model: all rules of the catalogue, and their findings in order."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Iterable, Mapping
+from functools import cache
+
+from hyperpod_constructs.rules import catalogue
+from hyperpod_constructs.rules.acknowledgement import Acknowledged, Acknowledgement
+from hyperpod_constructs.rules.failure import CATALOGUE as CATALOGUE_STAGE
+from hyperpod_constructs.rules.failure import guarded, rule_failed
+from hyperpod_constructs.rules.finding import Finding, Hit, Level
+from hyperpod_constructs.rules.rule import CATALOGUE, Rule
+from hyperpod_constructs.templates.model import Model, Resource
+
+_MOST_HITS = 10_000
+"""Findings of one rule: more than anybody reads, and fewer than a rule without an end yields."""
+
+
+def load_catalogue() -> Mapping[str, Rule]:
+    """Import every module of `rules/catalogue`, and return `CATALOGUE`; rules of `broken_modules` are not in it."""
+    broken_modules()
+    return CATALOGUE
+
+
+@cache
+def broken_modules() -> tuple[Finding, ...]:
+    """A finding for each module of the catalogue whose import fails."""
+    found: list[Finding] = []
+    for module in pkgutil.iter_modules(catalogue.__path__):
+        with guarded(CATALOGUE_STAGE, found):
+            importlib.import_module(f"{catalogue.__name__}.{module.name}")
+    return tuple(found)
+
+
+def check(model: Model, acknowledged: Iterable[Acknowledgement] = (), rules: Iterable[Rule] | None = None) -> list[Finding]:
+    """The findings of all rules, sorted by template, level and place, without silenced and acknowledged ones.
+
+    A failed rule costs only itself: its failure is a finding, which nothing silences and nobody can accept.
+
+    :param acknowledged: accepted findings, beside those that the templates' metadata accept.
+    :param rules: the rules to run; by default the whole catalogue.
+    """
+    failures = list(broken_modules()) if rules is None else []
+    chosen = list(load_catalogue().values() if rules is None else rules)
+    hits = [(current, hit, finding) for current in chosen for hit, finding in _heard(current, model, failures)]
+    silent = _silenced(hits)
+    accepted = Acknowledged(acknowledged)
+    found: dict[tuple[str, str, str, str, str], Finding] = {}
+    for current, hit, finding in hits:
+        if (current.id, hit.resource) not in silent and not accepted.covers(current.ids, hit.resource):
+            found.setdefault((finding.rule, finding.template, finding.resource, finding.path, finding.message), finding)
+    return [*failures, *_sorted(found.values(), model)]
+
+
+def _heard(rule: Rule, model: Model, failures: list[Finding]) -> list[tuple[Hit, Finding]]:
+    """The hits of a rule, up to its failure if it fails."""
+    heard: list[tuple[Hit, Finding]] = []
+    try:
+        for hit in rule.check(model):
+            if len(heard) >= _MOST_HITS:
+                raise OverflowError(f"it found more than {_MOST_HITS:,} mistakes; the others are not shown")
+            heard.append((_proper(hit), rule.finding(hit)))
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        failures.append(rule_failed(rule.id, error))
+    return heard
+
+
+def _proper(hit: object) -> Hit:
+    if not isinstance(hit, Hit):
+        raise TypeError(f"it yielded {type(hit).__name__}, which is not a Hit")
+    if not isinstance(hit.message, str) or not isinstance(hit.allowed, str | None):
+        raise TypeError("it yielded a Hit whose text is no text")
+    if not all(isinstance(resource, Resource) for resource in (hit.resource, *hit.covers)):
+        raise TypeError("it yielded a Hit whose resource is no Resource")
+    return hit
+
+
+def _sorted(findings: Iterable[Finding], model: Model) -> list[Finding]:
+    order = {template.name: position for position, template in enumerate(model.templates)}
+    return sorted(
+        findings,
+        key=lambda finding: (
+            order[finding.template],
+            finding.level is not Level.ERROR,
+            finding.resource,
+            finding.path,
+            finding.rule,
+        ),
+    )
+
+
+def _silenced(hits: Iterable[tuple[Rule, Hit, Finding]]) -> set[tuple[str, Resource]]:
+    return {
+        (silenced, resource)
+        for current, hit, _ in hits
+        for silenced in current.silences
+        for resource in (hit.resource, *hit.covers)
+    }

@@ -1,1 +1,0 @@
-"""What templates say of each subject of the services, in the terms that rules ask in."""

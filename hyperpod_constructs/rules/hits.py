@@ -1,0 +1,79 @@
+"""Subjects of rules, and the hits on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
+from functools import wraps
+from typing import Any, Protocol, TypeAlias
+
+from hyperpod_constructs.facts.mistake import Mistake
+from hyperpod_constructs.rules.finding import Hit
+from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.values import ABSENT
+
+
+class Part(Protocol):
+    """A part of a resource, such as an instance group of a cluster."""
+
+    @property
+    def resource(self) -> Resource: ...
+
+    @property
+    def path(self) -> tuple[str | int, ...]: ...
+
+
+Subject: TypeAlias = Resource | Part
+Said: TypeAlias = Hit | Mistake | str
+"""A mistake of a subject: as a hit, or in words for the place of the rule."""
+Judge: TypeAlias = Callable[..., Iterable[Said] | Said | None]
+"""The function of a rule, which judges one subject."""
+Subjects: TypeAlias = Callable[[Model], Iterable[Any]] | str | tuple[str, ...]
+"""The subjects of a rule: a function that lists them, or types of resources. A tuple becomes several arguments of the judge."""
+
+
+def hit(
+    subject: Subject, said: Mistake | str, *path: str | int, allowed: str | None = None, covers: tuple[Resource, ...] = ()
+) -> Hit:
+    """A mistake of a subject, at a path in it; the value there is the one found."""
+    resource, start = (subject, ()) if isinstance(subject, Resource) else (subject.resource, subject.path)
+    place = (*start, *path)
+    message = said.message if isinstance(said, Mistake) else said
+    return Hit(resource, place, message, resource.get(*place) if place else ABSENT, allowed, covers)
+
+
+def over(subjects: Subjects, at: tuple[str | int, ...], once: bool, judge: Judge) -> Callable[[Model], Iterator[Hit]]:
+    """The check that asks a judge about each subject of a model.
+
+    :param at: the place of a mistake in words, in the subject; of several arguments the first is the subject.
+    :param once: one hit for the groups of a cluster with the same mistake at the same property; its message names all of them.
+    """
+
+    def spoken(model: Model) -> Iterator[tuple[Any, Hit]]:
+        found = subjects(model) if callable(subjects) else model.resources(*([subjects] if isinstance(subjects, str) else subjects))
+        for subject in found:
+            arguments = subject if isinstance(subject, tuple) else (subject,)
+            for said in _each(judge(*arguments)):
+                yield arguments[0], said if isinstance(said, Hit) else hit(arguments[0], said, *at)
+
+    @wraps(judge)
+    def check(model: Model) -> Iterator[Hit]:
+        return _merged(spoken(model)) if once else (found for _, found in spoken(model))
+
+    return check
+
+
+def _each(said: Iterable[Said] | Said | None) -> Iterable[Said]:
+    if said is None:
+        return ()
+    return (said,) if isinstance(said, (Hit, Mistake, str)) else said
+
+
+def _merged(spoken: Iterable[tuple[Any, Hit]]) -> Iterator[Hit]:
+    alike: dict[tuple[Resource, str | int], dict[str, Hit]] = {}
+    for group, found in spoken:
+        alike.setdefault((found.resource, found.path[-1]), {}).setdefault(group.label, found)
+    for hits in alike.values():
+        (_, first), *others = hits.items()
+        more = f"; the same in {', '.join(repr(label) for label, _ in others)}" if others else ""
+        yield replace(first, message=f"{first.message}{more}")

@@ -1,1 +1,0 @@
-"""CloudFormation templates as typed, read-only data, resolved as far as that can be done before a deployment."""

@@ -1,0 +1,200 @@
+"""The order of creation, from `DependsOn`, functions, nested stacks and exports.
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-attribute-dependson.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from hyperpod_constructs._support.grouping import grouped
+from hyperpod_constructs.templates.model import Resource, Template, target_of
+from hyperpod_constructs.templates.raw import Raw
+from hyperpod_constructs.templates.values import Either, Reference, Text, Value, leaves
+
+_VARIABLE = re.compile(r"\$\{\s*([^!${}.\s]+)")
+
+
+def depends_on(resource: Resource) -> frozenset[Resource]:
+    """The resources that a resource depends on: by `DependsOn`, by a function, or by an export or output of another stack."""
+    return resource.template.model.cached((depends_on, resource), lambda: _named_by(resource))
+
+
+def awaits(resource: Resource, other: Resource) -> bool:
+    """Whether a resource is created after another, by any chain of dependencies within and between stacks."""
+    return other is not resource and other in resource.template.model.cached((awaits, resource), lambda: _awaited(resource))
+
+
+def references(value: Value) -> Iterator[Resource]:
+    """All resources to which a resolved value refers."""
+    for leaf in leaves(value):
+        if isinstance(leaf, Reference):
+            yield target_of(leaf)
+        elif isinstance(leaf, Text):
+            yield from map(target_of, leaf.references)
+        elif isinstance(leaf, Either):
+            yield from references(leaf.alternatives)
+
+
+def _named_by(resource: Resource) -> frozenset[Resource]:
+    template = resource.template
+    named = {template.by_id[name] for name in _local_names(resource) if name in template.by_id}
+    return frozenset((named | set(references(resource.get()))) - {resource})
+
+
+def _awaited(resource: Resource) -> frozenset[Resource]:
+    """All resources that are created before one, through its own dependencies and those of its stacks."""
+    found: set[Resource] = set()
+    templates: set[Template] = set()
+    waiting = [resource]
+    while waiting:
+        current = waiting.pop()
+        following = set(depends_on(current))
+        if current.nested is not None and current is not resource:
+            following |= _all_of(current.nested)
+        template: Template | None = current.template
+        while template is not None and template not in templates:
+            templates.add(template)
+            following |= _before(template)
+            template = None if template.parent is None else template.parent.template
+        following -= found
+        found |= following
+        waiting.extend(following)
+    return frozenset(found)
+
+
+def _before(template: Template) -> frozenset[Resource]:
+    """The resources that are created before a whole template: the dependencies of its nested stack, and the stacks it imports."""
+    if template.parent is not None:
+        return depends_on(template.parent)
+    return template.model.cached(
+        (_before, template), lambda: frozenset(resource for other in _imported_from(template) for resource in _all_of(other))
+    )
+
+
+def _all_of(template: Template) -> frozenset[Resource]:
+    """The resources of a template and of its nested stacks."""
+    return template.model.cached(
+        (_all_of, template), lambda: frozenset(template.resources).union(*(_all_of(child) for child in template.nested.values()))
+    )
+
+
+def _imported_from(template: Template) -> set[Template]:
+    """The stacks that are deployed before this one: it needs their outputs, which come last."""
+    roots = template.model.roots
+    found = {roots[name] for name in template.document.awaits if name in roots}
+    waiting = [template]
+    while waiting:
+        part = waiting.pop()
+        waiting.extend(part.nested.values())
+        for name, argument in _calls(part.raw.get("Resources")):
+            if name not in ("Fn::ImportValue", "Fn::GetStackOutput"):
+                continue
+            resolved = part.resolver.resolve(argument)
+            if name == "Fn::ImportValue" and isinstance(resolved, str):
+                found |= {exporter.root for exporter in template.model.exporters(resolved, template.environment)}
+            elif isinstance(resolved, Mapping):
+                stack = resolved.get("StackName")
+                found |= set(template.model.stacks_named(stack, template.place(resolved))) if isinstance(stack, str) else set()
+    return found - {template}
+
+
+def _calls(raw: Raw) -> Iterator[tuple[str, Raw]]:
+    """The function calls in this part of a template."""
+    waiting = [raw]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, dict):
+            if len(value) == 1:
+                yield next(iter(value.items()))
+            waiting.extend(value.values())
+        elif isinstance(value, list):
+            waiting.extend(value)
+
+
+def circles(template: Template) -> Iterator[list[Resource]]:
+    """Certain dependency circles, which CloudFormation refuses: each resource awaits the next, and the last the first."""
+    named = {name: _certain(resource) for name, resource in template.by_id.items()}
+    inside = _without_ends(named)
+    seen: set[str] = set()
+    for name in inside:
+        if name in seen:
+            continue
+        way = _first_circle(name, named, inside, seen)
+        if way:
+            yield [template.by_id[step] for step in way]
+
+
+def _certain(resource: Resource) -> list[str]:
+    names = dict.fromkeys(_local_names(resource, certain=True))
+    return [name for name in names if name in resource.template.by_id]
+
+
+def _without_ends(named: Mapping[str, list[str]]) -> dict[str, None]:
+    """The names in circles and behind them: names without dependencies are removed until no more are left."""
+    left = {name: len(others) for name, others in named.items()}
+    awaiting = grouped((other, name) for name, others in named.items() for other in others)
+    ends = [name for name, count in left.items() if not count]
+    while ends:
+        for name in awaiting.get(ends.pop(), ()):
+            left[name] -= 1
+            if not left[name]:
+                ends.append(name)
+    return {name: None for name, count in left.items() if count}
+
+
+def _first_circle(start: str, named: Mapping[str, list[str]], inside: Mapping[str, None], seen: set[str]) -> list[str]:
+    """The first circle from a name on; empty if the way leads to a name seen before."""
+    way: dict[str, None] = {}
+    current = start
+    while current not in seen:
+        seen.add(current)
+        way[current] = None
+        current = next(other for other in named[current] if other in inside)
+    steps = list(way)
+    return steps[steps.index(current) :] if current in way else []
+
+
+def _local_names(resource: Resource, *, certain: bool = False) -> Iterator[str]:
+    """The names of the same template that a resource uses; for a known condition of `Fn::If`, only in the chosen branch.
+
+    :param certain: whether to leave out both branches of an unknown condition; false by default.
+    """
+    explicit = resource.raw.get("DependsOn")
+    for name in explicit if isinstance(explicit, list) else [explicit]:
+        if isinstance(name, str):
+            yield name
+    waiting = [resource.raw.get("Properties")]
+    while waiting:
+        value = waiting.pop()
+        if isinstance(value, list):
+            waiting.extend(value)
+        elif isinstance(value, dict):
+            if len(value) == 1:
+                name, argument = next(iter(value.items()))
+                if name == "Fn::If" and isinstance(argument, list) and len(argument) == 3:
+                    waiting.extend(_branches(resource, argument, certain))
+                    continue
+                yield from _names(name, argument)
+            waiting.extend(value.values())
+
+
+def _branches(resource: Resource, argument: list[Raw], certain: bool) -> list[Raw]:
+    holds = resource.template.condition(argument[0]) if isinstance(argument[0], str) else None
+    if holds is None:
+        return [] if certain else argument[1:]
+    return [argument[1 if holds else 2]]
+
+
+def _names(function: str, argument: Raw) -> Iterator[str]:
+    first = argument[0] if isinstance(argument, list) and argument else argument
+    if not isinstance(first, str):
+        return
+    if function == "Ref":
+        yield first
+    elif function == "Fn::GetAtt":
+        yield first.partition(".")[0]
+    elif function == "Fn::Sub":
+        given = argument[1] if isinstance(argument, list) and len(argument) == 2 and isinstance(argument[1], dict) else {}
+        yield from (name for name in _VARIABLE.findall(first) if name not in given)

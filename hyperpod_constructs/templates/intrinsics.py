@@ -1,0 +1,381 @@
+"""The values of CloudFormation's functions, as far as they can be known.
+
+Each function is one small Python function in `_FUNCTIONS`. Any other function (`Fn::Transform`, `Fn::ForEach`, a future one) is
+unknown, and so is a malformed call: schema checks report it.
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/intrinsic-function-reference.html
+"""
+
+from __future__ import annotations
+
+import base64
+import ipaddress
+import itertools
+import json
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Protocol
+
+from hyperpod_constructs._support.placeholders import known_parts
+from hyperpod_constructs.templates.raw import Raw
+from hyperpod_constructs.templates.values import (
+    ABSENT,
+    MAX_ALTERNATIVES,
+    UNKNOWN,
+    Part,
+    Value,
+    agreed,
+    alternatives_of,
+    as_int,
+    as_str,
+    either,
+    is_known,
+    joined,
+    leaves,
+    parts_of,
+    shown,
+)
+
+_DEEPEST = 100
+_DYNAMIC = re.compile(r"\{\{resolve:[^{}]*\}\}")
+_RESOLVE = "{{resolve:"
+_VARIABLE = re.compile(r"\$\{([^${}]*)\}")
+
+
+class Scope(Protocol):
+    """The names that the functions of a template can use."""
+
+    def ref(self, name: str) -> Value:
+        """The parameter, pseudo parameter or resource of this name."""
+
+    def attribute(self, resource: str, name: str) -> Value:
+        """An attribute of a resource."""
+
+    def condition(self, name: str) -> bool | None:
+        """Whether a condition holds; `None` if that is unknown."""
+
+    def mapping(self, name: str) -> Value:
+        """A mapping by its name; `ABSENT` if there is none."""
+
+    def exported(self, name: str) -> Value:
+        """The export of another stack, by name."""
+
+    def stack_output(self, stack: str, name: str, place: Mapping[str, Value]) -> Value:
+        """An output of another stack.
+
+        :param place: the function's `Region` and `RoleArn`, if given.
+        """
+
+
+class Depth:
+    """The depth of a resolution, through functions and across stacks; all templates of a model share one."""
+
+    __slots__ = ("_level",)
+
+    def __init__(self) -> None:
+        self._level = 0
+
+    def __enter__(self) -> None:
+        self._level += 1
+
+    def __exit__(self, *_: object) -> None:
+        self._level -= 1
+
+    @property
+    def reached(self) -> bool:
+        """Whether the limit is reached, so that deeper values are unknown."""
+        return self._level >= _DEEPEST
+
+
+class Resolver:
+    """Resolves raw template values in one scope."""
+
+    def __init__(self, scope: Scope, depth: Depth | None = None) -> None:
+        self._scope = scope
+        self._depth = Depth() if depth is None else depth
+
+    def resolve(self, raw: Raw) -> Value:
+        """The value of a part of the template."""
+        if isinstance(raw, str):
+            return known_text(raw)
+        if not isinstance(raw, dict | list):
+            return raw
+        if self._depth.reached:
+            return UNKNOWN
+        with self._depth:
+            return self._list(raw) if isinstance(raw, list) else self._mapping(raw)
+
+    def _list(self, raw: Sequence[Raw]) -> Value:
+        return tuple([value for value in map(self.resolve, raw) if value is not ABSENT])
+
+    def _mapping(self, raw: Mapping[str, Raw]) -> Value:
+        if len(raw) == 1:
+            (name,) = raw
+            if name == "Ref" or name.startswith("Fn::"):
+                function = _FUNCTIONS.get(name)
+                return UNKNOWN if function is None else function(self, self._scope, raw[name])
+        if any(key.startswith("Fn::") for key in raw):
+            return UNKNOWN
+        found = {}
+        for key, item in raw.items():
+            value = self.resolve(item)
+            if value is not ABSENT:
+                found[key] = value
+        return found
+
+    def holds(self, raw: Raw) -> bool | None:
+        """Whether a condition's expression holds; `None` if that is unknown or the expression is malformed."""
+        if not isinstance(raw, dict) or len(raw) != 1 or self._depth.reached:
+            return None
+        with self._depth:
+            return self._holds(raw)
+
+    def _holds(self, raw: Mapping[str, Raw]) -> bool | None:
+        ((name, argument),) = raw.items()
+        if name == "Condition":
+            return self._scope.condition(argument) if isinstance(argument, str) else None
+        if not isinstance(argument, list):
+            return None
+        if name == "Fn::Equals" and len(argument) == 2:
+            return _equal(self.resolve(argument[0]), self.resolve(argument[1]))
+        operands = [self.holds(operand) for operand in argument]
+        if name == "Fn::Not" and len(operands) == 1:
+            return None if operands[0] is None else not operands[0]
+        if name in ("Fn::And", "Fn::Or"):
+            decisive = name == "Fn::Or"
+            if decisive in operands:
+                return decisive
+            return None if None in operands else not decisive
+        return None
+
+
+def _equal(one: Value, other: Value) -> bool | None:
+    """Equality as in `Fn::Equals`, for strings and lists of strings; `None` if it depends on an alternative."""
+    return agreed(itertools.starmap(_are_equal, itertools.product(alternatives_of(one), alternatives_of(other))))
+
+
+def _are_equal(one: Value, other: Value) -> bool | None:
+    if isinstance(one, tuple) and isinstance(other, tuple) and is_known(one) and is_known(other):
+        return one == other
+    first, second = as_str(one), as_str(other)
+    return None if first is None or second is None else first == second
+
+
+def known_text(text: str) -> Value:
+    """A string with unknown parts for `{{resolve:...}}` and for CDK's placeholders of a look-up.
+
+    Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references.html
+    """
+    literals = _DYNAMIC.split(text) if _RESOLVE in text else (text,)
+    pieces = [piece for literal in literals for piece in known_parts(literal) or (literal,)]
+    return text if len(pieces) == 1 else _text([part for piece in pieces for part in (UNKNOWN, piece)][1:])
+
+
+def _text(parts: Sequence[Part]) -> Value:
+    """The string of these parts; unknown if a dynamic reference contains a function."""
+    found = joined(parts)
+    return UNKNOWN if any(isinstance(part, str) and _RESOLVE in part for part in parts_of(found)) else found
+
+
+def _combined(values: Sequence[Value], combine: Callable[[tuple[Value, ...]], Value]) -> Value:
+    """The result of a function for each combination of its arguments' alternatives."""
+    choices = [alternatives_of(value) for value in values]
+    combinations = 1
+    for choice in choices:
+        combinations *= len(choice)
+        if combinations > MAX_ALTERNATIVES:
+            return UNKNOWN
+    return either(combine(combination) for combination in itertools.product(*choices))
+
+
+def _ref(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+    return scope.ref(argument) if isinstance(argument, str) else UNKNOWN
+
+
+def _get_att(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+    names = argument.split(".", 1) if isinstance(argument, str) else argument
+    if not isinstance(names, list) or len(names) < 2 or not isinstance(names[0], str):
+        return UNKNOWN
+    attribute = [as_str(resolver.resolve(name)) for name in names[1:]]
+    known = [name for name in attribute if name is not None]
+    return scope.attribute(names[0], ".".join(known)) if len(known) == len(attribute) else UNKNOWN
+
+
+def _if(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+    if not isinstance(argument, list) or len(argument) != 3 or not isinstance(argument[0], str):
+        return UNKNOWN
+    holds = scope.condition(argument[0])
+    if holds is None:
+        return either(resolver.resolve(branch) for branch in argument[1:])
+    return resolver.resolve(argument[1 if holds else 2])
+
+
+def _join(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+    if not isinstance(argument, list) or len(argument) != 2 or not isinstance(argument[0], str):
+        return UNKNOWN
+    delimiter = argument[0]
+
+    def combine(lists: tuple[Value, ...]) -> Value:
+        (items,) = lists
+        return _combined(items, joined_by_delimiter) if isinstance(items, tuple) else UNKNOWN
+
+    def joined_by_delimiter(items: tuple[Value, ...]) -> Value:
+        parts: list[Part] = []
+        for item in items:
+            if item is not ABSENT:
+                parts += [*([delimiter] if parts else []), *(parts_of(item) or ("",))]
+        return _text(parts)
+
+    return _combined([resolver.resolve(argument[1])], combine)
+
+
+def _split(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+    if not isinstance(argument, list) or len(argument) != 2 or not isinstance(argument[0], str) or not argument[0]:
+        return UNKNOWN
+    delimiter = argument[0]
+    return _combined(
+        [resolver.resolve(argument[1])], lambda texts: tuple(texts[0].split(delimiter)) if isinstance(texts[0], str) else UNKNOWN
+    )
+
+
+def _select(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+    if not isinstance(argument, list) or len(argument) != 2:
+        return UNKNOWN
+
+    def combine(values: tuple[Value, ...]) -> Value:
+        index, items = as_int(values[0]), values[1]
+        if index is None or not isinstance(items, tuple) or not 0 <= index < len(items) or _can_vanish(items[: index + 1]):
+            return UNKNOWN
+        return items[index]
+
+    return _combined([resolver.resolve(argument[0]), resolver.resolve(argument[1])], combine)
+
+
+def _can_vanish(items: Sequence[Value]) -> bool:
+    return any(ABSENT in alternatives_of(item) for item in items)
+
+
+def _sub(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+    if isinstance(argument, list) and len(argument) == 2:
+        text, given = argument
+    else:
+        text, given = argument, {}
+    if not isinstance(text, str) or not isinstance(given, dict):
+        return UNKNOWN
+    values = list(_substituted(resolver, scope, text, given))
+    return _combined(values, lambda found: _text([part for value in found for part in parts_of(value)]))
+
+
+def _substituted(resolver: Resolver, scope: Scope, text: str, given: Mapping[str, Raw]) -> Iterator[Value]:
+    """The literals and the variables of a string, in turn."""
+    for position, piece in enumerate(_VARIABLE.split(text)):
+        if position % 2 == 0:
+            yield known_text(piece)
+            continue
+        name = piece.strip()
+        if name.startswith("!"):
+            yield "${" + name[1:] + "}"
+        elif name in given:
+            yield resolver.resolve(given[name])
+        elif "." in name:
+            yield scope.attribute(*name.split(".", 1))
+        else:
+            yield scope.ref(name)
+
+
+def _find_in_map(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+    if not isinstance(argument, list) or len(argument) not in (3, 4):
+        return UNKNOWN
+    keys = [resolver.resolve(key) for key in argument[:3]]
+    default: Value = ABSENT
+    if len(argument) == 4:
+        options = argument[3]
+        default = resolver.resolve(options["DefaultValue"]) if isinstance(options, dict) and "DefaultValue" in options else UNKNOWN
+
+    def combine(names: tuple[Value, ...]) -> Value:
+        first, second, third = (as_str(name) for name in names)
+        if first is None or second is None or third is None:
+            return UNKNOWN
+        found: Value = scope.mapping(first)
+        for key in (second, third):
+            found = found.get(key, ABSENT) if isinstance(found, Mapping) else ABSENT
+        return (UNKNOWN if default is ABSENT else default) if found is ABSENT else found
+
+    return _combined(keys, combine)
+
+
+def _cidr(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+    if not isinstance(argument, list) or len(argument) not in (2, 3):
+        return UNKNOWN
+
+    def combine(values: tuple[Value, ...]) -> Value:
+        block, count = values[0], as_int(values[1])
+        bits = as_int(values[2]) if len(values) == 3 else 8
+        if not isinstance(block, str) or count is None or bits is None or not 1 <= count <= 256:
+            return UNKNOWN
+        try:
+            network = ipaddress.ip_network(block, strict=False)
+            found = tuple(
+                str(subnet) for subnet in itertools.islice(network.subnets(new_prefix=network.max_prefixlen - bits), count)
+            )
+        except ValueError:
+            return UNKNOWN
+        return found if len(found) == count else UNKNOWN
+
+    return _combined([resolver.resolve(item) for item in argument], combine)
+
+
+def _base64(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+    def combine(values: tuple[Value, ...]) -> Value:
+        text = as_str(values[0])
+        return UNKNOWN if text is None else base64.b64encode(text.encode("utf-8", "surrogatepass")).decode()
+
+    return _combined([resolver.resolve(argument)], combine)
+
+
+def _import_value(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+    return _combined([resolver.resolve(argument)], lambda names: scope.exported(names[0]) if isinstance(names[0], str) else UNKNOWN)
+
+
+def _get_stack_output(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+    if not isinstance(argument, dict):
+        return UNKNOWN
+    names = [resolver.resolve(argument.get(key)) for key in ("StackName", "OutputName")]
+    place: dict[str, Value] = {key: resolver.resolve(argument[key]) for key in ("Region", "RoleArn") if key in argument}
+
+    def combine(found: tuple[Value, ...]) -> Value:
+        stack, output = found
+        return scope.stack_output(stack, output, place) if isinstance(stack, str) and isinstance(output, str) else UNKNOWN
+
+    return _combined(names, combine)
+
+
+def _length(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+    return _combined(
+        [resolver.resolve(argument)],
+        lambda lists: len(lists[0]) if isinstance(lists[0], tuple) and not _can_vanish(lists[0]) else UNKNOWN,
+    )
+
+
+def _to_json_string(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+    value = resolver.resolve(argument)
+    plain = all(leaf is None or isinstance(leaf, str | int | float | bool) for leaf in leaves(value))
+    return json.dumps(shown(value), separators=(",", ":")) if plain else UNKNOWN
+
+
+_FUNCTIONS: Mapping[str, Callable[[Resolver, Scope, Raw], Value]] = {
+    "Ref": _ref,
+    "Fn::Base64": _base64,
+    "Fn::Cidr": _cidr,
+    "Fn::FindInMap": _find_in_map,
+    "Fn::GetAtt": _get_att,
+    "Fn::GetStackOutput": _get_stack_output,
+    "Fn::If": _if,
+    "Fn::ImportValue": _import_value,
+    "Fn::Join": _join,
+    "Fn::Length": _length,
+    "Fn::Select": _select,
+    "Fn::Split": _split,
+    "Fn::Sub": _sub,
+    "Fn::ToJsonString": _to_json_string,
+}

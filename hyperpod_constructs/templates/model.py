@@ -1,0 +1,389 @@
+"""The template model: a typed, read-only view of CloudFormation templates, resolved as far as possible offline.
+
+>>> model = load([Path("cdk.out")])
+>>> for cluster in model.resources("AWS::SageMaker::Cluster"):
+...     cluster.get("VpcConfig", "Subnets")
+(${NetworkNodeSubnetC16332AA.SubnetId},)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import TypeVar, cast
+
+from hyperpod_constructs._support.grouping import grouped
+from hyperpod_constructs.templates.documents import NESTED_STACK, Document, resources_of
+from hyperpod_constructs.templates.environment import Environment
+from hyperpod_constructs.templates.intrinsics import Depth, Resolver
+from hyperpod_constructs.templates.loading import documents_of
+from hyperpod_constructs.templates.parameters import flat, parameter_value
+from hyperpod_constructs.templates.raw import Raw, raw_template
+from hyperpod_constructs.templates.transforms import may_add, may_rewrite
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_str, at
+
+T = TypeVar("T")
+
+
+class Resource:
+    """A resource of a template. Equality is identity."""
+
+    def __init__(self, template: Template, logical_id: str, raw: Mapping[str, Raw]) -> None:
+        self.template = template
+        self.logical_id = logical_id
+        self.raw = raw
+        """The resource as written, functions unresolved."""
+        self.type: str = str(raw["Type"])
+
+    def __repr__(self) -> str:
+        return f"<{self.type} {self.template.name}:{self.logical_id}>"
+
+    @property
+    def construct_path(self) -> str | None:
+        """The path of its CDK construct, if the metadata or the assembly tells."""
+        known = at(self.metadata, "aws:cdk:path")
+        return known if isinstance(known, str) else self.template.document.construct_paths.get(self.logical_id)
+
+    @cached_property
+    def properties(self) -> Mapping[str, Value]:
+        """The resolved properties; empty if they are unknown as a whole (`get` then gives `UNKNOWN`)."""
+        return self._properties if isinstance(self._properties, Mapping) else {}
+
+    def get(self, *path: str | int) -> Value:
+        """The value at a path in the properties: `ABSENT` if there is none, `UNKNOWN` behind an unknown value."""
+        return at(self._properties, *path)
+
+    @staticmethod
+    def path(*path: str | int) -> str:
+        """A property's path from the resource, such as `Properties/VpcConfig/Subnets`."""
+        return "/".join(["Properties", *map(str, path)])
+
+    @cached_property
+    def metadata(self) -> Value:
+        """The metadata, resolved."""
+        return self.template.resolver.resolve(self.raw.get("Metadata", {}))
+
+    @property
+    def condition(self) -> str | None:
+        """The name of its condition; `None` without one."""
+        name = self.raw.get("Condition")
+        return name if isinstance(name, str) else None
+
+    @property
+    def exists(self) -> bool | None:
+        """Whether its condition holds; `None` if that is unknown. A model leaves out resources under a false condition."""
+        return True if self.condition is None else self.template.condition(self.condition)
+
+    @property
+    def deletion_policy(self) -> Value:
+        """`DeletionPolicy`, resolved; `ABSENT` without one."""
+        return self._attribute("DeletionPolicy")
+
+    @property
+    def update_replace_policy(self) -> Value:
+        """`UpdateReplacePolicy`, resolved; `ABSENT` without one."""
+        return self._attribute("UpdateReplacePolicy")
+
+    @cached_property
+    def nested(self) -> Template | None:
+        """The template of this nested stack, if it is known."""
+        return self.template.nested.get(self.logical_id)
+
+    @cached_property
+    def _properties(self) -> Value:
+        if self.template.rewritten:
+            return UNKNOWN
+        found = self.template.resolver.resolve(self.raw.get("Properties", {}))
+        return {} if found is None or found is ABSENT else found
+
+    def _attribute(self, name: str) -> Value:
+        return self.template.resolver.resolve(self.raw[name]) if name in self.raw else ABSENT
+
+
+class Template:
+    """A template of the model, or one use of it as a nested stack; the scope in which its functions are resolved."""
+
+    def __init__(self, model: Model, document: Document, parent: Resource | None = None) -> None:
+        self.model = model
+        self.document = document
+        self.parent = parent
+        """The nested stack of this template; `None` for a stack of its own."""
+        self.resolver = Resolver(self, model.depth)
+        self._values: dict[tuple[str, str], Value] = {}
+        self._conditions: dict[str, bool | None] = {}
+        self._pending: set[tuple[str, str]] = set()
+
+    def __repr__(self) -> str:
+        return f"<Template {self.name}>"
+
+    @property
+    def name(self) -> str:
+        """The path of the file, the display name in an assembly, or the given name; `parent/id` for a nested stack."""
+        return self.document.name
+
+    @property
+    def root(self) -> Template:
+        """The outermost template: itself, unless it belongs to a nested stack."""
+        return self if self.parent is None else self.parent.template.root
+
+    @property
+    def file(self) -> Path | None:
+        """The file of the template."""
+        return self.document.file
+
+    @property
+    def environment(self) -> Environment:
+        """The place of the stack, as far as it is known."""
+        return self.document.environment
+
+    @property
+    def raw(self) -> Mapping[str, Raw]:
+        """The template as written."""
+        return self.document.body
+
+    @cached_property
+    def by_id(self) -> Mapping[str, Resource]:
+        """The resources that exist or may exist, by logical id."""
+        found = {name: Resource(self, name, raw) for name, raw in resources_of(self.raw).items()}
+        return {name: resource for name, resource in found.items() if resource.exists is not False}
+
+    @cached_property
+    def resources(self) -> tuple[Resource, ...]:
+        """The resources that exist or may exist, in the order of the template."""
+        return tuple(self.by_id.values())
+
+    @cached_property
+    def nested(self) -> Mapping[str, Template]:
+        """The templates of its nested stacks, as far as they are known, by logical id."""
+        return {
+            name: Template(self.model, child, self.by_id[name])
+            for name, child in self.document.nested.items()
+            if name in self.by_id
+        }
+
+    @cached_property
+    def complete(self) -> bool:
+        """Whether the template lists all its resources: no macro adds more."""
+        return not self.looped and not may_add(self.raw)
+
+    @property
+    def looped(self) -> bool:
+        """Whether a loop (`Fn::ForEach`) makes resources that the template does not list."""
+        return self._has_macro(self._section("Resources"))
+
+    @cached_property
+    def rewritten(self) -> bool:
+        """Whether a custom macro may change any property, so that all are unknown."""
+        return may_rewrite(self.raw)
+
+    def ref(self, name: str) -> Value:
+        """The value of `Ref`."""
+        if name.startswith("AWS::"):
+            pseudo = self.environment.pseudo_parameter(name)
+            return UNKNOWN if pseudo is None else pseudo
+        if name in self._section("Parameters"):
+            return self._once("Parameters", name, self._parameter)
+        resource = self.by_id.get(name)
+        return UNKNOWN if resource is None else Reference(resource)
+
+    def attribute(self, resource: str, name: str) -> Value:
+        """The value of `Fn::GetAtt`; for a nested stack with a known template, the output there."""
+        found = self.by_id.get(resource)
+        if found is None:
+            return UNKNOWN
+        if found.type == NESTED_STACK and name.startswith("Outputs."):
+            child = self.nested.get(resource)
+            return UNKNOWN if child is None else child.output(name.removeprefix("Outputs."))
+        return Reference(found, name)
+
+    def condition(self, name: str) -> bool | None:
+        """Whether a condition holds; `None` if that is unknown."""
+        if name not in self._conditions:
+            self._conditions[name] = None
+            self._conditions[name] = self.resolver.holds(self._section("Conditions").get(name))
+        return self._conditions[name]
+
+    def mapping(self, name: str) -> Value:
+        """A mapping of the template; `ABSENT` without one of this name."""
+        section = self._section("Mappings")
+        return self.resolver.resolve(section[name]) if name in section else UNKNOWN if self._has_macro(section) else ABSENT
+
+    def output(self, name: str) -> Value:
+        """The value of an output; `UNKNOWN` if it does not exist or its condition may be false."""
+        return self._once("Outputs", name, self._output) if name in self._section("Outputs") else UNKNOWN
+
+    def exported(self, name: str) -> Value:
+        """The export of a stack of the model, by name."""
+        return self.model.exported(name, self.environment)
+
+    def stack_output(self, stack: str, name: str, place: Mapping[str, Value]) -> Value:
+        """An output of a stack of the model, in the place that `place` computes."""
+        return self.model.stack_output(stack, name, self.place(place))
+
+    def place(self, given: Mapping[str, Value]) -> Environment:
+        """The place of `Fn::GetStackOutput`: the given `Region`, and with a `RoleArn` an unknown account."""
+        region = as_str(given["Region"]) if "Region" in given else self.environment.region
+        return Environment(region=region, account=None if "RoleArn" in given else self.environment.account)
+
+    def exports(self) -> Iterator[tuple[str, str]]:
+        """The known names of its exports, each with the name of the output."""
+        for output, declaration in self._section("Outputs").items():
+            export = declaration.get("Export") if isinstance(declaration, dict) else None
+            name = self.resolver.resolve(export.get("Name")) if isinstance(export, dict) else None
+            if isinstance(name, str):
+                yield name, output
+
+    def _section(self, name: str) -> Mapping[str, Raw]:
+        section = self.raw.get(name)
+        return section if isinstance(section, dict) else {}
+
+    def _has_macro(self, section: Mapping[str, Raw]) -> bool:
+        return any(name.startswith("Fn::") for name in section)
+
+    def _once(self, section: str, name: str, compute: Callable[[str], Value]) -> Value:
+        """A value, computed once; a name that depends on itself is unknown."""
+        key = (section, name)
+        if key not in self._values:
+            if key in self._pending or self.model.depth.reached:
+                return UNKNOWN
+            self._pending.add(key)
+            try:
+                with self.model.depth:
+                    self._values[key] = compute(name)
+            finally:
+                self._pending.discard(key)
+        return self._values[key]
+
+    def _parameter(self, name: str) -> Value:
+        given: Value = ABSENT
+        if self.parent is not None:
+            properties = self.parent.raw.get("Properties")
+            passed = properties.get("Parameters") if isinstance(properties, dict) else None
+            if isinstance(passed, dict) and name in passed:
+                given = flat(self.parent.template.resolver.resolve(passed[name]))
+            elif passed is not None and (not isinstance(passed, dict) or any(key.startswith("Fn::") for key in passed)):
+                given = UNKNOWN
+        return parameter_value(self._section("Parameters")[name], given)
+
+    def _output(self, name: str) -> Value:
+        declaration = self._section("Outputs")[name]
+        if self.rewritten or not isinstance(declaration, dict):
+            return UNKNOWN
+        condition = declaration.get("Condition")
+        if isinstance(condition, str) and self.condition(condition) is not True:
+            return UNKNOWN
+        return flat(self.resolver.resolve(declaration.get("Value")))
+
+
+class Model:
+    """Templates of one deployment."""
+
+    def __init__(self, documents: Sequence[Document]) -> None:
+        self.depth = Depth()
+        self._roots = tuple(Template(self, document) for document in documents)
+        self._facts: dict[Hashable, object] = {}
+
+    @classmethod
+    def of(cls, templates: Mapping[str, Mapping[str, object]]) -> Model:
+        """A model of parsed templates, by name.
+
+        :raises TemplateError: if one of them is not a template.
+        """
+        return cls([Document(name=name, body=raw_template(body)) for name, body in templates.items()])
+
+    @cached_property
+    def templates(self) -> tuple[Template, ...]:
+        """All templates, nested ones after their parents."""
+        found: list[Template] = []
+        waiting = list(reversed(self._roots))
+        while waiting:
+            template = waiting.pop()
+            found.append(template)
+            waiting.extend(reversed(tuple(template.nested.values())))
+        return tuple(found)
+
+    def resources(self, *types: str) -> tuple[Resource, ...]:
+        """The resources that exist or may exist, in the order of the templates.
+
+        :param types: their types; all by default.
+        """
+        if not types:
+            return self._all
+        if len(types) == 1:
+            return self._by_type.get(types[0], ())
+        return self.cached((Model.resources, types), lambda: tuple(one for one in self._all if one.type in types))
+
+    @cached_property
+    def complete(self) -> bool:
+        """Whether all templates list all their resources; see `Template.complete`."""
+        return all(template.complete for template in self.templates)
+
+    def exported(self, name: str, environment: Environment) -> Value:
+        """The export under a name; `UNKNOWN` unless exactly one stack of that account and region is known to export it."""
+        found = [
+            (template, output) for template, output in self._exports.get(name, ()) if template.environment.is_beside(environment)
+        ]
+        return found[0][0].output(found[0][1]) if len(found) == 1 else UNKNOWN
+
+    def exporters(self, name: str, environment: Environment) -> list[Template]:
+        """The templates in that account and region with an export of this name."""
+        return [template for template, _ in self._exports.get(name, ()) if template.environment.is_beside(environment)]
+
+    def stack_output(self, stack: str, name: str, environment: Environment) -> Value:
+        """An output of a stack, by the stack's name; `UNKNOWN` unless the model has exactly one such stack in that place."""
+        found = self.stacks_named(stack, environment)
+        return found[0].output(name) if len(found) == 1 else UNKNOWN
+
+    def stacks_named(self, stack: str, environment: Environment) -> list[Template]:
+        """The stacks with this name in that account and region."""
+        named = [root for root in self._roots if stack == (root.environment.stack_name or root.name)]
+        return [root for root in named if root.environment.is_beside(environment)]
+
+    @cached_property
+    def roots(self) -> Mapping[str, Template]:
+        """The outermost templates, by name."""
+        return {root.name: root for root in self._roots}
+
+    def cached(self, key: Hashable, compute: Callable[[], T]) -> T:
+        """The result of `compute`, computed once for each key: facts that several rules derive from the model."""
+        if key not in self._facts:
+            self._facts[key] = compute()
+        return cast("T", self._facts[key])
+
+    @cached_property
+    def _all(self) -> tuple[Resource, ...]:
+        return tuple(resource for template in self.templates for resource in template.resources)
+
+    @cached_property
+    def _by_type(self) -> Mapping[str, tuple[Resource, ...]]:
+        found = grouped((resource.type, resource) for resource in self._all)
+        return {type_: tuple(resources) for type_, resources in found.items()}
+
+    @cached_property
+    def _exports(self) -> Mapping[str, Sequence[tuple[Template, str]]]:
+        return grouped((name, (template, output)) for template in self.templates for name, output in template.exports())
+
+
+def resource_of(value: Value, *types: str) -> Resource | None:
+    """The resource to which a value refers, by `Ref` or by an attribute; `None` for any other value.
+
+    :param types: the accepted types of the resource; all by default.
+    """
+    found = target_of(value) if isinstance(value, Reference) else None
+    return found if found is not None and (not types or found.type in types) else None
+
+
+def target_of(reference: Reference) -> Resource:
+    """The resource of a reference."""
+    found = reference.resource
+    assert isinstance(found, Resource)
+    return found
+
+
+def load(paths: Sequence[Path]) -> Model:
+    """A model of template files (JSON, or YAML with short forms) and cloud assemblies (`cdk.out` directories).
+
+    :raises TemplateError: if a path is neither.
+    """
+    return Model(documents_of(paths))

@@ -1,0 +1,71 @@
+"""The value of a template's parameter, from its declaration and its parent stack."""
+
+from __future__ import annotations
+
+from hyperpod_constructs._support.placeholders import holds_placeholder
+from hyperpod_constructs.templates.raw import Raw
+from hyperpod_constructs.templates.values import (
+    ABSENT,
+    UNKNOWN,
+    Either,
+    Value,
+    as_items,
+    as_str,
+    either,
+    is_known,
+    joined,
+    parts_of,
+)
+
+
+def parameter_value(declaration: Raw, given: Value) -> Value:
+    """The value of a parameter: the given one, else the default, else one of the allowed values. A value from SSM is unknown.
+
+    :param declaration: the parameter's declaration in the template.
+    :param given: the value from the parent stack; `ABSENT` without one.
+    """
+    if not isinstance(declaration, dict):
+        return UNKNOWN
+    kind = declaration.get("Type")
+    kind = kind if isinstance(kind, str) else "String"
+    if kind.startswith("AWS::SSM::Parameter::Value<"):
+        return UNKNOWN
+    if isinstance(given, Either):
+        return either(parameter_value(declaration, alternative) for alternative in given.alternatives)
+    if given is not ABSENT:
+        return _typed(kind, given)
+    if "Default" in declaration:
+        return _typed(kind, _plain(declaration["Default"]))
+    allowed = declaration.get("AllowedValues")
+    if isinstance(allowed, list) and allowed:
+        return either(_typed(kind, _plain(item)) for item in allowed)
+    return UNKNOWN
+
+
+def flat(value: Value) -> Value:
+    """A value as it passes between stacks: a string or a list of strings; parts can be unknown."""
+    if isinstance(value, Either):
+        return either(flat(alternative) for alternative in value.alternatives)
+    items = as_items(value) if isinstance(value, tuple) else None
+    if items is not None:
+        return tuple(item if item is ABSENT else joined(parts_of(item)) for item in items)
+    return value if value is ABSENT else joined(parts_of(value))
+
+
+def _plain(raw: Raw) -> Value:
+    if isinstance(raw, str):
+        return UNKNOWN if holds_placeholder(raw) else raw
+    return raw if raw is None or isinstance(raw, int | float | bool) else UNKNOWN
+
+
+def _typed(kind: str, value: Value) -> Value:
+    if kind == "CommaDelimitedList" or kind.startswith("List<"):
+        if isinstance(value, tuple):
+            return value
+        text = as_str(value)
+        if text is None:
+            return UNKNOWN if not is_known(value) or not isinstance(value, str) else value
+        return tuple(item.strip() for item in text.split(",")) if text else ()
+    if isinstance(value, tuple):
+        return joined(part for index, item in enumerate(value) for part in ((",",) if index else ()) + parts_of(item))
+    return value

@@ -1,0 +1,238 @@
+"""Subnets, routes, endpoints and security groups."""
+
+from __future__ import annotations
+
+import pytest
+
+from hyperpod_constructs.analysis.networks import Subnet, network_facts
+from hyperpod_constructs.analysis.security_groups import ALL_PORTS, SecurityGroup, security_groups
+from hyperpod_constructs.templates.model import Model
+from hyperpod_constructs.templates.values import ABSENT
+from tests.templates.models import by_id, model_of
+
+NETWORK = """
+    Vpc: {Type: AWS::EC2::VPC, Properties: {CidrBlock: 10.0.0.0/16}}
+    Subnet:
+      Type: AWS::EC2::Subnet
+      Properties: {VpcId: !Ref Vpc, CidrBlock: 10.0.0.0/24, AvailabilityZone: us-west-2a}
+    Table: {Type: AWS::EC2::RouteTable, Properties: {VpcId: !Ref Vpc}}
+    Link: {Type: AWS::EC2::SubnetRouteTableAssociation, Properties: {SubnetId: !Ref Subnet, RouteTableId: !Ref Table}}
+    Gateway: {Type: AWS::EC2::InternetGateway}
+    Nat: {Type: AWS::EC2::NatGateway}
+"""
+
+
+def network(more: str = "", base: str = NETWORK) -> Model:
+    return model_of(f"Parameters: {{P: {{Type: String}}}}\nResources:\n{base}\n    {more}")
+
+
+def subnet(more: str = "", base: str = NETWORK) -> Subnet:
+    model = network(more, base)
+    return network_facts(model).subnet(by_id(model, "Subnet"))
+
+
+@pytest.mark.parametrize(
+    ("target", "public", "internet"),
+    [
+        ("DestinationCidrBlock: 0.0.0.0/0, GatewayId: !Ref Gateway", True, False),
+        ("DestinationCidrBlock: 0.0.0.0/0, NatGatewayId: !Ref Nat", False, True),
+        ("DestinationCidrBlock: 0.0.0.0/0, TransitGatewayId: tgw-1", False, None),
+        ("DestinationCidrBlock: 0.0.0.0/0, GatewayId: !Ref P", None, None),
+        ("DestinationCidrBlock: 0.0.0.0/0, GatewayId: igw-1", True, False),
+        ("DestinationCidrBlock: 10.9.0.0/16, GatewayId: !Ref Gateway", False, False),
+        ("DestinationCidrBlock: !Ref P, NatGatewayId: !Ref Nat", False, None),
+        ("DestinationIpv6CidrBlock: '::/0', GatewayId: !Ref Gateway", True, False),
+    ],
+)
+def test_where_the_default_route_leads(target: str, public: bool | None, internet: bool | None) -> None:
+    facts = subnet(f"Route: {{Type: AWS::EC2::Route, Properties: {{RouteTableId: !Ref Table, {target}}}}}")
+    assert (facts.is_public, facts.reaches_internet) == (public, internet)
+
+
+def test_a_subnet_without_routes() -> None:
+    facts = subnet()
+    assert (facts.is_public, facts.reaches_internet, facts.has_gateway_endpoint("s3"), facts.complete) == (
+        False,
+        False,
+        False,
+        True,
+    )
+    assert (str(facts.cidr), facts.usable_addresses, facts.vpc) == ("10.0.0.0/24", 251, by_id(facts.resource.template.model, "Vpc"))
+
+
+def test_a_subnet_on_the_main_table() -> None:
+    facts = subnet(base=NETWORK.replace("SubnetId: !Ref Subnet", "SubnetId: subnet-1"))
+    assert (facts.route_table, facts.is_public, facts.reaches_internet) == (ABSENT, False, False)
+
+
+@pytest.mark.parametrize(
+    "base",
+    [
+        NETWORK.replace("VpcId: !Ref Vpc, Cidr", "VpcId: vpc-1, Cidr").replace("SubnetId: !Ref Subnet", "SubnetId: subnet-1"),
+        NETWORK.replace("RouteTableId: !Ref Table", "RouteTableId: !Ref P"),
+        NETWORK.replace("SubnetId: !Ref Subnet", "SubnetId: !Ref P"),
+        NETWORK + "    Route: {Type: AWS::EC2::Route, Properties: {RouteTableId: !Ref P}}",
+    ],
+    ids=["another's VPC", "unknown table", "unknown association", "unknown route"],
+)
+def test_routes_that_are_not_known(base: str) -> None:
+    facts = subnet(base=base)
+    assert (facts.is_public, facts.reaches_internet, facts.complete) == (None, None, False)
+
+
+@pytest.mark.parametrize(
+    ("properties", "answer"),
+    [
+        ("ServiceName: !Sub 'com.amazonaws.${AWS::Region}.s3', RouteTableIds: [!Ref Table]", True),
+        ("ServiceName: com.amazonaws.us-west-2.s3, VpcEndpointType: Gateway, RouteTableIds: [!Ref Table]", True),
+        ("ServiceName: !Join ['', [com.amazonaws., !Ref AWS::Region, .s3]], RouteTableIds: [!Ref Table]", True),
+        ("ServiceName: com.amazonaws.us-west-2.dynamodb, RouteTableIds: [!Ref Table]", False),
+        ("ServiceName: com.amazonaws.us-west-2.s3, VpcEndpointType: Interface", False),
+        ("ServiceName: com.amazonaws.us-west-2.s3, RouteTableIds: [rtb-1]", False),
+        ("ServiceName: com.amazonaws.us-west-2.s3, RouteTableIds: [!Ref P]", None),
+        ("ServiceName: !Ref P, RouteTableIds: [!Ref Table]", None),
+    ],
+)
+def test_the_gateway_endpoint_of_s3(properties: str, answer: bool | None) -> None:
+    facts = subnet(f"E: {{Type: AWS::EC2::VPCEndpoint, Properties: {{VpcId: !Ref Vpc, {properties}}}}}")
+    assert facts.has_gateway_endpoint("s3") is answer
+
+
+@pytest.mark.parametrize(
+    ("properties", "answer"),
+    [
+        ("VpcId: !Ref Vpc, VpcEndpointType: Interface, ServiceName: !Sub 'com.amazonaws.${AWS::Region}.ecr.dkr'", True),
+        ("VpcId: !Ref Vpc, VpcEndpointType: Interface, ServiceName: cn.com.amazonaws.cn-north-1.ecr.dkr", True),
+        ("VpcId: !Ref Vpc, VpcEndpointType: Interface, ServiceName: com.amazonaws.us-west-2.dkr", False),
+        ("VpcId: !Ref Vpc, VpcEndpointType: Gateway, ServiceName: com.amazonaws.us-west-2.ecr.dkr", False),
+        ("VpcId: vpc-1, VpcEndpointType: Interface, ServiceName: com.amazonaws.us-west-2.ecr.dkr", False),
+        ("VpcId: !Ref P, VpcEndpointType: Interface, ServiceName: com.amazonaws.us-west-2.ecr.dkr", None),
+    ],
+)
+def test_interface_endpoints(properties: str, answer: bool | None) -> None:
+    model = network(f"E: {{Type: AWS::EC2::VPCEndpoint, Properties: {{{properties}}}}}")
+    facts, vpc = network_facts(model), by_id(model, "Vpc")
+    assert facts.has_interface_endpoint(vpc, "ecr.dkr") is answer
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "answer"),
+    [
+        ("AvailabilityZone: a", "AvailabilityZone: a", True),
+        ("AvailabilityZone: a", "AvailabilityZone: b", False),
+        ("AvailabilityZoneId: usw2-az1", "AvailabilityZoneId: usw2-az2", False),
+        ("AvailabilityZone: a", "AvailabilityZoneId: usw2-az2", None),
+        ("AvailabilityZone: !Ref P", "AvailabilityZone: a", None),
+        ("AvailabilityZone: a", "AvailabilityZone: !GetAtt One.AvailabilityZone", True),
+        ("AvailabilityZone: b", "AvailabilityZone: !GetAtt Third.AvailabilityZone", None),
+    ],
+)
+def test_zones(one: str, other: str, answer: bool | None) -> None:
+    model = network(f"""
+    One: {{Type: AWS::EC2::Subnet, Properties: {{{one}}}}}
+    Two: {{Type: AWS::EC2::Subnet, Properties: {{{other}}}}}
+    Third: {{Type: AWS::EC2::Subnet, Properties: {{AvailabilityZone: !Ref P}}}}""")
+    facts = network_facts(model)
+    assert facts.subnet(by_id(model, "One")).zone.is_same(facts.subnet(by_id(model, "Two")).zone) is answer
+
+
+def groups(first: str = "{}", more: str = "") -> tuple[SecurityGroup, SecurityGroup]:
+    model = model_of(f"""
+Parameters: {{P: {{Type: String}}}}
+Conditions: {{Maybe: !Equals [!Ref P, x]}}
+Resources:
+    First: {{Type: AWS::EC2::SecurityGroup, Properties: {first}}}
+    Second: {{Type: AWS::EC2::SecurityGroup, Properties: {{}}}}
+    {more}""")
+    found = security_groups(model)
+    return found.of(by_id(model, "First")), found.of(by_id(model, "Second"))
+
+
+INGRESS = "{Type: AWS::EC2::SecurityGroupIngress, Properties: {GroupId: !GetAtt First.GroupId, %s}}"
+
+
+@pytest.mark.parametrize(
+    ("rule", "answer"),
+    [
+        ("IpProtocol: tcp, FromPort: 988, ToPort: '988', SourceSecurityGroupId: !Ref Second", True),
+        ("IpProtocol: 6, FromPort: 0, ToPort: 65535, SourceSecurityGroupId: !GetAtt Second.GroupId", True),
+        ("IpProtocol: '-1', SourceSecurityGroupId: !Ref Second", True),
+        ("IpProtocol: -1, CidrIp: 0.0.0.0/0", True),
+        ("IpProtocol: -1, CidrIp: 10.0.0.0/8", False),
+        ("IpProtocol: -1, CidrIp: !Ref P", None),
+        ("IpProtocol: udp, FromPort: 988, ToPort: 988, SourceSecurityGroupId: !Ref Second", False),
+        ("IpProtocol: tcp, FromPort: 989, ToPort: 1023, SourceSecurityGroupId: !Ref Second", False),
+        ("IpProtocol: tcp, FromPort: !Ref P, ToPort: 1023, SourceSecurityGroupId: !Ref Second", None),
+        ("IpProtocol: -1, SourceSecurityGroupId: !Ref First", False),
+        ("IpProtocol: -1, SourceSecurityGroupId: sg-1", False),
+        ("IpProtocol: -1, SourceSecurityGroupId: !Ref P", None),
+        ("IpProtocol: -1, SourcePrefixListId: pl-1", None),
+        ("IpProtocol: !Ref P, SourceSecurityGroupId: !Ref Second", None),
+    ],
+)
+def test_what_a_group_lets_in(rule: str, answer: bool | None) -> None:
+    for first, second in (groups(more=f"R: {INGRESS % rule}"), groups(f"{{SecurityGroupIngress: [{{{rule}}}]}}")):
+        assert first.allows("ingress", peer=second.resource, protocol="tcp", port=988) is answer
+
+
+@pytest.mark.parametrize(
+    ("properties", "more", "answer"),
+    [
+        ("{}", "", True),
+        ("{SecurityGroupEgress: []}", "", True),
+        ("{SecurityGroupEgress: [{IpProtocol: tcp, FromPort: 443, ToPort: 443, CidrIp: 0.0.0.0/0}]}", "", False),
+        ("{SecurityGroupEgress: !Ref P}", "", None),
+        ("{SecurityGroupEgress: [!Ref P]}", "", None),
+        (
+            "{}",
+            "R: {Type: AWS::EC2::SecurityGroupEgress, Properties: {GroupId: !Ref First, IpProtocol: tcp, CidrIp: 10.9.0.0/16}}",
+            True,
+        ),
+    ],
+)
+def test_what_a_group_lets_out(properties: str, more: str, answer: bool | None) -> None:
+    first, _ = groups(properties, more)
+    assert first.allows("egress", peer="10.1.0.0/16", protocol="tcp", port=range(1018, 1024)) is answer
+
+
+def test_a_rule_of_a_group_that_is_not_known_can_be_this_ones() -> None:
+    rule = (
+        "{Type: AWS::EC2::SecurityGroupIngress, Properties: {GroupId: !Ref P, IpProtocol: -1, SourceSecurityGroupId: !Ref Second}}"
+    )
+    first, second = groups(more=f"R: {rule}")
+    assert first.allows("ingress", peer=second.resource, protocol="tcp", port=988) is None
+    assert first.allows("ingress", peer=first.resource, protocol="tcp", port=988) is False
+
+
+def test_a_rule_under_a_condition_is_possible() -> None:
+    rule = INGRESS % "IpProtocol: -1, SourceSecurityGroupId: !Ref Second"
+    first, second = groups(more=f"R: {rule[:-1]}, Condition: Maybe}}")
+    assert first.allows("ingress", peer=second.resource, protocol="tcp", port=988) is None
+
+
+@pytest.mark.parametrize(
+    ("rule", "answer"),
+    [
+        ("IpProtocol: -1, SourceSecurityGroupId: !Ref First", True),
+        ("IpProtocol: -1, SourceSecurityGroupId: !GetAtt First.GroupId", True),
+        ("IpProtocol: -1, CidrIp: 0.0.0.0/0", False),
+        ("IpProtocol: tcp, FromPort: 0, ToPort: 65535, SourceSecurityGroupId: !Ref First", False),
+        ("IpProtocol: -1, SourceSecurityGroupId: !Ref P", None),
+    ],
+)
+def test_efa_needs_a_rule_by_group(rule: str, answer: bool | None) -> None:
+    first, _ = groups(more=f"R: {INGRESS % rule}")
+    assert first.allows_itself("ingress") is answer
+
+
+def test_both_sides_have_to_allow() -> None:
+    closed = "{SecurityGroupEgress: [{IpProtocol: -1, DestinationSecurityGroupId: !Ref Second}]}"
+    rule = "GroupId: !Ref Second, IpProtocol: tcp, FromPort: 2049, ToPort: 2049, SourceSecurityGroupId: !Ref First"
+    first, second = groups(closed, f"R: {{Type: AWS::EC2::SecurityGroupIngress, Properties: {{{rule}}}}}")
+    facts = security_groups(first.resource.template.model)
+    assert facts.reaches([first.resource], [second.resource], protocol="tcp", port=2049) is True
+    assert facts.reaches([first.resource], [second.resource], protocol="tcp", port=988) is False
+    assert facts.reaches([second.resource], [first.resource], protocol="tcp", port=2049) is False
+    assert facts.reaches([second.resource, first.resource], [second.resource], protocol="tcp", port=2049) is True
+    assert facts.reaches([second.resource], [second.resource], protocol="tcp", port=2049) is False
+    assert first.in_direction("egress")[0].ports == ALL_PORTS

@@ -1,0 +1,290 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from aws_cdk import App, CfnParameter, Stack, assertions
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from aws_cdk import aws_s3 as s3
+
+from hyperpod_constructs import (
+    ClusterInstanceType,
+    ClusterNetwork,
+    ExecutionRole,
+    ExistingNetwork,
+    HyperPodCluster,
+    InstanceGroup,
+    LifecycleMode,
+    LifecycleScripts,
+    LustreMount,
+    LustreStorage,
+    NodeRecovery,
+    Orchestrator,
+    SlurmConfigStrategy,
+    SlurmNodeType,
+)
+from tests.conftest import only, resources, synthesize
+
+CLUSTER = "AWS::SageMaker::Cluster"
+M5 = ClusterInstanceType.M5_XLARGE
+CONTROLLER = InstanceGroup(name="controller", node_type=SlurmNodeType.CONTROLLER, instance_type=M5, count=1)
+EXISTING = LustreStorage.from_attributes(file_system_id="fs-1", mount_name="m")
+WORKERS = InstanceGroup(name="workers", instance_type=ClusterInstanceType.P5_48XLARGE, count=4)
+
+
+def groups_of(stack: Stack) -> list[dict[str, Any]]:
+    groups: list[dict[str, Any]] = only(stack, CLUSTER)["Properties"]["InstanceGroups"]
+    return groups
+
+
+def errors_of(stack: Stack) -> list[str]:
+    found = assertions.Annotations.from_stack(stack).find_error("*", assertions.Match.any_value())
+    return [str(message.entry.data) for message in found]
+
+
+def test_the_defaults(stack: Stack, network: ClusterNetwork) -> None:
+    HyperPodCluster(stack, "Cluster", network=network, instance_groups=[CONTROLLER, WORKERS])
+    properties = only(stack, CLUSTER)["Properties"]
+    assert properties["NodeRecovery"] == "Automatic"
+    assert properties["NodeProvisioningMode"] == "Continuous"
+    assert properties["Orchestrator"] == {"Slurm": {}}
+    assert "ClusterName" not in properties
+    assert properties["VpcConfig"] == {
+        "Subnets": [stack.resolve(network.node_subnet.subnet_id)],
+        "SecurityGroupIds": [stack.resolve(network.security_group.security_group_id)],
+    }
+    assert [group["InstanceGroupName"] for group in properties["InstanceGroups"]] == ["controller", "workers"]
+    assert errors_of(stack) == []
+
+
+def test_opting_out_of_continuous_provisioning_leaves_the_mode_out(stack: Stack) -> None:
+    HyperPodCluster(
+        stack,
+        "Cluster",
+        instance_groups=[CONTROLLER],
+        node_provisioning_mode=None,
+        node_recovery=NodeRecovery.NONE,
+        orchestrator=Orchestrator.slurm(config_strategy=SlurmConfigStrategy.MANAGED),
+    )
+    properties = only(stack, CLUSTER)["Properties"]
+    assert "NodeProvisioningMode" not in properties
+    assert properties["NodeRecovery"] == "None"
+    assert properties["Orchestrator"] == {"Slurm": {"SlurmConfigStrategy": "Managed"}}
+
+
+def test_the_cluster_awaits_role_policies_rules_and_scripts(stack: Stack, network: ClusterNetwork) -> None:
+    data = s3.Bucket(stack, "Data")
+    cluster = HyperPodCluster(stack, "Cluster", network=network, instance_groups=[CONTROLLER])
+    data.grant_read_write(cluster)
+    awaited = set(only(stack, CLUSTER)["DependsOn"])
+    expected = {
+        id
+        for id, resource in resources(stack).items()
+        if id.startswith("Network") or id.startswith("ClusterExecutionRole") or resource["Type"] == "Custom::HyperPodScriptsUpload"
+    }
+    assert awaited >= expected
+    assert any(resources(stack)[id]["Type"] == "AWS::EC2::SecurityGroupEgress" for id in awaited)
+
+
+def test_the_cluster_awaits_policies_of_imported_roles(stack: Stack) -> None:
+    role = iam.Role.from_role_arn(stack, "Role", "arn:aws:iam::123456789012:role/nodes")
+    HyperPodCluster(stack, "Cluster", instance_groups=[CONTROLLER], execution_role=role)
+    policies = [id for id in resources(stack, "AWS::IAM::Policy") if id.startswith("Role")]
+    assert len(policies) == 1
+    assert policies[0] in only(stack, CLUSTER)["DependsOn"]
+
+
+def test_the_cluster_awaits_the_group_of_an_existing_network(stack: Stack) -> None:
+    vpc = ec2.Vpc(stack, "Vpc")
+    group = ec2.SecurityGroup(stack, "Group", vpc=vpc, allow_all_outbound=False)
+    group.add_egress_rule(group, ec2.Port.all_traffic())
+    network = ClusterNetwork.from_attributes(vpc=vpc, node_subnet=vpc.private_subnets[0], security_group=group)
+    HyperPodCluster(stack, "Cluster", network=network, instance_groups=[CONTROLLER])
+    assert set(resources(stack, "AWS::EC2::SecurityGroupEgress")) <= set(only(stack, CLUSTER)["DependsOn"])
+
+
+def test_one_role_per_group(stack: Stack) -> None:
+    role = ExecutionRole(stack, "Workers")
+    HyperPodCluster(stack, "Cluster", instance_groups=[CONTROLLER, replace(WORKERS, execution_role=role)])
+    controller, workers = groups_of(stack)
+    assert workers["ExecutionRole"] == stack.resolve(role.role.role_arn)
+    assert controller["ExecutionRole"] != workers["ExecutionRole"]
+
+
+def test_groups_added_later_count(stack: Stack, network: ClusterNetwork, lustre: LustreStorage) -> None:
+    cluster = HyperPodCluster(stack, "Cluster", network=network, instance_groups=[CONTROLLER])
+    cluster.add_instance_group(replace(WORKERS, file_systems=(LustreMount(file_system=lustre),)))
+    assert [group["InstanceGroupName"] for group in groups_of(stack)] == ["controller", "workers"]
+    configuration = str(only(stack, "Custom::HyperPodScriptsUpload")["Properties"]["Configuration"])
+    assert "workers" in configuration
+
+
+def test_order_and_number_of_groups_rename_nothing(network: ClusterNetwork) -> None:
+    def ids(*groups: InstanceGroup) -> set[str]:
+        stack = Stack(App(), "Stack")
+        HyperPodCluster(stack, "Cluster", instance_groups=groups)
+        return set(resources(stack))
+
+    front = InstanceGroup(name="login", node_type=SlurmNodeType.LOGIN, instance_type=M5, count=1)
+    assert ids(CONTROLLER, WORKERS) == ids(WORKERS, CONTROLLER) == ids(front, CONTROLLER, WORKERS)
+
+
+def test_two_clusters_in_one_stack(stack: Stack, network: ClusterNetwork) -> None:
+    for name in ("One", "Two"):
+        HyperPodCluster(stack, name, network=network, instance_groups=[CONTROLLER])
+    assert len(resources(stack, CLUSTER)) == 2
+    assert len({str(bucket["Properties"]["BucketName"]) for bucket in resources(stack, "AWS::S3::Bucket").values()}) == 2
+
+
+def test_outputs_connect_to_the_node_that_is_there_when_they_are_run(stack: Stack) -> None:
+    HyperPodCluster(stack, "Cluster", instance_groups=[CONTROLLER])
+    outputs = synthesize(stack)["Outputs"]
+    value = next(output["Value"] for id, output in outputs.items() if "ConnectCommand" in id)
+    command = "".join(part for part in value["Fn::Join"][1] if isinstance(part, str))
+    assert "InstanceGroupName=='controller'" in command
+    assert "list-cluster-nodes" in command
+    assert "i-0" not in command
+
+
+@pytest.mark.parametrize(("region", "zone"), [("cn-north-1", "cnn1-az1"), ("us-gov-west-1", "usgw1-az1")])
+def test_no_partition_is_written_down(make_stack: Callable[..., Stack], region: str, zone: str) -> None:
+    stack = make_stack(region)
+    network = ClusterNetwork(stack, "Network", availability_zone_id=zone)
+    lustre = LustreStorage(stack, "Lustre", network=network)
+    bucket = s3.Bucket(stack, "Data", encryption=s3.BucketEncryption.KMS)
+    lustre.add_data_repository("Data", bucket=bucket, file_system_path="/data")
+    cluster = HyperPodCluster(stack, "Cluster", network=network, instance_groups=[CONTROLLER])
+    cluster.grants.connect(iam.Role(stack, "Person", assumed_by=iam.AccountRootPrincipal()))
+    for id, resource in resources(stack).items():
+        assert "arn:aws:" not in str(resource), id
+
+
+def test_a_permissions_boundary_reaches_every_role(stack: Stack, network: ClusterNetwork) -> None:
+    HyperPodCluster(stack, "Cluster", network=network, instance_groups=[CONTROLLER])
+    boundary = iam.ManagedPolicy.from_managed_policy_name(stack, "Boundary", "boundary")
+    iam.PermissionsBoundary.of(stack).apply(boundary)
+    roles = resources(stack, "AWS::IAM::Role")
+    assert len(roles) > 3
+    assert all("PermissionsBoundary" in role["Properties"] for role in roles.values())
+
+
+def test_takes_tokens(stack: Stack) -> None:
+    text = CfnParameter(stack, "Text").value_as_string
+    number: Any = CfnParameter(stack, "Number", type="Number").value_as_number
+    workers = InstanceGroup(name=text, instance_type=ClusterInstanceType.of(text), count=number)
+    HyperPodCluster(stack, "Cluster", cluster_name=text, instance_groups=[CONTROLLER, workers])
+    assert only(stack, CLUSTER)["Properties"]["ClusterName"] == {"Ref": "Text"}
+    assert groups_of(stack)[1]["InstanceCount"] == {"Ref": "Number"}
+    assert errors_of(stack) == []
+
+
+def test_the_l1_is_the_default_child(stack: Stack) -> None:
+    cluster = HyperPodCluster(stack, "Cluster", instance_groups=[CONTROLLER])
+    assert cluster.node.default_child is cluster.resource
+    cluster.resource.add_property_override("NodeRecovery", "None")
+    assert only(stack, CLUSTER)["Properties"]["NodeRecovery"] == "None"
+
+
+def imported_network(stack: Stack, block: str) -> ExistingNetwork:
+    subnet = ec2.Subnet.from_subnet_attributes(
+        stack, "Subnet", subnet_id="subnet-1", availability_zone="us-west-2a", ipv4_cidr_block=block
+    )
+    return ClusterNetwork.from_attributes(
+        vpc=ec2.Vpc.from_vpc_attributes(stack, "Vpc", vpc_id="vpc-1", availability_zones=["us-west-2a"]),
+        node_subnet=subnet,
+        security_group=ec2.SecurityGroup.from_security_group_id(stack, "Group", "sg-1"),
+    )
+
+
+def test_an_imported_subnet_that_is_too_small_is_an_error_with_the_arithmetic(stack: Stack) -> None:
+    network = imported_network(stack, "10.1.0.0/25")
+    HyperPodCluster(stack, "Cluster", network=network, instance_groups=[CONTROLLER, WORKERS])
+    (error,) = errors_of(stack)
+    assert "need 129 addresses, one per network card (controller 1, workers 128), and the node subnet has 123" in error
+
+
+def test_an_imported_subnet_of_just_enough_addresses_passes(stack: Stack) -> None:
+    network = imported_network(stack, "10.1.0.0/25")
+    HyperPodCluster(stack, "Cluster", network=network, instance_groups=[CONTROLLER, replace(WORKERS, count=3)])
+    assert errors_of(stack) == []
+
+
+def test_a_subnet_of_this_app_is_left_to_the_rules(make_stack: Callable[..., Stack]) -> None:
+    stack = make_stack()
+    network = ClusterNetwork(stack, "Network", availability_zone_id="usw2-az4", node_cidr="10.1.0.0/25")
+    HyperPodCluster(stack, "Cluster", network=network, instance_groups=[CONTROLLER, WORKERS])
+    with pytest.raises(RuntimeError, match="HP-SUB-001") as caught:
+        synthesize(stack)
+    assert "need 129 addresses" not in str(caught.value)
+
+
+def test_a_subnet_of_unknown_size_is_not_judged(stack: Stack) -> None:
+    network = ClusterNetwork.from_attributes(
+        vpc=ec2.Vpc.from_vpc_attributes(stack, "Vpc", vpc_id="vpc-1", availability_zones=["us-west-2a"]),
+        node_subnet=ec2.Subnet.from_subnet_id(stack, "Subnet", "subnet-1"),
+        security_group=ec2.SecurityGroup.from_security_group_id(stack, "Group", "sg-1"),
+    )
+    HyperPodCluster(stack, "Cluster", network=network, instance_groups=[CONTROLLER, replace(WORKERS, count=6000)])
+    assert errors_of(stack) == []
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        ([CONTROLLER, replace(WORKERS, name="controller")], "two instance groups are named 'controller'"),
+        ([CONTROLLER, replace(CONTROLLER, name="second")], "'controller' and 'second' are both Controller; the service takes one"),
+        (
+            [replace(WORKERS, file_systems=(LustreMount(file_system=EXISTING),))],
+            "instance group 'workers' mounts /fsx, but the cluster has no network",
+        ),
+    ],
+)
+def test_fails_on_groups_that_exclude_each_other(stack: Stack, groups: list[InstanceGroup], message: str) -> None:
+    with pytest.raises(ValueError, match=r"^Stack/Cluster: ") as caught:
+        HyperPodCluster(stack, "Cluster", instance_groups=groups)
+    assert message in str(caught.value)
+
+
+def test_fails_on_a_list_of_types_without_continuous_provisioning(stack: Stack) -> None:
+    several = replace(WORKERS, instance_type=(ClusterInstanceType.P5_48XLARGE, ClusterInstanceType.P5EN_48XLARGE))
+    with pytest.raises(ValueError, match="lists 2 instance types, which needs continuous provisioning"):
+        HyperPodCluster(stack, "Cluster", instance_groups=[several], node_provisioning_mode=None)
+
+
+def test_fails_on_a_strategy_with_continuous_provisioning(stack: Stack) -> None:
+    orchestrator = Orchestrator.slurm(config_strategy=SlurmConfigStrategy.OVERWRITE)
+    with pytest.raises(ValueError, match="strategy is Overwrite, which the service refuses with continuous provisioning"):
+        HyperPodCluster(stack, "Cluster", orchestrator=orchestrator)
+
+
+def test_fails_on_more_groups_than_the_service_takes(stack: Stack) -> None:
+    cluster = HyperPodCluster(stack, "Cluster", lifecycle_scripts=LifecycleScripts.none())
+    for number in range(100):
+        cluster.add_instance_group(replace(WORKERS, name=f"workers-{number}"))
+    with pytest.raises(ValueError, match="'one-more' is instance group 101; the service takes 100"):
+        cluster.add_instance_group(replace(WORKERS, name="one-more"))
+
+
+def test_fails_on_a_mode_whose_entry_point_is_missing(stack: Stack, tmp_path: Path) -> None:
+    (tmp_path / "on_init_complete.sh").write_text("#!/bin/sh\n")
+    cluster = HyperPodCluster(stack, "Cluster", lifecycle_scripts=LifecycleScripts.from_asset(path=tmp_path))
+    cluster.add_instance_group(CONTROLLER)
+    with pytest.raises(ValueError, match=r"has no entry point 'on_create.sh' for OnCreate; found on_init_complete.sh"):
+        cluster.add_instance_group(replace(WORKERS, lifecycle_mode=LifecycleMode.ON_CREATE))
+
+
+def test_imported_clusters_have_grants_connections_and_their_id(stack: Stack) -> None:
+    arn = "arn:aws:sagemaker:us-west-2:123456789012:cluster/abc123"
+    assert HyperPodCluster.from_cluster_arn(arn).connections.security_groups == []
+    group = ec2.SecurityGroup.from_security_group_id(stack, "Group", "sg-1")
+    cluster = HyperPodCluster.from_cluster_attributes(cluster_arn=arn, cluster_name="demo", security_group=group)
+    assert cluster.cluster_id == "abc123"
+    assert [known.security_group_id for known in cluster.connections.security_groups] == ["sg-1"]
+    person = iam.Role(stack, "Person", assumed_by=iam.AccountRootPrincipal())
+    cluster.grants.read(person)
+    statement = only(stack, "AWS::IAM::Policy")["Properties"]["PolicyDocument"]["Statement"][0]
+    assert statement["Resource"] == arn

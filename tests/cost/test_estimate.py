@@ -1,0 +1,234 @@
+"""The hourly estimate of a template."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.cluster.instance_type import ClusterInstanceType
+from hyperpod_constructs.cost.estimate import CostEstimate, CostRow, hourly_cost
+from hyperpod_constructs.cost.prices import Prices
+from hyperpod_constructs.facts import prices
+
+
+def estimate(resource_type: str, **properties: Any) -> CostEstimate:
+    return hourly_cost({"Resources": {"Thing": {"Type": resource_type, "Properties": properties}}})
+
+
+def cluster(*groups: dict[str, Any], **properties: Any) -> CostEstimate:
+    return estimate("AWS::SageMaker::Cluster", InstanceGroups=list(groups), **properties)
+
+
+def lustre(capacity: Any = 1200, throughput: Any = 125, **properties: Any) -> CostEstimate:
+    configuration = {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": throughput}
+    configuration |= properties.pop("lustre", {})
+    return estimate(
+        "AWS::FSx::FileSystem",
+        FileSystemType="LUSTRE",
+        StorageCapacity=capacity,
+        LustreConfiguration=configuration,
+        **properties,
+    )
+
+
+def test_the_groups_of_a_cluster() -> None:
+    found = cluster(
+        {"InstanceGroupName": "controller", "InstanceType": "ml.m5.xlarge", "InstanceCount": 1},
+        {"InstanceGroupName": "workers", "InstanceType": "ml.trn1.32xlarge", "InstanceCount": 4},
+    )
+    assert found.rows == (
+        CostRow(
+            logical_id="Thing", resource_type="AWS::SageMaker::Cluster", what="controller: 1 x ml.m5.xlarge", usd_per_hour=0.192
+        ),
+        CostRow(
+            logical_id="Thing", resource_type="AWS::SageMaker::Cluster", what="workers: 4 x ml.trn1.32xlarge", usd_per_hour=86.0
+        ),
+    )
+    assert found.usd_per_hour == pytest.approx(86.192)
+    assert not found.unpriced
+    assert found.label == "EC2 on-demand us-east-1, not the SageMaker price"
+
+
+def test_restricted_groups_count_too() -> None:
+    group = {"InstanceType": "ml.p5.48xlarge", "InstanceCount": 2}
+    assert cluster(RestrictedInstanceGroups=[group]).usd_per_hour == pytest.approx(110.08)
+
+
+@pytest.mark.parametrize(
+    ("group", "what"),
+    [
+        ({"InstanceType": "ml.p5e.48xlarge", "InstanceCount": 2}, "2 x ml.p5e.48xlarge"),
+        ({"InstanceType": {"Ref": "Type"}, "InstanceCount": 2}, "2 x an unknown type"),
+        ({"InstanceType": "ml.m5.xlarge", "InstanceCount": {"Ref": "Count"}}, "an unknown number of x ml.m5.xlarge"),
+        ({"InstanceType": "ml.m5.xlarge", "InstanceCount": 1, "TrainingPlanArn": "arn"}, "1 x ml.m5.xlarge"),
+        (
+            {"InstanceType": "ml.m5.xlarge", "InstanceCount": 1, "CapacityRequirements": {"Spot": {}}},
+            "1 x ml.m5.xlarge",
+        ),
+        (
+            {"InstanceRequirements": {"InstanceTypes": ["ml.m5.xlarge", "ml.m5.large"]}, "InstanceCount": 3},
+            "3 x ml.m5.xlarge or ml.m5.large",
+        ),
+    ],
+)
+def test_a_group_without_a_known_price(group: dict[str, Any], what: str) -> None:
+    found = cluster(group)
+    assert found.unpriced == (what,)
+    assert found.usd_per_hour == 0
+
+
+def test_a_single_flexible_type_has_its_price() -> None:
+    group = {"InstanceRequirements": {"InstanceTypes": ["ml.m5.xlarge"]}, "InstanceCount": 2}
+    assert cluster(group).usd_per_hour == pytest.approx(0.384)
+
+
+def test_groups_that_the_template_computes_are_unknown() -> None:
+    found = estimate("AWS::SageMaker::Cluster", InstanceGroups={"Ref": "Groups"})
+    assert found.unpriced == ("InstanceGroups of a cluster, unknown in this template",)
+
+
+def test_volumes_of_a_group_are_named_without_price() -> None:
+    volume = {"EbsVolumeConfig": {"VolumeSizeInGB": 500}}
+    storage = [volume, {"FsxLustreConfig": {"DnsName": "fs", "MountName": "m"}}]
+    found = cluster({"InstanceType": "ml.m5.xlarge", "InstanceCount": 2, "InstanceStorageConfigs": storage})
+    assert found.unpriced == ("2 x EBS volume of 500 GB",)
+
+
+def test_a_lustre_file_system_by_capacity() -> None:
+    found = lustre(2400)
+    assert found.usd_per_hour == pytest.approx(2400 * 0.145 / 730)
+    assert found.rows[0].what == "LUSTRE file system of 2400 GiB, 125 MB/s per TiB"
+
+
+@pytest.mark.parametrize(
+    "found",
+    [
+        lustre(throughput=250),
+        lustre(throughput={"Ref": "Throughput"}),
+        lustre(capacity={"Ref": "Capacity"}),
+        lustre(lustre={"DeploymentType": "SCRATCH_2"}),
+        lustre(StorageType="HDD"),
+        estimate("AWS::FSx::FileSystem", FileSystemType="OPENZFS", StorageCapacity=64),
+    ],
+)
+def test_a_file_system_without_a_known_price(found: CostEstimate) -> None:
+    assert [row.usd_per_hour for row in found.rows] == [None]
+
+
+def test_metadata_iops_are_named_without_price() -> None:
+    found = lustre(lustre={"MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 12000}})
+    assert found.unpriced == ("metadata IOPS of the LUSTRE file system",)
+
+
+@pytest.mark.parametrize(
+    ("resource_type", "properties", "price"),
+    [
+        ("AWS::EC2::NatGateway", {}, 0.045),
+        ("AWS::EC2::EIP", {}, 0.005),
+        ("AWS::EC2::VPCEndpoint", {}, 0.0),
+        ("AWS::EC2::VPCEndpoint", {"VpcEndpointType": "Interface"}, None),
+        ("AWS::EC2::VPCEndpoint", {"VpcEndpointType": "Interface", "SubnetIds": ["a", "b"]}, 0.02),
+        ("AWS::EC2::VPCEndpoint", {"VpcEndpointType": "Interface", "SubnetIds": {"Ref": "Subnets"}}, None),
+        ("AWS::EC2::VPCEndpoint", {"VpcEndpointType": {"Ref": "Kind"}}, None),
+        ("AWS::EKS::Cluster", {}, 0.10),
+        ("Custom::AWSCDK-EKS-Cluster", {}, 0.10),
+        ("AWS::KMS::Key", {}, 1 / 730),
+        ("AWS::SecretsManager::Secret", {}, None),
+        ("AWS::S3::Bucket", {}, None),
+        ("AWS::Logs::LogGroup", {}, None),
+        ("AWS::RDS::DBInstance", {}, None),
+    ],
+)
+def test_other_resources(resource_type: str, properties: dict[str, Any], price: float | None) -> None:
+    assert [row.usd_per_hour for row in estimate(resource_type, **properties).rows] == [price]
+
+
+def test_what_the_defaults_of_parameters_and_conditions_make_of_a_template() -> None:
+    found = hourly_cost(
+        {
+            "Parameters": {"Count": {"Type": "Number", "Default": 2}},
+            "Conditions": {"Never": {"Fn::Equals": ["a", "b"]}},
+            "Resources": {
+                "Cluster": {
+                    "Type": "AWS::SageMaker::Cluster",
+                    "Properties": {"InstanceGroups": [{"InstanceType": "ml.m5.xlarge", "InstanceCount": {"Ref": "Count"}}]},
+                },
+                "Nat": {"Type": "AWS::EC2::NatGateway", "Condition": "Never"},
+            },
+        }
+    )
+    assert [(row.what, row.usd_per_hour) for row in found.rows] == [("2 x ml.m5.xlarge", 0.384)]
+    assert found.usd_per_month == pytest.approx(0.384 * 730)
+
+
+def test_fewer_than_no_nodes_cost_nobody_less() -> None:
+    assert cluster({"InstanceType": "ml.m5.xlarge", "InstanceCount": -3}).unpriced == ("an unknown number of x ml.m5.xlarge",)
+
+
+def test_root_volumes_come_with_the_instance() -> None:
+    storage = [{"EbsVolumeConfig": {"RootVolume": True, "VolumeKmsKeyId": "key"}}]
+    assert cluster({"InstanceType": "ml.m5.xlarge", "InstanceCount": 2, "InstanceStorageConfigs": storage}).unpriced == ()
+
+
+def test_prices_of_a_user(tmp_path: Path) -> None:
+    path = tmp_path / "prices.json"
+    path.write_text(json.dumps({"instance_hour": {"ml.p5e.48xlarge": 60}, "ebs_gb_month": 0.73, "metadata_iops_month": 0.073}))
+    own = Prices.read(path)
+    volume = {"EbsVolumeConfig": {"VolumeSizeInGB": 100}}
+    group = {"InstanceType": "ml.p5e.48xlarge", "InstanceCount": 2, "InstanceStorageConfigs": [volume]}
+    metadata = {"MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 6000}}
+    resources = {
+        "Cluster": {"Type": "AWS::SageMaker::Cluster", "Properties": {"InstanceGroups": [group]}},
+        "Files": {"Type": "AWS::FSx::FileSystem", "Properties": {"FileSystemType": "LUSTRE", "LustreConfiguration": metadata}},
+        "Nat": {"Type": "AWS::EC2::NatGateway"},
+    }
+    found = hourly_cost({"Resources": resources}, own)
+    assert [row.usd_per_hour for row in found.rows] == [120, pytest.approx(0.2), None, pytest.approx(0.6), 0.045]
+    assert found.label == "prices.json; other prices: EC2 on-demand us-east-1, not the SageMaker price"
+
+
+def test_an_unknown_type_is_named() -> None:
+    assert estimate("AWS::RDS::DBInstance").unpriced == ("AWS::RDS::DBInstance",)
+
+
+@pytest.mark.parametrize("resource_type", ["AWS::IAM::Role", "AWS::EC2::Subnet", "Custom::Gate", "AWS::CDK::Metadata"])
+def test_what_costs_nothing_has_no_row(resource_type: str) -> None:
+    assert estimate(resource_type).rows == ()
+
+
+def test_a_resource_without_properties_and_a_template_without_resources() -> None:
+    assert hourly_cost({"Resources": {"Nat": {"Type": "AWS::EC2::NatGateway"}}}).usd_per_hour == 0.045
+    assert hourly_cost({}).rows == ()
+
+
+def test_every_price_is_of_a_known_instance_type() -> None:
+    assert set(prices.INSTANCE_HOUR) <= set(ClusterInstanceType.names())
+
+
+def test_prices_within_a_family_without_accelerators_follow_the_cores() -> None:
+    """A typo in the table stands out: on demand, twice the vCPUs cost twice as much, except for burstable families."""
+    by_family: dict[str, set[float]] = {}
+    for name, price in prices.INSTANCE_HOUR.items():
+        kind = ClusterInstanceType.of(name)
+        family = name.split(".")[1]
+        if kind.accelerator is None and kind.vcpus is not None and family != "t3":
+            by_family.setdefault(family, set()).add(price / kind.vcpus)
+    for family, ratios in by_family.items():
+        assert max(ratios) / min(ratios) < 1.002, family
+
+
+def test_types_that_the_source_lacks_are_unknown() -> None:
+    missing = set(ClusterInstanceType.names()) - set(prices.INSTANCE_HOUR)
+    families = {name.split(".")[1] for name in missing}
+    assert families == {"p5e", "p6-b300", "p6e-gb200", "trn2", "g7"}
+
+
+def test_the_import_loads_neither_cdk_nor_boto3() -> None:
+    command = [sys.executable, "-c", "import sys, hyperpod_constructs.cost.estimate; print(*sys.modules)"]
+    loaded = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()  # noqa: S603
+    assert not {"aws_cdk", "jsii", "boto3", "botocore"} & set(loaded)

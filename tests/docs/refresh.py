@@ -1,0 +1,24 @@
+"""Writes what the pages show, and everything else in them that is generated: `python -m tests.docs.refresh`."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.docs.pages import PAGES
+from tests.docs.shown import refreshed, write_templates
+from tools import draw_pictures, generate_rule_table, generate_settings_table
+
+
+def main() -> int:
+    """The number of programs that failed."""
+    with tempfile.TemporaryDirectory() as directory:
+        write_templates(Path(directory))
+        for page in PAGES:
+            page.write_text(refreshed(page.read_text("utf-8"), Path(directory)), "utf-8")
+    return sum(tool.main([]) for tool in (draw_pictures, generate_rule_table, generate_settings_table))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

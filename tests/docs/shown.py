@@ -1,0 +1,50 @@
+"""What the pages show of `hyperpod`: the templates behind it, and what is printed of them in a terminal of 100 columns."""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+from pathlib import Path
+
+from hyperpod_constructs.rules.checking import load_catalogue
+from tests.cli.terminal import in_terminal
+from tests.rules.catalogue.cases import REMOVED, edited
+from tests.rules.catalogue.templates import slurm
+
+COLUMNS = 100
+_NOT_KEPT = {"FileSystem/.DeletionPolicy": REMOVED, "FileSystem/.UpdateReplacePolicy": REMOVED}
+_NO_EFA_EGRESS = {"NodeSelfEgress": REMOVED, "FileSystem/.DependsOn": ["NodeSelfIngress"]}
+_SHOWN = re.compile(r"^```text\n\$ (?P<command>hyperpod [^\n]+)\n(?P<output>.*?)^```$", re.MULTILINE | re.DOTALL)
+_RULES = re.compile(r"\b\d+ rules\]")
+
+
+def write_templates(directory: Path) -> None:
+    """The files that the shown commands name."""
+    deployed = edited(slurm(), _NOT_KEPT)
+    written = {
+        "cluster": edited(slurm(), _NO_EFA_EGRESS),
+        "training": edited(slurm(), {"FileSystem/StorageCapacity": 3000, **_NO_EFA_EGRESS}),
+        "old": deployed,
+        "new": edited(deployed, {"FileSystem/LustreConfiguration/EfaEnabled": True}),
+        "deployed": deployed,
+        "changed": edited(deployed, {"FileSystem/KmsKeyId": "alias/ours", "Cluster/InstanceGroups/2/InstanceCount": 6}),
+    }
+    for name, template in written.items():
+        (directory / f"{name}.json").write_text(json.dumps(template, indent=1), "utf-8")
+
+
+def commands(markdown: str) -> list[str]:
+    """The shown commands of a page."""
+    return [match["command"] for match in _SHOWN.finditer(markdown)]
+
+
+def refreshed(markdown: str, directory: Path) -> str:
+    """A page whose shown outputs and number of rules are true; the templates are in `directory`."""
+
+    def block(match: re.Match[str]) -> str:
+        printed = in_terminal(shlex.split(match["command"])[1:], columns=COLUMNS, directory=directory)
+        output = "".join(f"{line.rstrip()}\n" for line in printed)
+        return f"```text\n$ {match['command']}\n{output}```"
+
+    return _RULES.sub(f"{len(load_catalogue())} rules]", _SHOWN.sub(block, markdown))

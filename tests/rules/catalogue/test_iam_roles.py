@@ -1,0 +1,222 @@
+"""Trust, names, order and reach of roles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from aws_cdk import App, Stack
+from aws_cdk import aws_iam as iam
+
+from hyperpod_constructs import ClusterInstanceType, HyperPodCluster, InstanceGroup, LifecycleScripts, SlurmNodeType
+from hyperpod_constructs.rules.finding import Finding, Level
+from tests.conftest import synthesize
+from tests.presets import PRESETS
+from tests.rules.catalogue.templates import eks, findings, findings_by_name, preset, slurm
+
+Template = dict[str, Any]
+CONTROLLER = InstanceGroup(
+    name="controller", node_type=SlurmNodeType.CONTROLLER, instance_type=ClusterInstanceType.M5_XLARGE, count=1
+)
+
+
+def iam_findings(*templates: Template) -> list[Finding]:
+    return findings(*templates, rules="HP-IAM")
+
+
+def the_one(*templates: Template) -> Finding:
+    (found,) = iam_findings(*templates)
+    return found
+
+
+def properties(template: Template, logical_id: str) -> dict[str, Any]:
+    found: dict[str, Any] = template["Resources"][logical_id]["Properties"]
+    return found
+
+
+def trust(template: Template, logical_id: str = "Role") -> dict[str, Any]:
+    found: dict[str, Any] = properties(template, logical_id)["AssumeRolePolicyDocument"]["Statement"][0]
+    return found
+
+
+def policy(*statements: Template, role: str = "Role") -> Template:
+    document = {"Version": "2012-10-17", "Statement": list(statements)}
+    return {"Type": "AWS::IAM::Policy", "Properties": {"PolicyName": "p", "Roles": [{"Ref": role}], "PolicyDocument": document}}
+
+
+def allow(action: str | list[str], resource: Any = "*", **more: Any) -> Template:
+    return {"Effect": "Allow", "Action": action, "Resource": resource, **more}
+
+
+def autoscaled(service: str = "hyperpod.sagemaker.amazonaws.com") -> Template:
+    template = eks()
+    statement = {"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole"}
+    actions = ["sagemaker:BatchAddClusterNodes", "sagemaker:BatchDeleteClusterNodes"]
+    resource = {"Fn::Sub": "arn:${AWS::Partition}:sagemaker:${AWS::Region}:${AWS::AccountId}:cluster/*"}
+    document = {"Version": "2012-10-17", "Statement": [allow(actions, resource)]}
+    template["Resources"]["Scaler"] = {
+        "Type": "AWS::IAM::Role",
+        "Properties": {
+            "AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": [statement]},
+            "Policies": [{"PolicyName": "scale", "PolicyDocument": document}],
+        },
+    }
+    properties(template, "Cluster").update(
+        ClusterRole={"Fn::GetAtt": ["Scaler", "Arn"]}, AutoScaling={"Mode": "Enable", "AutoScalerType": "Karpenter"}
+    )
+    return template
+
+
+def late(*statements: Template) -> Template:
+    """A policy in a resource of its own that nothing awaits."""
+    template = slurm()
+    template["Resources"]["Late"] = policy(*statements)
+    return template
+
+
+def moved_out() -> Template:
+    """The role's permissions, moved into a policy that nothing awaits."""
+    template = slurm()
+    (inline,) = properties(template, "Role").pop("Policies")
+    template["Resources"]["Late"] = policy(*inline["PolicyDocument"]["Statement"])
+    return template
+
+
+@pytest.mark.parametrize("template", [slurm(), eks(), autoscaled()], ids=["slurm", "eks", "autoscaled"])
+def test_correct_templates_have_no_finding(template: Template) -> None:
+    assert iam_findings(template) == []
+
+
+@pytest.mark.parametrize("name", PRESETS)
+def test_presets_have_no_finding(name: str) -> None:
+    assert findings_by_name(preset(name), rules="HP-IAM") == []
+
+
+def test_a_role_that_another_service_assumes() -> None:
+    template = slurm()
+    trust(template)["Principal"]["Service"] = "ec2.amazonaws.com"
+    found = the_one(template)
+    assert (found.rule, found.level, found.resource) == ("HP-IAM-001", Level.ERROR, "Role")
+    assert found.found == [{"Service": "ec2.amazonaws.com"}]
+    assert "'controller', 'login', 'workers' of Cluster" in found.message
+
+
+@pytest.mark.parametrize(
+    "principal",
+    [{"Service": ["ec2.amazonaws.com", "sagemaker.amazonaws.com"]}, {"Service": {"Ref": "Service"}}],
+    ids=["one of two", "unknown"],
+)
+def test_a_role_that_sagemaker_assumes_or_may_assume(principal: Template) -> None:
+    template = slurm()
+    template["Parameters"] = {"Service": {"Type": "String"}}
+    trust(template)["Principal"] = principal
+    assert iam_findings(template) == []
+
+
+def test_a_role_that_is_given_by_its_name() -> None:
+    template = slurm()
+    properties(template, "Cluster")["InstanceGroups"][1]["ExecutionRole"] = {"Ref": "Role"}
+    found = the_one(template)
+    assert (found.rule, found.path, found.found) == ("HP-IAM-002", "Properties/InstanceGroups/1/ExecutionRole", "${Role}")
+
+
+def test_a_cluster_role_that_only_sagemaker_assumes() -> None:
+    found = the_one(autoscaled("sagemaker.amazonaws.com"))
+    assert (found.rule, found.level, found.resource) == ("HP-IAM-003", Level.ERROR, "Scaler")
+
+
+def test_a_policy_that_the_creation_needs_and_the_cluster_does_not_await() -> None:
+    found = the_one(moved_out())
+    assert (found.rule, found.level, found.resource) == ("HP-IAM-004", Level.ERROR, "Cluster")
+    assert "policy Late" in found.message
+    assert "ec2:DescribeSubnets" in found.message
+
+
+def test_the_same_policy_awaited() -> None:
+    template = moved_out()
+    template["Resources"]["Cluster"]["DependsOn"] = "Late"
+    assert iam_findings(template) == []
+
+
+def of_eks(*, dependencies: list[str]) -> Template:
+    """The same for a cluster on EKS, whose control plane is made in the same stack."""
+    template = eks()
+    (inline,) = properties(template, "Role").pop("Policies")
+    template["Resources"]["Late"] = {**policy(*inline["PolicyDocument"]["Statement"]), "DependsOn": dependencies}
+    return template
+
+
+def test_a_control_plane_takes_longer_than_a_policy() -> None:
+    """Nothing orders the two, but the cluster waits for minutes longer than the policy."""
+    found = the_one(of_eks(dependencies=[]))
+    assert (found.rule, found.level, found.resource) == ("HP-IAM-005", Level.WARNING, "Cluster")
+
+
+@pytest.mark.parametrize("dependency", ["Control", "Cni"])
+def test_a_policy_that_awaits_the_control_plane_is_late_again(dependency: str) -> None:
+    assert the_one(of_eks(dependencies=[dependency])).rule == "HP-IAM-004"
+
+
+def test_a_policy_for_later_that_the_cluster_does_not_await() -> None:
+    found = the_one(late(allow("s3:GetObject", {"Fn::Sub": "${Data.Arn}/*"})))
+    assert (found.rule, found.level, found.resource) == ("HP-IAM-005", Level.WARNING, "Cluster")
+
+
+@pytest.mark.parametrize(
+    "resource", ["*", "arn:aws:iam::123456789012:role/*", {"Fn::Sub": "arn:aws:iam::${AWS::AccountId}:role/*"}]
+)
+@pytest.mark.parametrize("action", ["iam:PassRole", ["iam:passrole"], "iam:*"])
+def test_any_role_can_be_passed(resource: Any, action: Any) -> None:
+    template = slurm()
+    template["Resources"]["Deployer"] = policy(allow(action, resource), role="Other")
+    properties(template, "Deployer")["Roles"] = ["deployer"]
+    found = the_one(template)
+    assert (found.rule, found.path) == ("HP-IAM-006", "Properties/PolicyDocument/Statement/0/Resource")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        allow("iam:PassRole", {"Fn::GetAtt": ["Role", "Arn"]}),
+        allow("iam:PassRole", "*", Condition={"StringEquals": {"iam:PassedToService": "sagemaker.amazonaws.com"}}),
+        allow("*"),
+        {**allow("iam:PassRole"), "Effect": "Deny"},
+    ],
+    ids=["named", "one service", "administrator", "denied"],
+)
+def test_some_roles_can_be_passed(statement: Template) -> None:
+    template = slurm()
+    template["Resources"]["Deployer"] = policy(statement)
+    properties(template, "Deployer")["Roles"] = ["deployer"]
+    assert iam_findings(template) == []
+
+
+def test_roles_are_not_judged_in_templates_without_a_cluster() -> None:
+    template: Template = {"Resources": {"P": policy(allow("iam:PassRole")), "Role": slurm()["Resources"]["Role"]}}
+    assert iam_findings(template) == []
+
+
+def rules_of(stack: Stack) -> set[str]:
+    return {found.rule for found in iam_findings(synthesize(stack))}
+
+
+def stack_of_parts() -> Stack:
+    return Stack(App(context={"hyperpod:rules": False}), "Stack")
+
+
+def test_reachable_by_a_role_of_your_own() -> None:
+    stack = stack_of_parts()
+    role = iam.Role(stack, "Role", assumed_by=iam.ServicePrincipal("ec2.amazonaws.com"))
+    late_policy = iam.Policy(stack, "Late", roles=[role])
+    late_policy.add_statements(iam.PolicyStatement(actions=["iam:PassRole"], resources=["*"]))
+    HyperPodCluster(stack, "Cluster", instance_groups=[CONTROLLER], execution_role=role, lifecycle_scripts=LifecycleScripts.none())
+    assert rules_of(stack) == {"HP-IAM-001", "HP-IAM-005", "HP-IAM-006"}
+
+
+def test_reachable_by_the_l1() -> None:
+    stack = stack_of_parts()
+    cluster = HyperPodCluster(stack, "Cluster", instance_groups=[CONTROLLER])
+    role = cluster.execution_role
+    cluster.resource.add_property_override("InstanceGroups.0.ExecutionRole", role.role_name)
+    cluster.resource.add_property_override("ClusterRole", role.role_arn)
+    assert rules_of(stack) == {"HP-IAM-002", "HP-IAM-003"}

@@ -1,0 +1,192 @@
+"""Availability zones of groups, file systems and training plans."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+
+import pytest
+
+from hyperpod_constructs.rules.checking import check
+from hyperpod_constructs.rules.finding import Finding, Level
+from hyperpod_constructs.templates.documents import Document
+from hyperpod_constructs.templates.environment import Environment
+from hyperpod_constructs.templates.model import Model
+from hyperpod_constructs.templates.raw import raw_template
+from tests.rules.catalogue.templates import Template, eks, findings, properties, rules_of, slurm, workers
+
+PLAN = "arn:aws:sagemaker:us-west-2:123456789012:training-plan/reserved"
+
+
+def with_second_zone(template: Template, zone: str = "us-west-2c") -> Template:
+    """A second private subnet, elsewhere."""
+    template["Resources"]["Second"] = deepcopy(template["Resources"]["NodeSubnet"])
+    properties(template, "Second").update(CidrBlock="10.0.128.0/18", AvailabilityZone=zone)
+    template["Resources"]["SecondAssociation"] = {
+        "Type": "AWS::EC2::SubnetRouteTableAssociation",
+        "Properties": {"SubnetId": {"Ref": "Second"}, "RouteTableId": {"Ref": "NodeRoutes"}},
+    }
+    return template
+
+
+def elsewhere(template: Template, *subnets: str) -> Template:
+    """The network of a group in other subnets."""
+    return {**properties(template, "Cluster")["VpcConfig"], "Subnets": [{"Ref": name} for name in subnets]}
+
+
+def test_a_file_system_in_another_zone_than_its_nodes() -> None:
+    template = with_second_zone(slurm())
+    properties(template, "FileSystem")["SubnetIds"] = [{"Ref": "Second"}]
+
+    (finding,) = findings(template)
+
+    assert (finding.rule, finding.level, finding.resource) == ("HP-SUB-010", Level.WARNING, "FileSystem")
+    assert finding.path == "Properties/SubnetIds"
+    assert finding.message.startswith("it is in us-west-2c, and the nodes of controller (us-west-2b), login")
+
+
+def test_another_subnet_of_the_zone_is_fine() -> None:
+    template = with_second_zone(slurm(), "us-west-2b")
+    properties(template, "FileSystem")["SubnetIds"] = [{"Ref": "Second"}]
+
+    assert rules_of(template) == []
+
+
+def test_zones_by_name_and_by_id_are_not_compared() -> None:
+    template = with_second_zone(slurm())
+    properties(template, "FileSystem")["SubnetIds"] = [{"Ref": "Second"}]
+    properties(template, "Second").pop("AvailabilityZone")
+    properties(template, "Second")["AvailabilityZoneId"] = "usw2-az4"
+
+    assert rules_of(template) == []
+
+
+def test_zones_by_id() -> None:
+    template = with_second_zone(slurm())
+    properties(template, "FileSystem")["SubnetIds"] = [{"Ref": "Second"}]
+    for name, zone in (("Second", "usw2-az3"), ("NodeSubnet", "usw2-az4")):
+        properties(template, name).pop("AvailabilityZone")
+        properties(template, name)["AvailabilityZoneId"] = zone
+
+    assert rules_of(template) == ["HP-SUB-010"]
+
+
+def test_a_group_with_efa_spread_over_zones() -> None:
+    template = with_second_zone(slurm())
+    workers(template)["OverrideVpcConfig"] = elsewhere(template, "NodeSubnet", "Second")
+
+    (finding,) = findings(template)
+
+    assert (finding.rule, finding.level, finding.resource) == ("HP-SUB-011", Level.WARNING, "Cluster")
+    assert finding.path == "Properties/InstanceGroups/2/OverrideVpcConfig/Subnets"
+
+
+def test_a_group_without_efa_may_be_spread() -> None:
+    template = with_second_zone(slurm())
+    workers(template)["OverrideVpcConfig"] = elsewhere(template, "NodeSubnet", "Second")
+    workers(template)["InstanceType"] = "ml.g5.2xlarge"
+
+    assert rules_of(template) == []
+
+
+@pytest.mark.parametrize(("count", "expected"), [(0, ["HP-SUB-011"]), (1, []), (2, ["HP-SUB-011"])])
+def test_a_single_node_has_no_other_in_another_zone(count: int, expected: list[str]) -> None:
+    template = with_second_zone(slurm())
+    workers(template).update(OverrideVpcConfig=elsewhere(template, "NodeSubnet", "Second"), InstanceCount=count)
+
+    assert rules_of(template) == expected
+
+
+def test_a_single_node_may_get_others_by_autoscaling() -> None:
+    template = with_second_zone(eks())
+    workers(template).update(OverrideVpcConfig=elsewhere(template, "NodeSubnet", "Second"), InstanceCount=1)
+    properties(template, "Cluster")["AutoScaling"] = {"Mode": "Enable", "AutoScalerType": "Karpenter"}
+
+    assert "HP-SUB-011" in rules_of(template)
+
+
+def test_groups_of_eks_are_not_told_of_partitions() -> None:
+    template = with_second_zone(eks())
+    workers(template)["OverrideVpcConfig"] = elsewhere(template, "NodeSubnet", "Second")
+
+    (finding,) = findings(template)
+
+    assert finding.rule == "HP-SUB-011"
+    assert not any("partition" in text for text in (finding.message, finding.allowed))
+
+
+def _two_groups(template: Template, partition: str) -> Template:
+    second = {**deepcopy(workers(template)), "InstanceGroupName": "second"}
+    second["SlurmConfig"]["PartitionNames"] = [partition]
+    second["OverrideVpcConfig"] = elsewhere(template, "Second")
+    second["InstanceStorageConfigs"] = second["InstanceStorageConfigs"][:1]
+    properties(template, "Cluster")["InstanceGroups"].append(second)
+    return template
+
+
+def test_a_partition_across_zones() -> None:
+    (finding,) = findings(_two_groups(with_second_zone(slurm()), "train"))
+
+    assert finding.rule == "HP-SUB-011"
+    assert finding.message == "second (us-west-2c) and workers (us-west-2b) share a partition across zones"
+
+
+def test_partitions_of_their_own_are_fine() -> None:
+    assert rules_of(_two_groups(with_second_zone(slurm()), "other")) == []
+
+
+def test_a_training_plan_across_zones() -> None:
+    template = _two_groups(with_second_zone(slurm()), "other")
+    for group in properties(template, "Cluster")["InstanceGroups"][2:]:
+        group["TrainingPlanArn"] = PLAN
+
+    (finding,) = findings(template)
+
+    assert (finding.rule, finding.level) == ("HP-SUB-012", Level.WARNING)
+    assert finding.path == "Properties/InstanceGroups/3/TrainingPlanArn"
+
+
+def test_a_plan_for_each_zone_is_fine() -> None:
+    template = _two_groups(with_second_zone(slurm()), "other")
+    for index, group in enumerate(properties(template, "Cluster")["InstanceGroups"][2:]):
+        group["TrainingPlanArn"] = f"{PLAN}-{index}"
+
+    assert rules_of(template) == []
+
+
+def _with_zone(region: str | None, **zone: str) -> list[Finding]:
+    template = slurm()
+    for name in ("NodeSubnet", "PublicSubnet"):
+        properties(template, name).pop("AvailabilityZone")
+        properties(template, name).update(zone)
+    document = Document(name="t", body=raw_template(template), environment=Environment(region=region))
+    return [finding for finding in check(Model([document])) if finding.resource == "NodeSubnet"]
+
+
+@pytest.mark.parametrize(
+    ("region", "zone", "message"),
+    [
+        (None, {"AvailabilityZone": "usw2-az4"}, "AvailabilityZone 'usw2-az4' is a zone id"),
+        (None, {"AvailabilityZoneId": "us-west-2a"}, "AvailabilityZoneId 'us-west-2a' is not a zone id"),
+        ("us-west-2", {"AvailabilityZoneId": "use1-az4"}, "AvailabilityZoneId 'use1-az4' is not in region us-west-2"),
+        ("us-west-2", {"AvailabilityZone": "us-east-1a"}, "AvailabilityZone 'us-east-1a' is not in region us-west-2"),
+    ],
+)
+def test_a_zone_that_is_none_of_the_region(region: str | None, zone: dict[str, str], message: str) -> None:
+    (finding,) = _with_zone(region, **zone)
+
+    assert (finding.rule, finding.level) == ("HP-SUB-013", Level.ERROR)
+    assert finding.message.startswith(message)
+
+
+@pytest.mark.parametrize(
+    ("region", "zone"),
+    [
+        ("us-west-2", {"AvailabilityZone": "us-west-2-lax-1a"}),
+        ("us-west-2", {"AvailabilityZoneId": "usw2-az4"}),
+        ("ap-southeast-1", {"AvailabilityZoneId": "apse1-az2"}),
+        ("unknown", {"AvailabilityZoneId": "usw2-az4"}),
+        (None, {"AvailabilityZoneId": "usw2-az4"}),
+    ],
+)
+def test_a_zone_of_the_region(region: str | None, zone: dict[str, str]) -> None:
+    assert _with_zone(region, **zone) == []
