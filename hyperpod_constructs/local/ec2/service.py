@@ -17,7 +17,10 @@ log = logging.getLogger(__name__)
 
 
 class Ec2:
-    """Answers EC2 requests with moto; loaded at the first request, one request at a time, as moto is not thread-safe."""
+    """Answers EC2 requests with moto; loaded at the first request, one request at a time, as moto is not thread-safe.
+
+    Its imports are not thread-safe either: moto's modules import each other in circles, so one lock guards them too.
+    """
 
     def __init__(self, caller: Callable[[], Caller]) -> None:
         self._caller = caller
@@ -25,13 +28,13 @@ class Ec2:
 
     def answer(self, request: tuple[str, str, Mapping[str, str], bytes, Mapping[str, list[str]]]) -> Response:
         """Answer one request of the query protocol."""
-        from moto.core.exceptions import ServiceException
-
         _, _, headers, body, query = request
         caller = self._caller()
         encoded = "&".join(filter(None, (body.decode(), urlencode(query, doseq=True))))
         parameters = rules.Fields(parse_qsl(encoded, keep_blank_values=True))
         with self._lock:
+            from moto.core.exceptions import ServiceException
+
             backend = self._backends[caller.account][caller.region]
             try:
                 rules.refuse(backend, parameters)
@@ -58,9 +61,9 @@ class Ec2:
 
     def reset(self) -> None:
         """Forget every network, in every account and region."""
-        from moto.core.base_backend import BackendDict
-
         with self._lock:
+            from moto.core.base_backend import BackendDict
+
             BackendDict.reset()
 
     def _ask_moto(self, headers: Mapping[str, str], encoded: str, caller: Caller) -> Response:

@@ -1,0 +1,181 @@
+"""The story of a newcomer: from an empty directory and the wheel to a cluster in a network, on a file system and with data of other teams."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from hyperpod_constructs.local import server
+from tests.deploy.conftest import Cloud, Run, Things
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = Path(pytest.__file__).parents[1]
+APP = Path(__file__).parent / "newcomer" / "app.py"
+VPC, DATA = "research", "amzn-s3-demo-research"
+
+
+def made_environment(directory: Path) -> Path:
+    """The folder of the programs of an environment with the wheel; all that the wheel requires is borrowed from this one."""
+    build = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(directory), "."]
+    subprocess.run(build, cwd=ROOT, capture_output=True, check=True)  # noqa: S603
+    subprocess.run([sys.executable, "-m", "venv", "venv"], cwd=directory, capture_output=True, check=True)
+    (packages,) = (directory / "venv/lib").glob("python*/site-packages")
+    (packages / "borrowed.pth").write_text(f"{PACKAGES}\n", "utf-8")
+    programs = directory / "venv/bin"
+    (wheel,) = directory.glob("*.whl")
+    pip = [str(programs / "python"), "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", str(wheel)]
+    subprocess.run(pip, capture_output=True, check=True)  # noqa: S603
+    for name in ("cdk", "node"):
+        (programs / name).symlink_to(Path(sys.executable).parent / name)
+    return programs
+
+
+@dataclass
+class Newcomer:
+    """The directory of a newcomer, and what is typed there."""
+
+    home: Path
+    programs: Path
+    cloud: Cloud
+    settings: dict[str, str] = field(default_factory=dict)
+    others: Things = field(default_factory=dict)
+
+    def deploy(self, **context: object) -> Run:
+        """`hyperpod deploy` of the app with these settings."""
+        return self._hyperpod("deploy", context)
+
+    def destroy(self, **context: object) -> Run:
+        """`hyperpod destroy` of all stacks of the app."""
+        return self._hyperpod("destroy", context, "--stack", "all")
+
+    def _hyperpod(self, command: str, context: Mapping[str, object], *arguments: str) -> Run:
+        values = {**self.settings, **context}
+        settings = [part for name, value in values.items() for part in ("--context", f"{name}={value}")]
+        app = ["--app", f"{self.programs / 'python'} app.py"]
+        return run(self.home, self.programs, command, *app, *settings, *arguments)
+
+    def clusters(self) -> dict[str, str]:
+        """The ARN of each cluster, by name."""
+        found = self.cloud.client("sagemaker").list_clusters()["ClusterSummaries"]
+        return {cluster["ClusterName"]: cluster["ClusterArn"] for cluster in found}
+
+    def groups(self, cluster: str) -> dict[str, int]:
+        """The number of nodes in each group of a cluster."""
+        found = self.cloud.client("sagemaker").describe_cluster(ClusterName=cluster)["InstanceGroups"]
+        return {group["InstanceGroupName"]: group["TargetCount"] for group in found}
+
+
+def run(home: Path, programs: Path, *arguments: str) -> Run:
+    """Run the command of the wheel in the newcomer's directory, with nothing of the checkout in its environment."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "CDK_", "PYTHONPATH", "COV_"))}
+    done = subprocess.run(  # noqa: S603
+        [str(programs / "hyperpod"), *arguments],
+        cwd=home,
+        env={**kept, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}", "NO_COLOR": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    return Run(done.returncode, done.stdout)
+
+
+def research(cloud: Cloud) -> dict[str, str]:
+    """What other teams have made: a network with a way out, a file system with its group, a bucket. Returns the app's settings."""
+    ec2, fsx = cloud.client("ec2"), cloud.client("fsx")
+    vpc = ec2.create_vpc(CidrBlock="10.0.0.0/16")["Vpc"]["VpcId"]
+    ec2.create_tags(Resources=[vpc], Tags=[{"Key": "Name", "Value": VPC}])
+    public, private = (
+        ec2.create_subnet(VpcId=vpc, CidrBlock=block, AvailabilityZoneId="usw2-az1")["Subnet"]["SubnetId"]
+        for block in ("10.0.0.0/24", "10.0.16.0/20")
+    )
+    gateway = ec2.create_internet_gateway()["InternetGateway"]["InternetGatewayId"]
+    ec2.attach_internet_gateway(InternetGatewayId=gateway, VpcId=vpc)
+    address = ec2.allocate_address(Domain="vpc")["AllocationId"]
+    nat = ec2.create_nat_gateway(SubnetId=public, AllocationId=address)["NatGateway"]["NatGatewayId"]
+    for subnet, target in ((public, {"GatewayId": gateway}), (private, {"NatGatewayId": nat})):
+        table = ec2.create_route_table(VpcId=vpc)["RouteTable"]["RouteTableId"]
+        ec2.associate_route_table(RouteTableId=table, SubnetId=subnet)
+        ec2.create_route(RouteTableId=table, DestinationCidrBlock="0.0.0.0/0", **target)
+    nodes, lustre = (
+        ec2.create_security_group(GroupName=name, Description=name, VpcId=vpc)["GroupId"] for name in ("nodes", "lustre")
+    )
+    everything = {"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": nodes}]}
+    for group in (nodes, lustre):
+        ec2.authorize_security_group_ingress(GroupId=group, IpPermissions=[everything])
+    ec2.authorize_security_group_egress(GroupId=nodes, IpPermissions=[everything])
+    made = fsx.create_file_system(
+        FileSystemType="LUSTRE",
+        StorageCapacity=1200,
+        SubnetIds=[private],
+        SecurityGroupIds=[lustre],
+        LustreConfiguration={"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 125},
+    )["FileSystem"]
+    cloud.client("s3").create_bucket(Bucket=DATA, CreateBucketConfiguration={"LocationConstraint": cloud.aws.region})
+    return {"file_system": made["FileSystemId"], "mount_name": made["LustreConfiguration"]["MountName"]}
+
+
+@pytest.fixture(scope="module")
+def newcomer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Newcomer]:
+    programs = made_environment(tmp_path_factory.mktemp("environment"))
+    home = tmp_path_factory.mktemp("home")
+    state = home / "build/local"
+    try:
+        started = run(home, programs, "local", "start")
+        aws = server.running(state)
+        assert aws is not None, started.output
+        (home / "app.py").write_bytes(APP.read_bytes())
+        cloud = Cloud(aws, home)
+        settings = research(cloud)
+        yield Newcomer(home, programs, cloud, settings, cloud.things())
+    finally:
+        server.stop(state)
+
+
+def test_deploy(newcomer: Newcomer) -> None:
+    done = newcomer.deploy(cluster_name="training", workers=2)
+    assert done.code == 0, done.output
+    assert newcomer.groups("training") == {"controller": 1, "login": 1, "gpu": 2, "cpu": 2}
+
+
+def test_scale(newcomer: Newcomer) -> None:
+    before = newcomer.clusters()
+    done = newcomer.deploy(cluster_name="training", workers=3)
+    assert done.code == 0, done.output
+    assert newcomer.groups("training") == {"controller": 1, "login": 1, "gpu": 3, "cpu": 2}
+    assert newcomer.clusters() == before
+
+
+def test_rename(newcomer: Newcomer) -> None:
+    before = newcomer.clusters()
+    done = newcomer.deploy(cluster_name="pretraining", workers=3)
+    assert done.code == 0, done.output
+    assert newcomer.clusters().keys() == {"pretraining"}
+    assert newcomer.clusters() != before
+
+
+def test_second_cluster(newcomer: Newcomer) -> None:
+    done = newcomer.deploy(cluster_name="pretraining", workers=3, second=True)
+    assert done.code == 0, done.output
+    assert newcomer.groups("evaluation") == {"controller": 1, "login": 1, "gpu": 1, "cpu": 2}
+    assert newcomer.clusters().keys() == {"pretraining", "evaluation"}
+
+
+def test_destroy_twice(newcomer: Newcomer) -> None:
+    for expected in ("nothing stays", "no such stack is deployed"):
+        done = newcomer.destroy(cluster_name="pretraining", workers=3, second=True)
+        assert done.code == 0, done.output
+        assert expected in done.output
+    assert newcomer.clusters() == {}
+
+
+def test_nothing_is_left_and_the_other_teams_keep_theirs(newcomer: Newcomer) -> None:
+    assert newcomer.cloud.left(newcomer.others) == {}
+    assert newcomer.others.items() <= newcomer.cloud.things().items()
