@@ -6,8 +6,7 @@ from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from hyperpod_constructs._support.tokens import is_unknown
-from hyperpod_constructs.facts.instance_type_table import INSTANCE_FACTS
-from hyperpod_constructs.facts.instance_types import InstanceType, instance_type, is_instance_type
+from hyperpod_constructs.facts.instance_types import INSTANCE_FACTS, InstanceType, instance_type, is_instance_type
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
-from hyperpod_constructs.facts.instance_type_table import INSTANCE_FACTS
+from hyperpod_constructs.facts.table import rows
+
+INSTANCE_FACTS: Mapping[str, list[str]] = {name: facts for name, *facts in rows("instance_types.tsv")}
+"""The facts by the type's name, in the order of the API."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +60,7 @@ class InstanceType:
     :param cores: the type's default, before `ThreadsPerCore` of a group.
     :param threads_per_core: the type's default, before `ThreadsPerCore` of a group.
 
-    Source: see `facts/instance_type_table.py`
+    Source: in `facts/instance_types.tsv`, which `tools/generate_instance_facts.py` writes
     """
 
     name: str
@@ -80,19 +84,25 @@ def instance_type(name: str) -> InstanceType:
 
     :raises KeyError: for a name that the service does not offer.
     """
-    vcpus, memory_gib, cores, threads_per_core, network_cards, efa_interfaces, accelerator, nvme = INSTANCE_FACTS[name]
+    facts = INSTANCE_FACTS[name]
+    vcpus, memory_gib, cores, threads_per_core, network_cards, efa_interfaces = map(_number, facts[:6])
+    kind, accelerator, (count, each, disks, disk_gb) = facts[6], facts[7], map(_number, facts[8:])
     return InstanceType(
         name=name,
         vcpus=vcpus,
         memory_gib=memory_gib,
-        accelerator=None if accelerator is None else _accelerator(*accelerator),
+        accelerator=None if count is None else Accelerator(kind=_KINDS[kind], name=accelerator, count=count, memory_gib=each),
         network_cards=network_cards,
         efa_interfaces=efa_interfaces,
-        local_nvme=None if nvme is None else LocalNvme(count=nvme[0], size_gb=nvme[1]),
+        local_nvme=None if disks is None else LocalNvme(count=disks, size_gb=disk_gb),
         cores=cores,
         threads_per_core=threads_per_core,
     )
 
 
-def _accelerator(kind: Literal["gpu", "neuron"], name: str, count: int, memory_gib: float | None) -> Accelerator:
-    return Accelerator(kind=kind, name=name, count=count, memory_gib=memory_gib)
+_KINDS: Mapping[str, Literal["gpu", "neuron"]] = {"gpu": "gpu", "neuron": "neuron"}
+
+
+def _number(text: str) -> Any:
+    """A number of the table; `None` if it is unknown."""
+    return None if text == "-" else float(text) if "." in text else int(text)

@@ -13,8 +13,7 @@ from types import ModuleType
 import pytest
 
 from hyperpod_constructs.cluster.instance_type import ClusterInstanceType
-from hyperpod_constructs.facts.instance_type_table import INSTANCE_FACTS
-from hyperpod_constructs.facts.instance_types import Accelerator, LocalNvme
+from hyperpod_constructs.facts.instance_types import INSTANCE_FACTS, Accelerator, LocalNvme
 
 ROOT = Path(__file__).resolve().parents[2]
 TOKEN = "${Token[TOKEN.42]}"
@@ -58,7 +57,7 @@ def test_every_correction_is_of_a_known_type_and_has_a_source(generator: ModuleT
 def test_fails_check_of_a_stale_table(
     generator: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(generator, "TABLE", tmp_path / "_instance_facts.py")
+    monkeypatch.setattr(generator, "TABLE", tmp_path / "instance_types.tsv")
     assert generator.main([]) == 0
     assert generator.main(["--check"]) == 0
     generator.TABLE.write_text("", encoding="utf-8")
