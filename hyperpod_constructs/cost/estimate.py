@@ -10,57 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from hyperpod_constructs.cost.prices import HOURS_PER_MONTH, Prices
-from hyperpod_constructs.facts.prices import GATEWAY_ENDPOINT_HOUR
+from hyperpod_constructs.facts.prices import GATEWAY_ENDPOINT_HOUR, is_free
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Value, as_bool, as_int, as_items, as_str, at
-
-# Types that are free while they exist. The price of any other type without a rule below is unknown.
-_FREE_PREFIXES = ("AWS::IAM::", "AWS::CDK::", "AWS::CloudFormation::", "Custom::")
-_FREE_TYPES = frozenset(
-    {
-        "AWS::EC2::EgressOnlyInternetGateway",
-        "AWS::EC2::FlowLog",
-        "AWS::EC2::InternetGateway",
-        "AWS::EC2::NetworkAcl",
-        "AWS::EC2::NetworkAclEntry",
-        "AWS::EC2::Route",
-        "AWS::EC2::RouteTable",
-        "AWS::EC2::SecurityGroup",
-        "AWS::EC2::SecurityGroupEgress",
-        "AWS::EC2::SecurityGroupIngress",
-        "AWS::EC2::Subnet",
-        "AWS::EC2::SubnetNetworkAclAssociation",
-        "AWS::EC2::SubnetRouteTableAssociation",
-        "AWS::EC2::VPC",
-        "AWS::EC2::VPCCidrBlock",
-        "AWS::EC2::VPCGatewayAttachment",
-        "AWS::EKS::AccessEntry",
-        "AWS::EKS::Addon",
-        "AWS::EKS::PodIdentityAssociation",
-        "AWS::Events::Rule",
-        "AWS::FSx::DataRepositoryAssociation",
-        "AWS::KMS::Alias",
-        "AWS::Lambda::EventInvokeConfig",
-        "AWS::Lambda::Function",
-        "AWS::Lambda::LayerVersion",
-        "AWS::Lambda::Permission",
-        "AWS::RDS::DBClusterParameterGroup",
-        "AWS::RDS::DBParameterGroup",
-        "AWS::RDS::DBSubnetGroup",
-        "AWS::S3::BucketPolicy",
-        "AWS::SNS::Subscription",
-        "AWS::SNS::Topic",
-        "AWS::SNS::TopicPolicy",
-        "AWS::SQS::Queue",
-        "AWS::SQS::QueuePolicy",
-        "AWS::SSM::Document",
-        "AWS::SSM::Parameter",
-        "AWS::SageMaker::ClusterSchedulerConfig",
-        "AWS::SageMaker::ComputeQuota",
-        "AWS::SecretsManager::SecretTargetAttachment",
-        "AWS::StepFunctions::StateMachine",
-    }
-)
 
 Item = tuple[str, float | None]
 Rule = Callable[[Resource, Prices], Iterator[Item]]
@@ -130,7 +82,7 @@ def _items(resource: Resource, prices: Prices) -> Iterator[Item]:
     rule = _RULES.get(resource.type)
     if rule is not None:
         yield from rule(resource, prices)
-    elif resource.type not in _FREE_TYPES and not resource.type.startswith(_FREE_PREFIXES):
+    elif not is_free(resource.type):
         yield resource.type, None
 
 

@@ -11,6 +11,9 @@ from hyperpod_constructs.facts.table import rows
 INSTANCE_FACTS: Mapping[str, list[str]] = {name: facts for name, *facts in rows("instance_types.tsv")}
 """The facts by the type's name, in the order of the API."""
 
+PLANNED_TYPES = frozenset(name for (name,) in rows("planned_types.tsv"))
+"""The types that training plans reserve."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Accelerator:

@@ -35,3 +35,10 @@ LUSTRE_PERSISTENT_2_GB_MONTH = {125: 0.145}
 
 # Instances by the hour. Source and date: in the file.
 INSTANCE_HOUR: Mapping[str, float] = {name: float(price) for name, price in rows("instance_prices.tsv")}
+
+_FREE = frozenset(name for (name,) in rows("free_types.tsv"))
+
+
+def is_free(resource_type: str) -> bool:
+    """Whether resources of a type cost nothing while they exist; the price of another type can be unknown."""
+    return resource_type in _FREE or f"{resource_type.rpartition('::')[0]}::*" in _FREE

@@ -27,23 +27,16 @@ def main() -> None:
     try:
         lock = process.hold(options.directory)
     except PermissionError as error:
-        sys.stderr.write(f"{error}\n")
-        tell(1)
-        return
+        return _fail(tell, str(error))
     if lock is None:
-        tell(HELD)
-        return
+        return tell(HELD)
     try:
         leftovers.clear(options.directory)
         listener = socket.create_server((HOST, options.port))
     except NodesError as error:
-        sys.stderr.write(f"{error}\n")
-        tell(1)
-        return
+        return _fail(tell, str(error))
     except OSError as error:
-        sys.stderr.write(f"port {options.port} of {HOST}: {error.strerror}; choose another one, or 0 for any free one\n")
-        tell(1)
-        return
+        return _fail(tell, f"port {options.port} of {HOST}: {error.strerror}; choose another one, or 0 for any free one")
     _log_to(options.directory / LOG_FILE)
     tell(0)
     port = int(listener.getsockname()[1])
@@ -52,6 +45,11 @@ def main() -> None:
     # The emulator's own threads are not worth waiting for.
     sys.stdout.flush()
     os._exit(0)
+
+
+def _fail(tell: Callable[[int], None], message: str) -> None:
+    sys.stderr.write(f"{message}\n")
+    tell(1)
 
 
 def _into_background() -> Callable[[int], None]:

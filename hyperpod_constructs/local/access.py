@@ -38,19 +38,15 @@ class Behind(Protocol):
 
         :raises Refused: for one that is no longer valid.
         """
-        ...
 
     def claimed_key(self, received: Received) -> str:
         """The access key id that the services will take for the caller's."""
-        ...
 
     def awaits(self, method: str, path: str) -> bool:
         """Whether the path ends with a secret that was given to somebody to answer with, who has not answered yet."""
-        ...
 
     def refusal(self, received: Received, refused: Refused) -> Response:
         """The answer in the protocol of the service that is asked."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,17 +43,15 @@ class RecordingDict(dict[str, Any]):
 
     def values(self) -> Any:
         """As of `dict`; everything counts as read."""
-        self._read_all()
-        return super().values()
+        return self.copy().values()
 
     def items(self) -> Any:
         """As of `dict`; everything counts as read."""
-        self._read_all()
-        return super().items()
+        return self.copy().items()
 
     def copy(self) -> dict[str, Any]:
         """As of `dict`; everything counts as read."""
-        self._read_all()
+        self.read.update(super().keys())
         return dict(super().items())
 
     def __or__(self, other: Any) -> Any:
@@ -63,12 +61,10 @@ class RecordingDict(dict[str, Any]):
         return other | self.copy()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> dict[str, Any]:
-        self._read_all()
-        return {key: copy.deepcopy(value, memo) for key, value in super().items()}
+        return copy.deepcopy(self.copy(), memo)
 
     def __reduce__(self) -> Any:
-        self._read_all()
-        return dict, (dict(super().items()),)
+        return dict, (self.copy(),)
 
     def unread(self) -> Iterator[str]:
         """The dotted paths of the unread keys."""
@@ -77,14 +73,6 @@ class RecordingDict(dict[str, Any]):
                 yield key
             else:
                 yield from (f"{key}.{path}" for path in _unread_inside(value))
-
-    @property
-    def touched(self) -> bool:
-        """Whether anything inside was read."""
-        return bool(self.read)
-
-    def _read_all(self) -> None:
-        self.read.update(super().keys())
 
 
 def recording(value: Any) -> Any:
@@ -106,7 +94,7 @@ def plain(value: Any) -> Any:
 
 
 def _unread_inside(value: Any) -> Iterator[str]:
-    if isinstance(value, RecordingDict) and value.touched:
+    if isinstance(value, RecordingDict) and value.read:
         yield from value.unread()
     elif isinstance(value, list):
         for item in value:

@@ -40,8 +40,6 @@ class Service(Protocol):
 
         :raises AwsError: with the cause of the refusal.
         """
-        ...
 
     def reset(self) -> None:
         """Forget everything."""
-        ...

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hyperpod_constructs.local.aws_service import Caller
+from hyperpod_constructs.local.changes import tag_changes
 from hyperpod_constructs.local.clients import Clients, ignoring
 from hyperpod_constructs.local.ec2.provider import document, given, tag_list
 from hyperpod_constructs.local.provider import Provisioned
@@ -49,10 +50,9 @@ class Role:
         )
         self._reconcile_boundary(iam, physical_id, old, new)
         self._reconcile_policies(iam, physical_id, old, new)
-        wanted = tag_list(new.get("Tags"))
-        gone = {tag["Key"] for tag in tag_list(old.get("Tags"))} - {tag["Key"] for tag in wanted}
+        wanted, gone = tag_changes(old.get("Tags") or (), new.get("Tags") or ())
         if gone:
-            iam.untag_role(RoleName=physical_id, TagKeys=sorted(gone))
+            iam.untag_role(RoleName=physical_id, TagKeys=gone)
         iam.tag_role(RoleName=physical_id, Tags=wanted)
         role = iam.get_role(RoleName=physical_id)["Role"]
         return Provisioned(physical_id, {"Arn": role["Arn"], "RoleId": role["RoleId"]})

@@ -16,7 +16,7 @@ from botocore.model import OperationModel, ServiceModel
 from hyperpod_constructs.local.authorization import ResourceNames
 from hyperpod_constructs.local.aws_service import AwsError, Caller, Service
 from hyperpod_constructs.local.constraints import violations
-from hyperpod_constructs.local.judging import Response, problems_of, read_json, read_parameters, summary
+from hyperpod_constructs.local.judging import Response, answered, problems_of, read_json, read_parameters, summary
 
 log = logging.getLogger(__name__)
 
@@ -95,8 +95,8 @@ def _wire(value: object) -> object:
 
 
 def _error(error: AwsError) -> Response:
-    status, headers, body = _response(error.status, json.dumps({"__type": error.code, "message": error.message}).encode())
-    return status, {**headers, "x-amzn-ErrorType": error.code}, body
+    status, headers, body = answered("json", error)
+    return status, {**headers, "x-amzn-RequestId": str(uuid.uuid4())}, body
 
 
 def _response(status: int, body: bytes) -> Response:

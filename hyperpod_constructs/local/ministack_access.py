@@ -23,13 +23,9 @@ ANSWERS = "/_ministack/cfn-response/"
 
 
 class Ministack:
-    """ministack, as the guard sees it."""
+    """ministack, as the guard sees it; `access.Behind` has the questions."""
 
     def credential(self, key_id: str) -> Credential | None:
-        """What belongs to a key of an IAM user or a session.
-
-        :raises Refused: for one that is no longer valid.
-        """
         if iam_evaluator.is_root_access_key(key_id):
             return None
         account = responses._account_from_sts_session(key_id) or _account_of_user(key_id)
@@ -39,14 +35,10 @@ class Ministack:
         return None if found is None else Credential(found.secret_access_key, found.session_token)
 
     def claimed_key(self, received: Received) -> str:
-        """The access key id that the services will take for the caller's."""
         return str(router.extract_access_key_id(_headers(received), _query(received)))
 
     def awaits(self, method: str, path: str) -> bool:
-        """Whether a custom resource or a wait condition waits for this answer, whose path ends with a random token.
-
-        AWS presigns such a URL, so its sender has no key either.
-        """
+        """A custom resource or a wait condition waits; AWS presigns such a URL, so its sender has no key either."""
         if method != "PUT":
             return False
         if path.startswith(ANSWERS):
@@ -55,7 +47,6 @@ class Ministack:
         return path.startswith(signals) and bool(wait_conditions.has_handle(path.removeprefix(signals)))
 
     def refusal(self, received: Received, refused: Refused) -> Response:
-        """The answer in the protocol of the service that is asked."""
         headers, query = _headers(received), _query(received)
         service = router.detect_service(received.method, unquote(received.path), headers, query)
         failure = iam_evaluator.AuthError(refused.code, refused.message)

@@ -32,18 +32,15 @@ class ResourceProvider(Protocol):
 
     def create(self, properties: Mapping[str, Any], logical_id: str, stack: str, caller: Caller) -> Provisioned:
         """Create the resource and wait until it is stable; undo partial work before raising."""
-        ...
 
     def update(self, physical_id: str, old: Mapping[str, Any], new: Mapping[str, Any], stack: str, caller: Caller) -> Provisioned:
         """Change the resource and wait until it is stable.
 
         Called for changes in place, and for replacements that delete the old resource first; another physical id tells these apart.
         """
-        ...
 
     def delete(self, physical_id: str, properties: Mapping[str, Any], caller: Caller) -> None:
         """Delete the resource and wait until it is gone; one that does not exist is a success."""
-        ...
 
 
 def updated(

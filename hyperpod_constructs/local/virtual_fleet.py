@@ -11,6 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, cast
 
+from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.facts.instance_types import instance_type
 from hyperpod_constructs.local.clients import Clients
 from hyperpod_constructs.local.hyperpod.fleet import Outcome, Recovery
@@ -96,12 +97,7 @@ class VirtualFleet:
     def running(self) -> list[dict[str, Any]]:
         """The nodes that run, with the command of the host that starts a program on each."""
         return [
-            {
-                "InstanceId": node.instance_id,
-                "InstanceGroupName": node.group,
-                "Name": node.name,
-                "Command": node.command(),
-            }
+            {"InstanceId": node.instance_id, "InstanceGroupName": node.group, "Name": node.name, "Command": node.command()}
             for node in list(self._by_logical_id.values())
             if node.running
         ]
@@ -229,9 +225,6 @@ def _source(node: Node) -> Source:
 
 def _specs(nodes: Sequence[Node]) -> list[NodeSpec]:
     """One for each group; GPUs as many as its instance type has."""
-    groups: dict[str, list[Node]] = {}
-    for node in nodes:
-        groups.setdefault(node.group, []).append(node)
     return [
         NodeSpec(
             group=name,
@@ -240,7 +233,7 @@ def _specs(nodes: Sequence[Node]) -> list[NodeSpec]:
             gpus=_gpus(members[0]),
             instance_ids=tuple(node.instance_id for node in members),
         )
-        for name, members in groups.items()
+        for name, members in grouped((node.group, node) for node in nodes).items()
     ]
 
 

@@ -8,7 +8,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
 from hyperpod_constructs._support.metadata import ALLOW_DATA_LOSS
 from hyperpod_constructs.plan.effect import Effect
@@ -19,13 +20,7 @@ from hyperpod_constructs.plan.verdict import Verdict, name_taken, of_removal
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Value, at, shown
 
-EXIT_CODES = {
-    Effect.NO_INTERRUPTION: 0,
-    Effect.ROLLING: 0,
-    Effect.REPLACE: 3,
-    Effect.DATA_LOSS: 4,
-    Effect.REFUSED: 5,
-}
+EXIT_CODES = {Effect.NO_INTERRUPTION: 0, Effect.ROLLING: 0, Effect.REPLACE: 3, Effect.DATA_LOSS: 4, Effect.REFUSED: 5}
 
 _WITH_ITS_STACK = Verdict(
     effect=Effect.NO_INTERRUPTION, why="stays in its nested stack, because DeletionPolicy keeps the stack", kept=True
@@ -126,10 +121,7 @@ def _exported(pairs: Pairs) -> Iterable[PlanRow]:
             property=change.property,
             old=shown(change.old),
             new=shown(change.new),
-            effect=change.verdict.effect,
-            why=change.verdict.why,
-            avoid=change.verdict.avoid,
-            source=change.verdict.source,
+            **_judged(change.verdict),
         )
 
 
@@ -139,9 +131,7 @@ def _renamed(verdict: Verdict, candidates: list[Resource]) -> Verdict:
         return verdict
     names = ", ".join(resource.logical_id for resource in candidates)
     hint = f"if {names} is the same resource, keep the logical id (override_logical_id) or move it with `cdk refactor`"
-    return Verdict(
-        effect=verdict.effect, why=verdict.why, avoid=f"{hint}; {verdict.avoid}".removesuffix("; "), source=verdict.source
-    )
+    return replace(verdict, avoid=f"{hint}; {verdict.avoid}".removesuffix("; "))
 
 
 def _row(resource: Resource, name: str, old: Value, new: Value, verdict: Verdict, allowed: str | None) -> PlanRow:
@@ -153,13 +143,13 @@ def _row(resource: Resource, name: str, old: Value, new: Value, verdict: Verdict
         property=name,
         old=shown(old),
         new=shown(new),
-        effect=verdict.effect,
-        why=verdict.why,
-        avoid=verdict.avoid,
-        source=verdict.source,
         allowed=allowed if verdict.effect is Effect.DATA_LOSS else None,
-        kept=verdict.kept,
+        **_judged(verdict),
     )
+
+
+def _judged(verdict: Verdict) -> dict[str, Any]:
+    return {field.name: getattr(verdict, field.name) for field in fields(verdict)}
 
 
 def _notes(pairs: Pairs) -> Iterable[str]:

@@ -3,27 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
-from hyperpod_constructs.facts.data_holders import DATA_HOLDERS, DataHolder
+from hyperpod_constructs.facts.data_holders import DATA_HOLDERS
 from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, as_bool, as_float, as_int, as_items, at
 
 
-@dataclass(frozen=True, kw_only=True, slots=True)
-class Stateful:
-    """A resource type that holds data.
+def lost(resource: Resource) -> str:
+    """The data that the deletion of a resource that holds data loses, and how much, in words."""
+    detail = _DETAIL.get(resource.type)
+    return f"{DATA_HOLDERS[resource.type].lost}{'' if detail is None else detail(resource)}"
 
-    :param lost: the data that a deletion loses, and how much, in words.
-    :param survives: the reason why the data outlives the resource without a policy that keeps it; by default it does not.
-    :param snapshot: whether CloudFormation takes a snapshot first under the policy `Snapshot`.
-    :param snapshot_by_default: whether it does so without a policy.
-    """
 
-    lost: Callable[[Resource], str]
-    survives: Callable[[Resource], str | None]
-    snapshot: bool
-    snapshot_by_default: bool
+def survives(resource: Resource) -> str | None:
+    """The reason why the data outlives its resource without a policy that keeps it; `None` if it does not."""
+    reason = _SURVIVES.get(resource.type)
+    return None if reason is None else reason(resource)
 
 
 def _amount(resource: Resource, name: str) -> str:
@@ -41,18 +36,10 @@ def _key(resource: Resource) -> str:
     return f"; its deletion can be cancelled for {days} days"
 
 
-def _no_detail(_: Resource) -> str:
-    return ""
-
-
 def _is_emptied(resource: Resource) -> bool:
     """Whether CDK's custom resource empties the bucket before its deletion; CDK marks such a bucket by a tag."""
     tags = as_items(resource.get("Tags")) or ()
     return any(at(tag, "Key") == "aws-cdk:auto-delete-objects" and as_bool(at(tag, "Value")) for tag in tags)
-
-
-def _nothing_survives(_: Resource) -> str | None:
-    return None
 
 
 def _bucket_survives(resource: Resource) -> str | None:
@@ -105,18 +92,6 @@ _SURVIVES: Mapping[str, Callable[[Resource], str | None]] = {
     "AWS::S3::Bucket": _bucket_survives,
 }
 
-
-def _stateful(resource_type: str, holder: DataHolder) -> Stateful:
-    detail = _DETAIL.get(resource_type, _no_detail)
-    return Stateful(
-        lost=lambda resource: f"{holder.lost}{detail(resource)}",
-        survives=_SURVIVES.get(resource_type, _nothing_survives),
-        snapshot=holder.snapshot,
-        snapshot_by_default=holder.snapshot_by_default,
-    )
-
-
-STATEFUL: Mapping[str, Stateful] = {name: _stateful(name, holder) for name, holder in DATA_HOLDERS.items()}
 
 SERVING: Mapping[str, str] = {
     "AWS::EC2::Instance": "it is terminated, with the volumes marked DeleteOnTermination",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from hyperpod_constructs.facts.schema import type_facts
@@ -186,12 +186,7 @@ def _existence(pair: Pair) -> Iterator[Update]:
 
 
 def _policies(pair: Pair) -> Iterator[Update]:
-    policies: tuple[tuple[str, Callable[[], tuple[Value, Value]]], ...] = (
-        ("DeletionPolicy", lambda: (pair.old.deletion_policy, pair.new.deletion_policy)),
-        ("UpdateReplacePolicy", lambda: (pair.old.update_replace_policy, pair.new.update_replace_policy)),
-    )
-    for name, values in policies:
+    for name in ("DeletionPolicy", "UpdateReplacePolicy"):
         verdict = weaker_policy(pair.old, pair.new, name)
         if verdict is not None:
-            old, new = values()
-            yield Update(pair=pair, property=name, old=old, new=new, verdict=verdict)
+            yield Update(pair=pair, property=name, old=pair.old.policy(name), new=pair.new.policy(name), verdict=verdict)

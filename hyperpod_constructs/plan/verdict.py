@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from hyperpod_constructs.facts.data_holders import KEEPING_POLICIES
+from hyperpod_constructs.facts.data_holders import DATA_HOLDERS, KEEPING_POLICIES
 from hyperpod_constructs.facts.schema import type_facts
+from hyperpod_constructs.plan import stateful
 from hyperpod_constructs.plan.effect import Effect
 from hyperpod_constructs.plan.row import Row
-from hyperpod_constructs.plan.stateful import SERVING, STATEFUL
 from hyperpod_constructs.templates.documents import NESTED_STACK
 from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import as_str
@@ -80,11 +80,10 @@ def of_removal(old: Resource) -> Verdict:
             why="is deleted with all its resources; they are unknown here, because its template is not given",
             avoid="give its template too, or an assembly that holds it",
         )
-    serving = SERVING.get(old.type)
+    serving = stateful.SERVING.get(old.type)
     if serving is not None:
         return Verdict(effect=Effect.REPLACE, why=f"is deleted: {serving}")
     holds = "it holds no data" if _is_ours(old.type) else f"whether a resource of type {old.type} holds data is unknown here"
-
     return Verdict(effect=Effect.NO_INTERRUPTION, why=f"is deleted; {holds}")
 
 
@@ -116,8 +115,8 @@ def name_taken(by: Resource) -> Verdict:
 
 def weaker_policy(old: Resource, new: Resource, name: str) -> Verdict | None:
     """A verdict if no policy keeps the data any longer: nothing happens now, but the next mistake loses it."""
-    before, after = _policy(old, name), _policy(new, name)
-    if new.type not in STATEFUL or before not in KEEPING_POLICIES or after in KEEPING_POLICIES:
+    before, after = as_str(old.policy(name)), as_str(new.policy(name))
+    if new.type not in DATA_HOLDERS or before not in KEEPING_POLICIES or after in KEEPING_POLICIES:
         return None
     occasion = "its removal" if name == "DeletionPolicy" else "its replacement"
     return Verdict(
@@ -128,19 +127,15 @@ def weaker_policy(old: Resource, new: Resource, name: str) -> Verdict | None:
     )
 
 
-def _policy(resource: Resource, name: str) -> str | None:
-    return as_str(resource.deletion_policy if name == "DeletionPolicy" else resource.update_replace_policy)
-
-
 def _lost(resource: Resource, policy: str | None) -> tuple[str | None, str | None]:
     """The data that a deletion loses, and the reason why the data survives; at most one of the two."""
-    stateful = STATEFUL.get(resource.type)
-    if stateful is None:
+    holder = DATA_HOLDERS.get(resource.type)
+    if holder is None:
         return None, None
     survives = stateful.survives(resource)
     if survives is not None:
         return None, survives
-    if stateful.snapshot and (policy == "Snapshot" or (policy is None and stateful.snapshot_by_default)):
+    if holder.snapshot and (policy == "Snapshot" or (policy is None and holder.snapshot_by_default)):
         return None, "a last snapshot keeps its data"
     return stateful.lost(resource), None
 

@@ -84,13 +84,7 @@ def _sorted(findings: Iterable[Finding], model: Model) -> list[Finding]:
     order = {template.name: position for position, template in enumerate(model.templates)}
     return sorted(
         findings,
-        key=lambda finding: (
-            order[finding.template],
-            finding.level is not Level.ERROR,
-            finding.resource,
-            finding.path,
-            finding.rule,
-        ),
+        key=lambda one: (order[one.template], one.level is not Level.ERROR, one.resource, one.path, one.rule),
     )
 
 

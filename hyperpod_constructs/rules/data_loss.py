@@ -41,7 +41,6 @@ def _finding(row: PlanRow) -> Finding:
         found=row.new,
         allowed=f"a change that keeps the data, or {permission}",
         message=f"{what} loses data: {row.why}",
-        why="",
         fix=f"{row.avoid}; or, if the data may go, write {permission}, and deploy that before you remove the resource",
         source=row.source,
         fatal=True,

@@ -97,18 +97,4 @@ def _shown(file: Path) -> Path:
 
 
 def _finding(rule: str, message: str, fix: str) -> Finding:
-    return Finding(
-        rule=rule,
-        level=Level.ERROR,
-        template="",
-        resource="",
-        construct=None,
-        path="",
-        found=None,
-        allowed="",
-        message=message,
-        why="",
-        fix=fix,
-        source="",
-        fatal=True,
-    )
+    return Finding(rule=rule, level=Level.ERROR, message=message, fix=fix, fatal=True)

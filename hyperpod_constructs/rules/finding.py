@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from enum import Enum
+from dataclasses import dataclass, fields
+from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from hyperpod_constructs.templates.values import ABSENT, Value
@@ -13,16 +13,13 @@ if TYPE_CHECKING:
     from hyperpod_constructs.templates.model import Resource
 
 
-class Level(Enum):
+class Level(StrEnum):
     """How sure the harm is."""
 
     ERROR = "error"
     """The deployment is sure to fail, or data is sure to be lost."""
     WARNING = "warning"
     """It is likely to hurt."""
-
-    def __str__(self) -> str:
-        return self.value
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,34 +45,21 @@ class Finding:
 
     rule: str
     level: Level
-    template: str
-    resource: str
-    construct: str | None
-    path: str
-    found: object
+    template: str = ""
+    resource: str = ""
+    construct: str | None = None
+    path: str = ""
+    found: object = None
     """The value found, as JSON: references as `${Id.Attribute}`, unknown parts as `${?}`."""
-    allowed: str
+    allowed: str = ""
     message: str
-    why: str
+    why: str = ""
     """The harm of the mistake; empty if it is in the message."""
     fix: str
-    source: str
+    source: str = ""
     fatal: bool = False
     """Nobody can acknowledge it for a whole app: data is lost, or a rule failed."""
 
     def to_dict(self) -> Mapping[str, object]:
         """The finding as JSON."""
-        return {
-            "rule": self.rule,
-            "level": self.level.value,
-            "template": self.template,
-            "resource": self.resource,
-            "construct": self.construct,
-            "path": self.path,
-            "found": self.found,
-            "allowed": self.allowed,
-            "message": self.message,
-            "why": self.why,
-            "fix": self.fix,
-            "source": self.source,
-        }
+        return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "fatal"}

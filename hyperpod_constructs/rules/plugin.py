@@ -94,7 +94,9 @@ class RulesPlugin:
         findings: list[Finding] = []
         models: list[Model] = []
         with guarded(LOADING, findings):
-            models.append(_model(context))
+            from hyperpod_constructs.templates.model import load
+
+            models.append(load([_assembly(context)]))
         for model in models:
             with guarded(CHECKING, findings):
                 findings += _findings(model)
@@ -103,12 +105,6 @@ class RulesPlugin:
         violations = _violations(findings, models, context)
         harmless = all(violation.severity == str(Level.WARNING) for violation in violations)
         return PolicyValidationPluginReport(success=harmless, plugin_version=self.version, violations=violations)
-
-
-def _model(context: IPolicyValidationContext) -> Model:
-    from hyperpod_constructs.templates.model import load
-
-    return load([_assembly(context)])
 
 
 def _assembly(context: IPolicyValidationContext) -> Path:
@@ -132,10 +128,6 @@ def _losses(context: IPolicyValidationContext, model: Model) -> list[Finding]:
     # The new assembly is written by now, and would be compared with itself.
     if previous.resolve().is_relative_to(assembly.resolve()):
         raise UsageError(f"the previous template {given} is what this synthesis has just written: copy the deployed template first")
-    return _lost(previous, model)
-
-
-def _lost(previous: Path, model: Model) -> list[Finding]:
     from hyperpod_constructs.plan.previous import previous_model
     from hyperpod_constructs.rules.data_loss import data_loss_violations
 

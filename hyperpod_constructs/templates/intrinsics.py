@@ -14,7 +14,7 @@ import itertools
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from hyperpod_constructs._support.placeholders import known_parts
 from hyperpod_constructs.templates.raw import Raw
@@ -43,28 +43,17 @@ _VARIABLE = re.compile(r"\$\{([^${}]*)\}")
 
 
 class Scope(Protocol):
-    """The names that the functions of a template can use."""
+    """The names that the functions of a template can use; `Template` is one."""
 
-    def ref(self, name: str) -> Value:
-        """The parameter, pseudo parameter or resource of this name."""
+    def ref(self, name: str) -> Value: ...
+    def attribute(self, resource: str, name: str) -> Value: ...
+    def condition(self, name: str) -> bool | None: ...
+    def mapping(self, name: str) -> Value: ...
+    def exported(self, name: str) -> Value: ...
+    def stack_output(self, stack: str, name: str, place: Mapping[str, Value]) -> Value: ...
 
-    def attribute(self, resource: str, name: str) -> Value:
-        """An attribute of a resource."""
 
-    def condition(self, name: str) -> bool | None:
-        """Whether a condition holds; `None` if that is unknown."""
-
-    def mapping(self, name: str) -> Value:
-        """A mapping by its name; `ABSENT` if there is none."""
-
-    def exported(self, name: str) -> Value:
-        """The export of another stack, by name."""
-
-    def stack_output(self, stack: str, name: str, place: Mapping[str, Value]) -> Value:
-        """An output of another stack.
-
-        :param place: the function's `Region` and `RoleArn`, if given.
-        """
+Function: TypeAlias = "Callable[[Resolver, Scope, Raw], Value]"
 
 
 class Depth:
@@ -188,6 +177,21 @@ def _combined(values: Sequence[Value], combine: Callable[[tuple[Value, ...]], Va
     return either(combine(combination) for combination in itertools.product(*choices))
 
 
+def _of_values(compute: Callable[[tuple[Value, ...]], Value], *counts: int) -> Function:
+    """A function that is computed from the values of its arguments alone.
+
+    :param counts: the lengths that its list of arguments can have; by default its argument is one value.
+    """
+
+    def function(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
+        arguments = argument if counts else [argument]
+        if not isinstance(arguments, list) or (counts and len(arguments) not in counts):
+            return UNKNOWN
+        return _combined([resolver.resolve(item) for item in arguments], compute)
+
+    return function
+
+
 def _ref(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
     return scope.ref(argument) if isinstance(argument, str) else UNKNOWN
 
@@ -238,17 +242,11 @@ def _split(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
     )
 
 
-def _select(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
-    if not isinstance(argument, list) or len(argument) != 2:
+def _select(values: tuple[Value, ...]) -> Value:
+    index, items = as_int(values[0]), values[1]
+    if index is None or not isinstance(items, tuple) or not 0 <= index < len(items) or _can_vanish(items[: index + 1]):
         return UNKNOWN
-
-    def combine(values: tuple[Value, ...]) -> Value:
-        index, items = as_int(values[0]), values[1]
-        if index is None or not isinstance(items, tuple) or not 0 <= index < len(items) or _can_vanish(items[: index + 1]):
-            return UNKNOWN
-        return items[index]
-
-    return _combined([resolver.resolve(argument[0]), resolver.resolve(argument[1])], combine)
+    return items[index]
 
 
 def _can_vanish(items: Sequence[Value]) -> bool:
@@ -304,33 +302,23 @@ def _find_in_map(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
     return _combined(keys, combine)
 
 
-def _cidr(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
-    if not isinstance(argument, list) or len(argument) not in (2, 3):
+def _cidr(values: tuple[Value, ...]) -> Value:
+    block, count = values[0], as_int(values[1])
+    bits = as_int(values[2]) if len(values) == 3 else 8
+    if not isinstance(block, str) or count is None or bits is None or not 1 <= count <= 256:
         return UNKNOWN
-
-    def combine(values: tuple[Value, ...]) -> Value:
-        block, count = values[0], as_int(values[1])
-        bits = as_int(values[2]) if len(values) == 3 else 8
-        if not isinstance(block, str) or count is None or bits is None or not 1 <= count <= 256:
-            return UNKNOWN
-        try:
-            network = ipaddress.ip_network(block, strict=False)
-            found = tuple(
-                str(subnet) for subnet in itertools.islice(network.subnets(new_prefix=network.max_prefixlen - bits), count)
-            )
-        except ValueError:
-            return UNKNOWN
-        return found if len(found) == count else UNKNOWN
-
-    return _combined([resolver.resolve(item) for item in argument], combine)
+    try:
+        network = ipaddress.ip_network(block, strict=False)
+        subnets = itertools.islice(network.subnets(new_prefix=network.max_prefixlen - bits), count)
+        found = tuple(map(str, subnets))
+    except ValueError:
+        return UNKNOWN
+    return found if len(found) == count else UNKNOWN
 
 
-def _base64(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
-    def combine(values: tuple[Value, ...]) -> Value:
-        text = as_str(values[0])
-        return UNKNOWN if text is None else base64.b64encode(text.encode("utf-8", "surrogatepass")).decode()
-
-    return _combined([resolver.resolve(argument)], combine)
+def _base64(values: tuple[Value, ...]) -> Value:
+    text = as_str(values[0])
+    return UNKNOWN if text is None else base64.b64encode(text.encode("utf-8", "surrogatepass")).decode()
 
 
 def _import_value(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
@@ -350,11 +338,8 @@ def _get_stack_output(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
     return _combined(names, combine)
 
 
-def _length(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
-    return _combined(
-        [resolver.resolve(argument)],
-        lambda lists: len(lists[0]) if isinstance(lists[0], tuple) and not _can_vanish(lists[0]) else UNKNOWN,
-    )
+def _length(values: tuple[Value, ...]) -> Value:
+    return len(values[0]) if isinstance(values[0], tuple) and not _can_vanish(values[0]) else UNKNOWN
 
 
 def _to_json_string(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
@@ -363,18 +348,18 @@ def _to_json_string(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
     return json.dumps(shown(value), separators=(",", ":")) if plain else UNKNOWN
 
 
-_FUNCTIONS: Mapping[str, Callable[[Resolver, Scope, Raw], Value]] = {
+_FUNCTIONS: Mapping[str, Function] = {
     "Ref": _ref,
-    "Fn::Base64": _base64,
-    "Fn::Cidr": _cidr,
+    "Fn::Base64": _of_values(_base64),
+    "Fn::Cidr": _of_values(_cidr, 2, 3),
     "Fn::FindInMap": _find_in_map,
     "Fn::GetAtt": _get_att,
     "Fn::GetStackOutput": _get_stack_output,
     "Fn::If": _if,
     "Fn::ImportValue": _import_value,
     "Fn::Join": _join,
-    "Fn::Length": _length,
-    "Fn::Select": _select,
+    "Fn::Length": _of_values(_length),
+    "Fn::Select": _of_values(_select, 2),
     "Fn::Split": _split,
     "Fn::Sub": _sub,
     "Fn::ToJsonString": _to_json_string,

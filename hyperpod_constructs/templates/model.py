@@ -75,15 +75,19 @@ class Resource:
         """Whether its condition holds; `None` if that is unknown. A model leaves out resources under a false condition."""
         return True if self.condition is None else self.template.condition(self.condition)
 
+    def policy(self, name: str) -> Value:
+        """A policy of the resource, such as `DeletionPolicy`, resolved; `ABSENT` without one."""
+        return self.template.resolver.resolve(self.raw[name]) if name in self.raw else ABSENT
+
     @property
     def deletion_policy(self) -> Value:
         """`DeletionPolicy`, resolved; `ABSENT` without one."""
-        return self._attribute("DeletionPolicy")
+        return self.policy("DeletionPolicy")
 
     @property
     def update_replace_policy(self) -> Value:
         """`UpdateReplacePolicy`, resolved; `ABSENT` without one."""
-        return self._attribute("UpdateReplacePolicy")
+        return self.policy("UpdateReplacePolicy")
 
     @cached_property
     def nested(self) -> Template | None:
@@ -96,9 +100,6 @@ class Resource:
             return UNKNOWN
         found = self.template.resolver.resolve(self.raw.get("Properties", {}))
         return {} if found is None or found is ABSENT else found
-
-    def _attribute(self, name: str) -> Value:
-        return self.template.resolver.resolve(self.raw[name]) if name in self.raw else ABSENT
 
 
 class Template:

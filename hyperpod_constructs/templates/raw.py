@@ -97,13 +97,5 @@ def _text(value: str) -> str:
 
 
 def _kind(value: object) -> str:
-    names = {
-        dict: "a mapping",
-        list: "a list",
-        str: "a string",
-        int: "a number",
-        float: "a number",
-        bool: "a boolean",
-        type(None): "empty",
-    }
-    return names.get(type(value), f"a {type(value).__name__}")
+    names = {dict: "a mapping", list: "a list", str: "a string", int: "a number", float: "a number", bool: "a boolean"}
+    return "empty" if value is None else names.get(type(value), f"a {type(value).__name__}")

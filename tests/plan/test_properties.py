@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from hyperpod_constructs.cost.change import cost_change
 from hyperpod_constructs.cost.prices import Prices
+from hyperpod_constructs.facts.data_holders import DATA_HOLDERS
 from hyperpod_constructs.plan.plan import plan
-from hyperpod_constructs.plan.stateful import STATEFUL
 from hyperpod_constructs.plan.table import OURS
 from hyperpod_constructs.rules.data_loss import data_loss_violations
 from hyperpod_constructs.templates.model import Model
@@ -30,7 +30,7 @@ _VALUES = st.recursive(
     lambda inner: st.one_of(st.lists(inner, max_size=3), st.dictionaries(st.sampled_from(_KEYS), inner, max_size=3)),
     max_leaves=8,
 )
-_TYPES = sorted({*OURS, *STATEFUL, "AWS::IAM::Role", "AWS::No::Such"})
+_TYPES = sorted({*OURS, *DATA_HOLDERS, "AWS::IAM::Role", "AWS::No::Such"})
 
 
 @st.composite

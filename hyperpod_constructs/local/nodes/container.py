@@ -143,36 +143,16 @@ def _await_ready(ready: socket.socket, process: subprocess.Popen[bytes]) -> int 
 
 
 def _own_capabilities() -> frozenset[str]:
-    """The names of `CAPABILITIES` that this process may hand on."""
+    """The capabilities that this process may hand on."""
     found = re.search(r"^CapBnd:\s+([0-9a-f]+)$", Path("/proc/self/status").read_text(encoding="ascii"), re.MULTILINE)
     assert found is not None
-    return frozenset(name for name, bit in BITS.items() if int(found[1], 16) >> bit & 1)
+    return frozenset(name for bit, name in enumerate(ALL_CAPABILITIES) if int(found[1], 16) >> bit & 1)
 
 
-# From linux/capability.h.
-BITS = {
-    "chown": 0,
-    "dac_override": 1,
-    "dac_read_search": 2,
-    "fowner": 3,
-    "fsetid": 4,
-    "kill": 5,
-    "setgid": 6,
-    "setuid": 7,
-    "setpcap": 8,
-    "net_bind_service": 10,
-    "net_admin": 12,
-    "net_raw": 13,
-    "ipc_lock": 14,
-    "ipc_owner": 15,
-    "sys_chroot": 18,
-    "sys_ptrace": 19,
-    "sys_admin": 21,
-    "sys_boot": 22,
-    "sys_nice": 23,
-    "sys_resource": 24,
-    "mknod": 27,
-    "lease": 28,
-    "audit_write": 29,
-    "setfcap": 31,
-}
+# In the order of linux/capability.h, from bit 0 on.
+ALL_CAPABILITIES = (
+    *("chown", "dac_override", "dac_read_search", "fowner", "fsetid", "kill", "setgid", "setuid", "setpcap"),
+    *("linux_immutable", "net_bind_service", "net_broadcast", "net_admin", "net_raw", "ipc_lock", "ipc_owner", "sys_module"),
+    *("sys_rawio", "sys_chroot", "sys_ptrace", "sys_pacct", "sys_admin", "sys_boot", "sys_nice", "sys_resource", "sys_time"),
+    *("sys_tty_config", "mknod", "lease", "audit_write", "audit_control", "setfcap"),
+)

@@ -22,38 +22,14 @@ from hyperpod_constructs.local.nodes.requirements import KEYRINGS, missing
 
 SUITE = "trixie"
 PACKAGES = (
-    "systemd",
-    "systemd-sysv",
-    "dbus",
-    "slurmctld",
-    "slurmd",
-    "slurmdbd",
-    "slurm-client",
-    "munge",
-    "mariadb-server",
-    "iproute2",
-    "python3",
-    "openssh-server",
-    "openssh-client",
-    "sudo",
-    "procps",
-    "logrotate",
+    *("systemd", "systemd-sysv", "dbus", "slurmctld", "slurmd", "slurmdbd", "slurm-client", "munge", "mariadb-server", "iproute2"),
+    *("python3", "openssh-server", "openssh-client", "sudo", "procps", "logrotate"),
 )
 OFF = ("slurmctld", "slurmd", "slurmdbd", "mariadb", "munge", "systemd-pstore", "getty@tty1")
 MASKED = (
-    "apt-daily.timer",
-    "apt-daily-upgrade.timer",
-    "dpkg-db-backup.timer",
-    "fstrim.timer",
-    "console-getty.service",
-    "systemd-firstboot.service",
-    "systemd-udevd.service",
-    "systemd-udev-trigger.service",
-    "ldconfig.service",
-    "systemd-journal-catalog-update.service",
-    "systemd-update-done.service",
-    "systemd-sysusers.service",
-    "dev-hugepages.mount",
+    *("apt-daily.timer", "apt-daily-upgrade.timer", "dpkg-db-backup.timer", "fstrim.timer", "console-getty.service"),
+    *("systemd-firstboot.service", "systemd-udevd.service", "systemd-udev-trigger.service", "ldconfig.service"),
+    *("systemd-journal-catalog-update.service", "systemd-update-done.service", "systemd-sysusers.service", "dev-hugepages.mount"),
 )
 # The database's files as Debian makes them are 140 MB, of which a node in memory would copy most.
 CUSTOMIZE = f"""

@@ -178,13 +178,8 @@ class VirtualNode:
             for path, file in files.items():
                 content = file.content.encode() if isinstance(file.content, str) else file.content
                 entry = tarfile.TarInfo(path.lstrip("/"))
-                entry.size, entry.mode, entry.uname, entry.gname, entry.mtime = (
-                    len(content),
-                    file.mode,
-                    file.owner,
-                    file.owner,
-                    time.time(),
-                )
+                entry.size, entry.mode, entry.mtime = len(content), file.mode, time.time()
+                entry.uname = entry.gname = file.owner
                 tar.addfile(entry, io.BytesIO(content))
         code, _, errors = self._enter(["tar", "-x", "-p", "-C", "/"], 60, archive.getvalue())
         if code != 0:

@@ -11,7 +11,7 @@ from botocore.exceptions import ClientError
 
 from hyperpod_constructs.local.aws_service import AwsError, Caller
 from hyperpod_constructs.local.clients import Clients, ignoring
-from hyperpod_constructs.local.ec2.provider import boolean, document, tag_list
+from hyperpod_constructs.local.ec2.provider import boolean, document
 from hyperpod_constructs.local.provider import Provisioned
 from hyperpod_constructs.local.s3.configuration import SETTINGS
 
@@ -62,11 +62,6 @@ class Bucket:
 
     def _configure(self, s3: Any, name: str, old: Properties, new: Properties) -> None:
         """Set every configuration to the new properties; remove those that only the old ones have."""
-        tags = tag_list(new.get("Tags"))
-        if tags:
-            s3.put_bucket_tagging(Bucket=name, Tagging={"TagSet": tags})
-        elif "Tags" in old:
-            s3.delete_bucket_tagging(Bucket=name)
         for setting in SETTINGS:
             setting.apply(s3, name, old, new)
         self._acl(s3, name, old, new)

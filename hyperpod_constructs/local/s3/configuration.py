@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple
 
-from hyperpod_constructs.local.ec2.provider import boolean, given
+from hyperpod_constructs.local.ec2.provider import boolean, given, tag_list
 
 Properties = Mapping[str, Any]
 
@@ -94,7 +94,7 @@ class Setting(NamedTuple):
     name: str
     put: str
     argument: str
-    converted: Callable[[Properties], dict[str, Any]]
+    converted: Callable[[Any], dict[str, Any]]
     remove: str | dict[str, Any]
     """The call that removes it, or the value that stands for none."""
 
@@ -109,16 +109,13 @@ class Setting(NamedTuple):
             getattr(s3, self.put)(Bucket=bucket, **{self.argument: self.remove})
 
 
-def _versioning(properties: Properties) -> dict[str, Any]:
-    return {"Status": properties["Status"]}
-
-
 _LIFECYCLE, _OWNERSHIP, _VERSIONING = "LifecycleConfiguration", "OwnershipControls", "VersioningConfiguration"
 _NOTIFICATION = "NotificationConfiguration"
 _ENCRYPTION = "ServerSideEncryptionConfiguration"
 
 SETTINGS = (
-    Setting(_VERSIONING, "put_bucket_versioning", _VERSIONING, _versioning, {"Status": "Suspended"}),
+    Setting("Tags", "put_bucket_tagging", "Tagging", lambda tags: {"TagSet": tag_list(tags)}, "delete_bucket_tagging"),
+    Setting(_VERSIONING, "put_bucket_versioning", _VERSIONING, lambda wanted: given(wanted, "Status"), {"Status": "Suspended"}),
     Setting("BucketEncryption", "put_bucket_encryption", _ENCRYPTION, _encryption, "delete_bucket_encryption"),
     Setting(_LIFECYCLE, "put_bucket_lifecycle_configuration", _LIFECYCLE, _lifecycle, "delete_bucket_lifecycle"),
     Setting(_OWNERSHIP, "put_bucket_ownership_controls", _OWNERSHIP, _ownership, "delete_bucket_ownership_controls"),

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from hyperpod_constructs.analysis.clusters import Cluster, Group, Orchestration, clusters, given, groups
 from hyperpod_constructs.facts import clusters as cluster_facts
+from hyperpod_constructs.facts.instance_types import PLANNED_TYPES
 from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
@@ -19,26 +20,6 @@ _CREATION = f"{_GUIDE}sagemaker-hyperpod-eks-operate-cli-command-create-cluster.
 _SPOT = f"{_GUIDE}sagemaker-hyperpod-spot.html"
 _PLANS = f"{_GUIDE}reserve-capacity-with-training-plans.html"
 _STRATEGY = ("Orchestrator", "Slurm", "SlurmConfigStrategy")
-
-# What the API of training plans lists (ReservedCapacityInstanceType of botocore 1.44.5), and what the guide lists beyond it
-_PLANNED_TYPES = frozenset(
-    f"ml.{name}"
-    for name in (
-        "g6.xlarge",
-        "g6.4xlarge",
-        "p4d.24xlarge",
-        "p4de.24xlarge",
-        "p5.4xlarge",
-        "p5.48xlarge",
-        "p5e.48xlarge",
-        "p5en.48xlarge",
-        "p6-b200.48xlarge",
-        "p6-b300.48xlarge",
-        "p6e-gb200.36xlarge",
-        "trn1.32xlarge",
-        "trn2.48xlarge",
-    )
-)
 
 
 @error(
@@ -200,12 +181,12 @@ def autoscaling_has_what_it_needs(cluster: Cluster) -> str | None:
     title="a group with a training plan has an instance type sold by plan",
     why="a plan reserves one of these types; a group of another type never draws on it",
     fix="take the plan's instance type, or leave TrainingPlanArn out",
-    allowed=", ".join(sorted(_PLANNED_TYPES)),
+    allowed=", ".join(sorted(PLANNED_TYPES)),
     source=f"{_PLANS}#training-plans-supported-instances-and-regions",
 )
 def plans_are_for_planned_types(group: Group) -> str | None:
     names = [one.name for one in group.types or ()]
-    if names and given(group.get("TrainingPlanArn")) and not _PLANNED_TYPES.intersection(names):
+    if names and given(group.get("TrainingPlanArn")) and not PLANNED_TYPES.intersection(names):
         return f"a training plan for {', '.join(names)}, which no plan reserves"
     return None
 

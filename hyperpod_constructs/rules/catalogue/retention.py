@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from hyperpod_constructs.analysis.networks import VPC
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, security_groups_of, subnets_of
-from hyperpod_constructs.facts.data_holders import KEEPING_POLICIES
-from hyperpod_constructs.plan.stateful import STATEFUL
+from hyperpod_constructs.facts.data_holders import DATA_HOLDERS, KEEPING_POLICIES
+from hyperpod_constructs.plan.stateful import lost, survives
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.rule import warning
 from hyperpod_constructs.templates.model import Resource, resource_of
@@ -30,13 +30,13 @@ _DATA = (
 
 def _loses(resource: Resource, policy: Value) -> bool:
     """Whether the data surely goes when the resource does, under this policy."""
-    kind = STATEFUL[resource.type]
+    kind = DATA_HOLDERS[resource.type]
     written = as_str(policy)
     if policy is not ABSENT and written is None:
         return False
     if written in KEEPING_POLICIES or (written == _SNAPSHOT and kind.snapshot) or (policy is ABSENT and kind.snapshot_by_default):
         return False
-    return kind.survives(resource) is None
+    return survives(resource) is None
 
 
 @warning(
@@ -53,7 +53,7 @@ def _loses(resource: Resource, policy: Value) -> bool:
 def data_outlives_the_stack(resource: Resource) -> Hit | None:
     if not resource.exists or not _loses(resource, resource.deletion_policy):
         return None
-    return Hit(resource, (), f"its deletion loses {STATEFUL[resource.type].lost(resource)}", found=resource.deletion_policy)
+    return Hit(resource, (), f"its deletion loses {lost(resource)}", found=resource.deletion_policy)
 
 
 @warning(
@@ -69,7 +69,7 @@ def data_outlives_its_replacement(resource: Resource) -> Hit | None:
     policy = resource.update_replace_policy
     if not resource.exists or not _loses(resource, policy):
         return None
-    return Hit(resource, (), f"its replacement loses {STATEFUL[resource.type].lost(resource)}", found=policy)
+    return Hit(resource, (), f"its replacement loses {lost(resource)}", found=policy)
 
 
 @warning(
