@@ -1,11 +1,12 @@
-"""Writes `hyperpod_constructs/facts/instance_types.tsv`, the facts of each HyperPod instance type.
+"""Writes `hyperpod_constructs/facts/instance_types.tsv`, the facts of each HyperPod instance type, and its attribute of
+`ClusterInstanceType`, which an editor completes.
 
 Names come from the enumeration `ClusterInstanceType` in botocore's SageMaker model. Facts come from moto's EC2 instance data
 (Apache-2.0, recorded from `DescribeInstanceTypes`). Missing or wrong facts stand in the tables below, with their source. An unknown
 fact stays `None`.
 
-    python tools/generate_instance_facts.py              # writes the table
-    python tools/generate_instance_facts.py --check      # exits 1 if the table is stale
+    python tools/generate_instance_facts.py              # writes the table and the attributes
+    python tools/generate_instance_facts.py --check      # exits 1 if one of them is stale
     python tools/generate_instance_facts.py --models DIR # names from that botocore data folder instead of the installed one
 """
 
@@ -16,16 +17,23 @@ import gzip
 import importlib.metadata
 import importlib.util
 import json
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-TABLE = Path(__file__).resolve().parent.parent / "hyperpod_constructs" / "facts" / "instance_types.tsv"
+PACKAGE = Path(__file__).resolve().parent.parent / "hyperpod_constructs"
+TABLE = PACKAGE / "facts" / "instance_types.tsv"
+CLASS = PACKAGE / "cluster" / "instance_type.py"
 MOTO_VERSION = "5.2.5"
 MODEL_VERSION = "1.44.5"
 DATE = "2026-11-21"
 """The day on which these versions were reviewed: set it together with them."""
+
+ATTRIBUTES_MARK = "# The API's names, in its order"
+_ATTRIBUTE = re.compile(r"    [A-Z0-9_]+: ClassVar\[ClusterInstanceType\]$")
+
 # Names in the model MODEL_VERSION, which the installed botocore may lack.
 NEWEST_NAMES = ("ml.c8a.16xlarge", "ml.m8a.16xlarge")
 
@@ -111,19 +119,33 @@ def render(models: Path | None = None) -> str:
     return HEADER + "".join(f"{TAB.join(row)}\n" for row in rows)
 
 
+def with_attributes(source: str, models: Path | None = None) -> str:
+    """The source of `ClusterInstanceType` with an attribute for every name of the API."""
+    lines = [line for line in source.splitlines(keepends=True) if not _ATTRIBUTE.match(line)]
+    mark = next(position for position, line in enumerate(lines) if ATTRIBUTES_MARK in line)
+    attributes = [f"    {_attribute(name)}: ClassVar[ClusterInstanceType]\n" for name in names(models)]
+    return "".join([*lines[: mark + 1], *attributes, *lines[mark + 1 :]])
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="write the table of instance facts")
-    parser.add_argument("--check", action="store_true", help="compare only; exit 1 if the table is stale")
+    parser = argparse.ArgumentParser(description="write the table of instance facts, and the attributes of the types")
+    parser.add_argument("--check", action="store_true", help="compare only; exit 1 if the table or the attributes are stale")
     parser.add_argument("--models", type=Path, help="a botocore data folder to take the names from")
     options = parser.parse_args(arguments)
-    text = render(options.models)
+    written = CLASS.read_text(encoding="utf-8")
+    texts = {TABLE: render(options.models), CLASS: with_attributes(written, options.models)}
     if not options.check:
-        TABLE.write_text(text, encoding="utf-8", newline="\n")
+        for file, text in texts.items():
+            file.write_text(text, encoding="utf-8", newline="\n")
         return 0
-    if TABLE.read_text(encoding="utf-8") == text:
-        return 0
-    sys.stderr.write(f"{TABLE.name} is stale: run python tools/{Path(__file__).name}\n")
-    return 1
+    stale = [file.name for file, text in texts.items() if file.read_text(encoding="utf-8") != text]
+    if stale:
+        sys.stderr.write(f"{', '.join(stale)} is stale: run python tools/{Path(__file__).name}\n")
+    return 1 if stale else 0
+
+
+def _attribute(name: str) -> str:
+    return name.removeprefix("ml.").replace(".", "_").replace("-", "_").upper()
 
 
 def _package(name: str) -> Path:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import importlib.util
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -58,11 +59,18 @@ def test_fails_check_of_a_stale_table(
     generator: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(generator, "TABLE", tmp_path / "instance_types.tsv")
+    shutil.copy(generator.CLASS, tmp_path / "instance_type.py")
+    monkeypatch.setattr(generator, "CLASS", tmp_path / "instance_type.py")
     assert generator.main([]) == 0
     assert generator.main(["--check"]) == 0
     generator.TABLE.write_text("", encoding="utf-8")
     assert generator.main(["--check"]) == 1
-    assert "is stale" in capsys.readouterr().err
+    assert capsys.readouterr().err.startswith("_instance_facts.py is stale")
+    assert generator.main([]) == 0
+    text = generator.CLASS.read_text(encoding="utf-8")
+    generator.CLASS.write_text(text.replace("    P5_48XLARGE: ClassVar[ClusterInstanceType]\n", ""), encoding="utf-8")
+    assert generator.main(["--check"]) == 1
+    assert capsys.readouterr().err.startswith("instance_type.py is stale")
 
 
 def test_fails_generation_with_another_moto(generator: ModuleType, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -139,16 +147,15 @@ def test_local_disks() -> None:
     assert ClusterInstanceType.M5_XLARGE.local_nvme == LocalNvme(count=0, size_gb=0)
 
 
-def test_a_constant_for_every_accelerated_type() -> None:
-    constants = {value.name for value in vars(ClusterInstanceType).values() if isinstance(value, ClusterInstanceType)}
-    accelerated = {name for name in ClusterInstanceType.names() if ClusterInstanceType.of(name).accelerator is not None}
-    assert accelerated <= constants
-
-
-def test_every_declared_constant_has_its_value() -> None:
-    for name in ClusterInstanceType.__annotations__:
-        if name.isupper():
-            assert getattr(ClusterInstanceType, name).name.upper().replace(".", "_").replace("-", "_") == f"ML_{name}"
+def test_every_name_has_an_attribute_that_an_editor_completes(generator: ModuleType) -> None:
+    """Declared in the source, not only set at run time."""
+    source = generator.CLASS.read_text(encoding="utf-8")
+    assert generator.with_attributes(source) == source
+    declared = {name for name in ClusterInstanceType.__annotations__ if name.isupper()}
+    assert len(declared) == 209
+    assert {getattr(ClusterInstanceType, name).name for name in declared} == set(ClusterInstanceType.names())
+    for name in declared:
+        assert getattr(ClusterInstanceType, name).name.upper().replace(".", "_").replace("-", "_") == f"ML_{name}"
 
 
 def test_a_token_is_taken_with_every_fact_unknown() -> None:
