@@ -14,7 +14,7 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
 from constructs import Construct
 
-from hyperpod_constructs._support.arguments import checked
+from hyperpod_constructs._support.arguments import checked, checked_value
 from hyperpod_constructs._support.tokens import is_unknown
 from hyperpod_constructs.facts import zones
 from hyperpod_constructs.rules.plugin import register_rules
@@ -40,6 +40,7 @@ class NodeNetwork(Protocol):
     def security_group(self) -> ec2.ISecurityGroup: ...
 
 
+@checked_value
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExistingNetwork:
     """A network from outside this app; see `ClusterNetwork.from_attributes`."""
@@ -121,6 +122,7 @@ class ClusterNetwork(Construct):
         self._create_flow_log()
 
     @staticmethod
+    @checked
     def from_attributes(*, vpc: ec2.IVpc, node_subnet: ec2.ISubnet, security_group: ec2.ISecurityGroup) -> ExistingNetwork:
         """Use an existing network.
 

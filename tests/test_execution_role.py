@@ -119,7 +119,7 @@ def test_no_scripts_no_bucket(stack: Stack) -> None:
 
 
 def test_file_systems_are_described_where_lustre_is_mounted(stack: Stack, network: ClusterNetwork) -> None:
-    existing = LustreStorage.from_attributes(file_system_id="fs-1", mount_name="m")
+    existing = LustreStorage.from_attributes(file_system_id="fs-11111111", mount_name="m")
     mounting = InstanceGroup(
         name="workers",
         instance_type=ClusterInstanceType.P5_48XLARGE,

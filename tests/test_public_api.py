@@ -1,16 +1,26 @@
 from __future__ import annotations
 
+import enum
 import inspect
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, get_args, get_type_hints
 
 import pytest
 
 import hyperpod_constructs
 
 PUBLIC: list[str] = vars(hyperpod_constructs)["__all__"]
+ARN = "arn:aws:iam::123456789012:role/someone"
+CALLED_BY_THE_CLUSTER = {"InstanceGroup.render", "LifecycleScripts.bind", "LifecycleScripts.check", "LifecycleScripts.render"}
+CHECKED_BY_HAND: dict[str, tuple[Callable[..., Any], dict[str, Any]]] = {
+    "ClusterInstanceType.__init__": (hyperpod_constructs.ClusterInstanceType, {"name": "ml.new"}),
+    "allow_data_loss": (hyperpod_constructs.allow_data_loss, {"reason": "unused"}),
+}
 MYPY = """\
 [mypy]
 strict = True
@@ -83,3 +93,56 @@ def test_mypy_sees_the_type_of_every_name_and_no_other_name(tmp_path: Path) -> N
     revealed = re.findall(r'Revealed type is "(.*)"', found)
     assert len(revealed) == 2 * len(PUBLIC)
     assert [kind for kind in revealed if not kind.startswith("def (")] == []
+
+
+def public_callables() -> Iterator[tuple[str, Callable[..., Any]]]:
+    """Every constructor, factory, method and function of the public API, by its name."""
+    for name in PUBLIC:
+        thing = getattr(hyperpod_constructs, name)
+        if not isinstance(thing, type):
+            yield name, thing
+        elif not issubclass(thing, enum.Enum):
+            for member, raw in vars(thing).items():
+                function = getattr(raw, "__func__", raw)
+                if inspect.isfunction(function) and (member == "__init__" or not member.startswith("_")):
+                    yield f"{name}.{member}", raw.__get__(None, thing) if isinstance(raw, classmethod) else function
+
+
+def wants_an_object(hint: Any) -> bool:
+    """Whether a text never fits."""
+    leaves = [hint]
+    while any(get_args(leaf) for leaf in leaves):
+        leaves = [part for leaf in leaves for part in get_args(leaf) or (leaf,)]
+    return str not in leaves and any(isinstance(leaf, type) and leaf.__module__ not in ("builtins", "types") for leaf in leaves)
+
+
+OBJECTS = [
+    (name, parameter)
+    for name, function in public_callables()
+    if name not in CALLED_BY_THE_CLUSTER
+    for parameter, hint in get_type_hints(function).items()
+    if parameter != "return" and wants_an_object(hint)
+]
+
+
+@pytest.mark.parametrize(("name", "parameter"), OBJECTS)
+def test_a_text_in_place_of_an_object_is_refused_at_once(name: str, parameter: str) -> None:
+    function = dict(public_callables())[name]
+    given: dict[str, Any] = {"self": SimpleNamespace()} if "self" in inspect.signature(function).parameters else {}
+    if name in CHECKED_BY_HAND:
+        function, given = CHECKED_BY_HAND[name]
+    with pytest.raises(TypeError, match=rf"\S+: {parameter} is '{ARN}' \(str\); allowed: \S"):
+        function(**{**given, parameter: ARN})
+
+
+def test_the_walk_meets_factories_methods_and_values() -> None:
+    assert {
+        ("ClusterGrants.connect", "grantee"),
+        ("ClusterNetwork.__init__", "scope"),
+        ("ClusterNetwork.from_attributes", "vpc"),
+        ("HyperPodCluster.add_instance_group", "group"),
+        ("LifecycleScripts.from_bucket", "bucket"),
+        ("LustreMount.__init__", "file_system"),
+        ("allow_data_loss", "construct"),
+        ("scripts_bucket", "scope"),
+    } <= set(OBJECTS)

@@ -1,9 +1,11 @@
-"""Writes `hyperpod_constructs/facts/schema.json`, the update behaviour in CloudFormation's resource schemas.
+"""Writes `schema.json` and `limits.json` of `hyperpod_constructs/facts`: updates and limits in CloudFormation's resource schemas.
 
 The schemas are cfn-lint's for us-east-1 (MIT-0). For every type, the facts are: the properties that only a creation can set
 (`create_only`), the properties that may replace the resource (`conditional`), the properties that form its unique name
 (`identity`), and whether a replacement deletes the old resource first. For the types of this library, the facts list every
 property, so that a test finds one without a row.
+
+The limits are the pattern, the length and the range of every property of the types whose values constructors check.
 
     python tools/generate_update_facts.py           # writes the facts
     python tools/generate_update_facts.py --check   # exits 1 if the facts are stale
@@ -21,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 FACTS = Path(__file__).resolve().parent.parent / "hyperpod_constructs" / "facts" / "schema.json"
+LIMITS = FACTS.with_name("limits.json")
 CFN_LINT_VERSION = "1.58.0"
 REGION = "us-east-1"
 
@@ -82,9 +85,12 @@ EMITTED = (
     "AWS::StepFunctions::StateMachine",
 )
 
+LIMITED = ("AWS::FSx::DataRepositoryAssociation", "AWS::SageMaker::Cluster")
+_LIMITS = ("maxLength", "maximum", "minLength", "minimum", "pattern")
 
-def render() -> str:
-    """The text of the facts, one type per line.
+
+def render() -> dict[Path, str]:
+    """The texts of the facts and of the limits, one type or property per line.
 
     :raises RuntimeError: if the installed cfn-lint is not the reviewed version.
     """
@@ -96,31 +102,43 @@ def render() -> str:
     missing = sorted(set(EMITTED) - set(files))
     if missing:
         raise RuntimeError(f"{REGION} has no schema of {', '.join(missing)}")
-    lines = []
-    for name, digest in sorted(files.items()):
-        facts = _facts(name, _read(folder / "resources" / f"{digest}.json"))
-        lines.append(f"  {json.dumps(name)}: {json.dumps(facts, sort_keys=True)}")
+    schemas = {name: _read(folder / "resources" / f"{digest}.json") for name, digest in sorted(files.items())}
+    facts = [f"  {json.dumps(name)}: {json.dumps(_facts(name, schema), sort_keys=True)}" for name, schema in schemas.items()]
+    limits = [
+        f"  {json.dumps(f'{name}/{path}')}: {json.dumps(limit, sort_keys=True)}"
+        for name in LIMITED
+        for path, limit in sorted(_limits(schemas[name], schemas[name], "").items())
+    ]
     date = _read(folder / "version.json")["schema_date"]
     source = f"CloudFormation resource schemas of {REGION}, as cfn-lint {CFN_LINT_VERSION} ships them (MIT-0)"
     head = [
         f' "schema_date": {json.dumps(date)}',
         f' "source": {json.dumps(source)}',
     ]
-    return "{\n" + ",\n".join(head) + ',\n "types": {\n' + ",\n".join(lines) + "\n }\n}\n"
+    return {FACTS: _document([*head, _section("types", facts)]), LIMITS: _document([*head, _section("limits", limits)])}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="write the update behaviour in the resource schemas")
+    parser = argparse.ArgumentParser(description="write the update behaviour and the limits in the resource schemas")
     parser.add_argument("--check", action="store_true", help="compare only; exit 1 if the facts are stale")
     options = parser.parse_args(arguments)
-    text = render()
+    texts = render()
     if not options.check:
-        FACTS.write_text(text, encoding="utf-8", newline="\n")
+        for file, text in texts.items():
+            file.write_text(text, encoding="utf-8", newline="\n")
         return 0
-    if FACTS.read_text(encoding="utf-8") == text:
-        return 0
-    sys.stderr.write(f"{FACTS.name} is stale: run python tools/{Path(__file__).name}\n")
-    return 1
+    stale = [file.name for file, text in texts.items() if file.read_text(encoding="utf-8") != text]
+    if stale:
+        sys.stderr.write(f"{', '.join(stale)} is stale: run python tools/{Path(__file__).name}\n")
+    return 1 if stale else 0
+
+
+def _document(parts: Sequence[str]) -> str:
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _section(name: str, lines: Sequence[str]) -> str:
+    return f' "{name}": {{\n' + ",\n".join(lines) + "\n }"
 
 
 def _facts(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,6 +153,19 @@ def _facts(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
         facts["properties"] = sorted(set(schema["properties"]) - set(read_only))
         facts["read_only"] = read_only
     return {key: value for key, value in facts.items() if value}
+
+
+def _limits(schema: Mapping[str, Any], node: Mapping[str, Any], path: str) -> dict[str, dict[str, Any]]:
+    """The limits of a property and of all below it, by path; an item of a list is `*`."""
+    if "$ref" in node:
+        node = schema["definitions"][node["$ref"].rpartition("/")[2]]
+    own = {key: node[key] for key in _LIMITS if key in node}
+    found = {path: own} if own else {}
+    for name, child in node.get("properties", {}).items():
+        found |= _limits(schema, child, f"{path}/{name}".removeprefix("/"))
+    for branch in (*node.get("oneOf", ()), *node.get("anyOf", ()), *node.get("allOf", ())):
+        found |= _limits(schema, branch, path)
+    return found | (_limits(schema, node["items"], f"{path}/*") if "items" in node else {})
 
 
 def _identity(schema: Mapping[str, Any]) -> list[str]:

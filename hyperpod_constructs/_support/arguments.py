@@ -1,80 +1,104 @@
-"""Arguments of a wrong type, reported before jsii: its own message comes late, in a stack trace, without the construct."""
+"""Arguments of a wrong type or beyond a limit, reported before jsii: its own message comes late, in a stack trace, without the
+construct.
+
+A limit stands in the annotation: `Annotated[int, Limit(least=0, most=90)]`.
+"""
 
 from __future__ import annotations
 
 import functools
 import inspect
 import types
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
-from typing import Any, ParamSpec, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, ParamSpec, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
 from constructs import Construct
 
-from hyperpod_constructs._support.tokens import is_token
+from hyperpod_constructs._support.tokens import is_token, is_unknown
+from hyperpod_constructs.facts.limits import Limit
 
 P = ParamSpec("P")
 R = TypeVar("R")
+T = TypeVar("T")
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
-    """Compare the keyword-only arguments of a constructor or a method with its annotations, before it runs.
+    """Compare the arguments of a function with their annotations before it runs, in the order in which the caller wrote them.
 
     :raises TypeError: for a value of another type; the text gives the construct's path, the argument, its value and the allowed
         types.
+    :raises ValueError: for a value beyond the limit in its annotation.
     """
+    names = _positional(function)
 
     @functools.wraps(function)
     def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
-        hints = _hints(function)
-        for name, value in kwargs.items():
+        hints, given = _hints(function), {**dict(zip(names, args, strict=False)), **kwargs}
+        for name, value in given.items():
             if name in hints:
-                _check(_where(function, args), name, value, hints[name])
+                check_argument(lambda: _where(function, given), name, value, hints[name])
         return function(*args, **kwargs)
 
     return wrapper
 
 
-def check_fields(instance: object) -> None:
-    """Compare the fields of a dataclass with their annotations; call it first in `__post_init__`.
+def checked_value(kind: type[T]) -> type[T]:
+    """Apply `checked` to the constructor of a dataclass; write it above `@dataclass`."""
+    kind.__init__ = checked(kind.__init__)  # type: ignore[method-assign]
+    return kind
 
-    :raises TypeError: for a value of another type.
-    """
-    for name, hint in _hints(cast(Any, type(instance))).items():
-        _check(lambda: _label(instance), name, getattr(instance, name), hint)
+
+def _positional(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The parameters that an argument without a name can meet."""
+    found = inspect.signature(function).parameters.values()
+    return tuple(given.name for given in found if given.kind in (given.POSITIONAL_ONLY, given.POSITIONAL_OR_KEYWORD))
 
 
 @functools.cache
-def _hints(annotated: Any) -> dict[str, Any]:
-    hints = get_type_hints(annotated)
-    if not isinstance(annotated, type):
-        kinds = inspect.signature(annotated).parameters
-        return {name: hint for name, hint in hints.items() if name != "return" and kinds[name].kind is kinds[name].KEYWORD_ONLY}
-    return hints
+def _hints(annotated: Callable[..., Any]) -> dict[str, Any]:
+    return {name: hint for name, hint in get_type_hints(annotated, include_extras=True).items() if name != "return"}
 
 
-def _where(function: Callable[..., Any], args: Sequence[Any]) -> Callable[[], str]:
-    def path() -> str:
-        if function.__name__ != "__init__":
-            return str(args[0].node.path) if args and isinstance(args[0], Construct) else function.__qualname__
-        return "/".join(filter(None, (args[1].node.path, str(args[2])))) if len(args) > 2 else function.__qualname__
-
-    return path
-
-
-def _label(instance: object) -> str:
-    name = getattr(instance, "name", None)
-    return type(instance).__name__ if not isinstance(name, str) else f"{type(instance).__name__} {name!r}"
+def _where(function: Callable[..., Any], given: Mapping[str, Any]) -> str:
+    """The construct's path, the value object with its name, or the function."""
+    owner, scope, name = (given.get(key) for key in ("self", "scope", "name"))
+    if function.__name__ != "__init__":
+        return str(owner.node.path) if isinstance(owner, Construct) else function.__qualname__
+    if isinstance(owner, Construct) and isinstance(scope, Construct):
+        return "/".join(filter(None, (scope.node.path, str(given.get("id")))))
+    return f"{type(owner).__name__} {name!r}" if isinstance(name, str) else type(owner).__name__
 
 
-def _check(where: Callable[[], str], name: str, value: object, hint: Any) -> None:
-    if _fits(value, hint):
-        return
-    raise TypeError(f"{where()}: {name} is {_found(value, hint)}; allowed: {_allowed(hint)}")
+def check_argument(where: Callable[[], str], name: str, value: object, hint: Any) -> None:
+    """Compare one argument with its annotation; see `checked`."""
+    if not _fits(value, hint):
+        raise TypeError(f"{where()}: {name} is {_found(value, hint)}; allowed: {_allowed(hint)}")
+    for part, limit in _limited(value, hint):
+        mistake = limit.mistake(name, part)
+        if mistake is not None:
+            raise ValueError(f"{where()}: {mistake}")
+
+
+def _limited(value: Any, hint: Any) -> Iterator[tuple[Any, Limit]]:
+    """Each known value with its limit, also inside collections."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated and not is_unknown(value):
+        yield from ((value, limit) for limit in hint.__metadata__ if isinstance(limit, Limit))
+    elif origin in (Union, types.UnionType):
+        yield from _limited(value, next(option for option in arguments if _fits(value, option)))
+    elif isinstance(origin, type) and issubclass(origin, Mapping):
+        yield from (pair for item in value.values() for pair in _limited(item, arguments[1]))
+    elif isinstance(origin, type) and issubclass(origin, Sequence):
+        yield from (pair for item in value for pair in _limited(item, arguments[0]))
 
 
 def _fits(value: object, hint: Any) -> bool:
     origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _fits(value, arguments[0])
+    if origin is Callable:
+        return callable(value)
     if origin in (Union, types.UnionType):
         return any(_fits(value, argument) for argument in arguments)
     if origin is tuple:
@@ -109,6 +133,7 @@ def _has(value: object, member: str) -> bool:
 def _found(value: object, hint: Any) -> str:
     """The given value in words; of a collection, its first wrong item."""
     for option in get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,):
+        option = get_args(option)[0] if get_origin(option) is Annotated else option
         origin, arguments = get_origin(option), get_args(option)
         if not isinstance(origin, type) or not isinstance(value, origin) or isinstance(value, str):
             continue
@@ -128,6 +153,8 @@ def _shown(value: object) -> str:
 
 def _allowed(hint: Any) -> str:
     origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated:
+        return _allowed(arguments[0])
     if origin in (Union, types.UnionType):
         return " or ".join(_allowed(argument) for argument in arguments)
     if hint is type(None):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from hyperpod_constructs._support.placeholders import holds_placeholder
 
-_MARK = "${Token["
+_MARK = "{Token["  # behind "$" in a text, behind "#" in the only item of a list
 
 
 def is_token(value: object) -> bool:
-    """Whether a text holds a CDK token, or a number is one.
+    """Whether a text holds a CDK token, or a number is one. A list that is a token has one text, which holds it.
 
     CDK encodes tokens as a mark in texts, and as negative numbers beyond any count or size.
 

@@ -16,6 +16,7 @@ from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.deferred import check_at_synthesis, deferred_text, deferred_value
+from hyperpod_constructs._support.values import ClusterArn, ClusterName
 from hyperpod_constructs.cluster import addresses, configuration
 from hyperpod_constructs.cluster.existing import ExistingCluster, cluster_id
 from hyperpod_constructs.cluster.grants import ClusterGrants
@@ -68,7 +69,7 @@ class HyperPodCluster(Construct):
         network: NodeNetwork | None = None,
         orchestrator: Orchestrator | None = None,
         instance_groups: Sequence[InstanceGroup] = (),
-        cluster_name: str | None = None,
+        cluster_name: ClusterName | None = None,
         execution_role: iam.IRole | ExecutionRole | None = None,
         lifecycle_scripts: LifecycleScripts | None = None,
         node_recovery: NodeRecovery = NodeRecovery.AUTOMATIC,
@@ -97,6 +98,7 @@ class HyperPodCluster(Construct):
         self._check_strategy()
         self._groups: dict[str, InstanceGroup] = {}
         self._roles: list[iam.IRole] = []
+        self._grantees: list[iam.IPrincipal] = []
         self._permissions: dict[int, NodePermissions] = {}
         self._name = cluster_name
         self._node_recovery = node_recovery.value
@@ -120,15 +122,27 @@ class HyperPodCluster(Construct):
         self._create_outputs()
 
     @staticmethod
-    def from_cluster_arn(cluster_arn: str) -> ExistingCluster:
-        """An existing cluster, for grants."""
+    @checked
+    def from_cluster_arn(cluster_arn: ClusterArn) -> ExistingCluster:
+        """An existing cluster, for grants.
+
+        :param cluster_arn: the ARN; it ends in the cluster's id, not in its name.
+        :raises ValueError: for a text of another form.
+        """
         return ExistingCluster(cluster_arn=cluster_arn)
 
     @staticmethod
+    @checked
     def from_cluster_attributes(
-        *, cluster_arn: str, cluster_name: str | None = None, security_group: ec2.ISecurityGroup | None = None
+        *, cluster_arn: ClusterArn, cluster_name: ClusterName | None = None, security_group: ec2.ISecurityGroup | None = None
     ) -> ExistingCluster:
-        """An existing cluster, for grants, connections and names."""
+        """An existing cluster, for grants, connections and names.
+
+        :param cluster_arn: the ARN; it ends in the cluster's id, not in its name.
+        :param cluster_name: the name; unknown when not given.
+        :param security_group: the nodes' group; no connections when not given.
+        :raises ValueError: for an ARN or a name of another form.
+        """
         return ExistingCluster(cluster_arn=cluster_arn, cluster_name=cluster_name, security_group=security_group)
 
     @property
@@ -172,7 +186,7 @@ class HyperPodCluster(Construct):
     @property
     def grants(self) -> ClusterGrants:
         """Permissions on the cluster: connect, read, manage nodes."""
-        return ClusterGrants.from_cluster(self)
+        return ClusterGrants(self.cluster_arn, admit=self._admit)
 
     @property
     def connections(self) -> ec2.Connections:
@@ -180,6 +194,7 @@ class HyperPodCluster(Construct):
         groups = [] if self._network is None else [self._network.security_group]
         return ec2.Connections(security_groups=groups)
 
+    @checked
     def add_instance_group(self, group: InstanceGroup) -> None:
         """Add a group. Its later removal deletes its nodes.
 
@@ -231,6 +246,8 @@ class HyperPodCluster(Construct):
             plain = role
         if any(plain is known for known in self._roles):
             return plain
+        if any(plain is known for known in self._grantees):
+            raise ValueError(f"{self.node.path}: {_own_role(plain)}")
         self._roles.append(plain)
         permissions = NodePermissions(self, plain)
         self._permissions[id(plain)] = permissions
@@ -242,6 +259,12 @@ class HyperPodCluster(Construct):
             permissions.add_scripts(self._bound.bucket, self._bound.root)
         self._resource.node.add_dependency(plain, permissions.awaited)
         return plain
+
+    def _admit(self, grantee: iam.IPrincipal) -> None:
+        """Remember who has grants on the cluster; a role of its own nodes is refused."""
+        if any(grantee is role for role in self._roles):
+            raise ValueError(f"{self.node.path}: {_own_role(grantee)}")
+        self._grantees.append(grantee)
 
     def _role_of(self, group: InstanceGroup) -> iam.IRole:
         return self._role if group.execution_role is None else self._use_role(group.execution_role)
@@ -304,3 +327,10 @@ class HyperPodCluster(Construct):
         node = f'aws sagemaker list-cluster-nodes --region {region} --cluster-name {arn} --output text --query "{query}"'
         target = f"sagemaker-cluster:{self.cluster_id}_{group}-$({node})"
         return f'aws ssm start-session --region {region} --target "{target}"'
+
+
+def _own_role(role: Any) -> str:
+    return (
+        f"{role.node.path} is a role of the cluster's own nodes and has a grant on the cluster: the cluster awaits the role with "
+        "all its policies, so the grant would await itself; attach an iam.Policy of your own to the role instead"
+    )

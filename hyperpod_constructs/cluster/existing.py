@@ -7,15 +7,18 @@ from dataclasses import dataclass
 from aws_cdk import Fn
 from aws_cdk import aws_ec2 as ec2
 
+from hyperpod_constructs._support.arguments import checked_value
+from hyperpod_constructs._support.values import ClusterArn, ClusterName
 from hyperpod_constructs.cluster.grants import ClusterGrants
 
 
+@checked_value
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExistingCluster:
     """A cluster from outside this app; see `HyperPodCluster.from_cluster_arn` and `from_cluster_attributes`."""
 
-    cluster_arn: str
-    cluster_name: str | None = None
+    cluster_arn: ClusterArn
+    cluster_name: ClusterName | None = None
     security_group: ec2.ISecurityGroup | None = None
 
     @property
@@ -26,7 +29,7 @@ class ExistingCluster:
     @property
     def grants(self) -> ClusterGrants:
         """Permissions on the cluster."""
-        return ClusterGrants.from_cluster(self)
+        return ClusterGrants(self.cluster_arn)
 
     @property
     def connections(self) -> ec2.Connections:

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Protocol
 
 from aws_cdk import Aws, Fn
 from aws_cdk import aws_iam as iam
+
+from hyperpod_constructs._support.arguments import checked
+from hyperpod_constructs._support.values import ClusterArn
 
 _READ = ("DescribeCluster", "DescribeClusterEvent", "DescribeClusterNode", "ListClusterEvents", "ListClusterNodes")
 _MANAGE = (
@@ -27,18 +31,28 @@ class ClusterReference(Protocol):
 class ClusterGrants:
     """Permissions on one cluster, by its ARN; reached as `cluster.grants`.
 
-    The grantee cannot be a role of the cluster's own nodes, because the cluster awaits that role: attach your own `iam.Policy` to
-    it.
+    A grant to a role of the cluster's own nodes is refused, because the cluster awaits that role with its policies: attach an
+    `iam.Policy` of your own to it.
     """
 
-    def __init__(self, cluster_arn: str) -> None:
+    @checked
+    def __init__(self, cluster_arn: ClusterArn, *, admit: Callable[[iam.IPrincipal], None] | None = None) -> None:
+        """
+        :param cluster_arn: the cluster.
+        :param admit: called with each grantee before its grant, to refuse it; all are admitted when not given.
+        :raises ValueError: for a text that is not the ARN of a cluster.
+        """
         self._arn = cluster_arn
+        self._admit = admit
 
     @classmethod
+    @checked
     def from_cluster(cls, cluster: ClusterReference) -> ClusterGrants:
         """Grants on a cluster of this app or an imported one."""
-        return cls(cluster.cluster_arn)
+        own = getattr(cluster, "grants", None)
+        return own if isinstance(own, cls) else cls(cluster.cluster_arn)
 
+    @checked
     def connect(self, grantee: iam.IGrantable) -> iam.Grant:
         """Open shells on the nodes by Session Manager, and list the nodes to find one.
 
@@ -46,26 +60,28 @@ class ClusterGrants:
         """
         region, partition = Fn.select(3, Fn.split(":", self._arn)), Aws.PARTITION
         documents = ("SSM-SessionManagerRunShell", "AWS-StartSSHSession", "AWS-StartNonInteractiveCommand")
-        session = iam.Grant.add_to_principal(
-            grantee=grantee,
-            actions=["ssm:StartSession"],
-            resource_arns=[
+        session = self._add(
+            grantee,
+            ["ssm:StartSession"],
+            [
                 self._arn,
                 f"arn:{partition}:ssm:{region}:{Aws.ACCOUNT_ID}:document/{documents[0]}",
                 *(f"arn:{partition}:ssm:{region}::document/{name}" for name in documents[1:]),
             ],
         )
-        own = iam.Grant.add_to_principal(
-            grantee=grantee,
-            actions=["ssm:ResumeSession", "ssm:TerminateSession"],
-            resource_arns=[f"arn:{partition}:ssm:{region}:{Aws.ACCOUNT_ID}:session/${{aws:userid}}-*"],
+        own = self._add(
+            grantee,
+            ["ssm:ResumeSession", "ssm:TerminateSession"],
+            [f"arn:{partition}:ssm:{region}:{Aws.ACCOUNT_ID}:session/${{aws:userid}}-*"],
         )
         return session.combine(own).combine(self.read(grantee))
 
+    @checked
     def read(self, grantee: iam.IGrantable) -> iam.Grant:
         """See the cluster, its nodes and its events."""
         return self._grant(grantee, _READ)
 
+    @checked
     def manage_nodes(self, grantee: iam.IGrantable) -> iam.Grant:
         """See, reboot, replace, add and delete nodes, and update their software.
 
@@ -74,8 +90,9 @@ class ClusterGrants:
         return self._grant(grantee, _MANAGE).combine(self.read(grantee))
 
     def _grant(self, grantee: iam.IGrantable, operations: tuple[str, ...]) -> iam.Grant:
-        return iam.Grant.add_to_principal(
-            grantee=grantee,
-            actions=[f"sagemaker:{operation}" for operation in operations],
-            resource_arns=[self._arn],
-        )
+        return self._add(grantee, [f"sagemaker:{operation}" for operation in operations], [self._arn])
+
+    def _add(self, grantee: iam.IGrantable, actions: list[str], resources: list[str]) -> iam.Grant:
+        if self._admit is not None:
+            self._admit(grantee.grant_principal)
+        return iam.Grant.add_to_principal(grantee=grantee, actions=actions, resource_arns=resources)

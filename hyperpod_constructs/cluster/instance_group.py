@@ -10,8 +10,20 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sagemaker as sagemaker
 from aws_cdk.interfaces.aws_kms import IKeyRef
 
-from hyperpod_constructs._support.arguments import check_fields
+from hyperpod_constructs._support.arguments import checked_value
 from hyperpod_constructs._support.tokens import is_unknown
+from hyperpod_constructs._support.values import (
+    GroupName,
+    LustreMountPath,
+    MinimumCount,
+    NodeCount,
+    OpenZfsHost,
+    OpenZfsMountPath,
+    PartitionName,
+    ThreadsPerCore,
+    TrainingPlanArn,
+    VolumeSize,
+)
 from hyperpod_constructs.cluster.instance_type import ClusterInstanceType
 from hyperpod_constructs.execution_role import ExecutionRole
 from hyperpod_constructs.facts import clusters as cluster_facts
@@ -35,6 +47,7 @@ class DeepHealthCheck(StrEnum):
     INSTANCE_CONNECTIVITY = "InstanceConnectivity"
 
 
+@checked_value
 @dataclass(frozen=True, kw_only=True, slots=True)
 class EbsVolume:
     """A volume of each node: a secondary one at `/opt/sagemaker`, or the encrypted root volume.
@@ -47,12 +60,11 @@ class EbsVolume:
     Source: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterEbsVolumeConfig.html
     """
 
-    size_gb: int | None = None
+    size_gb: VolumeSize | None = None
     kms_key: IKeyRef | None = None
     root: bool = False
 
     def __post_init__(self) -> None:
-        check_fields(self)
         if self.root and (self.size_gb is not None or self.kms_key is None):
             key = None if self.kms_key is None else "given"
             raise ValueError(f"EbsVolume(root=True, size_gb={self.size_gb}, kms_key={key}): {cluster_facts.ROOT_VOLUME}")
@@ -70,19 +82,21 @@ class EbsVolume:
         )
 
 
+@checked_value
 @dataclass(frozen=True, kw_only=True, slots=True)
 class LustreMount:
     """A Lustre file system; the service mounts it on each node.
 
     :param file_system: the file system.
-    :param mount_path: `/fsx` unless given.
+    :param mount_path: an absolute path; `/fsx` unless given.
+    :raises ValueError: for a path that hides a place of the image, such as `/home`, `/opt/ml` or `/opt/sagemaker`.
     """
 
     file_system: LustreSource
-    mount_path: str = "/fsx"
+    mount_path: LustreMountPath = "/fsx"
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        _check_mount_path(self, self.mount_path, "/fsx")
 
     def render(self) -> sagemaker.CfnCluster.ClusterInstanceStorageConfigProperty:
         """The L1 struct."""
@@ -104,6 +118,7 @@ class LustreMount:
         }
 
 
+@checked_value
 @dataclass(frozen=True, kw_only=True, slots=True)
 class OpenZfsMount:
     """An FSx for OpenZFS file system; the service mounts it on each node.
@@ -111,14 +126,15 @@ class OpenZfsMount:
     The nodes' security group must allow traffic to it: give a `ClusterNetwork` `egress_ports=[Port.tcp(2049)]`.
 
     :param dns_name: of the file system.
-    :param mount_path: `/home` unless given.
+    :param mount_path: an absolute path; `/home` unless given.
+    :raises ValueError: for a path that hides a place of the image, such as `/opt/ml` or `/opt/sagemaker`.
     """
 
-    dns_name: str
-    mount_path: str = "/home"
+    dns_name: OpenZfsHost
+    mount_path: OpenZfsMountPath = "/home"
 
     def __post_init__(self) -> None:
-        check_fields(self)
+        _check_mount_path(self, self.mount_path, cluster_facts.DEFAULT_OPENZFS_PATH)
 
     def render(self) -> sagemaker.CfnCluster.ClusterInstanceStorageConfigProperty:
         """The L1 struct."""
@@ -136,6 +152,13 @@ class OpenZfsMount:
 FileSystemMount = LustreMount | OpenZfsMount
 
 
+def _check_mount_path(mount: FileSystemMount, path: str, usual: str) -> None:
+    mistake = None if is_unknown(path) else cluster_facts.mount_over_place(path, usual)
+    if mistake is not None:
+        raise ValueError(f"{type(mount).__name__}: {mistake}")
+
+
+@checked_value
 @dataclass(frozen=True, kw_only=True, slots=True)
 class InstanceGroup:
     """Nodes of one role in a Slurm cluster.
@@ -162,22 +185,21 @@ class InstanceGroup:
     Source: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterInstanceGroupSpecification.html
     """
 
-    name: str
+    name: GroupName
     instance_type: ClusterInstanceType | Sequence[ClusterInstanceType]
-    count: int
-    min_count: int | None = None
+    count: NodeCount
+    min_count: MinimumCount | None = None
     node_type: SlurmNodeType = SlurmNodeType.COMPUTE
-    partition: str | None = None
-    threads_per_core: int | None = None
+    partition: PartitionName | None = None
+    threads_per_core: ThreadsPerCore | None = None
     ebs_volumes: Sequence[EbsVolume] = ()
     file_systems: Sequence[FileSystemMount] = ()
     lifecycle_mode: LifecycleMode = LifecycleMode.ON_INIT_COMPLETE
-    training_plan_arn: str | None = None
+    training_plan_arn: TrainingPlanArn | None = None
     deep_health_checks: Sequence[DeepHealthCheck] = ()
     execution_role: iam.IRole | ExecutionRole | None = None
 
     def __post_init__(self) -> None:
-        check_fields(self)
         self._check_types()
         self._check_counts()
         self._check_storage()
@@ -257,6 +279,10 @@ class InstanceGroup:
             self._fail(shared)
 
     def _check_slurm(self) -> None:
+        named = {"the group": self.name, "its partition": self.partition}
+        what = next((what for what, name in named.items() if name == cluster_facts.SERVICE_PARTITION), None)
+        if what is not None:
+            self._fail(cluster_facts.name_of_service_partition(what))
         if self.node_type is SlurmNodeType.CONTROLLER and not is_unknown(self.count) and self.count > 1:
             self._fail(cluster_facts.controller_count(self.count))
         if self.partition is not None and self.node_type is not SlurmNodeType.COMPUTE:

@@ -6,7 +6,14 @@ from dataclasses import dataclass, fields
 from typing import ClassVar
 
 from hyperpod_constructs._support.tokens import is_unknown
-from hyperpod_constructs.facts.instance_types import INSTANCE_FACTS, InstanceType, instance_type, is_instance_type
+from hyperpod_constructs.facts.instance_types import (
+    INSTANCE_FACTS,
+    Accelerator,
+    InstanceType,
+    LocalNvme,
+    instance_type,
+    is_instance_type,
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -238,6 +245,10 @@ class ClusterInstanceType(InstanceType):
             raise ValueError(f"instance type must be a string such as 'ml.m5.xlarge', got {self.name!r}")
         if not is_unknown(self.name) and not self.name.startswith("ml."):
             raise ValueError(f"instance type {self.name!r} does not start with 'ml.'; write {'ml.' + self.name!r}")
+        for name, kind in (("accelerator", Accelerator), ("local_nvme", LocalNvme)):
+            value = getattr(self, name)
+            if value is not None and not isinstance(value, kind):
+                raise TypeError(f"{self.name}: {name} is {value!r} ({type(value).__name__}); allowed: {kind.__name__} or None")
 
     @classmethod
     def of(cls, name: str) -> ClusterInstanceType:

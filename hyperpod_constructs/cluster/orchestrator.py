@@ -7,6 +7,8 @@ from enum import StrEnum
 
 from aws_cdk import aws_sagemaker as sagemaker
 
+from hyperpod_constructs._support.arguments import checked, checked_value
+
 
 class SlurmConfigStrategy(StrEnum):
     """The service's handling of manual edits to partitions; see `Orchestrator.slurm`."""
@@ -19,6 +21,7 @@ class SlurmConfigStrategy(StrEnum):
     """Manual edits are kept."""
 
 
+@checked_value
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Orchestrator:
     """The orchestrator of a cluster; made by `Orchestrator.slurm`."""
@@ -26,6 +29,7 @@ class Orchestrator:
     slurm_config_strategy: SlurmConfigStrategy | None = None
 
     @staticmethod
+    @checked
     def slurm(*, config_strategy: SlurmConfigStrategy | None = None) -> Orchestrator:
         """Slurm, set up by the service through its API (`SlurmConfig` of each group), never through `provisioning_parameters.json`.
 

@@ -45,6 +45,29 @@ Source: the resource schema of `AWS::SageMaker::Cluster`
 LEGACY_FILE = "provisioning_parameters.json"
 """The file that configured Slurm before the API did."""
 
+SERVICE_PARTITION = "dev"
+"""The partition that the service makes of all nodes (as of 2026-11-22).
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-slurm-api-config-migration.html
+"""
+
+DEFAULT_OPENZFS_PATH = "/home"
+"""The service's own mount path of an OpenZFS file system (as of 2026-11-22).
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterFsxOpenZfsConfig.html
+"""
+
+_PLACES_OF_NODES = {
+    "/opt/ml": "the configuration that the service writes",
+    "/opt/sagemaker": "the secondary volume",
+    "/opt/slurm": "Slurm",
+    "/home": "the homes of the image's own users",
+    **dict.fromkeys(
+        ("/bin", "/boot", "/dev", "/etc", "/lib", "/proc", "/root", "/run", "/sbin", "/sys", "/tmp", "/usr", "/var"),
+        "parts of the operating system",
+    ),
+}
+
 _CONTINUOUSLY = "provision continuously"
 """`NodeProvisioningMode: Continuous` in a template, and the default of the construct."""
 
@@ -70,6 +93,27 @@ def shared_mount_path(paths: Sequence[str]) -> Mistake | None:
     """Two file systems at one path; `None` if all differ."""
     twice = next((path for position, path in enumerate(paths) if path in paths[:position]), None)
     return None if twice is None else Mistake(f"two file systems at {twice!r}", SEPARATE_MOUNT_PATHS)
+
+
+def mount_over_place(path: str, usual: str) -> Mistake | None:
+    """A mount path that hides what nodes have there or below; `None` for another path.
+
+    :param usual: the service's own path of such a file system, which is always allowed.
+    """
+    places = _PLACES_OF_NODES.items()
+    hidden = next((content for place, content in places if place == path or place.startswith(f"{path}/")), None)
+    if hidden is None or path == usual:
+        return None
+    return Mistake(f"the mount path {path!r} hides {hidden}", f"mount it at {usual!r}, or at another path of its own")
+
+
+@fixed_by("write another name, such as 'research'")
+def name_of_service_partition(what: str) -> str:
+    """A group or a partition with the name of the service's own partition.
+
+    :param what: the group or the partition.
+    """
+    return f"{what} is named {SERVICE_PARTITION!r}, as the service's own partition of all nodes, and would merge with it"
 
 
 @fixed_by("give each group of a cluster a name of its own")

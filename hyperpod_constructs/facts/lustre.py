@@ -43,6 +43,12 @@ CLIENT_PORTS = range(1018, 1024)
 Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html
 """
 
+MOST_BACKUP_DAYS = 90
+"""Most days for which FSx keeps an automatic backup (as of 2026-11-22).
+
+Source: https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html
+"""
+
 VERSIONS = ("2.10", "2.12", "2.15")
 """Versions of Lustre that FSx offers."""
 

@@ -14,8 +14,10 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct, IDependable
 
+from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.deferred import deferred_text
 from hyperpod_constructs._support.tokens import is_token
+from hyperpod_constructs._support.values import EntryPoint
 from hyperpod_constructs.custom_resources.scripts_upload import CONFIGURATION_FILE, EXCLUDED, ScriptsUpload
 from hyperpod_constructs.facts import clusters as cluster_facts
 from hyperpod_constructs.node_software.lifecycle_mode import LifecycleMode
@@ -72,13 +74,14 @@ class LifecycleScripts(ABC):
         self._entry_points = {LifecycleMode.ON_INIT_COMPLETE: on_init_complete, LifecycleMode.ON_CREATE: on_create}
 
     @staticmethod
+    @checked
     def from_asset(
         *,
         path: str | Path | None = None,
         bucket: s3.IBucket | None = None,
         software: NodeSoftware | None = None,
-        on_init_complete: str = "on_init_complete.sh",
-        on_create: str = "on_create.sh",
+        on_init_complete: EntryPoint = "on_init_complete.sh",
+        on_create: EntryPoint = "on_create.sh",
     ) -> LifecycleScripts:
         """Upload a directory at deployment.
 
@@ -102,12 +105,13 @@ class LifecycleScripts(ABC):
         return _AssetScripts(directory, bucket, NodeSoftware() if software is None else software, on_init_complete, on_create)
 
     @staticmethod
+    @checked
     def from_bucket(
         bucket: s3.IBucket,
         prefix: str,
         *,
-        on_init_complete: str = "on_init_complete.sh",
-        on_create: str = "on_create.sh",
+        on_init_complete: EntryPoint = "on_init_complete.sh",
+        on_create: EntryPoint = "on_create.sh",
     ) -> LifecycleScripts:
         """Use scripts that are in S3 already.
 
@@ -229,6 +233,7 @@ class _UploadedScripts(Construct):
         return self._upload
 
 
+@checked
 def scripts_bucket(scope: Construct, id: str) -> s3.Bucket:
     """An encrypted, private bucket for lifecycle scripts.
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from aws_cdk.interfaces.aws_secretsmanager import ISecretRef
 
-from hyperpod_constructs._support.arguments import check_fields
+from hyperpod_constructs._support.arguments import checked_value
 from hyperpod_constructs._support.tokens import is_unknown
+from hyperpod_constructs._support.values import Port
 from hyperpod_constructs.node_software.text import (
     DATABASE_NAME,
     GROUP_NAME,
@@ -24,6 +25,7 @@ from hyperpod_constructs.node_software.text import (
 _USER_IDS = range(1000, 60_001)
 
 
+@checked_value
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NodeUser:
     """A user with the same ids on every node and a home on the shared file system.
@@ -48,7 +50,6 @@ class NodeUser:
     ssh_keys: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        check_fields(self)
         check_user_name(self.name)
         for name, value in (("uid", self.uid), ("gid", self.gid)):
             if value is not None and not is_unknown(value) and value not in _USER_IDS:
@@ -78,6 +79,7 @@ class NodeUser:
         }
 
 
+@checked_value
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExternalAccounting:
     """A MariaDB or MySQL server for Slurm's accounting, in clusters with groups that run `OnCreate`.
@@ -85,17 +87,16 @@ class ExternalAccounting:
     :param host: name or address; the nodes' security group must allow traffic to it.
     :param secret: a secret with the keys `username` and `password`; import one by its complete ARN. The controller's role may read
         it. If a key of your own encrypts it, write `key.grant_decrypt(cluster)`.
-    :param port: 3306 unless given.
+    :param port: 1 to 65535; 3306 unless given.
     :param name: the database; `slurm_acct_db` unless given.
     """
 
     host: str
     secret: ISecretRef
-    port: int = 3306
+    port: Port = 3306
     name: str = "slurm_acct_db"
 
     def __post_init__(self) -> None:
-        check_fields(self)
         check_word("ExternalAccounting", "host", self.host, HOST, "db.example.com")
         check_word("ExternalAccounting", "name", self.name, DATABASE_NAME, "slurm_acct_db")
 
@@ -111,6 +112,7 @@ class ExternalAccounting:
         }
 
 
+@checked_value
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NodeHealth:
     """The nodes' checks of themselves, beside the service's own health monitoring.
@@ -131,7 +133,6 @@ class NodeHealth:
     hang_seconds: int = 600
 
     def __post_init__(self) -> None:
-        check_fields(self)
         check_path("NodeHealth", "checks_directory", self.checks_directory)
         for name, value in self.render().items():
             if isinstance(value, int) and not is_unknown(value) and value < 1:
@@ -142,6 +143,7 @@ class NodeHealth:
         return {name: getattr(self, name) for name in self.__slots__}
 
 
+@checked_value
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NodeSoftware:
     """The software that this library's scripts set up beyond mounts.
@@ -170,7 +172,6 @@ class NodeSoftware:
     sssd: str | None = None
 
     def __post_init__(self) -> None:
-        check_fields(self)
         if self.shared_directory is not None:
             check_path("NodeSoftware", "shared_directory", self.shared_directory)
         if self.sssd is not None:

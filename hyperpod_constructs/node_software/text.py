@@ -12,6 +12,7 @@ PATH = re.compile(r"(/[A-Za-z0-9_.@+-]+)+")
 HOST = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:-]*")
 DATABASE_NAME = re.compile(r"[A-Za-z0-9_$][A-Za-z0-9_$-]*")
 PUBLIC_KEY = re.compile(r"(.*\s)?(ssh|ecdsa|sk-ssh|sk-ecdsa)-\S+\s+\S+(\s.*)?")
+KEY_FILE = re.compile(r"[~.]{0,2}/\S+|\S+\.pub")
 RESERVED = """
 _apt adm backup bin daemon dbus disk docker ec2-user games gnats irc kmem kvm list lp lxd mail man messagebus munge mysql news
 nobody nogroup polkitd proxy root shadow slurm slurmrestd sshd sssd staff sudo sync sys syslog tape tty ubuntu users uucp uuidd
@@ -36,6 +37,10 @@ def check_public_key(where: str, key: str) -> None:
         return
     if "PRIVATE KEY" in key:
         raise ValueError(f"{where}: ssh_keys holds a private key; write the line of the .pub file beside it")
+    if KEY_FILE.fullmatch(key):
+        raise ValueError(
+            f"{where}: ssh_keys has {key!r}, the path of a file; write its content: Path({key!r}).expanduser().read_text().strip()"
+        )
     if not key.isprintable() or not PUBLIC_KEY.fullmatch(key):
         raise ValueError(
             f"{where}: ssh_keys has {key!r}, which is not one line with a public key; write the line of the .pub file, "

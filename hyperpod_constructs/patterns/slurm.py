@@ -11,7 +11,9 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked
+from hyperpod_constructs._support.values import ClusterName, NodeCount, TrainingPlanArn
 from hyperpod_constructs.cluster.cluster import HyperPodCluster
+from hyperpod_constructs.cluster.grants import ClusterGrants
 from hyperpod_constructs.cluster.instance_group import EbsVolume, InstanceGroup, LustreMount, SlurmNodeType
 from hyperpod_constructs.cluster.instance_type import ClusterInstanceType
 from hyperpod_constructs.custom_resources.readiness_gate import ReadinessGate
@@ -42,11 +44,11 @@ class SlurmCluster(Construct):
         network: NodeNetwork,
         file_system: LustreSource,
         worker_type: ClusterInstanceType,
-        worker_count: int,
+        worker_count: NodeCount,
         controller_type: ClusterInstanceType = ClusterInstanceType.M5_XLARGE,
         login_type: ClusterInstanceType | None = None,
-        cluster_name: str | None = None,
-        training_plan_arn: str | None = None,
+        cluster_name: ClusterName | None = None,
+        training_plan_arn: TrainingPlanArn | None = None,
         execution_role: iam.IRole | ExecutionRole | None = None,
         lifecycle_scripts: LifecycleScripts | None = None,
         min_running: Mapping[str, int] | None = None,
@@ -101,6 +103,11 @@ class SlurmCluster(Construct):
         A group added with a role of its own needs a grant to that role.
         """
         return self.cluster.grant_principal
+
+    @property
+    def grants(self) -> ClusterGrants:
+        """Permissions on the cluster: connect, read, manage nodes."""
+        return self.cluster.grants
 
     @property
     def connections(self) -> ec2.Connections:

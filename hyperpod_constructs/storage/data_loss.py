@@ -5,6 +5,7 @@ from __future__ import annotations
 from aws_cdk import CfnResource
 from constructs import Construct
 
+from hyperpod_constructs._support.arguments import check_argument
 from hyperpod_constructs._support.metadata import ALLOW_DATA_LOSS
 from hyperpod_constructs.facts.data_holders import DATA_HOLDERS
 
@@ -16,9 +17,11 @@ def allow_data_loss(construct: Construct, reason: str) -> None:
 
     :param construct: such as a bucket, a key, a log group, or an L1.
     :param reason: why the data may go; for the next reader.
+    :raises TypeError: for another thing than a construct.
     :raises ValueError: for an empty reason, a reason that is not a text, a construct without a resource of its own, or a resource
         that holds no data.
     """
+    check_argument(lambda: "allow_data_loss", "construct", construct, Construct)
     path = construct.node.path
     if not isinstance(reason, str) or not reason.strip():
         raise ValueError(f"{path}: allow_data_loss has no reason, found {reason!r}; write why the data may go")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from enum import StrEnum
-from typing import TYPE_CHECKING
 
 from aws_cdk import Aws, CfnTag, RemovalPolicy
 from aws_cdk import aws_fsx as fsx
@@ -11,11 +11,10 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.tokens import is_unknown
+from hyperpod_constructs._support.values import FileSystemId, FileSystemPath
 from hyperpod_constructs.facts import repository_links
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
 
 
 class RepositoryEvent(StrEnum):
@@ -39,15 +38,16 @@ class DataRepositoryAssociation(Construct):
     Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-dra-linked-data-repo.html
     """
 
+    @checked
     def __init__(
         self,
         scope: Construct,
         id: str,
         *,
-        file_system_id: str,
+        file_system_id: FileSystemId,
         siblings: list[DataRepositoryAssociation],
         bucket: s3.IBucket,
-        file_system_path: str,
+        file_system_path: FileSystemPath,
         prefix: str = "",
         auto_import_events: Sequence[RepositoryEvent],
         auto_export_events: Sequence[RepositoryEvent],

@@ -15,8 +15,9 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk.interfaces.aws_kms import IKeyRef
 from constructs import Construct
 
-from hyperpod_constructs._support.arguments import checked
+from hyperpod_constructs._support.arguments import checked, checked_value
 from hyperpod_constructs._support.tokens import is_unknown
+from hyperpod_constructs._support.values import BackupDays, FileSystemId, FileSystemPath, LustreHost, MountName
 from hyperpod_constructs.facts import lustre
 from hyperpod_constructs.network import NodeNetwork
 from hyperpod_constructs.rules.plugin import register_rules
@@ -45,13 +46,14 @@ class LustreSource(Protocol):
     def mount_name(self) -> str: ...
 
 
+@checked_value
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExistingLustre:
     """A Lustre file system from outside this app; see `LustreStorage.from_attributes`."""
 
-    file_system_id: str
-    dns_name: str
-    mount_name: str
+    file_system_id: FileSystemId
+    dns_name: LustreHost
+    mount_name: MountName
 
 
 @jsii.implements(ec2.IConnectable)
@@ -83,7 +85,7 @@ class LustreStorage(Construct):
         data_compression_type: CompressionType = CompressionType.LZ4,
         metadata_iops: int | None = None,
         efa_enabled: bool = False,
-        automatic_backup_retention_days: int | None = None,
+        automatic_backup_retention_days: BackupDays | None = None,
         kms_key: IKeyRef | None = None,
         removal_policy: RemovalPolicy = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
         allow_data_loss: str | None = None,
@@ -154,7 +156,10 @@ class LustreStorage(Construct):
         self.allow_clients("Nodes", network.security_group)
 
     @staticmethod
-    def from_attributes(*, file_system_id: str, mount_name: str, dns_name: str | None = None) -> ExistingLustre:
+    @checked
+    def from_attributes(
+        *, file_system_id: FileSystemId, mount_name: MountName, dns_name: LustreHost | None = None
+    ) -> ExistingLustre:
         """Mount an existing file system.
 
         Its security group must already admit the nodes, and the nodes' group must let them out: give a `ClusterNetwork`
@@ -218,7 +223,7 @@ class LustreStorage(Construct):
         id: str,
         *,
         bucket: s3.IBucket,
-        file_system_path: str,
+        file_system_path: FileSystemPath,
         prefix: str = "",
         auto_import_events: tuple[RepositoryEvent, ...] = (
             RepositoryEvent.NEW,

@@ -32,7 +32,7 @@ from tests.conftest import only, resources, synthesize
 CLUSTER = "AWS::SageMaker::Cluster"
 M5 = ClusterInstanceType.M5_XLARGE
 CONTROLLER = InstanceGroup(name="controller", node_type=SlurmNodeType.CONTROLLER, instance_type=M5, count=1)
-EXISTING = LustreStorage.from_attributes(file_system_id="fs-1", mount_name="m")
+EXISTING = LustreStorage.from_attributes(file_system_id="fs-11111111", mount_name="m")
 WORKERS = InstanceGroup(name="workers", instance_type=ClusterInstanceType.P5_48XLARGE, count=4)
 
 
@@ -278,11 +278,11 @@ def test_fails_on_a_mode_whose_entry_point_is_missing(stack: Stack, tmp_path: Pa
 
 
 def test_imported_clusters_have_grants_connections_and_their_id(stack: Stack) -> None:
-    arn = "arn:aws:sagemaker:us-west-2:123456789012:cluster/abc123"
+    arn = "arn:aws:sagemaker:us-west-2:123456789012:cluster/abcdefgh1234"
     assert HyperPodCluster.from_cluster_arn(arn).connections.security_groups == []
     group = ec2.SecurityGroup.from_security_group_id(stack, "Group", "sg-1")
     cluster = HyperPodCluster.from_cluster_attributes(cluster_arn=arn, cluster_name="demo", security_group=group)
-    assert cluster.cluster_id == "abc123"
+    assert cluster.cluster_id == "abcdefgh1234"
     assert [known.security_group_id for known in cluster.connections.security_groups] == ["sg-1"]
     person = iam.Role(stack, "Person", assumed_by=iam.AccountRootPrincipal())
     cluster.grants.read(person)

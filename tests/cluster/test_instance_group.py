@@ -20,7 +20,9 @@ from hyperpod_constructs import (
 
 P5 = ClusterInstanceType.P5_48XLARGE
 WORKERS = InstanceGroup(name="workers", instance_type=P5, count=4)
-LUSTRE = LustreMount(file_system=LustreStorage.from_attributes(file_system_id="fs-1", mount_name="m", dns_name="fs-1.fsx"))
+LUSTRE = LustreMount(
+    file_system=LustreStorage.from_attributes(file_system_id="fs-11111111", mount_name="m", dns_name="fs-11111111.fsx.example")
+)
 
 
 def render(stack: Stack, group: InstanceGroup) -> Any:
@@ -45,7 +47,7 @@ def test_everything_that_a_group_can_say(stack: Stack) -> None:
         partition="gpu",
         threads_per_core=1,
         ebs_volumes=(EbsVolume(size_gb=500, kms_key=key), EbsVolume(root=True, kms_key=key)),
-        file_systems=(LUSTRE, OpenZfsMount(dns_name="fs-2.fsx")),
+        file_systems=(LUSTRE, OpenZfsMount(dns_name="fs-22222222.fsx.example")),
         training_plan_arn="arn:aws:sagemaker:us-west-2:123456789012:training-plan/plan",
         deep_health_checks=(DeepHealthCheck.INSTANCE_STRESS, DeepHealthCheck.INSTANCE_CONNECTIVITY),
     )
@@ -56,8 +58,8 @@ def test_everything_that_a_group_can_say(stack: Stack) -> None:
     assert rendered["instanceStorageConfigs"] == [
         {"ebsVolumeConfig": {"volumeSizeInGb": 500, "volumeKmsKeyId": key.key_arn}},
         {"ebsVolumeConfig": {"rootVolume": True, "volumeKmsKeyId": key.key_arn}},
-        {"fsxLustreConfig": {"dnsName": "fs-1.fsx", "mountName": "m", "mountPath": "/fsx"}},
-        {"fsxOpenZfsConfig": {"dnsName": "fs-2.fsx", "mountPath": "/home"}},
+        {"fsxLustreConfig": {"dnsName": "fs-11111111.fsx.example", "mountName": "m", "mountPath": "/fsx"}},
+        {"fsxOpenZfsConfig": {"dnsName": "fs-22222222.fsx.example", "mountPath": "/home"}},
     ]
     assert rendered["onStartDeepHealthChecks"] == ["InstanceStress", "InstanceConnectivity"]
     assert rendered["trainingPlanArn"].endswith("training-plan/plan")
@@ -116,7 +118,10 @@ def test_a_group_is_a_value() -> None:
         ),
         ({"ebs_volumes": (EbsVolume(size_gb=1), EbsVolume(size_gb=2))}, "2 secondary volumes given; the service takes one"),
         ({"file_systems": (LUSTRE, LUSTRE)}, "2 Lustre file systems given; the service takes one per group"),
-        ({"file_systems": (LUSTRE, OpenZfsMount(dns_name="z", mount_path="/fsx"))}, "two file systems at '/fsx'"),
+        (
+            {"file_systems": (LUSTRE, OpenZfsMount(dns_name="fs-22222222.fsx.example", mount_path="/fsx"))},
+            "two file systems at '/fsx'",
+        ),
         (
             {"instance_type": ClusterInstanceType.M5_XLARGE, "deep_health_checks": (DeepHealthCheck.INSTANCE_STRESS,)},
             "deep health checks on ml.m5.xlarge, which has no accelerator to check",

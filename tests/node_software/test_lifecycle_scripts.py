@@ -26,7 +26,7 @@ from tests.conftest import only, resources, synthesize
 CONTROLLER = InstanceGroup(
     name="controller", node_type=SlurmNodeType.CONTROLLER, instance_type=ClusterInstanceType.M5_XLARGE, count=1
 )
-EXISTING = LustreStorage.from_attributes(file_system_id="fs-1", mount_name="m", dns_name="fs-1.fsx")
+EXISTING = LustreStorage.from_attributes(file_system_id="fs-11111111", mount_name="m", dns_name="fs-11111111.fsx.example")
 UPLOAD = "Custom::HyperPodScriptsUpload"
 CLUSTER = "AWS::SageMaker::Cluster"
 
@@ -136,7 +136,7 @@ def test_the_configuration_is_what_the_scripts_read(
     config = read_config(tmp_path / "config.json")
     assert config.groups["workers"].node_type == "Compute"
     assert config.groups["workers"].partition == "workers"
-    assert [mounted.dns_name for mounted in config.mounts("workers")] == ["fs-1.fsx"]
+    assert [mounted.dns_name for mounted in config.mounts("workers")] == ["fs-11111111.fsx.example"]
 
 
 def test_compiled_python_is_left_out(scripts: Path) -> None:

@@ -254,11 +254,14 @@ def test_fsx_is_admitted_to_the_key_of_a_linked_bucket(stack: Stack, lustre: Lus
 
 
 def test_an_existing_file_system_has_the_name_of_the_region(stack: Stack) -> None:
-    existing = LustreStorage.from_attributes(file_system_id="fs-0123", mount_name="abc")
+    existing = LustreStorage.from_attributes(file_system_id="fs-01234567", mount_name="abc")
     assert stack.resolve(existing.dns_name) == {
-        "Fn::Join": ["", ["fs-0123.fsx.", {"Ref": "AWS::Region"}, ".", {"Ref": "AWS::URLSuffix"}]]
+        "Fn::Join": ["", ["fs-01234567.fsx.", {"Ref": "AWS::Region"}, ".", {"Ref": "AWS::URLSuffix"}]]
     }
-    assert LustreStorage.from_attributes(file_system_id="fs-0123", mount_name="abc", dns_name="x").dns_name == "x"
+    assert (
+        LustreStorage.from_attributes(file_system_id="fs-01234567", mount_name="abc", dns_name="fs-01234567.fsx.example").dns_name
+        == "fs-01234567.fsx.example"
+    )
 
 
 def test_only_network_and_key_are_create_only() -> None:
