@@ -310,8 +310,9 @@ class HyperPodCluster(Construct):
         CfnOutput(
             self,
             "LogGroup",
-            value=f"/aws/sagemaker/Clusters/{'*' if self._name is None else self._name}/{self.cluster_id}",
-            description="log group of lifecycle scripts and health monitoring",
+            value=f"/aws/sagemaker/Clusters/{self._name_in_a_shell()}/{self.cluster_id}",
+            description="log group of lifecycle scripts and health monitoring"
+            + ("; a shell fills in the cluster's name" if self._name is None else ""),
         )
         CfnOutput(
             self,
@@ -319,6 +320,13 @@ class HyperPodCluster(Construct):
             value=deferred_text(self._connect_command),
             description="opens a shell on the controller, which it finds when it is run",
         )
+
+    def _name_in_a_shell(self) -> str:
+        """The name, or a command that reads it: CloudFormation does not return the name that it makes."""
+        if self._name is not None:
+            return self._name
+        asked = f"aws sagemaker describe-cluster --region {Stack.of(self).region} --cluster-name {self.cluster_arn}"
+        return f"$({asked} --query ClusterName --output text)"
 
     def _connect_command(self) -> str:
         arn, region = self.cluster_arn, Stack.of(self).region

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import subprocess
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -148,6 +149,28 @@ def test_outputs_connect_to_the_node_that_is_there_when_they_are_run(stack: Stac
     assert "InstanceGroupName=='controller'" in command
     assert "list-cluster-nodes" in command
     assert "i-0" not in command
+
+
+@pytest.mark.parametrize(("name", "found"), [(None, "generated"), ("demo", "demo")])
+def test_the_log_group_is_found_in_a_shell(make_stack: Callable[..., Stack], tmp_path: Path, name: str | None, found: str) -> None:
+    """CloudFormation does not return a name that it made, so the shell asks the service."""
+    stack = make_stack("us-west-2")
+    HyperPodCluster(stack, "Cluster", cluster_name=name, instance_groups=[CONTROLLER])
+    outputs = synthesize(stack)["Outputs"]
+    value = next(output["Value"] for id, output in outputs.items() if "LogGroup" in id)
+    arn = "arn:aws:sagemaker:us-west-2:123456789012:cluster/abcdefgh1234"
+    text = "".join(
+        part if isinstance(part, str) else arn if "GetAtt" in str(part)[:12] else "abcdefgh1234" for part in value["Fn::Join"][1]
+    )
+    (tmp_path / "aws").write_text(
+        f'#!/bin/sh\n[ "$*" = "sagemaker describe-cluster --region us-west-2 --cluster-name {arn} '
+        '--query ClusterName --output text" ] && echo generated\n'
+    )
+    (tmp_path / "aws").chmod(0o755)
+    said = subprocess.run(  # noqa: S603
+        ["/bin/sh", "-c", f'echo "{text}"'], env={"PATH": f"{tmp_path}:/usr/bin:/bin"}, capture_output=True, text=True, check=True
+    )
+    assert said.stdout == f"/aws/sagemaker/Clusters/{found}/abcdefgh1234\n"
 
 
 @pytest.mark.parametrize(("region", "zone"), [("cn-north-1", "cnn1-az1"), ("us-gov-west-1", "usgw1-az1")])
