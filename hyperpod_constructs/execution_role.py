@@ -15,7 +15,14 @@ from aws_cdk.interfaces.aws_secretsmanager import ISecretRef
 from constructs import Construct, IDependable
 
 from hyperpod_constructs._support.arguments import checked
-from hyperpod_constructs.facts.node_permissions import DESCRIBE_NETWORK, LOG_GROUPS, NODES_PRINCIPAL, SHELL_CHANNELS
+from hyperpod_constructs.facts.node_permissions import (
+    DESCRIBE_NETWORK,
+    DETACH_INTERFACE,
+    INTERFACE_SUBNET,
+    LOG_GROUPS,
+    NODES_PRINCIPAL,
+    SHELL_CHANNELS,
+)
 from hyperpod_constructs.rules.plugin import register_rules
 
 _Conditions = Mapping[str, Mapping[str, Any]]
@@ -34,8 +41,16 @@ class ExecutionRole(Construct):
     """
 
     @checked
-    def __init__(self, scope: Construct, id: str, *, permissions_boundary: iam.IManagedPolicy | None = None) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        cluster_name: str | None = None,
+        permissions_boundary: iam.IManagedPolicy | None = None,
+    ) -> None:
         """
+        :param cluster_name: the cluster whose logs the nodes may write; the logs of every cluster when not given.
         :param permissions_boundary: limits the role; none when not given (`iam.PermissionsBoundary.of(stack)` works as well).
         """
         super().__init__(scope, id)
@@ -46,7 +61,9 @@ class ExecutionRole(Construct):
             assumed_by=iam.ServicePrincipal(NODES_PRINCIPAL),
             description="SageMaker HyperPod nodes",
             permissions_boundary=permissions_boundary,
-            inline_policies={"Nodes": iam.PolicyDocument(statements=[_statement(*part) for part in _base(Stack.of(self))])},
+            inline_policies={
+                "Nodes": iam.PolicyDocument(statements=[_statement(*part) for part in _base(Stack.of(self), cluster_name)])
+            },
         )
 
     @property
@@ -79,15 +96,19 @@ class NodePermissions:
         """The role or policy that carries the statements; a resource that depends on it finds every statement in place."""
         return self._grantee
 
-    def add_base(self) -> None:
-        """Logs and metrics of the cluster, and the channels of Session Manager."""
-        for actions, resources, conditions in _base(self._stack):
+    def add_base(self, cluster_name: str | None) -> None:
+        """Logs and metrics of the cluster, and the channels of Session Manager.
+
+        :param cluster_name: the cluster of the logs; every cluster for `None`.
+        """
+        for actions, resources, conditions in _base(self._stack, cluster_name):
             self._add(actions, resources, conditions)
 
     def add_network(self, subnets: Sequence[ec2.ISubnet], security_groups: Sequence[ec2.ISecurityGroup]) -> None:
         """Interfaces of the nodes in the cluster's subnets.
 
-        Without the Describe actions, creation fails with "Unable to retrieve subnets".
+        Without the Describe actions, creation fails with "Unable to retrieve subnets". Existing interfaces are limited by their
+        subnet. Where EC2 may leave the subnet out of the request, a request without it is allowed too.
         """
         self._add(list(DESCRIBE_NETWORK), ["*"])
         ec2_arn = self._stack.format_arn(service="ec2", resource="", arn_format=ArnFormat.NO_RESOURCE_NAME)
@@ -95,16 +116,10 @@ class NodePermissions:
         where = [f"{ec2_arn}subnet/{subnet.subnet_id}" for subnet in subnets]
         groups = [f"{ec2_arn}security-group/{group.security_group_id}" for group in security_groups]
         self._add(["ec2:CreateNetworkInterface"], [interfaces, *where, *groups])
-        self._add(
-            [
-                "ec2:CreateNetworkInterfacePermission",
-                "ec2:CreateTags",
-                "ec2:DeleteNetworkInterface",
-                "ec2:DeleteNetworkInterfacePermission",
-            ],
-            [interfaces],
-        )
-        self._add(["ec2:DetachNetworkInterface"], [interfaces, f"{ec2_arn}instance/*"])
+        here = {INTERFACE_SUBNET: where}
+        self._add(["ec2:CreateNetworkInterfacePermission", "ec2:DeleteNetworkInterface"], [interfaces], {"ArnEquals": here})
+        self._add(["ec2:CreateTags", "ec2:DeleteNetworkInterfacePermission"], [interfaces], {"ArnEqualsIfExists": here})
+        self._add([DETACH_INTERFACE], ["*"])
 
     def add_scripts(self, bucket: s3.IBucket, prefix: str) -> None:
         """Lifecycle scripts.
@@ -139,12 +154,12 @@ class NodePermissions:
         iam.Grant.add_to_principal(grantee=self._grantee, actions=actions, resource_arns=resources, conditions=conditions)
 
 
-def _base(stack: Stack) -> list[tuple[list[str], list[str], _Conditions | None]]:
+def _base(stack: Stack, cluster_name: str | None) -> list[tuple[list[str], list[str], _Conditions | None]]:
     """The statements of every node: actions, resources and conditions."""
     groups = stack.format_arn(
         service="logs",
         resource="log-group",
-        resource_name=f"{LOG_GROUPS}/*",
+        resource_name=f"{LOG_GROUPS}/*" if cluster_name is None else f"{LOG_GROUPS}/{cluster_name}/*",
         arn_format=ArnFormat.COLON_RESOURCE_NAME,
     )
     return [

@@ -98,11 +98,44 @@ def test_interfaces_are_created_in_this_subnet_and_group_only(stack: Stack, netw
     assert "subnet/*" not in where
 
 
+def test_existing_interfaces_are_changed_in_this_subnet_only(stack: Stack, network: ClusterNetwork) -> None:
+    HyperPodCluster(stack, "Cluster", network=network, instance_groups=[CONTROLLER])
+    statements = dict(allowed(stack, "ClusterExec"))
+    operators = {
+        "ec2:CreateNetworkInterfacePermission": "ArnEquals",
+        "ec2:CreateTags": "ArnEqualsIfExists",
+        "ec2:DeleteNetworkInterface": "ArnEquals",
+        "ec2:DeleteNetworkInterfacePermission": "ArnEqualsIfExists",
+    }
+    for action, operator in operators.items():
+        ((found, keys),) = statements[action]["Condition"].items()
+        assert (action, found, list(keys)) == (action, operator, ["ec2:Subnet"])
+        assert str(stack.resolve(network.node_subnet.subnet_id)) in str(keys["ec2:Subnet"])
+
+
+def test_interfaces_are_detached_from_instances_of_the_services_account(stack: Stack, network: ClusterNetwork) -> None:
+    HyperPodCluster(stack, "Cluster", network=network, instance_groups=[CONTROLLER])
+    statement = dict(allowed(stack, "ClusterExec"))["ec2:DetachNetworkInterface"]
+    assert statement == {"Action": "ec2:DetachNetworkInterface", "Effect": "Allow", "Resource": "*"}
+
+
+@pytest.mark.parametrize(("name", "group"), [("research", "Clusters/research/*"), (None, "Clusters/*")])
+def test_logs_are_those_of_the_named_cluster(stack: Stack, name: str | None, group: str) -> None:
+    imported = iam.Role.from_role_arn(stack, "Existing", "arn:aws:iam::123456789012:role/nodes")
+    workers = InstanceGroup(name="workers", instance_type=ClusterInstanceType.M5_XLARGE, count=1, execution_role=imported)
+    HyperPodCluster(stack, "Own", cluster_name=name, instance_groups=[CONTROLLER, workers])
+    for role in ("OwnExec", "Existing"):
+        granted = dict(allowed(stack, role))
+        for action in ("logs:CreateLogGroup", "logs:PutLogEvents"):
+            assert f"log-group:/aws/sagemaker/{group}" in str(granted[action]["Resource"])
+
+
 def test_only_reads_describe_everything(stack: Stack, network: ClusterNetwork) -> None:
     HyperPodCluster(stack, "Cluster", network=network, instance_groups=[CONTROLLER])
     everywhere = {action for action, statement in allowed(stack, "ClusterExec") if statement["Resource"] == "*"}
     assert {action for action in everywhere if not action.startswith(("ec2:Describe", "ssmmessages:"))} == {
-        "cloudwatch:PutMetricData"
+        "cloudwatch:PutMetricData",
+        "ec2:DetachNetworkInterface",
     }
 
 

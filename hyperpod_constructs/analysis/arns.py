@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 
-from hyperpod_constructs.templates.globs import matches
+from hyperpod_constructs.templates.globs import glob, matches
 from hyperpod_constructs.templates.model import target_of
 from hyperpod_constructs.templates.values import UNKNOWN, Part, Reference, Text, Value, joined, parts_of
 
@@ -22,6 +22,7 @@ _ALIASES: Mapping[str, frozenset[str | None]] = {
     "AWS::StepFunctions::StateMachine": frozenset({None, "Arn"}),
 }
 _BUCKET = "AWS::S3::Bucket"
+_REGION, _ACCOUNT = 3, 4  # fields of an ARN
 _PARTITION = re.compile(r"^arn:aws(-[a-z-]+)?:")
 
 
@@ -67,6 +68,20 @@ def arn_matches(pattern: Value, arn: Value) -> bool | None:
     """Whether a policy's pattern covers an ARN; `None` if not known. An unknown end of the ARN stands for any end."""
     answer = matches(arn_parts(pattern, names=False), arn_parts(arn, names=False))
     return matches(arn_parts(pattern), arn_parts(arn)) if answer is None else answer
+
+
+def reaches_other_accounts(pattern: Value, service: str, kind: str) -> bool:
+    """Whether a policy's pattern may cover a resource of another account; an account that is not known is the stack's own.
+
+    :param kind: the resource, such as `instance`.
+    """
+    written = ""
+    for part in arn_parts(pattern, names=False):
+        written += part if isinstance(part, str) else "own" if written.count(":") == _ACCOUNT else "*"
+    fields = written.split(":", _ACCOUNT + 1)
+    if len(fields) > _ACCOUNT + 1:
+        fields[_REGION] = "*"
+    return glob(":".join(fields), f"arn:aws:{service}:region:another:{kind}/id")
 
 
 def _with_any_partition(parts: Sequence[Part]) -> tuple[Part, ...]:

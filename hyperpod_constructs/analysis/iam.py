@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hyperpod_constructs.analysis.answers import any_of
-from hyperpod_constructs.analysis.arns import arn_matches
+from hyperpod_constructs.analysis.arns import arn_matches, reaches_other_accounts
 from hyperpod_constructs.analysis.naming import Naming
 from hyperpod_constructs.analysis.policy_document import Statement, statements_of
 from hyperpod_constructs.facts.managed_policies import STATEMENTS
@@ -112,6 +112,19 @@ class RoleFacts:
         if None in allowed or not self.complete or any(statement.effect not in ("Allow", "Deny") for statement in self.statements):
             return None
         return False
+
+    def may_elsewhere(self, action: str, kind: str) -> bool:
+        """Whether the role may do something with a resource of another account; true where that is not known.
+
+        :param action: such as `ec2:DetachNetworkInterface`.
+        :param kind: the resource, such as `instance`.
+        """
+        service = action.partition(":")[0]
+        speaking = [one for one in self.statements if one.effect != "Deny" and one.speaks_of(action) is not False]
+        return not self.complete or any(
+            one.excludes_resources or any(reaches_other_accounts(pattern, service, kind) for pattern in one.resources)
+            for one in speaking
+        )
 
     def denies(self, action: str, resource: Value) -> bool:
         """Whether a policy of the role surely denies something, whatever else allows it."""

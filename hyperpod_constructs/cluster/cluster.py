@@ -114,7 +114,8 @@ class HyperPodCluster(Construct):
             node_provisioning_mode=None if node_provisioning_mode is None else node_provisioning_mode.value,
             vpc_config=self._vpc_config(),
         )
-        self._role = self._use_role(ExecutionRole(self, "ExecutionRole") if execution_role is None else execution_role)
+        own_role = ExecutionRole(self, "ExecutionRole", cluster_name=cluster_name) if execution_role is None else execution_role
+        self._role = self._use_role(own_role)
         self._await_parts()
         check_at_synthesis(self, self._mistakes, resource=self._resource)
         for group in instance_groups:
@@ -252,7 +253,7 @@ class HyperPodCluster(Construct):
         permissions = NodePermissions(self, plain)
         self._permissions[id(plain)] = permissions
         if not isinstance(role, ExecutionRole):
-            permissions.add_base()
+            permissions.add_base(self._name)
         if self._network is not None:
             permissions.add_network([self._network.node_subnet], [self._network.security_group])
         if self._bound is not None:

@@ -43,13 +43,20 @@ ADDRESS_PODS = (
 PULL_IMAGES = ("ecr:BatchGetImage", "ecr:GetAuthorizationToken", "ecr:GetDownloadUrlForLayer")
 """Actions that pull an image from ECR."""
 
-REMOVE_INTERFACES = (
-    "ec2:CreateTags",
-    "ec2:DeleteNetworkInterface",
-    "ec2:DeleteNetworkInterfacePermission",
-    "ec2:DetachNetworkInterface",
-)
-"""Actions that take an interface away."""
+REMOVE_INTERFACES = ("ec2:CreateTags", "ec2:DeleteNetworkInterface", "ec2:DeleteNetworkInterfacePermission")
+"""Actions on an interface alone, by which one is taken away."""
+
+DETACH_INTERFACE = "ec2:DetachNetworkInterface"
+"""The action that auto-resume needs. EC2 authorizes it on the interface and on the instance, and HyperPod's instances belong to the
+account of the service. So only a statement for `*` is sure to suffice; the guide has one of its own.
+"""
+
+INTERFACE_SUBNET = "ec2:Subnet"
+"""The condition key with the ARN of an interface's subnet. EC2's reference lists it for the actions on an existing interface, and
+not for `ec2:CreateNetworkInterface`, which names the subnet among its resources.
+
+Source: https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html (as of 2026-11-22)
+"""
 
 WRITE_LOGS_AND_OPEN_SHELLS = ("logs:CreateLogGroup", "logs:CreateLogStream", "logs:PutLogEvents", *SHELL_CHANNELS)
 """Actions by which a node can be observed."""

@@ -12,7 +12,7 @@ from hyperpod_constructs.analysis.node_roles import Feature, Need, RoleUse, ec2_
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM
 from hyperpod_constructs.analysis.policy_document import statements_of
 from hyperpod_constructs.facts import node_permissions
-from hyperpod_constructs.facts.node_permissions import CLUSTER_POLICY, CLUSTER_PRINCIPAL, NODES_PRINCIPAL
+from hyperpod_constructs.facts.node_permissions import CLUSTER_POLICY, CLUSTER_PRINCIPAL, DETACH_INTERFACE, NODES_PRINCIPAL
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
@@ -272,7 +272,10 @@ def _lacking(role: Resource, actions: Iterable[str], on: Value | None = None) ->
 
 
 def _unable(use: RoleUse, to: str, actions: Iterable[str], on: Value | None = None) -> Hit | None:
-    lacking = _lacking(use.role, actions, on)
+    return _without(use, to, _lacking(use.role, actions, on))
+
+
+def _without(use: RoleUse, to: str, lacking: str) -> Hit | None:
     return hit(use.role, f"the role of {quoted(use.groups)} may not {to}: missing {lacking}") if lacking else None
 
 
@@ -282,15 +285,20 @@ def _unable(use: RoleUse, to: str, actions: Iterable[str], on: Value | None = No
     title="interfaces of nodes can be tagged, detached and deleted",
     why="auto-resume cannot replace nodes, and the interfaces of removed nodes stay in the subnet, use up its addresses and block "
     "its deletion",
-    fix="allow the role the missing actions, on network-interface/*",
-    allowed="the actions that take an interface away",
+    fix=f'allow the role {DETACH_INTERFACE} on "*" in a statement of its own, because the instances of HyperPod are in the account '
+    "of the service, and the other missing actions on network-interface/*",
+    allowed=f'{DETACH_INTERFACE} on "*", and the other actions that take an interface away on network-interface/*',
     source=_PREREQUISITES,
 )
 def interfaces_can_be_removed(use: RoleUse) -> Hit | None:
     if not any(need.feature is Feature.NETWORK for need in needs_of(use)):
         return None
     interface = ec2_arn(use.cluster, "network-interface", UNKNOWN)
-    return _unable(use, "remove interfaces in the VPC", node_permissions.REMOVE_INTERFACES, interface)
+    lacking = _lacking(use.role, (*node_permissions.REMOVE_INTERFACES, DETACH_INTERFACE), interface)
+    if DETACH_INTERFACE not in lacking and not use.facts.may_elsewhere(DETACH_INTERFACE, "instance"):
+        elsewhere = f"{DETACH_INTERFACE} on instances of other accounts"
+        lacking = f"{lacking}, {elsewhere}" if lacking else elsewhere
+    return _without(use, "remove interfaces in the VPC", lacking)
 
 
 def _on_eks(model: Model) -> Iterator[RoleUse]:

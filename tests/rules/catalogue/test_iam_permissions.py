@@ -55,6 +55,15 @@ def without(template: Template, *actions: str) -> Template:
     return template
 
 
+OWN = "arn:${AWS::Partition}:ec2:${AWS::Region}:${AWS::AccountId}"
+
+
+def detaching(*resources: str) -> Template:
+    """The role detaches interfaces on these resources only."""
+    template = without(slurm(), "ec2:DetachNetworkInterface")
+    return granted(template, allow("ec2:DetachNetworkInterface", [{"Fn::Sub": resource} for resource in resources]))
+
+
 def own_bucket(template: Template, name: str = "my-scripts") -> Template:
     """Scripts in a bucket whose name the managed policy does not cover."""
     properties(template, "Scripts")["BucketName"] = name
@@ -173,6 +182,18 @@ MISTAKES: dict[str, tuple[Callable[[], Template], str, Level, str]] = {
         "HP-IAM-015",
         Level.WARNING,
         "ec2:DetachNetworkInterface",
+    ),
+    "no detaching from the instances of the service": (
+        lambda: detaching(f"{OWN}:network-interface/*", f"{OWN}:instance/*"),
+        "HP-IAM-015",
+        Level.WARNING,
+        "missing ec2:DetachNetworkInterface on instances of other accounts",
+    ),
+    "no detaching from the instances of the service, by the name of the account": (
+        lambda: detaching("arn:aws:ec2:*:123456789012:*"),
+        "HP-IAM-015",
+        Level.WARNING,
+        "missing ec2:DetachNetworkInterface on instances of other accounts",
     ),
     "no pod addresses": (lambda: without(eks(), "ec2:DescribeTags"), "HP-IAM-016", Level.WARNING, "missing ec2:DescribeTags"),
     "no images": (lambda: without(eks(), "ecr:BatchGetImage"), "HP-IAM-017", Level.WARNING, "missing ecr:BatchGetImage"),
@@ -310,6 +331,11 @@ CORRECT: dict[str, Callable[[], Template]] = {
     "key of the bucket": lambda: granted(with_key(slurm()), allow("kms:Decrypt", OWN_KEY)),
     "key that admits the role": with_admitting_key,
     "key of the volumes": lambda: granted(with_volume_key(slurm()), allow(["kms:CreateGrant", "kms:DescribeKey"], OWN_KEY)),
+    "detaching from everything": lambda: detaching("*"),
+    "detaching from the instances of any account": lambda: detaching(
+        f"{OWN}:network-interface/*", "arn:aws:ec2:${AWS::Region}:*:instance/*"
+    ),
+    "detaching from what a parameter says": lambda: with_parameter(detaching("${Outside}:*")),
     "EFA": lambda: with_efa(slurm()),
     "no EFA": lambda: without(slurm(), "fsx:DescribeFileSystems"),
     "own logs": lambda: without_managed_policy(slurm(), allow(BASE)),
