@@ -16,10 +16,8 @@ from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked, checked_value
 from hyperpod_constructs._support.tokens import is_unknown
-from hyperpod_constructs.facts import zones
+from hyperpod_constructs.facts import cidr_blocks, zones
 from hyperpod_constructs.rules.plugin import register_rules
-
-_PRIVATE = tuple(ipaddress.IPv4Network(block) for block in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"))
 
 
 class _Side(NamedTuple):
@@ -86,12 +84,14 @@ class ClusterNetwork(Construct):
         :param availability_zone: zone by name, such as `us-west-2b`; names differ between accounts. A change replaces the subnets.
         :param cidr: the VPC's primary block, /16 to /28; the public subnet is its first /24 (or all of a smaller block).
             A change replaces the VPC.
-        :param node_cidr: the nodes' block, /16 to /28, outside `cidr`. /16 holds 2,047 ml.p5.48xlarge nodes at 32 addresses
-            each. A change replaces the subnet.
+        :param node_cidr: the nodes' block, /16 to /28, outside `cidr`: from the same private range, or from 100.64.0.0/10. A block of
+            10.0.0.0/16 cannot be added to a VPC whose `cidr` is in 10.0.0.0/15. /16 holds 2,047 ml.p5.48xlarge nodes at 32
+            addresses each. A change replaces the subnet.
         :param egress_ports: ports to open outwards to any IPv4 address, beside TCP 443 and 80.
         :param removal_policy: of the VPC, its node block and the node subnet. By default they outlive the stack, because a
             retained file system keeps its interfaces in them. With `DESTROY` for the network and the file systems, all are deleted.
-        :raises ValueError: for two zones or no zone, a zone id of another region, or blocks that are malformed or overlap.
+        :raises ValueError: for two zones or no zone, a zone id of another region, or blocks that are malformed, overlap, or do not
+            go together in one VPC.
         """
         super().__init__(scope, id)
         register_rules(self)
@@ -325,21 +325,13 @@ def _check_blocks(path: str, cidr: str, node_cidr: str) -> None:
             network = ipaddress.IPv4Network(value)
         except ValueError as error:
             raise ValueError(f'{path}: {name} {value!r} is not an IPv4 block ({error}); write "10.1.0.0/16"') from None
-        if not 16 <= network.prefixlen <= 28:
-            raise ValueError(
-                f"{path}: {name} {value!r} is a /{network.prefixlen}; a VPC block is a /16 to a /28 "
-                "(https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html)"
-            )
+        if (alone := cidr_blocks.mistake(network)) is not None:
+            raise ValueError(f"{path}: {name} {value!r} {alone}")
         networks.append(network)
     primary, secondary = networks
-    if any(primary.subnet_of(area) != secondary.subnet_of(area) for area in _PRIVATE):
+    mistake = cidr_blocks.addition_mistake(secondary, [primary])
+    if mistake is not None:
         raise ValueError(
-            f"{path}: node_cidr {node_cidr!r} and cidr {cidr!r} are of different private ranges, and a VPC cannot mix them "
-            "(https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html); take both from one of "
-            f"{', '.join(map(str, _PRIVATE))}"
-        )
-    if primary.overlaps(secondary):
-        raise ValueError(
-            f"{path}: node_cidr {node_cidr!r} overlaps the VPC's own block {cidr!r}; the nodes take a secondary block, "
+            f"{path}: node_cidr {node_cidr!r} {mistake}; the nodes take a secondary block beside cidr {cidr!r}, "
             'such as node_cidr="10.1.0.0/16" beside cidr="10.0.0.0/16"'
         )

@@ -95,8 +95,16 @@ def test_takes_tokens(stack: Stack) -> None:
         ({"availability_zone_id": "us-west-2a"}, "'us-west-2a' is not a zone id; a name belongs in availability_zone"),
         ({"availability_zone_id": ZONE, "cidr": "10.0.0.0"}, "'10.0.0.0' is a /32; a VPC block is a /16 to a /28"),
         ({"availability_zone_id": ZONE, "node_cidr": "10.1.0.1/16"}, "'10.1.0.1/16' is not an IPv4 block"),
-        ({"availability_zone_id": ZONE, "node_cidr": "172.31.0.0/16"}, "different private ranges, and a VPC cannot mix them"),
-        ({"availability_zone_id": ZONE, "node_cidr": "10.0.64.0/18"}, "overlaps the VPC's own block '10.0.0.0/16'"),
+        (
+            {"availability_zone_id": ZONE, "node_cidr": "172.16.0.0/16"},
+            "beside a block of 10.0.0.0/8, EC2 takes none of 172.16.0.0/12",
+        ),
+        (
+            {"availability_zone_id": ZONE, "cidr": "10.1.0.0/16", "node_cidr": "10.0.0.0/16"},
+            "'10.0.0.0/16' cannot be added to a VPC with 10.1.0.0/16: beside a block of 10.0.0.0/15, EC2 takes none of 10.0.0.0/16",
+        ),
+        ({"availability_zone_id": ZONE, "cidr": "169.254.0.0/16"}, "is link-local"),
+        ({"availability_zone_id": ZONE, "node_cidr": "10.0.64.0/18"}, "overlaps 10.0.0.0/16 of the VPC"),
     ],
 )
 def test_fails_with_the_path_the_value_and_what_to_write(stack: Stack, parameters: dict[str, str], message: str) -> None:

@@ -15,10 +15,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
+from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.answers import all_of, any_of
 from hyperpod_constructs.analysis.naming import Naming
 from hyperpod_constructs.analysis.security_groups import is_resource
 from hyperpod_constructs.facts import addresses
+from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource, resource_of, target_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Either, Reference, Text, Value, as_items, as_str
 
@@ -27,6 +29,8 @@ SUBNET = "AWS::EC2::Subnet"
 ENDPOINT = "AWS::EC2::VPCEndpoint"
 
 _ASSOCIATION = "AWS::EC2::SubnetRouteTableAssociation"
+_VPC_BLOCK = "AWS::EC2::VPCCidrBlock"
+_MOST_BLOCKS = 50  # the highest quota for the blocks of a VPC
 _ROUTE = "AWS::EC2::Route"
 _EVERYWHERE = ("0.0.0.0/0", "::/0")
 _GATEWAYS = ("AWS::EC2::InternetGateway", "AWS::EC2::VPCGatewayAttachment")
@@ -194,6 +198,31 @@ class NetworkFacts:
                 yield endpoint, endpoint.exists
             elif None in answers:
                 yield endpoint, None
+
+
+@dataclass(frozen=True)
+class VpcBlock:
+    """A block that a template gives to a VPC."""
+
+    resource: Resource
+    """The VPC, or the resource that adds the block to one."""
+    block: ipaddress.IPv4Network
+    before: tuple[ipaddress.IPv4Network, ...]
+    """The blocks that the VPC surely has by then, the primary one first; none if the primary one is not known."""
+
+
+def vpc_blocks(model: Model) -> Iterator[VpcBlock]:
+    """The known IPv4 blocks of the VPCs of a model."""
+    for vpc in model.resources(VPC):
+        if (block := _as_network(vpc.get("CidrBlock"))) is not None:
+            yield VpcBlock(vpc, block, ())
+    added = grouped((resource_of(one.get("VpcId"), VPC), one) for one in model.resources(_VPC_BLOCK))
+    for vpc, resources in added.items():
+        blocks = [(one, block) for one in resources if (block := _as_network(one.get("CidrBlock"))) is not None]
+        first = None if vpc is None else _as_network(vpc.get("CidrBlock"))
+        for resource, block in blocks:
+            earlier = (known for other, known in blocks[:_MOST_BLOCKS] if awaits(resource, other))
+            yield VpcBlock(resource, block, () if first is None else (first, *earlier))
 
 
 def network_facts(model: Model) -> NetworkFacts:

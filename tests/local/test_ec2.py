@@ -59,6 +59,10 @@ REFUSED: Mapping[str, tuple[str, Call]] = {
     "vpc in use": ("DependencyViolation", lambda n: n.ec2.delete_vpc(VpcId=n.vpc)),
     "cidr block in use": ("DependencyViolation", lambda n: n.ec2.disassociate_vpc_cidr_block(AssociationId=n.association)),
     "overlapping cidr block": ("InvalidVpc.Range", lambda n: n.ec2.associate_vpc_cidr_block(VpcId=n.vpc, CidrBlock="10.1.0.0/20")),
+    "restricted cidr block": ("InvalidVpc.Range", lambda n: n.ec2.associate_vpc_cidr_block(VpcId=n.vpc, CidrBlock="172.16.0.0/16")),
+    "link-local cidr block": ("InvalidVpc.Range", lambda n: n.ec2.create_vpc(CidrBlock="169.254.0.0/16")),
+    "large cidr block": ("InvalidVpc.Range", lambda n: n.ec2.associate_vpc_cidr_block(VpcId=n.vpc, CidrBlock="10.4.0.0/15")),
+    "no cidr block": ("InvalidParameterValue", lambda n: n.ec2.associate_vpc_cidr_block(VpcId=n.vpc, CidrBlock="10.4.0/16")),
     "overlapping subnet": ("InvalidSubnet.Conflict", lambda n: n.ec2.create_subnet(VpcId=n.vpc, CidrBlock="10.1.0.0/24")),
     "subnet outside": ("InvalidSubnet.Range", lambda n: n.ec2.create_subnet(VpcId=n.vpc, CidrBlock="10.7.0.0/24")),
     "unknown zone id": (

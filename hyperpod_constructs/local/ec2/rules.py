@@ -11,7 +11,7 @@ from typing import Any
 
 import botocore.session
 
-from hyperpod_constructs.facts import addresses
+from hyperpod_constructs.facts import addresses, cidr_blocks
 from hyperpod_constructs.local.aws_service import AwsError
 
 Parameters = Mapping[str, str]
@@ -89,12 +89,36 @@ def _known_group(backend: Any, group_id: str, vpc_id: str | None = None) -> None
     raise AwsError("InvalidGroup.NotFound", f"The security group '{group_id}' does not exist")
 
 
+def _create_vpc(backend: Any, parameters: Parameters) -> None:
+    _vpc_block(parameters)
+
+
 def _associate_vpc_cidr_block(backend: Any, parameters: Parameters) -> None:
-    block = ipaddress.ip_network(parameters["CidrBlock"], strict=False)
+    block = _vpc_block(parameters)
     vpc = backend.get_vpc(parameters["VpcId"])
-    for known in vpc.get_cidr_block_association_set():
-        if block.overlaps(ipaddress.ip_network(known["cidr_block"])):
-            raise AwsError("InvalidVpc.Range", f"The CIDR '{block}' conflicts with {known['cidr_block']} of {vpc.id}")
+    known = [ipaddress.IPv4Network(one["cidr_block"]) for one in vpc.get_cidr_block_association_set()]
+    for other in known:
+        if block.overlaps(other):
+            raise AwsError("InvalidVpc.Range", f"The CIDR '{block}' conflicts with {other} of {vpc.id}")
+    mistake = cidr_blocks.addition_mistake(block, known)
+    if mistake is not None:
+        raise AwsError(
+            "InvalidVpc.Range",
+            f"The CIDR '{block}' is restricted. Use a CIDR from the same private address range as the current VPC CIDR, or use a "
+            f"publicly-routable CIDR. The CIDR {mistake}",
+        )
+
+
+def _vpc_block(parameters: Parameters) -> ipaddress.IPv4Network:
+    """The block of a request, in its canonical form."""
+    try:
+        block = ipaddress.IPv4Network(parameters["CidrBlock"], strict=False)
+    except ValueError:
+        raise AwsError("InvalidParameterValue", f"Value ({parameters['CidrBlock'][:200]}) for cidrBlock is invalid") from None
+    mistake = cidr_blocks.mistake(block)
+    if mistake is not None:
+        raise AwsError("InvalidVpc.Range", f"The CIDR '{block}' is invalid: it {mistake}")
+    return block
 
 
 def _disassociate_vpc_cidr_block(backend: Any, parameters: Parameters) -> None:
@@ -250,6 +274,7 @@ def _after_create_vpc_endpoint(backend: Any, parameters: Parameters) -> None:
 _RULES: dict[str, Callable[[Any, Parameters], None]] = {
     "AssociateRouteTable": _associate_route_table,
     "AssociateVpcCidrBlock": _associate_vpc_cidr_block,
+    "CreateVpc": _create_vpc,
     "CreateNatGateway": _create_nat_gateway,
     "CreateNetworkInterface": _create_network_interface,
     "CreateRoute": _create_route,

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from hyperpod_constructs.analysis.addresses import file_system_addresses
 from hyperpod_constructs.analysis.naming import Naming
-from hyperpod_constructs.analysis.networks import ENDPOINT, SUBNET, Zone, network_facts
+from hyperpod_constructs.analysis.networks import ENDPOINT, SUBNET, VpcBlock, Zone, network_facts, vpc_blocks
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, NodeGroup, node_groups, subnets_of, users_of_file_systems
+from hyperpod_constructs.facts import cidr_blocks
 from hyperpod_constructs.facts.addresses import node_addresses
 from hyperpod_constructs.facts.zones import WRITE_ZONE, id_mistake, name_mistake
 from hyperpod_constructs.rules.finding import Hit
@@ -84,6 +85,21 @@ def _of_others(model: Model, subnets: frozenset[Resource]) -> Needs:
             named = [resource_of(item, SUBNET) for item in as_items(endpoint.get("SubnetIds")) or ()]
             endpoints += sum(1 for subnet in named if subnet in subnets)
     return {**needs, "interface endpoints": endpoints} if endpoints else needs
+
+
+@error(
+    "HP-SUB-002",
+    on=vpc_blocks,
+    title="a VPC can have its blocks together",
+    why="EC2 refuses the block (InvalidVpc.Range), and the stack rolls back",
+    fix="take a block of /16 to /28 from the private range of the VPC's primary block, outside its other blocks, or from "
+    "100.64.0.0/10",
+    allowed="a block of /16 to /28 that goes with the VPC's other blocks",
+    source=cidr_blocks.SOURCE,
+)
+def blocks_go_together(one: VpcBlock) -> Hit | None:
+    mistake = cidr_blocks.mistake(one.block) or cidr_blocks.addition_mistake(one.block, one.before)
+    return hit(one.resource, f"{one.block} {mistake}", "CidrBlock") if mistake else None
 
 
 def _in_subnets(model: Model, kind: str) -> Naming:
