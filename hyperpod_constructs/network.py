@@ -84,8 +84,8 @@ class ClusterNetwork(Construct):
         :param availability_zone: zone by name, such as `us-west-2b`; names differ between accounts. A change replaces the subnets.
         :param cidr: the VPC's primary block, /16 to /28; the public subnet is its first /24 (or all of a smaller block).
             A change replaces the VPC.
-        :param node_cidr: the nodes' block, /16 to /28, outside `cidr`: from the same private range, or from 100.64.0.0/10. A block of
-            10.0.0.0/16 cannot be added to a VPC whose `cidr` is in 10.0.0.0/15. /16 holds 2,047 ml.p5.48xlarge nodes at 32
+        :param node_cidr: the nodes' block, /16 to /28, outside `cidr`: from the same private range, or from 100.64.0.0/10. A block
+            of 10.0.0.0/16 cannot be added to a VPC whose `cidr` is in 10.0.0.0/15. /16 holds 2,047 ml.p5.48xlarge nodes at 32
             addresses each. A change replaces the subnet.
         :param egress_ports: ports to open outwards to any IPv4 address, beside TCP 443 and 80.
         :param removal_policy: of the VPC, its node block and the node subnet. By default they outlive the stack, because a

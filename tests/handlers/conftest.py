@@ -45,6 +45,7 @@ class Aws:
         self.stubs = {name: Stubber(client) for name, client in self.clients.items()}
         for stub in self.stubs.values():
             stub.activate()
+        self.continuous = True
 
     @property
     def gate(self) -> ReadinessGate:
@@ -55,14 +56,25 @@ class Aws:
             {"InstanceGroupName": "controller", "CurrentCount": 1},
             {"InstanceGroupName": "workers", "CurrentCount": 2},
         ]
-        answer = {"ClusterArn": ARN, "ClusterName": "demo", "ClusterStatus": status, "InstanceGroups": groups, **more}
+        mode = {"NodeProvisioningMode": "Continuous"} if self.continuous else {}
+        answer = {"ClusterArn": ARN, "ClusterName": "demo", "ClusterStatus": status, "InstanceGroups": groups, **mode, **more}
         self.stubs["sagemaker"].add_response("describe_cluster", answer, {"ClusterName": ARN})
 
-    def nodes(self, group: str, *statuses: str, token: str | None = None, after: str | None = None, **more: str) -> None:
+    def nodes(
+        self,
+        group: str,
+        *statuses: str,
+        token: str | None = None,
+        after: str | None = None,
+        launched: int | None = None,
+        **more: str,
+    ) -> None:
+        """One page of nodes; of them, `launched` have an instance (all unless given)."""
         summaries = [
             {
                 "InstanceGroupName": more.get("listed", group),
-                "InstanceId": f"i-{index:017x}",
+                "InstanceId": f"i-{index:017x}" if launched is None or index < launched else "",
+                "NodeLogicalId": f"node-{index}",
                 "InstanceType": "ml.m5.xlarge",
                 "LaunchTime": datetime.fromtimestamp(START, UTC),
                 "InstanceStatus": {"Status": status, "Message": more.get("message", "")},
@@ -70,6 +82,8 @@ class Aws:
             for index, status in enumerate(statuses)
         ]
         expected: dict[str, Any] = {"ClusterName": ARN, "InstanceGroupNameContains": group, "MaxResults": 100}
+        if self.continuous:
+            expected["IncludeNodeLogicalIds"] = True
         if after is not None:
             expected["NextToken"] = after
         answer: dict[str, Any] = {"ClusterNodeSummaries": summaries}

@@ -134,6 +134,22 @@ def test_one_failed_node_is_no_reason_to_fail_early(aws: Aws, clock: Clock, even
     assert finish(aws, waiting)["IsComplete"] is False
 
 
+def test_nodes_that_wait_for_capacity_are_seen_and_waited_for(aws: Aws, clock: Clock, event: Event) -> None:
+    waiting = started(aws, event(workers="3"))
+    clock.now += 3000
+    aws.cluster()
+    aws.nodes("controller", "Running")
+    aws.nodes("workers", "Running", "Failure", "Pending", launched=1)
+    assert finish(aws, waiting) == {"IsComplete": False}
+
+
+def test_a_cluster_that_is_not_continuous_is_asked_for_its_instances_only(aws: Aws, event: Event) -> None:
+    aws.continuous = False
+    aws.cluster()
+    aws.nodes("controller", "Running")
+    assert finish(aws, started(aws, event()))["IsComplete"] is True
+
+
 def test_failed_node_is_waited_for_while_another_is_on_its_way(aws: Aws, clock: Clock, event: Event) -> None:
     waiting = started(aws, event())
     clock.now = START + 1200

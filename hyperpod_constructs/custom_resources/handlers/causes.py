@@ -116,7 +116,8 @@ class Explanation:
             lines += _told(f"the events of {shortage.group}", partial(self._failures, shortage.group, now, instances))
             for instance, message in shortage.nodes.failures[:_NODES_SHOWN]:
                 shown = one_line(message, _MESSAGE_CHARACTERS) or "Failure"
-                lines.append(f"node {one_line(instance, _LINE_CHARACTERS)} of {shortage.group}: {shown}")
+                node = one_line(instance, _LINE_CHARACTERS) or "without an instance"
+                lines.append(f"node {node} of {shortage.group}: {shown}")
             failed = [instance for instance, _ in shortage.nodes.failures]
             suspects += [(shortage.group, instance) for instance in (*failed, *instances) if instance]
         lines += self._log_tail(*suspects[0]) if suspects else []

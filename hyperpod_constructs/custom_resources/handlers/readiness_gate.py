@@ -32,6 +32,8 @@ _REASON_CHARACTERS = 1000
 
 _LOST = frozenset({"Failed", "Deleting"})
 
+_Lister = Callable[..., Mapping[str, Any]]
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Group:
@@ -103,11 +105,12 @@ class ReadinessGate(Resource[GateProperties]):
         wanted = request.properties
         sagemaker = _Patient(self._clients("sagemaker"), now + LOOK_SECONDS, self._clock, self._sleep)
         cluster = sagemaker.call("describe_cluster", ClusterName=wanted.cluster_arn)
+        lister = _lister(sagemaker, wanted.cluster_arn, cluster)
         shortages = [
             Shortage(group.name, group.minimum, nodes)
             for group in wanted.groups
             if group.minimum > 0
-            for nodes in [_nodes(sagemaker, wanted.cluster_arn, group)]
+            for nodes in [_nodes(lister, group)]
             if nodes.running < group.minimum
         ]
         summary = _summary(wanted, cluster, shortages)
@@ -156,14 +159,22 @@ class _Patient:
         return patiently(lambda: method(**arguments), until=self._until, clock=self._clock, sleep=self._sleep)
 
 
-def _nodes(sagemaker: _Patient, cluster: str, group: Group) -> Nodes:
+def _lister(sagemaker: _Patient, arn: str, cluster: Mapping[str, Any]) -> _Lister:
+    """The call that lists nodes. With continuous provisioning it lists nodes that wait for capacity too: they have no instance id,
+    and the service leaves them out unless asked. Without them, a group that waits looks as if nothing were on its way.
+    """
+    continuous = answers.text(cluster, "NodeProvisioningMode") == "Continuous"
+    waiting = {"IncludeNodeLogicalIds": True} if continuous else {}
+    return partial(sagemaker.call, "list_cluster_nodes", ClusterName=arn, MaxResults=100, **waiting)
+
+
+def _nodes(lister: _Lister, group: Group) -> Nodes:
     """The group's nodes. The listing stops once enough of them are Running, because a group may have thousands."""
     statuses: Counter[str] = Counter()
     failures: list[tuple[str, str]] = []
     complete = True
     # The filter matches parts of names: `workers` also lists `workers-spot`.
-    ask = partial(sagemaker.call, "list_cluster_nodes", ClusterName=cluster, InstanceGroupNameContains=group.name, MaxResults=100)
-    for page, certain in answers.pages(lambda more: ask(**more)):
+    for page, certain in answers.pages(lambda more: lister(InstanceGroupNameContains=group.name, **more)):
         complete = certain
         for node in answers.structures(page, "ClusterNodeSummaries"):
             if answers.text(node, "InstanceGroupName") != group.name:
