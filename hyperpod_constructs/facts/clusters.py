@@ -42,6 +42,13 @@ HANDLER_HOURS = 12
 Source: the resource schema of `AWS::SageMaker::Cluster`
 """
 
+SOFTWARE_UPDATE_ATTEMPTS = 4
+"""Times that the lifecycle scripts run in a software update before it is rolled back (as of 2026-11-22).
+
+AWS does not publish the number; it is the one of a field report, on Slurm and EKS with continuous provisioning.
+Source: the node mental model of https://github.com/awslabs/awsome-distributed-ai
+"""
+
 LEGACY_FILE = "provisioning_parameters.json"
 """The file that configured Slurm before the API did."""
 

@@ -48,19 +48,25 @@ FIXED: Mapping[str, frozenset[str]] = {
         {
             "NodeProvisioningMode",
             "InstanceGroups/*/CapacityRequirements",
+            "InstanceGroups/*/ExecutionRole",
             "InstanceGroups/*/InstanceType",
             "InstanceGroups/*/OverrideVpcConfig",
             "InstanceGroups/*/SlurmConfig/NodeType",
+            "InstanceGroups/*/ThreadsPerCore",
+            "RestrictedInstanceGroups/*/ExecutionRole",
             "RestrictedInstanceGroups/*/InstanceType",
             "RestrictedInstanceGroups/*/OverrideVpcConfig",
+            "RestrictedInstanceGroups/*/ThreadsPerCore",
         }
     ),
 }
 """Properties that the service does not change after it created the resource or the item (as of 2026-11-21).
 
-The documentation names neither `InstanceType` nor the lists of `InstanceRequirements`: the stricter reading is taken.
+The guide names `ExecutionRole`, `InstanceType` and `ThreadsPerCore` for Slurm and EKS, and no type with running nodes leaves the
+list of `InstanceRequirements`.
 
-Sources: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterInstanceGroupSpecification.html,
+Sources: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-update-cluster.html,
+https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterInstanceGroupSpecification.html,
 https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterSlurmConfig.html and
 https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-slurm.html,
 https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-kms-key.html and

@@ -23,6 +23,7 @@ class Faults:
         {"no_capacity": ["workers", "ml.p5.48xlarge"],
          "failing_scripts": {"controller": "mount.lustre: connection timed out"},
          "throttle": {"CreateCluster": 2},
+         "unhealthy": {"controller": 1},
          "slow_creation": 3.0}
     """
 
@@ -34,6 +35,9 @@ class Faults:
 
     throttle: Mapping[str, int] = field(default_factory=dict)
     """Operation (`CreateCluster`) to the number of its next calls that are answered with ThrottlingException."""
+
+    unhealthy: Mapping[str, int] = field(default_factory=dict)
+    """Instance group to the number of its next launches that yield an unhealthy instance: an error that the service retries."""
 
     slow_creation: float = DEFAULT_TRANSITION_SECONDS
     """Seconds that one transition takes, such as Creating to InService of a file system, or Pending to Running of a
@@ -59,6 +63,8 @@ class Faults:
             _mapping_of("failing_scripts", values["failing_scripts"], str, "instance group to a log line")
         if "throttle" in values:
             _mapping_of("throttle", values["throttle"], int, "operation to a number of calls")
+        if "unhealthy" in values:
+            _mapping_of("unhealthy", values["unhealthy"], int, "instance group to a number of launches")
         if "slow_creation" in values:
             values["slow_creation"] = _seconds(values["slow_creation"])
         return cls(**values)
@@ -70,6 +76,7 @@ class Faults:
                 "no_capacity": sorted(self.no_capacity),
                 "failing_scripts": dict(self.failing_scripts),
                 "throttle": dict(self.throttle),
+                "unhealthy": dict(self.unhealthy),
                 "slow_creation": self.slow_creation,
             }
 
@@ -79,15 +86,24 @@ class Faults:
             self.no_capacity = other.no_capacity
             self.failing_scripts = dict(other.failing_scripts)
             self.throttle = dict(other.throttle)
+            self.unhealthy = dict(other.unhealthy)
             self.slow_creation = other.slow_creation
 
     def take_throttle(self, operation: str) -> bool:
         """Whether this call of the operation is to be throttled; counts it."""
         with self._lock:
-            left = self.throttle.get(operation, 0)
-            if left > 0:
-                self.throttle = {**self.throttle, operation: left - 1}
-            return left > 0
+            self.throttle, taken = _counted(self.throttle, operation)
+            return taken
+
+    def take_unhealthy(self, group: str) -> bool:
+        """Whether this launch of the group is to yield an unhealthy instance; counts it."""
+        with self._lock:
+            self.unhealthy, taken = _counted(self.unhealthy, group)
+            return taken
+
+
+def _counted(left: Mapping[str, int], key: str) -> tuple[Mapping[str, int], bool]:
+    return ({**left, key: left[key] - 1}, True) if left.get(key, 0) > 0 else (left, False)
 
 
 def _strings(key: str, value: Any) -> list[str]:

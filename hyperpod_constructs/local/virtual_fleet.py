@@ -14,8 +14,8 @@ from typing import Any, NamedTuple, cast
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.facts.instance_types import instance_type
 from hyperpod_constructs.local.clients import Clients
-from hyperpod_constructs.local.hyperpod.fleet import Outcome, Recovery
-from hyperpod_constructs.local.hyperpod.state import Cluster, Node, Spec, instance_types
+from hyperpod_constructs.local.hyperpod.fleet import Recovery
+from hyperpod_constructs.local.hyperpod.state import Cluster, Node, Outcome, Spec, instance_types
 from hyperpod_constructs.local.nodes import Image, NodesError, NodeSpec, Rig, VirtualNode
 from hyperpod_constructs.local.nodes.boot import LOG, Mode
 from hyperpod_constructs.local.nodes.doubles import health_agent

@@ -12,6 +12,7 @@ EVERYTHING: dict[str, Any] = {
     "no_capacity": ["ml.p5.48xlarge", "workers"],
     "failing_scripts": {"controller": "mount: timed out"},
     "throttle": {"CreateCluster": 2},
+    "unhealthy": {"controller": 1},
     "slow_creation": 3.0,
 }
 
@@ -30,11 +31,12 @@ def test_an_empty_object_heals_everything() -> None:
 @pytest.mark.parametrize(
     ("mapping", "message"),
     [
-        ({"no_capactiy": []}, "found the key 'no_capactiy'; allowed are no_capacity, failing_scripts, throttle"),
+        ({"no_capactiy": []}, "found the key 'no_capactiy'; allowed are no_capacity, failing_scripts, throttle, unhealthy"),
         ({"_lock": 1}, "found the key '_lock'"),
         ({"no_capacity": "workers"}, "write a list of instance groups"),
         ({"failing_scripts": ["workers"]}, "write an object that maps instance group to a log line"),
         ({"throttle": {"CreateCluster": True}}, "write an object that maps operation to a number of calls"),
+        ({"unhealthy": {"workers": "1"}}, "write an object that maps instance group to a number of launches"),
         ({"slow_creation": -1}, "write a number of seconds, 0 or more"),
     ],
 )
@@ -47,3 +49,9 @@ def test_a_throttle_counts_down() -> None:
     faults = Faults(throttle={"CreateCluster": 1})
     assert [faults.take_throttle("CreateCluster") for _ in range(3)] == [True, False, False]
     assert not faults.take_throttle("DeleteCluster")
+
+
+def test_unhealthy_launches_count_down() -> None:
+    faults = Faults(unhealthy={"workers": 1})
+    assert [faults.take_unhealthy("workers") for _ in range(2)] == [True, False]
+    assert not faults.take_unhealthy("controller")

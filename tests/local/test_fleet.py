@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from hyperpod_constructs.local.aws_service import AwsError
-from hyperpod_constructs.local.hyperpod.fleet import Outcome, Recovery
+from hyperpod_constructs.local.hyperpod.fleet import Recovery
 from hyperpod_constructs.local.hyperpod.service import HyperPod
-from hyperpod_constructs.local.hyperpod.state import Cluster, Node, Spec
+from hyperpod_constructs.local.hyperpod.state import Cluster, Node, Outcome, Spec
 from tests.local.hyperpod_requests import checked, cluster
 from tests.local.moto_cloud import Cloud, moto_cloud
 
@@ -122,7 +122,14 @@ def test_the_log_is_the_node_s_own(cloud: Cloud, call: Call, fleet: Fleet) -> No
     assert [event["message"] for event in events] == list(DONE.log)
 
 
-def test_a_script_that_fails_is_reported_and_not_tried_again(cloud: Cloud, call: Call, fleet: Fleet) -> None:
+def patched(cloud: Cloud, call: Call, fleet: Fleet) -> None:
+    call("UpdateClusterSoftware", ClusterName="demo")
+    fleet.boot()
+    cloud.clock.tick(5)
+    assert status(call) == "InService"
+
+
+def test_a_script_that_fails_is_reported_and_tried_again_on_another_instance(cloud: Cloud, call: Call, fleet: Fleet) -> None:
     call("CreateCluster", **cluster(cloud))
     cloud.clock.tick(5)
     status(call)
@@ -130,16 +137,23 @@ def test_a_script_that_fails_is_reported_and_not_tried_again(cloud: Cloud, call:
     cloud.clock.tick(5)
     status(call)
     fleet.boot(Outcome("/fsx: is not mounted", ("failed: /fsx: is not mounted",)))
-    cloud.clock.tick(60)
+    cloud.clock.tick(5)
     assert states(call) == ["Running", "Failure", "Failure"]
     worker = nodes(call, "workers")[0]
     detail = call("DescribeClusterNode", ClusterName="demo", NodeId=worker["InstanceId"])["NodeDetails"]
     assert "/fsx: is not mounted" in detail["InstanceStatus"]["Message"]
-    assert [verb for verb, _ in fleet.calls] == ["launch", "launch"]
+    failed = fleet.calls[-1][1]
+    cloud.clock.tick(60)
+    assert states(call) == ["Running", "Pending", "Pending"]
+    assert set(fleet.calls[-1][1]).isdisjoint(failed)
+    fleet.boot()
+    cloud.clock.tick(5)
+    assert states(call) == ["Running"] * 3
 
 
 def test_a_rebooted_node_is_pending_until_it_is_up(cloud: Cloud, call: Call, fleet: Fleet) -> None:
     created(cloud, call, fleet)
+    patched(cloud, call, fleet)
     worker = nodes(call, "workers")[0]["InstanceId"]
     call("BatchRebootClusterNodes", ClusterName="demo", NodeIds=[worker])
     cloud.clock.tick(60)
@@ -151,6 +165,7 @@ def test_a_rebooted_node_is_pending_until_it_is_up(cloud: Cloud, call: Call, fle
 
 def test_another_boots_in_the_place_of_a_replaced_node(cloud: Cloud, call: Call, fleet: Fleet) -> None:
     created(cloud, call, fleet)
+    patched(cloud, call, fleet)
     worker = nodes(call, "workers")[0]["InstanceId"]
     call("BatchReplaceClusterNodes", ClusterName="demo", NodeIds=[worker])
     cloud.clock.tick(5)

@@ -23,7 +23,7 @@ RESTRICTED = {
         "FSxLustreConfig": {"SizeInGiB": 1200, "PerUnitStorageThroughput": 125},
     }
 }
-POLICY = '{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "logs:*", "Resource": "*"}]}'
+OTHER_ROLE = "arn:aws:iam::123456789012:role/others"
 NO_NETWORK = {"Subnets": ["subnet-1"], "SecurityGroupIds": ["sg-1"]}
 
 
@@ -89,8 +89,11 @@ def again(index: int, name: str) -> Change:
 
 
 REFUSED: list[tuple[str, Change]] = [
-    ("Cluster must have exactly one InstanceGroup with Controller node type; found none", without("InstanceGroups", 0)),
-    ("Cluster must have exactly one InstanceGroup with Controller node type", again(0, "second")),
+    ("Cluster demo has no InstanceGroup with Controller node type.", without("InstanceGroups", 0)),
+    (
+        "2 Controller Groups found: SlurmConfig for InstanceGroups may only have one Controller Group.",
+        again(0, "second"),
+    ),
     (
         "Partitions can only be assigned to Compute node types",
         controller(SlurmConfig={"NodeType": "Controller", "PartitionNames": ["a"]}),
@@ -119,8 +122,10 @@ REFUSED: list[tuple[str, Change]] = [
     ("TieredStorageConfig is only supported", whole(TieredStorageConfig={"Mode": "Enable"})),
     ("AutoScaling needs ClusterRole", whole(AutoScaling={"Mode": "Enable", "AutoScalerType": "Karpenter"})),
     ("does not serve restricted instance groups", whole(RestrictedInstanceGroupsConfig=RESTRICTED)),
-    ("does not exist; upload it", script(SourceS3Uri="s3://sagemaker-scripts/v2", OnInitComplete="on_create.sh")),
-    ("does not exist; upload it", script(SourceS3Uri="s3://nobodys-bucket", OnInitComplete="on_create.sh")),
+    (
+        "TrainingPlanArn arn:aws:sagemaker:us-west-2:123456789012:training-plan/none of instance group workers does not exist",
+        workers(TrainingPlanArn="arn:aws:sagemaker:us-west-2:123456789012:training-plan/none"),
+    ),
     ("reads only s3://", script(SourceS3Uri="https://sagemaker-scripts/v1", OnCreate="on_create.sh")),
     ("Could not assume role", workers(ExecutionRole="arn:aws:iam::123456789012:role/none")),
     ("VpcConfig: The subnet ID 'subnet-1' does not exist", whole(VpcConfig=NO_NETWORK)),
@@ -165,12 +170,6 @@ def test_fails_with_two_login_groups(cloud: Cloud, call: Call) -> None:
         call("CreateCluster", **cluster(cloud, InstanceGroups=groups))
 
 
-def test_fails_with_the_legacy_file_beside_the_scripts(cloud: Cloud, call: Call) -> None:
-    cloud.client("s3").put_object(Bucket="sagemaker-scripts", Key="v1/provisioning_parameters.json", Body=b"{}")
-    with pytest.raises(AwsError, match="cannot include both a SLURM Orchestrator Config and a provisioning_parameters"):
-        call("CreateCluster", **cluster(cloud))
-
-
 def test_the_legacy_way_needs_no_slurm_configuration_but_is_not_continuous(cloud: Cloud, call: Call) -> None:
     cloud.client("s3").put_object(Bucket="sagemaker-scripts", Key="v1/provisioning_parameters.json", Body=b"{}")
     groups = [group(cloud, "controller", None), group(cloud, "workers", None)]
@@ -192,21 +191,10 @@ def test_fails_with_a_role_that_trusts_another_service(cloud: Cloud, call: Call)
         call("CreateCluster", **cluster(cloud, InstanceGroups=[group(cloud, "c", "Controller", ExecutionRole=role)]))
 
 
-@pytest.mark.parametrize(
-    ("action", "message"),
-    [("ec2:DescribeSubnets", "Unable to retrieve subnets"), ("s3:GetObject", "the lifecycle scripts cannot be read")],
-)
-def test_fails_with_a_role_that_lacks_permissions(cloud: Cloud, call: Call, action: str, message: str) -> None:
-    cloud.iam.denied = {action}
-    with pytest.raises(AwsError, match=f"{message}: .* is not allowed {action}"):
+def test_fails_with_a_role_that_cannot_see_the_network(cloud: Cloud, call: Call) -> None:
+    cloud.iam.denied = {"ec2:DescribeSubnets"}
+    with pytest.raises(AwsError, match=r"Unable to retrieve subnets: .* is not allowed ec2:DescribeSubnets"):
         call("CreateCluster", **cluster(cloud))
-
-
-def test_the_managed_policy_reads_buckets_named_sagemaker(cloud: Cloud, call: Call) -> None:
-    cloud.iam.denied = {"s3:GetObject"}
-    policy = cloud.iam.create_policy(PolicyName="AmazonSageMakerClusterInstanceRolePolicy", PolicyDocument=POLICY)
-    cloud.iam.attach_role_policy(RoleName="nodes", PolicyArn=policy["Policy"]["Arn"])
-    call("CreateCluster", **cluster(cloud))
 
 
 def test_fails_with_a_group_of_another_vpc(cloud: Cloud, call: Call) -> None:
@@ -245,6 +233,12 @@ UPDATES: list[tuple[str, Change]] = [
     ("InstanceGroupsToDelete names 'none'", whole(InstanceGroupsToDelete=["none"])),
     ("NodeType of instance group workers is immutable", workers(SlurmConfig={"NodeType": "Login"})),
     ("InstanceType of instance group workers cannot be changed", workers(InstanceType="ml.m5.large")),
+    ("ThreadsPerCore of instance group workers cannot be changed: it is None, found 1", workers(ThreadsPerCore=1)),
+    ("ExecutionRole of instance group workers cannot be changed", workers(ExecutionRole=OTHER_ROLE)),
+    (
+        "the update deletes every instance group of cluster demo; at least one must remain",
+        both(without("InstanceGroups"), whole(InstanceGroupsToDelete=["controller", "workers"])),
+    ),
     ("cannot be changed between Slurm and EKS", whole(Orchestrator=EKS)),
     ("cannot be set with NodeProvisioningMode Continuous", whole(Orchestrator={"Slurm": {"SlurmConfigStrategy": "Merge"}})),
 ]  # fmt: skip
@@ -269,8 +263,36 @@ def test_fails_to_toggle_the_provisioning_mode(cloud: Cloud, call: Call) -> None
 def test_fails_to_delete_the_controller_group(cloud: Cloud, call: Call) -> None:
     request = created(cloud, call)
     del request["InstanceGroups"][0]
-    with pytest.raises(AwsError, match="exactly one InstanceGroup with Controller node type"):
+    with pytest.raises(AwsError, match="Cluster demo has no InstanceGroup with Controller node type"):
         call("UpdateCluster", **request, InstanceGroupsToDelete=["controller"])
+
+
+def test_a_type_with_running_nodes_stays_in_its_list(cloud: Cloud, call: Call) -> None:
+    def flexible(*types: str) -> list[dict[str, Any]]:
+        wanted = {"InstanceTypes": list(types)}
+        return [group(cloud, "c", "Controller"), group(cloud, "workers", "Compute", InstanceRequirements=wanted)]
+
+    call("CreateCluster", **cluster(cloud, InstanceGroups=flexible("ml.m5.xlarge", "ml.g5.8xlarge")))
+    cloud.clock.tick(10)
+    call("UpdateCluster", ClusterName="demo", InstanceGroups=flexible("ml.m5.xlarge", "ml.m5.2xlarge"))
+    with pytest.raises(AwsError, match=r"instance group workers has nodes of ml.m5.xlarge; keep the type in its InstanceTypes"):
+        call("UpdateCluster", ClusterName="demo", InstanceGroups=flexible("ml.m5.2xlarge"))
+
+
+def test_a_training_plan_exists_once_it_was_created(cloud: Cloud, call: Call) -> None:
+    arn = call("CreateTrainingPlan", TrainingPlanName="one", TrainingPlanOfferingId="tpo-1")["TrainingPlanArn"]
+    with pytest.raises(AwsError, match="ResourceInUse"):
+        call("CreateTrainingPlan", TrainingPlanName="one", TrainingPlanOfferingId="tpo-1")
+    request = cluster(cloud)
+    workers(TrainingPlanArn=arn)(request)
+    call("CreateCluster", **request)
+    assert call("DescribeTrainingPlan", TrainingPlanName="one") == {
+        "TrainingPlanArn": arn,
+        "TrainingPlanName": "one",
+        "Status": "Active",
+    }
+    with pytest.raises(AwsError, match="ResourceNotFound"):
+        call("DescribeTrainingPlan", TrainingPlanName="two")
 
 
 @pytest.mark.parametrize("operation", ["UpdateCluster", "DeleteCluster", "UpdateClusterSoftware"])
@@ -285,3 +307,22 @@ def test_fails_to_add_nodes_without_continuous_provisioning(cloud: Cloud, call: 
     more = [{"InstanceGroupName": "workers", "IncrementTargetCountBy": 1}]
     with pytest.raises(AwsError, match="only supported for clusters using Continuous"):
         call("BatchAddClusterNodes", ClusterName="demo", NodesToAdd=more)
+
+
+def test_fails_to_tell_events_without_continuous_provisioning(cloud: Cloud, call: Call) -> None:
+    created(cloud, call, continuous=False)
+    with pytest.raises(AwsError, match="ValidationException: This functionality is only supported when"):
+        call("ListClusterEvents", ClusterName="demo")
+    with pytest.raises(AwsError, match="ValidationException: This functionality is only supported when"):
+        call("DescribeClusterEvent", ClusterName="demo", EventId="00000000-0000-0000-0000-000000000000")
+
+
+@pytest.mark.parametrize("operation", ["BatchRebootClusterNodes", "BatchReplaceClusterNodes"])
+def test_fails_to_recover_nodes_of_a_cluster_that_was_never_patched(cloud: Cloud, call: Call, operation: str) -> None:
+    created(cloud, call)
+    node = call("ListClusterNodes", ClusterName="demo", InstanceGroupNameContains="workers")["ClusterNodeSummaries"][0]
+    with pytest.raises(AwsError, match="patched at least once: run UpdateClusterSoftware on cluster demo first"):
+        call(operation, ClusterName="demo", NodeIds=[node["InstanceId"]])
+    call("UpdateClusterSoftware", ClusterName="demo")
+    cloud.clock.tick()
+    assert call(operation, ClusterName="demo", NodeIds=[node["InstanceId"]]) == {"Successful": [node["InstanceId"]]}

@@ -77,6 +77,8 @@ def test_a_node_is_found_by_its_logical_id_only_once(cloud: Cloud, call: Call) -
 
 def test_a_node_that_does_not_run_is_not_rebooted(cloud: Cloud, call: Call) -> None:
     node = created(cloud, call)[1]
+    call("UpdateClusterSoftware", ClusterName="demo")
+    cloud.clock.tick()
     request = {"ClusterName": "demo", "NodeIds": [node["InstanceId"]]}
     call("BatchRebootClusterNodes", **request)
     failed = call("BatchRebootClusterNodes", **request)["Failed"][0]

@@ -88,6 +88,11 @@ class World:
         return groups
 
     @cached_property
+    def plan(self) -> str:
+        made = self.clients.sagemaker.create_training_plan(TrainingPlanName="one", TrainingPlanOfferingId="tpo-1")
+        return str(made["TrainingPlanArn"])
+
+    @cached_property
     def other_role(self) -> str:
         return self.cloud.new_role("others", "sagemaker.amazonaws.com")
 
@@ -318,7 +323,7 @@ _CLUSTER = {
         OverrideVpcConfig=lambda world: {"Subnets": [world.other_subnet], "SecurityGroupIds": [world.cloud.security_group]},
         ScheduledUpdateConfig={"ScheduleExpression": "cron(0 12 ? * SUN *)"},
         ThreadsPerCore=2,
-        TrainingPlanArn="arn:aws:sagemaker:us-west-2:123456789012:training-plan/one",
+        TrainingPlanArn=lambda world: world.plan,
     ),
     f"{_WORKERS}/SlurmConfig/NodeType": _one(f"{_WORKERS}/SlurmConfig", {"NodeType": "Login"}),
     f"{_WORKERS}/SlurmConfig/PartitionNames": _one(f"{_WORKERS}/SlurmConfig/PartitionNames", ["others"]),

@@ -80,7 +80,8 @@ def test_a_change_of_name_makes_room_for_the_replacement() -> None:
             "InstanceStorageConfigs",
             Effect.NO_INTERRUPTION,
         ),
-        ({}, {"ExecutionRole": "arn"}, "ExecutionRole", Effect.NO_INTERRUPTION),
+        ({}, {"ExecutionRole": "arn"}, "ExecutionRole", Effect.REFUSED),
+        ({}, {"ThreadsPerCore": 1}, "ThreadsPerCore", Effect.REFUSED),
         ({}, {"ImageReleaseVersion": "1.2.3"}, "ImageReleaseVersion", Effect.ROLLING),
         ({}, {"ImageId": "ami-1"}, "ImageId", Effect.ROLLING),
         (

@@ -1,8 +1,8 @@
 """Refusals of HyperPod by its surroundings: roles, subnets, security groups and scripts, through their own services.
 
 IAM's policy simulator judges the role's permissions, with or without evaluation of IAM for calls: on AWS a node without them
-fails in either case. The embedded AWS does not look at KMS keys, training plans, quotas, the accounting database and its secret,
-custom images, and the EKS cluster.
+fails in either case. The embedded AWS does not look at KMS keys, quotas, the accounting database and its secret, custom images,
+and the EKS cluster.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from hyperpod_constructs.facts import clusters, node_permissions
-from hyperpod_constructs.local.aws_service import Caller
+from hyperpod_constructs.local.aws_service import AwsError, Caller
 from hyperpod_constructs.local.clients import Clients, partition
 from hyperpod_constructs.local.hyperpod.rules import is_slurm_api, refusal
 from hyperpod_constructs.local.hyperpod.state import Spec
@@ -36,9 +36,46 @@ def check_surroundings(groups: Iterable[Spec], settings: Mapping[str, Any], clie
     for spec in groups:
         if "VpcConfig" in settings:
             _check_permissions(spec, node_permissions.DESCRIBE_NETWORK, "*", "Unable to retrieve subnets", clients("iam", caller))
-        if "LifeCycleConfig" in spec:
-            _check_scripts(spec, is_slurm_api(groups, settings), clients, caller)
     return subnets
+
+
+def script_problem(spec: Spec, clients: Clients, caller: Caller) -> str | None:
+    """Why a node of the group cannot have its lifecycle script; None if it can."""
+    scripts = spec["LifeCycleConfig"]
+    bucket, folder = _place(scripts)
+    entry = folder + scripts.get("OnCreate", scripts.get("OnInitComplete"))
+    try:
+        if not _has_object(clients("s3", caller), bucket, entry):
+            return f"the lifecycle script s3://{bucket}/{entry} does not exist; upload it before the cluster is created"
+        iam = clients("iam", caller)
+        if not (bucket.startswith(node_permissions.READABLE_BUCKETS) and _has_cluster_policy(spec["ExecutionRole"], iam)):
+            resource = f"arn:{partition(caller.region)}:s3:::{bucket}/{entry}"
+            _check_permissions(spec, ("s3:GetObject",), resource, "the lifecycle scripts cannot be read", iam)
+    except AwsError as refused:
+        return refused.message
+    except ClientError as error:
+        return f"the lifecycle scripts cannot be read: {error.response['Error']['Message']}"
+    return None
+
+
+def legacy_problem(groups: Iterable[Spec], settings: Mapping[str, Any], clients: Clients, caller: Caller) -> str | None:
+    """The documented message for the legacy file beside scripts, where the API configures Slurm; None without such a file."""
+    groups = list(groups)
+    if not is_slurm_api(groups, settings):
+        return None
+    for bucket, folder in dict.fromkeys(_place(spec["LifeCycleConfig"]) for spec in groups if "LifeCycleConfig" in spec):
+        if _has_object(clients("s3", caller), bucket, folder + clusters.LEGACY_FILE):
+            return (
+                "The LifeCycleConfig cannot include both a SLURM Orchestrator Config and a"
+                f" {clusters.LEGACY_FILE} file simultaneously: found s3://{bucket}/{folder}{clusters.LEGACY_FILE}"
+            )
+    return None
+
+
+def _place(scripts: Mapping[str, str]) -> tuple[str, str]:
+    """Bucket and folder of scripts; the folder ends with a slash, unless it is the whole bucket."""
+    bucket, _, prefix = scripts["SourceS3Uri"].partition("://")[2].partition("/")
+    return bucket, f"{prefix.rstrip('/')}/" if prefix.rstrip("/") else ""
 
 
 def _check_networks(groups: list[Spec], settings: Mapping[str, Any], clients: Clients, caller: Caller) -> Subnets:
@@ -101,32 +138,6 @@ def _check_permissions(spec: Spec, actions: Iterable[str], resource: str, compla
             f"{complaint}: the execution role {role} of instance group {spec['InstanceGroupName']} is not allowed"
             f" {', '.join(denied)} on {resource}"
         )
-
-
-def _check_scripts(spec: Spec, slurm_api: bool, clients: Clients, caller: Caller) -> None:
-    scripts = spec["LifeCycleConfig"]
-    scheme, _, path = scripts["SourceS3Uri"].partition("://")
-    bucket, _, prefix = path.partition("/")
-    if scheme != "s3":
-        raise refusal(f"SourceS3Uri {scripts['SourceS3Uri']}: the embedded AWS reads only s3:// URIs")
-    folder = f"{prefix.rstrip('/')}/" if prefix.rstrip("/") else ""
-    entry = folder + scripts.get("OnCreate", scripts.get("OnInitComplete"))
-    s3 = clients("s3", caller)
-    if not _has_object(s3, bucket, entry):
-        raise refusal(
-            f"the lifecycle script s3://{bucket}/{entry} of instance group {spec['InstanceGroupName']} does not exist;"
-            f" upload it before the cluster is created"
-        )
-    if slurm_api and _has_object(s3, bucket, folder + clusters.LEGACY_FILE):
-        raise refusal(
-            "The LifeCycleConfig cannot include both a SLURM Orchestrator Config and a"
-            f" {clusters.LEGACY_FILE} file simultaneously: found s3://{bucket}/{folder}{clusters.LEGACY_FILE}"
-        )
-    iam = clients("iam", caller)
-    if bucket.startswith(node_permissions.READABLE_BUCKETS) and _has_cluster_policy(spec["ExecutionRole"], iam):
-        return
-    resource = f"arn:{partition(caller.region)}:s3:::{bucket}/{entry}"
-    _check_permissions(spec, ("s3:GetObject",), resource, "the lifecycle scripts cannot be read", iam)
 
 
 def _has_cluster_policy(role: str, iam: Any) -> bool:

@@ -3,21 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from hyperpod_constructs.local.hyperpod.state import Cluster, Node, Spec
+from hyperpod_constructs.local.hyperpod.state import Cluster, Node, Outcome, Spec
 
 Recovery = Literal["Action:Replace", "Action:Reboot"]
 """What a node's reason in Slurm asks of the service, exactly so."""
-
-
-@dataclass(frozen=True, slots=True)
-class Outcome:
-    """How a boot ended: the failure of the node's scripts, if they failed, and the lines of their log."""
-
-    failure: str | None
-    log: tuple[str, ...]
 
 
 class Fleet(Protocol):

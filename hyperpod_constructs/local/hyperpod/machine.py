@@ -1,10 +1,14 @@
 """How a cluster moves from state to state: creation, updates, software updates, rollback and deletion.
 
 Without continuous provisioning an operation gets all of its nodes or none: it rolls back, and FailureMessage tells why.
-With it, the cluster is InService as soon as its controller and its login nodes run, and stays so while workers come and
-go. A controller or login node that fails takes the creation back in both modes; scaling in takes the newest nodes
-first; a software update that fails leaves the old software. The documentation does not settle these three, nor the
-wording of messages and events.
+With it, the controller comes first. Once it runs, login nodes and workers start in parallel, and the cluster is InService as
+soon as one login node runs, if it has a login group. A controller without capacity or with a failed script makes the cluster
+Failed. A software update that fails runs the scripts again, a few times, and then goes back to the old software.
+
+The documentation does not settle these, so they are decided here: the nodes of a failed creation go; login nodes that all fail
+are like the controller; scaling in takes the newest nodes first; the scripts succeed on the old software.
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-slurm.html
 """
 
 from __future__ import annotations
@@ -13,7 +17,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from hyperpod_constructs.facts import clusters
 from hyperpod_constructs.local.hyperpod.provisioner import Provisioner, first_failure
-from hyperpod_constructs.local.hyperpod.state import HEAD_TYPES, Cluster, LiveGroup, Node, Placement, Spec
+from hyperpod_constructs.local.hyperpod.state import Cluster, LiveGroup, Node, Placement, Spec
 
 NewNodes = Mapping[str, Sequence[Placement | None]]
 """By instance group: the placements of the nodes to add."""
@@ -25,34 +29,72 @@ class Machine:
     def __init__(self, provisioner: Provisioner) -> None:
         self._nodes = provisioner
 
-    def create(self, cluster: Cluster, placements: NewNodes, now: float) -> None:
-        """Begin the creation."""
-        cluster.record(now, "Cluster", "Cluster creation started")
+    def create(self, cluster: Cluster, placements: NewNodes, now: float, fault: str | None = None) -> None:
+        """Begin the creation; `fault` is a mistake that the service finds while it provisions."""
+        cluster.record(now, "Cluster", f"Cluster {cluster.name} creation started successfully")
         nodes = self._add(cluster, placements, now)
-        heads = [node for node in nodes if node.node_type in HEAD_TYPES] if cluster.continuous else nodes
-        rest = [node for node in nodes if node.node_type not in HEAD_TYPES] if cluster.continuous else []
+        if cluster.continuous:
+            self._create_continuously(cluster, nodes, now, fault)
+            self._watch_minimum(cluster, {}, now)
+            return
 
         def finish(second: float) -> None:
-            failure = first_failure(heads)
-            if failure is not None:
-                self._roll_back_creation(cluster, failure, second)
+            failure = fault or first_failure(nodes)
+            if failure is None:
+                self._in_service(cluster, second)
                 return
-            self._in_service(cluster, second)
-            if rest:
-                self._nodes.provision(cluster, rest, second, lambda later: self.settle(cluster, later))
+            cluster.status, cluster.failure = "RollingBack", failure
+            self._nodes.remove(cluster, list(cluster.nodes()), second)
+            cluster.timeline.at(second + self._nodes.step, lambda _: _set_status(cluster, "Failed"))
 
-        self._nodes.provision(cluster, heads, now, finish)
-        self._watch_minimum(cluster, {}, now)
+        self._nodes.provision(cluster, nodes, now, finish)
+
+    def _create_continuously(self, cluster: Cluster, nodes: Sequence[Node], now: float, fault: str | None) -> None:
+        controllers = [node for node in nodes if node.node_type == "Controller"]
+        logins = [node for node in nodes if node.node_type == "Login"]
+        workers = [node for node in nodes if node.node_type not in ("Controller", "Login")]
+
+        def controller_up(second: float) -> None:
+            failure = fault or first_failure(controllers)
+            if failure is not None:
+                self._fail_creation(cluster, failure, second)
+                return
+            if logins:
+                self._nodes.provision(cluster, logins, second, login_up)
+            else:
+                self._in_service(cluster, second)
+            if workers:
+                self._nodes.provision(cluster, workers, second, lambda later: self.settle(cluster, later))
+
+        def login_up(second: float) -> None:
+            failure = first_failure(logins)
+            if cluster.status != "Creating":
+                self.settle(cluster, second)
+            elif failure is None or any(node.status == "Running" for node in logins):
+                self._in_service(cluster, second)
+            else:
+                self._fail_creation(cluster, failure, second)
+
+        self._nodes.provision(cluster, controllers, now, controller_up)
 
     def update(
-        self, cluster: Cluster, specs: Sequence[Spec], placements: NewNodes, settings: Mapping[str, object], now: float
+        self,
+        cluster: Cluster,
+        specs: Sequence[Spec],
+        placements: NewNodes,
+        settings: Mapping[str, object],
+        now: float,
+        fault: str | None = None,
     ) -> None:
-        """Begin an update to these groups and settings."""
+        """Begin an update to these groups and settings; `fault` is a mistake that the service finds while it provisions."""
+        if cluster.continuous and fault is not None:
+            self._refuse_update(cluster, fault, now)
+            return
         before = {name: group.spec for name, group in cluster.groups.items()}
         settings_before = dict(cluster.settings)
         cluster.settings.update(settings)
         cluster.failure = ""
-        cluster.record(now, "Cluster", "Cluster update started")
+        cluster.record(now, "Cluster", f"Cluster {cluster.name} update started successfully")
         for spec in specs:
             cluster.groups.setdefault(spec["InstanceGroupName"], LiveGroup(spec)).spec = spec
         nodes = self._add(cluster, placements, now)
@@ -64,7 +106,7 @@ class Machine:
         _set_status(cluster, "Updating")
 
         def finish(second: float) -> None:
-            failure = first_failure(nodes)
+            failure = fault or first_failure(nodes)
             if failure is None:
                 self._shrink(cluster, specs, second)
                 cluster.timeline.at(second + self._nodes.step, lambda later: self._in_service(cluster, later))
@@ -84,29 +126,51 @@ class Machine:
 
     def update_software(self, cluster: Cluster, groups: Sequence[LiveGroup], versions: Mapping[str, str], now: float) -> None:
         """Begin a software update: the root volumes are replaced and the groups' present scripts run again."""
-        cluster.status = "SystemUpdating"
+        cluster.status, cluster.failure = "SystemUpdating", ""
+        updated = [node for group in groups for node in group.nodes if node.status == "Running"]
         for group in groups:
             group.status, group.software_update = "SystemUpdating", "InProgress"
-            for node in group.nodes:
-                node.status = "SystemUpdating"
+        for node in updated:
+            node.status, node.message = "SystemUpdating", ""
 
-        def booted(second: float) -> None:
-            self._nodes.run_scripts(cluster, [node for group in groups for node in group.nodes], second, finish)
+        def attempt(second: float, nodes: Sequence[Node], left: int) -> None:
+            def ran(later: float, failures: Mapping[Node, str]) -> None:
+                for node, failure in failures.items():
+                    node.message = failure
+                if failures and left > 1:
+                    attempt(later, list(failures), left - 1)
+                else:
+                    finish(later, failures)
+
+            self._nodes.boot(cluster, nodes, second, lambda later: self._nodes.run_scripts(cluster, nodes, later, ran))
 
         def finish(second: float, failures: Mapping[Node, str]) -> None:
+            failed = [group for group in groups if any(node in failures for node in group.nodes)]
             for group in groups:
-                failure = next((failures[node] for node in group.nodes if node in failures), None)
-                cluster.failure = cluster.failure or failure or ""
-                group.software_update = "Succeeded" if failure is None else "RollbackComplete"
-                if failure is None and group.name in versions:
-                    group.spec = {**group.spec, "ImageReleaseVersion": versions[group.name]}
-                for node in group.nodes:
-                    node.status = "Running"
-                    if failure is None:
-                        node.updated, node.spec = second, group.spec
-            self._in_service(cluster, second)
+                if group not in failed:
+                    _patch(cluster, group, versions, second)
+            if failed:
+                cluster.failure = next(iter(failures.values()))
+                self._roll_back_software(cluster, failed, second)
+            else:
+                self._in_service(cluster, second)
 
-        self._nodes.renew(cluster, [node for group in groups for node in group.nodes], now, booted)
+        attempt(now, updated, clusters.SOFTWARE_UPDATE_ATTEMPTS)
+
+    def _roll_back_software(self, cluster: Cluster, groups: Sequence[LiveGroup], second: float) -> None:
+        """Boot the old software, whose scripts succeed."""
+        nodes = [node for group in groups for node in group.nodes if node.status == "SystemUpdating"]
+        for group in groups:
+            group.software_update = "RollbackInProgress"
+
+        def end(later: float) -> None:
+            for group in groups:
+                group.software_update = "Failed"
+            for node in nodes:
+                node.status = "Running"
+            self._in_service(cluster, later)
+
+        self._nodes.boot(cluster, nodes, second, end)
 
     def delete(self, cluster: Cluster, now: float) -> None:
         """Begin the deletion, which gives up whatever was under way."""
@@ -119,9 +183,9 @@ class Machine:
         self._nodes.remove(cluster, list(cluster.nodes()), now, end)
 
     def advance(self, cluster: Cluster, now: float) -> None:
-        """Run every due action, and retry the failed nodes of a continuous cluster."""
+        """Run every due action, and retry the nodes of a continuous cluster that wait for capacity."""
         cluster.timeline.run(now)
-        if cluster.continuous and cluster.status == "InService":
+        if cluster.continuous and cluster.status in ("InService", "Creating"):
             self._nodes.retry(cluster, now, lambda second: self.settle(cluster, second))
 
     def settle(self, cluster: Cluster, second: float) -> None:
@@ -130,7 +194,8 @@ class Machine:
             if group.status == "Deleting" or (group.status == "Creating" and group.running < group.spec.get("MinInstanceCount", 0)):
                 continue
             if group.status == "Creating":
-                cluster.record(second, "InstanceGroup", "Instance group is in service", group=group.name)
+                said = f"Instance Group {group.name} creation in Cluster {cluster.name} completed successfully"
+                cluster.record(second, "InstanceGroup", said, group=group.name)
             group.status = "Degraded" if any(node.status == "Failure" for node in group.nodes) else "InService"
 
     def _add(self, cluster: Cluster, placements: NewNodes, now: float) -> list[Node]:
@@ -139,12 +204,13 @@ class Machine:
         ]
 
     def _in_service(self, cluster: Cluster, second: float) -> None:
+        operation = {"Creating": "creation", "SystemUpdating": "software update"}.get(cluster.status, "update")
         cluster.status = "InService"
         if cluster.continuous:
             self.settle(cluster, second)
         else:
             _set_status(cluster, "InService")
-        cluster.record(second, "Cluster", "Cluster is in service")
+        cluster.record(second, "Cluster", f"Cluster {cluster.name} {operation} completed successfully")
 
     def _shrink(self, cluster: Cluster, specs: Sequence[Spec], second: float) -> None:
         kept = {spec["InstanceGroupName"] for spec in specs}
@@ -156,17 +222,17 @@ class Machine:
             self._nodes.remove(cluster, group.nodes, second)
             cluster.timeline.at(second + self._nodes.step, _dropping(cluster, name))
 
-    def _roll_back_creation(self, cluster: Cluster, failure: str, second: float) -> None:
-        cluster.status, cluster.failure = "RollingBack", failure
-        cluster.record(
-            second,
-            "Cluster",
-            "Cluster creation failed",
-            level="Error",
-            metadata={"Cluster": {"FailureMessage": failure}},
-        )
+    def _fail_creation(self, cluster: Cluster, failure: str, second: float) -> None:
+        _set_status(cluster, "Failed")
+        cluster.failure = failure
+        metadata = {"Cluster": {"FailureMessage": failure}}
+        cluster.record(second, "Cluster", f"Cluster {cluster.name} creation failed", level="Error", metadata=metadata)
         self._nodes.remove(cluster, list(cluster.nodes()), second)
-        cluster.timeline.at(second + self._nodes.step, lambda _: _set_status(cluster, "Failed"))
+
+    def _refuse_update(self, cluster: Cluster, fault: str, second: float) -> None:
+        cluster.failure = fault
+        metadata = {"Cluster": {"FailureMessage": fault}}
+        cluster.record(second, "Cluster", f"Cluster {cluster.name} update failed", level="Error", metadata=metadata)
 
     def _roll_back_update(self, cluster: Cluster, nodes: list[Node], names: Sequence[str], failure: str, second: float) -> None:
         cluster.status, cluster.failure = "RollingBack", failure
@@ -195,10 +261,21 @@ class Machine:
             message = f"instance group {group.name} did not reach its minimum of {least} nodes within {hours} hours"
             group.spec = before or {**wanted, "InstanceCount": 0, "MinInstanceCount": 0}
             metadata = {"InstanceGroup": {"FailureMessage": message}}
-            cluster.record(second, "InstanceGroup", "Scaling rolled back", level="Error", group=group.name, metadata=metadata)
+            said = f"Instance Group {group.name} scaling in Cluster {cluster.name} failed"
+            cluster.record(second, "InstanceGroup", said, level="Error", group=group.name, metadata=metadata)
+            group.status = "InService"
             self._nodes.remove(cluster, _surplus(group), second)
 
         return check
+
+
+def _patch(cluster: Cluster, group: LiveGroup, versions: Mapping[str, str], second: float) -> None:
+    cluster.patched, group.software_update = True, "Succeeded"
+    if group.name in versions:
+        group.spec = {**group.spec, "ImageReleaseVersion": versions[group.name]}
+    for node in group.nodes:
+        if node.status == "SystemUpdating":
+            node.status, node.message, node.updated, node.spec = "Running", "", second, group.spec
 
 
 def _surplus(group: LiveGroup) -> list[Node]:

@@ -81,6 +81,7 @@ class NodeOperations:
     def reboot(self, cluster: Cluster, request: Mapping[str, Any], now: float) -> dict[str, Any]:
         """BatchRebootClusterNodes. The node is Pending while it reboots; the documentation does not name its status."""
         nodes, answer = self._choose(cluster, request, ("InstanceIdNotFound", "InvalidInstanceStatus"), "ErrorCode")
+        _check_patched(cluster, "BatchRebootClusterNodes")
         self._restart(cluster, nodes, now)
         return answer
 
@@ -88,6 +89,7 @@ class NodeOperations:
         """BatchReplaceClusterNodes: other instances with the same logical ids. Controllers stay."""
         codes = ("InstanceIdNotFound", "InvalidInstanceStatus")
         nodes, answer = self._choose(cluster, request, codes, "ErrorCode", spare_controllers=True, failed_too=True)
+        _check_patched(cluster, "BatchReplaceClusterNodes")
         self._replace(cluster, nodes, now)
         return answer
 
@@ -142,6 +144,13 @@ class NodeOperations:
                 elif why is not None:
                     answer.setdefault(f"Failed{suffix}", []).append({key: name, code_member: why[0], "Message": why[1]})
         return list(dict.fromkeys(chosen)), answer
+
+
+def _check_patched(cluster: Cluster, operation: str) -> None:
+    if not cluster.patched:
+        raise refusal(
+            f"{operation} needs a cluster that was patched at least once: run UpdateClusterSoftware on cluster {cluster.name} first"
+        )
 
 
 def _objection(

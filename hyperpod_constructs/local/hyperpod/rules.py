@@ -1,8 +1,8 @@
 """Refusals of HyperPod by the request alone: rules across fields, in the order in which a user meets them.
 
 Messages that AWS documents keep its words, followed by the value found. The other messages are ours. Where the documentation leaves
-a case open, the stricter reading counts, because a refusal costs less here than on AWS: a changed instance type, a list that leaves
-a group out, and a second controller node are refused.
+a case open, the stricter reading counts, because a refusal costs less here than on AWS: a list that leaves a group out, and a
+second controller node are refused.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Any
 
 from hyperpod_constructs.facts import clusters, updates
 from hyperpod_constructs.local.aws_service import AwsError
-from hyperpod_constructs.local.hyperpod.state import Cluster, Spec, node_type
+from hyperpod_constructs.local.hyperpod.state import Cluster, LiveGroup, Spec, instance_types, node_type
 
 TYPE = "AWS::SageMaker::Cluster"
 
@@ -31,7 +31,7 @@ def check_create(request: Mapping[str, Any]) -> None:
     _check_served(request)
     _check_orchestrator(request.get("Orchestrator"))
     check_settings(request)
-    check_groups(request.get("InstanceGroups", ()), request)
+    check_groups(request.get("InstanceGroups", ()), request, request["ClusterName"])
 
 
 def check_update(cluster: Cluster, request: Mapping[str, Any]) -> None:
@@ -55,7 +55,10 @@ def check_update(cluster: Cluster, request: Mapping[str, Any]) -> None:
     _check_role(cluster, request)
     settings = {**cluster.settings, **settings_of(request)}
     check_settings(settings)
-    check_groups(groups_after(cluster, request), settings)
+    groups = groups_after(cluster, request)
+    if not groups:
+        raise refusal(f"the update deletes every instance group of cluster {cluster.name}; at least one must remain")
+    check_groups(groups, settings, cluster.name)
 
 
 def settings_of(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -96,6 +99,7 @@ def groups_after(cluster: Cluster, request: Mapping[str, Any]) -> list[Spec]:
         existing = cluster.groups.get(spec["InstanceGroupName"])
         if existing is not None:
             _check_fixed(existing.spec, spec)
+            _check_types(existing, spec)
     return list(request["InstanceGroups"])
 
 
@@ -121,7 +125,7 @@ def check_settings(settings: Mapping[str, Any]) -> None:
         _check_auto_scaling(settings, continuous)
 
 
-def check_groups(groups: Sequence[Spec], settings: Mapping[str, Any]) -> None:
+def check_groups(groups: Sequence[Spec], settings: Mapping[str, Any], cluster: str) -> None:
     """Refuse a list of instance groups that breaks a rule.
 
     :raises AwsError: with the cause of the refusal.
@@ -136,7 +140,7 @@ def check_groups(groups: Sequence[Spec], settings: Mapping[str, Any]) -> None:
         _check_group(spec, settings, continuous)
         _check_storage(spec, groups, settings)
     if is_slurm_api(groups, settings):
-        _check_slurm(groups, continuous)
+        _check_slurm(groups, continuous, cluster)
     elif continuous and not _is_eks(settings):
         raise refusal(
             "NodeProvisioningMode Continuous needs a Slurm configuration through the API or EKS: give every instance"
@@ -190,6 +194,12 @@ def _check_fixed(old: Spec, new: Spec) -> None:
         raise refusal(f"{path} of instance group {name} cannot be changed: it is {before}, found {after}; add a new group instead")
 
 
+def _check_types(group: LiveGroup, new: Spec) -> None:
+    gone = {node.instance_type for node in group.nodes if node.status == "Running"} - set(instance_types(new))
+    if gone and "InstanceRequirements" in group.spec:
+        raise refusal(f"instance group {group.name} has nodes of {', '.join(sorted(gone))}; keep the type in its InstanceTypes")
+
+
 def _at(value: Any, path: str) -> Any:
     for part in path.split("/"):
         value = value.get(part, {})
@@ -233,6 +243,8 @@ def _check_scripts(spec: Spec) -> None:
             f"LifeCycleConfig for instance group {name} is incomplete: found {', '.join(scripts) or 'nothing'};"
             f" it needs SourceS3Uri and one of OnCreate and OnInitComplete"
         )
+    if not scripts["SourceS3Uri"].startswith("s3://"):
+        raise refusal(f"SourceS3Uri {scripts['SourceS3Uri']}: the embedded AWS reads only s3:// URIs")
 
 
 def _check_storage(spec: Spec, groups: Sequence[Spec], settings: Mapping[str, Any]) -> None:
@@ -266,7 +278,7 @@ def _ebs_kind(group: str, volume: Mapping[str, Any]) -> str:
     return "EbsVolumeConfig (root volume)"
 
 
-def _check_slurm(groups: Sequence[Spec], continuous: bool) -> None:
+def _check_slurm(groups: Sequence[Spec], continuous: bool, cluster: str) -> None:
     for spec in groups:
         name = spec["InstanceGroupName"]
         if "SlurmConfig" not in spec:
@@ -280,10 +292,11 @@ def _check_slurm(groups: Sequence[Spec], continuous: bool) -> None:
         if not partitions and node_type(spec) == "Compute":
             raise refusal(f"instance group {name} has node type Compute and needs a name in PartitionNames")
     controllers = [spec for spec in groups if node_type(spec) == "Controller"]
-    if len(controllers) != 1:
+    if not controllers:
+        raise refusal(f"Cluster {cluster} has no InstanceGroup with Controller node type.")
+    if len(controllers) > 1:
         raise refusal(
-            f"Cluster must have exactly one InstanceGroup with Controller node type; found"
-            f" {', '.join(spec['InstanceGroupName'] for spec in controllers) or 'none'}"
+            f"{len(controllers)} Controller Groups found: SlurmConfig for InstanceGroups may only have one Controller Group."
         )
     count = controllers[0]["InstanceCount"]
     if count < 1 or (continuous and count > 1):

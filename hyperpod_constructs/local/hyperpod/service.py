@@ -16,7 +16,7 @@ from hyperpod_constructs.local.clients import Clients, partition
 from hyperpod_constructs.local.faults import Faults
 from hyperpod_constructs.local.hyperpod.addresses import Placements, taken
 from hyperpod_constructs.local.hyperpod.background import AtOnce, Tasks
-from hyperpod_constructs.local.hyperpod.checks import Subnets, check_surroundings
+from hyperpod_constructs.local.hyperpod.checks import Subnets, check_surroundings, legacy_problem
 from hyperpod_constructs.local.hyperpod.fleet import Fleet, Records
 from hyperpod_constructs.local.hyperpod.machine import Machine, NewNodes
 from hyperpod_constructs.local.hyperpod.nodes import NodeOperations
@@ -24,6 +24,7 @@ from hyperpod_constructs.local.hyperpod.provisioner import Provisioner
 from hyperpod_constructs.local.hyperpod.rules import check_create, check_update, groups_after, refusal, settings_of
 from hyperpod_constructs.local.hyperpod.side_effects import SideEffects
 from hyperpod_constructs.local.hyperpod.state import Cluster, Event, LiveGroup, Node, Spec, new_cluster_id
+from hyperpod_constructs.local.hyperpod.training_plans import TrainingPlans
 from hyperpod_constructs.local.hyperpod.views import (
     describe_cluster,
     describe_event,
@@ -62,6 +63,7 @@ class HyperPod(TimedService):
         self._side_effects = SideEffects(self._clients, AtOnce() if tasks is None else tasks)
         self._provisioner = Provisioner(faults, self._side_effects, self._fleet)
         self._machine = Machine(self._provisioner)
+        self._plans = TrainingPlans()
         self._batch = NodeOperations(self._machine, self._provisioner)
         self._clusters: dict[str, Cluster] = {}
         operations: dict[str, Operation] = {
@@ -79,6 +81,8 @@ class HyperPod(TimedService):
             "BatchRebootClusterNodes": lambda p, c, now: self._batch.reboot(self._find(p, c), p, now),
             "BatchReplaceClusterNodes": lambda p, c, now: self._batch.replace(self._find(p, c), p, now),
             "UpdateClusterSoftware": self._update_software,
+            "CreateTrainingPlan": self._plans.create,
+            "DescribeTrainingPlan": self._plans.describe,
             "AddTags": self._add_tags,
             "ListTags": lambda p, c, now: {"Tags": listed(self._tagged(p).tags)},
             "DeleteTags": self._delete_tags,
@@ -101,6 +105,7 @@ class HyperPod(TimedService):
             self._fleet.terminate(nodes)
             self._clusters.clear()
             self._batch.forget()
+            self._plans.forget()
         self._side_effects.forget(nodes)
 
     def _advance(self, now: float) -> None:
@@ -129,6 +134,7 @@ class HyperPod(TimedService):
             )
         check_create(parameters)
         settings, specs = settings_of(parameters), list(parameters.get("InstanceGroups", ()))
+        self._plans.check(specs)
         self._check_fleet(specs, settings)
         subnets = check_surroundings(specs, settings, self._clients, caller)
         placements = self._placements(
@@ -138,7 +144,7 @@ class HyperPod(TimedService):
         tags = mapped(parameters.get("Tags", ()))
         cluster = Cluster(name, _arn(caller, new_cluster_id()), caller, now, settings, groups, tags)
         self._clusters[cluster.arn] = cluster
-        self._machine.create(cluster, placements, now)
+        self._machine.create(cluster, placements, now, legacy_problem(specs, settings, self._clients, caller))
         return {"ClusterArn": cluster.arn}
 
     def _update_cluster(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
@@ -147,14 +153,17 @@ class HyperPod(TimedService):
         check_update(cluster, parameters)
         settings = settings_of(parameters)
         specs = groups_after(cluster, parameters)
+        self._plans.check(specs)
         self._check_fleet(specs, cluster.settings)
-        subnets = check_surroundings(specs, {**cluster.settings, **settings}, self._clients, cluster.caller)
+        whole = {**cluster.settings, **settings}
+        subnets = check_surroundings(specs, whole, self._clients, cluster.caller)
+        fault = legacy_problem(specs, whole, self._clients, cluster.caller)
         wanted: dict[str, tuple[Spec, int]] = {}
         for spec in specs:
             group = cluster.groups.get(spec["InstanceGroupName"])
             alive = 0 if group is None else sum(node.status != "ShuttingDown" for node in group.nodes)
             wanted[spec["InstanceGroupName"]] = (spec, max(0, spec["InstanceCount"] - alive))
-        self._machine.update(cluster, specs, self._placements(wanted, subnets, cluster.settings), settings, now)
+        self._machine.update(cluster, specs, self._placements(wanted, subnets, cluster.settings), settings, now, fault)
         return {"ClusterArn": cluster.arn}
 
     def _check_fleet(self, specs: Sequence[Spec], settings: Mapping[str, Any]) -> None:
@@ -211,6 +220,7 @@ class HyperPod(TimedService):
 
     def _list_events(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
         cluster = self._find(parameters, caller)
+        _require_events(cluster)
         after, before = second_of(parameters.get("EventTimeAfter")), second_of(parameters.get("EventTimeBefore"))
         kind, group, node = (parameters.get(key) for key in ("ResourceType", "InstanceGroupName", "NodeId"))
         found = [
@@ -228,6 +238,7 @@ class HyperPod(TimedService):
 
     def _describe_event(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
         cluster = self._find(parameters, caller)
+        _require_events(cluster)
         wanted = parameters["EventId"]
         event: Event | None = next((event for event in cluster.events if event.event_id == wanted), None)
         if event is None:
@@ -292,6 +303,13 @@ def _require_status(cluster: Cluster, allowed: tuple[str, ...]) -> None:
         raise AwsError(
             "ConflictException",
             f"Cluster {cluster.name} is in state {cluster.status}; it must be {' or '.join(allowed)}.",
+        )
+
+
+def _require_events(cluster: Cluster) -> None:
+    if not cluster.continuous:
+        raise refusal(
+            f"This functionality is only supported when the NodeProvisioningMode is set to Continuous: {cluster.name} is not"
         )
 
 

@@ -15,7 +15,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from hyperpod_constructs.local.clients import Clients, ignoring
 from hyperpod_constructs.local.hyperpod.background import Task, Tasks
-from hyperpod_constructs.local.hyperpod.state import Cluster, Interface, Node
+from hyperpod_constructs.local.hyperpod.checks import script_problem
+from hyperpod_constructs.local.hyperpod.state import Cluster, Interface, Node, Outcome
 
 
 class SideEffects:
@@ -65,6 +66,22 @@ class SideEffects:
                     self._put(cluster, f"LifecycleConfig/{node.group}/{node.instance_id}", lines)
 
         return self._tasks.begin(write)
+
+    def fetch_scripts(self, cluster: Cluster, nodes: Sequence[Node]) -> Task:
+        """Look whether the nodes can have their scripts; one that cannot gets the failure as its outcome."""
+
+        def fetch() -> None:
+            found: dict[str, str | None] = {}
+            for node in nodes:
+                if "LifeCycleConfig" not in node.spec:
+                    continue
+                key = repr((node.spec["LifeCycleConfig"], node.spec["ExecutionRole"]))
+                if key not in found:
+                    found[key] = script_problem(node.spec, self._clients, cluster.caller)
+                if (problem := found[key]) is not None:
+                    node.outcome = Outcome(problem, (problem,))
+
+        return self._tasks.begin(fetch)
 
     def forget(self, nodes: Iterable[Node]) -> None:
         """Do no more for these nodes; returns when nothing is under way."""

@@ -16,9 +16,6 @@ from hyperpod_constructs.local.aws_service import Caller
 Spec = Mapping[str, Any]
 """One element of InstanceGroups, as the request gave it."""
 
-HEAD_TYPES = frozenset({"Controller", "Login"})
-"""Slurm node types that a cluster in continuous mode waits for."""
-
 
 class Timeline:
     """Actions with the second at which they are due. They run when somebody looks, in order, each with its own time.
@@ -64,9 +61,19 @@ class Placement:
     addresses: int
 
 
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """How a boot ended: the failure of the node's scripts, if they failed, and the lines of their log."""
+
+    failure: str | None
+    log: tuple[str, ...]
+
+
 @dataclass(eq=False)
 class Node:
-    """A node. `instance_id` is empty until it has capacity; `spec` is its group's as of its launch."""
+    """A node. `instance_id` is empty until it has capacity; `spec` is its group's as of its launch; `outcome` is that of a boot
+    that the fleet has no part in.
+    """
 
     spec: Spec
     placement: Placement | None
@@ -79,6 +86,7 @@ class Node:
     launched: float = 0.0
     updated: float | None = None
     interface: Interface | None = None
+    outcome: Outcome | None = None
     waiting: bool = False
 
     @property
@@ -146,6 +154,7 @@ class Cluster:
     failure: str = ""
     events: list[Event] = field(default_factory=list)
     timeline: Timeline = field(default_factory=Timeline)
+    patched: bool = False
     gone: bool = False
 
     @property

@@ -16,6 +16,7 @@ from hyperpod_constructs.plan.row import Row, in_place, loses_data, refused, rep
 from hyperpod_constructs.templates.values import ABSENT, as_int, as_str, at
 
 _GROUP_API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterInstanceGroupSpecification.html"
+_UPDATE_GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-update-cluster.html"
 _SOFTWARE_API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_UpdateClusterSoftware.html"
 _NEW_NODES = "applies to new nodes only; running nodes keep the old value until they are replaced or updated"
 _NEW_CLUSTER = (
@@ -116,12 +117,10 @@ def _group_rows(groups: str) -> tuple[Row, ...]:
         ),
         rolling(f"{prefix}/InstanceCount", "the count is unknown here: nodes may be added or terminated"),
         replaced(f"{prefix}/InstanceGroupName", "the group is removed, and another one is created", part=True),
-        _fixed(
-            f"{prefix}/InstanceType",
-            "the instance type of an existing group counts as fixed here; the documentation does not say (unverified)",
-        ),
+        _fixed(f"{prefix}/InstanceType", "the instance type of an existing group is fixed", source=_UPDATE_GUIDE),
         _fixed(f"{prefix}/OverrideVpcConfig", "the network of an existing group is fixed"),
-        *(in_place(f"{prefix}/{name}", f"{_NEW_NODES} (not documented)") for name in ("ExecutionRole", "ThreadsPerCore")),
+        _fixed(f"{prefix}/ExecutionRole", "the execution role of an existing group is fixed", source=_UPDATE_GUIDE),
+        _fixed(f"{prefix}/ThreadsPerCore", "the threads per core of an existing group are fixed", source=_UPDATE_GUIDE),
         in_place(f"{prefix}/InstanceStorageConfigs", _NEW_NODES, source=_GROUP_API),
         in_place(f"{prefix}/TrainingPlanArn", f"{_NEW_NODES}; whether an existing group may change its plan is not documented"),
         in_place(f"{prefix}/OnStartDeepHealthChecks", f"{_NEW_NODES}; new nodes run the checks"),
