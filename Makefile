@@ -17,6 +17,7 @@ CHECKED := $(wildcard hyperpod_constructs app.py app_settings.py lifecycle bench
 
 nodes = $(if $(filter 1 yes true,$(NODES)),--nodes)
 flags = --target "$(TARGET)" $(if $(filter 1 yes true,$(YES)),--yes) $(foreach pair,$(CONTEXT),--context "$(pair)")
+stack = $(if $(STACK),--stack "$(STACK)")
 
 .DEFAULT_GOAL := help
 .PHONY: help deploy destroy connect shell test test-fast bench lint freeze clean
@@ -26,16 +27,16 @@ help: ## list the targets and their variables
 	@echo
 	@echo '  TARGET=local|aws       where to: the embedded AWS on this machine (default), or your account'
 	@echo '  CONTEXT="key=value …"  settings of the app for this run; cdk.json holds the others'
-	@echo '  STACK=Cluster|Foundation|all   what `make destroy` takes down (default Cluster: the data stays)'
+	@echo '  STACK=Cluster|Foundation|all   what is deployed (default all) or destroyed (default Cluster: the data stays)'
 	@echo '  YES=1                  with TARGET=aws: do not ask'
 	@echo '  NODES=1                with the embedded AWS: boot a virtual node for every instance (root on Linux)'
 	@echo '  ARGS="…"               further arguments of pytest (make test, make test-fast) and of the benchmark (make bench)'
 
 deploy: $(READY) ## deploy the app, then show what the service says exists
-	@$(RUN) hyperpod deploy $(flags) $(nodes)
+	@$(RUN) hyperpod deploy $(flags) $(nodes) $(stack)
 
 destroy: $(READY) ## take the cluster down, and list what stays
-	@$(RUN) hyperpod destroy $(flags) $(if $(STACK),--stack "$(STACK)")
+	@$(RUN) hyperpod destroy $(flags) $(stack)
 
 connect: $(READY) ## open a shell on the controller (TARGET=aws), or print the command
 	@$(RUN) hyperpod connect --target "$(TARGET)" $(if $(filter local,$(TARGET)),--print)

@@ -1,10 +1,9 @@
-"""The CDK CLI, and the assemblies that it synthesizes."""
+"""An app, and the runs of the CDK CLI for it."""
 
 from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -12,10 +11,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hyperpod_constructs.cli.assembly import Assembly
+from hyperpod_constructs.cli.cdk_cli import executable
 from hyperpod_constructs.cli.console import CliError
 from hyperpod_constructs.cli.target import Target
-
-CLI_VERSION = "2.1148.1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +34,11 @@ class App:
             key, equals, _ = pair.partition("=")
             if not equals or not key:
                 raise CliError(f"context {pair!r} has no key or no value: write key=value, such as preset=llm")
+
+    @property
+    def assembly(self) -> Path | None:
+        """The directory of an assembly in the place of a command, which needs no synthesis."""
+        return Path(self.command) if self.command is not None and Path(self.command).is_dir() else None
 
     def value(self, key: str) -> str | None:
         """The setting from the command line, else from cdk.json, else None."""
@@ -57,71 +61,18 @@ def _settings() -> dict[str, Any]:
     return settings
 
 
-@dataclass(frozen=True, slots=True)
-class SynthesizedStack:
-    """A stack in an assembly: id in the app, name in CloudFormation, and the artifacts that it depends on."""
+def check_app(app: App) -> None:
+    """Refuse an app that cannot be synthesized, before anything is started.
 
-    artifact: str
-    id: str
-    name: str
-    template: Path
-    bootstrap_parameter: str | None
-    needs: frozenset[str]
+    :param app: the app.
+    :raises CliError: if neither `--app` nor cdk.json names one.
+    """
+    if app.command is None and not _declares_app():
+        raise CliError(f"no cdk.json in {Path.cwd()} names an app: go to the app's directory, or name the app with --app")
 
 
-@dataclass(frozen=True, slots=True)
-class Assembly:
-    """A synthesized app: its directory, and its stacks in the order of their dependencies."""
-
-    directory: Path
-    stacks: tuple[SynthesizedStack, ...]
-
-    @classmethod
-    def read(cls, directory: Path) -> Assembly:
-        """Read an assembly.
-
-        :param directory: the directory of `manifest.json`.
-        :raises FileNotFoundError: if it holds no assembly.
-        """
-        manifest = json.loads((directory / "manifest.json").read_text("utf-8"))
-        artifacts = manifest.get("artifacts", {})
-        return cls(directory, tuple(_stack(directory, key, artifacts[key]) for key in _ordered(artifacts)))
-
-    def needing(self, stack: SynthesizedStack) -> tuple[SynthesizedStack, ...]:
-        """A stack and all stacks that depend on it, which `cdk destroy` takes down together."""
-        found = {stack.artifact}
-        for entry in self.stacks:
-            if entry.needs & found:
-                found.add(entry.artifact)
-        return tuple(entry for entry in self.stacks if entry.artifact in found)
-
-
-def _ordered(artifacts: dict[str, Any]) -> list[str]:
-    """The artifacts that are stacks, in the order of their dependencies."""
-    order: list[str] = []
-
-    def visit(key: str) -> None:
-        for dependency in artifacts[key].get("dependencies", []):
-            if dependency not in order:
-                visit(dependency)
-        if key not in order:
-            order.append(key)
-
-    for key in artifacts:
-        visit(key)
-    return [key for key in order if artifacts[key]["type"] == "aws:cloudformation:stack"]
-
-
-def _stack(directory: Path, key: str, artifact: dict[str, Any]) -> SynthesizedStack:
-    properties = artifact["properties"]
-    return SynthesizedStack(
-        artifact=key,
-        id=artifact.get("displayName", key).split(" ")[0],
-        name=properties.get("stackName", key),
-        template=directory / properties["templateFile"],
-        bootstrap_parameter=properties.get("bootstrapStackVersionSsmParameter"),
-        needs=frozenset(artifact.get("dependencies", [])),
-    )
+def _declares_app() -> bool:
+    return Path("cdk.json").is_file() and "app" in _settings()
 
 
 def synthesize(app: App, target: Target, directory: Path) -> Assembly:
@@ -130,12 +81,10 @@ def synthesize(app: App, target: Target, directory: Path) -> Assembly:
     :param app: the app; if its command is the directory of an assembly, that assembly is read.
     :param target: the account to synthesize for.
     :param directory: where the assembly is written.
-    :raises CliError: if there is no app or it fails; its own message is on the terminal by then.
+    :raises CliError: if it fails; its own message is on the terminal by then.
     """
-    if app.command is not None and Path(app.command).is_dir():
-        return _assembly_in(Path(app.command))
-    if app.command is None and not Path("cdk.json").is_file():
-        raise CliError(f"there is no cdk.json in {Path.cwd()}: go to the app's directory, or name the app with --app")
+    if app.assembly is not None:
+        return _assembly_in(app.assembly)
     arguments = ["synth", "--quiet", "--output", str(directory), *_context(app)]
     if app.command is not None:
         arguments += ["--app", app.command]
@@ -187,15 +136,3 @@ def run(arguments: Sequence[str], target: Target, *, directory: Path | None = No
         return subprocess.run(  # noqa: S603
             command, env=environment, cwd=directory, stdout=output, stderr=subprocess.STDOUT, check=False
         ).returncode
-
-
-def executable() -> Path:
-    """The CDK CLI beside this Python, else the one on PATH.
-
-    :raises CliError: if neither exists.
-    """
-    beside = Path(sys.executable).parent / "cdk"
-    found = str(beside) if beside.is_file() else shutil.which("cdk")
-    if found is None:
-        raise CliError(f"the CDK CLI is not installed: npm install --global aws-cdk@{CLI_VERSION}")
-    return Path(found)

@@ -87,7 +87,7 @@ def _enter(instance_id: str) -> NoReturn:
 
 
 def _deployed_cluster(target: Target, where: TargetName) -> str:
-    from hyperpod_constructs.cli.cdk import Assembly
+    from hyperpod_constructs.cli.assembly import Assembly
 
     try:
         assembly = Assembly.read(where.assembly)

@@ -8,10 +8,13 @@ from typing import Any
 
 import typer
 
-from hyperpod_constructs.cli.cdk import App, Assembly, SynthesizedStack, run, synthesize
+from hyperpod_constructs.cli.assembly import Assembly, SynthesizedStack
+from hyperpod_constructs.cli.cdk import App, check_app, run, synthesize
+from hyperpod_constructs.cli.cdk_cli import check_cli
 from hyperpod_constructs.cli.connect import CLUSTER_TYPE
 from hyperpod_constructs.cli.console import CliError, say, step
 from hyperpod_constructs.cli.cost import say_hourly_cost
+from hyperpod_constructs.cli.last_deployment import last_assembly
 from hyperpod_constructs.cli.local_defaults import with_local_defaults
 from hyperpod_constructs.cli.stacks import DeployedStack, Resource, deployed, first_failure, latest_event
 from hyperpod_constructs.cli.tables import table
@@ -32,12 +35,12 @@ NOTABLE = {
 }
 
 
-def destroy(where: TargetName, app: App, *, stack: str, yes: bool) -> None:
+def destroy(where: TargetName, app: App, *, stack: str | None, yes: bool) -> None:
     """Take stacks down.
 
     :param where: the embedded AWS or the caller's account.
     :param app: the app and its settings.
-    :param stack: the id of a stack, which goes with the stacks that depend on it; or `all`.
+    :param stack: the id of a stack, which goes with the stacks that depend on it; or `all`. The stacks with a cluster unless given.
     :param yes: do not ask before stacks of the account go.
     :raises CliError: if a stack is protected or cannot be deleted, with the cause.
     """
@@ -51,39 +54,46 @@ def destroy(where: TargetName, app: App, *, stack: str, yes: bool) -> None:
     else:
         target = AwsAccount.of_caller()
     assembly = _assembly(app, target, where)
-    doomed = _doomed(assembly, stack)
+    named = () if stack is None else assembly.named([stack])
     existing = [found for entry in assembly.stacks if (found := deployed(target, entry.name)) is not None]
-    going = [found for found in existing if found.name in {entry.name for entry in doomed}]
+    chosen = named or _with_cluster(assembly, existing)
+    doomed = {entry.name for entry in assembly.needing(chosen)}
+    going = [found for found in existing if found.name in doomed]
     if not going:
-        say(f"no such stack is deployed: {', '.join(entry.name for entry in doomed)}")
+        say(_nothing_to_do(assembly, named, existing))
         return
     staying = [found for found in existing if found not in going]
     _refuse_protected(going, target)
     logs = _node_logs(target, going)
     if where is TargetName.AWS:
         _ask(target, going, staying, yes=yes)
-    _destroy_stacks(target, assembly, stack, going)
+    _destroy_stacks(target, assembly, chosen, going)
     _say_what_stays(where, going, staying, logs)
 
 
 def _assembly(app: App, target: Target, where: TargetName) -> Assembly:
     """The assembly of the last deployment. Without one, or for another app or context, the app is synthesized."""
-    if app == App():
-        try:
-            return Assembly.read(where.assembly)
-        except FileNotFoundError:
-            pass
+    check_cli()
+    last = last_assembly(app, where)
+    if last is not None:
+        return last
+    check_app(app)
     with step("synthesizing the app"):
         return synthesize(with_local_defaults(app, target) if where is TargetName.LOCAL else app, target, where.assembly)
 
 
-def _doomed(assembly: Assembly, stack: str) -> tuple[SynthesizedStack, ...]:
-    if stack == "all":
-        return assembly.stacks
-    names = {entry.id: entry for entry in assembly.stacks}
-    if stack not in names:
-        raise CliError(f"the app has no stack {stack!r}: name one of {', '.join(names)}, or all")
-    return assembly.needing(names[stack])
+def _with_cluster(assembly: Assembly, existing: Sequence[DeployedStack]) -> tuple[SynthesizedStack, ...]:
+    """The stacks whose deployed template has a cluster."""
+    names = {stack.name for stack in existing if stack.declares(CLUSTER_TYPE)}
+    return tuple(entry for entry in assembly.stacks if entry.name in names)
+
+
+def _nothing_to_do(assembly: Assembly, named: Sequence[SynthesizedStack], existing: Sequence[DeployedStack]) -> str:
+    if named or not existing:
+        return f"no such stack is deployed: {', '.join(entry.name for entry in named or assembly.stacks)}"
+    ids = {entry.name: entry.id for entry in assembly.stacks}
+    found = ", ".join(ids[stack.name] for stack in existing)
+    return f"no deployed stack of the app has a cluster, so nothing is taken down; name another with --stack: {found}, or all"
 
 
 def _refuse_protected(going: Sequence[DeployedStack], target: Target) -> None:
@@ -105,9 +115,9 @@ def _ask(target: Target, going: Sequence[DeployedStack], staying: Sequence[Deplo
         raise CliError("not destroyed: nothing was changed")
 
 
-def _destroy_stacks(target: Target, assembly: Assembly, stack: str, going: Sequence[DeployedStack]) -> None:
+def _destroy_stacks(target: Target, assembly: Assembly, chosen: Sequence[SynthesizedStack], going: Sequence[DeployedStack]) -> None:
     marks = {entry.name: latest_event(target, entry.name) for entry in going}
-    selection = ["--all"] if stack == "all" else [stack]
+    selection = ["--all"] if len(chosen) == len(assembly.stacks) else [stack.id for stack in chosen]
     if run(["destroy", *selection, "--force", "--app", str(assembly.directory)], target) == 0:
         return
     for name, mark in marks.items():
@@ -145,7 +155,7 @@ def _say_what_stays(
     if len(others) > len(notable):
         say(f"and {len(others) - len(notable)} smaller ones in {', '.join(stack.name for stack in staying)}")
     if staying:
-        say("everything else goes with --stack all (make destroy STACK=all), except kept resources")
+        say("everything else goes with `hyperpod destroy --stack all`, except kept resources")
     if where is TargetName.AWS:
         say()
         left = [stack.template_of(stack.kept) for stack in going]

@@ -1,17 +1,19 @@
-"""Settings of the reference app that have a default on the embedded AWS only."""
+"""Settings of an app that have a default on the embedded AWS only."""
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 from hyperpod_constructs.cli.cdk import App
 from hyperpod_constructs.cli.target import Target
 
 
 def with_local_defaults(app: App, target: Target) -> App:
-    """The reference app with its open settings filled in for the embedded AWS. Another app is returned unchanged.
+    """The app with its open settings filled in for the embedded AWS. An app that does not read them is not changed by them.
 
     Every zone of the embedded AWS has capacity, so the first one is the default. Its stacks need no termination protection.
     """
-    if app.command is not None:
+    if app.assembly is not None:
         return app
     added = []
     if app.value("availability_zone_id") is None and app.value("availability_zone") is None:
@@ -19,4 +21,4 @@ def with_local_defaults(app: App, target: Target) -> App:
         added.append(f"availability_zone_id={min(zone['ZoneId'] for zone in zones)}")
     if app.value("termination_protection") is None:
         added.append("termination_protection=false")
-    return App(context=(*app.context, *added))
+    return replace(app, context=(*app.context, *added))

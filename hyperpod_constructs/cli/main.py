@@ -8,7 +8,9 @@ from typing import Annotated
 import typer
 
 from hyperpod_constructs.cli import local
+from hyperpod_constructs.cli.assembly import ALL
 from hyperpod_constructs.cli.cdk import App
+from hyperpod_constructs.cli.cdk_cli import CLI_VERSION
 from hyperpod_constructs.cli.check import FailOn, FindingFormat
 from hyperpod_constructs.cli.console import CliError, reported
 from hyperpod_constructs.cli.inputs import Format, usable_input
@@ -21,12 +23,34 @@ app = typer.Typer(
 )
 app.add_typer(local.app, name="local")
 
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        from importlib.metadata import version
+
+        typer.echo(f"hyperpod {version('hyperpod-constructs')} (made for the CDK CLI {CLI_VERSION})")
+        raise typer.Exit
+
+
+@app.callback()
+def options(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Print the version, and end.")
+    ] = False,
+) -> None:
+    """Options of every command."""
+
+
 _Where = Annotated[TargetName, typer.Option("--target", help="The embedded AWS or your account.")]
 _Yes = Annotated[bool, typer.Option("--yes", envvar="YES", help="Do not ask (with --target aws).")]
 _Context = Annotated[
     list[str] | None, typer.Option("--context", "-c", metavar="KEY=VALUE", help="A setting of the app; repeatable.")
 ]
 _App = Annotated[str | None, typer.Option("--app", help="Command of the app; the one in cdk.json unless given.")]
+_Stacks = Annotated[
+    list[str] | None,
+    typer.Option("--stack", metavar="ID", help="Deploy this stack and those that it needs; repeatable; all unless given."),
+]
 _Format = Annotated[Format, typer.Option("--format", help="Text for a person, JSON for a program.")]
 _Prices = Annotated[Path | None, typer.Option("--prices", metavar="FILE", help="Your own prices, as JSON.")]
 
@@ -38,6 +62,7 @@ def deploy(
     yes: _Yes = False,
     context: _Context = None,
     command: _App = None,
+    stacks: _Stacks = None,
     auth: Annotated[
         bool | None, typer.Option("--auth/--no-auth", envvar="AUTH", help="Evaluate IAM policies (embedded AWS).")
     ] = None,
@@ -49,14 +74,16 @@ def deploy(
     """Deploy the app with the real CDK CLI, then show the cluster, its nodes and its file systems."""
     from hyperpod_constructs.cli.deploy import deploy as run
 
-    run(where, App(command, tuple(context or ())), yes=yes, auth=auth, nodes=nodes)
+    run(where, App(command, tuple(context or ())), stacks=stacks or (ALL,), yes=yes, auth=auth, nodes=nodes)
 
 
 @app.command()
 @reported
 def destroy(
     where: _Where = TargetName.LOCAL,
-    stack: Annotated[str, typer.Option("--stack", help="Id of the stack (with Cluster the data stays), or all.")] = "Cluster",
+    stack: Annotated[
+        str | None, typer.Option("--stack", metavar="ID", help="Id of a stack, or all; the stacks with a cluster unless given.")
+    ] = None,
     yes: _Yes = False,
     context: _Context = None,
     command: _App = None,

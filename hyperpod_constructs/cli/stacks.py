@@ -38,6 +38,10 @@ class DeployedStack:
         """The resources that stay when this stack is deleted."""
         return tuple(resource for resource in self.resources if resource.kept)
 
+    def declares(self, type: str) -> bool:
+        """Whether the template has a resource of this type, created or not."""
+        return any(resource.get("Type") == type for resource in self.template.get("Resources", {}).values())
+
     def template_of(self, resources: Iterable[Resource]) -> dict[str, Any]:
         """This stack's template, reduced to these resources."""
         wanted = {resource.logical_id for resource in resources if resource.stack == self.name}

@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_constructs.cli import cdk
-from hyperpod_constructs.cli.cdk import App, Assembly
+from hyperpod_constructs.cli import cdk, cdk_cli
+from hyperpod_constructs.cli.assembly import Assembly
+from hyperpod_constructs.cli.cdk import App
 from hyperpod_constructs.cli.console import CliError
 from tests.cli.conftest import StubbedTarget
 from tests.cli.samples import write_assembly
@@ -57,8 +58,19 @@ def test_stacks_come_after_those_they_need(workdir: Path) -> None:
         ("Cluster", "HyperPod-Cluster"),
     ]
     foundation, cluster = assembly.stacks
-    assert assembly.needing(cluster) == (cluster,)
-    assert assembly.needing(foundation) == (foundation, cluster)
+    assert assembly.needing([cluster]) == (cluster,)
+    assert assembly.needing([foundation]) == (foundation, cluster)
+    assert assembly.needed_by([cluster]) == (foundation, cluster)
+    assert assembly.needed_by([foundation]) == (foundation,)
+
+
+def test_stacks_are_named_by_their_ids(workdir: Path) -> None:
+    write_assembly(workdir / "out")
+    assembly = Assembly.read(workdir / "out")
+    assert [stack.id for stack in assembly.named(["Cluster"])] == ["Cluster"]
+    assert assembly.named(["all"]) == assembly.stacks
+    with pytest.raises(CliError, match="no stack 'cluster': name one of Foundation, Cluster, or all"):
+        assembly.named(["cluster"])
 
 
 def test_synthesize_passes_app_and_context_in_the_target_environment(fake_cdk: Path, target: StubbedTarget) -> None:
@@ -68,9 +80,18 @@ def test_synthesize_passes_app_and_context_in_the_target_environment(fake_cdk: P
     assert call.startswith(f"stubbed {fake_cdk} synth --quiet --output out --context preset=llm --app python app.py")
 
 
-def test_fails_without_an_app(fake_cdk: Path, target: StubbedTarget) -> None:
-    with pytest.raises(CliError, match=r"no cdk\.json in .*: go to the app's directory"):
-        cdk.synthesize(App(), target, Path("out"))
+@pytest.mark.parametrize("settings", [None, {"context": {}}])
+def test_fails_without_an_app(workdir: Path, settings: dict[str, object] | None) -> None:
+    if settings is not None:
+        (workdir / "cdk.json").write_text(json.dumps(settings))
+    with pytest.raises(CliError, match=r"no cdk\.json in .* names an app: go to the app's directory"):
+        cdk.check_app(App())
+
+
+def test_an_app_is_named_by_cdk_json_or_by_its_command(workdir: Path) -> None:
+    cdk.check_app(App("python app.py"))
+    (workdir / "cdk.json").write_text('{"app": "python app.py"}')
+    cdk.check_app(App())
 
 
 def test_fails_when_the_app_fails(fake_cdk: Path, target: StubbedTarget) -> None:
@@ -91,14 +112,46 @@ def test_bootstrap_runs_away_from_the_app_and_shows_the_end_of_its_log(fake_cdk:
 def test_cdk_beside_this_python_is_found_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "cdk").touch()
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
-    assert cdk.executable() == tmp_path / "cdk"
+    assert cdk_cli.executable() == tmp_path / "cdk"
 
 
 def test_fails_without_the_cdk_cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     monkeypatch.setenv("PATH", str(tmp_path))
     with pytest.raises(CliError, match=r"npm install --global aws-cdk@2\.1148\.1"):
-        cdk.executable()
+        cdk_cli.check_cli()
+
+
+def _install(directory: Path, version: str, *, package: bool) -> None:
+    """A CDK CLI of this version, as npm installs it, or as a program of its own."""
+    program = directory / "lib" / "aws-cdk" / "bin" / "cdk"
+    program.parent.mkdir(parents=True)
+    program.write_text("#!/bin/sh\nexit 1\n" if package else f"#!/bin/sh\necho '{version} (build fcf5e34)'\n")
+    program.chmod(0o755)
+    if package:
+        (program.parents[1] / "package.json").write_text(json.dumps({"name": "aws-cdk", "version": version}))
+    (directory / "cdk").symlink_to(program)
+
+
+@pytest.mark.parametrize("package", [True, False])
+@pytest.mark.parametrize(("version", "usable"), [("2.1148.1", True), ("2.1146.9", False), ("2.178.2", False), ("3.0.0", False)])
+def test_only_a_cdk_cli_that_reads_the_assembly_is_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, version: str, usable: bool, package: bool
+) -> None:
+    _install(tmp_path, version, package=package)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    if usable:
+        cdk_cli.check_cli()
+        return
+    with pytest.raises(CliError, match=rf"{version} of the CDK CLI, which cannot read .* aws-cdk@2\.1148\.1"):
+        cdk_cli.check_cli()
+
+
+def test_fails_for_a_cdk_cli_without_a_version(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    _install(tmp_path, "hello", package=False)
+    monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
+    with pytest.raises(CliError, match=r"does not say its version \(found 'hello"):
+        cdk_cli.check_cli()
 
 
 def test_an_assembly_is_deployed_as_it_is(fake_cdk: Path, target: StubbedTarget) -> None:

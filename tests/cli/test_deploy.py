@@ -7,13 +7,15 @@ from typing import Any
 import pytest
 
 from hyperpod_constructs.cli import deploy as module
-from hyperpod_constructs.cli.cdk import App, Assembly
+from hyperpod_constructs.cli.assembly import ALL, Assembly
+from hyperpod_constructs.cli.cdk import App
 from hyperpod_constructs.cli.console import CliError
 from hyperpod_constructs.cli.target import AwsAccount, TargetName
 from tests.cli.conftest import StubbedTarget
 from tests.cli.samples import ARN, answer_cluster, answer_stack, event, refuse_stack, write_assembly
 
 PARAMETER = "/cdk-bootstrap/hnb659fds/version"
+GIVEN = ("availability_zone=us-west-2a", "termination_protection=true")
 
 
 class Cdk:
@@ -24,6 +26,11 @@ class Cdk:
         self.calls: list[list[str]] = []
         self.apps: list[App] = []
         self.code = 0
+        self.servers = 0
+
+    def started(self, target: StubbedTarget) -> StubbedTarget:
+        self.servers += 1
+        return target
 
     def run(self, arguments: Sequence[str], target: Any) -> int:
         self.calls.append(list(arguments))
@@ -40,11 +47,13 @@ class Cdk:
 @pytest.fixture
 def cdk(workdir: Path, target: StubbedTarget, monkeypatch: pytest.MonkeyPatch) -> Cdk:
     write_assembly(workdir / "out")
+    (workdir / "cdk.json").write_text('{"app": "python app.py"}')
     fake = Cdk(workdir / "out")
     monkeypatch.setattr(module, "run", fake.run)
     monkeypatch.setattr(module, "synthesize", fake.synthesize)
     monkeypatch.setattr(module, "bootstrap", fake.bootstrap)
-    monkeypatch.setattr(module, "embedded_aws", lambda **_: target)
+    monkeypatch.setattr(module, "check_cli", lambda: None)
+    monkeypatch.setattr(module, "embedded_aws", lambda **_: fake.started(target))
     monkeypatch.setattr(AwsAccount, "of_caller", lambda: target)
     return fake
 
@@ -62,8 +71,12 @@ def _answer_deployment(target: StubbedTarget) -> None:
     answer_cluster(target)
 
 
-def _deploy(where: TargetName, app: App, *, yes: bool = False) -> None:
-    module.deploy(where, app, yes=yes, auth=None, nodes=None)
+def _deploy(where: TargetName, app: App, *, stacks: Sequence[str] = (ALL,), yes: bool = False) -> None:
+    module.deploy(where, app, stacks=stacks, yes=yes, auth=None, nodes=None)
+
+
+def _answer_zones(target: StubbedTarget) -> None:
+    target.answer("ec2", "describe_availability_zones", {"AvailabilityZones": [{"ZoneId": "usw2-az1"}]})
 
 
 def test_local_bootstraps_once_and_deploys_the_assembly(
@@ -86,7 +99,7 @@ def test_local_bootstraps_once_and_deploys_the_assembly(
 def test_local_does_not_bootstrap_twice_nor_replace_given_context(target: StubbedTarget, cdk: Cdk) -> None:
     _answer_bootstrapped(target)
     _answer_deployment(target)
-    app = App(context=("availability_zone=us-west-2a", "termination_protection=true"))
+    app = App(context=GIVEN)
     _deploy(TargetName.LOCAL, app)
     assert cdk.apps == [app]
     assert [call[0] for call in cdk.calls] == ["deploy"]
@@ -99,7 +112,7 @@ def test_the_shell_is_one_that_can_be_opened(
     target.nodes = nodes
     _answer_bootstrapped(target)
     _answer_deployment(target)
-    _deploy(TargetName.LOCAL, App(context=("availability_zone=us-west-2a", "termination_protection=true")))
+    _deploy(TargetName.LOCAL, App(context=GIVEN))
     assert f"a shell on the controller:\n  {command}" in capsys.readouterr().out
 
 
@@ -114,7 +127,7 @@ def test_fails_with_the_leaf_cause(target: StubbedTarget, cdk: Cdk) -> None:
     answer_stack(target, "HyperPod-Foundation", [], protected=True)
     answer_stack(target, "HyperPod-Cluster", [], status="ROLLBACK_COMPLETE")
     with pytest.raises(CliError, match=r"HyperPod-Cluster is ROLLBACK_COMPLETE\. The cause: Cluster .*: no capacity$"):
-        _deploy(TargetName.LOCAL, App("app"))
+        _deploy(TargetName.LOCAL, App(context=GIVEN))
 
 
 def test_a_protected_stack_that_was_rolled_back_comes_with_the_way_out(target: StubbedTarget, cdk: Cdk) -> None:
@@ -126,7 +139,7 @@ def test_a_protected_stack_that_was_rolled_back_comes_with_the_way_out(target: S
     answer_stack(target, "HyperPod-Foundation", [], protected=True, status="ROLLBACK_COMPLETE")
     refuse_stack(target, "HyperPod-Cluster")
     with pytest.raises(CliError, match=r"--no-enable-termination-protection --stack-name HyperPod-Foundation --region us-west-2$"):
-        _deploy(TargetName.LOCAL, App("app"))
+        _deploy(TargetName.LOCAL, App(context=GIVEN))
 
 
 def test_fails_without_an_event_and_points_at_the_cdk(target: StubbedTarget, cdk: Cdk) -> None:
@@ -138,7 +151,7 @@ def test_fails_without_an_event_and_points_at_the_cdk(target: StubbedTarget, cdk
     refuse_stack(target, "HyperPod-Foundation")
     refuse_stack(target, "HyperPod-Cluster")
     with pytest.raises(CliError, match="no resource names a cause: see the message of the CDK CLI"):
-        _deploy(TargetName.LOCAL, App("app"))
+        _deploy(TargetName.LOCAL, App(context=GIVEN))
 
 
 def test_aws_never_bootstraps(target: StubbedTarget, cdk: Cdk) -> None:
@@ -169,3 +182,46 @@ def test_aws_deploys_without_asking_on_yes(target: StubbedTarget, cdk: Cdk) -> N
     _deploy(TargetName.AWS, app, yes=True)
     assert cdk.apps == [app]
     assert [call[0] for call in cdk.calls] == ["deploy"]
+
+
+def test_an_app_named_by_its_command_gets_the_local_defaults_too(target: StubbedTarget, cdk: Cdk) -> None:
+    _answer_zones(target)
+    _answer_bootstrapped(target)
+    _answer_deployment(target)
+    _deploy(TargetName.LOCAL, App("python own.py"))
+    assert cdk.apps == [App("python own.py", ("availability_zone_id=usw2-az1", "termination_protection=false"))]
+
+
+def test_a_stack_is_deployed_with_those_that_it_needs(target: StubbedTarget, cdk: Cdk) -> None:
+    _answer_bootstrapped(target)
+    refuse_stack(target, "HyperPod-Foundation", "describe_stack_events")
+    answer_stack(target, "HyperPod-Foundation", [])
+    _deploy(TargetName.LOCAL, App(context=GIVEN), stacks=("Foundation",))
+    assert cdk.calls[0][:2] == ["deploy", "Foundation"]
+    assert "--all" not in cdk.calls[0]
+    target.assert_all_asked()
+
+
+def test_fails_for_an_unknown_stack_before_anything_is_deployed(target: StubbedTarget, cdk: Cdk) -> None:
+    with pytest.raises(CliError, match="no stack 'Data': name one of Foundation, Cluster, or all"):
+        _deploy(TargetName.LOCAL, App(context=GIVEN), stacks=("Data",))
+    assert cdk.calls == []
+
+
+def test_fails_without_an_app_before_the_embedded_aws_is_started(workdir: Path, target: StubbedTarget, cdk: Cdk) -> None:
+    (workdir / "cdk.json").unlink()
+    with pytest.raises(CliError, match="name the app with --app"):
+        _deploy(TargetName.LOCAL, App())
+    assert cdk.servers == 0
+
+
+def test_fails_without_a_cdk_cli_before_the_embedded_aws_is_started(
+    target: StubbedTarget, cdk: Cdk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> None:
+        raise CliError("no CDK CLI")
+
+    monkeypatch.setattr(module, "check_cli", refuse)
+    with pytest.raises(CliError, match="no CDK CLI"):
+        _deploy(TargetName.LOCAL, App())
+    assert cdk.servers == 0

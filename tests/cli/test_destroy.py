@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import pytest
 from hyperpod_constructs.cli import destroy as module
 from hyperpod_constructs.cli.cdk import App
 from hyperpod_constructs.cli.console import CliError
+from hyperpod_constructs.cli.last_deployment import record
 from hyperpod_constructs.cli.target import AwsAccount, TargetName
 from tests.cli.conftest import StubbedTarget
 from tests.cli.samples import ARN, CLUSTER, answer_stack, event, refuse_stack, write_assembly
@@ -18,6 +20,7 @@ FOUNDATION = [
     ("Lustre", "AWS::FSx::FileSystem", "fs-0123"),
     ("Route", "AWS::EC2::Route", "route-1"),
 ]
+CLUSTER_TEMPLATE = '{"Resources": {"Cluster": {"Type": "AWS::SageMaker::Cluster"}}}'
 LOG_GROUP = "/aws/sagemaker/Clusters/sagemaker-demo-cluster/abc123def456"
 
 
@@ -37,6 +40,7 @@ def cdk(workdir: Path, target: StubbedTarget, monkeypatch: pytest.MonkeyPatch) -
         write_assembly(workdir / "build" / name / "cdk.out")
     fake = Cdk()
     monkeypatch.setattr(module, "run", fake.run)
+    monkeypatch.setattr(module, "check_cli", lambda: None)
     monkeypatch.setattr(module, "running_embedded_aws", lambda: target)
     monkeypatch.setattr(AwsAccount, "of_caller", lambda: target)
     return fake
@@ -58,7 +62,7 @@ def _answer_marks(target: StubbedTarget, stacks: int = 1) -> None:
         target.answer("cloudformation", "describe_stack_events", {"StackEvents": []})
 
 
-def _destroy(where: TargetName, stack: str = "Cluster", *, yes: bool = False) -> None:
+def _destroy(where: TargetName, stack: str | None = None, *, yes: bool = False) -> None:
     module.destroy(where, App(), stack=stack, yes=yes)
 
 
@@ -118,7 +122,7 @@ def test_fails_for_an_unknown_stack(target: StubbedTarget, cdk: Cdk) -> None:
 def test_fails_with_the_leaf_cause(target: StubbedTarget, cdk: Cdk) -> None:
     cdk.code = 1
     refuse_stack(target, "HyperPod-Foundation")
-    answer_stack(target, "HyperPod-Cluster", [])
+    answer_stack(target, "HyperPod-Cluster", [], template=CLUSTER_TEMPLATE)
     _answer_marks(target)
     events = [event("1", "Cluster", "DELETE_FAILED", "still in use")]
     target.answer("cloudformation", "describe_stack_events", {"StackEvents": events})
@@ -128,7 +132,7 @@ def test_fails_with_the_leaf_cause(target: StubbedTarget, cdk: Cdk) -> None:
 
 def test_says_when_nothing_stays(target: StubbedTarget, cdk: Cdk, capsys: pytest.CaptureFixture[str]) -> None:
     refuse_stack(target, "HyperPod-Foundation")
-    answer_stack(target, "HyperPod-Cluster", [])
+    answer_stack(target, "HyperPod-Cluster", [], template=CLUSTER_TEMPLATE)
     _answer_marks(target)
     _destroy(TargetName.LOCAL)
     assert "nothing stays" in capsys.readouterr().out
@@ -138,27 +142,79 @@ def test_says_when_nothing_is_deployed(target: StubbedTarget, cdk: Cdk, capsys: 
     refuse_stack(target, "HyperPod-Foundation")
     refuse_stack(target, "HyperPod-Cluster")
     _destroy(TargetName.LOCAL)
-    assert "no such stack is deployed: HyperPod-Cluster" in capsys.readouterr().out
+    assert "no such stack is deployed: HyperPod-Foundation, HyperPod-Cluster" in capsys.readouterr().out
     assert cdk.calls == []
 
 
 def test_says_when_the_embedded_aws_does_not_run(
     workdir: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    monkeypatch.setattr(module, "check_cli", lambda: None)
     monkeypatch.setattr(module, "running_embedded_aws", lambda: None)
     _destroy(TargetName.LOCAL)
     assert "does not run" in capsys.readouterr().out
 
 
-def test_synthesizes_anew_for_other_context(target: StubbedTarget, cdk: Cdk, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[App] = []
+def test_takes_a_named_stack_down_although_it_has_no_cluster(target: StubbedTarget, cdk: Cdk) -> None:
+    answer_stack(target, "HyperPod-Foundation", [("Data", "AWS::S3::Bucket", "data-bucket")])
+    refuse_stack(target, "HyperPod-Cluster")
+    _answer_marks(target)
+    _destroy(TargetName.LOCAL, "Foundation")
+    assert cdk.calls == [["destroy", "Foundation", "--force", "--app", "build/local/cdk.out"]]
+
+
+def test_finds_the_stack_of_the_cluster_whatever_its_name(target: StubbedTarget, cdk: Cdk) -> None:
+    answer_stack(target, "HyperPod-Foundation", [], template=CLUSTER_TEMPLATE)
+    refuse_stack(target, "HyperPod-Cluster")
+    _answer_marks(target)
+    _destroy(TargetName.LOCAL)
+    assert cdk.calls == [["destroy", "Foundation", "--force", "--app", "build/local/cdk.out"]]
+
+
+def test_names_the_other_stacks_when_none_has_a_cluster(
+    target: StubbedTarget, cdk: Cdk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer_stack(target, "HyperPod-Foundation", FOUNDATION)
+    refuse_stack(target, "HyperPod-Cluster")
+    _destroy(TargetName.LOCAL)
+    assert "nothing is taken down; name another with --stack: Foundation, or all" in capsys.readouterr().out
+    assert cdk.calls == []
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[App]:
+    """The apps whose synthesis was asked for; it ends the command."""
+    found: list[App] = []
 
     def synthesize(app: App, target: Any, directory: Path) -> Any:
-        asked.append(app)
+        found.append(app)
         raise CliError("stop here")
 
     monkeypatch.setattr(module, "synthesize", synthesize)
-    app = App(context=("availability_zone_id=usw2-az1",))
-    with pytest.raises(CliError, match="stop here"):
-        module.destroy(TargetName.AWS, app, stack="Cluster", yes=True)
-    assert asked == [app]
+    return found
+
+
+def test_synthesizes_anew_for_another_app_or_context(target: StubbedTarget, cdk: Cdk, asked: list[App]) -> None:
+    record(App("python own.py"), TargetName.AWS)
+    apps = [App("python own.py", ("a=b",)), App("python other.py")]
+    for app in apps:
+        with pytest.raises(CliError, match="stop here"):
+            module.destroy(TargetName.AWS, app, stack=None, yes=True)
+    assert asked == apps
+
+
+def test_the_app_of_the_last_deployment_is_not_synthesized_again(target: StubbedTarget, cdk: Cdk, asked: list[App]) -> None:
+    app = App("python own.py", ("a=b",))
+    record(app, TargetName.AWS)
+    refuse_stack(target, "HyperPod-Foundation")
+    refuse_stack(target, "HyperPod-Cluster")
+    module.destroy(TargetName.AWS, app, stack=None, yes=True)
+    assert asked == []
+    target.assert_all_asked()
+
+
+def test_fails_without_an_app_and_without_a_last_deployment(target: StubbedTarget, cdk: Cdk, asked: list[App]) -> None:
+    shutil.rmtree("build")
+    with pytest.raises(CliError, match="name the app with --app"):
+        _destroy(TargetName.AWS)
+    assert asked == []

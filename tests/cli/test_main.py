@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -33,15 +34,21 @@ def test_importing_the_command_line_starts_neither_jsii_nor_boto3() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # noqa: S603
 
 
+def test_version() -> None:
+    result = runner.invoke(app, ["--version"])
+    assert result.exit_code == 0
+    assert result.stdout == f"hyperpod {version('hyperpod-constructs')} (made for the CDK CLI 2.1148.1)\n"
+
+
 def test_deploy_is_local_and_asks_by_default(calls: list[Any]) -> None:
     assert runner.invoke(app, ["deploy"]).exit_code == 0
-    assert calls == [((TargetName.LOCAL, App()), {"yes": False, "auth": None, "nodes": None})]
+    assert calls == [((TargetName.LOCAL, App()), {"stacks": ("all",), "yes": False, "auth": None, "nodes": None})]
 
 
 def test_options_reach_the_deployment(calls: list[Any]) -> None:
-    arguments = ["deploy", "--target", "aws", "--yes", "-c", "a=1", "-c", "b=2", "--app", "x", "--auth"]
+    arguments = ["deploy", "--target", "aws", "--yes", "-c", "a=1", "-c", "b=2", "--app", "x", "--auth", "--stack", "S"]
     assert runner.invoke(app, arguments).exit_code == 0
-    assert calls == [((TargetName.AWS, App("x", ("a=1", "b=2"))), {"yes": True, "auth": True, "nodes": None})]
+    assert calls == [((TargetName.AWS, App("x", ("a=1", "b=2"))), {"stacks": ["S"], "yes": True, "auth": True, "nodes": None})]
 
 
 @pytest.mark.parametrize(("value", "yes"), [("1", True), ("true", True), ("0", False), ("", False)])
@@ -58,7 +65,7 @@ def test_auth_may_come_from_the_environment(calls: list[Any], value: str, auth: 
 
 def test_the_target_never_comes_from_the_environment(calls: list[Any]) -> None:
     assert runner.invoke(app, ["destroy"], env={"TARGET": "aws", "STACK": "all"}).exit_code == 0
-    assert calls == [((TargetName.LOCAL, App()), {"stack": "Cluster", "yes": False})]
+    assert calls == [((TargetName.LOCAL, App()), {"stack": None, "yes": False})]
 
 
 def test_fails_for_an_unknown_target() -> None:
