@@ -9,7 +9,7 @@ import sys
 if __name__ == "__main__":
     gc.disable()  # in one short run the collector would search the CDK's classes again and again, and free nothing
 
-from aws_cdk import App, CfnOutput, Duration, Environment, RemovalPolicy, Stack
+from aws_cdk import App, CfnOutput, Duration, Environment, RemovalPolicies, RemovalPolicy, Stack
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
@@ -91,7 +91,10 @@ def build(app: App) -> tuple[Foundation, Cluster]:
     settings = read_settings(app.node.get_all_context())
     env = Environment(account=os.environ.get("CDK_DEFAULT_ACCOUNT"), region=os.environ.get("CDK_DEFAULT_REGION"))
     foundation = Foundation(app, "Foundation", settings=settings, env=env)
-    return foundation, Cluster(app, "Cluster", settings=settings, foundation=foundation, env=env)
+    cluster = Cluster(app, "Cluster", settings=settings, foundation=foundation, env=env)
+    if not settings.retain_data:
+        RemovalPolicies.of(app).destroy()
+    return foundation, cluster
 
 
 if __name__ == "__main__":

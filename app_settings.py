@@ -34,6 +34,9 @@ class Settings:
     :param storage_capacity_gib: capacity of the Lustre file system, in GiB.
     :param per_unit_storage_throughput: throughput of the Lustre file system, in MB/s per TiB.
     :param termination_protection: protection of the stack `Foundation`; `false` on the embedded AWS unless given.
+    :param retain_data: whether network, file system, data bucket and logs stay when their stack is destroyed. `false`, to try the
+        app, needs `confirm_data_loss`. Only an empty bucket can be destroyed.
+    :param confirm_data_loss: agreement to `retain_data=false`; `true` on the embedded AWS unless given.
     """
 
     availability_zone_id: str | None = None
@@ -50,6 +53,8 @@ class Settings:
     storage_capacity_gib: int = 1200
     per_unit_storage_throughput: int = 250
     termination_protection: bool = True
+    retain_data: bool = True
+    confirm_data_loss: bool = False
 
 
 #: Clusters from published documents, by the value of the context key `preset`.
@@ -88,6 +93,7 @@ def read_settings(context: Mapping[str, Any]) -> Settings:
         values[key] = read(key, value)
     settings = replace(PRESETS[preset], **values)
     _check_zone(settings)
+    _check_retention(settings)
     return settings
 
 
@@ -96,6 +102,14 @@ def _check_zone(settings: Settings) -> None:
         raise SettingError(
             "context key 'availability_zone_id' is not given and has no default: capacity is sold by zone; "
             "write -c availability_zone_id=usw2-az4 with the zone of your capacity (or availability_zone with its name)"
+        )
+
+
+def _check_retention(settings: Settings) -> None:
+    if not settings.retain_data and not settings.confirm_data_loss:
+        raise SettingError(
+            "context key 'retain_data': False deletes the file system and the network with their stack; "
+            "if the data may go, also write -c confirm_data_loss=true"
         )
 
 
@@ -152,4 +166,6 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "storage_capacity_gib": _whole_number(1, 1200),
     "per_unit_storage_throughput": _whole_number(1, 250),
     "termination_protection": _truth,
+    "retain_data": _truth,
+    "confirm_data_loss": _truth,
 }

@@ -49,6 +49,7 @@ def test_keys_of_cdk_are_passed_over() -> None:
         ({"worker_count": "four"}, "'worker_count': 'four' is not a whole number of 0 or more; write -c worker_count=4"),
         ({"worker_count": -1}, "'worker_count': -1 is not a whole number"),
         ({"worker_count": True}, "'worker_count': True is not a whole number"),
+        ({"retain_data": "false"}, "if the data may go, also write -c confirm_data_loss=true"),
         ({"termination_protection": "yes"}, "'termination_protection': 'yes' is neither true nor false"),
         ({"worker_instance_type": "ml.p5.48xlrge"}, "'worker_instance_type': "),
         ({"cluster_name": ""}, "'cluster_name': '' is not a text; leave the key out for its default"),
@@ -69,6 +70,10 @@ def test_the_nearest_instance_type_is_named() -> None:
 def test_fails_without_a_zone() -> None:
     with pytest.raises(SettingError, match="'availability_zone_id' is not given and has no default"):
         read_settings({})
+
+
+def test_data_may_go_when_that_is_confirmed() -> None:
+    assert read_settings({**ZONE, "retain_data": "false", "confirm_data_loss": "true"}).retain_data is False
 
 
 def test_every_preset_is_complete() -> None:

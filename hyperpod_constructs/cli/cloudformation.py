@@ -37,6 +37,12 @@ def _parsed(body: str) -> Any:
         return parsed(body)
 
 
+def stack_summaries(target: Target) -> Iterator[Mapping[str, Any]]:
+    """The stacks of the account, with those that were deleted in the last 90 days."""
+    for page in target.client("cloudformation").get_paginator("list_stacks").paginate():
+        yield from page["StackSummaries"]
+
+
 def resource_summaries(target: Target, name: str) -> Iterator[Mapping[str, Any]]:
     """The resources of a stack."""
     for page in target.client("cloudformation").get_paginator("list_stack_resources").paginate(StackName=name):

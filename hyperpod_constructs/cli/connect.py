@@ -10,12 +10,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
 from hyperpod_constructs.cli.console import CliError, say
-from hyperpod_constructs.cli.stacks import deployed
+from hyperpod_constructs.cli.stacks import CLUSTER_TYPE, deployed
 from hyperpod_constructs.cli.target import Target, TargetName, running_virtual_nodes
 
 # A node cannot use the terminal of the host, so the shell gets a terminal on the node.
 IN_TERMINAL = ("script", "--quiet", "--return", "--command", "bash -l", "/dev/null")
-CLUSTER_TYPE = "AWS::SageMaker::Cluster"
 
 
 def nodes_of(target: Target, cluster: str) -> list[dict[str, Any]]:

@@ -4,35 +4,29 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Any
 
 import typer
 
 from hyperpod_constructs.cli.assembly import Assembly, SynthesizedStack
 from hyperpod_constructs.cli.cdk import App, check_app, run, synthesize
 from hyperpod_constructs.cli.cdk_cli import check_cli
-from hyperpod_constructs.cli.connect import CLUSTER_TYPE
 from hyperpod_constructs.cli.console import CliError, say, step
 from hyperpod_constructs.cli.cost import say_hourly_cost
+from hyperpod_constructs.cli.kept import KINDS, history, node_logs, removal
 from hyperpod_constructs.cli.last_deployment import last_assembly
 from hyperpod_constructs.cli.local_defaults import with_local_defaults
-from hyperpod_constructs.cli.stacks import DeployedStack, Resource, deployed, first_failure, latest_event
+from hyperpod_constructs.cli.stacks import CLUSTER_TYPE, DeployedStack, Resource, deployed, first_failure, latest_event
 from hyperpod_constructs.cli.tables import table
 from hyperpod_constructs.cli.target import AwsAccount, Target, TargetName, running_embedded_aws
 
 NOTABLE = {
+    **{type: kind.noun for type, kind in KINDS.items()},
     "AWS::EC2::EIP": "elastic ip",
     "AWS::EC2::NatGateway": "nat gateway",
-    "AWS::EC2::VPC": "vpc",
-    "AWS::FSx::FileSystem": "file system",
-    "AWS::KMS::Key": "key",
-    "AWS::Logs::LogGroup": "log group",
-    "AWS::RDS::DBCluster": "database",
-    "AWS::RDS::DBInstance": "database",
-    "AWS::S3::Bucket": "bucket",
-    "AWS::SageMaker::Cluster": "cluster",
-    "AWS::SecretsManager::Secret": "secret",
+    CLUSTER_TYPE: "cluster",
 }
+LOG_GROUP_TYPE = "AWS::Logs::LogGroup"
+NO_STACK = "(none)"
 
 
 def destroy(where: TargetName, app: App, *, stack: str | None, yes: bool) -> None:
@@ -61,14 +55,14 @@ def destroy(where: TargetName, app: App, *, stack: str | None, yes: bool) -> Non
     going = [found for found in existing if found.name in doomed]
     if not going:
         say(_nothing_to_do(assembly, named, existing))
+        _say_what_stays(target, where, assembly, (), existing)
         return
     staying = [found for found in existing if found not in going]
     _refuse_protected(going, target)
-    logs = _node_logs(target, going)
     if where is TargetName.AWS:
         _ask(target, going, staying, yes=yes)
     _destroy_stacks(target, assembly, chosen, going)
-    _say_what_stays(where, going, staying, logs)
+    _say_what_stays(target, where, assembly, going, staying)
 
 
 def _assembly(app: App, target: Target, where: TargetName) -> Assembly:
@@ -127,25 +121,20 @@ def _destroy_stacks(target: Target, assembly: Assembly, chosen: Sequence[Synthes
     raise CliError("the stacks are not destroyed: see the message of the CDK CLI above")
 
 
-def _node_logs(target: Target, going: Sequence[DeployedStack]) -> list[str]:
-    """The log groups that the service made for the clusters. They belong to no stack, so they stay."""
-    clusters = [entry.physical_id for stack in going for entry in stack.resources if entry.type == CLUSTER_TYPE]
-    found: list[str] = []
-    for arn in clusters:
-        description = target.client("sagemaker").describe_cluster(ClusterName=arn)
-        prefix = f"/aws/sagemaker/Clusters/{description['ClusterName']}/{arn.rsplit('/', 1)[-1]}"
-        groups: list[dict[str, Any]] = target.client("logs").describe_log_groups(logGroupNamePrefix=prefix)["logGroups"]
-        found += [group["logGroupName"] for group in groups]
-    return found
-
-
 def _say_what_stays(
-    where: TargetName, going: Sequence[DeployedStack], staying: Sequence[DeployedStack], logs: Sequence[str]
+    target: Target,
+    where: TargetName,
+    assembly: Assembly,
+    going: Sequence[DeployedStack],
+    staying: Sequence[DeployedStack],
 ) -> None:
-    kept = [resource for stack in going for resource in stack.kept]
+    """List what the stacks left behind, in earlier deployments too, with the commands that remove it, and what is in a stack."""
     others = [resource for stack in staying for resource in stack.resources]
+    past = history(target, {entry.name for entry in assembly.stacks}, {resource.physical_id for resource in others})
+    logs = node_logs(target, past.clusters)
+    parts = [resource for stack in going for resource in stack.kept if resource.type not in KINDS]
     notable = [resource for resource in others if resource.type in NOTABLE]
-    rows = [_row(resource) for resource in (*kept, *notable)] + [("log group", name, "(none)") for name in logs]
+    rows = [_row(resource) for resource in (*past.kept, *parts, *notable)] + [("log group", name, NO_STACK) for name in logs]
     say()
     if not rows:
         say("nothing stays")
@@ -155,13 +144,27 @@ def _say_what_stays(
     if len(others) > len(notable):
         say(f"and {len(others) - len(notable)} smaller ones in {', '.join(stack.name for stack in staying)}")
     if staying:
-        say("everything else goes with `hyperpod destroy --stack all`, except kept resources")
+        say("everything in a stack goes with `hyperpod destroy --stack all`, except kept resources")
+    left = [(one.type, one.physical_id) for one in past.kept] + [(LOG_GROUP_TYPE, name) for name in logs]
+    _say_removal(target, where, left)
     if where is TargetName.AWS:
         say()
-        left = [stack.template_of(stack.kept) for stack in going]
-        say_hourly_cost("cost of that", [*left, *(stack.template for stack in staying)])
+        say_hourly_cost("cost of that", [*past.templates(target), *(stack.template for stack in staying)])
+
+
+def _say_removal(target: Target, where: TargetName, left: Sequence[tuple[str, str]]) -> None:
+    """The commands that remove what no stack holds any more; nothing else ever removes it."""
+    if not left:
+        return
+    say()
+    say("kept without a stack; these commands delete it, with its data, in this order:", style="bold")
+    for type, id in left:
+        say(f"  {removal(type, id, target.region)}")
+    if where is TargetName.LOCAL:
+        say('(on the embedded AWS: eval "$(hyperpod local env)" first; or delete everything in it: hyperpod local reset)')
 
 
 def _row(resource: Resource) -> tuple[str, str, str]:
     kind = NOTABLE.get(resource.type) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", resource.type.split("::")[-1]).lower()
-    return kind, resource.physical_id, resource.stack
+    stack = resource.stack
+    return kind, resource.physical_id, f"kept from {stack.split('/')[1]}" if stack.startswith("arn:") else stack

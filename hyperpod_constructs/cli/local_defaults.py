@@ -11,7 +11,8 @@ from hyperpod_constructs.cli.target import Target
 def with_local_defaults(app: App, target: Target) -> App:
     """The app with its open settings filled in for the embedded AWS. An app that does not read them is not changed by them.
 
-    Every zone of the embedded AWS has capacity, so the first one is the default. Its stacks need no termination protection.
+    Every zone of the embedded AWS has capacity, so the first one is the default. Its stacks need no termination protection, and its
+    data may go.
     """
     if app.assembly is not None:
         return app
@@ -21,4 +22,6 @@ def with_local_defaults(app: App, target: Target) -> App:
         added.append(f"availability_zone_id={min(zone['ZoneId'] for zone in zones)}")
     if app.value("termination_protection") is None:
         added.append("termination_protection=false")
+    if app.value("retain_data") is not None and app.value("confirm_data_loss") is None:
+        added.append("confirm_data_loss=true")
     return replace(app, context=(*app.context, *added))

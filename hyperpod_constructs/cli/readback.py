@@ -6,9 +6,9 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from hyperpod_constructs.cli.connect import CLUSTER_TYPE, command, controller_group, nodes_of
+from hyperpod_constructs.cli.connect import command, controller_group, nodes_of
 from hyperpod_constructs.cli.console import CliError, say
-from hyperpod_constructs.cli.stacks import Resource
+from hyperpod_constructs.cli.stacks import CLUSTER_TYPE, Resource
 from hyperpod_constructs.cli.tables import table
 from hyperpod_constructs.cli.target import Target
 from hyperpod_constructs.custom_resources.handlers.redaction import one_line

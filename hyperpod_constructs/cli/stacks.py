@@ -9,6 +9,8 @@ from typing import Any
 from hyperpod_constructs.cli.cloudformation import events, resource_summaries, stack_description, template_body
 from hyperpod_constructs.cli.target import Target
 
+CLUSTER_TYPE = "AWS::SageMaker::Cluster"
+
 _KEPT = frozenset({"Retain", "RetainExceptOnCreate", "Snapshot"})
 
 

@@ -173,6 +173,7 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
     ministack.fail_unanswered_custom_resources()
     ministack.notice_changed_outputs()
     ministack.order_events()
+    ministack.keep_deleted_stacks()
     ministack_access.trust_the_guard()
     ministack_access.give_functions_sessions_of_their_roles()
     ministack.judge_requests({name: Judge(models.service(model), protocol) for name, (model, protocol) in JUDGED.items()})

@@ -16,7 +16,7 @@ from urllib.parse import parse_qs
 import ministack.app  # type: ignore[import-untyped]
 from ministack.core import iam_actions, lambda_runtime, responses, router  # type: ignore[import-untyped]
 from ministack.core.concurrency import run_reentrant  # type: ignore[import-untyped]
-from ministack.services import iam, lambda_svc, s3  # type: ignore[import-untyped]
+from ministack.services import cloudformation, iam, lambda_svc, s3  # type: ignore[import-untyped]
 from ministack.services.cloudformation import changesets, custom_resource, engine, handlers, helpers, provisioners, stacks  # type: ignore[import-untyped]
 
 from hyperpod_constructs.facts import updates
@@ -264,6 +264,19 @@ def notice_changed_outputs() -> None:
 
     changesets._resolve_props_for_diff = with_outputs
     changesets._diff_resources = differences
+
+
+def keep_deleted_stacks() -> None:
+    """Let a deleted stack be listed, and found by its id, after another one has taken its name; ministack forgets it then."""
+
+    async def archive(parameters: Parameters) -> Response | None:
+        if helpers._p(parameters, "Action") in ("CreateStack", "CreateChangeSet"):
+            stack = cloudformation._stacks.get(helpers._p(parameters, "StackName"))
+            if stack is not None and stack["StackStatus"] == "DELETE_COMPLETE":
+                cloudformation._stacks[stack["StackId"]] = stack
+        return None
+
+    _refuse_first("cloudformation", archive)
 
 
 def order_events() -> None:

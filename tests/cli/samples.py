@@ -89,6 +89,26 @@ def answer_stack(
     target.answer("cloudformation", "list_stack_resources", answer, StackName=name)
 
 
+def stack_id(name: str, number: int = 1) -> str:
+    return f"arn:aws:cloudformation:us-west-2:111122223333:stack/{name}/{number}"
+
+
+def answer_history(target: StubbedTarget, *stacks: tuple[str, list[dict[str, Any]]]) -> None:
+    """The stacks of the account, deleted ones too, by id and with their events; the events of stacks of the app are asked for."""
+    summaries = [
+        {"StackId": id, "StackName": id.split("/")[1], "StackStatus": "DELETE_COMPLETE", "CreationTime": NOW} for id, _ in stacks
+    ]
+    target.answer("cloudformation", "list_stacks", {"StackSummaries": summaries})
+    for id, events in stacks:
+        if id.split("/")[1].startswith("HyperPod-"):
+            target.answer("cloudformation", "describe_stack_events", {"StackEvents": events}, StackName=id)
+
+
+def skipped(logical_id: str, type: str, physical_id: str) -> dict[str, Any]:
+    """The event of a resource that was kept."""
+    return {**event("1", logical_id, "DELETE_SKIPPED"), "ResourceType": type, "PhysicalResourceId": physical_id}
+
+
 def refuse_stack(target: StubbedTarget, name: str, operation: str = "describe_stacks") -> None:
     target.refuse("cloudformation", operation, "ValidationError", f"Stack with id {name} does not exist")
 

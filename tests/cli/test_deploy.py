@@ -192,6 +192,13 @@ def test_an_app_named_by_its_command_gets_the_local_defaults_too(target: Stubbed
     assert cdk.apps == [App("python own.py", ("availability_zone_id=usw2-az1", "termination_protection=false"))]
 
 
+def test_data_may_go_on_the_embedded_aws(target: StubbedTarget, cdk: Cdk) -> None:
+    _answer_bootstrapped(target)
+    _answer_deployment(target)
+    _deploy(TargetName.LOCAL, App(context=(*GIVEN, "retain_data=false")))
+    assert cdk.apps == [App(context=(*GIVEN, "retain_data=false", "confirm_data_loss=true"))]
+
+
 def test_a_stack_is_deployed_with_those_that_it_needs(target: StubbedTarget, cdk: Cdk) -> None:
     _answer_bootstrapped(target)
     refuse_stack(target, "HyperPod-Foundation", "describe_stack_events")

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,14 +11,16 @@ import pytest
 from hyperpod_constructs.cli import destroy as module
 from hyperpod_constructs.cli.cdk import App
 from hyperpod_constructs.cli.console import CliError
+from hyperpod_constructs.cli.kept import history
 from hyperpod_constructs.cli.last_deployment import record
 from hyperpod_constructs.cli.target import AwsAccount, TargetName
 from tests.cli.conftest import StubbedTarget
-from tests.cli.samples import ARN, CLUSTER, answer_stack, event, refuse_stack, write_assembly
+from tests.cli.samples import ARN, answer_history, answer_stack, event, refuse_stack, skipped, stack_id, write_assembly
 
+FOUNDATION_NAME = "HyperPod-Foundation"
 FOUNDATION = [
     ("Data", "AWS::S3::Bucket", "data-bucket"),
-    ("Lustre", "AWS::FSx::FileSystem", "fs-0123"),
+    ("Lustre", "AWS::FSx::FileSystem", "fs-0123456789"),
     ("Route", "AWS::EC2::Route", "route-1"),
 ]
 CLUSTER_TEMPLATE = '{"Resources": {"Cluster": {"Type": "AWS::SageMaker::Cluster"}}}'
@@ -52,9 +55,15 @@ def _answer_stacks(target: StubbedTarget, *, protected: bool = False) -> None:
 
 
 def _answer_logs(target: StubbedTarget) -> None:
-    target.answer("sagemaker", "describe_cluster", CLUSTER, ClusterName=ARN)
-    answer = {"logGroups": [{"logGroupName": LOG_GROUP}]}
-    target.answer("logs", "describe_log_groups", answer, logGroupNamePrefix=LOG_GROUP)
+    """The clusters' log groups, with one of a cluster of someone else."""
+    answer = {"logGroups": [{"logGroupName": LOG_GROUP}, {"logGroupName": "/aws/sagemaker/Clusters/other/0123456789ab"}]}
+    target.answer("logs", "describe_log_groups", answer, logGroupNamePrefix="/aws/sagemaker/Clusters/")
+
+
+def _answer_cluster_history(target: StubbedTarget) -> None:
+    created = {**event("1", "Cluster", "CREATE_COMPLETE"), "PhysicalResourceId": ARN}
+    answer_history(target, (stack_id("HyperPod-Cluster"), [created]))
+    _answer_logs(target)
 
 
 def _answer_marks(target: StubbedTarget, stacks: int = 1) -> None:
@@ -68,14 +77,15 @@ def _destroy(where: TargetName, stack: str | None = None, *, yes: bool = False) 
 
 def test_takes_the_cluster_down_and_lists_what_stays(target: StubbedTarget, cdk: Cdk, capsys: pytest.CaptureFixture[str]) -> None:
     _answer_stacks(target)
-    _answer_logs(target)
     _answer_marks(target)
+    _answer_cluster_history(target)
     _destroy(TargetName.LOCAL)
     assert cdk.calls == [["destroy", "Cluster", "--force", "--app", "build/local/cdk.out"]]
     lines = [line.split() for line in capsys.readouterr().out.splitlines()]
-    assert ["file", "system", "fs-0123", "HyperPod-Foundation"] in lines
+    assert ["file", "system", "fs-0123456789", "HyperPod-Foundation"] in lines
     assert ["bucket", "data-bucket", "HyperPod-Foundation"] in lines
     assert ["log", "group", LOG_GROUP, "(none)"] in lines
+    assert f"  aws logs delete-log-group --log-group-name {LOG_GROUP} --region us-west-2".split() in lines
     assert ["and", "1", "smaller", "ones", "in", "HyperPod-Foundation"] in lines
     target.assert_all_asked()
 
@@ -84,15 +94,64 @@ def test_foundation_takes_the_cluster_with_it_and_keeps_the_data(
     target: StubbedTarget, cdk: Cdk, capsys: pytest.CaptureFixture[str]
 ) -> None:
     _answer_stacks(target)
-    _answer_logs(target)
     _answer_marks(target, 2)
+    first = [skipped("Data", "AWS::S3::Bucket", "old-bucket"), skipped("Lustre", "AWS::FSx::FileSystem", "fs-9876543210")]
+    second = [
+        skipped("Lustre", "AWS::FSx::FileSystem", "fs-0123456789"),
+        skipped("Rule", "AWS::EC2::SecurityGroupIngress", "sgr-1"),
+    ]
+    answer_history(
+        target,
+        (stack_id("HyperPod-Foundation", 1), first),
+        (stack_id("HyperPod-Foundation", 2), second),
+        (stack_id("Other"), []),
+    )
+    target.refuse("fsx", "describe_file_systems", "FileSystemNotFound", "gone")
+    target.answer("fsx", "describe_file_systems", {"FileSystems": []}, FileSystemIds=["fs-0123456789"])
+    target.answer("s3", "head_bucket", {}, Bucket="old-bucket")
+    for id in (1, 2):
+        asked = {"StackName": stack_id(FOUNDATION_NAME, id), "TemplateStage": "Original"}
+        target.answer("cloudformation", "get_template", {"TemplateBody": '{"Resources": {}}'}, **asked)
     _destroy(TargetName.AWS, "Foundation", yes=True)
     assert cdk.calls == [["destroy", "Foundation", "--force", "--app", "build/aws/cdk.out"]]
     out = capsys.readouterr().out
     assert "stacks   HyperPod-Foundation, HyperPod-Cluster" in out
-    assert "fs-0123" in out
+    shown = [line.split() for line in out.splitlines()]
+    assert ["file", "system", "fs-0123456789", "kept", "from", "HyperPod-Foundation"] in shown
+    assert ["bucket", "old-bucket", "kept", "from", "HyperPod-Foundation"] in shown
+    commands = [line for line in out.splitlines() if "--region" in line or "AWS_REGION" in line]
+    assert commands[0] == "  aws fsx delete-file-system --file-system-id fs-0123456789 --region us-west-2"
+    assert "Bucket('old-bucket')" in commands[1]
+    assert len(commands) == 2
     assert "route-1" not in out
     assert "cost of that  about" in out
+    target.assert_all_asked()
+
+
+def test_the_kept_file_system_of_an_earlier_deployment_is_counted(
+    target: StubbedTarget, cdk: Cdk, capsys: pytest.CaptureFixture[str]
+) -> None:
+    refuse_stack(target, "HyperPod-Foundation")
+    refuse_stack(target, "HyperPod-Cluster")
+    answer_history(target, (stack_id("HyperPod-Foundation"), [skipped("Key", "AWS::KMS::Key", "key-1")]))
+    target.answer("kms", "describe_key", {"KeyMetadata": {"KeyId": "key-1"}}, KeyId="key-1")
+    written = json.dumps({"Resources": {"Key": {"Type": "AWS::KMS::Key"}, "Nat": {"Type": "AWS::EC2::NatGateway"}}})
+    target.answer("cloudformation", "get_template", {"TemplateBody": written})
+    _destroy(TargetName.AWS)
+    out = capsys.readouterr().out
+    assert "(1 USD a month)" in out
+    assert "aws kms schedule-key-deletion --key-id key-1" in out
+
+
+def test_a_resource_that_a_stack_has_now_is_not_left_behind(target: StubbedTarget) -> None:
+    answer_history(target, (stack_id("HyperPod-Foundation"), [skipped("Data", "AWS::S3::Bucket", "imported")]))
+    assert history(target, {"HyperPod-Foundation"}, {"imported"}).kept == ()
+
+
+def test_a_resource_that_may_not_be_seen_counts_as_left_behind(target: StubbedTarget) -> None:
+    answer_history(target, (stack_id("HyperPod-Foundation"), [skipped("Data", "AWS::S3::Bucket", "theirs")]))
+    target.refuse("s3", "head_bucket", "403", "Forbidden")
+    assert [one.physical_id for one in history(target, {"HyperPod-Foundation"}, ()).kept] == ["theirs"]
 
 
 def test_aws_asks_and_changes_nothing_on_no(
@@ -100,7 +159,6 @@ def test_aws_asks_and_changes_nothing_on_no(
 ) -> None:
     monkeypatch.setattr("typer.confirm", lambda text, default: default)
     _answer_stacks(target)
-    _answer_logs(target)
     with pytest.raises(CliError, match="nothing was changed"):
         _destroy(TargetName.AWS, "all")
     assert cdk.calls == []
@@ -134,6 +192,7 @@ def test_says_when_nothing_stays(target: StubbedTarget, cdk: Cdk, capsys: pytest
     refuse_stack(target, "HyperPod-Foundation")
     answer_stack(target, "HyperPod-Cluster", [], template=CLUSTER_TEMPLATE)
     _answer_marks(target)
+    answer_history(target)
     _destroy(TargetName.LOCAL)
     assert "nothing stays" in capsys.readouterr().out
 
@@ -141,6 +200,7 @@ def test_says_when_nothing_stays(target: StubbedTarget, cdk: Cdk, capsys: pytest
 def test_says_when_nothing_is_deployed(target: StubbedTarget, cdk: Cdk, capsys: pytest.CaptureFixture[str]) -> None:
     refuse_stack(target, "HyperPod-Foundation")
     refuse_stack(target, "HyperPod-Cluster")
+    answer_history(target)
     _destroy(TargetName.LOCAL)
     assert "no such stack is deployed: HyperPod-Foundation, HyperPod-Cluster" in capsys.readouterr().out
     assert cdk.calls == []
@@ -159,6 +219,7 @@ def test_takes_a_named_stack_down_although_it_has_no_cluster(target: StubbedTarg
     answer_stack(target, "HyperPod-Foundation", [("Data", "AWS::S3::Bucket", "data-bucket")])
     refuse_stack(target, "HyperPod-Cluster")
     _answer_marks(target)
+    answer_history(target)
     _destroy(TargetName.LOCAL, "Foundation")
     assert cdk.calls == [["destroy", "Foundation", "--force", "--app", "build/local/cdk.out"]]
 
@@ -167,6 +228,7 @@ def test_finds_the_stack_of_the_cluster_whatever_its_name(target: StubbedTarget,
     answer_stack(target, "HyperPod-Foundation", [], template=CLUSTER_TEMPLATE)
     refuse_stack(target, "HyperPod-Cluster")
     _answer_marks(target)
+    answer_history(target)
     _destroy(TargetName.LOCAL)
     assert cdk.calls == [["destroy", "Foundation", "--force", "--app", "build/local/cdk.out"]]
 
@@ -176,6 +238,7 @@ def test_names_the_other_stacks_when_none_has_a_cluster(
 ) -> None:
     answer_stack(target, "HyperPod-Foundation", FOUNDATION)
     refuse_stack(target, "HyperPod-Cluster")
+    answer_history(target)
     _destroy(TargetName.LOCAL)
     assert "nothing is taken down; name another with --stack: Foundation, or all" in capsys.readouterr().out
     assert cdk.calls == []
@@ -208,6 +271,7 @@ def test_the_app_of_the_last_deployment_is_not_synthesized_again(target: Stubbed
     record(app, TargetName.AWS)
     refuse_stack(target, "HyperPod-Foundation")
     refuse_stack(target, "HyperPod-Cluster")
+    answer_history(target)
     module.destroy(TargetName.AWS, app, stack=None, yes=True)
     assert asked == []
     target.assert_all_asked()

@@ -112,6 +112,12 @@ def test_access_keys() -> None:
     assert hasattr(keys, "__setitem__")
 
 
+def test_stacks_by_name_and_by_id() -> None:
+    stacks = look_up(CLOUDFORMATION, "_stacks")
+    assert hasattr(stacks, "get")
+    assert hasattr(stacks, "__setitem__")
+
+
 def test_update_marker() -> None:
     assert look_up(f"{CLOUDFORMATION}.provisioners", "_DEFERRED_PREDECESSOR_DELETES").get() is None
 

@@ -31,6 +31,19 @@ def test_deletion_of_the_stack(fresh: LocalAws, policy: str, kept: int) -> None:
     assert len(buckets(fresh)) == kept
 
 
+def test_deleted_stacks_of_one_name_tell_what_each_has_kept(fresh: LocalAws) -> None:
+    cloudformation = fresh.client("cloudformation")
+    made = []
+    for _ in range(2):
+        made.append(deploy(fresh, {"Bucket": bucket("Retain")}).resources["Bucket"])
+        assert delete(fresh).status == "DELETE_COMPLETE"
+    listed = [one for one in cloudformation.list_stacks()["StackSummaries"] if one["StackName"] == "Stack"]
+    events = [event for one in listed for event in cloudformation.describe_stack_events(StackName=one["StackId"])["StackEvents"]]
+    kept = {event["PhysicalResourceId"] for event in events if event["ResourceStatus"] == "DELETE_SKIPPED"}
+    assert kept == set(made)
+    assert len(listed) == 2
+
+
 @pytest.mark.parametrize(("policy", "kept"), [("Delete", 0), ("Retain", 1), ("RetainExceptOnCreate", 0)])
 def test_failed_first_create(fresh: LocalAws, policy: str, kept: int) -> None:
     stack = deploy(fresh, {"Bucket": bucket(policy), "Broken": {**BROKEN, "DependsOn": "Bucket"}})
