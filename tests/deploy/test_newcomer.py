@@ -1,4 +1,4 @@
-"""The story of a newcomer: from an empty directory and the wheel to a cluster in a network, on a file system and with data of other teams."""
+"""The story of a newcomer: from an empty directory and the wheel to clusters on the network, storage and data of other teams."""
 
 from __future__ import annotations
 
@@ -107,10 +107,10 @@ def research(cloud: Cloud) -> dict[str, str]:
     nodes, lustre = (
         ec2.create_security_group(GroupName=name, Description=name, VpcId=vpc)["GroupId"] for name in ("nodes", "lustre")
     )
-    everything = {"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": nodes}]}
-    for group in (nodes, lustre):
-        ec2.authorize_security_group_ingress(GroupId=group, IpPermissions=[everything])
-    ec2.authorize_security_group_egress(GroupId=nodes, IpPermissions=[everything])
+    for group, peers in ((nodes, [nodes]), (lustre, [lustre, nodes])):
+        allowed = {"IpProtocol": "-1", "UserIdGroupPairs": [{"GroupId": peer} for peer in peers]}
+        ec2.authorize_security_group_ingress(GroupId=group, IpPermissions=[allowed])
+        ec2.authorize_security_group_egress(GroupId=group, IpPermissions=[allowed])
     made = fsx.create_file_system(
         FileSystemType="LUSTRE",
         StorageCapacity=1200,
