@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -168,14 +169,23 @@ def test_second_cluster(newcomer: Newcomer) -> None:
     assert newcomer.clusters().keys() == {"pretraining", "evaluation"}
 
 
-def test_destroy_twice(newcomer: Newcomer) -> None:
-    for expected in ("nothing stays", "no such stack is deployed"):
+def test_destroy_twice_lists_what_stays(newcomer: Newcomer) -> None:
+    outputs = []
+    for _ in range(2):
         done = newcomer.destroy(cluster_name="pretraining", workers=3, second=True)
         assert done.code == 0, done.output
-        assert expected in done.output
+        outputs.append(done.output)
     assert newcomer.clusters() == {}
+    logs = newcomer.cloud.left(newcomer.others)["log group"]
+    assert {name.split("/")[4] for name in logs if name.startswith("/aws/sagemaker/")} == {"training", "pretraining", "evaluation"}
+    for output in outputs:
+        assert set(re.findall(r"^ *aws logs delete-log-group --log-group-name (\S+)", output, re.MULTILINE)) == logs
 
 
-def test_nothing_is_left_and_the_other_teams_keep_theirs(newcomer: Newcomer) -> None:
-    assert newcomer.cloud.left(newcomer.others) == {}
-    assert newcomer.others.items() <= newcomer.cloud.things().items()
+def test_clean(newcomer: Newcomer) -> None:
+    cloud = newcomer.cloud
+    for name in cloud.left(newcomer.others)["log group"]:
+        cloud.client("logs").delete_log_group(logGroupName=name)
+    assert cloud.left(newcomer.others) == {}
+    assert newcomer.others.items() <= cloud.things().items()
+    assert "nothing stays" in newcomer.destroy(cluster_name="pretraining", workers=3, second=True).output
