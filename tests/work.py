@@ -3,20 +3,39 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+
+@dataclass
+class Work:
+    """The calls of Python functions, and of built-in ones."""
+
+    calls: int = 0
+    built_in: int = 0
+
+
+@contextmanager
+def counted() -> Iterator[Work]:
+    """Count the calls in a block."""
+    work = Work()
+
+    def count(frame: object, event: str, argument: object) -> None:
+        if event == "call":
+            work.calls += 1
+        elif event == "c_call":
+            work.built_in += 1
+
+    sys.setprofile(count)
+    try:
+        yield work
+    finally:
+        sys.setprofile(None)
 
 
 def calls(function: Callable[[], object]) -> int:
     """The number of calls of Python functions while a function runs."""
-    count = 0
-
-    def counted(frame: object, event: str, argument: object) -> None:
-        nonlocal count
-        count += event == "call"
-
-    sys.setprofile(counted)
-    try:
+    with counted() as work:
         function()
-    finally:
-        sys.setprofile(None)
-    return count
+    return work.calls
