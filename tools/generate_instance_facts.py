@@ -49,7 +49,7 @@ class Facts(NamedTuple):
     efa_interfaces: int | None = None
     kind: str | None = None
     accelerator: str | None = None
-    count: int | None = None
+    accelerators: int | None = None
     gib: float | None = None
     disks: int | None = None
     disk_gb: int | None = None
@@ -64,7 +64,7 @@ class Correction(NamedTuple):
 
 CORRECTIONS: dict[str, Correction] = {
     "ml.p6e-gb200.36xlarge": Correction(
-        {"vcpus": 144, "memory_gib": 960.0, "kind": "gpu", "accelerator": "GB200", "count": 4},
+        {"vcpus": 144, "memory_gib": 960.0, "kind": "gpu", "accelerator": "GB200", "accelerators": 4},
         "aws/sagemaker-hyperpod-cli, src/sagemaker/hyperpod/training/constants.py (INSTANCE_RESOURCES). Its 0 for EFA "
         "contradicts the Helm chart of the same repository, so EFA and network cards stay unknown",
     ),
@@ -175,7 +175,7 @@ def _accelerators(entry: dict[str, Any]) -> dict[str, Any]:
     if not devices:
         return {}
     (device,) = devices
-    facts = {"accelerator": device["Name"], "count": device["Count"], "gib": _gib(device["MemoryInfo"]["SizeInMiB"])}
+    facts = {"accelerator": device["Name"], "accelerators": device["Count"], "gib": _gib(device["MemoryInfo"]["SizeInMiB"])}
     return {"kind": "gpu" if gpus else "neuron", **facts}
 
 
