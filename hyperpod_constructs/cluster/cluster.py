@@ -25,6 +25,7 @@ from hyperpod_constructs.cluster.orchestrator import Orchestrator
 from hyperpod_constructs.execution_role import ExecutionRole, NodePermissions
 from hyperpod_constructs.facts import clusters as cluster_facts
 from hyperpod_constructs.facts.mistake import Mistake
+from hyperpod_constructs.facts.node_permissions import LOG_GROUPS
 from hyperpod_constructs.network import NodeNetwork
 from hyperpod_constructs.node_software.lifecycle_scripts import LifecycleScripts
 from hyperpod_constructs.rules.plugin import register_rules
@@ -311,7 +312,7 @@ class HyperPodCluster(Construct):
         CfnOutput(
             self,
             "LogGroup",
-            value=f"/aws/sagemaker/Clusters/{self._name_in_a_shell()}/{self.cluster_id}",
+            value=f"{LOG_GROUPS}/{self._name_in_a_shell()}/{self.cluster_id}",
             description="log group of lifecycle scripts and health monitoring"
             + ("; a shell fills in the cluster's name" if self._name is None else ""),
         )

@@ -13,6 +13,7 @@ from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.deferred import check_at_synthesis, deferred_value
 from hyperpod_constructs._support.tokens import is_unknown
 from hyperpod_constructs.custom_resources.provider import LONGEST, HandlerProvider
+from hyperpod_constructs.facts.node_permissions import LOG_GROUPS
 
 _ALWAYS = ("Controller", "Login")
 
@@ -176,7 +177,7 @@ class ReadinessGate(Construct):
                     stack.format_arn(
                         service="logs",
                         resource="log-group",
-                        resource_name=f"/aws/sagemaker/Clusters/{name}/{cluster_id}:log-stream:LifecycleConfig/*",
+                        resource_name=f"{LOG_GROUPS}/{name}/{cluster_id}:log-stream:LifecycleConfig/*",
                         arn_format=ArnFormat.COLON_RESOURCE_NAME,
                     )
                 ],
