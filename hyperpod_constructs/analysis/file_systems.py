@@ -8,6 +8,7 @@ from functools import cached_property
 
 from hyperpod_constructs.analysis.clusters import given
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM
+from hyperpod_constructs.facts.addresses import lustre_addresses
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Value, as_bool, as_int, as_str
 
@@ -65,6 +66,23 @@ class Lustre:
     @staticmethod
     def _or(value: Value, default: str) -> str | None:
         return default if value is ABSENT else as_str(value)
+
+
+def addresses_of(file_system: Resource) -> int:
+    """Addresses that a file system takes in each of its subnets; at least the sure ones."""
+    if as_str(file_system.get("FileSystemType")) != LUSTRE:
+        return 1
+    lustre = Lustre(file_system)
+    iops = as_int(lustre.get("MetadataConfiguration", "Iops")) or 1
+    if lustre.deployment != "PERSISTENT_2":
+        return lustre_addresses(capacity_gib=1, metadata_iops=iops)
+    return lustre_addresses(
+        capacity_gib=as_int(file_system.get("StorageCapacity")) or 1,
+        throughput=lustre.throughput or 0,
+        efa=lustre.efa is not False,
+        tiering_mbps=as_int(lustre.get("ThroughputCapacity")),
+        metadata_iops=iops,
+    )
 
 
 def lustre_file_systems(model: Model) -> Iterator[Lustre]:

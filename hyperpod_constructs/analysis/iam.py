@@ -35,8 +35,8 @@ from hyperpod_constructs.templates.values import (
 )
 
 ROLE = "AWS::IAM::Role"
-_ATTACHED = ("AWS::IAM::Policy", "AWS::IAM::ManagedPolicy")
 _ROLE_POLICY = "AWS::IAM::RolePolicy"
+_POLICIES = ("AWS::IAM::Policy", "AWS::IAM::ManagedPolicy", _ROLE_POLICY)
 _AWS_MANAGED = ":iam::aws:policy/"
 
 
@@ -135,8 +135,7 @@ class RoleFacts:
         document = statements_of(self.role.get("AssumeRolePolicyDocument"))
         if document is None:
             return None
-        answers = [_trust(statement, service, action) for statement in document]
-        return any_of(answers)
+        return any_of(_trust(statement, service, action) for statement in document)
 
     def unawaited_by(self, resource: Resource) -> tuple[Policy, ...]:
         """The separate policies that a user of the role does not await: they can be attached after its creation."""
@@ -172,7 +171,7 @@ class RoleFacts:
 
 def written_policies(model: Model) -> Iterator[Policy]:
     """All policies in the templates: inline in a role, or in a resource of their own."""
-    for resource in model.resources(ROLE, *_ATTACHED, _ROLE_POLICY):
+    for resource in model.resources(ROLE, *_POLICIES):
         yield from _inline(resource) if resource.type == ROLE else [_separate(resource)]
 
 
@@ -205,11 +204,9 @@ def _attachments(role: Resource) -> list[tuple[Resource, bool | None]]:
     """The policies that are the role's, or can be: `True` if surely, `None` if perhaps."""
     found: list[tuple[Resource, bool | None]] = []
     managed = as_items(role.get("ManagedPolicyArns")) or ()
-    given = {policy: None for arn in managed if (policy := resource_of(arn, *_ATTACHED, _ROLE_POLICY)) is not None}
+    given = {policy: None for arn in managed if (policy := resource_of(arn, *_POLICIES)) is not None}
     for policy in dict.fromkeys((*_policies_naming(role), *given)):
-        attached = _attached(policy, role)
-        if policy in given:
-            attached = True
+        attached = True if policy in given else _attached(policy, role)
         if attached is not False:
             found.append((policy, attached))
     return found
@@ -218,7 +215,7 @@ def _attachments(role: Resource) -> list[tuple[Resource, bool | None]]:
 def _policies_naming(role: Resource) -> list[Resource]:
     """The policies that name a role, or may."""
     model, name = role.template.model, role.get("RoleName")
-    policies = _all_policies(model)
+    policies = model.resources(*_POLICIES)
     if not isinstance(name, str | Absent):
         return list(policies)
     naming = model.cached(_policies_naming, lambda: Naming(policies, _names_of_roles))
@@ -229,19 +226,11 @@ def _names_of_roles(policy: Resource) -> tuple[Value, ...] | None:
     return (policy.get("RoleName"),) if policy.type == _ROLE_POLICY else as_items(policy.get("Roles"))
 
 
-def _all_policies(model: Model) -> tuple[Resource, ...]:
-    return model.resources(*_ATTACHED, _ROLE_POLICY)
-
-
 def _attached(policy: Resource, role: Resource) -> bool | None:
     if policy.type == _ROLE_POLICY:
         return _names(policy.get("RoleName"), role)
-    roles = policy.get("Roles")
-    items = as_items(roles)
-    if items is None:
-        return None
-    answers = [_names(item, role) for item in items]
-    return any_of(answers)
+    items = as_items(policy.get("Roles"))
+    return None if items is None else any_of(_names(item, role) for item in items)
 
 
 def _names(value: Value, role: Resource) -> bool | None:

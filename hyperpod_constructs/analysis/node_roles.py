@@ -10,8 +10,7 @@ from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.arns import bucket_arn, s3_uri_arns
 from hyperpod_constructs.analysis.clusters import Group, clusters
 from hyperpod_constructs.analysis.iam import ROLE, RoleFacts, role_facts
-from hyperpod_constructs.analysis.key_access import KEY, key_of, policy_admits
-from hyperpod_constructs.analysis.resource_policies import policies_admit
+from hyperpod_constructs.analysis.resource_policies import KEY, key_admits, key_of, policies_admit
 from hyperpod_constructs.facts import node_permissions
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, as_items, at, is_known, joined, parts_of
@@ -80,7 +79,7 @@ def _by_another_policy(facts: RoleFacts, need: Need) -> bool:
     """Whether the policy of the bucket, the secret or the key may give it; a denial in the role's own policies decides."""
     if facts.denies(need.action, need.resource):
         return False
-    by_key = need.key is not None and policy_admits(need.key, facts.role, need.action) is not False
+    by_key = need.key is not None and key_admits(need.key, facts.role, need.action) is not False
     return by_key or policies_admit(facts.role, need.action, need.resource) is not False
 
 

@@ -12,9 +12,10 @@ from hyperpod_constructs.analysis.answers import any_of
 from hyperpod_constructs.analysis.arns import arn_matches, bucket_arn
 from hyperpod_constructs.analysis.iam import covers
 from hyperpod_constructs.analysis.policy_document import Statement, statements_of
-from hyperpod_constructs.templates.model import Resource
-from hyperpod_constructs.templates.values import UNKNOWN, Reference, Text, Value, as_str
+from hyperpod_constructs.templates.model import Resource, resource_of
+from hyperpod_constructs.templates.values import UNKNOWN, Reference, Text, Value, as_items, as_str, at
 
+KEY = "AWS::KMS::Key"
 _BUCKET_POLICY = "AWS::S3::BucketPolicy"
 _SECRET_POLICY = "AWS::SecretsManager::ResourcePolicy"
 
@@ -28,6 +29,28 @@ def policies_admit(role: Resource, action: str, resource: Value) -> bool | None:
     """
     answers = [_policy_admits(policy, role, action, resource) for policy in _policies_on(role, action, resource)]
     return any_of(answers)
+
+
+def key_of(resource: Resource | None) -> Resource | None:
+    """The customer managed key of the model with which a bucket's objects or a secret are encrypted."""
+    if resource is None:
+        return None
+    if resource.type == "AWS::S3::Bucket":
+        rules = as_items(resource.get("BucketEncryption", "ServerSideEncryptionConfiguration")) or ()
+        default = at(rules[0], "ServerSideEncryptionByDefault") if rules else None
+        return resource_of(at(default, "KMSMasterKeyID"), KEY)
+    return resource_of(resource.get("KmsKeyId"), KEY)
+
+
+def key_admits(key: Resource, role: Resource, action: str) -> bool | None:
+    """Whether the key's own policy lets a role do something; IAM policies count only where it admits the account.
+
+    `None` if a statement's principal is not known, or it has a condition.
+
+    Source: https://docs.aws.amazon.com/kms/latest/developerguide/key-policies.html
+    """
+    statements = statements_of(key.get("KeyPolicy"))
+    return None if statements is None else any_of(admits(statement, role, action) for statement in statements)
 
 
 def admits(statement: Statement, role: Resource, action: str, resource: Value | None = None) -> bool | None:

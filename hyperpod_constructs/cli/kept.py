@@ -15,9 +15,10 @@ from typing import Any
 from hyperpod_constructs.cli.cloudformation import events, stack_summaries, template_body
 from hyperpod_constructs.cli.stacks import CLUSTER_TYPE, Resource
 from hyperpod_constructs.cli.target import Target
+from hyperpod_constructs.facts.node_permissions import LOG_GROUPS
 
 _GONE = re.compile(r"NotFound|NoSuch|\b404\b")
-_NODE_LOGS = "/aws/sagemaker/Clusters/"
+_NODE_LOGS = f"{LOG_GROUPS}/"
 _EMPTY_AND_DELETE = (
     "python3 -c \"import boto3; bucket = boto3.resource('s3').Bucket('{id}'); bucket.object_versions.delete(); bucket.delete()\""
 )

@@ -12,6 +12,18 @@ MOST_GROUPS = 100
 Source: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateCluster.html
 """
 
+MOST_GROUPS_ON_EKS = 20
+"""Most groups of a cluster on EKS by the guide, below the API's limit (as of 2026-11-21).
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-create-cluster.html
+"""
+
+LEAST_TIERED_PERCENTAGE = 20
+"""Least percentage of a node's memory for tiered storage by the guide; the API takes any (as of 2026-11-21).
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/managed-tier-checkpointing-setup.html
+"""
+
 MOST_ADDED = 50
 """Most nodes that one `BatchAddClusterNodes` adds (as of 2026-11-21).
 

@@ -43,6 +43,12 @@ CLIENT_PORTS = range(1018, 1024)
 Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html
 """
 
+
+def ports_in_words(ports: range) -> str:
+    """Ports in a sentence, such as `TCP 988` or `TCP 1018-1023`."""
+    return f"TCP {ports.start}" if len(ports) == 1 else f"TCP {ports.start}-{ports.stop - 1}"
+
+
 MOST_BACKUP_DAYS = 90
 """Most days for which FSx keeps an automatic backup (as of 2026-11-22).
 
@@ -150,6 +156,13 @@ def metadata_figures(*, tiering: bool) -> tuple[int, ...]:
     return _TIERING_IOPS if tiering else (*_FIRST_IOPS, *range(_IOPS_STEP, _MAX_IOPS + 1, _IOPS_STEP))
 
 
+def metadata_in_words(*, tiering: bool) -> str:
+    """The supported metadata IOPS in a sentence."""
+    if tiering:
+        return " or ".join(map(str, _TIERING_IOPS))
+    return f"{', '.join(map(str, _FIRST_IOPS))} or a multiple of {_IOPS_STEP} up to {_MAX_IOPS}"
+
+
 def cache_limits(throughput: int) -> tuple[int, int]:
     """The smallest and the largest read cache in GiB.
 
@@ -161,12 +174,8 @@ def cache_limits(throughput: int) -> tuple[int, int]:
 
 def metadata_mistake(name: str, found: int, *, tiering: bool = False) -> Mistake | None:
     """Unsupported metadata IOPS; `None` if they are supported."""
-    if tiering:
-        allowed = " or ".join(map(str, _TIERING_IOPS))
-    else:
-        allowed = f"{', '.join(map(str, _FIRST_IOPS))} or a multiple of {_IOPS_STEP} up to {_MAX_IOPS}"
     right = found in metadata_figures(tiering=tiering)
-    return None if right else Mistake(f"{name} {found} is not {allowed}", TAKE_METADATA)
+    return None if right else Mistake(f"{name} {found} is not {metadata_in_words(tiering=tiering)}", TAKE_METADATA)
 
 
 def tiering_throughput_mistake(name: str, found: int) -> Mistake | None:

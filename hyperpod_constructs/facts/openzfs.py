@@ -23,6 +23,13 @@ CAPACITY_GIB = (64, 524_288)
 """The smallest and the largest capacity on SSD, in GiB."""
 
 
+NFS_PORTS = range(2049, 2050)
+"""TCP ports of NFS.
+
+Source: https://docs.aws.amazon.com/fsx/latest/OpenZFSGuide/limit-access-security-groups.html
+"""
+
+
 def subnets(deployment: str) -> int:
     """The number of subnets of a file system."""
     return 2 if deployment.startswith("MULTI_AZ") else 1

@@ -60,6 +60,11 @@ class Finding:
     fatal: bool = False
     """Nobody can acknowledge it for a whole app: data is lost, or a rule failed."""
 
+    def described(self) -> str:
+        """The finding in words, the same wherever it is printed: the mistake, the allowed values if it lacks them, the harm."""
+        allowed = f"allowed: {self.allowed}" if self.allowed and self.allowed not in self.message else ""
+        return "; ".join(part.rstrip(".") for part in (self.message, allowed, self.why) if part)
+
     def to_dict(self) -> Mapping[str, object]:
         """The finding as JSON."""
         return {field.name: getattr(self, field.name) for field in fields(self) if field.name != "fatal"}

@@ -37,7 +37,6 @@ from hyperpod_constructs._support.printable import printable
 from hyperpod_constructs.rules.failure import CHECKING, LOADING, PREVIOUS, REPORTING, UsageError, guarded
 from hyperpod_constructs.rules.finding import Finding, Level
 from hyperpod_constructs.rules.validation_report import PLUGIN
-from hyperpod_constructs.rules.wording import described
 
 if TYPE_CHECKING:
     from hyperpod_constructs.templates.model import Model
@@ -201,4 +200,4 @@ def _violation(finding: Finding, files: _Files) -> PolicyViolation:
 def _placed(finding: Finding) -> str:
     """The finding in words, after its property: CDK prints the construct, but not the property."""
     place = finding.path.removeprefix("Properties/")
-    return f"{place}: {described(finding)}" if place else described(finding)
+    return f"{place}: {finding.described()}" if place else finding.described()

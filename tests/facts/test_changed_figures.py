@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import ast
+import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +21,7 @@ from hyperpod_constructs.local.hyperpod import rules as hyperpod_rules
 from hyperpod_constructs.local.hyperpod.addresses import addresses_of
 from hyperpod_constructs.local.provider import updated
 from hyperpod_constructs.plan.effect import Effect
+from hyperpod_constructs.rules import catalogue
 from hyperpod_constructs.rules.finding import Level
 from tests.conftest import resources
 from tests.local.moto_cloud import CALLER
@@ -209,3 +214,26 @@ def test_what_can_only_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (row(old, new).effect, done()) == (Effect.REFUSED, "refused")
     monkeypatch.setattr(updates, "GROWING", {})
     assert (row(old, new).effect, done()) == (Effect.NO_INTERRUPTION, "updated")
+
+
+FIGURES = {
+    *("2.10", "2.12", "2.15", str(clusters.MOST_GROUPS_ON_EKS), str(lustre.TIERING_STEP)),
+    *(str(port) for ports in (lustre.LNET_PORTS, lustre.CLIENT_PORTS, openzfs.NFS_PORTS) for port in ports),
+    *(str(figure) for figures in (*openzfs.THROUGHPUTS.values(), lustre.metadata_figures(tiering=False)) for figure in figures),
+    *(str(figure) for kind in ("PERSISTENT_1", "PERSISTENT_2") for figure in lustre.tiers(kind)),
+    *("1200", "2400", str(clusters.LEAST_TIERED_PERCENTAGE)),
+}
+
+
+def spelled_out(module: Path) -> Iterator[str]:
+    """The texts of a module's rules that hold a figure of the facts."""
+    for call in ast.walk(ast.parse(module.read_text("utf-8"))):
+        for keyword in call.keywords if isinstance(call, ast.Call) else ():
+            if keyword.arg in ("title", "why", "fix", "allowed"):
+                texts = [part.value for part in ast.walk(keyword.value) if isinstance(part, ast.Constant)]
+                yield from (str(text) for text in texts if FIGURES & set(re.findall(r"\d+(?:\.\d+)?", str(text))))
+
+
+@pytest.mark.parametrize("module", sorted(Path(catalogue.__path__[0]).glob("[a-z]*.py")), ids=lambda path: path.stem)
+def test_no_rule_spells_out_a_figure_of_the_facts(module: Path) -> None:
+    assert list(spelled_out(module)) == []

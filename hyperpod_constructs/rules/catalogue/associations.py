@@ -23,6 +23,7 @@ _DOCS = f"{_GUIDE}create-dra-linked-data-repo.html"
 _AUTO_EXPORT = f"{_GUIDE}autoexport-data-repo-dra.html"
 _API = "https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateDataRepositoryAssociation.html"
 _REFUSED = "FSx refuses the association, and the stack rolls back with the file system that it has just made"
+_OLDEST, _MIDDLE, _NEWEST = lustre.VERSIONS
 _EVENTS = ("S3", "AutoExportPolicy", "Events")
 _refused = partial(error, why=_REFUSED, source=_API)
 
@@ -173,8 +174,8 @@ def deletions_can_be_undone(link: Resource) -> str | None:
     "HP-DRA-006",
     on=_linked,
     title="associations are on file systems that take them",
-    fix="take DeploymentType PERSISTENT_2 with StorageType SSD and FileSystemTypeVersion 2.15",
-    allowed="Lustre 2.12 or 2.15, no SCRATCH_1, no Intelligent-Tiering",
+    fix=f"take DeploymentType PERSISTENT_2 with StorageType SSD and FileSystemTypeVersion {_NEWEST}",
+    allowed=f"Lustre {_MIDDLE} or {_NEWEST}, no SCRATCH_1, no Intelligent-Tiering",
     silences=("HP-DRA-007", "HP-DRA-008"),
     aliases=("HP-FSX-045",),
 )
@@ -192,8 +193,8 @@ def _without_links(system: Lustre) -> str | None:
     if system.storage == TIERING:
         return "an Intelligent-Tiering one"
     version = system.resource.get("FileSystemTypeVersion")
-    old = as_str(version) == "2.10" or (given(version) is False and system.deployment in ("SCRATCH_2", "PERSISTENT_1"))
-    return "of Lustre 2.10" if old else None
+    old = as_str(version) == _OLDEST or (given(version) is False and system.deployment in ("SCRATCH_2", "PERSISTENT_1"))
+    return f"of Lustre {_OLDEST}" if old else None
 
 
 @error(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from hyperpod_constructs.analysis.clusters import Cluster, Group, Orchestration, clusters, given, groups
 from hyperpod_constructs.facts import clusters as cluster_facts
@@ -19,12 +20,12 @@ _SLURM_SCALING = f"{_GUIDE}sagemaker-hyperpod-scaling-slurm.html"
 _CREATION = f"{_GUIDE}sagemaker-hyperpod-eks-operate-cli-command-create-cluster.html"
 _SPOT = f"{_GUIDE}sagemaker-hyperpod-spot.html"
 _PLANS = f"{_GUIDE}reserve-capacity-with-training-plans.html"
+_group_error = partial(error, on=groups)
 _STRATEGY = ("Orchestrator", "Slurm", "SlurmConfigStrategy")
 
 
-@error(
+@_group_error(
     "HP-CAP-001",
-    on=groups,
     title="a group has exactly one of InstanceType and InstanceRequirements",
     why="the service refuses a group with both or with neither",
     fix="write InstanceType for one type, InstanceRequirements for several",
@@ -40,9 +41,8 @@ def types_are_given_once(group: Group) -> Hit | None:
     return None
 
 
-@error(
+@_group_error(
     "HP-CAP-002",
-    on=groups,
     at=("InstanceRequirements",),
     once=True,
     title="several instance types need continuous provisioning",
@@ -58,9 +58,8 @@ def flexible_groups_are_continuous(group: Group) -> Mistake | None:
     return None
 
 
-@error(
+@_group_error(
     "HP-CAP-003",
-    on=groups,
     at=("InstanceRequirements", "InstanceTypes"),
     title="each instance type of a group is listed once",
     why="the service refuses a list with a type twice: the order of the list is the order of preference",
@@ -72,9 +71,8 @@ def types_are_listed_once(group: Group) -> Mistake | None:
     return cluster_facts.repeated_types(group.type_names or ()) if given(group.get("InstanceType")) is False else None
 
 
-@error(
+@_group_error(
     "HP-CAP-004",
-    on=groups,
     title="a group has one kind of capacity: on demand, spot or a training plan",
     why="the service refuses a group with two",
     fix="keep one of OnDemand, Spot and TrainingPlanArn",
@@ -89,9 +87,8 @@ def capacity_is_of_one_kind(group: Group) -> Iterator[Hit]:
             yield hit(group, f"instance group {group.label!r} asks for both spot capacity and a training plan", "TrainingPlanArn")
 
 
-@error(
+@_group_error(
     "HP-CAP-005",
-    on=groups,
     at=("CapacityRequirements",),
     once=True,
     title="spot capacity needs EKS and continuous provisioning",
@@ -139,9 +136,8 @@ def continuous_clusters_are_configured_through_the_api(cluster: Cluster) -> str 
     return None
 
 
-@error(
+@_group_error(
     "HP-CAP-008",
-    on=groups,
     once=True,
     title="a KMS key for volumes needs continuous provisioning",
     why="without continuous provisioning the service refuses a key of your own",
@@ -191,9 +187,8 @@ def plans_are_for_planned_types(group: Group) -> str | None:
     return None
 
 
-@error(
+@_group_error(
     "HP-CAP-011",
-    on=groups,
     at=("TrainingPlanArn",),
     title="a training plan is of the stack's own region",
     why="reserved capacity is in one zone of one region; a cluster elsewhere cannot use it",

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from hyperpod_constructs.analysis.clusters import Cluster, Group, clusters, given, groups
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.kubernetes import ADDON, TASK_GOVERNANCE, EksCluster, eks_clusters, installs, joined
+from hyperpod_constructs.facts import clusters as cluster_facts
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
@@ -19,7 +20,8 @@ _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _PREREQUISITES = f"{_GUIDE}sagemaker-hyperpod-eks-prerequisites.html"
 _EKS_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/"
 _OLDEST, _NEWEST = (1, 30), (1, 35)
-_LEAST_PERCENTAGE = 20
+_CNI = (1, 18, 3)
+_TIERED_SHARE = f"{cluster_facts.LEAST_TIERED_PERCENTAGE} to 100"
 _TIERED = ("TieredStorageConfig", "InstanceMemoryAllocationPercentage")
 
 _TRAINING_OPERATOR = "amazon-sagemaker-hyperpod-training-operator"
@@ -50,7 +52,7 @@ def _version(eks: EksCluster) -> tuple[int, int] | None:
     return None if found is None else (int(found[1]), int(found[2]))
 
 
-def _shown(version: tuple[int, int]) -> str:
+def _shown(version: tuple[int, ...]) -> str:
     return ".".join(map(str, version))
 
 
@@ -187,17 +189,17 @@ def the_chart_comes_first(cluster: Cluster, eks: EksCluster) -> Iterator[str]:
 @warning(
     "HP-EKS-009",
     on=joined,
-    title="the VPC CNI is 1.18.3 or newer",
+    title=f"the VPC CNI is {_shown(_CNI)} or newer",
     why="older versions do not know HyperPod's nodes, whose pods then get no addresses",
     fix="raise AddonVersion of vpc-cni, or leave it out",
-    allowed="v1.18.3 and newer",
+    allowed=f"v{_shown(_CNI)} and newer",
     source=_PREREQUISITES,
 )
 def the_cni_knows_hyperpod(_: Cluster, eks: EksCluster) -> Hit | None:
     addon = eks.addons.get("vpc-cni")
     version = None if addon is None else as_str(addon.get("AddonVersion"))
     found = re.match(r"v?(\d{1,9})\.(\d{1,9})\.(\d{1,9})", version or "")
-    if addon is None or found is None or tuple(map(int, found.groups())) >= (1, 18, 3):
+    if addon is None or found is None or tuple(map(int, found.groups())) >= _CNI:
         return None
     return hit(addon, f"version {version} of the VPC CNI", "AddonVersion")
 
@@ -206,16 +208,16 @@ def the_cni_knows_hyperpod(_: Cluster, eks: EksCluster) -> Hit | None:
     "HP-EKS-010",
     on=clusters,
     at=_TIERED,
-    title="tiered storage takes 20 to 100 percent of the memory of a node",
-    why="the API takes any percentage, but the guide gives 20 to 100: with less, checkpoints may not fit",
-    fix="write InstanceMemoryAllocationPercentage 20 or more, or leave it out",
-    allowed="20 to 100",
+    title=f"tiered storage takes {_TIERED_SHARE} percent of the memory of a node",
+    why=f"the API takes any percentage, but the guide gives {_TIERED_SHARE}: with less, checkpoints may not fit",
+    fix=f"write InstanceMemoryAllocationPercentage {cluster_facts.LEAST_TIERED_PERCENTAGE} or more, or leave it out",
+    allowed=_TIERED_SHARE,
     source=f"{_GUIDE}managed-tier-checkpointing-setup.html",
 )
 def tiered_storage_is_large_enough(cluster: Cluster) -> str | None:
     percentage = as_int(cluster.get(*_TIERED))
     enabled = as_str(cluster.get("TieredStorageConfig", "Mode")) == "Enable"
-    if not cluster.on_eks or not enabled or percentage is None or percentage >= _LEAST_PERCENTAGE:
+    if not cluster.on_eks or not enabled or percentage is None or percentage >= cluster_facts.LEAST_TIERED_PERCENTAGE:
         return None
     return f"tiered storage of {percentage} percent of the memory"
 

@@ -19,7 +19,7 @@ from hyperpod_constructs.analysis.placement import (
 )
 from hyperpod_constructs.analysis.reach import lets_through
 from hyperpod_constructs.analysis.security_groups import ALL_PORTS, Direction, GroupRule, Peer, SecurityGroup, security_groups
-from hyperpod_constructs.facts import lustre
+from hyperpod_constructs.facts import lustre, openzfs
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
@@ -29,14 +29,15 @@ from hyperpod_constructs.templates.values import as_str
 
 _LUSTRE_DOCS = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/limit-access-security-groups.html"
 _CREATION_FAILS = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/cannot-create-fs.html"
-_NFS = range(2049, 2050)
+_LNET, _CLIENT, _NFS = map(lustre.ports_in_words, (lustre.LNET_PORTS, lustre.CLIENT_PORTS, openzfs.NFS_PORTS))
 _DIRECTIONS: tuple[Direction, ...] = ("ingress", "egress")
 _SELF = {"ingress": "in from itself", "egress": "out to itself"}
+_BARE = _CLIENT.removeprefix("TCP ")
 _OPEN = (
-    "add rules between the two groups: Lustre TCP 988 and 1018-1023 out of and into both, NFS TCP 2049 out of the nodes and "
+    f"add rules between the two groups: Lustre {_LNET} and {_BARE} out of and into both, NFS {_NFS} out of the nodes and "
     "into the file system; with EFA all traffic, by group id"
 )
-_WAYS = "Lustre: TCP 988 and 1018-1023 both ways; NFS: TCP 2049 from the nodes"
+_WAYS = f"Lustre: {_LNET} and {_BARE} both ways; NFS: {_NFS} from the nodes"
 
 
 @dataclass(frozen=True)
@@ -70,17 +71,13 @@ def _lustre_sides(model: Model) -> Iterator[tuple[Lustre, _Side]]:
 
 def _closed(source: _Side, target: _Side, protocol: str, ports: range) -> list[str]:
     """The sides that surely stop connections from the one to the other, in words."""
-    what = "all traffic" if protocol == "-1" else f"TCP {_shown(ports)}"
+    what = "all traffic" if protocol == "-1" else lustre.ports_in_words(ports)
     out = lets_through(source.groups, "egress", peers=target.ids, subnets=target.subnets, protocol=protocol, ports=ports)
     into = lets_through(target.groups, "ingress", peers=source.ids, subnets=source.subnets, protocol=protocol, ports=ports)
     return [
         *([f"{what} out of {source.name}"] if out is False else []),
         *([f"{what} into {target.name}"] if into is False else []),
     ]
-
-
-def _shown(ports: range) -> str:
-    return str(ports.start) if len(ports) == 1 else f"{ports.start}-{ports.stop - 1}"
 
 
 def _closed_to_itself(system: Lustre, side: _Side, ports: range) -> str | None:
@@ -93,10 +90,10 @@ def _closed_to_itself(system: Lustre, side: _Side, ports: range) -> str | None:
     on=_lustre_sides,
     at=("SecurityGroupIds",),
     title="the security group of a Lustre file system lets its own servers talk",
-    why='FSx checks TCP 988 when it creates the file system, and refuses it with InvalidNetworkSettings: its security groups "do '
-    'not permit Lustre LNET network traffic on port 988"',
-    fix="add an ingress and an egress rule of the group to itself for TCP 988, and for TCP 1018-1023",
-    allowed="TCP 988 from and to the file system's own group",
+    why=f'FSx checks {_LNET} when it creates the file system, and refuses it with InvalidNetworkSettings: its security groups "do '
+    f'not permit Lustre LNET network traffic on port {lustre.LNET_PORTS.start}"',
+    fix=f"add an ingress and an egress rule of the group to itself for {_LNET}, and for {_CLIENT}",
+    allowed=f"{_LNET} from and to the file system's own group",
     source=f"{_CREATION_FAILS}#fs-create-fails-port988",
     silences=("HP-FSN-002", "HP-FSN-003", "HP-FSN-005", "HP-FSN-006"),
     aliases=("HP-FSX-020",),
@@ -109,10 +106,10 @@ def lustre_admits_itself(system: Lustre, side: _Side) -> str | None:
     "HP-FSN-002",
     on=_lustre_sides,
     at=("SecurityGroupIds",),
-    title="the security group of a Lustre file system opens TCP 1018-1023 too",
+    title=f"the security group of a Lustre file system opens {_CLIENT} too",
     why="servers and clients call each other back on these ports; without them recovery after a fault hangs",
-    fix="add an ingress and an egress rule of the group to itself for TCP 1018-1023",
-    allowed="TCP 1018-1023 from and to the file system's own group",
+    fix=f"add an ingress and an egress rule of the group to itself for {_CLIENT}",
+    allowed=f"{_CLIENT} from and to the file system's own group",
     source=_LUSTRE_DOCS,
     aliases=("HP-FSX-021",),
 )
@@ -144,11 +141,11 @@ def efa_lustre_admits_itself(system: Lustre, side: _Side) -> str | None:
     "HP-FSN-004",
     on=_lustre_sides,
     title="Lustre file systems await the rules that their creation needs",
-    why="FSx checks TCP 988 as soon as it creates the file system: rules that CloudFormation makes at the same time can come "
+    why=f"FSx checks {_LNET} as soon as it creates the file system: rules that CloudFormation makes at the same time can come "
     "a second too late, and the creation fails with InvalidNetworkSettings",
     fix="name the rules in DependsOn of the file system (in the CDK: file_system.node.add_dependency(rule)), or write those for "
     "blocks into the group",
-    allowed="DependsOn on a rule for TCP 988 in each direction",
+    allowed=f"DependsOn on a rule for {_LNET} in each direction",
     source="https://github.com/aws/aws-parallelcluster/issues/6181",
     aliases=("HP-FSX-023",),
 )
@@ -159,7 +156,7 @@ def lustre_awaits_its_rules(system: Lustre, side: _Side) -> Hit | None:
 
 
 def _late(file_system: Resource, side: _Side, direction: Direction) -> list[GroupRule]:
-    """The rules for TCP 988, if it awaits none of them; none if the rules of a group are not all known."""
+    """The rules for the ports of LNET, if it awaits none of them; none if the rules of a group are not all known."""
     opening: list[GroupRule] = []
     for group in side.groups:
         if direction in group.uncertain or any(one.direction == direction for one in group.possible):
@@ -170,7 +167,7 @@ def _late(file_system: Resource, side: _Side, direction: Direction) -> list[Grou
 
 
 def _opens(one: GroupRule, side: _Side) -> bool:
-    """Whether a rule can open TCP 988 to the file system; an unknown one can."""
+    """Whether a rule can open the ports of LNET to the file system; an unknown one can."""
     blocks = [str(subnet.cidr) for subnet in side.subnets if subnet.cidr is not None]
     peers: tuple[Peer, ...] = (*side.ids, *blocks)
     return any(one.covers(peer, "tcp", lustre.LNET_PORTS) is not False for peer in peers)
@@ -207,7 +204,7 @@ def _ends(pairs: Mapping[Resource, Sequence[NodeGroup]]) -> _Ends:
 def _closed_ways(file_system: Resource, side: _Side, nodes: _Side) -> list[str]:
     kind, efa = as_str(file_system.get("FileSystemType")), Lustre(file_system).efa
     if kind == OPENZFS:
-        return _closed(nodes, side, "tcp", _NFS)
+        return _closed(nodes, side, "tcp", openzfs.NFS_PORTS)
     if kind != LUSTRE or efa is None:
         return []
     ways: Sequence[tuple[str, range]] = (("-1", ALL_PORTS),) if efa else (("tcp", lustre.LNET_PORTS), ("tcp", lustre.CLIENT_PORTS))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.clusters import given, labels
 from hyperpod_constructs.analysis.file_systems import OPENZFS, TIERING, Lustre, file_systems_of, lustre_file_systems
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, users_of_file_systems
@@ -22,7 +23,14 @@ _OPENZFS_API = "https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFi
 _REFUSED = "CreateFileSystem refuses it, and the stack rolls back"
 _LUSTRE = "LustreConfiguration"
 _THROUGHPUT = (_LUSTRE, "PerUnitStorageThroughput")
+_OPENZFS_TIERS = grouped((figures, name) for name, figures in openzfs.THROUGHPUTS.items())
 _OPENZFS_THROUGHPUT = ("OpenZFSConfiguration", "ThroughputCapacity")
+
+
+def _tiers(deployment: str, storage: str = "SSD") -> str:
+    return ", ".join(map(str, lustre.tiers(deployment, storage)))
+
+
 _lustre_error = partial(error, on=lustre_file_systems, why=_REFUSED, source=_LUSTRE_API)
 
 
@@ -30,7 +38,8 @@ _lustre_error = partial(error, on=lustre_file_systems, why=_REFUSED, source=_LUS
     "HP-FSX-001",
     title="persistent Lustre file systems have a supported throughput",
     fix=lustre.TAKE_TIER,
-    allowed="MB/s per TiB: 125, 250, 500, 1000 for PERSISTENT_2; 50, 100, 200 (SSD) or 12, 40 (HDD) for PERSISTENT_1",
+    allowed=f"MB/s per TiB: {_tiers('PERSISTENT_2')} for PERSISTENT_2; {_tiers('PERSISTENT_1')} (SSD) or "
+    f"{_tiers('PERSISTENT_1', 'HDD')} (HDD) for PERSISTENT_1",
     silences=("HP-FSX-002",),
 )
 def throughput_is_supported(system: Lustre) -> Hit | None:
@@ -49,7 +58,8 @@ def throughput_is_supported(system: Lustre) -> Hit | None:
     "HP-FSX-002",
     title="Lustre file systems have a supported capacity",
     fix=lustre.TAKE_CAPACITY,
-    allowed="StorageCapacity in GiB: 1200 or a multiple of 2400; larger steps for EFA, HDD and SCRATCH_1",
+    allowed=f"StorageCapacity in GiB: {lustre.capacities('PERSISTENT_2', 'SSD', None, False)}; "
+    "larger steps for EFA, HDD and SCRATCH_1",
     source="https://docs.aws.amazon.com/fsx/latest/LustreGuide/getting-started.html#getting-started-step1",
 )
 def capacity_is_supported(system: Lustre) -> Hit | None:
@@ -79,7 +89,11 @@ def efa_is_possible(system: Lustre) -> Hit | None:
     if system.deployment not in (None, "PERSISTENT_2"):
         return hit(system, f"EfaEnabled on a {system.deployment} file system", *path)
     if system.has("MetadataConfiguration") is False:
-        allowed = "MetadataConfiguration: {Mode: USER_PROVISIONED, Iops: 6000}" if system.storage == TIERING else None
+        allowed = (
+            f"MetadataConfiguration: {{Mode: USER_PROVISIONED, Iops: {lustre.metadata_figures(tiering=True)[0]}}}"
+            if system.storage == TIERING
+            else None
+        )
         return hit(system, "EfaEnabled without a MetadataConfiguration", *path, allowed=allowed)
     lacking = system.region in lustre.REGIONS_WITHOUT_EFA
     return hit(system, f"EfaEnabled in {system.region}, which has no file systems with EFA", *path) if lacking else None
@@ -89,7 +103,7 @@ def efa_is_possible(system: Lustre) -> Hit | None:
     "HP-FSX-004",
     title="Lustre file systems have a supported metadata configuration",
     fix=lustre.TAKE_METADATA,
-    allowed="Mode AUTOMATIC without Iops, or USER_PROVISIONED with 1500, 3000, 6000 or a multiple of 12000 up to 192000",
+    allowed=f"Mode AUTOMATIC without Iops, or USER_PROVISIONED with {lustre.metadata_in_words(tiering=False)}",
 )
 def metadata_is_supported(system: Lustre) -> Hit | None:
     if not system.has("MetadataConfiguration"):
@@ -99,7 +113,8 @@ def metadata_is_supported(system: Lustre) -> Hit | None:
     if system.deployment not in (None, "PERSISTENT_2"):
         return hit(system, f"MetadataConfiguration on a {system.deployment} file system", *path)
     if mode == "AUTOMATIC" and tiering:
-        return hit(system, "Mode AUTOMATIC with Intelligent-Tiering, which takes 6000 or 12000 Iops", *path, "Mode")
+        text = f"Mode AUTOMATIC with Intelligent-Tiering, which takes {lustre.metadata_in_words(tiering=True)} Iops"
+        return hit(system, text, *path, "Mode")
     if mode == "AUTOMATIC" and iops is not None:
         return hit(system, "Iops beside Mode AUTOMATIC", *path, "Iops")
     if iops is None or system.storage is None:
@@ -133,7 +148,8 @@ def scratch_is_plain(system: Lustre) -> Hit | None:
     "HP-FSX-006",
     title="Intelligent-Tiering has its own figures",
     fix=lustre.TAKE_TIERING,
-    allowed="ThroughputCapacity in multiples of 4000, a DataReadCacheConfiguration with SizeGiB for USER_PROVISIONED only",
+    allowed=f"ThroughputCapacity in multiples of {lustre.TIERING_STEP}, "
+    "a DataReadCacheConfiguration with SizeGiB for USER_PROVISIONED only",
     silences=("HP-FSX-002", "HP-FSX-004"),
 )
 def tiering_is_complete(system: Lustre) -> Hit | Iterator[Hit] | None:
@@ -180,8 +196,8 @@ def _cache_mistake(system: Lustre, throughput: int) -> Mistake | str | None:
     "HP-FSX-007",
     at=("FileSystemTypeVersion",),
     title="the version of Lustre supports the other properties",
-    fix='write FileSystemTypeVersion: "2.15"',
-    allowed="2.15, or 2.12 without MetadataConfiguration",
+    fix=f'write FileSystemTypeVersion: "{lustre.VERSIONS[2]}"',
+    allowed=f"{lustre.VERSIONS[2]}, or {lustre.VERSIONS[1]} without MetadataConfiguration",
     source=_API,
 )
 def version_fits(system: Lustre) -> str | None:
@@ -269,7 +285,7 @@ def links_are_of_their_kind(system: Lustre) -> Hit | None:
     title="OpenZFS file systems have a supported throughput",
     why=_REFUSED,
     fix=lustre.TAKE_TIER,
-    allowed="*_1: 64 and doubled to 2048, 3072, 4096; *_2 and MULTI_AZ_1: 160 and doubled to 2560, 3840, 5120, 7680, 10240",
+    allowed="; ".join(f"{', '.join(names)}: {', '.join(map(str, figures))}" for figures, names in _OPENZFS_TIERS.items()),
     source=_OPENZFS_API,
 )
 def openzfs_throughput_is_supported(file_system: Resource) -> Mistake | None:

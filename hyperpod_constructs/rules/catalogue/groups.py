@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from hyperpod_constructs.analysis.clusters import Cluster, Group, clusters, given, groups
 from hyperpod_constructs.facts import clusters as cluster_facts
@@ -20,6 +21,7 @@ _MOUNTS = f"{_GUIDE}smcluster-getting-started-slurm-cli.html#smcluster-getting-s
 _CHECKS_ON_EKS = f"{_GUIDE}sagemaker-hyperpod-eks-resiliency-deep-health-checks.html"
 _CHECKS = "OnStartDeepHealthChecks"
 _DEFAULT_PATHS = {"FsxLustreConfig": "/fsx", "FsxOpenZfsConfig": "/home"}
+_group_error = partial(error, on=groups)
 
 
 @error(
@@ -39,9 +41,8 @@ def names_are_unique(cluster: Cluster) -> Iterator[Hit]:
         seen.add(group.name)
 
 
-@error(
+@_group_error(
     "HP-GRP-002",
-    on=groups,
     at=("MinInstanceCount",),
     title="MinInstanceCount is at most InstanceCount",
     why="the service refuses the group: it can never have more nodes than its count",
@@ -56,9 +57,8 @@ def minimum_is_within_count(group: Group) -> Mistake | None:
     return None
 
 
-@error(
+@_group_error(
     "HP-GRP-003",
-    on=groups,
     at=("InstanceStorageConfigs",),
     title="a group has at most one volume or file system of each kind",
     why="the service refuses the group",
@@ -77,9 +77,8 @@ def one_volume_of_each_kind(group: Group) -> Iterator[Mistake]:
     return (cluster_facts.too_many_of_kind(count, kind) for kind, count in kinds.items() if count > 1)
 
 
-@error(
+@_group_error(
     "HP-GRP-004",
-    on=groups,
     title="a secondary volume has a size, a root volume has a key and no size",
     why="the service refuses the group",
     fix=cluster_facts.ROOT_VOLUME.fix,
@@ -128,9 +127,8 @@ def _mounts(group: Group) -> Iterator[tuple[tuple[str | int, ...], str | None]]:
             yield place, default if given(path) is False else as_str(path)
 
 
-@error(
+@_group_error(
     "HP-GRP-006",
-    on=groups,
     once=True,
     title="file systems are mounted only in a custom VPC",
     why='the service answers "FSx configurations are only supported for Custom VPC"',
@@ -144,9 +142,8 @@ def mounts_have_a_network(group: Group) -> Iterator[Hit]:
         yield hit(group, cluster_facts.mount_without_network(group.label, where), *place)
 
 
-@error(
+@_group_error(
     "HP-GRP-007",
-    on=groups,
     at=("OverrideVpcConfig",),
     once=True,
     title="OverrideVpcConfig needs the VpcConfig of the cluster",
@@ -161,9 +158,8 @@ def overrides_have_something_to_override(group: Group) -> str | None:
     return None
 
 
-@error(
+@_group_error(
     "HP-GRP-008",
-    on=groups,
     at=("NetworkInterface", "InterfaceType"),
     title="network interfaces for EFA are for instance types with EFA",
     why="the nodes are never launched: the deployment fails, or with continuous provisioning it tries without end",
@@ -178,9 +174,8 @@ def efa_interfaces_are_on_efa_types(group: Group) -> str | None:
     return None
 
 
-@error(
+@_group_error(
     "HP-GRP-009",
-    on=groups,
     at=("ThreadsPerCore",),
     title="ThreadsPerCore 2 is for instance types with simultaneous multithreading",
     why="types with one thread per core take only 1, and the nodes do not start",
@@ -238,9 +233,8 @@ def connectivity_has_two_ends(group: Group) -> Mistake | None:
     return cluster_facts.CONNECTIVITY_OF_ONE if alone and accelerated else None
 
 
-@error(
+@_group_error(
     "HP-GRP-012",
-    on=groups,
     at=("KubernetesConfig", "Taints"),
     title="a group with deep health checks has no custom taints",
     why="the checks taint the nodes themselves, and the service refuses any other taint in such a group",

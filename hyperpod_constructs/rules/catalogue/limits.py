@@ -14,7 +14,6 @@ from hyperpod_constructs.templates.model import Model, Template
 from hyperpod_constructs.templates.values import Text, Value, as_items, as_str, leaves, parts_of
 
 _API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateCluster.html"
-_MOST_ON_EKS = 20
 _DOCUMENT, _PARAMETER = "AWS::SSM::Document", "AWS::SSM::Parameter"
 _TARGET = "sagemaker-cluster:"
 # A target is sagemaker-cluster:<cluster id>_<group>-<instance id>; \0 stands for an unknown part.
@@ -45,16 +44,16 @@ def groups_are_not_too_many(cluster: Cluster) -> Iterator[Hit]:
 @warning(
     "HP-LIM-002",
     on=clusters,
-    title=f"a cluster on EKS has at most {_MOST_ON_EKS} instance groups",
-    why=f"the API takes {cluster_facts.MOST_GROUPS}, but the guide promises {_MOST_ON_EKS} on EKS; "
+    title=f"a cluster on EKS has at most {cluster_facts.MOST_GROUPS_ON_EKS} instance groups",
+    why=f"the API takes {cluster_facts.MOST_GROUPS}, but the guide promises {cluster_facts.MOST_GROUPS_ON_EKS} on EKS; "
     "a quota can make the deployment fail",
     fix="merge groups of one kind of node, or ask AWS for the quota before the deployment",
-    allowed=f"1 to {_MOST_ON_EKS}",
+    allowed=f"1 to {cluster_facts.MOST_GROUPS_ON_EKS}",
     source="https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-create-cluster.html",
 )
 def groups_on_eks_are_not_too_many(cluster: Cluster) -> Hit | None:
     count = _listed(cluster, GROUPS) + _listed(cluster, RESTRICTED_GROUPS)
-    if not cluster.on_eks or count <= _MOST_ON_EKS:
+    if not cluster.on_eks or count <= cluster_facts.MOST_GROUPS_ON_EKS:
         return None
     return Hit(cluster.resource, (GROUPS,), f"{count} instance groups on EKS", found=count)
 

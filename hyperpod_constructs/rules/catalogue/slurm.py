@@ -213,7 +213,7 @@ def the_engine_is_mysql(_: Cluster, database: Resource) -> str | None:
     title="Slurm connects to the port of the accounting database",
     why="slurmdbd cannot connect, and jobs are not accounted",
     fix="write the port of the database in AccountingDatabase.Port",
-    allowed="the port of the database, by default 3306",
+    allowed=f"the port of the database, by default {_DEFAULT_PORT}",
 )
 def the_port_is_the_database_s(cluster: Cluster, database: Resource) -> str | None:
     listening, written = _port(database), cluster.get(*_ACCOUNTING, "Port")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from hyperpod_constructs.analysis.addresses import file_system_addresses
+from hyperpod_constructs.analysis.file_systems import addresses_of
 from hyperpod_constructs.analysis.naming import Naming
 from hyperpod_constructs.analysis.networks import ENDPOINT, SUBNET, VpcBlock, Zone, network_facts, vpc_blocks
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, NodeGroup, node_groups, subnets_of, users_of_file_systems
@@ -78,7 +78,7 @@ def _of_others(model: Model, subnets: frozenset[Resource]) -> Needs:
     for file_system in _in_subnets(model, FILE_SYSTEM).of(*subnets):
         inside = [subnet for subnet in subnets_of(file_system) or () if subnet in subnets]
         if inside and file_system.exists:
-            needs[file_system.logical_id] = len(inside) * file_system_addresses(file_system)
+            needs[file_system.logical_id] = len(inside) * addresses_of(file_system)
     endpoints = 0
     for endpoint in _in_subnets(model, ENDPOINT).of(*subnets):
         if endpoint.exists and as_str(endpoint.get("VpcEndpointType")) == "Interface":

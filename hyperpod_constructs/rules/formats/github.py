@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from hyperpod_constructs._support.printable import printable
 from hyperpod_constructs.rules.finding import Finding
 from hyperpod_constructs.rules.formats.lines import Lines, counted
-from hyperpod_constructs.rules.wording import described
 from hyperpod_constructs.templates.model import Model
 
 
@@ -30,7 +29,7 @@ def _commands(findings: Sequence[Finding], lines: Lines) -> Iterator[str]:
 
 def _message(finding: Finding) -> str:
     at = f"{finding.path}: " if finding.path else ""
-    lines = (f"{at}{described(finding)}", f"fix: {finding.fix}", f"source: {finding.source}")
+    lines = (f"{at}{finding.described()}", f"fix: {finding.fix}", f"source: {finding.source}")
     return "\n".join(map(printable, lines))
 
 

@@ -14,7 +14,6 @@ from hyperpod_constructs.rules.checking import load_catalogue
 from hyperpod_constructs.rules.finding import Finding
 from hyperpod_constructs.rules.formats.lines import Line, Lines
 from hyperpod_constructs.rules.rule import Rule
-from hyperpod_constructs.rules.wording import described
 from hyperpod_constructs.templates.model import Model
 
 _SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -49,7 +48,7 @@ def _result(finding: Finding, positions: dict[str, int], line: Line | None) -> d
         "ruleId": finding.rule,
         **({"ruleIndex": positions[finding.rule]} if finding.rule in positions else {}),
         "level": str(finding.level),
-        "message": {"text": f"{described(finding)}. Fix: {finding.fix}"},
+        "message": {"text": f"{finding.described()}. Fix: {finding.fix}"},
         "properties": {"why": finding.why},
         "locations": [_location(finding, line)],
         "partialFingerprints": {"resource/v1": "/".join([finding.template, finding.resource, finding.path])},

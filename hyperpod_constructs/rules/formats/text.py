@@ -7,7 +7,6 @@ from dataclasses import dataclass
 
 from hyperpod_constructs.rules.finding import Finding, Level
 from hyperpod_constructs.rules.formats.lines import Lines, counted
-from hyperpod_constructs.rules.wording import described
 from hyperpod_constructs.templates.model import Model
 
 _STYLES = {Level.ERROR: "bold red", Level.WARNING: "yellow"}
@@ -31,7 +30,7 @@ def render(findings: Sequence[Finding], model: Model) -> Iterator[Paragraph]:
         line = lines.of(finding)
         yield Paragraph(_head(finding), hanging="  ", style=_STYLES[finding.level])
         rows = {
-            "": described(finding),
+            "": finding.described(),
             "at": " ".join(filter(None, [finding.path, "" if line is None else f"({line.file}:{line.number})"])),
             "fix": finding.fix,
             "source": finding.source,

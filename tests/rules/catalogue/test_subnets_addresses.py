@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from hyperpod_constructs.analysis.addresses import file_system_addresses
+from hyperpod_constructs.analysis.file_systems import addresses_of
 from hyperpod_constructs.cluster.instance_type import ClusterInstanceType
 from hyperpod_constructs.facts.addresses import node_addresses
 from hyperpod_constructs.rules.finding import Level
@@ -140,4 +140,4 @@ def test_addresses_of_a_node(name: str, slurm_addresses: int, eks_addresses: int
 def test_addresses_of_a_file_system(properties_: str, expected: int) -> None:
     model = model_of(f"Resources:\n  A: {{Type: 'AWS::FSx::FileSystem', Properties: {properties_}}}")
 
-    assert file_system_addresses(by_id(model, "A")) == expected
+    assert addresses_of(by_id(model, "A")) == expected
