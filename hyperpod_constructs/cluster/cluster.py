@@ -55,8 +55,8 @@ class HyperPodCluster(Construct):
     CloudFormation calls it complete when the service says `InService`. With continuous provisioning the nodes start later: see
     `ReadinessGate`.
 
-    A change of `cluster_name` or `network` **replaces** the cluster, with every node. `node_provisioning_mode` cannot be changed
-    for an existing cluster.
+    A change of `cluster_name` or `network` **replaces** the cluster, with every node. Choose `node_provisioning_mode` once: older
+    documentation says that an existing cluster cannot be moved to continuous provisioning, and newer pages leave this out.
 
     Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-sagemaker-cluster.html
     """
@@ -87,7 +87,8 @@ class HyperPodCluster(Construct):
             statements too, unless it is immutable.
         :param lifecycle_scripts: the nodes' scripts; the scripts of this library when not given.
         :param node_recovery: automatic unless given: the service reboots or replaces faulty nodes.
-        :param node_provisioning_mode: continuous unless given; with `None` creation is all or nothing. **Cannot be changed later.**
+        :param node_provisioning_mode: continuous unless given; with `None` creation is all or nothing. Whether an existing
+            cluster can receive the mode is not known; nothing takes it away.
         :raises ValueError: for two groups of one name, two controller groups, two login groups, file systems without a network, a
             list of instance types without continuous provisioning, or a configuration strategy with it.
         """

@@ -61,6 +61,22 @@ AWS does not publish the number; it is the one of a field report, on Slurm and E
 Source: the node mental model of https://github.com/awslabs/awsome-distributed-ai
 """
 
+MODE_ADDED_LATER = (
+    "older documentation says that an existing cluster cannot be moved to continuous provisioning; newer pages leave this out and "
+    "speak of a later move"
+)
+"""Whether a cluster can receive `NodeProvisioningMode` after its creation: not known, and not tried (as of 2026-11-22).
+
+Sources: two copies of https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-slurm.html, and
+https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-slurm-api-config-migration.html
+"""
+
+MODE_TAKEN_AWAY = "UpdateCluster has no value that takes continuous provisioning away, and no documentation speaks of it"
+"""Whether a cluster can lose `NodeProvisioningMode` (as of 2026-11-22).
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_UpdateCluster.html
+"""
+
 LEGACY_FILE = "provisioning_parameters.json"
 """The file that configured Slurm before the API did."""
 

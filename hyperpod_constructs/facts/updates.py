@@ -73,8 +73,13 @@ https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resou
 https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-cloudformation-customresource.html.
 """
 
-ADDABLE: Mapping[str, frozenset[str]] = {"AWS::SageMaker::Cluster": frozenset({"InstanceGroups/*/SlurmConfig/NodeType"})}
-"""Fixed properties that an existing item may still receive, once: so the API takes over a group's configuration."""
+ADDABLE: Mapping[str, frozenset[str]] = {
+    "AWS::SageMaker::Cluster": frozenset({"NodeProvisioningMode", "InstanceGroups/*/SlurmConfig/NodeType"})
+}
+"""Fixed properties that an existing resource or item may still receive, once: so the API takes over a group's configuration.
+
+Whether the service takes `NodeProvisioningMode` so is not known: see `clusters.MODE_ADDED_LATER`.
+"""
 
 FIXED_WITH: Mapping[tuple[str, str], tuple[str, object]] = {
     ("AWS::FSx::FileSystem", "LustreConfiguration/PerUnitStorageThroughput"): ("LustreConfiguration/EfaEnabled", True),

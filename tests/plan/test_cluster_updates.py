@@ -20,7 +20,7 @@ VPC: dict[str, Any] = {"Subnets": ["subnet-1"], "SecurityGroupIds": ["sg-1"]}
         ({"VpcConfig": VPC}, {}, "VpcConfig", Effect.REPLACE),
         ({"ClusterName": "a"}, {"ClusterName": "b"}, "ClusterName", Effect.REPLACE),
         ({"NodeProvisioningMode": "Continuous"}, {}, "NodeProvisioningMode", Effect.REFUSED),
-        ({}, {"NodeProvisioningMode": "Continuous"}, "NodeProvisioningMode", Effect.REFUSED),
+        ({}, {"NodeProvisioningMode": "Continuous"}, "NodeProvisioningMode", Effect.ROLLING),
         ({"NodeRecovery": "None"}, {"NodeRecovery": "Automatic"}, "NodeRecovery", Effect.NO_INTERRUPTION),
         ({"ClusterRole": "a"}, {"ClusterRole": "b"}, "ClusterRole", Effect.NO_INTERRUPTION),
         ({"AutoScaling": {"Mode": "Disable"}}, {"AutoScaling": {"Mode": "Enable"}}, "AutoScaling", Effect.NO_INTERRUPTION),
@@ -42,6 +42,11 @@ VPC: dict[str, Any] = {"Subnets": ["subnet-1"], "SecurityGroupIds": ["sg-1"]}
 def test_the_cluster(before: dict[str, Any], after: dict[str, Any], name: str, effect: Effect) -> None:
     found = row(cluster(CONTROLLER, **before), cluster(CONTROLLER, **after))
     assert (found.property, found.effect) == (name, effect)
+
+
+def test_whether_a_cluster_can_become_continuous_is_not_known() -> None:
+    found = row(cluster(CONTROLLER), cluster(CONTROLLER, NodeProvisioningMode="Continuous"))
+    assert found.why.startswith("whether the service takes this is not known: older documentation says")
 
 
 def test_the_role_of_an_autoscaling_cluster_is_frozen() -> None:

@@ -45,8 +45,8 @@ class ClusterProvider(StableProvider):
         if fixed and "NodeProvisioningMode" in before and "NodeProvisioningMode" not in after:
             raise AwsError(
                 "ValidationException",
-                f"NodeProvisioningMode {before['NodeProvisioningMode']} of {physical_id} cannot be taken away; keep it,"
-                " or create a new cluster",
+                f"NodeProvisioningMode {before['NodeProvisioningMode']} of {physical_id} cannot be taken away:"
+                f" {clusters.MODE_TAKEN_AWAY}; keep it, or create a new cluster",
             )
         if before != after:
             unchanged = (

@@ -43,8 +43,8 @@ def check_update(cluster: Cluster, request: Mapping[str, Any]) -> None:
     fixed = updates.fixed(TYPE)
     if "NodeProvisioningMode" in fixed and "NodeProvisioningMode" in request and not cluster.continuous:
         raise refusal(
-            f"NodeProvisioningMode of cluster {cluster.name} cannot be changed after its creation: it was created without"
-            f" {request['NodeProvisioningMode']}; create a new cluster instead"
+            f"NodeProvisioningMode of cluster {cluster.name} cannot be changed here: {clusters.MODE_ADDED_LATER},"
+            f" and the embedded AWS follows the older; it was created without {request['NodeProvisioningMode']}; create a new one"
         )
     orchestrator = request.get("Orchestrator")
     _check_orchestrator(orchestrator)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from functools import partial
 
-from hyperpod_constructs.facts import updates
+from hyperpod_constructs.facts import clusters, updates
 from hyperpod_constructs.plan.change import Change, added, fixed_by_another, grows, removed, shrinks
 from hyperpod_constructs.plan.row import Row, in_place, loses_data, refused, replaced, rolling
 from hyperpod_constructs.templates.values import ABSENT, as_int, as_str, at
@@ -18,6 +18,7 @@ from hyperpod_constructs.templates.values import ABSENT, as_int, as_str, at
 _GROUP_API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterInstanceGroupSpecification.html"
 _UPDATE_GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-update-cluster.html"
 _SOFTWARE_API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_UpdateClusterSoftware.html"
+_CONTINUOUS = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-slurm.html"
 _NEW_NODES = "applies to new nodes only; running nodes keep the old value until they are replaced or updated"
 _NEW_CLUSTER = (
     "a new cluster is created and the old one deleted, with every node, its volumes, Slurm's queue and its accounting records"
@@ -144,11 +145,18 @@ ROWS: tuple[Row, ...] = (
     ),
     in_place("Orchestrator/Slurm", "configuration of Slurm on the controller"),
     in_place("Orchestrator", "the configuration of the same orchestrator is added or left out"),
+    rolling(
+        "NodeProvisioningMode",
+        f"whether the service takes this is not known: {clusters.MODE_ADDED_LATER}; if it refuses, the update rolls back",
+        when=lambda change: change.old is ABSENT,
+        avoid="try it on a small cluster first, or create a second cluster with the mode",
+        source=_CONTINUOUS,
+    ),
     refused(
         "NodeProvisioningMode",
-        "the provisioning mode is fixed at creation, in both directions: existing clusters cannot be migrated",
-        avoid="keep it, or create a second cluster with the other mode",
-        source="https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-slurm.html",
+        clusters.MODE_TAKEN_AWAY,
+        avoid="keep it, or create a second cluster without it",
+        source=_CONTINUOUS,
     ),
     in_place("NodeRecovery", "decides what happens to the next faulty node"),
     refused(
