@@ -39,6 +39,7 @@ from hyperpod_constructs.local.iam_role import Role
 from hyperpod_constructs.local.json_protocol import JsonService
 from hyperpod_constructs.local.judging import Judge
 from hyperpod_constructs.local.models import ServiceModels
+from hyperpod_constructs.local.policy_documents import policy_problem, trust_problem
 from hyperpod_constructs.local.provider import ResourceProvider
 from hyperpod_constructs.local.s3.bucket import Bucket, BucketPolicy
 from hyperpod_constructs.local.server import LocalAws
@@ -163,6 +164,7 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
         ministack.serve(wire.signing_name, wire.answer, target_prefix=wire.target_prefix)
     ministack.run_in_worker_threads(frozenset(provider.type_name for provider in providers))
     ministack.add_aws_managed_policies(managed_policies.documents)
+    ministack.judge_policies(policy_problem, trust_problem)
     ministack.audit_properties()
     template_check = TemplateCheck(aws.region)
     ministack.check_templates(template_check.check)

@@ -14,7 +14,7 @@ from typing import Any, cast
 from urllib.parse import parse_qs
 
 import ministack.app  # type: ignore[import-untyped]
-from ministack.core import iam_actions, lambda_runtime, responses, router  # type: ignore[import-untyped]
+from ministack.core import iam_actions, iam_evaluator, lambda_runtime, responses, router  # type: ignore[import-untyped]
 from ministack.core.concurrency import run_reentrant  # type: ignore[import-untyped]
 from ministack.services import cloudformation, iam, lambda_svc, s3  # type: ignore[import-untyped]
 from ministack.services.cloudformation import changesets, custom_resource, engine, handlers, helpers, provisioners, stacks  # type: ignore[import-untyped]
@@ -163,6 +163,23 @@ def add_aws_managed_policies(documents: Callable[[], Mapping[str, str]]) -> None
 
     iam._lookup_policy = look_up
     _refuse_first("iam", refusal)
+
+
+def judge_policies(policy_problem: Callable[[Any], str | None], trust_problem: Callable[[Any], str | None]) -> None:
+    """Refuse policies by their text, wherever IAM takes one; ministack looks at little more than their statements' effects.
+
+    Each function answers the message of a MalformedPolicyDocument, or None.
+    """
+    of_policy, of_trust, store = iam_evaluator.validate_policy_document, iam._trust_policy_not_principal_error, iam.store_policy
+
+    def store_valid(arn: str, name: str, path: str, document: Any, **options: Any) -> Any:
+        if (problem := policy_problem(document)) is not None:
+            raise ValueError(problem)
+        return store(arn, name, path, document, **options)
+
+    iam_evaluator.validate_policy_document = lambda document: policy_problem(document) or of_policy(document)
+    iam._trust_policy_not_principal_error = lambda document: of_trust(document) or trust_problem(document)
+    iam.store_policy = store_valid
 
 
 _INVOKED_FOR: ContextVar[str] = ContextVar("custom_resource_token", default="")

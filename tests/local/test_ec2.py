@@ -52,7 +52,26 @@ def network(fresh: LocalAws) -> Network:
 
 Call = Callable[[Network], Any]
 
+
+def twice(network: Network, *, first: str, second: str) -> Any:
+    """Two rules that differ in their descriptions only."""
+
+    def rule(text: str) -> dict[str, Any]:
+        return {"IpProtocol": "tcp", "FromPort": 22, "ToPort": 22, "IpRanges": [{"CidrIp": "10.0.0.0/8", "Description": text}]}
+
+    network.ec2.authorize_security_group_egress(GroupId=network.group, IpPermissions=[rule(first)])
+    return network.ec2.authorize_security_group_egress(GroupId=network.group, IpPermissions=[rule(second)])
+
+
+def both_at_once(network: Network) -> Any:
+    peers = [{"GroupId": network.group, "Description": text} for text in ("a", "b")]
+    rule = {"IpProtocol": "-1", "UserIdGroupPairs": peers}
+    return network.ec2.authorize_security_group_ingress(GroupId=network.group, IpPermissions=[rule])
+
+
 REFUSED: Mapping[str, tuple[str, Call]] = {
+    "rule with another description": ("InvalidPermission.Duplicate", lambda n: twice(n, first="a", second="b")),
+    "rule twice in a request": ("InvalidParameterValue", both_at_once),
     "subnet in use": ("DependencyViolation", lambda n: n.ec2.delete_subnet(SubnetId=n.subnet)),
     "group in use by an interface": ("DependencyViolation", lambda n: n.ec2.delete_security_group(GroupId=n.group)),
     "group in use by a rule": ("DependencyViolation", lambda n: n.ec2.delete_security_group(GroupId=n.peer)),

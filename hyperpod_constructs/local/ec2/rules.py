@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import ipaddress
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import botocore.session
 
@@ -231,6 +232,54 @@ def _associate_route_table(backend: Any, parameters: Parameters) -> None:
             raise AwsError("Resource.AlreadyAssociated", f"the subnet {subnet_id} is associated with {table.id} already")
 
 
+def _authorize(backend: Any, parameters: Parameters, *, egress: bool) -> None:
+    """A rule is told from others by protocol, ports and peer; its description does not count."""
+    group = next((known for known in _groups(backend) if known.id == parameters.get("GroupId")), None)
+    if group is None:
+        return
+    wanted = list(_permissions(parameters))
+    if len(set(wanted)) < len(wanted):
+        raise AwsError("InvalidParameterValue", "The same permission must not appear multiple times")
+    for rule in group.egress_rules if egress else group.ingress_rules:
+        peer = rule.cidr_ipv4 or rule.cidr_ipv6 or rule.prefix_list_id or (rule.source_group or {}).get("GroupId", "")
+        known = Permission(str(rule.ip_protocol), *_ports(rule.ip_protocol, rule.from_port, rule.to_port), str(peer))
+        if known in wanted:
+            raise AwsError("InvalidPermission.Duplicate", f'the specified rule "{known}" already exists')
+
+
+class Permission(NamedTuple):
+    """What tells one rule of a security group from another."""
+
+    protocol: str
+    first: str
+    last: str
+    peer: str
+
+    def __str__(self) -> str:
+        """As EC2 writes it."""
+        ports = "ALL" if self.protocol == "-1" else f"{self.protocol.upper()}, from port: {self.first}, to port: {self.last}"
+        return f"peer: {self.peer}, {ports}, ALLOW"
+
+
+_PEERS = {"IpRanges": "CidrIp", "Ipv6Ranges": "CidrIpv6", "PrefixListIds": "PrefixListId", "Groups": "GroupId"}
+_PROTOCOLS = {"6": "tcp", "17": "udp", "1": "icmp", "all": "-1"}
+
+
+def _permissions(parameters: Parameters) -> Iterator[Permission]:
+    for key, peer in parameters.items():
+        kind = _PEERS.keys() & set(key.split("."))
+        if key.startswith("IpPermissions.") and kind and key.endswith(f".{_PEERS[min(kind)]}"):
+            rule = key.partition(f".{min(kind)}.")[0]
+            protocol = parameters.get(f"{rule}.IpProtocol", "").lower()
+            protocol = _PROTOCOLS.get(protocol, protocol)
+            ports = _ports(protocol, parameters.get(f"{rule}.FromPort"), parameters.get(f"{rule}.ToPort"))
+            yield Permission(protocol, *ports, peer)
+
+
+def _ports(protocol: str, first: object, last: object) -> tuple[str, str]:
+    return ("", "") if protocol == "-1" else (str(first), str(last))
+
+
 def _create_route(backend: Any, parameters: Parameters) -> None:
     gateway = parameters.get("NatGatewayId")
     if gateway is not None and gateway not in [known.id for known in _live_nat_gateways(backend)]:
@@ -273,6 +322,8 @@ def _after_create_vpc_endpoint(backend: Any, parameters: Parameters) -> None:
 
 _RULES: dict[str, Callable[[Any, Parameters], None]] = {
     "AssociateRouteTable": _associate_route_table,
+    "AuthorizeSecurityGroupEgress": partial(_authorize, egress=True),
+    "AuthorizeSecurityGroupIngress": partial(_authorize, egress=False),
     "AssociateVpcCidrBlock": _associate_vpc_cidr_block,
     "CreateVpc": _create_vpc,
     "CreateNatGateway": _create_nat_gateway,
