@@ -32,10 +32,13 @@ def start(
     nodes: Annotated[
         bool | None, typer.Option("--nodes/--no-nodes", envvar="NODES", help="Boot a virtual node for every instance, as root.")
     ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="Repeat the order in which resources are created; a random one otherwise.")
+    ] = None,
 ) -> None:
     """Start it, unless it runs."""
-    aws = embedded_aws(auth=auth, nodes=nodes)
-    say(f"the embedded AWS is at {aws.endpoint} (account {aws.account}, region {aws.region}, process {aws.pid})")
+    aws = embedded_aws(auth=auth, nodes=nodes, seed=seed)
+    say(f"the embedded AWS is at {aws.endpoint} (account {aws.account}, region {aws.region}, process {aws.pid}, seed {aws.seed})")
     say(f'its state and log are in {LOCAL_STATE}; to use it from this shell: eval "$(hyperpod local env)"')
 
 
@@ -47,7 +50,7 @@ def status() -> None:
     if isinstance(aws, str):
         say(aws)
         raise typer.Exit(1)
-    say(f"running at {aws.endpoint} (account {aws.account}, region {aws.region}, process {aws.pid})")
+    say(f"running at {aws.endpoint} (account {aws.account}, region {aws.region}, process {aws.pid}, seed {aws.seed})")
 
 
 @app.command()

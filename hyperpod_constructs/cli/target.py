@@ -98,16 +98,17 @@ class AwsAccount:
         return {**os.environ, "AWS_REGION": self.region, "AWS_DEFAULT_REGION": self.region}
 
 
-def embedded_aws(*, auth: bool | None = None, nodes: bool | None = None) -> LocalAws:
+def embedded_aws(*, auth: bool | None = None, nodes: bool | None = None, seed: int | None = None) -> LocalAws:
     """The embedded AWS of this directory; started unless it runs.
 
     :param auth: whether it evaluates IAM policies; None takes the running one as it is, and starts one without.
     :param nodes: whether it boots a virtual node for every instance; None as for `auth`.
+    :param seed: of the order in which resources are worked on; None takes that of the running one, or a random one.
     :raises CliError: if it does not start, if it runs with other options, or if the extra `local` is not installed.
     """
     server = _server()
     running = running_embedded_aws()
-    if running is not None and auth in (None, running.auth) and nodes in (None, running.nodes):
+    if running is not None and auth in (None, running.auth) and nodes in (None, running.nodes) and seed in (None, running.seed):
         return running
     if nodes is True:
         _check_nodes()
@@ -115,7 +116,7 @@ def embedded_aws(*, auth: bool | None = None, nodes: bool | None = None) -> Loca
     try:
         with step("starting the embedded AWS"):
             started: LocalAws = server.start(
-                LOCAL_STATE, auth=auth is True, nodes=nodes is True, models=models if models.is_dir() else None
+                LOCAL_STATE, auth=auth is True, nodes=nodes is True, seed=seed, models=models if models.is_dir() else None
             )
     except server.LocalAwsError as error:
         raise CliError(str(error)) from error

@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import importlib.util
 import os
+import secrets
 import signal
 import socket
 import sys
@@ -84,6 +85,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--auth", action="store_true")
     parser.add_argument("--nodes", action="store_true")
+    parser.add_argument("--seed", type=int, default=secrets.randbelow(10**6))
     parser.add_argument("--models", type=Path)
     return parser.parse_args()
 
@@ -126,8 +128,9 @@ async def _serve(options: argparse.Namespace, listener: socket.socket, port: int
     from hyperpod_constructs.local import application
 
     aws = application.with_credentials(
-        LocalAws(f"http://{HOST}:{port}", options.account, options.region, os.getpid(), options.auth, options.nodes)
+        LocalAws(f"http://{HOST}:{port}", options.account, options.region, os.getpid(), options.auth, options.nodes, options.seed)
     )
+    print(f"resources of a stack are worked on in a random order; its seed: {options.seed}", flush=True)  # noqa: T201
     app = application.application(aws, options.models, options.directory)
     config = Config()
     config.bind = [f"fd://{listener.detach()}"]

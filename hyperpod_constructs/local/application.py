@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hyperpod_constructs.local import managed_policies, ministack, ministack_access
+from hyperpod_constructs.local import managed_policies, ministack, ministack_access, ministack_order
 from hyperpod_constructs.local.access import App, Guard, Owner, Receive, Scope, Send
 from hyperpod_constructs.local.authorization import ResourceNames
 from hyperpod_constructs.local.aws_service import Service
@@ -176,6 +176,7 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
     ministack.notice_changed_outputs()
     ministack.order_events()
     ministack.keep_deleted_stacks()
+    ministack_order.shuffle(aws.seed)
     ministack_access.trust_the_guard()
     ministack_access.give_functions_sessions_of_their_roles()
     ministack.judge_requests({name: Judge(models.service(model), protocol) for name, (model, protocol) in JUDGED.items()})

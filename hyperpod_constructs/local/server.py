@@ -40,7 +40,7 @@ class LocalAws:
 
     Every start makes a random access key. Every request must be signed with it, or with a key that it obtained. Without `auth`
     every such call is allowed. With `auth` the key belongs to an IAM user with AdministratorAccess, because the root user may not
-    assume roles. With `nodes` instances are virtual nodes.
+    assume roles. With `nodes` instances are virtual nodes. `seed` gives the order in which stacks work on resources.
     """
 
     endpoint: str
@@ -49,6 +49,7 @@ class LocalAws:
     pid: int
     auth: bool = False
     nodes: bool = False
+    seed: int = 0
     access_key_id: str = ""
     secret_access_key: str = field(default="", repr=False)
 
@@ -122,6 +123,7 @@ def start(
     *,
     auth: bool = False,
     nodes: bool = False,
+    seed: int | None = None,
     models: Path | None = None,
     account: str = "123456789012",
     region: str = "us-west-2",
@@ -135,16 +137,20 @@ def start(
     :param directory: holds the state file, the log and temporary files; one directory has one server.
     :param auth: evaluates IAM policies; every signed call is allowed unless given.
     :param nodes: boots a virtual node for every instance, as root; nodes are records unless given.
+    :param seed: 0 or more, of the order in which a stack's resources are worked on; a random one unless given. A running server
+        keeps its own.
     :param models: a botocore data folder with newer service models; those of the installed botocore unless given.
     :param account: 12 digits.
     :param port: 0 takes a free one.
-    :raises ValueError: if the account is not 12 digits, or the port is not 0 to 65535.
+    :raises ValueError: if the account is not 12 digits, the port is not 0 to 65535, or the seed is negative.
     :raises LocalAwsError: if the server does not start or does not answer, or if another kind runs in the directory.
     """
     if len(account) != 12 or not account.isdigit():
         raise ValueError(f"account: found {account!r}; it must be 12 digits, for example '123456789012'")
     if not 0 <= port <= 65535:
         raise ValueError(f"port: found {port}; it must be 0 (any free one) to 65535")
+    if seed is not None and seed < 0:
+        raise ValueError(f"seed: found {seed}; it must be 0 or more")
     with _ours():
         private.make_directory(directory)
         pid = process.holder(directory)
@@ -155,14 +161,18 @@ def start(
             command.append("--auth")
         if nodes:
             command.append("--nodes")
+        if seed is not None:
+            command += ["--seed", str(seed)]
         if models is not None:
             command += ["--models", str(models.resolve())]
         _launch(command)
     existing = _wait_until_ready(directory)
-    if (existing.account, existing.region, existing.auth, existing.nodes) != (account, region, auth, nodes):
+    wanted = (account, region, auth, nodes, existing.seed if seed is None else seed)
+    if (existing.account, existing.region, existing.auth, existing.nodes, existing.seed) != wanted:
         raise LocalAwsError(
             f"an embedded aws with account={existing.account} region={existing.region} auth={existing.auth} "
-            f"nodes={existing.nodes} runs in {directory}; stop it first (hyperpod local stop), or use another directory"
+            f"nodes={existing.nodes} seed={existing.seed} runs in {directory}; stop it first (hyperpod local stop),"
+            " or use another directory"
         )
     return existing
 
