@@ -15,8 +15,12 @@ TESTS := $(RUN) PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX="$(CURDIR)/build/py
 SCRIPTS := .ci/run $(wildcard tools/*.sh) $(wildcard lifecycle/*.sh)
 CHECKED := $(wildcard hyperpod_constructs app.py app_settings.py lifecycle bench tools examples tests)
 
-nodes = $(if $(filter 1 yes true,$(NODES)),--nodes)
-flags = --target "$(TARGET)" $(if $(filter 1 yes true,$(YES)),--yes) $(foreach pair,$(CONTEXT),--context "$(pair)")
+YES_WORDS := 1 yes true on
+NO_WORDS := 0 no false off
+# Whether the variable $1 says yes; any other word than these is an error, so that no typing mistake means no.
+said = $(if $(filter-out $(YES_WORDS) $(NO_WORDS),$($1)),$(error $1=$($1) is not known: write one of $(YES_WORDS) $(NO_WORDS)))$(filter $(YES_WORDS),$($1))
+nodes = $(if $(call said,NODES),--nodes,$(if $(NODES),--no-nodes))
+flags = --target "$(TARGET)" $(if $(call said,YES),--yes) $(foreach pair,$(CONTEXT),--context "$(pair)")
 stack = $(if $(STACK),--stack "$(STACK)")
 
 .DEFAULT_GOAL := help
@@ -29,10 +33,11 @@ help: ## list the targets and their variables
 	@echo '  CONTEXT="key=value …"  settings of the app for this run; cdk.json holds the others'
 	@echo '  STACK=Cluster|Foundation|all   what is deployed (default all) or destroyed (default Cluster: the data stays)'
 	@echo '  YES=1                  with TARGET=aws: do not ask'
-	@echo '  NODES=1                with the embedded AWS: boot a virtual node for every instance (root on Linux)'
+	@echo '  NODES=1|0              with the embedded AWS: boot a virtual node for every instance, or none (root on Linux)'
 	@echo '  ARGS="…"               further arguments of pytest (make test, make test-fast) and of the benchmark (make bench)'
 
 deploy: $(READY) ## deploy the app, then show what the service says exists
+	@$(if $(call said,NODES),sh tools/setup_nodes.sh nodes)
 	@$(RUN) hyperpod deploy $(flags) $(nodes) $(stack)
 
 destroy: $(READY) ## take the cluster down, and list what stays

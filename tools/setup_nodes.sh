@@ -3,9 +3,12 @@
 # for the oldest and the newest Python of the programs for nodes, and (as root) Debian packages. A package that cannot be installed is
 # named and left out; with CI=true, it is an error.
 # usage: PYTHON=python3 tools/setup_nodes.sh      Safe to run again, even after a kill: complete parts stay.
+#        tools/setup_nodes.sh nodes               only the Debian packages that virtual nodes need; an error without them
 set -eu
 cd "$(dirname "$0")/.."
 
+NODE_PROGRAMS="systemd-nspawn mmdebstrap ip"
+NODE_PACKAGES="systemd-container mmdebstrap iproute2 debian-archive-keyring"
 PROGRAMS="systemd-nspawn mmdebstrap ip shellcheck chromium mariadb-install-db"
 PACKAGES="systemd-container mmdebstrap iproute2 shellcheck chromium mariadb-server"
 EXAMPLES=.venv-examples
@@ -93,22 +96,27 @@ newest() {
     done
 }
 
+# Installs the packages $2 if one of the programs $1 is missing; $3 says what they are for.
 debian_packages() {
     missing=
-    for program in $PROGRAMS; do
+    for program in $1; do
         command -v "$program" >/dev/null || missing="$missing $program"
     done
     [ -n "$missing" ] || return 0
-    lacking="virtual nodes, shell scripts, attacks by web pages and restores are tested with$missing"
+    lacking="$3$missing"
     command -v apt-get >/dev/null || fail "$lacking, and there is no apt-get: virtual nodes run on Debian and Ubuntu only"
-    [ "$(id -u)" -eq 0 ] || fail "$lacking: run, as root, apt-get install $PACKAGES"
+    [ "$(id -u)" -eq 0 ] || fail "$lacking: run, as root, apt-get install $2"
     step "package lists" apt-get update -qq
     # shellcheck disable=SC2086
     step "Debian packages (missing:$missing)" \
-        env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $PACKAGES
+        env DEBIAN_FRONTEND=noninteractive apt-get install -qq --no-install-recommends $2
 }
 
+if [ "${1:-}" = nodes ]; then
+    debian_packages "$NODE_PROGRAMS" "$NODE_PACKAGES" "virtual nodes need"
+    exit
+fi
 attempt examples
 attempt node_programs "$OLDEST"
 attempt node_programs "$(newest)"
-attempt debian_packages
+attempt debian_packages "$PROGRAMS" "$PACKAGES" "virtual nodes, shell scripts, attacks by web pages and restores are tested with"

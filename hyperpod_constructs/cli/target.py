@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from hyperpod_constructs.local.server import LocalAws, Silent
 
 LOCAL_STATE = Path("build/local")
+_BOOTSTRAP_STACK = "CDKToolkit"
 
 
 class TargetName(StrEnum):
@@ -104,7 +105,8 @@ def embedded_aws(*, auth: bool | None = None, nodes: bool | None = None, seed: i
     :param auth: whether it evaluates IAM policies; None takes the running one as it is, and starts one without.
     :param nodes: whether it boots a virtual node for every instance; None as for `auth`.
     :param seed: of the order in which resources are worked on; None takes that of the running one, or a random one.
-    :raises CliError: if it does not start, if it runs with other options, or if the extra `local` is not installed.
+    :raises CliError: if it does not start, if it runs with other options and has deployments, or if the extra `local` is not
+        installed.
     """
     server = _server()
     running = running_embedded_aws()
@@ -112,6 +114,9 @@ def embedded_aws(*, auth: bool | None = None, nodes: bool | None = None, seed: i
         return running
     if nodes is True:
         _check_nodes()
+    if running is not None:
+        auth, nodes = (running.auth if auth is None else auth), (running.nodes if nodes is None else nodes)
+        _end_empty(running, auth=auth, nodes=nodes)
     models = Path(sys.prefix) / "models/botocore/data"
     try:
         with step("starting the embedded AWS"):
@@ -121,6 +126,21 @@ def embedded_aws(*, auth: bool | None = None, nodes: bool | None = None, seed: i
     except server.LocalAwsError as error:
         raise CliError(str(error)) from error
     return started
+
+
+def _end_empty(running: LocalAws, *, auth: bool, nodes: bool) -> None:
+    """Stop an embedded AWS without deployments, so that one with other options can start in its place."""
+    stacks = [stack["StackName"] for stack in running.client("cloudformation").describe_stacks()["Stacks"]]
+    deployed = sorted(name for name in stacks if name != _BOOTSTRAP_STACK)
+    if deployed:
+        options = f"--{'' if auth else 'no-'}auth --{'' if nodes else 'no-'}nodes"
+        raise CliError(
+            f"the embedded AWS runs {'with' if running.nodes else 'without'} virtual nodes, "
+            f"{'with' if running.auth else 'without'} --auth, and has the stacks {', '.join(deployed)}; to lose them and start it with other options: "
+            f"hyperpod local stop && hyperpod local start {options}"
+        )
+    with step("stopping the embedded AWS, which has no deployment and other options"):
+        stop_embedded_aws()
 
 
 def running_embedded_aws() -> LocalAws | None:

@@ -19,6 +19,7 @@ from hyperpod_constructs.local.hyperpod.state import Cluster, Node, Outcome, Spe
 from hyperpod_constructs.local.nodes import Image, NodesError, NodeSpec, Rig, VirtualNode
 from hyperpod_constructs.local.nodes.boot import LOG, Mode
 from hyperpod_constructs.local.nodes.doubles import health_agent
+from hyperpod_constructs.local.nodes.slots import SLOTS
 
 MIB_PER_NODE = 400
 """Memory that one node takes at most while it boots: its disk is in memory. Measured with accounting on the controller."""
@@ -35,7 +36,7 @@ class Source(NamedTuple):
 
 
 class VirtualFleet:
-    """Nodes of one cluster at a time. Changes are made one after another, in the order in which they were asked for.
+    """Nodes of clusters, each with a rig of its own. Changes are made one after another, in the order in which they were asked for.
 
     Their shared file system ends with their cluster, unlike FSx.
     """
@@ -45,18 +46,29 @@ class VirtualFleet:
         self._clients = clients
         self._changes = ThreadPoolExecutor(max_workers=1, thread_name_prefix="virtual-fleet")
         self._lock = threading.Lock()
-        self._rig: Rig | None = None
-        self._cluster = ""
+        self._rigs: dict[str, Rig] = {}
+        self._clusters: dict[str, Cluster] = {}
         self._closed = False
+        self._homes: dict[str, str] = {}
         self._by_logical_id: dict[str, VirtualNode] = {}
         self._outcomes: dict[str, Outcome] = {}
 
     def objection(self, specs: Sequence[Spec], settings: Spec) -> str | None:
-        """More nodes than memory holds, and clusters without Slurm."""
+        """More nodes than memory holds beside the nodes of other clusters, more clusters than slots, and clusters without Slurm.
+
+        Nodes that were asked for and have not booted yet count, although they take no memory so far. An update comes with the
+        settings of its cluster.
+        """
         if "Slurm" not in settings.get("Orchestrator", {}):
             return "virtual nodes run Slurm; a cluster with another orchestrator needs the embedded AWS without nodes (NODES=0)"
         wanted = sum(spec["InstanceCount"] for spec in specs)
-        most = _memory_mib() // MIB_PER_NODE + len(self._by_logical_id)
+        with self._lock:
+            arn = next((arn for arn, cluster in self._clusters.items() if cluster.settings is settings), None)
+            own = sum(home == arn for home in self._homes.values())
+            pending = len(self._homes) - len(self._by_logical_id)
+        if arn is None and len(self._clusters) >= SLOTS:
+            return f"{len(self._clusters)} clusters have virtual nodes, the most for one machine; delete one first"
+        most = max(0, _memory_mib() // MIB_PER_NODE - pending + own)
         if wanted > most:
             return (
                 f"{wanted} nodes of {MIB_PER_NODE} MiB each are wanted, and this machine has memory for {most}; "
@@ -66,6 +78,9 @@ class VirtualFleet:
 
     def launch(self, cluster: Cluster, nodes: Sequence[Node]) -> None:
         """Boot the nodes; one that had the same logical id is replaced under its name and address."""
+        with self._lock:
+            self._clusters[cluster.arn] = cluster
+            self._homes |= dict.fromkeys((node.logical_id for node in nodes), cluster.arn)
         self._begin(nodes, lambda: self._launch(cluster, nodes))
 
     def outcome(self, node: Node) -> Outcome | None:
@@ -76,7 +91,13 @@ class VirtualFleet:
     def marks(self) -> dict[str, Recovery]:
         """What Slurm says of its nodes, and that those which are off are to be replaced."""
         with self._lock:
-            settled = [node for node in self._by_logical_id.values() if node.instance_id in self._outcomes]
+            settled: dict[str, list[VirtualNode]] = {}
+            for logical_id, node in self._by_logical_id.items():
+                if node.instance_id in self._outcomes:
+                    settled.setdefault(self._homes[logical_id], []).append(node)
+        return {id: mark for nodes in settled.values() for id, mark in self._marks_of(nodes).items()}
+
+    def _marks_of(self, settled: Sequence[VirtualNode]) -> dict[str, Recovery]:
         controller = next((node for node in settled if node.node_type == "Controller" and node.running), None)
         if controller is None:
             return {}
@@ -90,7 +111,7 @@ class VirtualFleet:
 
     def terminate(self, nodes: Sequence[Node]) -> None:
         """Take the nodes away; without its controller the whole cluster goes."""
-        ended = [node for node in nodes if node.logical_id in self._by_logical_id]
+        ended = [node for node in nodes if node.logical_id in self._homes]
         if ended:
             self._changes.submit(self._remove, ended)
 
@@ -106,7 +127,8 @@ class VirtualFleet:
         """Kill the nodes and leave the machine as it was."""
         self._closed = True
         self._changes.shutdown(wait=False, cancel_futures=True)
-        self._end_rig()
+        for arn in list(self._rigs):
+            self._end_rig(arn)
 
     def _begin(self, nodes: Sequence[Node], change: Callable[[], None]) -> None:
         if not nodes:
@@ -156,8 +178,7 @@ class VirtualFleet:
         for node in nodes:
             virtual = self._by_logical_id[node.logical_id]
             virtual.reboot()
-            if self._rig is not None:
-                self._return_to_slurm(self._rig, virtual)
+            self._return_to_slurm(self._rigs[self._homes[node.logical_id]], virtual)
             self._booted(node, virtual)
 
     def _return_to_slurm(self, rig: Rig, node: VirtualNode) -> None:
@@ -170,30 +191,34 @@ class VirtualFleet:
         self._end({node.instance_id: Outcome(virtual.failure, _log(virtual))})
 
     def _remove(self, nodes: Sequence[Node]) -> None:
-        virtual = [self._by_logical_id.pop(node.logical_id) for node in nodes]
-        if self._rig is None:
-            return
-        if any(node.node_type == "Controller" for node in virtual):
-            self._end_rig()
-            return
-        for node in virtual:
-            self._rig.remove(node)
+        with self._lock:
+            homes = {node: self._homes.pop(node.logical_id) for node in nodes if node.logical_id in self._homes}
+        for arn in dict.fromkeys(homes.values()):
+            own = [node for node, home in homes.items() if home == arn]
+            virtual = [found for node in own if (found := self._by_logical_id.pop(node.logical_id, None)) is not None]
+            if any(node.node_type == "Controller" for node in own) or arn not in self._homes.values():
+                self._end_rig(arn)
+            elif arn in self._rigs:
+                for found in virtual:
+                    self._rigs[arn].remove(found)
 
-    def _end_rig(self) -> None:
-        self._by_logical_id.clear()
-        if self._rig is not None:
-            self._rig.close()
-            self._rig = None
+    def _end_rig(self, arn: str) -> None:
+        with self._lock:
+            for logical_id in [id for id, home in self._homes.items() if home == arn]:
+                self._by_logical_id.pop(logical_id, None)
+                del self._homes[logical_id]
+            self._clusters.pop(arn, None)
+            rig = self._rigs.pop(arn, None)
+        if rig is not None:
+            rig.close()
 
     def _rig_of(self, cluster: Cluster) -> Rig:
         if self._closed:
             raise NodesError("the embedded AWS stops")
-        if self._rig is None:
-            self._rig = Rig.create(self._directory, image=Image.build(), cluster=cluster.name)
-            self._cluster = cluster.arn
-        elif self._cluster != cluster.arn:
-            raise NodesError(f"the nodes of another cluster run on this machine: delete it before {cluster.name} boots")
-        return self._rig
+        if cluster.arn not in self._rigs:
+            directory = self._directory / cluster.arn.rpartition("/")[2]
+            self._rigs[cluster.arn] = Rig.create(directory, image=Image.build(), cluster=cluster.name)
+        return self._rigs[cluster.arn]
 
     def _scripts(self, cluster: Cluster, source: Source) -> tuple[Path, dict[str, Any]]:
         """The scripts of a prefix in S3, with the entry point under the name of the mode, and their configuration."""

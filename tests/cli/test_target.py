@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import boto3
@@ -185,5 +186,37 @@ def test_nodes_are_booted_when_asked_for(started: list[Any], monkeypatch: pytest
 def test_fails_by_name_where_no_node_can_boot(started: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(requirements, "missing", lambda: "virtual nodes need root, for namespaces and mounts: run with sudo.")
     with pytest.raises(CliError, match="virtual nodes need root"):
+        embedded_aws(nodes=True)
+    assert started == []
+
+
+class Emptied(LocalAws):
+    """A running embedded AWS with these stacks."""
+
+    stacks: tuple[str, ...] = ()
+
+    def client(self, service: str) -> Any:
+        answer = {"Stacks": [{"StackName": name} for name in self.stacks]}
+        return SimpleNamespace(describe_stacks=lambda: answer)
+
+
+def test_an_empty_one_is_started_anew_with_other_options(started: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Emptied, "stacks", ("CDKToolkit",))
+    found = Emptied("http://127.0.0.1:1", "123456789012", "us-west-2", 4711, auth=True)
+    monkeypatch.setattr(server, "running", lambda directory: found)
+    monkeypatch.setattr(requirements, "missing", lambda: None)
+    embedded_aws(nodes=True)
+    assert started[0] == ("stop", Path("build/local"))
+    assert (started[1][1]["auth"], started[1][1]["nodes"]) == (True, True)
+
+
+def test_fails_for_other_options_beside_deployments_with_the_command(started: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(Emptied, "stacks", ("CDKToolkit", "Training"))
+    found = Emptied("http://127.0.0.1:1", "123456789012", "us-west-2", 4711)
+    monkeypatch.setattr(server, "running", lambda directory: found)
+    monkeypatch.setattr(requirements, "missing", lambda: None)
+    with pytest.raises(
+        CliError, match=r"has the stacks Training; .*: hyperpod local stop && hyperpod local start --no-auth --nodes"
+    ):
         embedded_aws(nodes=True)
     assert started == []

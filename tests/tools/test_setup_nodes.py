@@ -55,6 +55,11 @@ class Checkout:
         environment = {"PATH": str(self.programs), **variables}
         return subprocess.run(command, cwd="/", env=environment, capture_output=True, text=True, check=False)  # noqa: S603
 
+    def set_up_nodes(self) -> subprocess.CompletedProcess[str]:
+        command = [str(self.programs / "sh"), str(self.root / "tools/setup_nodes.sh"), "nodes"]
+        environment = {"PATH": str(self.programs)}
+        return subprocess.run(command, cwd="/", env=environment, capture_output=True, text=True, check=False)  # noqa: S603
+
     def made(self) -> list[str]:
         """The environments that were made since the last question."""
         calls = self.calls.read_text().splitlines() if self.calls.exists() else []
@@ -141,3 +146,25 @@ def test_debian_packages_are_installed_by_root_alone(checkout: Checkout, user: i
     assert asked.exists() == installed
     assert ("Debian packages (missing: ip)" in done.stdout) == installed
     assert ("are tested with ip: run, as root, apt-get install systemd-container" in done.stderr) != installed
+
+
+def test_virtual_nodes_alone_need_their_packages_only(checkout: Checkout) -> None:
+    (checkout.programs / "chromium").unlink()
+    done = checkout.set_up_nodes()
+    assert (done.returncode, done.stdout, checkout.made()) == (0, "", [])
+    (checkout.programs / "mmdebstrap").unlink()
+    asked = checkout.root / "asked"
+    checkout.program("id", "#!/bin/sh\necho 0\n")
+    checkout.program("apt-get", f'#!/bin/sh\necho "$*" >>{asked}\n')
+    assert checkout.set_up_nodes().returncode == 0
+    assert "install -qq --no-install-recommends systemd-container mmdebstrap" in asked.read_text()
+    assert "chromium" not in asked.read_text()
+
+
+def test_virtual_nodes_without_their_packages_are_an_error_with_the_command(checkout: Checkout) -> None:
+    (checkout.programs / "mmdebstrap").unlink()
+    checkout.program("apt-get", "#!/bin/sh\n")
+    checkout.program("id", "#!/bin/sh\necho 1000\n")
+    done = checkout.set_up_nodes()
+    assert done.returncode == 1
+    assert "virtual nodes need mmdebstrap: run, as root, apt-get install systemd-container mmdebstrap" in done.stderr
