@@ -1,6 +1,7 @@
 # Needs only make and Python 3.11 or newer (with venv). Everything else goes into .venv (checkov beside it), from constraints.txt
-# and tools/setup.sh. Every target makes .venv by itself, and again only when one of the files in SETUP changes. `make test` also
-# runs tools/setup_nodes.sh, for the tests of jobs, programs and virtual nodes.
+# and tools/setup.sh. Every target installs what it needs by itself, and again only when one of the files in SETUP changes: tests and
+# linters more (DEV) than a deployment (READY). `make test` also runs tools/setup_nodes.sh, for the tests of jobs, programs and
+# virtual nodes.
 
 PYTHON ?= python3
 TARGET ?= local
@@ -8,7 +9,8 @@ ARGS ?=
 
 VENV := .venv
 READY := $(VENV)/.ready
-SETUP := pyproject.toml constraints.txt tools/setup.sh tools/steps.sh tests/lint/checkov-requirements.txt
+DEV := $(VENV)/.ready-dev
+SETUP := pyproject.toml constraints.txt tools/setup.sh tools/steps.sh
 RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 # Tests start many programs, each of which would compile itself again; beside the code, nothing is written.
 TESTS := $(RUN) PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX="$(CURDIR)/build/pycache"
@@ -49,25 +51,25 @@ connect: $(READY) ## open a shell on the controller (TARGET=aws), or print the c
 shell: $(READY) ## open a shell on the controller of a local cluster with virtual nodes; run what comes from a pipe
 	@$(RUN) hyperpod connect --target local
 
-test: $(READY) ## install what tests of jobs and nodes need, run every test, and print the branch coverage
+test: $(DEV) ## install what tests of jobs and nodes need, run every test, and print the branch coverage
 	@PYTHON="$(CURDIR)/$(VENV)/bin/python" sh tools/setup_nodes.sh
 	@$(TESTS) pytest --numprocesses auto --dist loadfile --no-loadscope-reorder \
 		--cov --cov-report term:skip-covered --cov-fail-under 90 --record=build/tests.json $(ARGS)
 
-test-fast: $(READY) ## run the tests that need neither root nor Debian packages, in two minutes
+test-fast: $(DEV) ## run the tests that need neither root nor Debian packages, in two minutes
 	@$(TESTS) pytest --fast --numprocesses auto --dist loadfile $(ARGS)
 
-bench: $(READY) ## measure synthesis, the rules, local deployment and virtual nodes
+bench: $(DEV) ## measure synthesis, the rules, local deployment and virtual nodes
 	@$(RUN) python -m bench $(ARGS)
 
-lint: $(READY) ## ruff, mypy --strict, shell syntax (and shellcheck where it is installed)
+lint: $(DEV) ## ruff, mypy --strict, shell syntax (and shellcheck where it is installed)
 	@$(RUN) ruff check .
 	@$(RUN) ruff format --check .
 	@$(RUN) mypy $(CHECKED)
 	@for script in $(SCRIPTS); do bash -n "$$script" || exit 1; done
 	@if command -v shellcheck >/dev/null; then shellcheck $(SCRIPTS); fi
 
-freeze: $(READY) ## write the versions installed in .venv to constraints.txt
+freeze: $(DEV) ## write the versions installed in .venv to constraints.txt
 	@$(VENV)/bin/pip freeze --exclude-editable | grep -E '^[A-Za-z0-9._-]+==[^ ]+$$' > constraints.txt
 
 clean: ## stop the embedded AWS, undo what a crashed one left, and remove what was built (.venv stays)
@@ -76,3 +78,6 @@ clean: ## stop the embedded AWS, undo what a crashed one left, and remove what w
 
 $(READY): $(SETUP)
 	@PYTHON="$(PYTHON)" sh tools/setup.sh "$(VENV)"
+
+$(DEV): $(READY) tests/lint/checkov-requirements.txt
+	@PYTHON="$(PYTHON)" sh tools/setup.sh "$(VENV)" dev

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Make the virtual environment: the package (editable) with its extra `dev`, Node, the CDK CLI and the newest service models.
-# usage: PYTHON=python3 tools/setup.sh .venv      Safe to run again, even after a kill: the last line marks it as ready.
+# Make the virtual environment: the package (editable) with the command, the embedded AWS and Node, the CDK CLI and the newest service
+# models. With `dev`, add what tests and linters need: the extra `dev`, and checkov.
+# usage: PYTHON=python3 tools/setup.sh .venv [dev]      Safe to run again, even after a kill: the last line marks it as ready.
 set -eu
 
 CDK_CLI=2.1148.1       # 3.0.0, the `latest` of npm, is an accidental publish that cannot read the assemblies of today
@@ -28,18 +29,24 @@ PATH=$(cd "$venv" && pwd)/bin:$PATH
 PIP_DISABLE_PIP_VERSION_CHECK=1
 export PATH PIP_DISABLE_PIP_VERSION_CHECK
 
+if [ "${2:-}" = dev ]; then
+    rm -f "$venv/.ready-dev"
+    step "Python packages for tests" pip install --constraint constraints.txt --no-build-isolation --editable '.[dev]'
+    if ! cmp -s tests/lint/checkov-requirements.txt "$CHECKOV/.ready"; then
+        step "checkov in $CHECKOV" "$venv/bin/python" -m venv --clear "$CHECKOV"
+        step "checkov's packages" "$CHECKOV/bin/pip" install --requirement tests/lint/checkov-requirements.txt
+        cp tests/lint/checkov-requirements.txt "$CHECKOV/.ready"
+    fi
+    : >"$venv/.ready-dev"
+    exit
+fi
 rm -f "$venv/.ready"
 # shellcheck disable=SC2086
 step "build backend" pip install --constraint constraints.txt $BACKEND
-step "Python packages (about 300 MB, some minutes the first time)" \
-    pip install --constraint constraints.txt --no-build-isolation --editable '.[dev]'
+step "Python packages (about 250 MB, some minutes the first time)" \
+    pip install --constraint constraints.txt --no-build-isolation --editable '.[local,cli,node]'
 if [ "$("$venv/bin/cdk" --version 2>/dev/null | cut -d ' ' -f 1)" != "$CDK_CLI" ]; then
     step "CDK CLI $CDK_CLI" npm install --global --prefix "$venv" --no-fund --no-audit "aws-cdk@$CDK_CLI"
-fi
-if ! cmp -s tests/lint/checkov-requirements.txt "$CHECKOV/.ready"; then
-    step "checkov in $CHECKOV" "$venv/bin/python" -m venv --clear "$CHECKOV"
-    step "checkov's packages" "$CHECKOV/bin/pip" install --requirement tests/lint/checkov-requirements.txt
-    cp tests/lint/checkov-requirements.txt "$CHECKOV/.ready"
 fi
 if [ ! -d "$venv/models/botocore-$MODELS.dist-info" ]; then
     rm -rf "$venv/models"

@@ -134,10 +134,10 @@ def _end_empty(running: LocalAws, *, auth: bool, nodes: bool) -> None:
     deployed = sorted(name for name in stacks if name != _BOOTSTRAP_STACK)
     if deployed:
         options = f"--{'' if auth else 'no-'}auth --{'' if nodes else 'no-'}nodes"
+        present = f"--{'' if running.auth else 'no-'}auth --{'' if running.nodes else 'no-'}nodes"
         raise CliError(
-            f"the embedded AWS runs {'with' if running.nodes else 'without'} virtual nodes, {'with' if running.auth else 'without'} "
-            f"--auth, and has the stacks {', '.join(deployed)}; to lose them and start it with other options: "
-            f"hyperpod local stop && hyperpod local start {options}"
+            f"the embedded AWS runs with {present}, and has the stacks {', '.join(deployed)}; to lose them and start it with "
+            f"{options}: hyperpod local stop && hyperpod local start {options}"
         )
     with step("stopping the embedded AWS, which has no deployment and other options"):
         stop_embedded_aws()

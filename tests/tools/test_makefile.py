@@ -43,3 +43,15 @@ def test_fails_for_a_word_that_says_neither_yes_nor_no(variable: str) -> None:
     assert done.returncode != 0
     assert f"{variable} is not known: write one of 1 yes true on 0 no false off" in done.stderr
     assert "hyperpod" not in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("target", "parts"),
+    [(target, [""]) for target in ("deploy", "destroy", "connect", "shell")]
+    + [(target, ["", " dev"]) for target in ("test", "test-fast", "bench", "lint", "freeze")],
+)
+def test_a_target_installs_what_it_needs(target: str, parts: list[str]) -> None:
+    planned = _planned(target, "VENV=fresh").stdout
+    assert [
+        line.partition('"fresh"')[2] for line in planned.splitlines() if line.startswith("PYTHON=") and "setup.sh" in line
+    ] == parts

@@ -12,9 +12,9 @@ ROOT = Path(__file__).parents[2]
 SHELL = shutil.which("sh") or "sh"
 
 
-def _set_up(directory: Path, python: str) -> subprocess.CompletedProcess[str]:
+def _set_up(directory: Path, python: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     environment = {"PATH": "/usr/bin:/bin", "PYTHON": python}
-    command = [SHELL, str(ROOT / "tools/setup.sh"), ".venv"]
+    command = [SHELL, str(ROOT / "tools/setup.sh"), ".venv", *arguments]
     return subprocess.run(command, cwd=directory, env=environment, capture_output=True, text=True, check=False)  # noqa: S603
 
 
@@ -51,3 +51,34 @@ def test_fails_with_the_end_of_the_log_and_leaves_no_mark(tmp_path: Path) -> Non
     assert done.returncode == 1
     assert "disk full" in done.stderr
     assert not (tmp_path / ".venv/.ready").exists()
+
+
+PROGRAM = """#!/bin/sh
+# Double of Python, pip and the CDK CLI: notes its calls; an environment has a double of its own.
+echo "${0##*/} $*" >>calls
+case "$1 $2" in
+    "-m venv") mkdir -p "$4/bin" && cp "$0" "$4/bin/pip" ;;
+    "--version ") echo "2.1148.1 (build 0)" ;;
+esac
+"""
+
+
+@pytest.mark.parametrize(
+    ("arguments", "extra", "mark"),
+    [((), ".[local,cli,node]", ".ready"), (("dev",), ".[dev]", ".ready-dev")],
+    ids=["deployment", "tests"],
+)
+def test_a_deployment_installs_nothing_of_the_tests(tmp_path: Path, arguments: tuple[str, ...], extra: str, mark: str) -> None:
+    binaries = tmp_path / ".venv/bin"
+    binaries.mkdir(parents=True)
+    for name in ("python", "pip", "cdk", "npm"):
+        (binaries / name).write_text(PROGRAM)
+        (binaries / name).chmod(0o755)
+    (tmp_path / "tests/lint").mkdir(parents=True)
+    (tmp_path / "tests/lint/checkov-requirements.txt").touch()
+    done = _set_up(tmp_path, "python-that-is-not-asked", *arguments)
+    assert done.returncode == 0, done.stderr
+    calls = (tmp_path / "calls").read_text()
+    assert [call.split()[-1] for call in calls.splitlines() if "--editable" in call] == [extra]
+    assert ((tmp_path / ".venv-checkov").exists(), "checkov" in calls) == ((True, True) if arguments else (False, False))
+    assert [path.name for path in (tmp_path / ".venv").glob(".ready*")] == [mark]
