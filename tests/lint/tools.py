@@ -27,8 +27,9 @@ def program_environment(**more: str) -> dict[str, str]:
     return {**inherited, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", **more}
 
 
-def assert_succeeds(*command: str, text: str | None = None) -> None:
-    done = subprocess.run(command, cwd=ROOT, input=text, capture_output=True, text=True, check=False)  # noqa: S603
+def assert_succeeds(*command: str, text: str | None = None, **variables: str) -> None:
+    environment = {**os.environ, **variables}
+    done = subprocess.run(command, cwd=ROOT, env=environment, input=text, capture_output=True, text=True, check=False)  # noqa: S603
     assert done.returncode == 0, done.stdout + done.stderr
 
 
