@@ -5,6 +5,7 @@ Source: https://docs.aws.amazon.com/whitepapers/latest/aws-fault-isolation-bound
 
 from __future__ import annotations
 
+import re
 from typing import NamedTuple
 
 
@@ -17,21 +18,7 @@ class Partition(NamedTuple):
 
 _OTHERS = {"cn-": Partition("aws-cn", "amazonaws.com.cn"), "us-gov-": Partition("aws-us-gov", "amazonaws.com")}
 _COMMERCIAL = Partition("aws", "amazonaws.com")
-_COMMERCIAL_REGIONS = (
-    "af-",
-    "ap-",
-    "ca-",
-    "eu-central-",
-    "eu-north-",
-    "eu-south-",
-    "eu-west-",
-    "il-",
-    "me-",
-    "mx-",
-    "sa-",
-    "us-east-",
-    "us-west-",
-)
+_COMMERCIAL_REGION = re.compile(r"(af|ap|ca|eu-(central|north|south|west)|il|me|mx|sa|us-(east|west))-")
 
 
 def partition(region: str) -> Partition | None:
@@ -39,4 +26,4 @@ def partition(region: str) -> Partition | None:
     for prefix, found in _OTHERS.items():
         if region.startswith(prefix):
             return found
-    return _COMMERCIAL if region.startswith(_COMMERCIAL_REGIONS) else None
+    return _COMMERCIAL if _COMMERCIAL_REGION.match(region) else None

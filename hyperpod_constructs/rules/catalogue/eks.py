@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 from hyperpod_constructs.analysis.clusters import Cluster, Group, clusters, given, groups
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
@@ -23,6 +24,8 @@ _OLDEST, _NEWEST = (1, 30), (1, 35)
 _CNI = (1, 18, 3)
 _TIERED_SHARE = f"{cluster_facts.LEAST_TIERED_PERCENTAGE} to 100"
 _TIERED = ("TieredStorageConfig", "InstanceMemoryAllocationPercentage")
+
+_joined_error, _joined_warning = partial(error, on=joined), partial(warning, on=joined)
 
 _TRAINING_OPERATOR = "amazon-sagemaker-hyperpod-training-operator"
 _INFERENCE = "amazon-sagemaker-hyperpod-inference"
@@ -74,9 +77,8 @@ def the_network_is_given(cluster: Cluster) -> str | None:
     return "a cluster on EKS without VpcConfig" if cluster.on_eks and cluster.has_network is False else None
 
 
-@error(
+@_joined_error(
     "HP-EKS-002",
-    on=joined,
     title=f"the Kubernetes version is {_shown(_OLDEST)} or newer",
     why="HyperPod refuses to join older clusters",
     fix="raise Version of the Kubernetes cluster",
@@ -92,9 +94,8 @@ def _of_version(cluster: Cluster, eks: EksCluster) -> Hit:
     return hit(eks.resource, f"{cluster.resource.logical_id} joins a cluster of Kubernetes {eks.version}", *eks.version_path)
 
 
-@warning(
+@_joined_warning(
     "HP-EKS-003",
-    on=joined,
     title=f"the Kubernetes version is {_shown(_NEWEST)} or older",
     why="HyperPod's images and agents were documented up to this version when this rule was written (2026-11)",
     fix=f"take {_shown(_NEWEST)}, or see in HyperPod's prerequisites whether your version is supported by now",
@@ -106,9 +107,8 @@ def the_version_is_not_too_new(cluster: Cluster, eks: EksCluster) -> Hit | None:
     return _of_version(cluster, eks) if version is not None and version > _NEWEST else None
 
 
-@error(
+@_joined_error(
     "HP-EKS-004",
-    on=joined,
     title="the Kubernetes cluster authenticates by its API",
     why="HyperPod gives its nodes and itself access by access entries, which the mode CONFIG_MAP (the default) does not have",
     fix="write AccessConfig.AuthenticationMode: API_AND_CONFIG_MAP",
@@ -170,9 +170,8 @@ def file_systems_are_volumes(group: Group) -> Iterator[Hit]:
             yield hit(group, f"{kind} on instance group {group.label!r} of a cluster on EKS", *path)
 
 
-@error(
+@_joined_error(
     "HP-EKS-008",
-    on=joined,
     at=("Orchestrator",),
     title="the Helm chart of HyperPod is installed before the cluster is created",
     why='the service answers "missing one or more required dependencies"',
@@ -186,9 +185,8 @@ def the_chart_comes_first(cluster: Cluster, eks: EksCluster) -> Iterator[str]:
             yield f"the cluster does not await {chart.logical_id}, which installs HyperPod's chart"
 
 
-@warning(
+@_joined_warning(
     "HP-EKS-009",
-    on=joined,
     title=f"the VPC CNI is {_shown(_CNI)} or newer",
     why="older versions do not know HyperPod's nodes, whose pods then get no addresses",
     fix="raise AddonVersion of vpc-cni, or leave it out",
@@ -222,9 +220,8 @@ def tiered_storage_is_large_enough(cluster: Cluster) -> str | None:
     return f"tiered storage of {percentage} percent of the memory"
 
 
-@warning(
+@_joined_warning(
     "HP-EKS-020",
-    on=joined,
     title="add-ons that need nodes come after the HyperPod cluster",
     why="without a node their pods never run, and the add-on fails or is degraded when its time is over",
     fix="make the add-on depend on the HyperPod cluster (DependsOn)",
@@ -238,9 +235,8 @@ def addons_come_after_nodes(cluster: Cluster, eks: EksCluster) -> Iterator[Hit]:
             yield hit(addon, text)
 
 
-@warning(
+@_joined_warning(
     "HP-EKS-021",
-    on=joined,
     title="the HyperPod cluster awaits no add-on that needs its nodes",
     why="each waits for the other, until the add-on is given up as degraded",
     fix="take the add-on out of the dependencies of the HyperPod cluster",
@@ -273,9 +269,8 @@ def addons_come_in_order(eks: EksCluster) -> Iterator[Hit]:
             yield hit(addon, f"add-on {addon.get('AddonName')} does not await {names}")
 
 
-@warning(
+@_joined_warning(
     "HP-EKS-023",
-    on=joined,
     title="pod identities need the add-on eks-pod-identity-agent",
     why="without the agent on the nodes pods get no credentials, and AWS refuses every call of theirs",
     fix=f"add the add-on {_AGENT}",
