@@ -13,7 +13,8 @@ from aws_cdk import App, Stack
 from aws_cdk import aws_s3 as s3
 
 import hyperpod_constructs as hp
-from hyperpod_constructs.facts import addresses, clusters, lustre, openzfs, repository_links, updates
+from hyperpod_constructs.custom_resources.handlers import causes
+from hyperpod_constructs.facts import addresses, clusters, lustre, node_permissions, openzfs, repository_links, updates
 from hyperpod_constructs.local.aws_service import AwsError
 from hyperpod_constructs.local.fsx import checks, links, network
 from hyperpod_constructs.local.fsx.state import Association, FileSystem
@@ -214,6 +215,10 @@ def test_what_can_only_grow(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (row(old, new).effect, done()) == (Effect.REFUSED, "refused")
     monkeypatch.setattr(updates, "GROWING", {})
     assert (row(old, new).effect, done()) == (Effect.NO_INTERRUPTION, "updated")
+
+
+def test_the_function_reads_the_log_groups_of_the_facts() -> None:
+    assert causes.LOG_GROUPS == node_permissions.LOG_GROUPS
 
 
 FIGURES = {

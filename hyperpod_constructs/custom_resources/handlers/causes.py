@@ -18,6 +18,9 @@ from .redaction import one_line, redact
 # node in 20 to 30 minutes and writes events meanwhile.
 STALL_SECONDS = 900.0
 
+LOG_GROUPS = "/aws/sagemaker/Clusters"
+"""The path of the clusters' log groups, as in the library's facts, which a function cannot import."""
+
 logger = logging.getLogger("custom_resource")
 
 _ON_ITS_WAY = ("Pending", "SystemUpdating", "DeepHealthCheckInProgress", "ShuttingDown")
@@ -168,7 +171,7 @@ class Explanation:
                 f"the log of {one_line(instance, _LINE_CHARACTERS)} cannot be found: the service does not tell the cluster's name"
             ]
         cluster_id = self._cluster.arn.rpartition("/")[2]
-        log_group = f"/aws/sagemaker/Clusters/{self._cluster.name}/{cluster_id}"
+        log_group = f"{LOG_GROUPS}/{self._cluster.name}/{cluster_id}"
         stream = f"LifecycleConfig/{group}/{instance}"
         place = one_line(f"{log_group} {stream}", _MESSAGE_CHARACTERS)
         return _told(place, partial(self._tail, log_group, stream, place))
