@@ -108,7 +108,7 @@ def test_an_app_whose_vpc_is_looked_up_can_be_tested() -> None:
     assertions.Template.from_stack(stack).resource_count_is("AWS::SageMaker::Cluster", 1)
 
 
-def test_what_was_looked_up_is_judged_again(context: dict[str, Any]) -> None:
+def test_values_are_judged_again_after_their_look_up(context: dict[str, Any]) -> None:
     assert errors(looked_up(context)) == []
     few = json.loads(json.dumps(context).replace("10.0.0.0/18", "10.0.0.0/24"))
     (message,) = errors(looked_up(few))

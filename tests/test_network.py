@@ -42,7 +42,7 @@ def test_the_node_subnet_leaves_by_nat_and_reaches_s3_by_a_gateway_endpoint(stac
     assert [route["RouteTableId"]["Fn::GetAtt"][0] for route in routes if "NatGatewayId" in route] == list(tables)
 
 
-def test_what_holds_a_file_system_stays_with_it(stack: Stack, network: ClusterNetwork) -> None:
+def test_the_network_of_a_file_system_stays_with_it(stack: Stack, network: ClusterNetwork) -> None:
     kept = {id for id, resource in resources(stack).items() if resource.get("DeletionPolicy") == "RetainExceptOnCreate"}
     types = {resources(stack)[id]["Type"] for id in kept}
     assert types == {"AWS::EC2::VPC", "AWS::EC2::VPCCidrBlock", "AWS::EC2::Subnet", "AWS::Logs::LogGroup"}
@@ -107,7 +107,7 @@ def test_takes_tokens(stack: Stack) -> None:
         ({"availability_zone_id": ZONE, "node_cidr": "10.0.64.0/18"}, "overlaps 10.0.0.0/16 of the VPC"),
     ],
 )
-def test_fails_with_the_path_the_value_and_what_to_write(stack: Stack, parameters: dict[str, str], message: str) -> None:
+def test_fails_with_the_path_the_value_and_the_fix(stack: Stack, parameters: dict[str, str], message: str) -> None:
     with pytest.raises(ValueError, match=r"^Stack/Network: ") as caught:
         ClusterNetwork(stack, "Network", **parameters)  # type: ignore[arg-type]
     assert message in str(caught.value)

@@ -52,7 +52,7 @@ def test_importing_the_package_starts_nothing() -> None:
 @pytest.mark.parametrize(
     "module", ["cluster.instance_type", "analysis.clusters", "cost.estimate", "plan.plan", "rules.checking", "cli.main"]
 )
-def test_what_needs_no_jsii_does_not_start_it(module: str) -> None:
+def test_jsii_starts_only_where_it_is_needed(module: str) -> None:
     code = f"import hyperpod_constructs.{module}, sys; print([name for name in ('aws_cdk', 'jsii') if name in sys.modules])"
     assert run(code).strip() == "[]"
 

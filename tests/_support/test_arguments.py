@@ -103,7 +103,7 @@ def test_every_field_of_a_group(name: str) -> None:
         ({"partition": 1}, "partition is 1 (int); allowed: str or None"),
     ],
 )
-def test_the_message_says_what_to_write(changes: dict[str, Any], message: str) -> None:
+def test_the_message_has_the_fix(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(TypeError) as caught:
         _controller(**changes)
     assert str(caught.value) == f"InstanceGroup 'head': {message}"
@@ -125,7 +125,7 @@ def test_a_method_names_its_construct(lustre: LustreStorage) -> None:
         lustre.add_data_repository("Data", bucket="data", file_system_path="/data")  # type: ignore[arg-type]
 
 
-def test_what_fits_passes(stack: Stack, network: ClusterNetwork) -> None:
+def test_fitting_arguments_pass(stack: Stack, network: ClusterNetwork) -> None:
     """Tokens, keys of the L2, imported roles, sequences of any kind, members of an enumeration."""
     key = kms.Key.from_key_arn(stack, "Key", "arn:aws:kms:us-west-2:123456789012:key/1")
     capacity: Any = Lazy.number(_Produced())

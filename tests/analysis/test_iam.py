@@ -107,7 +107,7 @@ def test_policies_from_everywhere() -> None:
         ("", ", 'Fn::ForEach::Policies': [x, [y], {}]", ", Transform: AWS::LanguageExtensions"),
     ],
 )
-def test_what_can_have_more_permissions_is_unknown(properties: str, resources: str, sections: str) -> None:
+def test_possible_further_permissions_make_the_answer_unknown(properties: str, resources: str, sections: str) -> None:
     facts = facts_of("[]", properties, resources, sections)
     assert facts.may("s3:GetObject") is None
     assert not facts.complete

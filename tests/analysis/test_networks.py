@@ -170,7 +170,7 @@ INGRESS = "{Type: AWS::EC2::SecurityGroupIngress, Properties: {GroupId: !GetAtt 
         ("IpProtocol: !Ref P, SourceSecurityGroupId: !Ref Second", None),
     ],
 )
-def test_what_a_group_lets_in(rule: str, answer: bool | None) -> None:
+def test_traffic_into_a_group(rule: str, answer: bool | None) -> None:
     for first, second in (groups(more=f"R: {INGRESS % rule}"), groups(f"{{SecurityGroupIngress: [{{{rule}}}]}}")):
         assert first.allows("ingress", peer=second.resource, protocol="tcp", port=988) is answer
 
@@ -190,7 +190,7 @@ def test_what_a_group_lets_in(rule: str, answer: bool | None) -> None:
         ),
     ],
 )
-def test_what_a_group_lets_out(properties: str, more: str, answer: bool | None) -> None:
+def test_traffic_out_of_a_group(properties: str, more: str, answer: bool | None) -> None:
     first, _ = groups(properties, more)
     assert first.allows("egress", peer="10.1.0.0/16", protocol="tcp", port=range(1018, 1024)) is answer
 

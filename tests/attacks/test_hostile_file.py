@@ -82,7 +82,7 @@ def a_circle_of_links(folder: Path) -> Path:
 
 @pytest.mark.parametrize("kind", NO_FILES)
 @pytest.mark.parametrize("command", ["check", "cost", "plan", "prices"])
-def test_what_is_no_file_is_refused(tmp_path: Path, kind: str, command: str) -> None:
+def test_folders_pipes_and_devices_are_refused(tmp_path: Path, kind: str, command: str) -> None:
     make, message = NO_FILES[kind]
     path = make(tmp_path)
     (tmp_path / "right.json").write_text(EMPTY)
@@ -278,7 +278,7 @@ def test_a_circle_is_an_error() -> None:
     ]
 
 
-def test_what_only_looks_like_a_circle_is_none() -> None:
+def test_a_seeming_circle_is_allowed() -> None:
     model = model_of("""
         Parameters: {P: {Type: String}}
         Conditions: {C: !Equals [!Ref P, x], Never: !Equals [a, b]}

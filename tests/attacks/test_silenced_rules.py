@@ -98,7 +98,7 @@ def test_a_rule_that_fails_costs_only_itself(broken: str) -> None:
     assert [finding.resource for finding in others if finding.rule == "HP-TST-002"] == ["A", "B"]
 
 
-def test_what_a_rule_found_before_it_failed_is_not_lost() -> None:
+def test_findings_before_the_failure_of_a_rule_are_kept() -> None:
     found = check(MODEL, rules=[a_rule(raises(KeyError()))])
     assert [finding.resource for finding in found] == ["", "A", "B"]
 

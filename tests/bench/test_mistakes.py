@@ -24,7 +24,7 @@ ONE_ERROR, SILENT = Verdict(1, 0), Verdict(0, 0)
         ([FINDING, replace(FINDING, rule="W1", is_error=False)], [], Verdict(1, 1)),
     ],
 )
-def test_only_what_is_new_counts(found: list[Finding], of_correct: list[Finding], expected: Verdict) -> None:
+def test_only_new_mistakes_count(found: list[Finding], of_correct: list[Finding], expected: Verdict) -> None:
     assert verdict(found, of_correct) == expected
 
 

@@ -38,7 +38,7 @@ def newest_models() -> Path | None:
     return folder if named is not None or folder.is_dir() else None
 
 
-def test_the_table_is_what_the_generator_writes(generator: ModuleType) -> None:
+def test_the_generator_writes_the_table(generator: ModuleType) -> None:
     written = generator.TABLE.read_text(encoding="utf-8")
     assert generator.render() == written
     assert generator.render(newest_models()) == written

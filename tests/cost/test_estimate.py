@@ -148,7 +148,7 @@ def test_other_resources(resource_type: str, properties: dict[str, Any], price: 
     assert [row.usd_per_hour for row in estimate(resource_type, **properties).rows] == [price]
 
 
-def test_what_the_defaults_of_parameters_and_conditions_make_of_a_template() -> None:
+def test_defaults_of_parameters_and_conditions_count() -> None:
     found = hourly_cost(
         {
             "Parameters": {"Count": {"Type": "Number", "Default": 2}},
@@ -197,7 +197,7 @@ def test_an_unknown_type_is_named() -> None:
 
 
 @pytest.mark.parametrize("resource_type", ["AWS::IAM::Role", "AWS::EC2::Subnet", "Custom::Gate", "AWS::CDK::Metadata"])
-def test_what_costs_nothing_has_no_row(resource_type: str) -> None:
+def test_free_types_have_no_row(resource_type: str) -> None:
     assert estimate(resource_type).rows == ()
 
 

@@ -18,7 +18,7 @@ def test_the_readme_shows_a_check_and_a_plan_and_a_page_all_three() -> None:
 
 
 @pytest.mark.parametrize("page", SHOWING, ids=lambda page: str(page.relative_to(ROOT)))
-def test_what_is_shown_is_what_is_printed(page: Path, tmp_path: Path) -> None:
+def test_the_docs_show_the_printed_output(page: Path, tmp_path: Path) -> None:
     write_templates(tmp_path)
     text = page.read_text("utf-8")
 

@@ -173,7 +173,7 @@ class Recorder:
     def delete(self, *given: Any) -> None: ...
 
 
-def test_what_replaces_a_resource(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_replacing_properties(monkeypatch: pytest.MonkeyPatch) -> None:
     old, new = lustre_template(keep=True), lustre_template(keep=True, lustre={"EfaEnabled": True})
 
     def done() -> Any:
@@ -186,7 +186,7 @@ def test_what_replaces_a_resource(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (row(old, new).effect, done()) == (Effect.NO_INTERRUPTION, "updated")
 
 
-def test_what_the_service_keeps(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_fixed_properties(monkeypatch: pytest.MonkeyPatch) -> None:
     old, new = group(ThreadsPerCore=1), group(ThreadsPerCore=2)
 
     def done() -> str:
@@ -201,7 +201,7 @@ def test_what_the_service_keeps(monkeypatch: pytest.MonkeyPatch) -> None:
     assert (row(cluster(old), cluster(new)).effect, done()) == (Effect.REFUSED, "refused")
 
 
-def test_what_can_only_grow(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_growing_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
     old, new = lustre_template(keep=True, StorageCapacity=4800), lustre_template(keep=True, StorageCapacity=2400)
     current = {**old["Properties"], "FileSystemTypeVersion": "2.15"}
 

@@ -49,7 +49,7 @@ def test_strings_become_typed_values() -> None:
         ("Limit", "1.5", "property Limit is '1.5'"),
     ],
 )
-def test_fails_with_the_path_the_value_and_what_is_allowed(key: str, value: Any, message: str) -> None:
+def test_fails_with_the_path_the_value_and_the_allowed_values(key: str, value: Any, message: str) -> None:
     with pytest.raises(PropertyError, match=message):
         parse(Whole, {**GOOD, key: value})
 

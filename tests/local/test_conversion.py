@@ -51,7 +51,7 @@ def test_fails_on_values_of_another_kind(properties: dict[str, Any], message: st
         parameters(shape("sagemaker", "CreateCluster"), properties)
 
 
-def test_only_what_the_api_knows_counts_as_read() -> None:
+def test_only_members_of_the_api_count_as_read() -> None:
     group = {
         "InstanceGroupName": "a",
         "InstanceCount": 1,

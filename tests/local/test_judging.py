@@ -59,7 +59,7 @@ def sample(shape: Shape | None, depth: int = 0) -> Any:
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_what_botocore_can_send_is_allowed(service: str) -> None:
+def test_requests_of_botocore_are_allowed(service: str) -> None:
     model, protocol = MODELS.service(service), judge(service).protocol
     serializer = create_serializer(protocol, include_validation=False)
     refused = {}
@@ -102,7 +102,7 @@ def _json(target: str, body: bytes) -> Request:
         ("kms", _json("TrentService.DescribeKey", b'{"KeyId": "\\ud800"}'), b"SerializationException"),
     ],
 )
-def test_what_the_model_forbids_is_refused_in_the_shape_of_the_protocol(service: str, request_: Request, code: bytes) -> None:
+def test_forbidden_requests_are_refused_in_the_shape_of_the_protocol(service: str, request_: Request, code: bytes) -> None:
     answer = judge(service).refusal(request_)
     assert answer is not None
     assert answer[0] == 400

@@ -93,7 +93,7 @@ def test_reset_forgets_every_service(aws: LocalAws) -> None:
     assert server.running(Path("/nonexistent")) is None
 
 
-def test_control_refuses_what_it_does_not_know(aws: LocalAws) -> None:
+def test_control_refuses_unknown_requests(aws: LocalAws) -> None:
     def post(path: str, body: bytes) -> int:
         request = server.control_request(aws, "POST", path, body)
         try:

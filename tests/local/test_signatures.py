@@ -72,7 +72,7 @@ def refused(request: Received, body: bytes = b"{}", **options: Any) -> str:
 
 
 @pytest.mark.parametrize("path", ["/", "/2015-03-31/functions/a%3Ab/invocations", "/x?Action=A&b=c%20d&b=a&empty="])
-def test_takes_what_botocore_signs(path: str) -> None:
+def test_takes_signatures_of_botocore(path: str) -> None:
     verify(signed(path=path))
 
 

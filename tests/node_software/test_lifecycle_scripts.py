@@ -123,7 +123,7 @@ def test_the_prefix_holds_every_deploy_time_value_of_the_configuration(
     assert values(version(stack)) == in_configuration
 
 
-def test_the_configuration_is_what_the_scripts_read(
+def test_the_scripts_read_the_configuration(
     stack: Stack, network: ClusterNetwork, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     mount = LustreMount(file_system=EXISTING)

@@ -40,7 +40,7 @@ def _groups(lustre: LustreStorage, *, workers_mount: bool = True) -> list[Instan
     return [head, InstanceGroup(name="workers", instance_type=M5, count=2, file_systems=mount if workers_mount else ())]
 
 
-def test_homes_and_keys_are_on_what_every_group_mounts(lustre: LustreStorage) -> None:
+def test_homes_and_keys_are_on_a_file_system_of_every_group(lustre: LustreStorage) -> None:
     rendered = node_configuration.render(_groups(lustre), NodeSoftware(users=[ALICE]), "Automatic")
     software = rendered["software"]
     assert (software["shared_directory"], software["homes"]) == ("/fsx", "/fsx/home")

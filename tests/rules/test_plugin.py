@@ -98,7 +98,7 @@ def test_a_warning_fails_nothing() -> None:
 
 
 @pytest.mark.parametrize("at", ["Stack/Role", "Stack", ""])
-def test_what_is_acknowledged_with_its_reason_passes(at: str) -> None:
+def test_findings_acknowledged_with_a_reason_pass(at: str) -> None:
     app = App()
     stack = Stack(app, "Stack")
     scopes = {"Stack/Role": untrusted_cluster(stack), "Stack": stack, "": app}

@@ -50,7 +50,7 @@ def found(*rules: Rule, acknowledged: tuple[Acknowledgement, ...] = ()) -> list[
     return [(finding.rule, finding.resource) for finding in check(MODEL, acknowledged, rules=rules)]
 
 
-def test_a_finding_says_where_what_and_how_to_fix_it() -> None:
+def test_a_finding_has_its_place_its_message_and_its_fix() -> None:
     findings = check(MODEL, rules=[a_rule()])
     assert findings[1].to_dict() == {
         "rule": "HP-TST-001",

@@ -76,7 +76,7 @@ Conditions:
         ("{Condition: Sure}", {"Condition": "Sure"}),
     ],
 )
-def test_what_is_known(expression: str, value: Value) -> None:
+def test_known_values(expression: str, value: Value) -> None:
     assert resolved(expression, SECTIONS) == value
 
 
@@ -119,7 +119,7 @@ def test_what_is_known(expression: str, value: Value) -> None:
         "{Fn::Length: {Ref: Open}}",
     ],
 )
-def test_what_is_unknown(expression: str) -> None:
+def test_unknown_values(expression: str) -> None:
     assert resolved(expression, SECTIONS) is UNKNOWN
 
 
@@ -143,7 +143,7 @@ def test_conditions_that_go_in_circles_are_unknown(condition: str) -> None:
         ("!Sub 'x{{resolve:ssm:p}}${A}'", "x${?}${A}"),
     ],
 )
-def test_what_is_known_in_part(expression: str, text: str) -> None:
+def test_partly_known_values(expression: str, text: str) -> None:
     assert shown(resolved(expression, SECTIONS)) == text
 
 

@@ -117,7 +117,7 @@ def test_yaml_in_flow_style_is_no_broken_json(tmp_path: Path) -> None:
         ("t.yaml", b"Resources: {a: \x00}", "is not YAML"),
     ],
 )
-def test_fails_for_what_is_no_template(tmp_path: Path, name: str, text: str | bytes, message: str) -> None:
+def test_fails_for_a_document_other_than_a_template(tmp_path: Path, name: str, text: str | bytes, message: str) -> None:
     with pytest.raises(TemplateError) as raised:
         load([write(tmp_path, name, text)])
     assert message in str(raised.value)
@@ -131,7 +131,7 @@ def test_fails_for_aliases_that_multiply(tmp_path: Path) -> None:
         load([write(tmp_path, "t.yaml", "\n".join([*lines, "Resources: {}"]))])
 
 
-def test_fails_for_what_cannot_be_read(tmp_path: Path) -> None:
+def test_fails_for_unreadable_paths(tmp_path: Path) -> None:
     with pytest.raises(TemplateError, match=r"nothing\.yaml: cannot be read: No such file"):
         load([tmp_path / "nothing.yaml"])
     with pytest.raises(TemplateError, match=r"a directory without manifest\.json"):

@@ -143,7 +143,7 @@ def test_an_output_under_a_condition_that_is_not_sure_is_unknown() -> None:
     assert by_id(model, "U").get("a") is UNKNOWN
 
 
-def test_what_is_no_resource_is_left_out() -> None:
+def test_malformed_resources_are_left_out() -> None:
     model = Model.of({"t": {"Resources": {"A": {"Type": 5}, "B": [], "C": {"Type": "X", "Properties": None}, "D": {"Type": "X"}}}})
     assert [one.logical_id for one in model.resources()] == ["C", "D"]
     assert by_id(model, "C").properties == {}

@@ -31,7 +31,7 @@ def test_a_page_that_is_not_current_is_named_and_written(tmp_path: Path, monkeyp
     assert main(["--check"]) == 0
 
 
-def test_a_row_links_the_source_and_escapes_what_is_markdown(rule: Rule) -> None:
+def test_a_row_links_the_source_and_escapes_markdown(rule: Rule) -> None:
     row = "| [HP-GRP-001](https://example.com/rule)<br>**error** | a\\|b \\* c | it fails | write d |"
     assert row in page([rule]).splitlines()
     assert "<br>warning |" in page([replace(rule, level=Level.WARNING)])
@@ -44,7 +44,7 @@ def test_the_rules_of_a_module_stand_under_its_topic(rule: Rule) -> None:
     assert "There are 1, and 1 of them are errors." in text
 
 
-def test_every_rule_says_what_it_demands_why_and_instead() -> None:
+def test_every_rule_has_a_demand_a_reason_and_a_fix() -> None:
     for rule in load_catalogue().values():
         assert all((rule.title, rule.why, rule.fix, rule.allowed)), rule.id
         assert rule.source.startswith("https://"), rule.id

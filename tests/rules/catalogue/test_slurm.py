@@ -94,7 +94,7 @@ def test_a_partition_whose_name_is_not_known_is_misplaced_too() -> None:
     assert (found.rule, found.message) == ("HP-SLM-004", "a partition on a Login group")
 
 
-def test_what_is_of_eks_is_right_there() -> None:
+def test_settings_of_eks_are_right_on_eks() -> None:
     Case(
         "HP-EKS-005",
         eks(),
