@@ -135,7 +135,7 @@ def test_missed_readiness_at_an_update_is_reported(story: Story) -> None:
         assert cloud.status(CLUSTER) == "UPDATE_COMPLETE"
         message = cloud.output(CLUSTER, "ReadinessMessage")
     assert "workers: 6 of 8 Running" in message
-    assert "Insufficient capacity" in message
+    assert "do not have sufficient capacity to launch new ml.trn1.32xlarge instances" in message
     assert message.splitlines()[0] in run.output
     assert story.workers < cloud.running("workers", 8)
 
