@@ -17,11 +17,12 @@ import ministack.services.cloudformation as cloudformation  # type: ignore[impor
 from ministack.core.concurrency import run_reentrant  # type: ignore[import-untyped]
 from ministack.services.cloudformation import changesets, engine, handlers, stacks  # type: ignore[import-untyped]
 
-_sort, _provision, _tell, _deploy = (
+_sort, _provision, _tell, _deploy, _invalid = (
     engine._topological_sort,
     stacks._provision_keeping_seed,
     stacks._add_event,
     stacks._deploy_stack_async,
+    stacks._fail_property_validation,
 )
 
 
@@ -143,6 +144,11 @@ def shuffle(seed: int) -> None:
         creation = _CREATION.get()
         return _provision(kind, name, properties, stack_name) if creation is None else creation.taken(name)
 
+    def invalid(stack: dict[str, Any], stack_id: str, *rest: Any, **options: Any) -> bool:
+        creation = _CREATION.get()
+        checked = creation is not None and creation.stack_id == stack_id
+        return not checked and bool(_invalid(stack, stack_id, *rest, **options))
+
     def tell(
         stack_id: str,
         stack_name: str,
@@ -185,6 +191,7 @@ def shuffle(seed: int) -> None:
     for module in (stacks, handlers, changesets):
         module._add_event = tell
     stacks._provision_keeping_seed = provision
+    stacks._fail_property_validation = invalid
 
 
 def _dependencies(definitions: Mapping[str, Any], names: set[str]) -> dict[str, frozenset[str]]:

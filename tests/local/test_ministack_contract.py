@@ -68,6 +68,7 @@ def test_version() -> None:
         (f"{CLOUDFORMATION}.engine", "_extract_deps", ["resource_def", "all_resource_names"]),
         (f"{CLOUDFORMATION}.stacks", "_provision_keeping_seed", ["args"]),
         (f"{CLOUDFORMATION}.stacks", "_deploy_stack_async", None),
+        (f"{CLOUDFORMATION}.stacks", "_fail_property_validation", None),
         (
             f"{CLOUDFORMATION}.stacks",
             "_add_event",

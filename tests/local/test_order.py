@@ -64,7 +64,13 @@ class Engine:
 @pytest.fixture
 def engine_of_tests(monkeypatch: pytest.MonkeyPatch) -> Engine:
     for module in (engine, stacks, changesets, handlers):
-        for name in ("_topological_sort", "_deploy_stack_async", "_add_event", "_provision_keeping_seed"):
+        for name in (
+            "_topological_sort",
+            "_deploy_stack_async",
+            "_add_event",
+            "_provision_keeping_seed",
+            "_fail_property_validation",
+        ):
             if hasattr(module, name):
                 monkeypatch.setattr(module, name, getattr(module, name))
     made = Engine()
@@ -132,6 +138,13 @@ def test_a_deletion_goes_backwards_in_the_order_of_the_seed(engine_of_tests: Eng
     engine_of_tests.deploy(resources)
     engine_of_tests.delete()
     assert engine_of_tests.names("delete") == shuffled(SEED, DIAMOND)[::-1]
+
+
+def test_a_bucket_with_a_name_is_checked_before_its_creation_only(engine_of_tests: Engine) -> None:
+    bucket = {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": "a-bucket-of-test-order"}}
+    assert engine_of_tests.deploy({"bucket": bucket})["StackStatus"] == "CREATE_COMPLETE"
+    assert engine_of_tests.deploy({"bucket": bucket, "slow": resource("Slow")})["StackStatus"] == "ROLLBACK_COMPLETE"
+    assert engine_of_tests.calls == []
 
 
 def test_fails_for_a_circle(engine_of_tests: Engine) -> None:
