@@ -82,7 +82,7 @@ def call(service: HyperPod) -> Call:
 
 def nodes(call: Call, part: str = "") -> list[dict[str, Any]]:
     asked = {"InstanceGroupNameContains": part} if part else {}
-    return list(call("ListClusterNodes", ClusterName="demo", **asked)["ClusterNodeSummaries"])
+    return list(call("ListClusterNodes", ClusterName="demo", IncludeNodeLogicalIds=True, **asked)["ClusterNodeSummaries"])
 
 
 def states(call: Call) -> list[str]:

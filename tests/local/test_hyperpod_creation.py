@@ -75,6 +75,16 @@ def test_workers_without_capacity_do_not_hold_up_the_login_node(cloud: Cloud, ca
     assert (described(call)["ClusterStatus"], states(call)) == ("InService", Counter(Running=2, Pending=2))
 
 
+def test_nodes_without_an_instance_are_listed_only_with_logical_ids(cloud: Cloud, call: Call) -> None:
+    cloud.faults.no_capacity = frozenset({"workers"})
+    call("CreateCluster", **cluster(cloud))
+    cloud.clock.tick(4)
+    assert states(call) == Counter(Running=1, Pending=2)
+    listed = call("ListClusterNodes", ClusterName="demo")["ClusterNodeSummaries"]
+    assert [node["InstanceGroupName"] for node in listed] == ["controller"]
+    assert "NodeLogicalId" not in listed[0]
+
+
 def test_a_login_group_that_does_not_come_up_fails_the_cluster(cloud: Cloud, call: Call) -> None:
     cloud.faults.failing_scripts = {"login": "no sssd"}
     call("CreateCluster", **cluster(cloud, InstanceGroups=with_login(cloud, 2)))

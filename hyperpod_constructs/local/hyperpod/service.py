@@ -200,11 +200,12 @@ class HyperPod(TimedService):
         cluster = self._find(parameters, caller)
         after, before = second_of(parameters.get("CreationTimeAfter")), second_of(parameters.get("CreationTimeBefore"))
         part = parameters.get("InstanceGroupNameContains", "")
-        found = [node for node in cluster.nodes() if part in node.group and _between(node.created, after, before)]
+        logical_ids = bool(parameters.get("IncludeNodeLogicalIds"))
+        known = [node for node in cluster.nodes() if node.instance_id or logical_ids]
+        found = [node for node in known if part in node.group and _between(node.created, after, before)]
         by_name = parameters.get("SortBy") == "NAME"
         found.sort(key=lambda n: (n.group if by_name else "", n.created), reverse=parameters.get("SortOrder") == "Descending")
         nodes, following = page(found, parameters, 100, INVALID)
-        logical_ids = bool(parameters.get("IncludeNodeLogicalIds"))
         return {"ClusterNodeSummaries": [summarize_node(cluster, node, logical_ids) for node in nodes], **following}
 
     def _describe_node(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
