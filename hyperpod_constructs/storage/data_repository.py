@@ -25,8 +25,14 @@ class RepositoryEvent(StrEnum):
     DELETED = "DELETED"
 
 
+IMPORTED_EVENTS = (RepositoryEvent.NEW, RepositoryEvent.CHANGED, RepositoryEvent.DELETED)
+"""The events that an association imports by default."""
+EXPORTED_EVENTS = (RepositoryEvent.NEW, RepositoryEvent.CHANGED)
+"""The events that an association exports by default: a deletion stays in the file system."""
+
+
 class DataRepositoryAssociation(Construct):
-    """One directory of a Lustre file system that mirrors one prefix of a bucket; made by `LustreStorage.add_data_repository`.
+    """One directory of a Lustre file system that mirrors one prefix of a bucket; made by `add_data_repository`.
 
     Objects appear as files at once. The file system reads their content from S3 on first access, or ahead by `lfs hsm_restore`. It
     writes new and changed files back. **It does not carry the deletion of a file to S3, unless `RepositoryEvent.DELETED` is asked

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from functools import cached_property
 from typing import Protocol
@@ -22,7 +22,7 @@ from hyperpod_constructs.facts import lustre
 from hyperpod_constructs.network import NodeNetwork
 from hyperpod_constructs.rules.plugin import register_rules
 from hyperpod_constructs.storage.data_loss import allow_data_loss as permit_data_loss
-from hyperpod_constructs.storage.data_repository import DataRepositoryAssociation, RepositoryEvent
+from hyperpod_constructs.storage.data_repository import EXPORTED_EVENTS, IMPORTED_EVENTS, DataRepositoryAssociation, RepositoryEvent
 
 _DEPLOYMENT = "PERSISTENT_2"
 _STORAGE = "SSD"
@@ -54,6 +54,49 @@ class ExistingLustre:
     file_system_id: FileSystemId
     dns_name: LustreHost
     mount_name: MountName
+    _associations: list[DataRepositoryAssociation] = field(default_factory=list, init=False, repr=False, compare=False)
+
+    @checked
+    def add_data_repository(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        bucket: s3.IBucket,
+        file_system_path: FileSystemPath,
+        prefix: str = "",
+        auto_import_events: tuple[RepositoryEvent, ...] = IMPORTED_EVENTS,
+        auto_export_events: tuple[RepositoryEvent, ...] = EXPORTED_EVENTS,
+        preload_metadata: bool = False,
+        bucket_is_versioned: bool | None = None,
+        removal_policy: RemovalPolicy = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
+    ) -> DataRepositoryAssociation:
+        """Link a directory of the file system to a prefix of a bucket; see `DataRepositoryAssociation` for the parameters.
+
+        The file system must be PERSISTENT_2 or SCRATCH_2 and have no automatic backups. Overlaps are found among the associations
+        of this object; FSx refuses an overlap with others.
+
+        :param scope: the parent of the association, in a stack of the file system's region.
+        :param id: of the association in `scope`.
+        :param removal_policy: by default the association outlives its stack, as the file system does.
+        :raises ValueError: see `DataRepositoryAssociation`.
+
+        Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-dra-linked-data-repo.html
+        """
+        return DataRepositoryAssociation(
+            scope,
+            id,
+            file_system_id=self.file_system_id,
+            siblings=self._associations,
+            bucket=bucket,
+            file_system_path=file_system_path,
+            prefix=prefix,
+            auto_import_events=auto_import_events,
+            auto_export_events=auto_export_events,
+            preload_metadata=preload_metadata,
+            bucket_is_versioned=bucket_is_versioned,
+            removal_policy=removal_policy,
+        )
 
 
 @jsii.implements(ec2.IConnectable)
@@ -225,12 +268,8 @@ class LustreStorage(Construct):
         bucket: s3.IBucket,
         file_system_path: FileSystemPath,
         prefix: str = "",
-        auto_import_events: tuple[RepositoryEvent, ...] = (
-            RepositoryEvent.NEW,
-            RepositoryEvent.CHANGED,
-            RepositoryEvent.DELETED,
-        ),
-        auto_export_events: tuple[RepositoryEvent, ...] = (RepositoryEvent.NEW, RepositoryEvent.CHANGED),
+        auto_import_events: tuple[RepositoryEvent, ...] = IMPORTED_EVENTS,
+        auto_export_events: tuple[RepositoryEvent, ...] = EXPORTED_EVENTS,
         preload_metadata: bool = False,
         bucket_is_versioned: bool | None = None,
     ) -> DataRepositoryAssociation:

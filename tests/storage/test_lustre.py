@@ -287,3 +287,36 @@ def test_clients_of_a_stack_that_depends_on_the_file_system() -> None:
     lustre = LustreStorage(foundation, "Lustre", network=network)
     lustre.allow_clients("Studio", ec2.SecurityGroup(other, "Group", vpc=network.vpc), scope=other)
     assert len(resources(other, INGRESS)) == len(resources(other, EGRESS)) == 4
+
+
+def test_an_imported_file_system_has_associations_too(stack: Stack) -> None:
+    existing = LustreStorage.from_attributes(file_system_id="fs-01234567", mount_name="abc")
+    bucket = s3.Bucket(stack, "Bucket")
+    existing.add_data_repository(stack, "Data", bucket=bucket, file_system_path="/data", prefix="sets")
+    association = only(stack, "AWS::FSx::DataRepositoryAssociation")
+    assert association["Properties"]["FileSystemId"] == "fs-01234567"
+    assert association["Properties"]["FileSystemPath"] == "/data"
+    assert association["Properties"]["S3"] == {
+        "AutoImportPolicy": {"Events": ["NEW", "CHANGED", "DELETED"]},
+        "AutoExportPolicy": {"Events": ["NEW", "CHANGED"]},
+    }
+    assert association["DeletionPolicy"] == "RetainExceptOnCreate"
+
+
+def test_fails_on_overlaps_of_an_imported_file_system(stack: Stack) -> None:
+    existing = LustreStorage.from_attributes(file_system_id="fs-01234567", mount_name="abc")
+    bucket = s3.Bucket(stack, "Bucket")
+    existing.add_data_repository(stack, "Data", bucket=bucket, file_system_path="/data", prefix="a")
+    with pytest.raises(ValueError, match=r"^Stack/Sets: .*'/data/sets' overlaps '/data' of Stack/Data"):
+        existing.add_data_repository(stack, "Sets", bucket=bucket, file_system_path="/data/sets", prefix="b")
+
+
+def test_an_imported_file_system_is_still_a_value(stack: Stack) -> None:
+    one, two = (
+        LustreStorage.from_attributes(file_system_id="fs-01234567", mount_name="abc", dns_name="fs-01234567.fsx.example")
+        for _ in "ab"
+    )
+    one.add_data_repository(stack, "Data", bucket=s3.Bucket(stack, "Bucket"), file_system_path="/data")
+    assert one == two
+    assert hash(one) == hash(two)
+    assert "associations" not in repr(one)
