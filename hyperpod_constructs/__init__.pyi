@@ -10,7 +10,6 @@ from hyperpod_constructs.cluster.instance_group import EbsVolume as EbsVolume
 from hyperpod_constructs.cluster.instance_group import InstanceGroup as InstanceGroup
 from hyperpod_constructs.cluster.instance_group import LustreMount as LustreMount
 from hyperpod_constructs.cluster.instance_group import OpenZfsMount as OpenZfsMount
-from hyperpod_constructs.cluster.instance_group import SlurmNodeType as SlurmNodeType
 from hyperpod_constructs.cluster.instance_type import ClusterInstanceType as ClusterInstanceType
 from hyperpod_constructs.cluster.orchestrator import Orchestrator as Orchestrator
 from hyperpod_constructs.cluster.orchestrator import SlurmConfigStrategy as SlurmConfigStrategy
@@ -21,6 +20,9 @@ from hyperpod_constructs.network import ExistingNetwork as ExistingNetwork
 from hyperpod_constructs.node_software.lifecycle_mode import LifecycleMode as LifecycleMode
 from hyperpod_constructs.node_software.lifecycle_scripts import LifecycleScripts as LifecycleScripts
 from hyperpod_constructs.node_software.lifecycle_scripts import scripts_bucket as scripts_bucket
+from hyperpod_constructs.node_software.node_type import SlurmNodeType as SlurmNodeType
+from hyperpod_constructs.node_software.own_step import OwnStep as OwnStep
+from hyperpod_constructs.node_software.own_step import StepMoment as StepMoment
 from hyperpod_constructs.node_software.software import ExternalAccounting as ExternalAccounting
 from hyperpod_constructs.node_software.software import NodeHealth as NodeHealth
 from hyperpod_constructs.node_software.software import NodeSoftware as NodeSoftware

@@ -63,10 +63,13 @@ def _hints(annotated: Callable[..., Any]) -> dict[str, Any]:
 def _where(function: Callable[..., Any], given: Mapping[str, Any]) -> str:
     """The construct's path, the value object with its name, or the function."""
     owner, scope, name = (given.get(key) for key in ("self", "scope", "name"))
-    if function.__name__ != "__init__":
-        return str(owner.node.path) if isinstance(owner, Construct) else function.__qualname__
-    if isinstance(owner, Construct) and isinstance(scope, Construct):
+    made = function.__name__ == "__init__"
+    if isinstance(owner, Construct) and not made:
+        return str(owner.node.path)
+    if isinstance(scope, Construct):
         return "/".join(filter(None, (scope.node.path, str(given.get("id")))))
+    if not made:
+        return function.__qualname__
     return f"{type(owner).__name__} {name!r}" if isinstance(name, str) else type(owner).__name__
 
 
@@ -175,6 +178,7 @@ _EXAMPLES = {
     "LifecycleScripts": "LifecycleScripts.from_asset(...), from_bucket(...) or none()",
     "LustreMount": "LustreMount(file_system=...)",
     "LustreSource": "a LustreStorage, or LustreStorage.from_attributes(...)",
+    "OwnStep": "OwnStep(script=...)",
     "EbsVolume": "EbsVolume(size_gb=...)",
     "NodeNetwork": "a ClusterNetwork, or ClusterNetwork.from_attributes(vpc=..., node_subnet=..., security_group=...)",
 }

@@ -20,7 +20,7 @@ from hyperpod_constructs._support.values import ClusterArn, ClusterName
 from hyperpod_constructs.cluster import addresses, configuration
 from hyperpod_constructs.cluster.existing import ExistingCluster, cluster_id
 from hyperpod_constructs.cluster.grants import ClusterGrants
-from hyperpod_constructs.cluster.instance_group import InstanceGroup, LustreMount, SlurmNodeType
+from hyperpod_constructs.cluster.instance_group import InstanceGroup, LustreMount
 from hyperpod_constructs.cluster.orchestrator import Orchestrator
 from hyperpod_constructs.execution_role import ExecutionRole, NodePermissions
 from hyperpod_constructs.facts import clusters as cluster_facts
@@ -28,6 +28,7 @@ from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.facts.node_permissions import LOG_GROUPS
 from hyperpod_constructs.network import NodeNetwork
 from hyperpod_constructs.node_software.lifecycle_scripts import LifecycleScripts
+from hyperpod_constructs.node_software.node_type import SlurmNodeType
 from hyperpod_constructs.rules.plugin import register_rules
 
 
@@ -299,7 +300,7 @@ class HyperPodCluster(Construct):
         ]
 
     def _configuration(self) -> Mapping[str, Any]:
-        return configuration.render(self.instance_groups, self._scripts.software, self._node_recovery)
+        return configuration.render(self.instance_groups, self._scripts.software, self._node_recovery, self._scripts.steps)
 
     def _mistakes(self) -> list[str]:
         """Mistakes of the groups as a whole."""

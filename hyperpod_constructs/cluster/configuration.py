@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from hyperpod_constructs.cluster.instance_group import InstanceGroup, SlurmNodeType
+from hyperpod_constructs.cluster.instance_group import InstanceGroup
+from hyperpod_constructs.node_software.node_type import SlurmNodeType
+from hyperpod_constructs.node_software.own_step import OwnStep
 from hyperpod_constructs.node_software.software import NodeSoftware
 
 
-def render(groups: Sequence[InstanceGroup], software: NodeSoftware | None, node_recovery: str) -> dict[str, Any]:
+def render(
+    groups: Sequence[InstanceGroup], software: NodeSoftware | None, node_recovery: str, steps: Sequence[OwnStep] = ()
+) -> dict[str, Any]:
     """The document."""
     document: dict[str, Any] = {
         "version": 1,
@@ -19,6 +23,8 @@ def render(groups: Sequence[InstanceGroup], software: NodeSoftware | None, node_
     }
     if software is not None:
         document["software"] = software.render(_shared_directory(groups, software))
+    if steps:
+        document["steps"] = [step.render() for step in steps]
     return document
 
 

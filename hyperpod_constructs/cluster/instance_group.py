@@ -29,15 +29,8 @@ from hyperpod_constructs.execution_role import ExecutionRole
 from hyperpod_constructs.facts import clusters as cluster_facts
 from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.node_software.lifecycle_mode import LifecycleMode
+from hyperpod_constructs.node_software.node_type import SlurmNodeType
 from hyperpod_constructs.storage.lustre import LustreSource
-
-
-class SlurmNodeType(StrEnum):
-    """The role of a group's nodes in Slurm. It cannot be changed for an existing group."""
-
-    CONTROLLER = "Controller"
-    LOGIN = "Login"
-    COMPUTE = "Compute"
 
 
 class DeepHealthCheck(StrEnum):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import json
+import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from aws_cdk import Fn, RemovalPolicy, Stack, Token
+from aws_cdk import Fn, RemovalPolicy, Stack, Stage, Token
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct, IDependable
@@ -21,10 +22,13 @@ from hyperpod_constructs._support.values import EntryPoint
 from hyperpod_constructs.custom_resources.scripts_upload import CONFIGURATION_FILE, EXCLUDED, ScriptsUpload
 from hyperpod_constructs.facts import clusters as cluster_facts
 from hyperpod_constructs.node_software.lifecycle_mode import LifecycleMode
+from hyperpod_constructs.node_software.own_step import OwnStep
+from hyperpod_constructs.node_software.script_text import check_script
 from hyperpod_constructs.node_software.software import NodeSoftware
 
 _ROOT = "lifecycle"
 _HASH_LENGTH = 16
+STEPS_FOLDER = "own"
 
 Configuration = Mapping[str, Any]
 
@@ -69,6 +73,8 @@ class LifecycleScripts(ABC):
 
     software: NodeSoftware | None = None
     """The software that the scripts set up; `None` for scripts without a rendered configuration."""
+    steps: Sequence[OwnStep] = ()
+    """The user's scripts beside this library's own steps."""
 
     def __init__(self, on_init_complete: str, on_create: str) -> None:
         self._entry_points = {LifecycleMode.ON_INIT_COMPLETE: on_init_complete, LifecycleMode.ON_CREATE: on_create}
@@ -80,6 +86,7 @@ class LifecycleScripts(ABC):
         path: str | Path | None = None,
         bucket: s3.IBucket | None = None,
         software: NodeSoftware | None = None,
+        steps: Sequence[OwnStep] = (),
         on_init_complete: EntryPoint = "on_init_complete.sh",
         on_create: EntryPoint = "on_create.sh",
     ) -> LifecycleScripts:
@@ -93,16 +100,21 @@ class LifecycleScripts(ABC):
         :param bucket: the target; a new encrypted bucket named `sagemaker-...` when not given.
         :param software: the software that this library's scripts set up; the defaults of `NodeSoftware` when not given. It is the
             key `software` of `config.json`; your own scripts may read it too.
+        :param steps: your scripts beside this library's steps, in their order; none when not given. They need this library's
+            scripts, so give them without `path`.
         :param on_init_complete: the entry point of groups that run after the image's set-up.
         :param on_create: the entry point of groups that replace the image's set-up.
-        :raises ValueError: for a shell script with CR line ends or without `#!`, a missing entry point, or a
-            `provisioning_parameters.json`: the service refuses this file beside a configuration through its API.
+        :raises ValueError: for a shell script with CR line ends, without `#!` or with a mistake that `bash -n` finds (where there
+            is a bash), a missing entry point, two steps of one name, steps beside a `path`, or a `provisioning_parameters.json`:
+            the service refuses this file beside a configuration through its API.
 
         Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-lifecycle-best-practices-slurm.html
         """
         directory = packaged_scripts() if path is None else Path(path)
         _check_directory(directory)
-        return _AssetScripts(directory, bucket, NodeSoftware() if software is None else software, on_init_complete, on_create)
+        _check_steps(steps, path)
+        configured = NodeSoftware() if software is None else software
+        return _AssetScripts(directory, bucket, configured, steps, on_init_complete, on_create)
 
     @staticmethod
     @checked
@@ -176,12 +188,19 @@ class _BucketScripts(LifecycleScripts):
 
 class _AssetScripts(LifecycleScripts):
     def __init__(
-        self, directory: Path, bucket: s3.IBucket | None, software: NodeSoftware, on_init_complete: str, on_create: str
+        self,
+        directory: Path,
+        bucket: s3.IBucket | None,
+        software: NodeSoftware,
+        steps: Sequence[OwnStep],
+        on_init_complete: str,
+        on_create: str,
     ) -> None:
         super().__init__(on_init_complete, on_create)
         self.directory = directory
         self.bucket = bucket
         self.software = software
+        self.steps = tuple(steps)
 
     def check(self, mode: LifecycleMode) -> None:
         if mode is LifecycleMode.NONE:
@@ -194,10 +213,11 @@ class _AssetScripts(LifecycleScripts):
                 f"lifecycle scripts: {self.directory} has no entry point {name!r} for {mode.value}; found {found}; "
                 f"name yours with {argument}=..."
             )
-        _check_script(self.directory / name)
+        check_script(self.directory / name)
 
     def bind(self, scope: Construct, configuration: Callable[[], Configuration]) -> BoundScripts:
-        return _UploadedScripts(scope, "LifecycleScripts", self.directory, self.bucket, configuration)
+        directory = _with_steps(scope, self.directory, self.steps) if self.steps else self.directory
+        return _UploadedScripts(scope, "LifecycleScripts", directory, self.bucket, configuration)
 
 
 class _UploadedScripts(Construct):
@@ -288,17 +308,35 @@ def _check_directory(directory: Path) -> None:
         )
     for name, file in files.items():
         if name.endswith(".sh"):
-            _check_script(file)
+            check_script(file)
 
 
-def _check_script(file: Path) -> None:
-    content = file.read_bytes()
-    if b"\r\n" in content:
-        line = content[: content.index(b"\r\n")].count(b"\n") + 1
-        raise ValueError(f"lifecycle scripts: {file}:{line} ends in CR LF, and shells on nodes cannot run it; save it with LF")
-    if not content.startswith(b"#!"):
-        found = content.split(b"\n", 1)[0][:40].decode(errors="replace")
-        raise ValueError(f"lifecycle scripts: {file}:1 is {found!r}; the first line names the interpreter, such as #!/bin/bash")
+def _check_steps(steps: Sequence[OwnStep], path: str | Path | None) -> None:
+    names = [step.step_name for step in steps]
+    if steps and path is not None:
+        raise ValueError(
+            f"lifecycle scripts: steps ({', '.join(names)}) run beside this library's scripts, and path {str(path)!r} replaces "
+            "them; leave path out, or call the steps from your own entry point"
+        )
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise ValueError(f"lifecycle scripts: two steps are named {', '.join(twice)}; give each its own: OwnStep(name=...)")
+
+
+def _with_steps(scope: Construct, directory: Path, steps: Sequence[OwnStep]) -> Path:
+    """A directory in the assembly with the scripts and the steps. CDK copies or publishes assets from there after this process."""
+    stage = Stage.of(scope)
+    assert stage is not None  # every construct of an app is in one
+    made = Path(stage.asset_outdir) / f"hyperpod-scripts-{scope.node.addr}"
+    shutil.rmtree(made, ignore_errors=True)
+    for file in _files(directory):
+        target = made / file.relative_to(directory)
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(file, target)
+    (made / STEPS_FOLDER).mkdir()
+    for step in steps:
+        shutil.copy(step.path, made / STEPS_FOLDER / step.step_name)
+    return made
 
 
 def _version(content: str, configuration: Configuration) -> str:

@@ -14,12 +14,13 @@ from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.values import ClusterName, NodeCount, TrainingPlanArn
 from hyperpod_constructs.cluster.cluster import HyperPodCluster
 from hyperpod_constructs.cluster.grants import ClusterGrants
-from hyperpod_constructs.cluster.instance_group import EbsVolume, InstanceGroup, LustreMount, SlurmNodeType
+from hyperpod_constructs.cluster.instance_group import EbsVolume, InstanceGroup, LustreMount
 from hyperpod_constructs.cluster.instance_type import ClusterInstanceType
 from hyperpod_constructs.custom_resources.readiness_gate import ReadinessGate
 from hyperpod_constructs.execution_role import ExecutionRole
 from hyperpod_constructs.network import NodeNetwork
 from hyperpod_constructs.node_software.lifecycle_scripts import LifecycleScripts
+from hyperpod_constructs.node_software.node_type import SlurmNodeType
 from hyperpod_constructs.storage.lustre import LustreSource
 
 _VOLUME_GB = 500

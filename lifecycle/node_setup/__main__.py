@@ -24,7 +24,7 @@ from node_setup.errors import NodeSetupError, read_json
 from node_setup.log import Log
 from node_setup.mounts import await_mount
 from node_setup.node import Host, Node, Patience
-from node_setup.registry import MODES
+from node_setup.registry import MODES, planned
 from node_setup.role import Role, await_role, own_addresses
 from node_setup.runner import run_steps
 from node_setup.steps.install import ROLE
@@ -56,7 +56,7 @@ def run(mode: str, environment: Mapping[str, str], log: Log) -> None:
     if mode == "keep":
         keep(node)
     else:
-        run_steps(node, MODES[mode])
+        run_steps(node, planned(mode, node))
 
 
 def main(arguments: list[str], environment: Mapping[str, str]) -> int:

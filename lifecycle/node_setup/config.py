@@ -4,7 +4,8 @@
  "cluster": {"node_recovery": "Automatic"},
  "groups": {"controller": {"node_type": "Controller"}, "workers": {"node_type": "Compute", "partition": "workers"}},
  "mounts": {"workers": [{"type": "lustre", "path": "/fsx", "dns_name": "fs-…", "mount_name": "…"}]},
- "software": {…}}
+ "software": {…},
+ "steps": […]}
 """
 
 from __future__ import annotations
@@ -13,11 +14,11 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from node_setup.errors import NodeSetupError, read_json
+from node_setup.own_steps import NODE_TYPES, OwnStep, parse_own_steps
 from node_setup.schema import check_choice, check_list, check_object, check_path, check_text, check_word
 from node_setup.software import HOST, Software, parse_software
 
 VERSION = 1
-NODE_TYPES = ("Controller", "Login", "Compute")
 NODE_RECOVERIES = ("Automatic", "None")
 MOUNT_KEYS = {
     "lustre": ("type", "path", "dns_name", "mount_name"),
@@ -48,6 +49,7 @@ class Config(NamedTuple):
     mounts_by_group: dict[str, list[Mount]]
     node_recovery: str
     software: Software
+    own_steps: list[OwnStep]
 
     def mounts(self, group: str | None) -> list[Mount]:
         """The mounts of a group; for an unknown group, the mounts that all groups share."""
@@ -70,7 +72,7 @@ def read_config(path: Path) -> Config:
 
 
 def parse_config(document: Any) -> Config:
-    check_object("the document", document, required=("version", "groups"), optional=("cluster", "mounts", "software"))
+    check_object("the document", document, required=("version", "groups"), optional=("cluster", "mounts", "software", "steps"))
     if document["version"] != VERSION:
         raise NodeSetupError(f"version is {document['version']!r}, these scripts read {VERSION}")
     groups = {name: _group(f"groups.{name}", value) for name, value in check_object("groups", document["groups"]).items()}
@@ -84,7 +86,7 @@ def parse_config(document: Any) -> Config:
     recovery = check_choice("cluster.node_recovery", cluster.get("node_recovery", "Automatic"), NODE_RECOVERIES)
     software = parse_software(document.get("software", {}))
     _check_shared(software, mounts)
-    return Config(groups, mounts, recovery, software)
+    return Config(groups, mounts, recovery, software, parse_own_steps(document.get("steps", [])))
 
 
 def _check_shared(software: Software, mounts: dict[str, list[Mount]]) -> None:

@@ -199,10 +199,14 @@ class Node:
         """
         return self.execute(Command(command, seconds, environment or {}, text))
 
+    def attempt(self, command: Command) -> Completed:
+        """Run a command, whatever its outcome."""
+        self._effect("run " + " ".join(command.words))
+        return self._host.run(self.root, command)
+
     def execute(self, command: Command) -> Completed:
         words = command.words
-        self._effect("run " + " ".join(words))
-        done = self._host.run(self.root, command)
+        done = self.attempt(command)
         if done.code != 0:
             said = [line for line in (done.error + "\n" + done.output).splitlines() if line.strip()]
             raise NodeSetupError(f"{' '.join(words[:3])}: ended with {done.code}: {said[-1] if said else 'it said nothing'}")

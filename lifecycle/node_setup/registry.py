@@ -25,6 +25,7 @@ from node_setup.steps import (
     motd,
     mounts,
     munge,
+    own,
     reconfigure,
     restore,
     slurm_settings,
@@ -73,6 +74,15 @@ MODES: dict[str, Sequence[Step]] = {
     ],
     "boot": [efa, mounts, containers],
 }
+
+
+def planned(mode: str, node: Node) -> list[Step]:
+    """The steps of a mode with the owner's, which run after the installation of the programs, and at the end; never at a boot."""
+    steps = list(MODES[mode])
+    if mode == "boot":
+        return steps
+    before, after = ([own.Own(step) for step in node.config.own_steps if step.when == when] for when in ("before", "after"))
+    return [install, *before, *[step for step in steps if step is not install], *after]
 
 
 def name(step: Step) -> str:

@@ -18,7 +18,9 @@ from hyperpod_constructs import (
     LifecycleScripts,
     LustreMount,
     LustreStorage,
+    OwnStep,
     SlurmNodeType,
+    StepMoment,
 )
 from hyperpod_constructs.node_software.lifecycle_scripts import content_hash, packaged_scripts
 from tests.conftest import only, resources, synthesize
@@ -226,3 +228,116 @@ def test_scripts_at_the_root_of_a_bucket(stack: Stack) -> None:
     group = only(stack, CLUSTER)["Properties"]["InstanceGroups"][0]
     assert group["LifeCycleConfig"]["SourceS3Uri"] == "s3://team-scripts"
     assert "team-scripts/*" in str(resources(stack, "AWS::IAM::Policy"))
+
+
+@pytest.fixture
+def own(tmp_path: Path) -> Path:
+    path = tmp_path / "scratch disk.sh"
+    path.write_text("#!/bin/bash\nmkdir -p /scratch\n")
+    return path
+
+
+def uploaded(stack: Stack) -> Path:
+    """The directory that the assembly publishes."""
+    app = stack.node.root
+    assert isinstance(app, App)
+    found = [path for path in Path(app.outdir).glob("asset.*") if (path / "on_init_complete.sh").is_file()]
+    assert len(found) == 1
+    return found[0]
+
+
+def test_own_steps_are_uploaded_and_read_by_the_node(
+    stack: Stack, own: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    steps = [
+        OwnStep(script=own, when=StepMoment.BEFORE, node_types=[SlurmNodeType.COMPUTE], mandatory=False, timeout_seconds=30),
+        OwnStep(script=str(own), name="again"),
+    ]
+    HyperPodCluster(stack, "Cluster", instance_groups=[CONTROLLER], lifecycle_scripts=LifecycleScripts.from_asset(steps=steps))
+    (tmp_path / "config.json").write_text(only(stack, UPLOAD)["Properties"]["Configuration"])
+    monkeypatch.syspath_prepend(str(packaged_scripts()))
+    from node_setup.config import read_config
+    from node_setup.own_steps import OwnStep as Read
+
+    assert read_config(tmp_path / "config.json").own_steps == [
+        Read("scratch-disk", "before", ["Compute"], False, 30),
+        Read("again", "after", [], True, 600),
+    ]
+    directory = uploaded(stack)
+    assert (directory / "own" / "scratch-disk").read_bytes() == (directory / "own" / "again").read_bytes() == own.read_bytes()
+    assert (directory / "node_setup" / "__main__.py").is_file()
+
+
+def test_a_change_of_an_own_step_is_a_new_prefix(own: Path) -> None:
+    def prefix() -> Any:
+        stack = Stack(App(), "Stack")
+        scripts = LifecycleScripts.from_asset(steps=[OwnStep(script=own)])
+        HyperPodCluster(stack, "Cluster", instance_groups=[CONTROLLER], lifecycle_scripts=scripts)
+        return version(stack)
+
+    before = prefix()
+    assert prefix() == before
+    own.write_text("#!/bin/bash\nmkdir -p /elsewhere\n")
+    assert prefix() != before
+
+
+def test_own_steps_leave_the_prefix_of_other_clusters_alone(stack: Stack, own: Path) -> None:
+    steps = LifecycleScripts.from_asset(steps=[OwnStep(script=own)])
+    HyperPodCluster(stack, "With", instance_groups=[CONTROLLER], lifecycle_scripts=steps)
+    HyperPodCluster(stack, "Without", instance_groups=[CONTROLLER])
+    alone = Stack(App(), "Stack")
+    HyperPodCluster(alone, "Without", instance_groups=[CONTROLLER])
+    template = resources(stack, UPLOAD)
+    expected = resources(alone, UPLOAD)
+    id = next(iter(expected))
+    assert template[id]["Properties"] == expected[id]["Properties"]
+
+
+def test_fails_on_own_steps_that_cannot_run(own: Path, scripts: Path) -> None:
+    with pytest.raises(
+        ValueError, match=r"^lifecycle scripts: two steps are named scratch-disk; give each its own: OwnStep\(name="
+    ):
+        LifecycleScripts.from_asset(steps=[OwnStep(script=own), OwnStep(script=own)])
+    with pytest.raises(ValueError, match=r"steps \(scratch-disk\) run beside this library's scripts, and path .* replaces them"):
+        LifecycleScripts.from_asset(path=scripts, steps=[OwnStep(script=own)])
+    with pytest.raises(ValueError, match=r"^OwnStep: script 'nothing.sh' is not a file; write the path"):
+        OwnStep(script="nothing.sh")
+    with pytest.raises(ValueError, match=r"^OwnStep 'a b': name is 'a b'; allowed: 1 to 40 letters.*; write name=\"a-b\""):
+        OwnStep(script=own, name="a b")
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("#!/bin/bash\nif true; then\necho\n", r"scratch disk.sh:4: syntax error: unexpected end of file.*; correct the script"),
+        ("#! /usr/bin/env bash\nfoo(\n", r"scratch disk.sh:\d: syntax error"),
+        ("#!/bin/sh\ndone\n", r"scratch disk.sh:2: syntax error near unexpected token `done'"),
+        ("echo\n", r"scratch disk.sh:1 is 'echo'; the first line names the interpreter"),
+        ("#!/bin/sh\r\n", r"scratch disk.sh:1 ends in CR LF"),
+        ("#!/bin/sh\n" + "#" * 1024 * 1024, r"scratch disk.sh has 1048586 bytes; allowed: 1048576"),
+    ],
+)
+def test_fails_on_a_script_that_nodes_cannot_run(own: Path, text: str, message: str) -> None:
+    own.write_bytes(text.encode())
+    with pytest.raises(ValueError, match=message):
+        OwnStep(script=own)
+    (own.parent / "on_init_complete.sh").write_text("#!/bin/sh\n")
+    with pytest.raises(ValueError, match=message):
+        LifecycleScripts.from_asset(path=own.parent)
+
+
+def test_a_script_in_another_language_is_not_read_by_a_shell(own: Path) -> None:
+    own.write_text("#!/usr/bin/env python3\nif True:\n    print(')')\n")
+    assert OwnStep(script=own).step_name == "scratch-disk"
+
+
+def test_a_script_is_never_run_by_the_check(own: Path) -> None:
+    own.write_text(f"#!/bin/bash\ntouch '{own.parent}/ran'\n")
+    OwnStep(script=own)
+    assert not (own.parent / "ran").exists()
+
+
+def test_without_bash_the_syntax_is_not_checked(own: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    own.write_text("#!/bin/bash\nif # nobody reads this\n")
+    monkeypatch.setenv("PATH", str(own.parent))
+    assert OwnStep(script=own).step_name == "scratch-disk"
