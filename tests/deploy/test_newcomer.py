@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
@@ -17,7 +18,7 @@ from tests.deploy.conftest import Cloud, Run, Things
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = Path(pytest.__file__).parents[1]
-APP = Path(__file__).parent / "newcomer" / "app.py"
+FILES = Path(__file__).parent / "newcomer"
 VPC, DATA = "research", "amzn-s3-demo-research"
 
 
@@ -132,7 +133,8 @@ def newcomer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Newcomer]:
         started = run(home, programs, "local", "start")
         aws = server.running(state)
         assert aws is not None, started.output
-        (home / "app.py").write_bytes(APP.read_bytes())
+        for file in FILES.iterdir():
+            shutil.copy(file, home)
         cloud = Cloud(aws, home)
         settings = research(cloud)
         yield Newcomer(home, programs, cloud, settings, cloud.things())
@@ -144,6 +146,13 @@ def test_deploy(newcomer: Newcomer) -> None:
     done = newcomer.deploy(cluster_name="training", workers=2)
     assert done.code == 0, done.output
     assert newcomer.groups("training") == {"controller": 1, "login": 1, "gpu": 2, "cpu": 2}
+
+
+def test_the_own_step_lies_beside_the_scripts(newcomer: Newcomer) -> None:
+    group = newcomer.cloud.client("sagemaker").describe_cluster(ClusterName="training")["InstanceGroups"][0]
+    bucket, _, prefix = group["LifeCycleConfig"]["SourceS3Uri"].removeprefix("s3://").partition("/")
+    objects = newcomer.cloud.client("s3").list_objects_v2(Bucket=bucket, Prefix=prefix)["Contents"]
+    assert any(item["Key"].endswith("/tune") for item in objects), [item["Key"] for item in objects]
 
 
 def test_scale(newcomer: Newcomer) -> None:

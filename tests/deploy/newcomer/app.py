@@ -2,7 +2,7 @@
 
 import os
 
-from aws_cdk import App, Environment, Stack
+from aws_cdk import App, Environment, RemovalPolicy, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
@@ -17,6 +17,7 @@ from hyperpod_constructs import (
     LustreStorage,
     NodeSoftware,
     NodeUser,
+    OwnStep,
     ReadinessGate,
     SlurmNodeType,
 )
@@ -46,7 +47,8 @@ class Training(Stack):
             network=network,
             cluster_name=cluster_name,
             lifecycle_scripts=LifecycleScripts.from_asset(
-                software=NodeSoftware(users=(NodeUser(name="ada", uid=10001, ssh_keys=(KEY,)),))
+                software=NodeSoftware(users=(NodeUser(name="ada", uid=10001, ssh_keys=(KEY,)),)),
+                steps=(OwnStep(script="tune.sh", node_types=[SlurmNodeType.COMPUTE]),),
             ),
             instance_groups=[
                 InstanceGroup(
@@ -67,7 +69,11 @@ class Training(Stack):
                 InstanceGroup(name="cpu", instance_type=ClusterInstanceType.C5_9XLARGE, count=2, file_systems=mounts),
             ],
         )
-        s3.Bucket.from_bucket_name(self, "Data", "amzn-s3-demo-research").grant_read_write(cluster)
+        data = s3.Bucket.from_bucket_name(self, "Data", "amzn-s3-demo-research")
+        data.grant_read_write(cluster)
+        lustre.add_data_repository(
+            self, "Link", bucket=data, file_system_path=f"/{id}", prefix=id, removal_policy=RemovalPolicy.DESTROY
+        )
         ReadinessGate(self, "Readiness", cluster=cluster, min_running={"gpu": workers})
 
 

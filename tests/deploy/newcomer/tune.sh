@@ -1,0 +1,3 @@
+#!/bin/bash
+set -eu
+sysctl --write vm.swappiness=1
