@@ -65,7 +65,7 @@ def test_fails_check_of_a_stale_table(
     assert generator.main(["--check"]) == 0
     generator.TABLE.write_text("", encoding="utf-8")
     assert generator.main(["--check"]) == 1
-    assert capsys.readouterr().err.startswith("_instance_facts.py is stale")
+    assert capsys.readouterr().err.startswith("instance_types.tsv is stale")
     assert generator.main([]) == 0
     text = generator.CLASS.read_text(encoding="utf-8")
     generator.CLASS.write_text(text.replace("    P5_48XLARGE: ClassVar[ClusterInstanceType]\n", ""), encoding="utf-8")

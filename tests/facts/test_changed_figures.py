@@ -86,7 +86,7 @@ def test_the_number_of_groups(net: hp.ClusterNetwork, monkeypatch: pytest.Monkey
     monkeypatch.setattr(clusters, "MOST_GROUPS", 1)
     assert "HP-LIM-001" in found(slurm())
     with pytest.raises(AwsError, match="at most 1"):
-        hyperpod_rules.check_groups(specs, {})
+        hyperpod_rules.check_groups(specs, {}, "demo")
     groups = [
         hp.InstanceGroup(
             name=name, node_type=kind, instance_type=hp.ClusterInstanceType.TRN1_32XLARGE, count=1, partition=partition
@@ -187,7 +187,7 @@ def test_replacing_properties(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_fixed_properties(monkeypatch: pytest.MonkeyPatch) -> None:
-    old, new = group(ThreadsPerCore=1), group(ThreadsPerCore=2)
+    old, new = group(NetworkInterface={"InterfaceType": "efa"}), group(NetworkInterface={"InterfaceType": "efa-only"})
 
     def done() -> str:
         try:
@@ -197,7 +197,7 @@ def test_fixed_properties(monkeypatch: pytest.MonkeyPatch) -> None:
         return "updated"
 
     assert (row(cluster(old), cluster(new)).effect, done()) == (Effect.NO_INTERRUPTION, "updated")
-    monkeypatch.setattr(updates, "FIXED", {"AWS::SageMaker::Cluster": frozenset({"InstanceGroups/*/ThreadsPerCore"})})
+    monkeypatch.setattr(updates, "FIXED", {"AWS::SageMaker::Cluster": frozenset({"InstanceGroups/*/NetworkInterface"})})
     assert (row(cluster(old), cluster(new)).effect, done()) == (Effect.REFUSED, "refused")
 
 
