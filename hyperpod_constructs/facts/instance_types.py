@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from hyperpod_constructs.facts.table import rows
+from hyperpod_constructs.facts.data import rows
 
 INSTANCE_FACTS: Mapping[str, list[str]] = {name: facts for name, *facts in rows("instance_types.tsv")}
 """The facts by the type's name, in the order of the API."""

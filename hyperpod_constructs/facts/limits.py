@@ -5,14 +5,11 @@
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
-from importlib import resources
-from typing import Any
 
+from hyperpod_constructs.facts.data import document
 from hyperpod_constructs.facts.mistake import Mistake
 
 
@@ -72,7 +69,7 @@ def property_limit(path: str, *, words: str = "", example: str = "") -> Limit:
     :param words: the allowed texts in words; see `Limit`.
     :param example: an allowed text.
     """
-    found = _document()["limits"][path]
+    found = document("limits.json")["limits"][path]
     return Limit(
         least=found.get("minimum"),
         most=found.get("maximum"),
@@ -95,10 +92,3 @@ def _fits(pattern: str, text: str) -> bool:
     """Whether a schema's pattern is found in a text. Python's `$`, unlike a schema's, also matches before a final line feed."""
     strict = pattern.removesuffix("$") + r"\Z" if pattern.endswith("$") else pattern
     return re.search(strict, text) is not None
-
-
-@cache
-def _document() -> Mapping[str, Any]:
-    text = resources.files(__package__).joinpath("limits.json").read_text("utf-8")
-    document: Mapping[str, Any] = json.loads(text)
-    return document

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
+from hyperpod_constructs.facts.data import rows
 from hyperpod_constructs.facts.node_permissions import CLUSTER_POLICY, LOG_GROUPS, READABLE_BUCKETS, SHELL_CHANNELS
-from hyperpod_constructs.facts.table import rows
 
 _Statement: TypeAlias = "Mapping[str, Any]"
 

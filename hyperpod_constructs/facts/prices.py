@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hyperpod_constructs.facts.table import rows
+from hyperpod_constructs.facts.data import rows
 
 # Source: https://sst.dev/docs/component/aws/vpc/ (us-east-1; data processing comes on top)
 NAT_GATEWAY_HOUR = 0.045

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from importlib import resources
 from typing import Any
+
+from hyperpod_constructs.facts.data import document
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -31,13 +31,13 @@ class TypeFacts:
 
 def schema_date() -> str:
     """The time of the schemas, in ISO format."""
-    return str(_document()["schema_date"])
+    return str(document("schema.json")["schema_date"])
 
 
 @cache
 def type_facts(resource_type: str) -> TypeFacts | None:
     """The facts of a type; `None` if the schemas have no such type."""
-    found: Mapping[str, Any] | None = _document()["types"].get(resource_type)
+    found: Mapping[str, Any] | None = document("schema.json")["types"].get(resource_type)
     if found is None:
         return None
     return TypeFacts(
@@ -47,10 +47,3 @@ def type_facts(resource_type: str) -> TypeFacts | None:
         deletes_first=bool(found.get("deletes_first", False)),
         properties=frozenset(found.get("properties", ())),
     )
-
-
-@cache
-def _document() -> Mapping[str, Any]:
-    text = resources.files(__package__).joinpath("schema.json").read_text("utf-8")
-    document: Mapping[str, Any] = json.loads(text)
-    return document

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import partial
 
 from hyperpod_constructs.facts.data_holders import DATA_HOLDERS, KEEPING_POLICIES
 from hyperpod_constructs.facts.schema import type_facts
@@ -35,6 +36,10 @@ class Verdict:
     kept: bool = False
 
 
+_harmless = partial(Verdict, effect=Effect.NO_INTERRUPTION)
+_refused = partial(Verdict, effect=Effect.REFUSED, source=_NAMES)
+
+
 def of_replacement(verdict: Verdict, old: Resource, new: Resource) -> Verdict:
     """The verdict on a replacement: it can lose data, or keep the old resource."""
     policy = as_str(new.update_replace_policy)
@@ -61,20 +66,16 @@ def of_removal(old: Resource) -> Verdict:
     """The verdict on the removal of a resource from its template."""
     policy = as_str(old.deletion_policy)
     if policy in KEEPING_POLICIES:
-        return Verdict(
-            effect=Effect.NO_INTERRUPTION,
-            why="leaves the stack and stays in the account, with its data and its cost (DeletionPolicy)",
-            source=_POLICIES,
-            kept=True,
-        )
+        why = "leaves the stack and stays in the account, with its data and its cost (DeletionPolicy)"
+        return _harmless(why=why, source=_POLICIES, kept=True)
     lost, survives = _lost(old, policy)
     if survives is not None:
-        return Verdict(effect=Effect.NO_INTERRUPTION, why=survives, source=_POLICIES, kept=True)
+        return _harmless(why=survives, source=_POLICIES, kept=True)
     if lost is not None:
         return Verdict(effect=Effect.DATA_LOSS, why=f"is deleted: {lost}", avoid=_avoided("", "DeletionPolicy"), source=_POLICIES)
     if old.type == NESTED_STACK:
         if old.nested is not None:
-            return Verdict(effect=Effect.NO_INTERRUPTION, why="is deleted with its resources")
+            return _harmless(why="is deleted with its resources")
         return Verdict(
             effect=Effect.REPLACE,
             why="is deleted with all its resources; they are unknown here, because its template is not given",
@@ -84,7 +85,7 @@ def of_removal(old: Resource) -> Verdict:
     if serving is not None:
         return Verdict(effect=Effect.REPLACE, why=f"is deleted: {serving}")
     holds = "it holds no data" if _is_ours(old.type) else f"whether a resource of type {old.type} holds data is unknown here"
-    return Verdict(effect=Effect.NO_INTERRUPTION, why=f"is deleted; {holds}")
+    return _harmless(why=f"is deleted; {holds}")
 
 
 def _is_ours(resource_type: str) -> bool:
@@ -95,21 +96,17 @@ def _is_ours(resource_type: str) -> bool:
 
 def same_name(row: Row) -> Verdict:
     """A replacement that fails, because the old resource still holds the name."""
-    return Verdict(
-        effect=Effect.REFUSED,
+    return _refused(
         why="the update needs a new resource, but the old one still holds the name",
         avoid=f"change the name too, or leave the name to CloudFormation; {row.avoid}".removesuffix("; "),
-        source=_NAMES,
     )
 
 
 def name_taken(by: Resource) -> Verdict:
     """A creation that fails, because a removed resource still holds the name."""
-    return Verdict(
-        effect=Effect.REFUSED,
+    return _refused(
         why=f"{by.logical_id} leaves the template, but still holds the same name or place when this resource is created",
         avoid="keep the logical id (override_logical_id), move it with `cdk refactor`, or give the new one another name or place",
-        source=_NAMES,
     )
 
 
@@ -119,12 +116,8 @@ def weaker_policy(old: Resource, new: Resource, name: str) -> Verdict | None:
     if new.type not in DATA_HOLDERS or before not in KEEPING_POLICIES or after in KEEPING_POLICIES:
         return None
     occasion = "its removal" if name == "DeletionPolicy" else "its replacement"
-    return Verdict(
-        effect=Effect.NO_INTERRUPTION,
-        why=f"nothing happens now; from then on, {occasion} deletes its data",
-        avoid=f"keep {name}: Retain",
-        source=_POLICIES,
-    )
+    why = f"nothing happens now; from then on, {occasion} deletes its data"
+    return _harmless(why=why, avoid=f"keep {name}: Retain", source=_POLICIES)
 
 
 def _lost(resource: Resource, policy: str | None) -> tuple[str | None, str | None]:

@@ -40,10 +40,6 @@ def _grown(change: Change) -> str:
 
 
 _LUSTRE = (
-    *(
-        _replaced(f"LustreConfiguration/{name}", source=_SPECIFICATION)
-        for name in ("DeploymentType", "DriveCacheType", "ExportPath", "ImportPath", "ImportedFileChunkSize")
-    ),
     _replaced(
         "LustreConfiguration/CopyTagsToBackups",
         avoid="keep the value, and tag each backup when you create it",
@@ -112,7 +108,6 @@ FILE_SYSTEM: tuple[Row, ...] = (
         avoid="keep the groups, and change their rules instead",
         why=f"the security groups of a file system are fixed: {_NEW_AND_EMPTY}",
     ),
-    _replaced("StorageType", source=_SPECIFICATION),
     _replaced(
         "FileSystemTypeVersion",
         avoid="keep the value here: aws fsx update-file-system --file-system-type-version raises the version in place",
@@ -120,10 +115,7 @@ FILE_SYSTEM: tuple[Row, ...] = (
     ),
     in_place("Tags", "tags change in place"),
     *_LUSTRE,
-    *(
-        _replaced(f"OpenZFSConfiguration/{name}", source=_SPECIFICATION)
-        for name in ("DeploymentType", "EndpointIpAddressRange", "PreferredSubnetId", "RootVolumeConfiguration")
-    ),
+    *(_replaced(path, source=_SPECIFICATION) for path in sorted(updates.BEYOND_SCHEMA["AWS::FSx::FileSystem"])),
     in_place("OpenZFSConfiguration", "changes in place"),
     in_place("LustreConfiguration", "changes in place"),
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from hyperpod_constructs.facts import updates
 from hyperpod_constructs.plan.change import Change, shrinks
 from hyperpod_constructs.plan.row import Row, in_place, loses_data, refused, replaced
 from hyperpod_constructs.templates.values import ABSENT, Value, as_int, as_items, as_str, at, shown
@@ -65,10 +66,7 @@ FUNCTION: tuple[Row, ...] = (in_place("Code", "the next invocation runs the new 
 
 KEY: tuple[Row, ...] = (
     in_place("Enabled", "while the key is disabled, its data cannot be read; nothing is lost"),
-    *(
-        refused(name, "is fixed at creation", avoid="create another key")
-        for name in ("KeySpec", "KeyUsage", "MultiRegion", "Origin")
-    ),
+    *(refused(name, "is fixed at creation", avoid="create another key") for name in sorted(updates.fixed("AWS::KMS::Key"))),
 )
 
 
