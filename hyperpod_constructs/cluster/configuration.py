@@ -44,10 +44,12 @@ def mistakes(groups: Sequence[InstanceGroup], software: NodeSoftware | None) -> 
     return found
 
 
-def _group(group: InstanceGroup) -> dict[str, str]:
-    rendered = {"node_type": group.node_type.value}
+def _group(group: InstanceGroup) -> dict[str, Any]:
+    rendered: dict[str, Any] = {"node_type": group.node_type.value}
     if group.node_type is SlurmNodeType.COMPUTE:
         rendered["partition"] = group.partition_name
+    if any(kind.accelerator is not None and kind.accelerator.kind == "gpu" for kind in group.instance_types):
+        rendered["gpus"] = True
     return rendered
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Any
 
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sagemaker as sagemaker
@@ -101,13 +102,14 @@ class LustreMount:
             )
         )
 
-    def describe(self) -> dict[str, str]:
-        """The mount in `config.json`, for the node's own check."""
+    def describe(self) -> dict[str, Any]:
+        """The mount in `config.json`, for the node's own check, and for its set-up of EFA."""
         return {
             "type": "lustre",
             "path": self.mount_path,
             "dns_name": self.file_system.dns_name,
             "mount_name": self.file_system.mount_name,
+            **({"efa_enabled": True} if self.file_system.efa_enabled else {}),
         }
 
 
@@ -137,7 +139,7 @@ class OpenZfsMount:
             )
         )
 
-    def describe(self) -> dict[str, str]:
+    def describe(self) -> dict[str, Any]:
         """The mount in `config.json`, for the node's own check."""
         return {"type": "openzfs", "path": self.mount_path, "dns_name": self.dns_name}
 

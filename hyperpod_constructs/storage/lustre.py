@@ -44,6 +44,8 @@ class LustreSource(Protocol):
     def dns_name(self) -> str: ...
     @property
     def mount_name(self) -> str: ...
+    @property
+    def efa_enabled(self) -> bool: ...
 
 
 @checked_value
@@ -54,6 +56,7 @@ class ExistingLustre:
     file_system_id: FileSystemId
     dns_name: LustreHost
     mount_name: MountName
+    efa_enabled: bool = False
     _associations: list[DataRepositoryAssociation] = field(default_factory=list, init=False, repr=False, compare=False)
 
     @checked
@@ -201,7 +204,7 @@ class LustreStorage(Construct):
     @staticmethod
     @checked
     def from_attributes(
-        *, file_system_id: FileSystemId, mount_name: MountName, dns_name: LustreHost | None = None
+        *, file_system_id: FileSystemId, mount_name: MountName, dns_name: LustreHost | None = None, efa_enabled: bool = False
     ) -> ExistingLustre:
         """Mount an existing file system.
 
@@ -211,16 +214,26 @@ class LustreStorage(Construct):
         :param file_system_id: such as `fs-0123456789abcdef0`.
         :param mount_name: the file system's `LustreMountName`, up to eight characters.
         :param dns_name: `<id>.fsx.<region>.<suffix>` of the stack's region when not given.
+        :param efa_enabled: whether it has EFA; TCP alone unless given. Nodes with EFA then reach it over EFA, which does not leave
+            the file system's zone.
         """
         default = f"{file_system_id}.fsx.{Aws.REGION}.{Aws.URL_SUFFIX}"
         return ExistingLustre(
-            file_system_id=file_system_id, mount_name=mount_name, dns_name=default if dns_name is None else dns_name
+            file_system_id=file_system_id,
+            mount_name=mount_name,
+            dns_name=default if dns_name is None else dns_name,
+            efa_enabled=efa_enabled,
         )
 
     @property
     def resource(self) -> fsx.CfnFileSystem:
         """The L1."""
         return self._resource
+
+    @property
+    def efa_enabled(self) -> bool:
+        """Whether it has EFA."""
+        return self._efa_enabled
 
     @property
     def file_system_id(self) -> str:

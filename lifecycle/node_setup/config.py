@@ -2,8 +2,8 @@
 
 {"version": 1,
  "cluster": {"node_recovery": "Automatic"},
- "groups": {"controller": {"node_type": "Controller"}, "workers": {"node_type": "Compute", "partition": "workers"}},
- "mounts": {"workers": [{"type": "lustre", "path": "/fsx", "dns_name": "fs-…", "mount_name": "…"}]},
+ "groups": {"controller": {"node_type": "Controller"}, "workers": {"node_type": "Compute", "partition": "workers", "gpus": true}},
+ "mounts": {"workers": [{"type": "lustre", "path": "/fsx", "dns_name": "fs-…", "mount_name": "…", "efa_enabled": true}]},
  "software": {…},
  "steps": […]}
 """
@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from node_setup.errors import NodeSetupError, read_json
 from node_setup.own_steps import NODE_TYPES, OwnStep, parse_own_steps
-from node_setup.schema import check_choice, check_list, check_object, check_path, check_text, check_word
+from node_setup.schema import check_choice, check_flag, check_list, check_object, check_path, check_text, check_word
 from node_setup.software import HOST, Software, parse_software
 
 VERSION = 1
@@ -24,24 +24,28 @@ MOUNT_KEYS = {
     "lustre": ("type", "path", "dns_name", "mount_name"),
     "openzfs": ("type", "path", "dns_name"),
 }
+OPTIONAL_MOUNT_KEYS = {"lustre": ("efa_enabled",), "openzfs": ()}
 OPENZFS_VOLUME = "fsx"
 
 
 class Group(NamedTuple):
     node_type: str
     partition: str | None
+    gpus: bool = False
 
 
 class Mount(NamedTuple):
     """A file system that the service mounts.
 
     :param export: the part of the mount's source after the host.
+    :param efa: whether the file system has EFA; false by default.
     """
 
     type: str
     path: str
     dns_name: str
     export: str
+    efa: bool = False
 
 
 class Config(NamedTuple):
@@ -100,10 +104,11 @@ def _check_shared(software: Software, mounts: dict[str, list[Mount]]) -> None:
 
 
 def _group(where: str, value: Any) -> Group:
-    check_object(where, value, required=("node_type",), optional=("partition",))
+    check_object(where, value, required=("node_type",), optional=("partition", "gpus"))
     node_type = check_choice(f"{where}.node_type", value["node_type"], NODE_TYPES)
     partition = value.get("partition")
-    return Group(node_type, None if partition is None else check_text(f"{where}.partition", partition))
+    gpus = check_flag(f"{where}.gpus", value.get("gpus", False))
+    return Group(node_type, None if partition is None else check_text(f"{where}.partition", partition), gpus)
 
 
 def _mounts(where: str, value: Any) -> list[Mount]:
@@ -112,10 +117,11 @@ def _mounts(where: str, value: Any) -> list[Mount]:
 
 def _mount(where: str, value: Any) -> Mount:
     kind = check_choice(f"{where}.type", value.get("type") if isinstance(value, dict) else None, tuple(MOUNT_KEYS))
-    check_object(where, value, required=MOUNT_KEYS[kind])
+    check_object(where, value, required=MOUNT_KEYS[kind], optional=OPTIONAL_MOUNT_KEYS[kind])
     checks = {"path": check_path, "dns_name": _name, "mount_name": _name, "type": check_text}
     texts = {key: checks[key](f"{where}.{key}", value[key]) for key in MOUNT_KEYS[kind]}
-    return Mount(kind, texts["path"], texts["dns_name"], texts.get("mount_name", OPENZFS_VOLUME))
+    efa = check_flag(f"{where}.efa_enabled", value.get("efa_enabled", False))
+    return Mount(kind, texts["path"], texts["dns_name"], texts.get("mount_name", OPENZFS_VOLUME), efa)
 
 
 def _name(where: str, value: Any) -> str:

@@ -16,7 +16,8 @@ def wanted_settings(node: Node) -> dict[str, str]:
 
     Prolog and epilog have no path: slurmctld sends them to the nodes, so no node is drained for a missing file. Steps take slurmd's
     limits instead of the submitting shell's. A requeued job may start again after the life of a credential, by default two minutes.
-    A job that lost a node gets another one by expansion.
+    A job that lost a node gets another one by expansion. Where the scripts own the node, nobody else declares GPUs: without
+    `GresTypes`, Slurm refuses jobs that ask for them.
     """
     settings = {
         "Prolog": PROLOG,
@@ -34,4 +35,8 @@ def wanted_settings(node: Node) -> dict[str, str]:
         settings["AccountingStorageType"] = "accounting_storage/slurmdbd"
         settings["AccountingStorageHost"] = node.role.address or node.name
         settings["JobAcctGatherType"] = "jobacct_gather/linux"
+    if node.mode == "on_create" and any(group.gpus for group in node.config.groups.values()):
+        settings["GresTypes"] = "gpu"
+        if node.software.accounting is not None:
+            settings["AccountingStorageTRES"] = "gres/gpu"
     return settings

@@ -126,6 +126,10 @@ class Machine:
     effects: list[str] = field(default_factory=list)
     secret: str = '{"username": "admin", "password": "pw"}'
     listens: bool = True
+    broken: set[str] = field(default_factory=set)
+    answers: str = "UP"
+    networks: dict[str, list[str]] = field(default_factory=dict)
+    udsp: list[str] = field(default_factory=list)
     kill_at: int | None = None
     log: StringIO = field(default_factory=StringIO)
     owners: Owners = field(default_factory=Owners)
@@ -215,6 +219,8 @@ class Machine:
             )
         if verb == "enable":
             self.enabled.update(arguments[2:])
+        if verb in ("start", "restart") and unit in self.broken:
+            return Completed(1, "", f"Job for {unit} failed")
         if verb in ("start", "restart"):
             self.active.add(unit)
             if unit == "slurmd.service":
@@ -264,7 +270,9 @@ class Machine:
         return Completed(0, "", "")
 
     def _scontrol(self, arguments: list[str], text: str, environment: Mapping[str, str]) -> Completed:
-        return Completed(0, {"ping": "Slurmctld(primary) at x is UP\n", "--version": "slurm 24.11.5\n"}.get(arguments[0], ""), "")
+        return Completed(
+            0, {"ping": f"Slurmctld(primary) at x is {self.answers}\n", "--version": "slurm 24.11.5\n"}.get(arguments[0], ""), ""
+        )
 
     def _sacctmgr(self, arguments: list[str], text: str, environment: Mapping[str, str]) -> Completed:
         if "show" in arguments:
@@ -273,6 +281,25 @@ class Machine:
         assert name not in self.shown[entity]
         self.shown[entity].append(name)
         return Completed(0, "", "")
+
+    def _modinfo(self, arguments: list[str], text: str, environment: Mapping[str, str]) -> Completed:
+        return Completed(0, "", "")
+
+    _modprobe = _modinfo
+
+    def _lnetctl(self, arguments: list[str], text: str, environment: Mapping[str, str]) -> Completed:
+        what, verb = arguments[:2]
+        if (what, verb) == ("net", "show"):
+            asked = arguments[3:] or list(self.networks)
+            lines = [f"- nid: 10.1.0.5@{net}\n  interfaces:\n      0: {one}" for net in asked for one in self.networks.get(net, ())]
+            return Completed(0, "\n".join(lines), "")
+        if (what, verb) == ("net", "add"):
+            assert arguments[5] not in self.networks.get(arguments[3], ()), "lnetctl refuses an interface that is there"
+            self.networks.setdefault(arguments[3], []).append(arguments[5])
+        if what == "udsp" and verb == "add":
+            assert not self.udsp, "lnetctl refuses a second rule"
+            self.udsp.append(" ".join(arguments[2:]))
+        return Completed(0, "\n".join(self.udsp) if verb == "show" else "", "")
 
     def _groupadd(self, arguments: list[str], text: str, environment: Mapping[str, str]) -> Completed:
         self.write("/etc/group", self.text("/etc/group") + f"{arguments[2]}:x:{arguments[1]}:\n")

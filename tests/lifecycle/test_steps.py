@@ -220,6 +220,50 @@ def test_fails_for_an_image_that_started_no_daemon(worker: Machine) -> None:
         worker.set_up("on_init_complete")
 
 
+@pytest.mark.parametrize("mode", ["on_init_complete", "on_create"])
+def test_a_login_node_needs_the_controller_and_no_daemon(tmp_path: Path, mode: str) -> None:
+    login = make_machine(tmp_path / "node", "Login", mode)
+    login.active.discard("slurmd.service")
+    login.broken.add("slurmd.service")
+    login.set_up(mode)
+    assert "slurmd.service" not in login.active
+    login.answers = "DOWN"
+    with pytest.raises(NodeSetupError, match="scontrol ping does not say UP, so Slurm's commands do not reach the controller"):
+        login.set_up(mode)
+
+
+def test_fails_for_a_worker_whose_daemon_does_not_start(tmp_path: Path) -> None:
+    worker = make_machine(tmp_path / "node", "Compute", "on_create")
+    worker.broken.add("slurmd.service")
+    with pytest.raises(NodeSetupError, match="slurmd: "):
+        worker.set_up("on_create")
+
+
+GRES = ["GresTypes=gpu", "AccountingStorageTRES=gres/gpu"]
+
+
+@pytest.mark.parametrize(
+    ("mode", "gpus", "accounting", "expected"),
+    [
+        ("on_create", True, True, GRES),
+        ("on_create", True, False, GRES[:1]),
+        ("on_create", False, True, []),
+        ("on_init_complete", True, True, []),
+    ],
+)
+def test_gpus_are_declared_where_the_scripts_own_slurm(
+    tmp_path: Path, mode: str, gpus: bool, accounting: bool, expected: list[str]
+) -> None:
+    controller = make_machine(tmp_path / "node", "Controller", mode)
+    if gpus:
+        controller.config["groups"]["workers"] = {**controller.config["groups"]["workers"], "gpus": True}
+    if not accounting:
+        del controller.config["software"]["accounting"]
+    controller.set_up(mode)
+    settings = controller.text(INCLUDED).splitlines()
+    assert [line for line in GRES if line in settings] == expected
+
+
 def test_accounting_is_ready_before_the_controller_starts(owner: Machine) -> None:
     owner.set_up("on_create")
     commands = [command for command in owner.commands if command.startswith(("systemctl start", "mariadb", "sacctmgr --immediate"))]

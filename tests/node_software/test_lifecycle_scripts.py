@@ -128,7 +128,7 @@ def test_the_prefix_holds_every_deploy_time_value_of_the_configuration(
 def test_the_scripts_read_the_configuration(
     stack: Stack, network: ClusterNetwork, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    mount = LustreMount(file_system=EXISTING)
+    mount = LustreMount(file_system=replace(EXISTING, efa_enabled=True))
     workers = InstanceGroup(name="workers", instance_type=ClusterInstanceType.P5_48XLARGE, count=4, file_systems=(mount,))
     HyperPodCluster(stack, "Cluster", network=network, instance_groups=[CONTROLLER, workers])
     (tmp_path / "config.json").write_text(only(stack, UPLOAD)["Properties"]["Configuration"])
@@ -138,7 +138,8 @@ def test_the_scripts_read_the_configuration(
     config = read_config(tmp_path / "config.json")
     assert config.groups["workers"].node_type == "Compute"
     assert config.groups["workers"].partition == "workers"
-    assert [mounted.dns_name for mounted in config.mounts("workers")] == ["fs-11111111.fsx.example"]
+    assert [(mounted.dns_name, mounted.efa) for mounted in config.mounts("workers")] == [("fs-11111111.fsx.example", True)]
+    assert {name: group.gpus for name, group in config.groups.items()} == {"controller": False, "workers": True}
 
 
 def test_compiled_python_is_left_out(scripts: Path) -> None:

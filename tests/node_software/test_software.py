@@ -47,6 +47,29 @@ def test_homes_and_keys_are_on_a_file_system_of_every_group(lustre: LustreStorag
     assert software["users"] == [{"name": "alice", "uid": 10001, "gid": 10001, "groups": [], "sudo": False, "ssh_keys": []}]
 
 
+@pytest.mark.parametrize(
+    ("kind", "gpus"),
+    [
+        (ClusterInstanceType.P5_48XLARGE, True),
+        ([M5, ClusterInstanceType.G5_XLARGE], True),
+        (ClusterInstanceType.TRN1_32XLARGE, False),
+        (M5, False),
+    ],
+)
+def test_groups_with_gpus_are_marked(kind: Any, gpus: bool) -> None:
+    group = InstanceGroup(name="workers", instance_type=kind, count=2)
+    rendered = node_configuration.render([group], None, "Automatic")
+    assert ("gpus" in rendered["groups"]["workers"]) is gpus
+
+
+def test_a_mount_says_whether_its_file_system_has_efa(stack: Stack, network: ClusterNetwork, lustre: LustreStorage) -> None:
+    fast = LustreStorage(
+        stack, "Fast", network=network, storage_capacity_gib=38400, per_unit_storage_throughput=125, efa_enabled=True
+    )
+    imported = LustreStorage.from_attributes(file_system_id="fs-0123", mount_name="abc", efa_enabled=True)
+    assert [LustreMount(file_system=one).describe().get("efa_enabled") for one in (lustre, fast, imported)] == [None, True, True]
+
+
 def test_without_a_common_file_system_nothing_is_shared(lustre: LustreStorage) -> None:
     rendered = node_configuration.render(_groups(lustre, workers_mount=False), NodeSoftware(health=None), "None")
     assert not {"shared_directory", "homes", "health"} & rendered["software"].keys()

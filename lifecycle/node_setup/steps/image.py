@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from node_setup import slurm_conf, systemd
+from node_setup import controller, slurm_conf, systemd
 from node_setup.node import Node
 
 MANDATORY = True
@@ -18,4 +18,7 @@ def apply(node: Node) -> None:
 
 
 def verify(node: Node) -> None:
-    systemd.await_active(node, "slurmctld.service" if node.is_controller else "slurmd.service")
+    if node.role.node_type == "Login":
+        controller.await_answer(node)
+    else:
+        systemd.await_active(node, "slurmctld.service" if node.is_controller else "slurmd.service")

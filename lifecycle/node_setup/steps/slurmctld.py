@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from node_setup import slurm_conf, systemd
+from node_setup import controller, slurm_conf, systemd
 from node_setup.node import Node
 from node_setup.steps import reconfigure
 
@@ -31,9 +31,7 @@ def apply(node: Node) -> None:
 def verify(node: Node) -> None:
     systemd.await_active(node, UNIT)
     node.wait_until(
-        lambda: _is_up(node), f"{UNIT}: scontrol ping does not say UP; see /var/log/slurm/slurmctld.log", node.patience.slurm
+        lambda: controller.answers(node),
+        f"{UNIT}: scontrol ping does not say UP; see /var/log/slurm/slurmctld.log",
+        node.patience.slurm,
     )
-
-
-def _is_up(node: Node) -> bool:
-    return " UP" in node.query(["scontrol", "ping"]).output
