@@ -116,7 +116,7 @@ def embedded_aws(*, auth: bool | None = None, nodes: bool | None = None, seed: i
         _check_nodes()
     if running is not None:
         auth, nodes = (running.auth if auth is None else auth), (running.nodes if nodes is None else nodes)
-        _end_empty(running, auth=auth, nodes=nodes)
+        _end_empty(running, auth=auth, nodes=nodes, seed=seed)
     models = Path(sys.prefix) / "models/botocore/data"
     try:
         with step("starting the embedded AWS"):
@@ -128,13 +128,14 @@ def embedded_aws(*, auth: bool | None = None, nodes: bool | None = None, seed: i
     return started
 
 
-def _end_empty(running: LocalAws, *, auth: bool, nodes: bool) -> None:
+def _end_empty(running: LocalAws, *, auth: bool, nodes: bool, seed: int | None) -> None:
     """Stop an embedded AWS without deployments, so that one with other options can start in its place."""
     stacks = [stack["StackName"] for stack in running.client("cloudformation").describe_stacks()["Stacks"]]
     deployed = sorted(name for name in stacks if name != _BOOTSTRAP_STACK)
     if deployed:
-        options = f"--{'' if auth else 'no-'}auth --{'' if nodes else 'no-'}nodes"
-        present = f"--{'' if running.auth else 'no-'}auth --{'' if running.nodes else 'no-'}nodes"
+        order = "" if seed is None else f" --seed {seed}"
+        options = f"--{'' if auth else 'no-'}auth --{'' if nodes else 'no-'}nodes{order}"
+        present = f"--{'' if running.auth else 'no-'}auth --{'' if running.nodes else 'no-'}nodes --seed {running.seed}"
         raise CliError(
             f"the embedded AWS runs with {present}, and has the stacks {', '.join(deployed)}; to lose them and start it with "
             f"{options}: hyperpod local stop && hyperpod local start {options}"

@@ -33,6 +33,13 @@ class FakeSession:
         return {"Account": "111122223333"}
 
 
+class Deployed:
+    """CloudFormation with one stack."""
+
+    def describe_stacks(self) -> dict[str, Any]:
+        return {"Stacks": [{"StackName": "Cluster"}]}
+
+
 @pytest.fixture
 def no_aws(monkeypatch: pytest.MonkeyPatch) -> None:
     """No setting of AWS in the environment, and no place where boto3 finds credentials."""
@@ -107,7 +114,7 @@ def test_newer_models_are_passed_when_they_are_there(started: list[Any], monkeyp
     (Path("models") / "botocore/data").mkdir(parents=True)
     monkeypatch.setattr(sys, "prefix", ".")
     embedded_aws(auth=True, nodes=False)
-    assert started[0][1] == {"auth": True, "nodes": False, "models": Path("models/botocore/data")}
+    assert started[0][1] == {"auth": True, "nodes": False, "seed": None, "models": Path("models/botocore/data")}
 
 
 def test_fails_when_it_does_not_start(started: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
@@ -124,6 +131,18 @@ def test_local_start_says_where(started: list[Any]) -> None:
     assert result.exit_code == 0
     assert started[0][1]["auth"] is True
     assert "http://127.0.0.1:1" in result.stdout
+
+
+def test_the_seed_of_an_order_is_passed_and_told(started: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    result = runner.invoke(app, ["local", "start", "--seed", "42"])
+    assert started[0][1]["seed"] == 42
+    assert f"seed {RUNNING.seed})" in result.stdout
+    monkeypatch.setattr(server, "running", lambda directory: RUNNING)
+    monkeypatch.setattr(LocalAws, "client", lambda aws, service: Deployed())
+    assert embedded_aws() is embedded_aws(seed=RUNNING.seed) is RUNNING
+    with pytest.raises(CliError, match=r"--seed 0, and has the stacks Cluster; .* local start --no-auth --no-nodes --seed 43"):
+        embedded_aws(seed=43)
+    assert runner.invoke(app, ["local", "start", "--seed", "-1"]).exit_code == 2
 
 
 def test_local_commands_without_a_server(started: list[Any]) -> None:

@@ -14,12 +14,15 @@ from hyperpod_constructs.local.server import LocalAws, LocalAwsError
 
 
 def test_starts_once_and_stops(tmp_path: Path) -> None:
-    aws = server.start(tmp_path, account="210987654321", region="us-east-2")
+    aws = server.start(tmp_path, account="210987654321", region="us-east-2", seed=42)
     try:
-        assert server.running(tmp_path) == aws
+        assert (server.running(tmp_path), aws.seed) == (aws, 42)
+        assert "its seed: 42\n" in (tmp_path / server.LOG_FILE).read_text()
         assert server.start(tmp_path, account="210987654321", region="us-east-2") == aws
         with pytest.raises(LocalAwsError, match="stop it first"):
             server.start(tmp_path)
+        with pytest.raises(LocalAwsError, match="seed=42 runs in"):
+            server.start(tmp_path, account="210987654321", region="us-east-2", seed=43)
         assert aws.client("sts").get_caller_identity()["Account"] == "210987654321"
         assert aws.client("s3").meta.region_name == "us-east-2"
         assert (tmp_path / leftovers.STATE_FILE).stat().st_mode & 0o777 == 0o600
@@ -35,6 +38,11 @@ def test_starts_once_and_stops(tmp_path: Path) -> None:
 def test_fails_to_start_with_the_reason(tmp_path: Path) -> None:
     with pytest.raises(LocalAwsError, match="no such folder"):
         server.start(tmp_path, models=tmp_path / "nowhere")
+
+
+def test_fails_with_a_negative_seed(tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match="seed: found -1; it must be 0 or more"):
+        server.start(tmp_path, seed=-1)
 
 
 def test_fails_with_a_malformed_account(tmp_path: Path) -> None:
