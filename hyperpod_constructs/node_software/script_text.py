@@ -33,8 +33,8 @@ def check_script(file: Path) -> None:
         )
     mistake = _syntax_mistake(content) if _SHELL.match(content) else None
     if mistake is not None:
-        line, cause = mistake
-        raise ValueError(f"lifecycle scripts: {file}:{line}: {cause}; correct the script, bash -n {file.name} says the same")
+        place, cause = mistake
+        raise ValueError(f"lifecycle scripts: {file}:{place}: {cause}; correct the script, bash -n {file.name} says the same")
 
 
 @cache
