@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from hyperpod_constructs._support.placeholders import holds_placeholder
 
-_MARK = "{Token["  # behind "$" in a text, behind "#" in the only item of a list
+_MARK = "${Token["
+_LIST_MARK = "#{Token["
 
 
 def is_token(value: object) -> bool:
-    """Whether a text holds a CDK token, or a number is one. A list that is a token has one text, which holds it.
+    """Whether a text holds a CDK token, or a number is one.
 
     CDK encodes tokens as a mark in texts, and as negative numbers beyond any count or size.
 
@@ -17,6 +20,11 @@ def is_token(value: object) -> bool:
     if isinstance(value, str):
         return _MARK in value
     return isinstance(value, int | float) and value < -1e280
+
+
+def is_list_token(values: Sequence[object]) -> bool:
+    """Whether a list is a token as a whole: CDK encodes it as a list with one marked text."""
+    return any(isinstance(value, str) and _LIST_MARK in value for value in values)
 
 
 def is_unknown(value: object) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 from aws_cdk.interfaces.aws_secretsmanager import ISecretRef
 
 from hyperpod_constructs._support.arguments import checked_value
-from hyperpod_constructs._support.tokens import is_unknown
+from hyperpod_constructs._support.tokens import is_list_token, is_unknown
 from hyperpod_constructs._support.values import Port
 from hyperpod_constructs.node_software.text import (
     DATABASE_NAME,
@@ -56,6 +56,12 @@ class NodeUser:
                 raise ValueError(
                     f"NodeUser {self.name!r}: {name} {value} is not one of {_USER_IDS.start} to {_USER_IDS.stop - 1}, the ids of "
                     f"people; write {name}=10001"
+                )
+        for name, texts in (("groups", self.groups), ("ssh_keys", self.ssh_keys)):
+            if is_list_token(texts):
+                raise ValueError(
+                    f"NodeUser {self.name!r}: {name} is a list that only the deployment knows; allowed: a list whose items may be "
+                    f"tokens; write {name}=[Fn.select(0, texts), Fn.select(1, texts)]"
                 )
         for group in self.groups:
             check_word(f"NodeUser {self.name!r}", "groups", group, GROUP_NAME, "docker")

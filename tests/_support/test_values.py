@@ -25,9 +25,10 @@ from hyperpod_constructs import (
     SlurmCluster,
 )
 from hyperpod_constructs._support import values
-from hyperpod_constructs._support.tokens import is_token
 from hyperpod_constructs.facts.limits import Limit
 from tests.conftest import ZONE
+from tests.rules.catalogue.cases import edited
+from tests.rules.catalogue.templates import findings, slurm
 
 IN_GROUP = "InstanceGroup 'workers': "
 LUSTRE = LustreStorage.from_attributes(file_system_id="fs-11111111", mount_name="m")
@@ -186,14 +187,32 @@ def test_a_text_or_a_number_may_be_a_token(made: Any, stack: Stack, network: Clu
     assert len(tokens) == 1
 
 
-def test_a_list_may_be_a_token(stack: Stack) -> None:
+def test_items_of_a_list_may_be_tokens_and_a_whole_list_is_refused_with_the_way(stack: Stack) -> None:
     texts = Fn.split(",", CfnParameter(stack, "Keys").value_as_string)
-    assert is_token(texts[0])
-    user = NodeUser(name="alice", uid=10001, groups=texts, ssh_keys=texts)
-    assert user.ssh_keys == texts
+    for name in ("groups", "ssh_keys"):
+        given: dict[str, Any] = {name: texts}
+        with pytest.raises(
+            ValueError, match=rf"NodeUser 'alice': {name} is a list that only the deployment knows; .*Fn.select\(0, "
+        ):
+            NodeUser(name="alice", uid=10001, **given)
+    key = Fn.select(0, texts)
+    assert NodeUser(name="alice", uid=10001, ssh_keys=[key]).ssh_keys == [key]
 
 
 def test_a_network_may_have_tokens(stack: Stack) -> None:
     text = CfnParameter(stack, "Text").value_as_string
     ClusterNetwork(stack, "N", availability_zone_id=text, cidr=text, node_cidr=text, egress_ports=[ec2.Port.tcp(22)])
     ClusterNetwork(stack, "M", availability_zone_id=ZONE)
+
+
+def test_a_template_with_such_a_value_has_no_finding_of_ours_beside_the_schema() -> None:
+    """CDK and cfn-lint judge single values of a template by the same schema; a rule would say it twice."""
+    group = "Cluster/InstanceGroups/2"
+    for path, value in (
+        ("Cluster/ClusterName", "my_cluster"),
+        (f"{group}/InstanceGroupName", "my_workers"),
+        (f"{group}/InstanceCount", -1),
+        (f"{group}/ThreadsPerCore", 4),
+        (f"{group}/InstanceStorageConfigs", [{"EbsVolumeConfig": {"VolumeSizeInGB": 20_000}}]),
+    ):
+        assert findings(edited(slurm(), {path: value})) == [], path
