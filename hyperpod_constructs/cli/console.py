@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import codecs
 import functools
+import io
+import os
 import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, ParamSpec
+from typing import TYPE_CHECKING, ParamSpec, TextIO
 
 import typer
 
@@ -19,14 +22,34 @@ if TYPE_CHECKING:
 
 _P = ParamSpec("_P")
 _PIPE_WIDTH = 10_000
+_NARROWEST = 40
 
 
 class CliError(ValueError):
     """A mistake of the user or a failed step. It is shown as one message without a traceback; the exit code is 1."""
 
 
+_IN_ASCII = {"…": "...", "─": "-", "→": "->"}
+
+
+def _replaced(error: UnicodeError) -> tuple[str, int]:
+    """A likeness for each character that the encoding lacks, else its Python escape."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    text = error.object[error.start : error.end]
+    return "".join(_IN_ASCII.get(char) or char.encode("unicode_escape").decode("ascii") for char in text), error.end
+
+
+def make_encodable(*streams: TextIO) -> None:
+    """Let these streams print every text, whatever their encoding: a terminal need not know UTF-8."""
+    codecs.register_error("hyperpod", _replaced)
+    for stream in streams:
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="hyperpod")
+
+
 def stdout() -> Console:
-    """The console for results. It is as wide as the terminal, and does not fold lines in a pipe."""
+    """The console for results. It is as wide as the terminal; in a pipe it folds at COLUMNS, and not at all without."""
     return _console(stderr=False)
 
 
@@ -35,8 +58,18 @@ def _console(*, stderr: bool) -> Console:
 
     console = Console(stderr=stderr, markup=False, emoji=False, highlight=False)
     if not console.is_terminal:
-        console.width = _PIPE_WIDTH
+        console.width = _columns() or _PIPE_WIDTH
     return console
+
+
+def folds() -> bool:
+    """Whether results are folded: in a terminal, and in a pipe if COLUMNS says how wide."""
+    return stdout().is_terminal or _columns() is not None
+
+
+def _columns() -> int | None:
+    given = os.environ.get("COLUMNS", "")
+    return max(int(given), _NARROWEST) if given.isdecimal() and len(given) < 5 and int(given) else None
 
 
 def say(text: str = "", *, style: str | None = None) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,17 +11,23 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from hyperpod_constructs.cli.console import say
-from hyperpod_constructs.cli.inputs import Format, progress, read_prices, usable_input
+from hyperpod_constructs.cli.inputs import ABOVE, Format, is_above, progress, read_prices, usable_input
+from hyperpod_constructs.cli.markdown import code, plain
+from hyperpod_constructs.cli.markdown import table as markdown_table
 from hyperpod_constructs.cli.tables import paragraph, table
 
 if TYPE_CHECKING:
     from hyperpod_constructs.cost.estimate import CostEstimate
 
+_COLUMNS = ("resource", "what", "USD/hour", "USD/month")
 _WITHOUT = "without traffic, requests and taxes"
 
 
-def cost(paths: Sequence[Path], *, form: Format, prices: Path | None) -> None:
-    """Print the cost of these templates and assemblies together; exit code 2 if one cannot be read."""
+def cost(paths: Sequence[Path], *, form: Format, prices: Path | None, fail_above: float | None = None) -> None:
+    """Print the cost of these templates and assemblies together.
+
+    :raises typer.Exit: with code 1 above the threshold, and with code 2 if a template cannot be read.
+    """
     from hyperpod_constructs.cost.estimate import model_cost
     from hyperpod_constructs.templates.model import load
 
@@ -29,8 +36,12 @@ def cost(paths: Sequence[Path], *, form: Format, prices: Path | None) -> None:
     with usable_input():
         if form is Format.JSON:
             typer.echo(json.dumps(as_json(estimate), indent=2))
+        elif form is Format.MARKDOWN:
+            typer.echo("\n".join(_markdown(estimate)))
         else:
             _print(estimate)
+    if is_above("the cost", estimate.usd_per_month, fail_above):
+        raise typer.Exit(ABOVE)
 
 
 def as_json(estimate: CostEstimate) -> dict[str, object]:
@@ -55,15 +66,33 @@ def as_json(estimate: CostEstimate) -> dict[str, object]:
     }
 
 
-def _print(estimate: CostEstimate) -> None:
-    priced = [row for row in estimate.rows if row.usd_per_hour is not None]
-    rows = [
+def _rows(estimate: CostEstimate) -> list[tuple[str, str, str, str]]:
+    """The priced parts."""
+    return [
         (row.construct or row.logical_id, row.what, f"{row.usd_per_hour:,.3f}", f"{_monthly(row.usd_per_hour):,.0f}")
-        for row in priced
+        for row in estimate.rows
         if row.usd_per_hour is not None
     ]
-    rows.append(("total", "", f"{estimate.usd_per_hour:,.3f}", f"{estimate.usd_per_month:,.0f}"))
-    table(("resource", "what", "USD/hour", "USD/month"), rows, numbers=2)
+
+
+def _markdown(estimate: CostEstimate) -> list[str]:
+    total = ("**total**", "", f"**{estimate.usd_per_hour:,.3f}**", f"**{estimate.usd_per_month:,.0f}**")
+    rows = [(code(name), plain(what), *sums) for name, what, *sums in _rows(estimate)]
+    return [*markdown_table(_COLUMNS, [*rows, total], numbers=2), *unpriced_markdown(estimate.label, estimate.unpriced)]
+
+
+def unpriced_markdown(label: str, unpriced: Sequence[str]) -> list[str]:
+    """The source of the prices, and the parts without a known price, in Markdown."""
+    lines = ["", f"Prices: {plain(label)}; {_WITHOUT}."]
+    if unpriced:
+        lines += ["", "Not in the sum, because the price is not known:", ""]
+        lines += [f"- {plain(what)}{f' ({times} times)' if times > 1 else ''}" for what, times in sorted(Counter(unpriced).items())]
+    return lines
+
+
+def _print(estimate: CostEstimate) -> None:
+    rows = [*_rows(estimate), ("total", "", f"{estimate.usd_per_hour:,.3f}", f"{estimate.usd_per_month:,.0f}")]
+    table(_COLUMNS, rows, numbers=2)
     say_unpriced(estimate.label, estimate.unpriced)
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
@@ -17,7 +18,10 @@ from hyperpod_constructs.cli.console import CliError, is_aws_error
 if TYPE_CHECKING:
     from hyperpod_constructs.cost.prices import Prices
 
+ABOVE = 1
+"""The exit code for a cost above the threshold."""
 UNUSABLE = 2
+STANDARD_INPUT = Path("-")
 
 
 class Format(StrEnum):
@@ -25,6 +29,7 @@ class Format(StrEnum):
 
     TEXT = "text"
     JSON = "json"
+    MARKDOWN = "markdown"
 
 
 @contextmanager
@@ -47,9 +52,46 @@ def usable_input() -> Iterator[None]:
         raise _unusable(f"this input cannot be judged, by a mistake of hyperpod: {explained(error)}; report it") from None
 
 
+def check_threshold(fail_above: float | None) -> None:
+    """Refuse a threshold that no sum can be compared with.
+
+    :raises CliError: for a number below 0, and for what is no number.
+    """
+    if fail_above is not None and not 0 <= fail_above < math.inf:
+        raise CliError(f"--fail-above is {fail_above}; allowed: a number of US dollars a month, 0 or more")
+
+
+def is_above(what: str, usd_per_month: float, fail_above: float | None) -> bool:
+    """Whether a sum is above the threshold; it is then said on stderr.
+
+    :param what: the name of the sum.
+    :param fail_above: the threshold, in US dollars a month; None is no threshold.
+    """
+    if fail_above is None or round(usd_per_month, 2) <= fail_above:
+        return False
+    message = f"hyperpod: {what} is {usd_per_month:,.2f} USD a month, above {fail_above:,.2f} (--fail-above)"
+    typer.secho(message, fg="red", err=True)
+    return True
+
+
 def _unusable(message: str) -> typer.Exit:
     typer.secho(printable(f"hyperpod: {message}"), fg="red", err=True)
     return typer.Exit(UNUSABLE)
+
+
+@contextmanager
+def standard_input(paths: Sequence[Path]) -> Iterator[None]:
+    """Let the path `-` stand for a template from standard input.
+
+    :param paths: the paths of the command line.
+    """
+    from hyperpod_constructs.templates.files import LARGEST_FILE, given
+
+    if STANDARD_INPUT not in paths:
+        yield
+        return
+    with given(STANDARD_INPUT, sys.stdin.buffer.read(LARGEST_FILE + 1)):
+        yield
 
 
 @contextmanager

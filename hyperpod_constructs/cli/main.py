@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from typing import Annotated
 
@@ -12,8 +13,8 @@ from hyperpod_constructs.cli.assembly import ALL
 from hyperpod_constructs.cli.cdk import App
 from hyperpod_constructs.cli.cdk_cli import CLI_VERSION
 from hyperpod_constructs.cli.check import FailOn, FindingFormat
-from hyperpod_constructs.cli.console import CliError, reported
-from hyperpod_constructs.cli.inputs import Format, usable_input
+from hyperpod_constructs.cli.console import CliError, make_encodable, reported
+from hyperpod_constructs.cli.inputs import STANDARD_INPUT, Format, check_threshold, standard_input, usable_input
 from hyperpod_constructs.cli.target import AwsAccount, Target, TargetName, running_embedded_aws
 
 app = typer.Typer(
@@ -51,8 +52,12 @@ _Stacks = Annotated[
     list[str] | None,
     typer.Option("--stack", metavar="ID", help="Deploy this stack and those that it needs; repeatable; all unless given."),
 ]
-_Format = Annotated[Format, typer.Option("--format", help="Text for a person, JSON for a program.")]
+_Format = Annotated[Format, typer.Option("--format", help="Text for a person, JSON for a program, Markdown for a pull request.")]
 _Prices = Annotated[Path | None, typer.Option("--prices", metavar="FILE", help="Your own prices, as JSON.")]
+_FailAbove = Annotated[
+    float | None,
+    typer.Option("--fail-above", metavar="USD", help="Exit with 1 above this sum a month; a plan: above this increase."),
+]
 
 
 @app.command()
@@ -115,7 +120,10 @@ def connect(
 )
 @reported
 def check(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Templates or assemblies (cdk.out) of one deployment.")],
+    paths: Annotated[
+        list[Path],
+        typer.Argument(metavar="PATH...", help="Templates or assemblies (cdk.out) of one deployment; - for standard input."),
+    ],
     form: Annotated[
         FindingFormat,
         typer.Option("--format", help="For a person, a program, code scanning or a GitHub workflow."),
@@ -125,20 +133,22 @@ def check(
     """Find mistakes in templates before they are deployed."""
     from hyperpod_constructs.cli.check import check as run
 
-    run(paths, form=form, fail_on=fail_on)
+    with standard_input(paths):
+        run(paths, form=form, fail_on=fail_on)
 
 
 @app.command(
     epilog="Examples: `hyperpod plan cdk.out.before cdk.out`, `hyperpod plan old.yaml new.yaml --format json`, "
-    "`hyperpod plan --deployed HyperPod-Foundation --target aws`. Exit codes: 0 nothing dangerous, 2 unusable input, "
-    "3 replacement, 4 loss of data, 5 refused by the service."
+    "`hyperpod plan --deployed HyperPod-Foundation --target aws`. Exit codes: 0 nothing dangerous, 1 above --fail-above, "
+    "2 unusable input, 3 replacement, 4 loss of data, 5 refused by the service."
 )
 @reported
 def plan(
     paths: Annotated[
         list[Path] | None,
         typer.Argument(
-            metavar="OLD NEW", help="Templates or assemblies. With --deployed only NEW; the newest assembly unless given."
+            metavar="OLD NEW",
+            help="Templates or assemblies; - for standard input. With --deployed only NEW; the newest assembly unless given.",
         ),
     ] = None,
     deployed: Annotated[
@@ -148,6 +158,7 @@ def plan(
     where: _Where = TargetName.LOCAL,
     form: _Format = Format.TEXT,
     prices: _Prices = None,
+    fail_above: _FailAbove = None,
 ) -> None:
     """List what an update replaces, loses, interrupts and costs, before you deploy it."""
     from hyperpod_constructs.cli.plan import plan as run
@@ -155,28 +166,41 @@ def plan(
 
     given = paths or []
     with usable_input():
+        check_threshold(fail_above)
         if deployed and len(given) > 1:
             raise CliError(f"--deployed takes the place of OLD, so {given[0]} is one path too many: write NEW alone")
         if not deployed and len(given) != 2:
             raise CliError(f"a plan needs two paths, OLD and NEW, found {len(given)}; or --deployed STACK and NEW")
+        if given.count(STANDARD_INPUT) > 1:
+            raise CliError("OLD and NEW are both -, and there is one standard input: write one of them into a file")
         target = _existing(where) if deployed else None
-    if deployed and target is not None:
-        plan_deployed(target, where, deployed, given[0] if given else None, form=form, prices=prices)
-    else:
-        run(given[0], given[1], form=form, prices=prices)
+    with standard_input(given):
+        if deployed and target is not None:
+            plan_deployed(target, where, deployed, given[0] if given else None, form=form, prices=prices, fail_above=fail_above)
+            return
+        run(given[0], given[1], form=form, prices=prices, fail_above=fail_above)
 
 
-@app.command(epilog="Examples: `hyperpod cost cdk.out`, `hyperpod cost template.yaml --prices mine.json --format json`.")
+@app.command(
+    epilog="Examples: `hyperpod cost cdk.out`, `hyperpod cost template.yaml --prices mine.json --format json`. Exit codes: 0, "
+    "1 above --fail-above, 2 unusable input."
+)
 @reported
 def cost(
-    paths: Annotated[list[Path], typer.Argument(metavar="PATH...", help="Templates or assemblies (cdk.out).")],
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH...", help="Templates or assemblies (cdk.out); - for standard input.")
+    ],
     form: _Format = Format.TEXT,
     prices: _Prices = None,
+    fail_above: _FailAbove = None,
 ) -> None:
     """List what templates cost by the hour and by the month, resource by resource."""
     from hyperpod_constructs.cli.cost import cost as run
 
-    run(paths, form=form, prices=prices)
+    with usable_input():
+        check_threshold(fail_above)
+    with standard_input(paths):
+        run(paths, form=form, prices=prices, fail_above=fail_above)
 
 
 def _existing(where: TargetName) -> Target:
@@ -189,5 +213,6 @@ def _existing(where: TargetName) -> Target:
 
 
 def main() -> None:
-    """Run the command line."""
+    """Run the command line, on a terminal of any encoding."""
+    make_encodable(sys.stdout, sys.stderr)
     app()

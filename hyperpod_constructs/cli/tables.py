@@ -1,13 +1,14 @@
-"""Tables and paragraphs: as wide as the terminal, and not folded in a pipe."""
+"""Tables and paragraphs: as wide as the terminal, and not folded in a pipe unless COLUMNS says how wide."""
 
 from __future__ import annotations
 
 import json
+import sys
 import textwrap
 from collections.abc import Sequence
 
 from hyperpod_constructs._support.printable import printable
-from hyperpod_constructs.cli.console import say, stdout
+from hyperpod_constructs.cli.console import folds, say, stdout
 
 _LONGEST_VALUE = 40
 
@@ -36,7 +37,11 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, numbers: in
             drawn.add_column(column, justify="right", no_wrap=True)
     for row in rows:
         drawn.add_row(*(_cell(cell) for cell in row))
-    out.print(drawn)
+    with out.capture() as captured:
+        out.print(drawn)
+    # In a pipe, the spaces that fill the last column are of no use.
+    shown = captured.get()
+    sys.stdout.write(shown if out.is_terminal else "".join(f"{line.rstrip()}\n" for line in shown.splitlines()))
 
 
 def _cell(cell: Cell) -> str:
@@ -46,7 +51,7 @@ def _cell(cell: Cell) -> str:
 def paragraph(text: str, *, indent: str = "", hanging: str = "", style: str | None = None) -> None:
     """Print text, wrapped between words in a terminal: the first line after `indent`, the others after `hanging`."""
     out = stdout()
-    if not out.is_terminal:
+    if not folds():
         say(f"{indent}{text}", style=style)
         return
     # A link stays in one line, so that the terminal can open it.

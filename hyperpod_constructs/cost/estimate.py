@@ -102,7 +102,8 @@ def _instance_group(group: Value, prices: Prices) -> Iterator[Item]:
     nodes = f"{'' if name is None else f'{name}: '}{'an unknown number of' if count is None else count} x"
     types = _types(group)
     names = " or ".join("an unknown type" if name is None else name for name in types)
-    yield f"{nodes} {names}", _nodes_price(group, count, types, prices)
+    plan = "" if at(group, "TrainingPlanArn") is ABSENT else _of_plan(types, prices)
+    yield f"{nodes} {names}{plan}", _nodes_price(group, count, types, prices)
     for storage in as_items(at(group, "InstanceStorageConfigs")) or ():
         volume = at(storage, "EbsVolumeConfig")
         if volume is ABSENT or as_bool(at(volume, "RootVolume")) is True:
@@ -123,11 +124,16 @@ def _types(group: Value) -> list[str | None]:
 
 
 def _nodes_price(group: Value, count: int | None, types: list[str | None], prices: Prices) -> float | None:
-    """The price of a group's nodes; unknown for several types, spot capacity and training plans, which have other prices."""
-    otherwise = at(group, "TrainingPlanArn"), at(group, "CapacityRequirements", "Spot")
-    if any(value is not ABSENT for value in otherwise) or len(types) != 1 or types[0] is None:
+    """The price of a group's nodes; unknown for several types and for spot capacity, which has other prices."""
+    if at(group, "CapacityRequirements", "Spot") is not ABSENT or len(types) != 1 or types[0] is None:
         return None
-    return _product(count, prices.instance_hour.get(types[0]))
+    in_plan = at(group, "TrainingPlanArn") is not ABSENT
+    return _product(count, (prices.training_plan_hour if in_plan else prices.instance_hour).get(types[0]))
+
+
+def _of_plan(types: list[str | None], prices: Prices) -> str:
+    prepaid = len(types) == 1 and types[0] is not None and prices.training_plan_hour.get(types[0]) == 0
+    return " of a training plan, prepaid" if prepaid else " of a training plan"
 
 
 def _product(*factors: float | None) -> float | None:

@@ -17,6 +17,8 @@ LABEL = "EC2 on-demand us-east-1, not the SageMaker price"
 
 HOURS_PER_MONTH = 730
 
+_BY_INSTANCE_TYPE = ("instance_hour", "training_plan_hour")
+
 _HIGHEST = 1e9
 """Highest price that a user can give; a sum of such prices is still finite."""
 
@@ -31,6 +33,8 @@ class Prices:
 
     :param label: the origin of the prices.
     :param instance_hour: a node by the hour, for each instance type such as `ml.p5.48xlarge`.
+    :param training_plan_hour: a node that a training plan brings, by the hour, for each instance type; 0 if it is prepaid. Unknown
+        by default.
     :param lustre_persistent_2_gb_month: a GB of FSx for Lustre, PERSISTENT_2 on SSD, by the month, for each MB/s per TiB.
     :param ebs_gb_month: a GB of a node's secondary volume, by the month; unknown by default.
     :param metadata_iops_month: one provisioned metadata IOPS of a Lustre file system, by the month; unknown by default.
@@ -39,6 +43,7 @@ class Prices:
 
     label: str = LABEL
     instance_hour: Mapping[str, float] = field(default_factory=lambda: figures.INSTANCE_HOUR)
+    training_plan_hour: Mapping[str, float] = field(default_factory=dict)
     lustre_persistent_2_gb_month: Mapping[str, float] = field(
         default_factory=lambda: {str(tier): price for tier, price in figures.LUSTRE_PERSISTENT_2_GB_MONTH.items()}
     )
@@ -73,7 +78,7 @@ class Prices:
         given: dict[str, Any] = {}
         default = cls()
         for key, value in document.items():
-            if key in ("instance_hour", "lustre_persistent_2_gb_month"):
+            if key in (*_BY_INSTANCE_TYPE, "lustre_persistent_2_gb_month"):
                 given[key] = {**getattr(default, key), **_table(path, key, value)}
             elif key != "label":
                 given[key] = _price(path, key, value)
@@ -85,7 +90,7 @@ def _table(path: Path, key: str, value: Any) -> Mapping[str, float]:
     if not isinstance(value, dict):
         raise PriceFileError(f"{path}: {key} is {value!r}; allowed: an object with a price for each name")
     for name in value:
-        if key == "instance_hour" and not name.startswith("ml."):
+        if key in _BY_INSTANCE_TYPE and not name.startswith("ml."):
             raise PriceFileError(
                 f"{path}: {key} has {name!r}, which is not an instance type; allowed: names such as ml.p5.48xlarge"
             )

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 from hyperpod_constructs.templates.errors import TemplateError
 
 LARGEST_FILE = 20_000_000
+
+_GIVEN: dict[Path, bytes] = {}
+
+
+@contextmanager
+def given(path: Path, content: bytes) -> Iterator[None]:
+    """Let a path stand for this content meanwhile, such as `-` for standard input. No file of that name is read."""
+    _GIVEN[path] = content
+    try:
+        yield
+    finally:
+        del _GIVEN[path]
 
 
 def read_text(path: Path) -> str:
@@ -17,7 +31,7 @@ def read_text(path: Path) -> str:
     :raises TemplateError: if the file cannot be read, is not a regular file, is too large for a template, or is not UTF-8.
     """
     try:
-        content = _content(path)
+        content = _GIVEN[path] if path in _GIVEN else _content(path)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise TemplateError(f"cannot be read: {reason}", file=path) from error

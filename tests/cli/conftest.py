@@ -52,6 +52,12 @@ def target() -> StubbedTarget:
     return StubbedTarget()
 
 
+@pytest.fixture(autouse=True)
+def unfolded(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Output in a pipe is as wide as it is, wherever the tests run."""
+    monkeypatch.delenv("COLUMNS", raising=False)
+
+
 @pytest.fixture
 def workdir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty current directory, and none of the variables that the command line reads."""

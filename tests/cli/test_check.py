@@ -264,3 +264,23 @@ def test_the_reference_app_is_clean_and_checked_without_jsii(assembly: Path) -> 
     report, heavy = result.stdout.splitlines()
     assert report.startswith("no findings in 2 templates")
     assert heavy == "heavy:"
+
+
+@pytest.mark.parametrize("form", ["text", "json", "sarif", "github"])
+def test_a_template_from_standard_input(workdir: Path, form: str) -> None:
+    result = runner.invoke(app, ["check", "-", "--format", form], input=json.dumps(untrusted(), indent=1))
+    assert result.exit_code == 1
+    assert "HP-IAM-" in result.stdout
+    assert runner.invoke(app, ["check", "-"]).exit_code == 2
+
+
+def test_any_text_is_printed_where_the_terminal_knows_ascii_only(workdir: Path) -> None:
+    template = untrusted()
+    template["Resources"]["Role"]["Metadata"] = {"aws:cdk:path": "Größe…/Resource"}
+    (workdir / "template.json").write_text(json.dumps(template))
+    program = "from hyperpod_constructs.cli.main import main; main()"
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-c", program, "check", "template.json"]
+    done = subprocess.run(command, capture_output=True, text=True, env=environment, check=False)  # noqa: S603
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "Gr\\xf6\\xdfe..." in done.stdout

@@ -85,6 +85,7 @@ def test_several_templates_together(written: Path) -> None:
         ('{"nat_gateway_hour": "1"}', "nat_gateway_hour is '1'; allowed: a number"),
         ('{"instance_hour": {"ml.m5.large": -1}}', "instance_hour.ml.m5.large is -1; allowed: a number"),
         ('{"instance_hour": 1}', "instance_hour is 1; allowed: an object"),
+        ('{"training_plan_hour": {"p5": 1}}', "training_plan_hour has 'p5', which is not an instance type"),
         ('{"instance_hour": {"m5.large": 1}}', "instance_hour has 'm5.large', which is not an instance type"),
         ('{"instance_hour": {"ml.m5.large": {"a": 1}}}', "instance_hour.ml.m5.large is {'a': 1}; allowed: a number"),
         ('{"nat_gateway_hour": {"a": 1}}', "nat_gateway_hour is {'a': 1}; allowed: a number"),
@@ -107,3 +108,35 @@ def test_fails_for_a_file_that_is_not_a_template(workdir: Path) -> None:
     result = runner.invoke(app, ["cost", str(workdir / "missing.json")])
     assert result.exit_code == 2
     assert "missing.json" in result.stderr
+
+
+def test_a_template_from_standard_input(written: Path) -> None:
+    result = runner.invoke(app, ["cost", "-", "--format", "json"], input=written.read_text())
+    assert json.loads(result.stdout)["usd_per_hour"] == 43.045
+
+
+def test_markdown(written: Path) -> None:
+    lines = runner.invoke(app, ["cost", str(written), "--format", "markdown"]).stdout.splitlines()
+    assert lines[:2] == ["| resource | what | USD/hour | USD/month |", "| --- | --- | ---: | ---: |"]
+    assert "| <code>Nat</code> | NAT gateway | 0.045 | 33 |" in lines
+    assert "| **total** |  | **43.045** | **31,423** |" in lines
+    assert "- objects in S3" in lines
+
+
+@pytest.mark.parametrize(("limit", "code"), [("31422.84", 1), ("31422.85", 0), ("-1", 2), ("nan", 2), ("inf", 2)])
+def test_a_cost_above_the_threshold_can_fail(written: Path, limit: str, code: int) -> None:
+    result = runner.invoke(app, ["cost", str(written), "--fail-above", limit])
+    assert result.exit_code == code
+    assert ("the cost is 31,422.85 USD a month, above 31,422.84 (--fail-above)" in result.stderr) == (code == 1)
+
+
+@pytest.mark.parametrize(("price", "what", "hour"), [(30, "", 60.0), (0, ", prepaid", 0.0)])
+def test_the_users_own_price_of_a_training_plan(workdir: Path, price: int, what: str, hour: float) -> None:
+    path = workdir / "template.json"
+    planned = {**group(count=2), "TrainingPlanArn": {"Fn::ImportValue": "plan"}}
+    path.write_text(json.dumps(template(Cluster=cluster(planned))))
+    mine = prices(workdir, training_plan_hour={"ml.trn1.32xlarge": price})
+    document = json.loads(runner.invoke(app, ["cost", str(path), "--prices", mine, "--format", "json"]).stdout)
+    assert document["unpriced"] == []
+    (row,) = document["resources"]
+    assert (row["what"], row["usd_per_hour"]) == (f"workers: 2 x ml.trn1.32xlarge of a training plan{what}", hour)

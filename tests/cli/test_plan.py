@@ -82,7 +82,7 @@ def test_of_a_changed_object_only_the_difference_is_shown(workdir: Path) -> None
 
 def test_a_long_value_is_shortened(workdir: Path) -> None:
     result = invoke(workdir, changed(Files=lustre(StorageCapacity=1200, KmsKeyId="k" * 100)))
-    assert f" - -> {'k' * 39}… " in result.stdout
+    assert f" - -> {'k' * 39}…\n" in result.stdout
 
 
 def test_what_is_new_without_a_price_is_counted(workdir: Path) -> None:
@@ -356,3 +356,62 @@ def test_the_account_is_asked_with_target_aws(
     deployment.assembly(BEFORE)
     assert runner.invoke(app, ["plan", "--deployed", STACK, "--target", "aws"]).exit_code == 0
     target.assert_all_asked()
+
+
+def test_a_pipe_folds_at_columns(workdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    wide = invoke(workdir, changed(Files=lustre(StorageCapacity=600))).stdout.splitlines()
+    monkeypatch.setenv("COLUMNS", "60")
+    narrow = invoke(workdir, changed(Files=lustre(StorageCapacity=600))).stdout.splitlines()
+    assert max(map(len, wide)) > 100
+    folded = [line for line in narrow if line.startswith("  ") and "https:" not in line]
+    assert len(folded) > 3
+    assert max(map(len, folded)) <= 60
+    assert [line for line in (*wide, *narrow) if line != line.rstrip()] == []
+
+
+def test_a_template_from_standard_input(workdir: Path) -> None:
+    (workdir / "old.json").write_text(json.dumps(BEFORE))
+    new = json.dumps(changed(Files=lustre(StorageCapacity=2400)))
+    result = runner.invoke(app, ["plan", "old.json", "-", "--format", "json"], input=new)
+    assert (result.exit_code, json.loads(result.stdout)["rows"][0]["resource"]) == (0, "Files")
+
+
+def test_fails_for_two_templates_from_one_standard_input(workdir: Path) -> None:
+    result = runner.invoke(app, ["plan", "-", "-"], input="{}")
+    assert (result.exit_code, "there is one standard input" in result.stderr) == (2, True)
+
+
+def test_markdown_shows_the_plan_and_obeys_no_name(workdir: Path) -> None:
+    files = lustre(StorageCapacity=1200, KmsKeyId="`x` | <b> [y](http://z) @team")
+    result = invoke(workdir, changed(Files=files, Cluster=cluster(group(count=6))), "--format", "markdown")
+    lines = result.stdout.splitlines()
+    assert result.exit_code == 4
+    assert lines[0] == "### Plan: data loss"
+    assert lines[2:4] == ["| effect | resource | property | change | USD/hour |", "| --- | --- | --- | --- | ---: |"]
+    loss = next(line for line in lines if "KmsKeyId" in line)
+    assert loss.count("|") == 6
+    assert "<b>" not in result.stdout
+    assert "@" not in result.stdout
+    assert "[y]" not in result.stdout
+    assert any(line.startswith("- **data loss** <code>Files KmsKeyId</code>: ") and "Instead: " in line for line in lines)
+    assert any(line.startswith("Cost: 86.045 -") and "+31,390 a month)" in line for line in lines)
+
+
+def test_markdown_without_changes(workdir: Path) -> None:
+    assert "No changes." in invoke(workdir, BEFORE, "--format", "markdown").stdout.splitlines()
+
+
+@pytest.mark.parametrize(
+    ("count", "files", "limit", "code"),
+    [
+        (6, lustre(StorageCapacity=1200), "31389", 1),
+        (6, lustre(StorageCapacity=1200), "31390", 0),
+        (2, lustre(StorageCapacity=1200), "0", 0),
+        (6, lustre(StorageCapacity=600), "0", 5),
+    ],
+    ids=["above", "at the limit", "cheaper", "the effect comes first"],
+)
+def test_an_increase_of_the_cost_can_fail(workdir: Path, count: int, files: dict[str, Any], limit: str, code: int) -> None:
+    result = invoke(workdir, changed(Files=files, Cluster=cluster(group(count=count))), "--fail-above", limit)
+    assert result.exit_code == code
+    assert ("the increase of the cost is 31,390.00 USD a month, above" in result.stderr) == (code in (1, 5))

@@ -65,7 +65,7 @@ def test_restricted_groups_count_too() -> None:
         ({"InstanceType": "ml.p5e.48xlarge", "InstanceCount": 2}, "2 x ml.p5e.48xlarge"),
         ({"InstanceType": {"Ref": "Type"}, "InstanceCount": 2}, "2 x an unknown type"),
         ({"InstanceType": "ml.m5.xlarge", "InstanceCount": {"Ref": "Count"}}, "an unknown number of x ml.m5.xlarge"),
-        ({"InstanceType": "ml.m5.xlarge", "InstanceCount": 1, "TrainingPlanArn": "arn"}, "1 x ml.m5.xlarge"),
+        ({"InstanceType": "ml.m5.xlarge", "InstanceCount": 1, "TrainingPlanArn": "arn"}, "1 x ml.m5.xlarge of a training plan"),
         (
             {"InstanceType": "ml.m5.xlarge", "InstanceCount": 1, "CapacityRequirements": {"Spot": {}}},
             "1 x ml.m5.xlarge",

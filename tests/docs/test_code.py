@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
+from dataclasses import fields
 from pathlib import Path
 
 import pytest
 
 from hyperpod_constructs.cli.inputs import read_prices
+from hyperpod_constructs.cost.prices import Prices
 from tests.docs.pages import ROOT, Place, fenced
 
 
@@ -29,6 +32,12 @@ def test_python_runs_and_makes_nothing_that_the_rules_find(place: Place, tmp_pat
     if (tmp_path / "out").exists():
         program = "from hyperpod_constructs.cli.main import main; main()"
         _assert_succeeds([sys.executable, "-c", program, "check", "out", "--fail-on", "warning"], tmp_path)
+
+
+def test_every_price_is_documented() -> None:
+    page = (ROOT / "docs" / "check-plan-cost.md").read_text("utf-8")
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    assert {field.name for field in fields(Prices)} <= {key for row in rows for key in re.findall(r"`(\w+)`", row)}
 
 
 @pytest.mark.parametrize("place", fenced("json"), ids=lambda place: place.id)

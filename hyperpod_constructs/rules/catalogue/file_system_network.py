@@ -190,8 +190,18 @@ def nodes_reach_what_they_mount(file_system: Resource, users: Sequence[NodeGroup
     if side is None or not nodes.groups:
         return None
     closed = _closed_ways(file_system, side, nodes)
-    between = f"between the nodes of {labels(users)} and {file_system.logical_id}"
+    between = f"between the nodes of {labels(users)} and {file_system.logical_id}{_apart(nodes, side)}"
     return f"{between} no rule lets {', '.join(closed)}" if closed else None
+
+
+def _apart(nodes: _Side, side: _Side) -> str:
+    """That the two are in different VPCs, if that is sure: rules alone do not open the way then."""
+    theirs, its = ({subnet.vpc for subnet in one.subnets} for one in (nodes, side))
+    if not theirs or not its or None in theirs | its or theirs & its:
+        return ""
+    here, there = (", ".join(sorted(vpc.logical_id for vpc in some if vpc is not None)) for some in (theirs, its))
+    way = "put both into one, or connect the VPCs by a peering or a transit gateway, with routes"
+    return f", which are in different VPCs ({here}, {there}: {way}),"
 
 
 def _ends(pairs: Mapping[Resource, Sequence[NodeGroup]]) -> _Ends:

@@ -232,3 +232,13 @@ def test_a_preset_without_a_rule() -> None:
             resource["DependsOn"].remove(absent)
 
     assert rules_of(*templates.values()) == ["HP-FSN-001"]
+
+
+def test_a_file_system_in_another_vpc_is_called_so() -> None:
+    template = without(apart(), "NodesIngress988")
+    template["Resources"]["Other"] = {"Type": "AWS::EC2::VPC", **KEPT, "Properties": {"CidrBlock": "10.8.0.0/16"}}
+    subnet = {"VpcId": {"Ref": "Other"}, "CidrBlock": "10.8.0.0/24", "AvailabilityZone": "us-west-2a"}
+    template["Resources"]["There"] = {"Type": "AWS::EC2::Subnet", **KEPT, "Properties": subnet}
+    properties(template, "FileSystem")["SubnetIds"] = [{"Ref": "There"}]
+    found = [finding.message for finding in findings(template) if finding.rule == "HP-FSN-005"]
+    assert ["which are in different VPCs (Vpc, Other: put both into one" in message for message in found] == [True]
