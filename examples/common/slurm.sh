@@ -1,9 +1,10 @@
 # shellcheck shell=bash
 # Sourced by the batch scripts: their common functions.
 
-# The variables that every batch script exports or leaves to these defaults.
+# prepare MODULE...: the variables that every batch script exports or leaves to these defaults. Without a module, the job fails at once.
 prepare() {
     export PYTHON="${PYTHON:-python3}"
+    require_modules "$@"
     export RUN_DIR="${RUN_DIR:-$SLURM_SUBMIT_DIR/runs/$SLURM_JOB_NAME}"
     export CHECKPOINT_DIR="${CHECKPOINT_DIR:-$RUN_DIR/checkpoints}"
     export DATA="${DATA:?the token file; write one with common/make_data.py, then: DATA=/fsx/tokens.npy sbatch ...}"
@@ -15,6 +16,15 @@ prepare() {
     RANKS=$(ranks_per_node)
     export RANKS
     trap on_time_limit USR1
+}
+
+# A task without one of its modules would fail, and be started again in vain.
+require_modules() {
+    "$PYTHON" -c '
+import importlib.util, sys
+missing = [name for name in sys.argv[1:] if importlib.util.find_spec(name) is None]
+sys.exit(f"{sys.executable} has no module {missing}: install examples/requirements.txt, and name its Python in PYTHON" if missing else 0)
+' "$@"
 }
 
 # Arguments of every training script; the user's ARGUMENTS come last and win.

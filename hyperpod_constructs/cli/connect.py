@@ -57,7 +57,7 @@ def connect(target: Target, where: TargetName, *, cluster: str | None, group: st
     :param only_print: print the command, do not run it.
     :raises CliError: if the cluster, the group or a running node is not found.
     """
-    description = target.client("sagemaker").describe_cluster(ClusterName=cluster or _deployed_cluster(target, where))
+    description = target.client("sagemaker").describe_cluster(ClusterName=cluster or deployed_cluster(target, where))
     chosen = group if group is not None else controller_group(description)
     groups = [*description.get("InstanceGroups", []), *description.get("RestrictedInstanceGroups", [])]
     names = [entry["InstanceGroupName"] for entry in groups]
@@ -85,7 +85,11 @@ def _enter(instance_id: str) -> NoReturn:
     os.execvp(command[0], command)
 
 
-def _deployed_cluster(target: Target, where: TargetName) -> str:
+def deployed_cluster(target: Target, where: TargetName) -> str:
+    """The one cluster of the last deployment.
+
+    :raises CliError: if there is none, or more than one.
+    """
     from hyperpod_constructs.cli.assembly import Assembly
 
     try:

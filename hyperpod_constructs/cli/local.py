@@ -1,8 +1,9 @@
-"""`hyperpod local`: start, show, reset and stop the embedded AWS of this directory."""
+"""`hyperpod local`: start, show, reset and stop the embedded AWS of this directory, and copy files to its virtual nodes."""
 
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -13,6 +14,7 @@ from hyperpod_constructs.cli.target import (
     embedded_aws,
     found_embedded_aws,
     reset_embedded_aws,
+    running_embedded_aws,
     stop_embedded_aws,
 )
 
@@ -80,6 +82,25 @@ def reset() -> None:
         raise CliError(f"{aws}; wait until it does, or end it: hyperpod local stop")
     with step("resetting the embedded AWS"):
         reset_embedded_aws(aws)
+
+
+@app.command(epilog="Example: `hyperpod local copy examples corpus.txt /fsx`.")
+@reported
+def copy(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="SOURCE... DESTINATION", help="Files and directories; a path on the nodes.")
+    ],
+    cluster: Annotated[str | None, typer.Option("--cluster", help="Name or ARN; the deployed one unless given.")] = None,
+) -> None:
+    """Copy files to a virtual node; what goes to a shared file system, such as /fsx, is on all nodes."""
+    from hyperpod_constructs.cli.copying import copy as run
+
+    if len(paths) < 2:
+        raise CliError("a copy needs SOURCE and DESTINATION, such as: hyperpod local copy examples /fsx")
+    aws = running_embedded_aws()
+    if aws is None:
+        raise CliError(f"{_NOT_RUNNING}, so it has no nodes: deploy with nodes first (hyperpod deploy --nodes)")
+    run(aws, paths[:-1], str(paths[-1]), cluster=cluster)
 
 
 @app.command()
