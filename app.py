@@ -55,8 +55,8 @@ class Foundation(Stack):
             lifecycle_rules=[s3.LifecycleRule(abort_incomplete_multipart_upload_after=Duration.days(7))],
             removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
         )
-        if self.data.policy is not None:
-            self.data.policy.apply_removal_policy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
+        if (policy := self.data.policy) is not None:
+            policy.apply_removal_policy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
         self.file_system.add_data_repository("DataRepository", bucket=self.data, file_system_path="/data")
         CfnOutput(self, "DataBucket", value=self.data.bucket_name, description="appears as /fsx/data on every node")
         CfnOutput(self, "FileSystemId", value=self.file_system.file_system_id, description="mounted at /fsx")
@@ -82,8 +82,9 @@ class Cluster(Stack):
             min_running={"workers": settings.min_running_workers},
         )
         # Nodes delete through the file system, so the versions that protect the data are out of their reach.
-        foundation.data.grant_read(self.slurm)
-        foundation.data.grant_put(self.slurm)
+        nodes = self.slurm.grant_principal
+        foundation.data.grant_read(nodes)
+        foundation.data.grant_put(nodes)
 
 
 def build(app: App) -> tuple[Foundation, Cluster]:

@@ -7,7 +7,6 @@ from typing import Any
 
 import jsii
 from aws_cdk import ArnFormat, Stack
-from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk.interfaces.aws_kms import IKeyRef
@@ -23,9 +22,12 @@ from hyperpod_constructs.facts.node_permissions import (
     NODES_PRINCIPAL,
     SHELL_CHANNELS,
 )
+from hyperpod_constructs.network import NodePlace
 from hyperpod_constructs.rules.plugin import register_rules
 
 _Conditions = Mapping[str, Mapping[str, Any]]
+_Part = tuple[list[str], list[str], _Conditions | None]
+"""Actions, resources and conditions of a statement."""
 
 
 @jsii.implements(iam.IGrantable)
@@ -54,16 +56,14 @@ class ExecutionRole(Construct):
         :param permissions_boundary: limits the role; none when not given (`iam.PermissionsBoundary.of(stack)` works as well).
         """
         super().__init__(scope, id)
-        register_rules(self)
+        register_rules(self, scope)
         self._role = iam.Role(
             self,
             "Resource",
             assumed_by=iam.ServicePrincipal(NODES_PRINCIPAL),
             description="SageMaker HyperPod nodes",
             permissions_boundary=permissions_boundary,
-            inline_policies={
-                "Nodes": iam.PolicyDocument(statements=[_statement(*part) for part in _base(Stack.of(self), cluster_name)])
-            },
+            inline_policies={"Nodes": iam.PolicyDocument.from_json(_document(_base(Stack.of(self), cluster_name)))},
         )
 
     @property
@@ -104,8 +104,8 @@ class NodePermissions:
         for actions, resources, conditions in _base(self._stack, cluster_name):
             self._add(actions, resources, conditions)
 
-    def add_network(self, subnets: Sequence[ec2.ISubnet], security_groups: Sequence[ec2.ISecurityGroup]) -> None:
-        """Interfaces of the nodes in the cluster's subnets.
+    def add_network(self, place: NodePlace) -> None:
+        """Interfaces of the nodes in the cluster's subnet.
 
         Without the Describe actions, creation fails with "Unable to retrieve subnets". Existing interfaces are limited by their
         subnet. Where EC2 may leave the subnet out of the request, a request without it is allowed too.
@@ -113,10 +113,9 @@ class NodePermissions:
         self._add(list(DESCRIBE_NETWORK), ["*"])
         ec2_arn = self._stack.format_arn(service="ec2", resource="", arn_format=ArnFormat.NO_RESOURCE_NAME)
         interfaces = f"{ec2_arn}network-interface/*"
-        where = [f"{ec2_arn}subnet/{subnet.subnet_id}" for subnet in subnets]
-        groups = [f"{ec2_arn}security-group/{group.security_group_id}" for group in security_groups]
-        self._add(["ec2:CreateNetworkInterface"], [interfaces, *where, *groups])
-        here = {INTERFACE_SUBNET: where}
+        subnet = f"{ec2_arn}subnet/{place.subnet_id}"
+        self._add(["ec2:CreateNetworkInterface"], [interfaces, subnet, f"{ec2_arn}security-group/{place.security_group_id}"])
+        here = {INTERFACE_SUBNET: [subnet]}
         self._add(["ec2:CreateNetworkInterfacePermission", "ec2:DeleteNetworkInterface"], [interfaces], {"ArnEquals": here})
         self._add(["ec2:CreateTags", "ec2:DeleteNetworkInterfacePermission"], [interfaces], {"ArnEqualsIfExists": here})
         self._add([DETACH_INTERFACE], ["*"])
@@ -126,10 +125,11 @@ class NodePermissions:
 
         :param prefix: the scripts' place in the bucket; the whole bucket if empty.
         """
-        self._add(["s3:ListBucket"], [bucket.bucket_arn])
-        self._add(["s3:GetObject"], [bucket.arn_for_objects(f"{prefix}/*" if prefix else "*")])
-        if bucket.encryption_key is not None:
-            self._add(["kms:Decrypt"], [bucket.encryption_key.key_arn])
+        arn = bucket.bucket_arn
+        self._add(["s3:ListBucket"], [arn])
+        self._add(["s3:GetObject"], [f"{arn}/{prefix}/*" if prefix else f"{arn}/*"])
+        if (key := bucket.encryption_key) is not None:
+            self._add(["kms:Decrypt"], [key.key_arn])
 
     def add_volume_keys(self, keys: Sequence[IKeyRef]) -> None:
         """Volumes with customer managed keys: the service makes grants for them as this role.
@@ -154,8 +154,8 @@ class NodePermissions:
         iam.Grant.add_to_principal(grantee=self._grantee, actions=actions, resource_arns=resources, conditions=conditions)
 
 
-def _base(stack: Stack, cluster_name: str | None) -> list[tuple[list[str], list[str], _Conditions | None]]:
-    """The statements of every node: actions, resources and conditions."""
+def _base(stack: Stack, cluster_name: str | None) -> list[_Part]:
+    """The statements of every node."""
     groups = stack.format_arn(
         service="logs",
         resource="log-group",
@@ -170,5 +170,11 @@ def _base(stack: Stack, cluster_name: str | None) -> list[tuple[list[str], list[
     ]
 
 
-def _statement(actions: list[str], resources: list[str], conditions: _Conditions | None) -> iam.PolicyStatement:
-    return iam.PolicyStatement(actions=actions, resources=resources, conditions=conditions)
+def _document(parts: list[_Part]) -> dict[str, Any]:
+    """A policy document as data: one call into jsii instead of one for each statement."""
+    return {"Version": "2012-10-17", "Statement": [_statement(*part) for part in parts]}
+
+
+def _statement(actions: list[str], resources: list[str], conditions: _Conditions | None) -> dict[str, Any]:
+    statement: dict[str, Any] = {"Effect": "Allow", "Action": actions, "Resource": resources}
+    return statement if conditions is None else {**statement, "Condition": conditions}

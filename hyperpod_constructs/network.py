@@ -38,6 +38,20 @@ class NodeNetwork(Protocol):
     def security_group(self) -> ec2.ISecurityGroup: ...
 
 
+class NodePlace(NamedTuple):
+    """The ids of the nodes' subnet and security group."""
+
+    subnet_id: str
+    security_group_id: str
+
+
+def node_place(network: NodeNetwork) -> NodePlace:
+    """The ids of a network. A `ClusterNetwork` knows its own; another is asked by calls into jsii."""
+    if isinstance(network, ClusterNetwork):
+        return network._place
+    return NodePlace(network.node_subnet.subnet_id, network.security_group.security_group_id)
+
+
 @checked_value
 @dataclass(frozen=True, kw_only=True, slots=True)
 class ExistingNetwork:
@@ -94,7 +108,7 @@ class ClusterNetwork(Construct):
             go together in one VPC.
         """
         super().__init__(scope, id)
-        register_rules(self)
+        register_rules(self, scope)
         self._path = self.node.path
         self._region = Stack.of(self).region
         _check_zone(self._path, self._region, availability_zone_id, availability_zone)
@@ -248,9 +262,11 @@ class ClusterNetwork(Construct):
     def _create_security_group(self, egress_ports: Sequence[ec2.Port]) -> ec2.SecurityGroup:
         """Make the group. Its self rules are L1s, because the L2 would put the stack's path into their logical ids."""
         group = ec2.SecurityGroup(self, "SecurityGroup", vpc=self._vpc, allow_all_outbound=False, description="HyperPod nodes")
+        anywhere = ec2.Peer.any_ipv4()
         for port in (ec2.Port.tcp(443), ec2.Port.tcp(80), *egress_ports):
-            group.add_egress_rule(ec2.Peer.any_ipv4(), port, "outwards")
+            group.add_egress_rule(anywhere, port, "outwards")
         itself = group.security_group_id
+        self._place = NodePlace(self._node_side.subnet_id, itself)
         ec2.CfnSecurityGroupIngress(
             self,
             "SelfIngress",

@@ -8,15 +8,15 @@ from collections.abc import Sequence
 from hyperpod_constructs._support.tokens import is_unknown
 from hyperpod_constructs.cluster.instance_group import InstanceGroup
 from hyperpod_constructs.facts import addresses as address_facts
-from hyperpod_constructs.network import NodeNetwork
+from hyperpod_constructs.network import NodeNetwork, NodePlace
 
 
-def mistakes(groups: Sequence[InstanceGroup], network: NodeNetwork | None) -> list[str]:
+def mistakes(groups: Sequence[InstanceGroup], network: NodeNetwork | None, place: NodePlace | None) -> list[str]:
     """Too few addresses in a subnet that was imported with its block. Each node takes one per network card.
 
     Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html
     """
-    free = _free_addresses(network)
+    free = _free_addresses(network, place)
     if free is None:
         return []
     needs = {group.name: _addresses(group) for group in groups}
@@ -29,9 +29,9 @@ def mistakes(groups: Sequence[InstanceGroup], network: NodeNetwork | None) -> li
     ]
 
 
-def _free_addresses(network: NodeNetwork | None) -> int | None:
+def _free_addresses(network: NodeNetwork | None, place: NodePlace | None) -> int | None:
     """The free addresses of the node subnet; `None` if their number is unknown, or for a subnet of this app."""
-    if network is None or is_unknown(network.node_subnet.subnet_id):
+    if network is None or place is None or is_unknown(place.subnet_id):
         return None
     try:
         block = network.node_subnet.ipv4_cidr_block

@@ -12,7 +12,7 @@ from aws_cdk import CfnOutput, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sagemaker as sagemaker
-from constructs import Construct
+from constructs import Construct, IDependable
 
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.deferred import check_at_synthesis, deferred_text, deferred_value
@@ -26,7 +26,7 @@ from hyperpod_constructs.execution_role import ExecutionRole, NodePermissions
 from hyperpod_constructs.facts import clusters as cluster_facts
 from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.facts.node_permissions import LOG_GROUPS
-from hyperpod_constructs.network import NodeNetwork
+from hyperpod_constructs.network import NodeNetwork, node_place
 from hyperpod_constructs.node_software.lifecycle_scripts import LifecycleScripts
 from hyperpod_constructs.node_software.node_type import SlurmNodeType
 from hyperpod_constructs.rules.plugin import register_rules
@@ -94,14 +94,16 @@ class HyperPodCluster(Construct):
             list of instance types without continuous provisioning, or a configuration strategy with it.
         """
         super().__init__(scope, id)
-        register_rules(self)
+        register_rules(self, scope)
         self._network = network
+        self._place = None if network is None else node_place(network)
         self._orchestrator = Orchestrator.slurm() if orchestrator is None else orchestrator
         self._mode = node_provisioning_mode
         self._check_strategy()
         self._groups: dict[str, InstanceGroup] = {}
         self._roles: list[iam.IRole] = []
         self._grantees: list[iam.IPrincipal] = []
+        self._role_arns: dict[int, str] = {}
         self._permissions: dict[int, NodePermissions] = {}
         self._name = cluster_name
         self._node_recovery = node_recovery.value
@@ -117,6 +119,7 @@ class HyperPodCluster(Construct):
             node_provisioning_mode=None if node_provisioning_mode is None else node_provisioning_mode.value,
             vpc_config=self._vpc_config(),
         )
+        self._node = self._resource.node
         own_role = ExecutionRole(self, "ExecutionRole", cluster_name=cluster_name) if execution_role is None else execution_role
         self._role = self._use_role(own_role)
         self._await_parts()
@@ -253,15 +256,16 @@ class HyperPodCluster(Construct):
         if any(plain is known for known in self._grantees):
             raise ValueError(f"{self.node.path}: {_own_role(plain)}")
         self._roles.append(plain)
+        self._role_arns[id(plain)] = plain.role_arn
         permissions = NodePermissions(self, plain)
         self._permissions[id(plain)] = permissions
         if not isinstance(role, ExecutionRole):
             permissions.add_base(self._name)
-        if self._network is not None:
-            permissions.add_network([self._network.node_subnet], [self._network.security_group])
+        if self._place is not None:
+            permissions.add_network(self._place)
         if self._bound is not None:
             permissions.add_scripts(self._bound.bucket, self._bound.root)
-        self._resource.node.add_dependency(plain, permissions.awaited)
+        self._node.add_dependency(plain, permissions.awaited)
         return plain
 
     def _admit(self, grantee: iam.IPrincipal) -> None:
@@ -275,25 +279,27 @@ class HyperPodCluster(Construct):
 
     def _await_parts(self) -> None:
         network = self._network
+        awaited: list[IDependable] = []
         if isinstance(network, Construct):
-            self._resource.node.add_dependency(network)
+            awaited.append(network)
         elif network is not None:
-            self._resource.node.add_dependency(network.node_subnet, network.security_group)
+            awaited += [network.node_subnet, network.security_group]
         if self._bound is not None and self._bound.awaited is not None:
-            self._resource.node.add_dependency(self._bound.awaited)
+            awaited.append(self._bound.awaited)
+        if awaited:
+            self._node.add_dependency(*awaited)
 
     def _vpc_config(self) -> sagemaker.CfnCluster.VpcConfigProperty | None:
-        if self._network is None:
+        if self._place is None:
             return None
         return sagemaker.CfnCluster.VpcConfigProperty(
-            subnets=[self._network.node_subnet.subnet_id],
-            security_group_ids=[self._network.security_group.security_group_id],
+            subnets=[self._place.subnet_id], security_group_ids=[self._place.security_group_id]
         )
 
     def _render_groups(self) -> list[sagemaker.CfnCluster.ClusterInstanceGroupProperty]:
         return [
             group.render(
-                role_arn=self._role_of(group).role_arn,
+                role_arn=self._role_arns[id(self._role_of(group))],
                 scripts=self._scripts.render(self._bound, group.lifecycle_mode),
             )
             for group in self._groups.values()
@@ -306,7 +312,7 @@ class HyperPodCluster(Construct):
         """Mistakes of the groups as a whole."""
         return [
             *configuration.mistakes(self.instance_groups, self._scripts.software),
-            *addresses.mistakes(self.instance_groups, self._network),
+            *addresses.mistakes(self.instance_groups, self._network, self._place),
         ]
 
     def _create_outputs(self) -> None:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from aws_cdk import ArnFormat, CustomResource, Duration, Fn, Stack
+from aws_cdk import ArnFormat, CustomResource, Duration, Stack
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.deferred import check_at_synthesis, deferred_value
 from hyperpod_constructs._support.tokens import is_unknown
+from hyperpod_constructs.cluster.existing import cluster_id
 from hyperpod_constructs.custom_resources.provider import LONGEST, HandlerProvider
 from hyperpod_constructs.facts.node_permissions import LOG_GROUPS
 
@@ -159,7 +160,7 @@ class ReadinessGate(Construct):
 
     def _statements(self) -> list[iam.PolicyStatement]:
         stack, cluster = Stack.of(self), self._cluster
-        cluster_id = Fn.select(1, Fn.split("/", cluster.cluster_arn))
+        id = cluster_id(cluster.cluster_arn)
         name = "*" if cluster.cluster_name is None else cluster.cluster_name
         return [
             iam.PolicyStatement(
@@ -177,7 +178,7 @@ class ReadinessGate(Construct):
                     stack.format_arn(
                         service="logs",
                         resource="log-group",
-                        resource_name=f"{LOG_GROUPS}/{name}/{cluster_id}:log-stream:LifecycleConfig/*",
+                        resource_name=f"{LOG_GROUPS}/{name}/{id}:log-stream:LifecycleConfig/*",
                         arn_format=ArnFormat.COLON_RESOURCE_NAME,
                     )
                 ],

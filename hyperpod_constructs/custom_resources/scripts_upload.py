@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from aws_cdk import CustomResource, Duration
@@ -12,15 +13,9 @@ from constructs import Construct
 
 from hyperpod_constructs.custom_resources.provider import HandlerProvider
 
-#: The file that the library renders beside the scripts.
-CONFIGURATION_FILE = "config.json"
-
-#: The upload leaves out names with these endings, anywhere in a path.
-EXCLUDED = ("__pycache__", ".pyc", ".mypy_cache", ".ruff_cache", ".pytest_cache")
-
 
 class ScriptsUpload(Construct):
-    """The scripts and `config.json` under a prefix of a bucket; complete once they are there.
+    """The scripts and a rendered file under a prefix of a bucket; complete once they are there.
 
     `aws_s3_deployment.BucketDeployment` does not fit. It renders deploy-time content in its constructor, before later groups of the
     cluster. It writes the prefix into a tag of the bucket, so that a changed script would change the bucket's stack. It brings the
@@ -36,44 +31,49 @@ class ScriptsUpload(Construct):
         id: str,
         *,
         directory: Path,
+        exclude: Sequence[str],
         bucket: s3.IBucket,
         root: str,
         prefix: str,
+        configuration_file: str,
         configuration: str,
     ) -> None:
         """
-        :param directory: the scripts; compiled Python is left out.
+        :param directory: the scripts.
+        :param exclude: endings of names to leave out, anywhere in a path.
         :param bucket: the target.
         :param root: the first part of `prefix`, for this upload alone. It writes and deletes only below it. A change **replaces**
             the resource.
         :param prefix: the whole prefix; may hold tokens.
-        :param configuration: the text of `config.json`; may hold tokens.
+        :param configuration_file: the name of a rendered file beside the scripts.
+        :param configuration: the text of this file; may hold tokens.
         """
         super().__init__(scope, id)
-        asset = assets.Asset(self, "Scripts", path=str(directory), exclude=[f"**/*{ending}" for ending in EXCLUDED])
+        asset = assets.Asset(self, "Scripts", path=str(directory), exclude=[f"**/*{ending}" for ending in exclude])
+        key, target = asset.s3_object_key, bucket.bucket_arn
         provider = HandlerProvider.of(self, "HyperPodScriptsUploadProvider", module="scripts_upload", waits=False)
         self.resource: CustomResource = provider.add_resource(
             self,
             resource_type="Custom::HyperPodScriptsUpload",
             properties={
                 "SourceBucket": asset.s3_bucket_name,
-                "SourceKey": asset.s3_object_key,
+                "SourceKey": key,
                 "Bucket": bucket.bucket_name,
                 "Root": root,
                 "Prefix": prefix,
-                "ConfigurationFile": CONFIGURATION_FILE,
+                "ConfigurationFile": configuration_file,
                 "Configuration": configuration,
             },
             statements=[
-                iam.PolicyStatement(actions=["s3:GetObject"], resources=[asset.bucket.arn_for_objects(asset.s3_object_key)]),
-                iam.PolicyStatement(actions=["s3:PutObject", "s3:DeleteObject"], resources=[bucket.arn_for_objects(f"{root}/*")]),
+                iam.PolicyStatement(actions=["s3:GetObject"], resources=[asset.bucket.arn_for_objects(key)]),
+                iam.PolicyStatement(actions=["s3:PutObject", "s3:DeleteObject"], resources=[f"{target}/{root}/*"]),
                 iam.PolicyStatement(
                     actions=["s3:ListBucket"],
-                    resources=[bucket.bucket_arn],
+                    resources=[target],
                     conditions={"StringLike": {"s3:prefix": f"{root}/*"}},
                 ),
             ],
             timeout=Duration.minutes(5),
         )
-        if bucket.encryption_key is not None:
-            bucket.encryption_key.grant_encrypt(provider.role).apply_before(self.resource)
+        if (encryption_key := bucket.encryption_key) is not None:
+            encryption_key.grant_encrypt(provider.role).apply_before(self.resource)

@@ -7,6 +7,7 @@ import json
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -19,12 +20,16 @@ from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.deferred import deferred_text
 from hyperpod_constructs._support.tokens import is_token
 from hyperpod_constructs._support.values import EntryPoint
-from hyperpod_constructs.custom_resources.scripts_upload import CONFIGURATION_FILE, EXCLUDED, ScriptsUpload
 from hyperpod_constructs.facts import clusters as cluster_facts
 from hyperpod_constructs.node_software.lifecycle_mode import LifecycleMode
 from hyperpod_constructs.node_software.own_step import OwnStep
 from hyperpod_constructs.node_software.script_text import check_script
 from hyperpod_constructs.node_software.software import NodeSoftware
+
+CONFIGURATION_FILE = "config.json"
+"""The file that the library renders beside the scripts."""
+EXCLUDED = ("__pycache__", ".pyc", ".mypy_cache", ".ruff_cache", ".pytest_cache")
+"""The upload leaves out names with these endings, anywhere in a path."""
 
 _ROOT = "lifecycle"
 _HASH_LENGTH = 16
@@ -178,7 +183,7 @@ class _BucketScripts(LifecycleScripts):
         self.root = prefix
         self.awaited: IDependable | None = None
 
-    @property
+    @cached_property
     def source_s3_uri(self) -> str:
         return f"s3://{self.bucket.bucket_name}/{self.root}".rstrip("/")
 
@@ -229,6 +234,9 @@ class _UploadedScripts(Construct):
         bucket: s3.IBucket | None,
         configuration: Callable[[], Configuration],
     ) -> None:
+        # Lambda functions and their framework are large modules; clusters without an upload do not load them.
+        from hyperpod_constructs.custom_resources.scripts_upload import ScriptsUpload
+
         super().__init__(scope, id)
         self.bucket = scripts_bucket(self, "Bucket") if bucket is None else bucket
         self.root = f"{_ROOT}/{self.node.addr[-8:]}-{_stack_piece()}"
@@ -238,13 +246,15 @@ class _UploadedScripts(Construct):
             self,
             "Upload",
             directory=directory,
+            exclude=EXCLUDED,
             bucket=self.bucket,
             root=self.root,
             prefix=self._prefix,
+            configuration_file=CONFIGURATION_FILE,
             configuration=deferred_text(lambda: stack.to_json_string(dict(configuration()))),
         )
 
-    @property
+    @cached_property
     def source_s3_uri(self) -> str:
         return f"s3://{self.bucket.bucket_name}/{self._prefix}"
 
@@ -271,6 +281,7 @@ def scripts_bucket(scope: Construct, id: str) -> s3.Bucket:
     )
 
 
+@cache
 def _stack_piece() -> str:
     """The last twelve hexadecimal digits of the stack's id; every creation of a stack has a new id."""
     uuid = {"Fn::Select": [2, {"Fn::Split": ["/", {"Ref": "AWS::StackId"}]}]}

@@ -44,24 +44,33 @@ if TYPE_CHECKING:
 SWITCH, PREVIOUS_TEMPLATE = "hyperpod:rules", "hyperpod:previous-template"
 
 _registered: weakref.WeakSet[IConstruct] = weakref.WeakSet()
+"""Apps with the plug-in, and constructs in them: the root of a construct is a call into jsii."""
 
 
-def register_rules(scope: Construct) -> None:
+def register_rules(construct: Construct, scope: Construct) -> None:
     """Register the rules with the app of a construct: once for an app, and not if `hyperpod:rules` is false.
 
+    :param scope: the parent of the construct.
     :raises ValueError: if `hyperpod:rules` is neither true nor false.
     """
-    root = scope.node.root
+    if scope in _registered or _registers(construct):
+        _registered.update((construct, scope))
+
+
+def _registers(construct: Construct) -> bool:
+    """Whether the app of a construct has the plug-in now."""
+    node = construct.node
+    root = node.root
     if root in _registered:
-        return
-    switch = scope.node.try_get_context(SWITCH)
-    if switch in (False, "false"):
-        return
-    if switch not in (None, True, "true"):
+        return True
+    switch = node.try_get_context(SWITCH)
+    if switch not in (None, True, False, "true", "false"):
         raise ValueError(f"context {SWITCH} is {switch!r}; allowed: true, false")
-    if App.is_app(root):
-        _registered.add(root)
-        Validations.of(root).add_plugins(RulesPlugin())
+    if switch in (False, "false") or not isinstance(root, App):
+        return False
+    _registered.add(root)
+    Validations.of(root).add_plugins(RulesPlugin())
+    return True
 
 
 @jsii.implements(IPolicyValidationPlugin)
@@ -93,21 +102,26 @@ class RulesPlugin:
         findings: list[Finding] = []
         models: list[Model] = []
         with guarded(LOADING, findings):
-            from hyperpod_constructs.templates.model import load
-
-            models.append(load([_assembly(context)]))
+            root = context.app_construct
+            models.append(_model(root))
         for model in models:
             with guarded(CHECKING, findings):
                 findings += _findings(model)
             with guarded(PREVIOUS, findings):
-                findings += _losses(context, model)
+                findings += _losses(root, model)
         violations = _violations(findings, models, context)
         harmless = all(violation.severity == str(Level.WARNING) for violation in violations)
         return PolicyValidationPluginReport(success=harmless, plugin_version=self.version, violations=violations)
 
 
-def _assembly(context: IPolicyValidationContext) -> Path:
-    return Path(str(cast(App, App.of(context.app_construct)).outdir))
+def _model(root: IConstruct) -> Model:
+    from hyperpod_constructs.templates.model import load
+
+    return load([_assembly(root)])
+
+
+def _assembly(root: IConstruct) -> Path:
+    return Path(str((root if isinstance(root, App) else cast(App, App.of(root))).outdir))
 
 
 def _findings(model: Model) -> list[Finding]:
@@ -116,14 +130,14 @@ def _findings(model: Model) -> list[Finding]:
     return check(model)
 
 
-def _losses(context: IPolicyValidationContext, model: Model) -> list[Finding]:
+def _losses(root: IConstruct, model: Model) -> list[Finding]:
     """The losses of the change, if there is a previous template."""
-    given = context.app_construct.node.try_get_context(PREVIOUS_TEMPLATE)
+    given = root.node.try_get_context(PREVIOUS_TEMPLATE)
     if given is None:
         return []
     if not isinstance(given, str) or not given.strip():
         raise UsageError(f"context {PREVIOUS_TEMPLATE} is {given!r}; allowed: the path of a template or an assembly")
-    previous, assembly = Path(given), _assembly(context)
+    previous, assembly = Path(given), _assembly(root)
     # The new assembly is written by now, and would be compared with itself.
     if previous.resolve().is_relative_to(assembly.resolve()):
         raise UsageError(f"the previous template {given} is what this synthesis has just written: copy the deployed template first")

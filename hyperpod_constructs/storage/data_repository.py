@@ -79,8 +79,9 @@ class DataRepositoryAssociation(Construct):
         """
         super().__init__(scope, id)
         self.file_system_path = file_system_path
-        self.data_repository_path = f"s3://{bucket.bucket_name}/{prefix.lstrip('/')}"
-        self._bucket_and_prefix = (bucket.bucket_name, f"{prefix.strip('/')}/" if prefix.strip("/") else "")
+        bucket_name = bucket.bucket_name
+        self.data_repository_path = f"s3://{bucket_name}/{prefix.lstrip('/')}"
+        self._bucket_and_prefix = (bucket_name, f"{prefix.strip('/')}/" if prefix.strip("/") else "")
         self._check_path()
         self._check_siblings(siblings)
         if RepositoryEvent.DELETED in auto_export_events and not _is_versioned(bucket, bucket_is_versioned):
@@ -108,8 +109,8 @@ class DataRepositoryAssociation(Construct):
         )
         self.resource.apply_removal_policy(removal_policy)
         self.resource.node.add_dependency(bucket)
-        if bucket.encryption_key is not None:
-            bucket.encryption_key.add_to_resource_policy(_key_statement())
+        if (key := bucket.encryption_key) is not None:
+            key.add_to_resource_policy(_key_statement())
         siblings.append(self)
 
     def _check_path(self) -> None:

@@ -19,7 +19,7 @@ from hyperpod_constructs._support.arguments import checked, checked_value
 from hyperpod_constructs._support.tokens import is_unknown
 from hyperpod_constructs._support.values import BackupDays, FileSystemId, FileSystemPath, LustreHost, MountName
 from hyperpod_constructs.facts import lustre
-from hyperpod_constructs.network import NodeNetwork
+from hyperpod_constructs.network import NodeNetwork, node_place
 from hyperpod_constructs.rules.plugin import register_rules
 from hyperpod_constructs.storage.data_loss import allow_data_loss as permit_data_loss
 from hyperpod_constructs.storage.data_repository import EXPORTED_EVENTS, IMPORTED_EVENTS, DataRepositoryAssociation, RepositoryEvent
@@ -163,7 +163,7 @@ class LustreStorage(Construct):
         Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-storage-capacity.html
         """
         super().__init__(scope, id)
-        register_rules(self)
+        register_rules(self, scope)
         _check_capacity(self, storage_capacity_gib, per_unit_storage_throughput, efa_enabled)
         _check_metadata(self, metadata_iops)
         self._removal_policy = removal_policy
@@ -175,6 +175,7 @@ class LustreStorage(Construct):
         self._security_group.apply_removal_policy(removal_policy)
         self._group_id = self._security_group.security_group_id
         self._efa_enabled = efa_enabled
+        place = node_place(network)
         self._resource = fsx.CfnFileSystem(
             self,
             "Resource",
@@ -182,7 +183,7 @@ class LustreStorage(Construct):
             file_system_type_version=lustre.VERSIONS[-1],
             storage_type=_STORAGE,
             storage_capacity=storage_capacity_gib,
-            subnet_ids=[network.node_subnet.subnet_id],
+            subnet_ids=[place.subnet_id],
             security_group_ids=[self._group_id],
             kms_key_id=kms_key.key_ref.key_arn if kms_key is not None else None,
             lustre_configuration=fsx.CfnFileSystem.LustreConfigurationProperty(
@@ -198,8 +199,7 @@ class LustreStorage(Construct):
         self._resource.apply_removal_policy(removal_policy)
         if allow_data_loss is not None:
             permit_data_loss(self._resource, allow_data_loss)
-        self._rules("Self", self._security_group)
-        self.allow_clients("Nodes", network.security_group)
+        self._await(*self._rules(self, "Self", self._group_id), *self._rules(self, "Nodes", place.security_group_id))
 
     @staticmethod
     @checked
@@ -235,7 +235,7 @@ class LustreStorage(Construct):
         """Whether it has EFA."""
         return self._efa_enabled
 
-    @property
+    @cached_property
     def file_system_id(self) -> str:
         """Such as `fs-0123456789abcdef0`."""
         return self._resource.ref
@@ -271,7 +271,10 @@ class LustreStorage(Construct):
         :param scope: the parent of the rules. For a group of a stack that depends on this one, give that stack or a construct in
             it. By default the rules belong to this construct, and the file system awaits them.
         """
-        self._rules(id, security_group, scope)
+        peer = self._group_id if security_group is self._security_group else security_group.security_group_id
+        rules = self._rules(self if scope is None else scope, id, peer)
+        if scope is None:
+            self._await(*rules)
 
     @checked
     def add_data_repository(
@@ -313,21 +316,22 @@ class LustreStorage(Construct):
             removal_policy=self._removal_policy,
         )
 
-    def _rules(self, id: str, peer: ec2.ISecurityGroup, elsewhere: Construct | None = None) -> None:
-        scope = self if elsewhere is None else elsewhere
+    def _rules(self, scope: Construct, id: str, peer: str) -> list[CfnResource]:
+        """Rules between the file system's group and another, by its id; between its own members for its own id."""
         own = self._group_id
-        other = own if peer is self._security_group else peer.security_group_id
         rules: list[CfnResource] = []
         for low, high in ((None, None),) if self._efa_enabled else _ports():
             suffix = "All" if low is None else str(low)
-            rules += _rule(scope, f"{id}{suffix}", own, other, low, high)
-            if peer is not self._security_group:
-                rules += _rule(scope, f"{id}{suffix}Peer", other, own, low, high)
-        if peer is self._security_group:
+            rules += _rule(scope, f"{id}{suffix}", own, peer, low, high)
+            if peer != own:
+                rules += _rule(scope, f"{id}{suffix}Peer", peer, own, low, high)
+        if peer == own:
             for rule in rules:
                 rule.apply_removal_policy(self._removal_policy)
-        if elsewhere is None:
-            self._resource.node.add_dependency(*rules)
+        return rules
+
+    def _await(self, *rules: CfnResource) -> None:
+        self._resource.node.add_dependency(*rules)
 
 
 def _rule(scope: Construct, id: str, group: str, peer: str, low: int | None, high: int | None) -> list[CfnResource]:

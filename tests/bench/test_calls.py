@@ -1,0 +1,78 @@
+"""The calls of a synthesis into jsii. Each is a message to another process and its answer: a cost that no machine hides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from aws_cdk import App, Stack
+from jsii._kernel.providers.process import _NodeProcess
+
+from hyperpod_constructs import ClusterInstanceType, ClusterNetwork, HyperPodCluster, InstanceGroup, LifecycleScripts, LustreStorage
+from hyperpod_constructs.custom_resources import provider
+from hyperpod_constructs.node_software import lifecycle_scripts
+from tests.conftest import ZONE
+from tests.presets import build
+
+MOST_CALLS = 259
+"""Lower it when calls go. A change that raises it says what the new calls are for."""
+
+Count = Callable[[Callable[[], object]], int]
+
+
+@pytest.fixture
+def calls_of(monkeypatch: pytest.MonkeyPatch) -> Count:
+    """Counts the calls of a function."""
+    calls: list[object] = []
+    send = _NodeProcess.send
+
+    def counted(process: _NodeProcess, request: Any, response: Any) -> Any:
+        calls.append(request)
+        return send(process, request, response)
+
+    monkeypatch.setattr(_NodeProcess, "send", counted)
+
+    def count(function: Callable[[], object]) -> int:
+        before = len(calls)
+        function()
+        return len(calls) - before
+
+    return count
+
+
+def test_the_default_preset_makes_no_more_calls_than_before(calls_of: Count) -> None:
+    assert provider.LONGEST, "this module calls once, when it is imported"
+    lifecycle_scripts._stack_piece()
+    assert calls_of(lambda: build("announcement").synth()) <= MOST_CALLS
+
+
+def test_a_further_group_makes_no_call(calls_of: Count) -> None:
+    lifecycle_scripts._stack_piece()
+    assert calls_of(lambda: _cluster(12)) == calls_of(lambda: _cluster(2))
+
+
+def test_the_ids_of_a_network_are_read_once(calls_of: Count) -> None:
+    stack = Stack(App(), "Stack")
+    network = ClusterNetwork(stack, "Network", availability_zone_id=ZONE)
+    scripts = LifecycleScripts.none()
+    with_network = calls_of(lambda: HyperPodCluster(stack, "One", network=network, lifecycle_scripts=scripts))
+    without = calls_of(lambda: HyperPodCluster(stack, "Two", lifecycle_scripts=scripts))
+    permissions, dependency = 5, 1
+    assert with_network - without == permissions + dependency
+
+
+def _cluster(groups: int) -> None:
+    app = App(context={"hyperpod:rules": False})
+    stack = Stack(app, "Stack")
+    network = ClusterNetwork(stack, "Network", availability_zone_id=ZONE)
+    LustreStorage(stack, "Lustre", network=network)
+    names = [f"group-{number}" for number in range(groups)]
+    kind = ClusterInstanceType.of("ml.p5.48xlarge")
+    HyperPodCluster(
+        stack,
+        "Cluster",
+        network=network,
+        instance_groups=[InstanceGroup(name=name, instance_type=kind, count=1) for name in names],
+    )
+    app.synth()
