@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import enum
+import gc
+import importlib
 import inspect
 import re
 import subprocess
@@ -55,6 +57,35 @@ def test_importing_the_package_starts_nothing() -> None:
 def test_jsii_starts_only_where_it_is_needed(module: str) -> None:
     code = f"import hyperpod_constructs.{module}, sys; print([name for name in ('aws_cdk', 'jsii') if name in sys.modules])"
     assert run(code).strip() == "[]"
+
+
+def test_a_cluster_without_an_upload_loads_no_functions() -> None:
+    names = "ClusterNetwork, ExecutionRole, HyperPodCluster, InstanceGroup, LifecycleScripts, LustreStorage"
+    code = f"from hyperpod_constructs import {names}; import sys; print(*sys.modules)"
+    assert not {"aws_cdk.aws_lambda", "aws_cdk.custom_resources"} & set(run(code).split())
+
+
+@pytest.mark.parametrize("running", [True, False])
+def test_an_import_leaves_the_collector_as_it_was(running: bool) -> None:
+    before = "gc.enable()" if running else "gc.disable()"
+    code = f"import gc; {before}; import hyperpod_constructs as h; h.InstanceGroup; print(gc.isenabled())"
+    assert run(code).strip() == str(running)
+
+
+def test_a_failed_import_leaves_the_collector_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(hyperpod_constructs._MODULES, "Broken", "hyperpod_constructs.no_such_module")
+    with pytest.raises(ModuleNotFoundError):
+        hyperpod_constructs.__getattr__("Broken")
+    assert gc.isenabled()
+
+
+def test_the_collector_rests_while_a_name_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bool] = []
+    imported = importlib.import_module
+    monkeypatch.setattr(importlib, "import_module", lambda name: (seen.append(gc.isenabled()), imported(name))[1])
+    hyperpod_constructs.__getattr__("InstanceGroup")
+    assert seen == [False]
+    assert gc.isenabled()
 
 
 def test_an_unknown_name_is_answered_with_the_known_ones() -> None:
