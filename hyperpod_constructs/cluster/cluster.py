@@ -15,10 +15,11 @@ from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct, IDependable
 
 from hyperpod_constructs._support.arguments import checked
+from hyperpod_constructs._support.cluster_arn import cluster_id
 from hyperpod_constructs._support.deferred import check_at_synthesis, deferred_text, deferred_value
 from hyperpod_constructs._support.values import ClusterArn, ClusterName
 from hyperpod_constructs.cluster import addresses, configuration
-from hyperpod_constructs.cluster.existing import ExistingCluster, cluster_id
+from hyperpod_constructs.cluster.existing import ExistingCluster
 from hyperpod_constructs.cluster.grants import ClusterGrants
 from hyperpod_constructs.cluster.instance_group import InstanceGroup, LustreMount
 from hyperpod_constructs.cluster.orchestrator import Orchestrator

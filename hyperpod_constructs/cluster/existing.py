@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from aws_cdk import Token
 from aws_cdk import aws_ec2 as ec2
 
 from hyperpod_constructs._support.arguments import checked_value
-from hyperpod_constructs._support.tokens import is_token
+from hyperpod_constructs._support.cluster_arn import cluster_id
 from hyperpod_constructs._support.values import ClusterArn, ClusterName
 from hyperpod_constructs.cluster.grants import ClusterGrants
 
@@ -36,12 +35,3 @@ class ExistingCluster:
     def connections(self) -> ec2.Connections:
         """Rules from and to the nodes; empty without a security group."""
         return ec2.Connections(security_groups=[] if self.security_group is None else [self.security_group])
-
-
-def cluster_id(cluster_arn: str) -> str:
-    """The last part of a cluster's ARN; `Fn.select` and `Fn.split` would be two calls into jsii."""
-    return (
-        Token.as_string({"Fn::Select": [1, {"Fn::Split": ["/", cluster_arn]}]})
-        if is_token(cluster_arn)
-        else cluster_arn.split("/")[1]
-    )

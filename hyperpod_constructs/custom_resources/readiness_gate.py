@@ -10,9 +10,9 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked
+from hyperpod_constructs._support.cluster_arn import cluster_id
 from hyperpod_constructs._support.deferred import check_at_synthesis, deferred_value
 from hyperpod_constructs._support.tokens import is_unknown
-from hyperpod_constructs.cluster.existing import cluster_id
 from hyperpod_constructs.custom_resources.provider import LONGEST, HandlerProvider
 from hyperpod_constructs.facts.node_permissions import LOG_GROUPS
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
 
 from aws_cdk import CustomResource, Duration
@@ -12,10 +11,11 @@ from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
 from hyperpod_constructs.custom_resources.provider import HandlerProvider
+from hyperpod_constructs.custom_resources.upload_names import CONFIGURATION_FILE, EXCLUDED
 
 
 class ScriptsUpload(Construct):
-    """The scripts and a rendered file under a prefix of a bucket; complete once they are there.
+    """The scripts and `config.json` under a prefix of a bucket; complete once they are there.
 
     `aws_s3_deployment.BucketDeployment` does not fit. It renders deploy-time content in its constructor, before later groups of the
     cluster. It writes the prefix into a tag of the bucket, so that a changed script would change the bucket's stack. It brings the
@@ -31,25 +31,21 @@ class ScriptsUpload(Construct):
         id: str,
         *,
         directory: Path,
-        exclude: Sequence[str],
         bucket: s3.IBucket,
         root: str,
         prefix: str,
-        configuration_file: str,
         configuration: str,
     ) -> None:
         """
-        :param directory: the scripts.
-        :param exclude: endings of names to leave out, anywhere in a path.
+        :param directory: the scripts; compiled Python is left out.
         :param bucket: the target.
         :param root: the first part of `prefix`, for this upload alone. It writes and deletes only below it. A change **replaces**
             the resource.
         :param prefix: the whole prefix; may hold tokens.
-        :param configuration_file: the name of a rendered file beside the scripts.
-        :param configuration: the text of this file; may hold tokens.
+        :param configuration: the text of `config.json`; may hold tokens.
         """
         super().__init__(scope, id)
-        asset = assets.Asset(self, "Scripts", path=str(directory), exclude=[f"**/*{ending}" for ending in exclude])
+        asset = assets.Asset(self, "Scripts", path=str(directory), exclude=[f"**/*{ending}" for ending in EXCLUDED])
         key, target = asset.s3_object_key, bucket.bucket_arn
         provider = HandlerProvider.of(self, "HyperPodScriptsUploadProvider", module="scripts_upload", waits=False)
         self.resource: CustomResource = provider.add_resource(
@@ -61,7 +57,7 @@ class ScriptsUpload(Construct):
                 "Bucket": bucket.bucket_name,
                 "Root": root,
                 "Prefix": prefix,
-                "ConfigurationFile": configuration_file,
+                "ConfigurationFile": CONFIGURATION_FILE,
                 "Configuration": configuration,
             },
             statements=[

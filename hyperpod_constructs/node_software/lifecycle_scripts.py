@@ -20,16 +20,12 @@ from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.deferred import deferred_text
 from hyperpod_constructs._support.tokens import is_token
 from hyperpod_constructs._support.values import EntryPoint
+from hyperpod_constructs.custom_resources.upload_names import CONFIGURATION_FILE, EXCLUDED
 from hyperpod_constructs.facts import clusters as cluster_facts
 from hyperpod_constructs.node_software.lifecycle_mode import LifecycleMode
 from hyperpod_constructs.node_software.own_step import OwnStep
 from hyperpod_constructs.node_software.script_text import check_script
 from hyperpod_constructs.node_software.software import NodeSoftware
-
-CONFIGURATION_FILE = "config.json"
-"""The file that the library renders beside the scripts."""
-EXCLUDED = ("__pycache__", ".pyc", ".mypy_cache", ".ruff_cache", ".pytest_cache")
-"""The upload leaves out names with these endings, anywhere in a path."""
 
 _ROOT = "lifecycle"
 _HASH_LENGTH = 16
@@ -246,11 +242,9 @@ class _UploadedScripts(Construct):
             self,
             "Upload",
             directory=directory,
-            exclude=EXCLUDED,
             bucket=self.bucket,
             root=self.root,
             prefix=self._prefix,
-            configuration_file=CONFIGURATION_FILE,
             configuration=deferred_text(lambda: stack.to_json_string(dict(configuration()))),
         )
 

@@ -58,7 +58,7 @@ def test_the_ids_of_a_network_are_read_once(calls_of: Count) -> None:
     scripts = LifecycleScripts.none()
     with_network = calls_of(lambda: HyperPodCluster(stack, "One", network=network, lifecycle_scripts=scripts))
     without = calls_of(lambda: HyperPodCluster(stack, "Two", lifecycle_scripts=scripts))
-    permissions, dependency = 5, 1
+    permissions, dependency = 6, 1
     assert with_network - without == permissions + dependency
 
 
