@@ -18,11 +18,13 @@ from aws_cdk import App, Environment, Stack
 from hyperpod_constructs import ClusterNetwork, LustreStorage
 from hyperpod_constructs.plan.table import has_row
 from tests.attacks.tally import tally
-from tests.fast import Guard, is_fast
+from tests.fast import TESTS, Guard, is_fast
 from tests.order import ChainScheduling, turn, workers
 
 ZONE = "usw2-az4"
 GUARD = Guard()
+# They run programs for nodes alone, of which no coverage is measured; the tracer would still see every call.
+WITHOUT_COVERAGE = (TESTS / "lifecycle", TESTS / "node_health")
 pytest_plugins = ["tests.recording"]
 
 
@@ -65,6 +67,9 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.parent in WITHOUT_COVERAGE:
+            item.add_marker("no_cover")
     items.sort(key=lambda item: turn(item.path))
 
 
