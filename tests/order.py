@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 
 from xdist.scheduler import LoadFileScheduling
@@ -57,6 +58,7 @@ def chain(file: str) -> tuple[str, ...]:
     return next((files for files in CHAINS if file in files), (file,))
 
 
+@cache
 def turn(path: Path) -> int:
     """Files of lower turns come first; in one turn they keep their order."""
     return -sum(SECONDS.get(file, 0) for file in chain(path.relative_to(TESTS).as_posix()))

@@ -14,9 +14,8 @@ from pathlib import Path
 from aws_cdk import App
 from cdk_nag import AwsSolutionsChecks
 
+from tests.lint.tools import NAG_REPORT
 from tests.presets import build
-
-NAG_REPORT = "cdk-nag.json"
 
 
 def _nag_findings(app: App) -> list[dict[str, str]]:

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.lint.acknowledgements import Finding
-from tests.lint.synth import NAG_REPORT
 from tests.presets import ROOT
 
 REGIONS = ("us-west-2", "us-east-1")
@@ -19,6 +18,8 @@ _CFN_LINT = Path(sys.executable).parent / "cfn-lint"
 _CHECKOV = ROOT / ".venv-checkov" / "bin" / "checkov"
 _REQUIREMENTS = "tests/lint/checkov-requirements.txt"
 _LATE = 180
+NAG_REPORT = "cdk-nag.json"
+"""In an assembly: the findings of cdk-nag. `synth` writes them; only that process loads cdk-nag."""
 
 
 def program_environment(**more: str) -> dict[str, str]:
