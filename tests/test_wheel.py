@@ -40,7 +40,7 @@ def python(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     _run([sys.executable, "-m", "venv", "venv"], directory)
     python = directory / "venv/bin/python"
     pins = ROOT / "constraints.txt"
-    _run([str(python), "-m", "pip", "install", "--quiet", "--constraint", str(pins), str(wheel)], directory)
+    _run([str(python), "-m", "pip", "install", "--quiet", "--no-compile", "--constraint", str(pins), str(wheel)], directory)
     return python
 
 
@@ -77,6 +77,7 @@ def test_first_example_of_the_readme_synthesizes(python: Path, tmp_path: Path) -
         tmp_path,
         CDK_OUTDIR=str(tmp_path / "out"),
         PATH=f"{node}{os.pathsep}{os.environ['PATH']}",
+        PYTHONDONTWRITEBYTECODE="1",  # the environment is used once
     )
     templates = [json.loads(path.read_text("utf-8")) for path in (tmp_path / "out").glob("*.template.json")]
     types = {resource["Type"] for template in templates for resource in template["Resources"].values()}
