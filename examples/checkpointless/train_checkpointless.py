@@ -13,7 +13,7 @@ from contextlib import nullcontext
 from typing import Any
 
 import torch
-from common import heartbeat
+from common import eager, heartbeat
 from common.checkpoints import verify
 from common.data import Plan, TokenFile, chunks, share
 from common.model import build, size_of
@@ -125,6 +125,7 @@ class Trainer:
 
 
 def main() -> None:
+    eager.install()
     settings = parse()
     Trainer(settings, Group(Place.find(), settings.collective_seconds)).run()
     logging.info("done")

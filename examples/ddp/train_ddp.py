@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from common import eager
 from common import world as ranks
 from common.checkpoints import Store
 from common.data import Plan, TokenFile, chunks, share
@@ -26,6 +27,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 
 def main() -> None:
+    eager.install()
     settings = parse()
     world = ranks.join(settings.join_seconds)
     size = size_of(settings.model)

@@ -14,6 +14,7 @@ if not torch.cuda.is_available():
 
 import deepspeed
 import deepspeed.ops
+from common import eager
 from common import world as ranks
 from common.checkpoints import Store
 from common.data import Plan, TokenFile, chunks, equal_share, share
@@ -32,6 +33,7 @@ ops: Any = deepspeed.ops
 
 
 def main() -> None:
+    eager.install()
     settings = parse()
     world = ranks.join(settings.join_seconds)
     size = size_of(settings.model)

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
+from common import eager
 from common import world as ranks
 from common.checkpoints import Store
 from common.data import Plan, TokenFile, chunks, equal_share, share
@@ -29,6 +30,7 @@ METADATA = ".metadata"
 
 
 def main() -> None:
+    eager.install()
     settings = parse()
     world = ranks.join(settings.join_seconds)
     equal_share(settings.global_batch, world.size, settings.micro_batch)

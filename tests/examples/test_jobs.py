@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import signal
 from collections.abc import Callable
 from pathlib import Path
@@ -88,6 +89,7 @@ def test_a_full_disk_costs_one_checkpoint(make_job: MakeJob, undisturbed: Record
     assert "checkpoint of step 10 was not saved, the previous one stays" in job.text()
     assert "No space left on device" in job.text()
     assert sorted(path.name for path in job.checkpoints.iterdir()) == ["step-0000000015", "step-0000000018"]
+    assert re.findall("rank with the compiler: (.*)", job.text()) == ["False", "False"]
 
 
 def test_a_job_that_lost_its_checkpoints_is_refused(make_job: MakeJob) -> None:

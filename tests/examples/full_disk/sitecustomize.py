@@ -1,7 +1,12 @@
-"""Put on the path of a job's processes: the disk is full whenever a file whose path has FULL_AT in it is flushed."""
+"""Put on the path of a job's processes: the disk is full whenever a file whose path has FULL_AT in it is flushed.
 
+At its end, a rank says whether it has torch's compiler.
+"""
+
+import atexit
 import errno
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -16,3 +21,9 @@ def full(fd: Any) -> None:
 
 
 os.fsync = full
+
+
+@atexit.register
+def tell() -> None:
+    if "RANK" in os.environ:
+        sys.stderr.write(f"rank with the compiler: {'torch._dynamo.eval_frame' in sys.modules}\n")
