@@ -14,14 +14,14 @@ from typing import Any
 
 import pytest
 
-from tests.examples.jobs import EXAMPLES, find_python
+from tests.examples import jobs
+from tests.examples.jobs import EXAMPLES, GLOBAL_BATCH, find_python
 
 DOUBLES = Path(__file__).parent / "doubles"
 
 sys.path.insert(0, str(EXAMPLES))
 
 STEPS = 40
-GLOBAL_BATCH = 12
 
 
 @pytest.fixture(scope="session")
@@ -87,7 +87,7 @@ class Job:
                 ["bash", self.script], env=environment, cwd=self.directory, stdout=output, stderr=output, start_new_session=True
             )
 
-    def wait(self, timeout: float = 120) -> int:
+    def wait(self, timeout: float = 240) -> int:
         assert self.process is not None
         try:
             return self.process.wait(timeout)
@@ -123,7 +123,7 @@ class Job:
             return []
         return [json.loads(line) for line in path.read_text().splitlines(keepends=True) if line.endswith("\n")]
 
-    def until(self, condition: Callable[[], object], what: str, timeout: float = 60) -> None:
+    def until(self, condition: Callable[[], object], what: str, timeout: float = 180) -> None:
         deadline = time.monotonic() + timeout
         while not condition():
             if time.monotonic() > deadline or (self.process is not None and self.process.poll() is not None):
@@ -136,25 +136,20 @@ class Job:
 
 @pytest.fixture
 def make_job(torch_python: Path, data: Path, tmp_path: Path) -> Iterator[Callable[..., Job]]:
-    jobs: list[Job] = []
+    made: list[Job] = []
 
     def make(script: str, nodes: int, **settings: str) -> Job:
-        directory = tmp_path / f"job-{len(jobs)}"
+        directory = tmp_path / f"job-{len(made)}"
         directory.mkdir()
-        jobs.append(Job(directory, torch_python, data, script, nodes, **settings))
-        return jobs[-1]
+        made.append(Job(directory, torch_python, data, script, nodes, **settings))
+        return made[-1]
 
     yield make
-    for job in jobs:
+    for job in made:
         job.kill()
 
 
 @pytest.fixture(scope="session")
 def undisturbed(torch_python: Path, data: Path, tmp_path_factory: pytest.TempPathFactory) -> list[dict[str, Any]]:
-    """The expected result of every job, with any parallelism and any faults: DDP with one rank."""
-    job = Job(tmp_path_factory.mktemp("undisturbed"), torch_python, data, "ddp/ddp.sbatch", 1)
-    job.start()
-    assert job.wait() == 0, job.text()
-    records = job.records()
-    assert [record["step"] for record in records] == list(range(STEPS))
-    return records
+    """The expected result of every job, with any parallelism and any faults."""
+    return jobs.undisturbed(torch_python, data, tmp_path_factory.mktemp("undisturbed") / "run", STEPS)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
+import subprocess
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -12,6 +15,7 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
+GLOBAL_BATCH = 12
 
 
 def find_python() -> Path:
@@ -24,6 +28,31 @@ def find_python() -> Path:
             pytest.fail(message)
         pytest.skip(message)
     return python
+
+
+def undisturbed(python: Path, data: Path, directory: Path, steps: int) -> list[dict[str, Any]]:
+    """What every job must give, whatever its parallelism and its faults: DDP with one rank, without a launcher."""
+    alone = {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "0", "OMP_NUM_THREADS": "1"}
+    options = {
+        "run-directory": directory,
+        "data": data,
+        "steps": steps,
+        "global-batch": GLOBAL_BATCH,
+        "micro-batch": 2,
+        "checkpoint-every": steps,
+    }
+    arguments = [str(word) for name, value in options.items() for word in (f"--{name}", value)]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM", "PYTHON", "COV"))}
+    directory.mkdir()
+    subprocess.run(  # noqa: S603
+        [python, EXAMPLES / "ddp" / "train_ddp.py", *arguments],
+        env={**environment, **alone, "PYTHONPATH": str(EXAMPLES), "PYTHONDONTWRITEBYTECODE": "1"},
+        check=True,
+        stdout=sys.stderr,
+    )
+    records = [json.loads(line) for line in (directory / "samples.jsonl").read_text().splitlines()]
+    assert [record["step"] for record in records] == list(range(steps))
+    return records
 
 
 def assert_undisturbed(records: Sequence[dict[str, Any]], undisturbed: Sequence[dict[str, Any]]) -> None:

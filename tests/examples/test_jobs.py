@@ -81,7 +81,12 @@ def test_the_time_limit_saves_and_requeues(make_job: MakeJob, undisturbed: Recor
 @pytest.mark.parametrize("name", ["ddp", "fsdp2", "deepspeed"])
 def test_a_full_disk_costs_one_checkpoint(make_job: MakeJob, undisturbed: Records, name: str) -> None:
     job = make_job(
-        f"{name}/{name}.sbatch", 2, PYTHONPATH=str(Path(__file__).parent / "full_disk"), FULL_AT=".step-0000000010.", STEPS="18"
+        f"{name}/{name}.sbatch",
+        1,
+        RANKS_PER_NODE="2",
+        PYTHONPATH=str(Path(__file__).parent / "full_disk"),
+        FULL_AT=".step-0000000010.",
+        STEPS="18",
     )
     job.start()
     assert job.wait() == 0, job.text()

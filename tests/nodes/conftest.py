@@ -71,7 +71,7 @@ def login(rig: Rig) -> VirtualNode:
     return rig.node("login", 0)
 
 
-def await_true(condition: Callable[[], bool], *, seconds: float = 60) -> float:
+def await_true(condition: Callable[[], bool], *, seconds: float = 180) -> float:
     """The seconds until the condition holds."""
     started = time.monotonic()
     while not condition():

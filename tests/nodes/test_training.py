@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
 
-from hyperpod_constructs.local.nodes import File
+from hyperpod_constructs.local.nodes import File, VirtualNode
 from hyperpod_constructs.local.nodes.doubles.health_agent import HealthAgent
 from tests.examples.jobs import Pace, assert_undisturbed
 from tests.nodes.configuration import CLUSTER_FOLDER
-from tests.nodes.training import CHECKS, Training, complete_without_power, kill, ranks, replaced, stop_between_steps
+from tests.nodes.training import (
+    CHECKS,
+    HEALTH_CHECK,
+    NODE_CONFIG,
+    Training,
+    complete_without_power,
+    kill,
+    ranks,
+    replaced,
+    stop_between_steps,
+)
 
 Records = list[dict[str, Any]]
 SLOW = "--pause-seconds 0.2 --collective-seconds 15"
@@ -57,9 +68,9 @@ def test_hanging_rank_is_found_and_its_node_replaced(training: Training, undistu
     assert_undisturbed(records, undisturbed)
     assert "Retrying step. Attempt number: 1" in job.text
     dumps = training.rig.shared / CLUSTER_FOLDER / "hang"
-    verdicts = [path.read_text() for path in dumps.rglob("verdict.txt")]
+    verdicts = [path.read_text() for path in dumps.glob(f"{job.number}.*/*/verdict.txt")]
     assert {f"rank 1 on {worker.name} lag" in verdict for verdict in verdicts} == {True}
-    stacks = [path.read_text() for path in dumps.rglob("rank-0.txt")]
+    stacks = [path.read_text() for path in dumps.glob(f"{job.number}.*/*/rank-0.txt")]
     assert ["train_ddp.py" in stack for stack in stacks] == [True]
 
 
@@ -70,7 +81,8 @@ def test_flagged_node_is_replaced_when_its_task_has_died(training: Training, und
         worker = job.nodes()[1]
         flag = "#!/bin/sh\necho Action:Replace the flag is up\nexit 1\n"
         worker.put({f"{CHECKS}/flag": File(content=flag, mode=0o755)})
-        job.until(lambda: "Reason=Action:Replace" in worker_shown(training, worker.name), "the mark")
+        check_often(worker)
+        job.until(lambda: marked_after_a_check(training, worker), "the mark")
         assert job.state() == "RUNNING"
         assert agent.actions == []
         worker.run(["pkill", "-KILL", "-f", "[t]rain_deepspeed.py"])
@@ -82,8 +94,17 @@ def test_flagged_node_is_replaced_when_its_task_has_died(training: Training, und
     assert job.restarts() == 0
 
 
-def worker_shown(training: Training, name: str) -> str:
-    return training.rig.controller.run(["scontrol", "--oneliner", "show", "node", name]).stdout
+def check_often(worker: VirtualNode) -> None:
+    """From now on two checks one second apart confirm a fault."""
+    config = json.loads(worker.read(NODE_CONFIG))
+    config["software"]["health"]["interval_seconds"] = 1
+    worker.put({NODE_CONFIG: File(content=json.dumps(config))})
+
+
+def marked_after_a_check(training: Training, worker: VirtualNode) -> bool:
+    worker.run([HEALTH_CHECK])
+    shown = training.rig.controller.run(["scontrol", "--oneliner", "show", "node", worker.name]).stdout
+    return "Reason=Action:Replace" in shown
 
 
 def test_job_is_requeued_when_its_batch_host_is_lost(training: Training, undisturbed: Records) -> None:
@@ -110,13 +131,15 @@ def test_signal_before_the_time_limit_saves_and_requeues(training: Training, und
 
 def test_elastic_job_goes_on_with_three_of_four_nodes_and_takes_the_fourth_back(training: Training, undisturbed: Records) -> None:
     pace = Pace(training.rig.shared / "pace", "/fsx/pace")
-    job = training.submit("elastic/elastic.sbatch", ARGUMENTS=f"{pace.argument} --collective-seconds 10", **pace.settings)
+    # A busy machine starts the four launchers far apart, and three are enough to begin.
+    settings = {"MIN_NODES": "3", "LAST_CALL_SECONDS": "20", **pace.settings}
+    job = training.submit("elastic/elastic.sbatch", ARGUMENTS=f"{pace.argument} --collective-seconds 10", **settings)
     job.until_step(6)
     job.nodes()[3].power_off()
-    job.until(lambda: sizes(job.records())[-1] == 3, "the shrink", 180)
+    job.until(lambda: sizes(job.records())[-1] == 3, "the shrink")
     pace.set(5)
     with HealthAgent(training.rig):
-        job.until(lambda: sizes(job.records())[-1] == 4, "the growth", 180)
+        job.until(lambda: sizes(job.records())[-1] == 4, "the growth")
         pace.set(0)
         records = job.complete()
 

@@ -24,7 +24,7 @@ STEPS = 600
 
 @pytest.fixture(scope="module")
 def undisturbed(training_workers: Training) -> Records:
-    return training_workers.undisturbed(STEPS)
+    return training_workers.undisturbed()
 
 
 def submit(training: Training, **settings: str) -> TrainingJob:
@@ -37,9 +37,7 @@ def healed(job: TrainingJob) -> list[int]:
     return [int(step) for step in re.findall(r"healed at step (\d+)", job.text)]
 
 
-def test_groups_are_healed_from_memory_after_a_dead_process_and_a_node_without_power(
-    training: Training, undisturbed: Records
-) -> None:
+def test_groups_are_healed_from_memory_after_a_dead_process_and_a_node_without_power(training: Training) -> None:
     job = submit(training, STEPS=str(STEPS), CHECKPOINT_EVERY="1000", ARGUMENTS="--pause-seconds 0.2")
     job.until_step(20, LOGS)
     first, second, spare = job.nodes()
@@ -60,7 +58,7 @@ def test_groups_are_healed_from_memory_after_a_dead_process_and_a_node_without_p
         assert not opens.seen()
 
     records = job.records(LOGS)
-    assert_undisturbed(records, undisturbed[: 1 + max(record["step"] for record in records)])
+    assert_undisturbed(records, training.undisturbed(1 + max(record["step"] for record in records)))
     assert min(healed(job)[at_start:]) >= 20
     assert job.restarts() == 0
     for group in range(3):
