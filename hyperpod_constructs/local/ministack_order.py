@@ -15,7 +15,7 @@ from typing import Any
 
 import ministack.services.cloudformation as cloudformation  # type: ignore[import-untyped]
 from ministack.core.concurrency import run_reentrant  # type: ignore[import-untyped]
-from ministack.services.cloudformation import changesets, engine, handlers, stacks  # type: ignore[import-untyped]
+from ministack.services.cloudformation import changesets, engine, handlers, stacks
 
 _sort, _provision, _tell, _deploy, _invalid = (
     engine._topological_sort,
