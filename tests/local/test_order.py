@@ -9,7 +9,7 @@ from typing import Any
 
 import ministack.services.cloudformation as cloudformation  # type: ignore[import-untyped]
 import pytest
-from ministack.services.cloudformation import changesets, engine, handlers, provisioners, stacks  # type: ignore[import-untyped]
+from ministack.services.cloudformation import changesets, engine, handlers, provisioners, stacks
 
 from hyperpod_constructs.local import ministack_order
 from hyperpod_constructs.local.ministack_order import shuffled
