@@ -2,6 +2,8 @@
 
 A process of its own, because the tests of constructs switch CDK's template validation off, and jsii reads that once.
 
+A key such as `override:ClusterName` overrides a property of the cluster's L1, past the checks of the constructs.
+
 usage: python -m tests.lint.synth <directory> <preset> [<key>=<value> ...]
 """
 
@@ -12,10 +14,13 @@ import sys
 from pathlib import Path
 
 from aws_cdk import App
+from aws_cdk.aws_sagemaker import CfnCluster
 from cdk_nag import AwsSolutionsChecks
 
 from tests.lint.tools import NAG_REPORT
 from tests.presets import build
+
+_OVERRIDE = "override:"
 
 
 def _nag_findings(app: App) -> list[dict[str, str]]:
@@ -29,7 +34,13 @@ def _nag_findings(app: App) -> list[dict[str, str]]:
 
 
 def main(directory: str, preset: str, *settings: str) -> None:
-    app = build(preset, Path(directory), **dict(setting.split("=", 1) for setting in settings))
+    given = dict(setting.split("=", 1) for setting in settings)
+    overrides = {key: given.pop(key) for key in tuple(given) if key.startswith(_OVERRIDE)}
+    app = build(preset, Path(directory), **given)
+    for cluster in app.node.find_all():
+        if isinstance(cluster, CfnCluster):
+            for key, value in overrides.items():
+                cluster.add_property_override(key.removeprefix(_OVERRIDE), value)
     app.synth()
     Path(directory, NAG_REPORT).write_text(json.dumps(_nag_findings(app)))
 

@@ -36,7 +36,7 @@ def test_every_stack_of_every_preset_is_linted(assemblies: list[Path]) -> None:
 def test_fails_where_cdk_s_own_validation_finds_something(tmp_path: Path) -> None:
     """The other side of an empty report: strict mode is on."""
     assert json.loads((ROOT / "cdk.json").read_text())["context"]["@aws-cdk/core:validateAgainstDefaultRules"] is True
-    process = tools.synthesize(tmp_path / "announcement", "announcement", "cluster_name=no_underscores_in_names")
+    process = tools.synthesize(tmp_path / "announcement", "announcement", "override:ClusterName=no_underscores_in_names")
     _, errors = process.communicate(timeout=180)
     assert process.returncode != 0
     assert "ValidationFailed" in errors
