@@ -39,7 +39,7 @@ def test_they_run_before_and_after_the_other_steps_in_their_order(node: Node) ->
     )
     assert node.run("on_init_complete.sh") == 0
     assert ran(node) == ["first", "second", "last"]
-    started = [event.removeprefix("start: ") for event in events(node) if event.startswith("start: ")]
+    started = [event[len("start: ") :] for event in events(node) if event.startswith("start: ")]
     assert started[3:7] == ["install", "own first", "own second", "boot"]
     assert started[-1] == "own last"
 
