@@ -19,8 +19,10 @@ from hyperpod_constructs.cli.stacks import CLUSTER_TYPE, DeployedStack, Resource
 from hyperpod_constructs.cli.tables import table
 from hyperpod_constructs.cli.target import AwsAccount, Target, TargetName, running_embedded_aws
 
+PARTS = ("AWS::EC2::SecurityGroup", "AWS::EC2::Subnet")
+"""Types that a stack has several of. They are listed once no stack holds them any more."""
 NOTABLE = {
-    **{type: kind.noun for type, kind in KINDS.items()},
+    **{type: kind.noun for type, kind in KINDS.items() if type not in PARTS},
     "AWS::EC2::EIP": "elastic ip",
     "AWS::EC2::NatGateway": "nat gateway",
     CLUSTER_TYPE: "cluster",
@@ -134,7 +136,8 @@ def _say_what_stays(
     logs = node_logs(target, past.clusters)
     parts = [resource for stack in going for resource in stack.kept if resource.type not in KINDS]
     notable = [resource for resource in others if resource.type in NOTABLE]
-    rows = [_row(resource) for resource in (*past.kept, *parts, *notable)] + [("log group", name, NO_STACK) for name in logs]
+    rows = [_row(resource, kept=True) for resource in (*past.kept, *parts)]
+    rows += [_row(resource) for resource in notable] + [("log group", name, NO_STACK) for name in logs]
     say()
     if not rows:
         say("nothing stays")
@@ -164,7 +167,7 @@ def _say_removal(target: Target, where: TargetName, left: Sequence[tuple[str, st
         say('(on the embedded AWS: eval "$(hyperpod local env)" first; or delete everything in it: hyperpod local reset)')
 
 
-def _row(resource: Resource) -> tuple[str, str, str]:
+def _row(resource: Resource, *, kept: bool = False) -> tuple[str, str, str]:
     kind = NOTABLE.get(resource.type) or re.sub(r"(?<=[a-z])(?=[A-Z])", " ", resource.type.split("::")[-1]).lower()
-    stack = resource.stack
-    return kind, resource.physical_id, f"kept from {stack.split('/')[1]}" if stack.startswith("arn:") else stack
+    stack = resource.stack.split("/")[1] if resource.stack.startswith("arn:") else resource.stack
+    return kind, resource.physical_id, f"kept from {stack}" if kept else stack

@@ -22,6 +22,7 @@ FOUNDATION = [
     ("Data", "AWS::S3::Bucket", "data-bucket"),
     ("Lustre", "AWS::FSx::FileSystem", "fs-0123456789"),
     ("Route", "AWS::EC2::Route", "route-1"),
+    ("Subnet", "AWS::EC2::Subnet", "subnet-1"),
 ]
 CLUSTER_TEMPLATE = '{"Resources": {"Cluster": {"Type": "AWS::SageMaker::Cluster"}}}'
 LOG_GROUP = "/aws/sagemaker/Clusters/sagemaker-demo-cluster/abc123def456"
@@ -50,7 +51,8 @@ def cdk(workdir: Path, target: StubbedTarget, monkeypatch: pytest.MonkeyPatch) -
 
 
 def _answer_stacks(target: StubbedTarget, *, protected: bool = False) -> None:
-    answer_stack(target, "HyperPod-Foundation", FOUNDATION, kept=("Data", "Lustre"), protected=protected)
+    kept = ("Data", "Lustre", "Route")
+    answer_stack(target, "HyperPod-Foundation", FOUNDATION, kept=kept, protected=protected)
     answer_stack(target, "HyperPod-Cluster", [("Cluster", "AWS::SageMaker::Cluster", ARN)])
 
 
@@ -86,7 +88,7 @@ def test_takes_the_cluster_down_and_lists_what_stays(target: StubbedTarget, cdk:
     assert ["bucket", "data-bucket", "HyperPod-Foundation"] in lines
     assert ["log", "group", LOG_GROUP, "(none)"] in lines
     assert f"  aws logs delete-log-group --log-group-name {LOG_GROUP} --region us-west-2".split() in lines
-    assert ["and", "1", "smaller", "ones", "in", "HyperPod-Foundation"] in lines
+    assert ["and", "2", "smaller", "ones", "in", "HyperPod-Foundation"] in lines
     target.assert_all_asked()
 
 
@@ -123,7 +125,8 @@ def test_foundation_takes_the_cluster_with_it_and_keeps_the_data(
     assert commands[0] == "  aws fsx delete-file-system --file-system-id fs-0123456789 --region us-west-2"
     assert "Bucket('old-bucket')" in commands[1]
     assert len(commands) == 2
-    assert "route-1" not in out
+    assert ["route", "route-1", "kept", "from", "HyperPod-Foundation"] in shown
+    assert "subnet-1" not in out
     assert "cost of that  about" in out
     target.assert_all_asked()
 

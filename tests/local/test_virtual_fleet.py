@@ -113,7 +113,7 @@ def test_a_cluster_that_ends_leaves_the_other(fleet: VirtualFleet) -> None:
 
 
 def test_a_second_cluster_must_fit_beside_the_first(fleet: VirtualFleet, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = {"Orchestrator": {"Slurm": {}}}
+    settings: dict[str, Any] = {"Orchestrator": {"Slurm": {}}}
     wanted = [spec("controller", "Controller"), spec("workers", "Compute", 3)]
     assert fleet.objection(wanted, settings) is None
     cluster, _ = launched(fleet, "one")
