@@ -44,10 +44,14 @@ class StandIn(ModuleType):
         if function is None:
             return lambda given: StandIn.disable(given, *arguments, **options)
 
+        asked: list[Callable[..., Any]] = []
+
         def call(*given: Any, **named: Any) -> Any:
-            if stands_in():
-                return function(*given, **named)
-            return sys.modules[COMPILER].disable(function, *arguments, **options)(*given, **named)
+            # While the code of the compiler still runs, it has no such function yet.
+            compiler = None if asked or stands_in() else getattr(sys.modules[COMPILER], "disable", None)
+            if compiler is not None:
+                asked.append(compiler(function, *arguments, **options))
+            return (asked[0] if asked else function)(*given, **named)
 
         return call
 
