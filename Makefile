@@ -12,8 +12,8 @@ READY := $(VENV)/.ready
 DEV := $(VENV)/.ready-dev
 SETUP := pyproject.toml constraints.txt tools/setup.sh tools/steps.sh
 RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
-# Tests start many programs, each of which would compile itself again; beside the code, nothing is written.
-TESTS := $(RUN) PYTHONDONTWRITEBYTECODE= PYTHONPYCACHEPREFIX="$(CURDIR)/build/pycache"
+# Tests start many programs, each of which would compile itself again.
+TESTS := $(RUN) PYTHONDONTWRITEBYTECODE=
 SCRIPTS := .ci/run $(wildcard tools/*.sh) $(wildcard lifecycle/*.sh)
 CHECKED := $(wildcard hyperpod_constructs app.py app_settings.py lifecycle bench tools examples tests)
 

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from types import SimpleNamespace
+from types import ModuleType, SimpleNamespace
 from typing import Any, get_args, get_type_hints
 
 import pytest
@@ -73,7 +73,7 @@ def test_an_import_leaves_the_collector_as_it_was(running: bool) -> None:
 
 
 def test_a_failed_import_leaves_the_collector_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(hyperpod_constructs._MODULES, "Broken", "hyperpod_constructs.no_such_module")
+    monkeypatch.setitem(vars(hyperpod_constructs)["_MODULES"], "Broken", "hyperpod_constructs.no_such_module")
     with pytest.raises(ModuleNotFoundError):
         hyperpod_constructs.__getattr__("Broken")
     assert gc.isenabled()
@@ -82,7 +82,12 @@ def test_a_failed_import_leaves_the_collector_on(monkeypatch: pytest.MonkeyPatch
 def test_the_collector_rests_while_a_name_is_imported(monkeypatch: pytest.MonkeyPatch) -> None:
     seen: list[bool] = []
     imported = importlib.import_module
-    monkeypatch.setattr(importlib, "import_module", lambda name: (seen.append(gc.isenabled()), imported(name))[1])
+
+    def watched(name: str) -> ModuleType:
+        seen.append(gc.isenabled())
+        return imported(name)
+
+    monkeypatch.setattr(importlib, "import_module", watched)
     hyperpod_constructs.__getattr__("InstanceGroup")
     assert seen == [False]
     assert gc.isenabled()

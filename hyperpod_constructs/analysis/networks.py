@@ -217,9 +217,9 @@ def vpc_blocks(model: Model) -> Iterator[VpcBlock]:
         if (block := _as_network(vpc.get("CidrBlock"))) is not None:
             yield VpcBlock(vpc, block, ())
     added = grouped((resource_of(one.get("VpcId"), VPC), one) for one in model.resources(_VPC_BLOCK))
-    for vpc, resources in added.items():
+    for owner, resources in added.items():
         blocks = [(one, block) for one in resources if (block := _as_network(one.get("CidrBlock"))) is not None]
-        first = None if vpc is None else _as_network(vpc.get("CidrBlock"))
+        first = None if owner is None else _as_network(owner.get("CidrBlock"))
         for resource, block in blocks:
             earlier = (known for other, known in blocks[:_MOST_BLOCKS] if awaits(resource, other))
             yield VpcBlock(resource, block, () if first is None else (first, *earlier))

@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import importlib.util
 import os
+import re
 import secrets
 import signal
 import socket
@@ -19,6 +20,8 @@ from hyperpod_constructs.local.nodes.errors import NodesError
 from hyperpod_constructs.local.server import HELD, LOG_FILE, LocalAws, write_state
 
 HOST = "127.0.0.1"
+KEPT = re.compile(r"AWS_|HOME$|LANG$|LC_|LOGNAME$|LOG_LEVEL$|MOTO_|NODE_PATH$|PATH$|PYTHON|TZ$|USER$|XDG_")
+"""Variables of the user's shell that the server keeps. Its Lambda functions inherit them, so nothing else reaches these."""
 
 
 def main() -> None:
@@ -95,6 +98,8 @@ def _prepare_process(options: argparse.Namespace, port: int) -> None:
     temporary = options.directory / leftovers.TEMPORARY
     private.make_directory(temporary)
     tempfile.tempdir = str(temporary)
+    for name in [name for name in os.environ if KEPT.match(name) is None]:
+        del os.environ[name]
     os.environ.update(
         TMPDIR=str(temporary),
         STATE_DIR=str(temporary / "state"),

@@ -19,6 +19,7 @@ from tests.deploy.conftest import Cloud, Run, Things
 ROOT = Path(__file__).parents[2]
 PACKAGES = Path(pytest.__file__).parents[1]
 FILES = Path(__file__).parent / "newcomer"
+BOOTSTRAP = re.compile("hnb659fds|CDKToolkit")
 VPC, DATA = "research", "amzn-s3-demo-research"
 
 
@@ -66,6 +67,12 @@ class Newcomer:
         """The ARN of each cluster, by name."""
         found = self.cloud.client("sagemaker").list_clusters()["ClusterSummaries"]
         return {cluster["ClusterName"]: cluster["ClusterArn"] for cluster in found}
+
+    def left(self) -> Things:
+        """What the newcomer has made and still exists, without the bootstrap of the CDK."""
+        found = self.cloud.left(self.others)
+        own = {kind: {id for id in ids if BOOTSTRAP.search(id) is None} for kind, ids in found.items()}
+        return {kind: ids for kind, ids in own.items() if ids}
 
     def groups(self, cluster: str) -> dict[str, int]:
         """The number of nodes in each group of a cluster."""
@@ -185,7 +192,7 @@ def test_destroy_twice_lists_what_stays(newcomer: Newcomer) -> None:
         assert done.code == 0, done.output
         outputs.append(done.output)
     assert newcomer.clusters() == {}
-    logs = newcomer.cloud.left(newcomer.others)["log group"]
+    logs = newcomer.left()["log group"]
     assert {name.split("/")[4] for name in logs if name.startswith("/aws/sagemaker/")} == {"training", "pretraining", "evaluation"}
     for output in outputs:
         assert set(re.findall(r"^ *aws logs delete-log-group --log-group-name (\S+)", output, re.MULTILINE)) == logs
@@ -193,8 +200,9 @@ def test_destroy_twice_lists_what_stays(newcomer: Newcomer) -> None:
 
 def test_clean(newcomer: Newcomer) -> None:
     cloud = newcomer.cloud
-    for name in cloud.left(newcomer.others)["log group"]:
+    for name in newcomer.left()["log group"]:
         cloud.client("logs").delete_log_group(logGroupName=name)
-    assert cloud.left(newcomer.others) == {}
-    assert newcomer.others.items() <= cloud.things().items()
+    assert newcomer.left() == {}
+    things = cloud.things()
+    assert all(ids <= things[kind] for kind, ids in newcomer.others.items())
     assert "nothing stays" in newcomer.destroy(cluster_name="pretraining", workers=3, second=True).output

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from node_setup.errors import NodeSetupError
 from node_setup.registry import MODES, name
 from node_setup.steps import efa
 
@@ -112,12 +113,12 @@ def test_a_missing_device_is_reported(tmp_path: Path) -> None:
     machine = make_node(tmp_path / "node", "p6-b200.48xlarge", 8)
     set_up(machine)
     machine.networks["efa"].pop()
-    with pytest.raises(efa.NodeSetupError, match=f"does not show {DEVICES[7]}, so Lustre uses fewer devices or TCP"):
+    with pytest.raises(NodeSetupError, match=f"does not show {DEVICES[7]}, so Lustre uses fewer devices or TCP"):
         efa.verify(machine.node("on_create"))
 
 
 def test_a_node_without_a_default_route_is_reported(tmp_path: Path) -> None:
     machine = make_node(tmp_path / "node", "g6.8xlarge", 1)
     machine.write("/proc/1/net/route", "Iface\tDestination\n")
-    with pytest.raises(efa.NodeSetupError, match="has no default route"):
+    with pytest.raises(NodeSetupError, match="has no default route"):
         efa.apply(machine.node("on_create"))

@@ -22,7 +22,7 @@ from hyperpod_constructs.local import server
 from hyperpod_constructs.local.access import UNPROVEN, Guard, Owner, Response
 from hyperpod_constructs.local.server import LocalAws
 from hyperpod_constructs.local.signatures import Received, Refused
-from tests.attacks.embedded_aws import BUCKET, FUNCTION, furnish
+from tests.attacks.embedded_aws import BUCKET, FUNCTION, furnish, zipped
 
 UNKNOWN = "InvalidClientTokenId"
 
@@ -64,6 +64,17 @@ def refusal(aws: LocalAws, keys: dict[str, str], service: str = "sts", operation
     with pytest.raises(ClientError) as error:
         getattr(client(aws, service, keys), operation)()
     return str(error.value.response["Error"]["Code"])
+
+
+def variables(aws: LocalAws) -> list[str]:
+    """The environment of a function."""
+    functions = aws.client("lambda")
+    code = {"ZipFile": zipped("import os\n\ndef handler(event, context):\n    return sorted(os.environ)\n")}
+    role = f"arn:aws:iam::{aws.account}:role/marker"
+    functions.create_function(FunctionName="look", Runtime="python3.12", Handler="index.handler", Role=role, Code=code)
+    answer: list[str] = json.loads(functions.invoke(FunctionName="look")["Payload"].read())
+    functions.delete_function(FunctionName="look")
+    return answer
 
 
 @pytest.fixture
@@ -115,10 +126,14 @@ def test_a_restart_makes_another_key(tmp_path: Path) -> None:
         server.stop(tmp_path)
 
 
-def test_with_auth_the_same_door(tmp_path: Path) -> None:
+def test_with_auth_the_same_door(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TOKEN_OF_THE_USER", "secret")
     aws = server.start(tmp_path, auth=True)
     try:
         furnish(aws)
+        seen = variables(aws)
+        assert "AWS_SESSION_TOKEN" in seen
+        assert "TOKEN_OF_THE_USER" not in seen
         assert identity(aws, role_session(aws)).endswith(":assumed-role/marker/session")
         assert f":assumed-role/marker/{FUNCTION}" in aws.client("lambda").invoke(FunctionName=FUNCTION)["Payload"].read().decode()
         assert refusal(aws, {"AccessKeyId": aws.account, "SecretAccessKey": "test"}) == "SignatureDoesNotMatch"
