@@ -105,7 +105,8 @@ def test_fails_readiness_with_the_end_of_the_lifecycle_log(story: Story) -> None
         run = cloud.deploy(story.assemblies["workers awaited"])
     assert run.code == 1
     cause = cloud.cause(CLUSTER)
-    assert "workers: 0 of 4 Running, 4 Failure" in cause
+    # Failed workers are provisioned again, so their statuses at the last look differ.
+    assert "workers: 0 of 4 Running, " in cause
     log = cause.partition("end of /aws/sagemaker/Clusters/")[2]
     assert LAST_LINE in log
     assert "exit status 1" in log

@@ -97,7 +97,9 @@ def test_takes_policies_that_exist(fresh: LocalAws) -> None:
 
 
 def test_fails_with_a_role_name_that_is_taken(fresh: LocalAws) -> None:
-    fresh.client("iam").create_role(RoleName="taken", AssumeRolePolicyDocument='{"Version": "2012-10-17", "Statement": []}')
+    fresh.client("iam").create_role(
+        RoleName="taken", AssumeRolePolicyDocument=json.dumps(ROLE["Properties"]["AssumeRolePolicyDocument"])
+    )
     stack = deploy(fresh, {"Role": role(RoleName="taken")})
     assert stack.status == "ROLLBACK_COMPLETE"
     assert any("already exists" in reason for reason in stack.reasons)

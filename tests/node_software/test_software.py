@@ -66,7 +66,7 @@ def test_a_mount_says_whether_its_file_system_has_efa(stack: Stack, network: Clu
     fast = LustreStorage(
         stack, "Fast", network=network, storage_capacity_gib=38400, per_unit_storage_throughput=125, efa_enabled=True
     )
-    imported = LustreStorage.from_attributes(file_system_id="fs-0123", mount_name="abc", efa_enabled=True)
+    imported = LustreStorage.from_attributes(file_system_id="fs-01234567", mount_name="abc", efa_enabled=True)
     assert [LustreMount(file_system=one).describe().get("efa_enabled") for one in (lustre, fast, imported)] == [None, True, True]
 
 
