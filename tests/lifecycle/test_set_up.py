@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import sys
 from pathlib import Path
 
 import pytest
@@ -43,18 +41,11 @@ def test_a_second_run_has_no_effect(tmp_path: Path, case: tuple[str, str]) -> No
 def test_a_kill_before_any_effect_leads_to_the_same_state(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: str, node_type: str
 ) -> None:
-    """Where `KILLS` is a number, before one effect in so many.
-
-    A kill leaves files and answers of programs, and no version of Python changes these. One can change what the code does, and
-    every code path runs on each Python: the tests beside this one run all steps, and the second run after a kill is the same code
-    for all kills between two steps. So one Python kills before every effect; the others before a part, each before another one.
-    """
     monkeypatch.setattr("node_setup.mounts._touch", lambda path, deadline: True)
     whole = make_machine(tmp_path / "node", node_type, mode)
     effects = len(whole.set_up(mode))
     expected = whole.snapshot()
-    every = int(os.environ.get("KILLS", "1"))
-    for kill_at in range(sys.version_info.minor % every, effects, every):
+    for kill_at in range(effects):
         machine = make_machine(tmp_path / str(kill_at) / "node", node_type, mode)
         machine.kill_at = kill_at
         with pytest.raises(Killed):

@@ -38,4 +38,4 @@ def test_programs_and_their_tests_pass(environment: Path) -> None:
     python = str(environment / "bin/python")
     assert_succeeds(python, "-m", "compileall", "-q", "-f", *PROGRAMS)
     alone = ["-c", os.devnull, f"--rootdir={ROOT}", f"--confcutdir={TESTS[0]}", "-p", "no:cacheprovider"]
-    assert_succeeds(python, "-m", "pytest", "-q", *alone, *TESTS, KILLS="7")
+    assert_succeeds(python, "-m", "pytest", "-q", *alone, *TESTS)

@@ -31,8 +31,8 @@ def program_environment(**more: str) -> dict[str, str]:
     return {**inherited, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", **more}
 
 
-def assert_succeeds(*command: str, text: str | None = None, **variables: str) -> None:
-    environment = program_environment(**variables)
+def assert_succeeds(*command: str, text: str | None = None) -> None:
+    environment = program_environment()
     done = subprocess.run(command, cwd=ROOT, env=environment, input=text, capture_output=True, text=True, check=False)  # noqa: S603
     assert done.returncode == 0, done.stdout + done.stderr
 
