@@ -183,8 +183,14 @@ class TrainingJob:
     def until(self, condition: Callable[[], object], what: str, seconds: float = 180, pause: float = 0.1) -> None:
         deadline = time.monotonic() + seconds
         while not condition():
-            assert time.monotonic() < deadline, f"{what}: not within {seconds:.0f} s; job {self.state()}:\n{self.text[-5000:]}"
+            assert time.monotonic() < deadline, f"{what}: not within {seconds:.0f} s; {self.picture()}"
             time.sleep(pause)
+
+    def picture(self) -> str:
+        """What Slurm says of the job and of the nodes, its log, and what the job has written."""
+        said = [self._scontrol("--oneliner", "show", *what) for what in (["job", str(self.number)], ["nodes"])]
+        log = self.rig.controller.run(["tail", "-n", "60", "/var/log/slurm/slurmctld.log"], check=False).stdout
+        return "\n".join([*said, log, self.text[-5000:]])
 
     def until_step(self, step: int, pattern: str = "samples.jsonl", seconds: float = 180) -> None:
         self.until(lambda: any(record["step"] >= step for record in self.records(pattern)), f"step {step}", seconds)

@@ -7,6 +7,7 @@ machine is closed: here a node that is off is marked for replacement.
 
 from __future__ import annotations
 
+import contextlib
 import re
 import threading
 import time
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 
 REPLACE, REBOOT = "Action:Replace", "Action:Reboot"
 POLL_SECONDS = 1.0
+RETURN_SECONDS = 60.0
+REFUSAL = "Invalid node state specified"
 FREE_STATES = ("IDLE", "DOWN")
 
 
@@ -89,7 +92,7 @@ class HealthAgent:
             found = {mark.node: mark for mark in read_marks(controller)}
             for name, node in nodes.items():
                 if self._find_dead and not node.running and name not in found:
-                    _update(controller, name, "State=FAIL", f"Reason={REPLACE}")
+                    update(controller, name, "State=FAIL", f"Reason={REPLACE}")
             for mark in found.values():
                 if mark.free and mark.node in nodes:
                     self._act(mark, nodes[mark.node])
@@ -108,16 +111,29 @@ class HealthAgent:
 
 def read_marks(controller: VirtualNode) -> list[Mark]:
     """The marks that Slurm knows of; none while it does not answer."""
-    return marks(controller.run(["scontrol", "--oneliner", "show", "nodes"], check=False, timeout=20).stdout)
+    try:
+        return marks(controller.run(["scontrol", "--oneliner", "show", "nodes"], check=False, timeout=20).stdout)
+    except NodesError:
+        return []
 
 
-def return_to_slurm(controller: VirtualNode, node: VirtualNode) -> None:
+def return_to_slurm(controller: VirtualNode, node: VirtualNode, *, seconds: float = RETURN_SECONDS) -> None:
     """Gives a replaced or rebooted node back to the jobs, unless its scripts have failed.
 
-    Slurm that has not noticed the fault refuses to resume the node, which is in service for it.
+    A busy Slurm is asked again for so many seconds: a mark that stays would replace the node once more.
     """
     setting = "State=RESUME" if node.failure is None else "Reason=scripts failed"
-    controller.run(["scontrol", "update", f"NodeName={node.name}", setting], check=False)
+    deadline = time.monotonic() + seconds
+    while not update(controller, node.name, setting) and time.monotonic() < deadline:
+        time.sleep(POLL_SECONDS)
+
+
+def update(controller: VirtualNode, name: str, *settings: str) -> bool:
+    """Whether Slurm has answered. It refuses to resume a node whose fault it has not noticed, which is in service for it."""
+    with contextlib.suppress(NodesError):
+        done = controller.run(["scontrol", "update", f"NodeName={name}", *settings], check=False)
+        return done.returncode == 0 or REFUSAL in done.stderr
+    return False
 
 
 def marks(nodes: str) -> list[Mark]:
@@ -130,7 +146,3 @@ def marks(nodes: str) -> list[Mark]:
             base, *flags = state.split("+")
             found.append(Mark(name, action, base.rstrip("*") in FREE_STATES and "COMPLETING" not in flags))
     return found
-
-
-def _update(controller: VirtualNode, name: str, *settings: str) -> None:
-    controller.run(["scontrol", "update", f"NodeName={name}", *settings])
