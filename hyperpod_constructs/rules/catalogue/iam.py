@@ -361,7 +361,7 @@ def _mounts_efa(group: Group) -> bool:
     title="nodes can write logs and be connected to",
     why="the log of a failing lifecycle script is empty, and no shell can be opened on a node",
     fix=f"attach {CLUSTER_POLICY}, or allow the role the missing actions",
-    allowed="logs on /aws/sagemaker/Clusters/* and the channels of Session Manager",
+    allowed=f"logs on {node_permissions.LOG_GROUPS}/* and the channels of Session Manager",
     source=_PREREQUISITES,
 )
 def nodes_can_be_observed(use: RoleUse) -> Hit | None:

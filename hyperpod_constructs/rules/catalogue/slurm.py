@@ -58,7 +58,7 @@ def _knows_node_types(cluster: Cluster) -> bool:
     on=_slurm_clusters,
     at=("InstanceGroups",),
     title="a Slurm cluster has a Controller group",
-    why='the service answers "Cluster must have exactly one InstanceGroup with Controller node type"',
+    why="CreateCluster is refused: no node would run slurmctld",
     fix=cluster_facts.no_controller.fix,
     allowed="exactly one group with SlurmConfig.NodeType Controller",
     source=_REFUSED,
