@@ -18,13 +18,12 @@ from aws_cdk import App, Environment, Stack
 from hyperpod_constructs import ClusterNetwork, LustreStorage
 from hyperpod_constructs.plan.table import has_row
 from tests.attacks.tally import tally
-from tests.fast import TESTS, Guard, is_fast
+from tests.fast import Guard, is_fast
+from tests.measured import measured_children, measures, measures_children
 from tests.order import ChainScheduling, turn, workers
 
 ZONE = "usw2-az4"
 GUARD = Guard()
-# They run programs for nodes alone, of which no coverage is measured; the tracer would still see every call.
-WITHOUT_COVERAGE = (TESTS / "lifecycle", TESTS / "node_health")
 pytest_plugins = ["tests.recording"]
 
 
@@ -42,6 +41,12 @@ def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     return ChainScheduling(config, log) if config.getvalue("dist") == "loadfile" else None
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_protocol(item: pytest.Item) -> Iterator[None]:
+    with measured_children(measures_children(item.path)):
+        return (yield)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -68,7 +73,7 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        if item.path.parent in WITHOUT_COVERAGE:
+        if not measures(item.path):
             item.add_marker("no_cover")
     items.sort(key=lambda item: turn(item.path))
 

@@ -39,8 +39,13 @@ ENVIRONMENTS = (".venv-examples", ".venv-node-", ".venv-checkov")
 
 def is_fast(path: Path) -> bool:
     """Whether the file or folder is part of `make test-fast`."""
+    return not is_within(path, SLOW)
+
+
+def is_within(path: Path, places: tuple[str, ...]) -> bool:
+    """Whether a test file or folder is one of these, or in one of them."""
     place = path.relative_to(TESTS).as_posix()
-    return not any(place == slow or place.startswith(f"{slow}/") for slow in SLOW)
+    return any(place == named or place.startswith(f"{named}/") for named in places)
 
 
 class Guard:

@@ -23,11 +23,8 @@ NAG_REPORT = "cdk-nag.json"
 
 
 def program_environment(**more: str) -> dict[str, str]:
-    """The environment of a program: this one with CDK's validation on and the tools of the virtual environment first.
-
-    Without coverage: the tracer would see every call of a linter. What `synth` runs of the package, other tests run too.
-    """
-    inherited = {name: value for name, value in os.environ.items() if name != "CDK_VALIDATION" and not name.startswith("COVERAGE_")}
+    """The environment of a program: this one with CDK's validation on and the tools of the virtual environment first."""
+    inherited = {name: value for name, value in os.environ.items() if name != "CDK_VALIDATION"}
     return {**inherited, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}", **more}
 
 

@@ -42,12 +42,12 @@ include accounting.conf
 # For virtual nodes: no control groups, declared hardware, and waits that suit a test.
 ProctrackType=proctrack/linuxproc
 SlurmdParameters=config_overrides
-MessageTimeout=5
+MessageTimeout=10
 TCPTimeout=2
-SlurmdTimeout=10
+SlurmdTimeout=20
 SlurmctldTimeout=10
 KillWait=3
-UnkillableStepTimeout=25
+UnkillableStepTimeout=55
 """
 
 
