@@ -76,5 +76,5 @@ def await_true(condition: Callable[[], bool], *, seconds: float = 180) -> float:
     started = time.monotonic()
     while not condition():
         assert time.monotonic() - started < seconds, f"not within {seconds:.0f} s"
-        time.sleep(0.2)
+        time.sleep(0.5)
     return time.monotonic() - started
