@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from hyperpod_constructs.cli.console import CliError, reported, say, step
+from hyperpod_constructs.cli.switches import switched
 from hyperpod_constructs.cli.target import (
     LOCAL_STATE,
     embedded_aws,
@@ -30,16 +31,17 @@ _NOT_RUNNING = "the embedded AWS does not run"
 @app.command()
 @reported
 def start(
-    auth: Annotated[bool | None, typer.Option("--auth/--no-auth", envvar="AUTH", help="Evaluate IAM policies.")] = None,
+    auth: Annotated[bool | None, typer.Option("--auth/--no-auth", help="Evaluate IAM policies; AUTH=1 says it too.")] = None,
     nodes: Annotated[
-        bool | None, typer.Option("--nodes/--no-nodes", envvar="NODES", help="Boot a virtual node for every instance, as root.")
+        bool | None,
+        typer.Option("--nodes/--no-nodes", help="Boot a virtual node for every instance, as root; NODES=1 says it too."),
     ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", min=0, help="Repeat the order in which resources are created; a random one otherwise.")
     ] = None,
 ) -> None:
     """Start it, unless it runs."""
-    aws = embedded_aws(auth=auth, nodes=nodes, seed=seed)
+    aws = embedded_aws(auth=switched(auth, "AUTH"), nodes=switched(nodes, "NODES"), seed=seed)
     say(f"the embedded AWS is at {aws.endpoint} (account {aws.account}, region {aws.region}, process {aws.pid}, seed {aws.seed})")
     say(f'its state and log are in {LOCAL_STATE}; to use it from this shell: eval "$(hyperpod local env)"')
 

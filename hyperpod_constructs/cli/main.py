@@ -15,6 +15,7 @@ from hyperpod_constructs.cli.cdk_cli import CLI_VERSION
 from hyperpod_constructs.cli.check import FailOn, FindingFormat
 from hyperpod_constructs.cli.console import CliError, make_encodable, reported
 from hyperpod_constructs.cli.inputs import STANDARD_INPUT, Format, check_threshold, standard_input, usable_input
+from hyperpod_constructs.cli.switches import switched
 from hyperpod_constructs.cli.target import AwsAccount, Target, TargetName, running_embedded_aws
 
 app = typer.Typer(
@@ -43,7 +44,7 @@ def options(
 
 
 _Where = Annotated[TargetName, typer.Option("--target", help="The embedded AWS or your account.")]
-_Yes = Annotated[bool, typer.Option("--yes", envvar="YES", help="Do not ask (with --target aws).")]
+_Yes = Annotated[bool, typer.Option("--yes", help="Do not ask (with --target aws); YES=1 says it too.")]
 _Context = Annotated[
     list[str] | None, typer.Option("--context", "-c", metavar="KEY=VALUE", help="A setting of the app; repeatable.")
 ]
@@ -69,17 +70,26 @@ def deploy(
     command: _App = None,
     stacks: _Stacks = None,
     auth: Annotated[
-        bool | None, typer.Option("--auth/--no-auth", envvar="AUTH", help="Evaluate IAM policies (embedded AWS).")
+        bool | None, typer.Option("--auth/--no-auth", help="Evaluate IAM policies (embedded AWS); AUTH=1 says it too.")
     ] = None,
     nodes: Annotated[
         bool | None,
-        typer.Option("--nodes/--no-nodes", envvar="NODES", help="Boot a virtual node for every instance (embedded AWS, as root)."),
+        typer.Option(
+            "--nodes/--no-nodes", help="Boot a virtual node for every instance (embedded AWS, as root); NODES=1 says it too."
+        ),
     ] = None,
 ) -> None:
     """Deploy the app with the real CDK CLI, then show the cluster, its nodes and its file systems."""
     from hyperpod_constructs.cli.deploy import deploy as run
 
-    run(where, App(command, tuple(context or ())), stacks=stacks or (ALL,), yes=yes, auth=auth, nodes=nodes)
+    run(
+        where,
+        App(command, tuple(context or ())),
+        stacks=stacks or (ALL,),
+        yes=yes or switched(None, "YES") is True,
+        auth=switched(auth, "AUTH"),
+        nodes=switched(nodes, "NODES"),
+    )
 
 
 @app.command()
@@ -96,7 +106,7 @@ def destroy(
     """Take the cluster down, then list what stays and its cost."""
     from hyperpod_constructs.cli.destroy import destroy as run
 
-    run(where, App(command, tuple(context or ())), stack=stack, yes=yes)
+    run(where, App(command, tuple(context or ())), stack=stack, yes=yes or switched(None, "YES") is True)
 
 
 @app.command()

@@ -62,6 +62,6 @@ def unfolded(monkeypatch: pytest.MonkeyPatch) -> None:
 def workdir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty current directory, and none of the variables that the command line reads."""
     monkeypatch.chdir(tmp_path)
-    for name in ("YES", "AUTH", "TARGET", "STACK"):
+    for name in ("YES", "AUTH", "NODES", "TARGET", "STACK"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from hyperpod_constructs.cli import connect, deploy, destroy
+from hyperpod_constructs.cli import connect, deploy, destroy, switches
 from hyperpod_constructs.cli.cdk import App
 from hyperpod_constructs.cli.console import CliError
 from hyperpod_constructs.cli.main import app
 from hyperpod_constructs.cli.target import TargetName
 
+ROOT = Path(__file__).parents[2]
 runner = CliRunner()
 
 
@@ -61,6 +62,35 @@ def test_yes_may_come_from_the_environment(calls: list[Any], value: str, yes: bo
 def test_auth_may_come_from_the_environment(calls: list[Any], value: str, auth: bool | None) -> None:
     assert runner.invoke(app, ["deploy"], env={"AUTH": value}).exit_code == 0
     assert calls[0][1]["auth"] is auth
+
+
+@pytest.mark.parametrize(
+    ("command", "variable"),
+    [
+        ("deploy", "YES"),
+        ("deploy", "AUTH"),
+        ("deploy", "NODES"),
+        ("destroy", "YES"),
+        ("local start", "AUTH"),
+        ("local start", "NODES"),
+    ],
+)
+def test_fails_for_a_word_that_says_neither_yes_nor_no(calls: list[Any], command: str, variable: str) -> None:
+    result = runner.invoke(app, command.split(), env={variable: "2"})
+    assert result.exit_code == 1
+    assert f"{variable}=2 is not known: write one of 1, yes, true, on, 0, no, false, off" in result.output
+    assert calls == []
+
+
+def test_the_command_line_wins_over_the_environment(calls: list[Any]) -> None:
+    assert runner.invoke(app, ["deploy", "--no-nodes"], env={"NODES": "1"}).exit_code == 0
+    assert calls[0][1]["nodes"] is False
+
+
+def test_the_makefile_knows_the_same_words() -> None:
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    assert f"YES_WORDS := {' '.join(switches.YES)}\n" in makefile
+    assert f"NO_WORDS := {' '.join(switches.NO)}\n" in makefile
 
 
 def test_the_target_never_comes_from_the_environment(calls: list[Any]) -> None:
