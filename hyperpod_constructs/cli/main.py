@@ -86,7 +86,7 @@ def deploy(
         where,
         App(command, tuple(context or ())),
         stacks=stacks or (ALL,),
-        yes=yes or switched(None, "YES") is True,
+        yes=switched(yes or None, "YES") is True,
         auth=switched(auth, "AUTH"),
         nodes=switched(nodes, "NODES"),
     )
@@ -106,7 +106,7 @@ def destroy(
     """Take the cluster down, then list what stays and its cost."""
     from hyperpod_constructs.cli.destroy import destroy as run
 
-    run(where, App(command, tuple(context or ())), stack=stack, yes=yes or switched(None, "YES") is True)
+    run(where, App(command, tuple(context or ())), stack=stack, yes=switched(yes or None, "YES") is True)
 
 
 @app.command()

@@ -18,6 +18,8 @@ REFUSED = "slurm_update error: Invalid node state specified"
 class Controller:
     """Gives one answer after the other; the last one stays."""
 
+    running = True
+
     def __init__(self, *answers: str | NodesError) -> None:
         self.answers = list(answers)
         self.asked: list[list[str]] = []
@@ -54,6 +56,13 @@ def test_a_node_is_not_offered_for_ever() -> None:
     controller = Controller(TIMED_OUT)
     health_agent.return_to_slurm(controller.node, cast(VirtualNode, Replaced()), seconds=0)
     assert len(controller.asked) == 1
+
+
+def test_a_controller_that_is_off_is_not_asked() -> None:
+    controller = Controller(NodesError("the controller is off"))
+    controller.running = False
+    health_agent.return_to_slurm(controller.node, cast(VirtualNode, Replaced()))
+    assert controller.asked == []
 
 
 def test_a_controller_without_an_answer_names_no_marks() -> None:

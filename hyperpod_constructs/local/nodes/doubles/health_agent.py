@@ -92,7 +92,7 @@ class HealthAgent:
             found = {mark.node: mark for mark in read_marks(controller)}
             for name, node in nodes.items():
                 if self._find_dead and not node.running and name not in found:
-                    update(controller, name, "State=FAIL", f"Reason={REPLACE}")
+                    _update(controller, name, "State=FAIL", f"Reason={REPLACE}")
             for mark in found.values():
                 if mark.free and mark.node in nodes:
                     self._act(mark, nodes[mark.node])
@@ -120,15 +120,16 @@ def read_marks(controller: VirtualNode) -> list[Mark]:
 def return_to_slurm(controller: VirtualNode, node: VirtualNode, *, seconds: float = RETURN_SECONDS) -> None:
     """Gives a replaced or rebooted node back to the jobs, unless its scripts have failed.
 
-    A busy Slurm is asked again for so many seconds: a mark that stays would replace the node once more.
+    A busy Slurm is asked again for so many seconds: a mark that stays would replace the node once more. A controller that is off
+    is not asked.
     """
     setting = "State=RESUME" if node.failure is None else "Reason=scripts failed"
     deadline = time.monotonic() + seconds
-    while not update(controller, node.name, setting) and time.monotonic() < deadline:
+    while controller.running and not _update(controller, node.name, setting) and time.monotonic() < deadline:
         time.sleep(POLL_SECONDS)
 
 
-def update(controller: VirtualNode, name: str, *settings: str) -> bool:
+def _update(controller: VirtualNode, name: str, *settings: str) -> bool:
     """Whether Slurm has answered. It refuses to resume a node whose fault it has not noticed, which is in service for it."""
     with contextlib.suppress(NodesError):
         done = controller.run(["scontrol", "update", f"NodeName={name}", *settings], check=False)
