@@ -14,7 +14,15 @@ from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from app_settings import Settings, read_settings
-from hyperpod_constructs import ClusterNetwork, LifecycleScripts, LustreStorage, SlurmCluster, scripts_bucket
+from hyperpod_constructs import (
+    ClusterNetwork,
+    LifecycleScripts,
+    LustreStorage,
+    NodeInventory,
+    Preflight,
+    SlurmCluster,
+    scripts_bucket,
+)
 
 
 class Foundation(Stack):
@@ -63,7 +71,7 @@ class Foundation(Stack):
 
 
 class Cluster(Stack):
-    """The cluster with its scripts and permissions."""
+    """The cluster with its scripts and permissions, between a look at the account and an inventory of the nodes."""
 
     def __init__(self, scope: Construct, id: str, *, settings: Settings, foundation: Foundation, env: Environment) -> None:
         super().__init__(scope, id, env=env, stack_name=f"HyperPod-{id}", description="HyperPod: Slurm cluster")
@@ -74,13 +82,18 @@ class Cluster(Stack):
             file_system=foundation.file_system,
             cluster_name=settings.cluster_name,
             controller_type=settings.controller_instance_type,
+            controller_group_name=settings.controller_group_name,
             login_type=settings.login_instance_type,
-            worker_type=settings.worker_instance_type,
-            worker_count=settings.worker_count,
-            training_plan_arn=settings.training_plan_arn,
+            login_group_name=settings.login_group_name,
+            worker_groups=settings.workers,
+            threads_per_core=settings.threads_per_core,
+            node_recovery=settings.node_recovery,
             lifecycle_scripts=LifecycleScripts.from_asset(bucket=foundation.scripts),
-            min_running={"workers": settings.min_running_workers},
+            min_running=settings.min_running,
         )
+        if settings.preflight:
+            Preflight(self, "Preflight", cluster=self.slurm.cluster)
+        NodeInventory(self, "Inventory", cluster=self.slurm.cluster, awaits=[self.slurm.readiness])
         # Nodes delete through the file system, so the versions that protect the data are out of their reach.
         nodes = self.slurm.grant_principal
         foundation.data.grant_read(nodes)

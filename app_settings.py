@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
-from typing import Any
+from enum import StrEnum
+from typing import Any, TypeVar
 
-from hyperpod_constructs import ClusterInstanceType
+from hyperpod_constructs import ClusterInstanceType, DeepHealthCheck, NodeRecovery, WorkerGroup
+
+Choice = TypeVar("Choice", bound=StrEnum)
+_WORKERS = "workers"
 
 
 class SettingError(ValueError):
@@ -31,8 +36,20 @@ class Settings:
     :param worker_count: number of workers.
     :param min_running_workers: number of workers that the deployment waits for.
     :param training_plan_arn: reserved capacity of the workers; on-demand capacity when not given.
+    :param worker_groups: several groups of workers as `name:type:count`, with commas between them, such as
+        `gpus:ml.p5.48xlarge:4,neurons:ml.trn1.32xlarge:8`. They take the place of `worker_instance_type`, `worker_count`,
+        `min_running_workers` and `training_plan_arn`; the group `workers` when not given.
+    :param controller_group_name: name of the controller's group. A change removes the controller, with Slurm's queue.
+    :param login_group_name: name of the login group.
+    :param threads_per_core: `1` switches simultaneous multithreading off on every node; each type's default when not given. The
+        service refuses a change for an existing group.
+    :param deep_health_checks: checks of the workers before they take work, `InstanceStress` and `InstanceConnectivity` with a comma
+        between them; none when not given.
+    :param node_recovery: `Automatic`: the service reboots or replaces faulty nodes. `None`: it only labels them.
     :param storage_capacity_gib: capacity of the Lustre file system, in GiB.
     :param per_unit_storage_throughput: throughput of the Lustre file system, in MB/s per TiB.
+    :param preflight: whether the deployment looks at quotas, addresses, zones, roles and the scripts' bucket before it makes the
+        cluster, and stops at a proven mistake. `false` after a refusal that you know better.
     :param termination_protection: protection of the stack `Foundation`; `false` on the embedded AWS unless given.
     :param retain_data: whether network, file system, data bucket and logs stay when their stack is destroyed. `false`, to try the
         app, needs `confirm_data_loss`. Only an empty bucket can be destroyed.
@@ -50,11 +67,34 @@ class Settings:
     worker_count: int = 4
     min_running_workers: int = 0
     training_plan_arn: str | None = None
+    worker_groups: tuple[WorkerGroup, ...] = ()
+    controller_group_name: str = "controller"
+    login_group_name: str = "login"
+    threads_per_core: int | None = None
+    deep_health_checks: tuple[DeepHealthCheck, ...] = ()
+    node_recovery: NodeRecovery = NodeRecovery.AUTOMATIC
     storage_capacity_gib: int = 1200
     per_unit_storage_throughput: int = 250
+    preflight: bool = True
     termination_protection: bool = True
     retain_data: bool = True
     confirm_data_loss: bool = False
+
+    @property
+    def workers(self) -> tuple[WorkerGroup, ...]:
+        """The groups of workers."""
+        plain = WorkerGroup(
+            name=_WORKERS,
+            instance_type=self.worker_instance_type,
+            count=self.worker_count,
+            training_plan_arn=self.training_plan_arn,
+        )
+        return tuple(replace(group, deep_health_checks=self.deep_health_checks) for group in self.worker_groups or (plain,))
+
+    @property
+    def min_running(self) -> dict[str, int]:
+        """The workers that the deployment waits for, by group."""
+        return {} if self.worker_groups else {_WORKERS: self.min_running_workers}
 
 
 #: Clusters from published documents, by the value of the context key `preset`.
@@ -70,6 +110,9 @@ PRESETS: Mapping[str, Settings] = {
 
 DEFAULT_PRESET = "announcement"
 _MOST_DIGITS = 9
+_OF_ONE_GROUP = ("worker_instance_type", "worker_count", "min_running_workers", "training_plan_arn")
+"""Settings of the group `workers`, which `worker_groups` replaces."""
+_GROUP = re.compile(r"(?P<name>[^:]*):(?P<type>[^:]*):(?P<count>[^:]*)")
 
 
 def read_settings(context: Mapping[str, Any]) -> Settings:
@@ -91,6 +134,7 @@ def read_settings(context: Mapping[str, Any]) -> Settings:
     for key, value in given.items():
         read: Callable[[str, Any], Any] = _READERS.get(key, _text)
         values[key] = read(key, value)
+    _check_workers(given)
     settings = replace(PRESETS[preset], **values)
     _check_zone(settings)
     _check_retention(settings)
@@ -102,6 +146,15 @@ def _check_zone(settings: Settings) -> None:
         raise SettingError(
             "context key 'availability_zone_id' is not given and has no default: capacity is sold by zone; "
             "write -c availability_zone_id=usw2-az4 with the zone of your capacity (or availability_zone with its name)"
+        )
+
+
+def _check_workers(given: Mapping[str, Any]) -> None:
+    mixed = [key for key in _OF_ONE_GROUP if key in given]
+    if "worker_groups" in given and mixed:
+        raise SettingError(
+            f"context key 'worker_groups' beside {' and '.join(map(repr, mixed))}: the groups replace the group 'workers'; "
+            "leave the other keys out"
         )
 
 
@@ -157,14 +210,56 @@ def _instance_type(key: str, value: Any) -> ClusterInstanceType:
         raise SettingError(f"context key {key!r}: {error}") from None
 
 
+def _one_of(kind: type[Choice]) -> Callable[[str, Any], Choice]:
+    def read(key: str, value: Any) -> Choice:
+        known = [str(choice) for choice in kind]
+        if value not in known:
+            raise SettingError(f"context key {key!r}: {_nearest_value(value, known)}")
+        return kind(value)
+
+    return read
+
+
+def _nearest_value(value: object, known: list[str]) -> str:
+    return f"{value!r} is unknown; {_nearest(value, known)}"
+
+
+def _checks(key: str, value: Any) -> tuple[DeepHealthCheck, ...]:
+    read = _one_of(DeepHealthCheck)
+    return tuple(read(key, part.strip()) for part in _text(key, value).split(","))
+
+
+def _worker_groups(key: str, value: Any) -> tuple[WorkerGroup, ...]:
+    return tuple(_worker_group(key, part.strip()) for part in _text(key, value).split(","))
+
+
+def _worker_group(key: str, text: str) -> WorkerGroup:
+    found = _GROUP.fullmatch(text)
+    if found is None:
+        raise SettingError(
+            f"context key {key!r}: {text!r} is not a name, a type and a count with colons between them; "
+            f"write -c {key}=gpus:ml.p5.48xlarge:4,neurons:ml.trn1.32xlarge:8"
+        )
+    kind, count = _instance_type(key, found["type"]), _whole_number(0, 4)(key, found["count"])
+    try:
+        return WorkerGroup(name=found["name"], instance_type=kind, count=count)
+    except ValueError as error:
+        raise SettingError(f"context key {key!r}: {error}") from None
+
+
 _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "controller_instance_type": _instance_type,
     "login_instance_type": _instance_type,
     "worker_instance_type": _instance_type,
     "worker_count": _whole_number(0, 4),
     "min_running_workers": _whole_number(0, 4),
+    "worker_groups": _worker_groups,
+    "threads_per_core": _whole_number(1, 1),
+    "deep_health_checks": _checks,
+    "node_recovery": _one_of(NodeRecovery),
     "storage_capacity_gib": _whole_number(1, 1200),
     "per_unit_storage_throughput": _whole_number(1, 250),
+    "preflight": _truth,
     "termination_protection": _truth,
     "retain_data": _truth,
     "confirm_data_loss": _truth,

@@ -11,7 +11,21 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench import boot, checks, deployment, detector, fleet, groups, imports, mistakes, recovery, suite, synthesis
+from bench import (
+    boot,
+    checks,
+    deployment,
+    detector,
+    fleet,
+    functions,
+    groups,
+    imports,
+    kubernetes,
+    mistakes,
+    recovery,
+    suite,
+    synthesis,
+)
 from bench.boot import BootError
 from bench.children import ChildError
 from bench.deployment import DeploymentError
@@ -20,6 +34,7 @@ from bench.figures import Estimate, Pairs, estimate
 from bench.fleet import FleetError
 from bench.recovery import RecoveryError
 from bench.suite import SuiteError
+from hyperpod_constructs.local.kubernetes.interface import ControlPlaneError
 from hyperpod_constructs.local.nodes import NodesError
 
 _GROUP_REPETITIONS = 10
@@ -120,6 +135,26 @@ def fleets(pairs: int, directory: Path) -> None:
         write(f"  {line}")
 
 
+def control_planes(pairs: int, directory: Path) -> None:
+    """The double of a Kubernetes control plane."""
+    write(f"Double of a Kubernetes control plane, one client over HTTPS, {kubernetes.OBJECTS:,} objects of a kind")
+    for line in kubernetes.table(kubernetes.measure(directory / "kubernetes")):
+        write(f"  {line}")
+
+
+def lambdas(pairs: int, directory: Path) -> None:
+    """Functions of custom resources."""
+    write("Functions of custom resources")
+    write(f"  archive           {functions.archive_bytes() / 1000:.0f} kB; goal: at most {functions.MOST_BYTES / 1000:.0f} kB")
+    write(
+        f"  calls             {functions.gate_calls()} in a look of the readiness gate at {functions.NODES:,} nodes; "
+        f"goal: at most {functions.MOST_CALLS}"
+    )
+    for module in functions.HANDLERS:
+        write(f"Cold start of {module} with its clients, fresh processes")
+        _pairs(functions.cold_starts(module, pairs), "vendored models", "botocore's models", goal="a ratio of at most 1/3")
+
+
 def boots(pairs: int, directory: Path) -> None:
     """Boot of virtual nodes."""
     for size in boot.SIZES:
@@ -191,6 +226,8 @@ _PARTS: Mapping[str, Callable[[int, Path], None]] = {
     "mistakes": mistaken,
     "deploy": deploy,
     "fleet": fleets,
+    "kubernetes": control_planes,
+    "functions": lambdas,
     "boot": boots,
     "recovery": recoveries,
     "detector": detectors,
@@ -223,7 +260,17 @@ def main(arguments: Sequence[str]) -> int:
             write()
             try:
                 _PARTS[name](options.pairs, Path(directory))
-            except (BootError, ChildError, FloorError, DeploymentError, FleetError, NodesError, RecoveryError, SuiteError) as error:
+            except (
+                BootError,
+                ChildError,
+                ControlPlaneError,
+                FloorError,
+                DeploymentError,
+                FleetError,
+                NodesError,
+                RecoveryError,
+                SuiteError,
+            ) as error:
                 sys.stderr.write(f"error: {name}: {error}\n")
                 return 1
     write()

@@ -15,12 +15,20 @@ from constructs import Construct, IDependable
 
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs.facts.node_permissions import (
+    ADDRESS_INTERFACE,
+    ATTACH_INTERFACE,
+    CHECK_LAYERS,
     DESCRIBE_NETWORK,
+    DESCRIBE_PODS_PLACE,
     DETACH_INTERFACE,
     INTERFACE_SUBNET,
     LOG_GROUPS,
     NODES_PRINCIPAL,
+    POD_IDENTITY,
+    PULL_IMAGES,
+    READ_ALARMS,
     SHELL_CHANNELS,
+    USE_VOLUME_KEYS,
 )
 from hyperpod_constructs.network import NodePlace
 from hyperpod_constructs.rules.plugin import register_rules
@@ -35,9 +43,11 @@ class ExecutionRole(Construct):
     """A role for the nodes of one or more instance groups; SageMaker assumes it.
 
     It starts with the permissions of every node: logs, metrics, Session Manager. A cluster adds the permissions of its features:
-    network interfaces in its subnet, its lifecycle scripts, its file systems. The managed policy
-    `AmazonSageMakerClusterInstanceRolePolicy` is not attached, because it reads every bucket named `sagemaker-*`. Grant data by
-    `bucket.grant_read_write(role)`.
+    network interfaces in its subnet, its lifecycle scripts, its file systems; on EKS also addresses, images and identities of pods.
+    The managed policy `AmazonSageMakerClusterInstanceRolePolicy` is not attached, because it reads every bucket named
+    `sagemaker-*`. Grant data by `bucket.grant_read_write(role)`.
+
+    On EKS it is another role than that of node groups of the EKS cluster: the service makes an access entry of its own kind for it.
 
     Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html
     """
@@ -83,10 +93,12 @@ class NodePermissions:
     :param scope: a construct of the cluster's stack. A role of another stack gets its statements by a policy in `scope`, because
         they name resources of this stack.
     :param role: the role.
+    :param control_plane_arn: the EKS cluster that the nodes join; `None` for a Slurm cluster.
     """
 
-    def __init__(self, scope: Construct, role: iam.IRole) -> None:
+    def __init__(self, scope: Construct, role: iam.IRole, control_plane_arn: str | None = None) -> None:
         self._stack = Stack.of(scope)
+        self._control_plane_arn = control_plane_arn
         self._grantee: iam.IRole | iam.Policy = role
         if Stack.of(role) is not self._stack:
             self._grantee = iam.Policy(scope, f"NodePolicy{role.node.addr[-8:]}", roles=[role])
@@ -111,14 +123,32 @@ class NodePermissions:
         subnet. Where EC2 may leave the subnet out of the request, a request without it is allowed too.
         """
         self._add(list(DESCRIBE_NETWORK), ["*"])
+        self.add_interfaces([place.subnet_id], [place.security_group_id])
+        self._add([DETACH_INTERFACE], ["*"])
+
+    def add_interfaces(self, subnet_ids: Sequence[str], security_group_ids: Sequence[str]) -> None:
+        """Interfaces in these subnets, with these security groups."""
         ec2_arn = self._stack.format_arn(service="ec2", resource="", arn_format=ArnFormat.NO_RESOURCE_NAME)
         interfaces = f"{ec2_arn}network-interface/*"
-        subnet = f"{ec2_arn}subnet/{place.subnet_id}"
-        self._add(["ec2:CreateNetworkInterface"], [interfaces, subnet, f"{ec2_arn}security-group/{place.security_group_id}"])
-        here = {INTERFACE_SUBNET: [subnet]}
+        subnets = [f"{ec2_arn}subnet/{subnet_id}" for subnet_id in subnet_ids]
+        groups = [f"{ec2_arn}security-group/{group_id}" for group_id in security_group_ids]
+        self._add(["ec2:CreateNetworkInterface"], [interfaces, *subnets, *groups])
+        here = {INTERFACE_SUBNET: subnets}
         self._add(["ec2:CreateNetworkInterfacePermission", "ec2:DeleteNetworkInterface"], [interfaces], {"ArnEquals": here})
         self._add(["ec2:CreateTags", "ec2:DeleteNetworkInterfacePermission"], [interfaces], {"ArnEqualsIfExists": here})
         self._add([DETACH_INTERFACE], ["*"])
+        if self._control_plane_arn is not None:
+            self._add(list(ADDRESS_INTERFACE), [interfaces], {"ArnEquals": here})
+
+    def add_pods(self) -> None:
+        """Addresses, images and identities of pods; nothing for a Slurm cluster.
+
+        Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html
+        """
+        if self._control_plane_arn is not None:
+            self._add([*DESCRIBE_PODS_PLACE, *ATTACH_INTERFACE], ["*"])
+            self._add([*PULL_IMAGES, CHECK_LAYERS], ["*"])
+            self._add([POD_IDENTITY], [self._control_plane_arn])
 
     def add_scripts(self, bucket: s3.IBucket, prefix: str) -> None:
         """Lifecycle scripts.
@@ -137,11 +167,14 @@ class NodePermissions:
         Source: https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html
         """
         if keys:
-            self._add(["kms:CreateGrant", "kms:DescribeKey"], [key.key_ref.key_arn for key in keys])
+            self._add(list(USE_VOLUME_KEYS), [key.key_ref.key_arn for key in keys])
 
     def add_secret(self, secret: ISecretRef) -> None:
-        """The controller's database password."""
+        """The controller's database password; the secret's own key too, if the secret tells it."""
         self._add(["secretsmanager:GetSecretValue"], [secret.secret_ref.secret_id])
+        key: IKeyRef | None = getattr(secret, "encryption_key", None)
+        if key is not None:
+            self._add(["kms:Decrypt"], [key.key_ref.key_arn])
 
     def add_file_systems(self) -> None:
         """The check of EFA for Lustre. Without it nodes silently fall back to TCP.
@@ -149,6 +182,13 @@ class NodePermissions:
         The action has no resource-level permissions.
         """
         self._add(["fsx:DescribeFileSystems"], ["*"])
+
+    def add_alarms(self) -> None:
+        """The alarms that roll an update of the software back. The action answers about composite alarms only for `*`.
+
+        Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_DescribeAlarms.html
+        """
+        self._add([READ_ALARMS], ["*"])
 
     def _add(self, actions: list[str], resources: list[str], conditions: _Conditions | None = None) -> None:
         iam.Grant.add_to_principal(grantee=self._grantee, actions=actions, resource_arns=resources, conditions=conditions)

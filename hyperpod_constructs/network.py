@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
@@ -15,8 +14,8 @@ from aws_cdk import aws_logs as logs
 from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked, checked_value
-from hyperpod_constructs._support.tokens import is_unknown
-from hyperpod_constructs.facts import cidr_blocks, zones
+from hyperpod_constructs._support.network_checks import check_blocks, check_further_block, check_part, check_zone, first_block
+from hyperpod_constructs.facts.orchestration import TAG_OF_NODE_SUBNETS
 from hyperpod_constructs.rules.plugin import register_rules
 
 
@@ -50,6 +49,12 @@ def node_place(network: NodeNetwork) -> NodePlace:
     if isinstance(network, ClusterNetwork):
         return network._place
     return NodePlace(network.node_subnet.subnet_id, network.security_group.security_group_id)
+
+
+def zone_of(network: NodeNetwork, subnet: ec2.ISubnet) -> str:
+    """The zone of a subnet, as the caller named it where a `ClusterNetwork` made the subnet."""
+    known = network._zones.get(subnet.subnet_id) if isinstance(network, ClusterNetwork) else None
+    return subnet.availability_zone if known is None else known
 
 
 @checked_value
@@ -111,17 +116,21 @@ class ClusterNetwork(Construct):
         register_rules(self, scope)
         self._path = self.node.path
         self._region = Stack.of(self).region
-        _check_zone(self._path, self._region, availability_zone_id, availability_zone)
-        _check_blocks(self._path, cidr, node_cidr)
+        check_zone(self._path, self._region, availability_zone_id, availability_zone)
+        check_blocks(self._path, cidr, node_cidr)
+        self._blocks, self._parts = [cidr, node_cidr], [first_block(cidr)]
+        self._zones: dict[str, str] = {}
         self._zone_name, self._zone_id = availability_zone, availability_zone_id
         self._removal_policy = removal_policy
+        self._private_subnets: list[ec2.CfnSubnet] = []
+        self._admits_load_balancers = False
         self._vpc_resource = ec2.CfnVPC(
             self, "Resource", cidr_block=cidr, enable_dns_hostnames=True, enable_dns_support=True, tags=self._tags()
         )
         self._vpc_resource.apply_removal_policy(removal_policy)
         self._vpc_id = self._vpc_resource.attr_vpc_id
-        nat_gateway = self._create_public_side(cidr)
-        self._create_node_side(node_cidr, nat_gateway)
+        self._nat_gateway = self._create_public_side(cidr)
+        self._create_node_side(node_cidr)
         self._import_vpc(cidr)
         self._s3_endpoint = ec2.CfnVPCEndpoint(
             self,
@@ -129,7 +138,7 @@ class ClusterNetwork(Construct):
             vpc_id=self._vpc_id,
             vpc_endpoint_type="Gateway",
             service_name=f"com.amazonaws.{self._region}.s3",
-            route_table_ids=[self._node_side.route_table_id],
+            route_table_ids=self._node_tables,
             tags=self._tags(),
         )
         self._security_group = self._create_security_group(egress_ports)
@@ -163,6 +172,11 @@ class ClusterNetwork(Construct):
         return self._security_group
 
     @property
+    def public_subnet_resource(self) -> ec2.CfnSubnet:
+        """The L1 of the public subnet."""
+        return self._public_subnet
+
+    @property
     def s3_endpoint(self) -> ec2.CfnVPCEndpoint:
         """The S3 gateway endpoint on the node subnet's route table."""
         return self._s3_endpoint
@@ -171,6 +185,70 @@ class ClusterNetwork(Construct):
     def connections(self) -> ec2.Connections:
         """Rules from and to the nodes."""
         return self._security_group.connections
+
+    @checked
+    def add_node_subnet(
+        self, id: str, *, cidr: str, availability_zone_id: str | None = None, availability_zone: str | None = None
+    ) -> ec2.ISubnet:
+        """Add a private subnet for the nodes of some groups, in another zone: see `OverrideVpcConfig`.
+
+        It leaves by the network's NAT gateway, whose traffic between zones is billed, and reaches S3 by the network's endpoint. It
+        is kept like the first node subnet. A change of zone or block **replaces** it, and the groups in it are fixed to it.
+
+        :param cidr: a further block of the VPC, /16 to /28, outside its other blocks.
+        :param availability_zone_id: zone by id, such as `usw2-az1`. Give exactly one of `availability_zone_id` and
+            `availability_zone`.
+        :param availability_zone: zone by name.
+        :raises ValueError: for two zones or no zone, a zone of another region, or a block that the VPC cannot have.
+        """
+        path = f"{self._path}/{id}"
+        check_zone(path, self._region, availability_zone_id, availability_zone)
+        check_further_block(path, cidr, self._blocks)
+        self._blocks.append(cidr)
+        side, zone = self._create_private_side(id, cidr, availability_zone, availability_zone_id)
+        return self._reachable_subnet(id, side, zone, cidr)
+
+    @checked
+    def add_control_plane_subnet(
+        self, id: str, *, cidr: str, availability_zone_id: str | None = None, availability_zone: str | None = None
+    ) -> ec2.ISubnet:
+        """Add a private subnet for the control plane of a Kubernetes cluster, which needs subnets in two zones.
+
+        It leaves by the network's NAT gateway, reaches S3 by the network's endpoint, and is kept like the node subnet. A change of
+        zone or block **replaces** it.
+
+        :param cidr: a part of the VPC's `cidr`, /28 or larger, beside its first /24, which is the public subnet. EKS recommends 16
+            addresses.
+        :param availability_zone_id: zone by id, such as `usw2-az1`. Give exactly one of `availability_zone_id` and
+            `availability_zone`.
+        :param availability_zone: zone by name.
+        :raises ValueError: for two zones or no zone, a zone of another region, or a block outside `cidr` or in use.
+
+        Source: https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
+        """
+        path = f"{self._path}/{id}"
+        check_zone(path, self._region, availability_zone_id, availability_zone)
+        check_part(path, cidr, self._blocks[0], self._parts)
+        self._parts.append(cidr)
+        subnet = self._create_subnet(id, cidr, availability_zone, availability_zone_id)
+        subnet.apply_removal_policy(self._removal_policy)
+        side = self._create_private_routes(id, subnet, availability_zone, availability_zone_id)
+        return self._reachable_subnet(id, side, subnet.attr_availability_zone, cidr)
+
+    def _reachable_subnet(self, id: str, side: _Side, zone: str, cidr: str) -> ec2.ISubnet:
+        """The subnet, whose route table has the S3 endpoint."""
+        self._node_tables.append(side.route_table_id)
+        self._s3_endpoint.route_table_ids = self._node_tables
+        return self._import_subnet(id, side, zone, cidr)
+
+    def admit_load_balancers(self) -> None:
+        """Tag the subnets of nodes, later ones too, so that Kubernetes makes internal load balancers in them.
+
+        A cluster on EKS calls it for its network.
+        """
+        self._admits_load_balancers = True
+        for subnet in self._private_subnets:
+            subnet.tags.set_tag(*TAG_OF_NODE_SUBNETS)
 
     def _tags(self, role: str | None = None) -> list[CfnTag]:
         return [CfnTag(key="Name", value=self._path if role is None else f"{self._path}/{role}")]
@@ -181,7 +259,8 @@ class ClusterNetwork(Construct):
         attachment = ec2.CfnVPCGatewayAttachment(
             self, "InternetGatewayAttachment", vpc_id=self._vpc_id, internet_gateway_id=gateway_id
         )
-        self._public_side = self._create_side("Public", self._create_subnet("Public", _first_block(cidr)))
+        self._public_subnet = self._create_subnet("Public", first_block(cidr), self._zone_name, self._zone_id)
+        self._public_side = self._create_side("Public", self._public_subnet)
         route = ec2.CfnRoute(
             self,
             "PublicDefaultRoute",
@@ -202,31 +281,48 @@ class ClusterNetwork(Construct):
         nat_gateway.add_resource_dependency(route)
         return nat_gateway
 
-    def _create_node_side(self, node_cidr: str, nat_gateway: ec2.CfnNatGateway) -> None:
-        block = ec2.CfnVPCCidrBlock(self, "NodeBlock", vpc_id=self._vpc_id, cidr_block=node_cidr)
-        subnet = self._create_subnet("Node", node_cidr)
+    def _create_node_side(self, node_cidr: str) -> None:
+        self._node_side, self._zone = self._create_private_side("Node", node_cidr, self._zone_name, self._zone_id)
+        self._node_tables = [self._node_side.route_table_id]
+        self._node_subnet = self._import_subnet("Node", self._node_side, self._zone, node_cidr)
+
+    def _create_private_side(self, role: str, cidr: str, zone_name: str | None, zone_id: str | None) -> tuple[_Side, str]:
+        """A subnet that fills a further block and leaves by the NAT gateway; with the name of its zone."""
+        block = ec2.CfnVPCCidrBlock(self, f"{role}Block", vpc_id=self._vpc_id, cidr_block=cidr)
+        subnet = self._create_subnet(role, cidr, zone_name, zone_id)
         subnet.add_resource_dependency(block)
+        self._private_subnets.append(subnet)
+        if self._admits_load_balancers:
+            subnet.tags.set_tag(*TAG_OF_NODE_SUBNETS)
         for resource in (block, subnet):
             resource.apply_removal_policy(self._removal_policy)
-        self._node_side = self._create_side("Node", subnet)
-        self._zone = subnet.attr_availability_zone
+        side = self._create_private_routes(role, subnet, zone_name, zone_id)
+        return side, subnet.attr_availability_zone
+
+    def _create_private_routes(self, role: str, subnet: ec2.CfnSubnet, zone_name: str | None, zone_id: str | None) -> _Side:
+        """The route table of a private subnet, with the way out by the NAT gateway."""
+        side = self._create_side(role, subnet)
         ec2.CfnRoute(
             self,
-            "NodeDefaultRoute",
-            route_table_id=self._node_side.route_table_id,
+            f"{role}DefaultRoute",
+            route_table_id=side.route_table_id,
             destination_cidr_block="0.0.0.0/0",
-            nat_gateway_id=nat_gateway.attr_nat_gateway_id,
+            nat_gateway_id=self._nat_gateway.attr_nat_gateway_id,
         )
-        self._node_subnet = ec2.Subnet.from_subnet_attributes(
+        self._zones[side.subnet_id] = zone_id or zone_name or ""
+        return side
+
+    def _import_subnet(self, role: str, side: _Side, zone: str, cidr: str) -> ec2.ISubnet:
+        return ec2.Subnet.from_subnet_attributes(
             self,
-            "ImportedNodeSubnet",
-            subnet_id=self._node_side.subnet_id,
-            availability_zone=self._zone,
-            ipv4_cidr_block=node_cidr,
-            route_table_id=self._node_side.route_table_id,
+            f"Imported{role}Subnet",
+            subnet_id=side.subnet_id,
+            availability_zone=zone,
+            ipv4_cidr_block=cidr,
+            route_table_id=side.route_table_id,
         )
 
-    def _create_subnet(self, role: str, cidr: str) -> ec2.CfnSubnet:
+    def _create_subnet(self, role: str, cidr: str, zone_name: str | None, zone_id: str | None) -> ec2.CfnSubnet:
         return ec2.CfnSubnet(
             self,
             f"{role}Subnet",
@@ -234,8 +330,8 @@ class ClusterNetwork(Construct):
             cidr_block=cidr,
             map_public_ip_on_launch=False,
             tags=self._tags(role),
-            availability_zone=self._zone_name,
-            availability_zone_id=self._zone_id,
+            availability_zone=zone_name,
+            availability_zone_id=zone_id,
         )
 
     def _create_side(self, role: str, subnet: ec2.CfnSubnet) -> _Side:
@@ -307,47 +403,3 @@ class ClusterNetwork(Construct):
             tags=self._tags(),
         )
         granted.apply_before(flow_log)
-
-
-def _first_block(cidr: str) -> str:
-    """The first /24 of a block. A smaller block and a token are used whole."""
-    if is_unknown(cidr):
-        return cidr
-    network = ipaddress.IPv4Network(cidr)
-    return str(next(network.subnets(new_prefix=max(24, network.prefixlen))))
-
-
-def _check_zone(path: str, region: str, zone_id: str | None, zone: str | None) -> None:
-    if (zone_id is None) == (zone is None):
-        found = "neither" if zone_id is None else f"both ({zone_id}, {zone})"
-        raise ValueError(
-            f"{path}: exactly one of availability_zone_id and availability_zone is required, found {found}; "
-            'write availability_zone_id="usw2-az4" with the zone that your capacity was sold in'
-        )
-    mistake = None if zone is None else zones.name_mistake("availability_zone", zone, "availability_zone_id")
-    if zone_id is not None and not is_unknown(zone_id):
-        known = None if is_unknown(region) else region
-        mistake = zones.id_mistake("availability_zone_id", zone_id, known, "availability_zone")
-    if mistake is not None:
-        raise ValueError(f"{path}: {mistake}")
-
-
-def _check_blocks(path: str, cidr: str, node_cidr: str) -> None:
-    networks = []
-    for name, value in (("cidr", cidr), ("node_cidr", node_cidr)):
-        if is_unknown(value):
-            return
-        try:
-            network = ipaddress.IPv4Network(value)
-        except ValueError as error:
-            raise ValueError(f'{path}: {name} {value!r} is not an IPv4 block ({error}); write "10.1.0.0/16"') from None
-        if (alone := cidr_blocks.mistake(network)) is not None:
-            raise ValueError(f"{path}: {name} {value!r} {alone}")
-        networks.append(network)
-    primary, secondary = networks
-    mistake = cidr_blocks.addition_mistake(secondary, [primary])
-    if mistake is not None:
-        raise ValueError(
-            f"{path}: node_cidr {node_cidr!r} {mistake}; the nodes take a secondary block beside cidr {cidr!r}, "
-            'such as node_cidr="10.1.0.0/16" beside cidr="10.0.0.0/16"'
-        )

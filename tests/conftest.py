@@ -18,6 +18,7 @@ from aws_cdk import App, Environment, Stack
 from hyperpod_constructs import ClusterNetwork, LustreStorage
 from hyperpod_constructs.plan.table import has_row
 from tests.attacks.tally import tally
+from tests.custom_resources.tally import tally as faults_of
 from tests.fast import Guard, is_fast
 from tests.measured import measured_children, measures, measures_children
 from tests.order import ChainScheduling, turn, workers
@@ -62,13 +63,17 @@ def pytest_runtest_call(item: pytest.Item) -> Iterator[None]:
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
-    """Prints the tally of attacks."""
+    """Prints the tally of attacks, and that of faults."""
     ids = {outcome: [report.nodeid for report in terminalreporter.getreports(outcome)] for outcome in ("passed", "failed", "error")}
     lines = tally(ids["passed"], ids["failed"] + ids["error"])
     if lines:
         terminalreporter.section("attacks")
         for line in lines:
             terminalreporter.write_line(line)
+    reports = [report for outcome in ("passed", "failed") for report in terminalreporter.getreports(outcome)]
+    faults = faults_of(found for report in reports if report.when == "call" for found in report.user_properties)
+    if faults is not None:
+        terminalreporter.write_line(faults)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

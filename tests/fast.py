@@ -20,6 +20,7 @@ ROOT = TESTS.parent
 SLOW = (
     "attacks",
     "bench",
+    "custom_resources/test_faults.py",
     "deploy",
     "docs",
     "examples",

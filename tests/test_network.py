@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -151,9 +152,98 @@ def test_a_change_that_replaces_the_subnet_is_one_of_zone_or_block() -> None:
     assert node_subnet() != node_subnet(availability_zone_id="usw2-az1")
 
 
+def test_a_further_node_subnet_is_in_its_zone_leaves_by_nat_and_reaches_s3(stack: Stack, network: ClusterNetwork) -> None:
+    subnet = network.add_node_subnet("Second", cidr="10.2.0.0/16", availability_zone_id="usw2-az1")
+    (made,) = [one for one in resources(stack, "AWS::EC2::Subnet").values() if one["Properties"]["CidrBlock"] == "10.2.0.0/16"]
+    assert made["Properties"]["AvailabilityZoneId"] == "usw2-az1"
+    assert made["DeletionPolicy"] == "RetainExceptOnCreate"
+    assert (subnet.ipv4_cidr_block, len(resources(stack, "AWS::EC2::VPCCidrBlock"))) == ("10.2.0.0/16", 2)
+    leaving = [one["Properties"] for one in resources(stack, "AWS::EC2::Route").values() if "NatGatewayId" in one["Properties"]]
+    tables = only(stack, "AWS::EC2::VPCEndpoint")["Properties"]["RouteTableIds"]
+    assert [route["RouteTableId"] for route in leaving] == tables
+    assert len({str(table) for table in tables}) == 2
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        (
+            {"availability_zone_id": "usw2-az1", "cidr": "10.1.0.0/24"},
+            "Network/X: cidr '10.1.0.0/24' overlaps 10.1.0.0/16 of the VPC",
+        ),
+        ({"availability_zone_id": "usw2-az1", "cidr": "10.2.0.0/8"}, "cidr '10.2.0.0/8' is not an IPv4 block"),
+        (
+            {"availability_zone_id": "usw2-az1", "cidr": "192.168.0.0/16"},
+            "cidr '192.168.0.0/16' cannot be added to a VPC",
+        ),
+        (
+            {"cidr": "10.2.0.0/16"},
+            "exactly one of availability_zone_id and availability_zone is required, found neither",
+        ),
+    ],
+)
+def test_fails_on_a_further_node_subnet_that_the_vpc_cannot_have(
+    network: ClusterNetwork, parameters: dict[str, str], message: str
+) -> None:
+    with pytest.raises(ValueError, match=r"^Stack/Network/X: ") as caught:
+        network.add_node_subnet("X", **parameters)
+    assert message in str(caught.value)
+
+
 def test_existing_networks_are_taken_as_they_are(stack: Stack) -> None:
     vpc = ec2.Vpc.from_vpc_attributes(stack, "Vpc", vpc_id="vpc-1", availability_zones=["us-west-2a"])
     subnet = ec2.Subnet.from_subnet_attributes(stack, "Subnet", subnet_id="subnet-1", ipv4_cidr_block="10.9.0.0/20")
     group = ec2.SecurityGroup.from_security_group_id(stack, "Group", Fn.import_value("group"))
     network = ClusterNetwork.from_attributes(vpc=vpc, node_subnet=subnet, security_group=group)
     assert (network.vpc, network.node_subnet, network.security_group) == (vpc, subnet, group)
+
+
+def test_a_control_plane_s_subnet_is_a_part_of_the_vpc(stack: Stack, network: ClusterNetwork) -> None:
+    network.add_control_plane_subnet("ControlPlane", cidr="10.0.1.0/28", availability_zone_id="usw2-az1")
+    found = resources(stack)
+    (name,) = [id for id, one in found.items() if one.get("Properties", {}).get("CidrBlock") == "10.0.1.0/28"]
+    subnet = found[name]
+    assert subnet["Type"] == "AWS::EC2::Subnet"
+    assert (subnet["Properties"]["AvailabilityZoneId"], subnet["DeletionPolicy"]) == ("usw2-az1", "RetainExceptOnCreate")
+    (table,) = [
+        one["Properties"]["RouteTableId"]["Fn::GetAtt"][0]
+        for one in found.values()
+        if one["Type"] == "AWS::EC2::SubnetRouteTableAssociation" and one["Properties"]["SubnetId"]["Fn::GetAtt"][0] == name
+    ]
+    routes = [one["Properties"] for one in found.values() if one["Type"] == "AWS::EC2::Route"]
+    assert [set(route) & {"NatGatewayId"} for route in routes if route["RouteTableId"]["Fn::GetAtt"][0] == table] == [
+        {"NatGatewayId"}
+    ]
+    tables = only(stack, "AWS::EC2::VPCEndpoint")["Properties"]["RouteTableIds"]
+    assert table in {one["Fn::GetAtt"][0] for one in tables}
+
+
+@pytest.mark.parametrize(
+    ("cidr", "text"),
+    [
+        ("10.1.0.0/28", "cidr '10.1.0.0/28' is outside the VPC's 10.0.0.0/16; write cidr=\"10.0.1.16/28\""),
+        ("10.0.0.16/28", "cidr '10.0.0.16/28' overlaps the subnet 10.0.0.0/24; write cidr=\"10.0.1.16/28\""),
+        ("10.0.1.0/24", "cidr '10.0.1.0/24' overlaps the subnet 10.0.1.0/28; write cidr=\"10.0.1.16/28\""),
+    ],
+)
+def test_fails_on_a_control_plane_s_subnet_that_is_no_free_part(network: ClusterNetwork, cidr: str, text: str) -> None:
+    network.add_control_plane_subnet("One", cidr="10.0.1.0/28", availability_zone_id="usw2-az1")
+    with pytest.raises(ValueError, match=f"^{re.escape(f'Stack/Network/Two: {text}')}$"):
+        network.add_control_plane_subnet("Two", cidr=cidr, availability_zone_id="usw2-az2")
+
+
+def test_fails_on_a_control_plane_s_subnet_in_a_full_vpc(stack: Stack) -> None:
+    network = ClusterNetwork(stack, "Small", availability_zone_id=ZONE, cidr="10.0.0.0/24")
+    text = "overlaps the subnet 10.0.0.0/24; give the network a larger cidr, such as 10.0.0.0/16"
+    with pytest.raises(ValueError, match=f"{re.escape(text)}$"):
+        network.add_control_plane_subnet("Two", cidr="10.0.0.0/28", availability_zone_id="usw2-az2")
+
+
+def test_a_control_plane_s_subnet_may_be_unknown(stack: Stack) -> None:
+    cidr, part = (CfnParameter(stack, name).value_as_string for name in ("Cidr", "Part"))
+    network = ClusterNetwork(stack, "Unknown", availability_zone_id=ZONE, cidr=cidr)
+    network.add_control_plane_subnet("One", cidr=part, availability_zone_id="usw2-az1")
+    network.add_control_plane_subnet("Two", cidr="10.0.1.0/28", availability_zone_id="usw2-az2")
+    blocks = [one["Properties"]["CidrBlock"] for one in resources(stack, "AWS::EC2::Subnet").values()]
+    assert {"Ref": "Part"} in blocks
+    assert "10.0.1.0/28" in blocks

@@ -54,12 +54,61 @@ def test_keys_of_cdk_are_passed_over() -> None:
         ({"worker_instance_type": "ml.p5.48xlrge"}, "'worker_instance_type': "),
         ({"cluster_name": ""}, "'cluster_name': '' is not a text; leave the key out for its default"),
         ({"availability_zone_id": None}, "is not a text"),
+        (
+            {"node_recovery": "automatic"},
+            "'node_recovery': 'automatic' is unknown; the nearest is 'Automatic'; allowed: Auto",
+        ),
+        (
+            {"deep_health_checks": "InstanceStress,Connectivity"},
+            "'deep_health_checks': 'Connectivity' is unknown; the nearest is 'InstanceConnectivity'; allowed: InstanceStress, Inst",
+        ),
+        ({"threads_per_core": "0"}, "'threads_per_core': '0' is not a whole number of 1 or more; write -c threads_per_core=1"),
+        (
+            {"worker_groups": "gpus:ml.p5.48xlarge"},
+            "'worker_groups': 'gpus:ml.p5.48xlarge' is not a name, a type and a count with colons between them; write -c worker_",
+        ),
+        ({"worker_groups": "gpus:ml.p5.48xlrge:4"}, "'worker_groups': "),
+        ({"worker_groups": "gpus:ml.p5.48xlarge:x"}, "'worker_groups': 'x' is not a whole number of 0 or more"),
+        (
+            {"worker_groups": "my gpus:ml.p5.48xlarge:4"},
+            "'worker_groups': WorkerGroup 'my gpus': name is 'my gpus'; allowed: 1",
+        ),
+        (
+            {"worker_groups": "gpus:ml.p5.48xlarge:4", "worker_count": 2, "training_plan_arn": "x"},
+            "'worker_groups' beside 'worker_count' and 'training_plan_arn': the groups replace the group 'workers'; leave",
+        ),
     ],
 )
 def test_fails_with_key_value_allowed_and_nearest(context: dict[str, Any], message: str) -> None:
     with pytest.raises(SettingError) as caught:
         read_settings({**ZONE, **context})
     assert message in str(caught.value)
+
+
+def test_the_workers_are_one_group_unless_several_are_given() -> None:
+    (group,) = read_settings({**ZONE, "min_running_workers": "2"}).workers
+    assert (group.name, group.count) == ("workers", 4)
+    assert read_settings({**ZONE, "min_running_workers": "2"}).min_running == {"workers": 2}
+    several = read_settings({**ZONE, "worker_groups": "gpus:ml.p5.48xlarge:4, neurons:ml.trn1.32xlarge:8"})
+    assert [(group.name, group.count) for group in several.workers] == [("gpus", 4), ("neurons", 8)]
+    assert several.min_running == {}
+
+
+def test_checks_threads_recovery_and_names_are_read() -> None:
+    given = {
+        **ZONE,
+        "deep_health_checks": "InstanceStress, InstanceConnectivity",
+        "threads_per_core": "1",
+        "node_recovery": "None",
+        "controller_group_name": "head",
+        "login_group_name": "front",
+    }
+    settings = read_settings(given)
+    assert [[check.value for check in group.deep_health_checks] for group in settings.workers] == [
+        ["InstanceStress", "InstanceConnectivity"]
+    ]
+    assert (settings.threads_per_core, settings.node_recovery.value) == (1, "None")
+    assert (settings.controller_group_name, settings.login_group_name) == ("head", "front")
 
 
 def test_the_nearest_instance_type_is_named() -> None:

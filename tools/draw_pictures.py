@@ -28,6 +28,7 @@ _SMALL = 'font-size="14"'
 _SUBJECTS = {
     "cli": "the hyperpod command",
     "patterns": "SlurmCluster: wiring and defaults",
+    "eks": "what only a cluster on Kubernetes needs",
     "cluster": "the cluster and its instance groups",
     "custom_resources": "one module for each gap in the API",
     "rules": "mistakes in a template",
@@ -41,6 +42,7 @@ _SUBJECTS = {
 _COLOURS = {
     "cli": SLATE,
     "patterns": BLUE,
+    "eks": BLUE,
     "cluster": BLUE,
     "storage": BLUE,
     "custom_resources": BLUE,

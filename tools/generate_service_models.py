@@ -19,9 +19,39 @@ from typing import Any
 ROOT = Path(__file__).resolve().parent.parent
 MODELS = ROOT / "hyperpod_constructs" / "custom_resources" / "handlers" / "models"
 
-#: The operations that handlers call and that an older boto3 may lack, by service.
+#: The operations that handlers call, by service: an older boto3 may lack them, and the whole model of EC2 takes long to load.
 OPERATIONS: Mapping[str, tuple[str, ...]] = {
-    "sagemaker": ("DescribeCluster", "DescribeClusterEvent", "ListClusterEvents", "ListClusterNodes"),
+    "cloudformation": ("DescribeStackResource", "DescribeStacks"),
+    "ec2": ("DescribeInstanceTypeOfferings", "DescribeNetworkInterfaces", "DescribeSubnets"),
+    "fsx": (
+        "CancelDataRepositoryTask",
+        "CreateDataRepositoryTask",
+        "DescribeDataRepositoryTasks",
+        "DescribeFileSystems",
+        "UpdateFileSystem",
+    ),
+    "iam": ("GetRole",),
+    "logs": ("GetLogEvents",),
+    "sagemaker": (
+        "AddTags",
+        "CreateClusterExtension",
+        "DeleteClusterExtension",
+        "DeleteTags",
+        "DescribeCluster",
+        "DescribeClusterEvent",
+        "DescribeClusterExtension",
+        "DescribeClusterNode",
+        "DescribeTrainingPlan",
+        "ListClusterEvents",
+        "ListClusterExtensions",
+        "ListClusterNodes",
+        "ListClusters",
+        "ListTags",
+        "UpdateCluster",
+        "UpdateClusterExtension",
+    ),
+    "service-quotas": ("ListAWSDefaultServiceQuotas", "ListServiceQuotas"),
+    "ssm": ("DeleteParameters", "GetParametersByPath", "PutParameter"),
 }
 
 _UNUSED = frozenset({"documentation", "enum", "pattern"})

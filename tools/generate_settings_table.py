@@ -12,6 +12,7 @@ import re
 import sys
 from collections.abc import Sequence
 from dataclasses import fields
+from enum import StrEnum
 from pathlib import Path
 
 from app_settings import DEFAULT_PRESET, PRESETS, Settings
@@ -56,8 +57,10 @@ def _row(key: str, meaning: str) -> list[str]:
 
 
 def _shown(value: object) -> str:
-    if value is None:
+    if value in (None, ()):
         return "not given"
+    if isinstance(value, StrEnum):
+        return f"`{value}`"
     return f"`{str(value).lower() if isinstance(value, bool) else getattr(value, 'name', value)}`"
 
 

@@ -3,9 +3,13 @@
 The schemas are cfn-lint's for us-east-1 (MIT-0). For every type, the facts are: the properties that only a creation can set
 (`create_only`), the properties that may replace the resource (`conditional`), the properties that form its unique name
 (`identity`), and whether a replacement deletes the old resource first. For the types of this library, the facts list every
-property, so that a test finds one without a row.
+property, so that a test finds one without a row. For the types that constructs cover in full, they list every writable leaf,
+so that a test finds one that no construct renders.
 
-The limits are the pattern, the length and the range of every property of the types whose values constructors check.
+The limits are the pattern, the length and the range of every property of the types whose values constructors check, and the number
+of items of every list. The schema of FSx file systems has none: theirs, and those of operations that CloudFormation lacks, come
+from botocore's newest model, with the allowed words too. Their paths begin with the operation, such as
+`fsx:CreateFileSystem/LustreConfiguration`.
 
     python tools/generate_update_facts.py           # writes the facts
     python tools/generate_update_facts.py --check   # exits 1 if the facts are stale
@@ -14,11 +18,12 @@ The limits are the pattern, the length and the range of every property of the ty
 from __future__ import annotations
 
 import argparse
+import gzip
 import importlib.metadata
 import importlib.util
 import json
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +54,7 @@ EMITTED = (
     "AWS::EKS::AccessEntry",
     "AWS::EKS::Addon",
     "AWS::EKS::Cluster",
+    "AWS::EKS::Nodegroup",
     "AWS::EKS::PodIdentityAssociation",
     "AWS::Events::Rule",
     "AWS::FSx::DataRepositoryAssociation",
@@ -85,8 +91,27 @@ EMITTED = (
     "AWS::StepFunctions::StateMachine",
 )
 
-LIMITED = ("AWS::FSx::DataRepositoryAssociation", "AWS::SageMaker::Cluster")
-_LIMITS = ("maxLength", "maximum", "minLength", "minimum", "pattern")
+LIMITED = (
+    "AWS::FSx::DataRepositoryAssociation",
+    "AWS::SageMaker::Cluster",
+    "AWS::SageMaker::ClusterSchedulerConfig",
+    "AWS::SageMaker::ComputeQuota",
+)
+COVERED = ("AWS::FSx::DataRepositoryAssociation", "AWS::FSx::FileSystem", "AWS::SageMaker::Cluster")
+_LIMITS = ("maxItems", "maxLength", "maximum", "minItems", "minLength", "minimum", "pattern")
+
+#: botocore's newest models, which `tools/setup.sh` installs; the reviewed version.
+MODELS = FACTS.parents[2] / ".venv" / "models" / "botocore" / "data"
+MODEL_VERSION = "1.44.5"
+#: The limited requests: service, operation, and the members that are left out with all below them.
+REQUESTS = (
+    (
+        "fsx",
+        "CreateFileSystem",
+        ("ClientRequestToken", "Tags", "OntapConfiguration", "OpenZFSConfiguration", "WindowsConfiguration"),
+    ),
+    ("fsx", "CreateDataRepositoryTask", ("CapacityToRelease", "ClientRequestToken", "Tags")),
+)
 
 
 def render() -> dict[Path, str]:
@@ -109,13 +134,19 @@ def render() -> dict[Path, str]:
         for name in LIMITED
         for path, limit in sorted(_limits(schemas[name], schemas[name], "").items())
     ]
+    limits += [
+        f"  {json.dumps(path)}: {json.dumps(limit, sort_keys=True)}"
+        for service, operation, left_out in REQUESTS
+        for path, limit in sorted(_request_limits(service, operation, left_out).items())
+    ]
     date = _read(folder / "version.json")["schema_date"]
     source = f"CloudFormation resource schemas of {REGION}, as cfn-lint {CFN_LINT_VERSION} ships them (MIT-0)"
     head = [
         f' "schema_date": {json.dumps(date)}',
         f' "source": {json.dumps(source)}',
     ]
-    return {FACTS: _document([*head, _section("types", facts)]), LIMITS: _document([*head, _section("limits", limits)])}
+    models = f' "requests": {json.dumps(f"models of botocore {MODEL_VERSION} (Apache-2.0)")}'
+    return {FACTS: _document([*head, _section("types", facts)]), LIMITS: _document([*head, models, _section("limits", limits)])}
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -152,6 +183,8 @@ def _facts(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     if name in EMITTED:
         facts["properties"] = sorted(set(schema["properties"]) - set(read_only))
         facts["read_only"] = read_only
+    if name in COVERED:
+        facts["leaves"] = sorted(_leaves(schema, schema, "") - set(read_only))
     return {key: value for key, value in facts.items() if value}
 
 
@@ -166,6 +199,49 @@ def _limits(schema: Mapping[str, Any], node: Mapping[str, Any], path: str) -> di
     for branch in (*node.get("oneOf", ()), *node.get("anyOf", ()), *node.get("allOf", ())):
         found |= _limits(schema, branch, path)
     return found | (_limits(schema, node["items"], f"{path}/*") if "items" in node else {})
+
+
+def _request_limits(service: str, operation: str, left_out: Sequence[str]) -> dict[str, dict[str, Any]]:
+    """The limits of a request's members, by path.
+
+    :raises RuntimeError: if botocore's reviewed models are not installed.
+    """
+    if not (MODELS.parents[1] / f"botocore-{MODEL_VERSION}.dist-info").is_dir():
+        raise RuntimeError(f"the limits of requests were reviewed with the models of botocore {MODEL_VERSION}: run tools/setup.sh")
+    (packed,) = (MODELS / service).glob("*/service-2.json.gz")
+    model = json.loads(gzip.decompress(packed.read_bytes()))
+    shapes = model["shapes"]
+    request = shapes[model["operations"][operation]["input"]["shape"]]
+    members = {name: member for name, member in request["members"].items() if name not in left_out}
+    return {f"{service}:{operation}/{path}": limit for path, limit in _shape_limits(shapes, {**request, "members": members}, "")}
+
+
+def _shape_limits(shapes: Mapping[str, Any], shape: Mapping[str, Any], path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The limits of a shape and of all below it, by path, in the words of a schema; an item of a list is `*`."""
+    kind = shape["type"]
+    size = {"string": ("minLength", "maxLength"), "list": ("minItems", "maxItems")}.get(kind, ("minimum", "maximum"))
+    words = {"min": size[0], "max": size[1], "pattern": "pattern", "enum": "enum"}
+    own = {words[key]: shape[key] for key in words if key in shape}
+    if own:
+        yield path, own
+    for name, child in shape.get("members", {}).items():
+        yield from _shape_limits(shapes, shapes[child["shape"]], f"{path}/{name}".removeprefix("/"))
+    if kind == "list":
+        yield from _shape_limits(shapes, shapes[shape["member"]["shape"]], f"{path}/*")
+
+
+def _leaves(schema: Mapping[str, Any], node: Mapping[str, Any], path: str) -> set[str]:
+    """The properties at and below a path that have no properties of their own; an item of a list is `*`."""
+    if "$ref" in node:
+        node = schema["definitions"][node["$ref"].rpartition("/")[2]]
+    found: set[str] = set()
+    for name, child in node.get("properties", {}).items():
+        found |= _leaves(schema, child, f"{path}/{name}".removeprefix("/"))
+    for branch in (*node.get("oneOf", ()), *node.get("anyOf", ()), *node.get("allOf", ())):
+        found |= _leaves(schema, branch, path) - {path}
+    if "items" in node:
+        found |= _leaves(schema, node["items"], f"{path}/*")
+    return found or {path}
 
 
 def _identity(schema: Mapping[str, Any]) -> list[str]:

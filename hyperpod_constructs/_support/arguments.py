@@ -88,6 +88,7 @@ def _limited(value: Any, hint: Any) -> Iterator[tuple[Any, Limit]]:
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated and not is_unknown(value):
         yield from ((value, limit) for limit in hint.__metadata__ if isinstance(limit, Limit))
+        yield from _limited(value, arguments[0])
     elif origin in (Union, types.UnionType):
         yield from _limited(value, next(option for option in arguments if _fits(value, option)))
     elif isinstance(origin, type) and issubclass(origin, Mapping):
@@ -115,7 +116,8 @@ def _fits(value: object, hint: Any) -> bool:
     if hint is int:
         return (isinstance(value, int) and not isinstance(value, bool)) or (not isinstance(value, str) and is_token(value))
     if getattr(hint, "_is_protocol", False):
-        return all(_has(value, member) for member in _members(hint))
+        members = _members(hint)
+        return all(_has(value, member) for member in members) if members else hasattr(type(value), "__jsii_type__")
     return hint is Any or isinstance(value, hint)
 
 
@@ -174,11 +176,16 @@ def _allowed(hint: Any) -> str:
 
 _EXAMPLES = {
     "ClusterInstanceType": 'ClusterInstanceType.of("ml.p5.48xlarge")',
+    "ControlPlaneSource": "an EksControlPlane, or an ExistingControlPlane",
     "GatedCluster": "a HyperPodCluster",
+    "KubernetesControlPlane": "an EksControlPlane, or an ExistingControlPlane",
     "LifecycleScripts": "LifecycleScripts.from_asset(...), from_bucket(...) or none()",
+    "LinkedLustre": "a LustreStorage, or LustreStorage.from_attributes(...)",
     "LustreMount": "LustreMount(file_system=...)",
     "LustreSource": "a LustreStorage, or LustreStorage.from_attributes(...)",
     "OwnStep": "OwnStep(script=...)",
+    "SquashedLustre": "a LustreStorage, or LustreStorage.from_attributes(...)",
     "EbsVolume": "EbsVolume(size_gb=...)",
+    "WorkerGroup": 'WorkerGroup(name="workers", instance_type=..., count=...)',
     "NodeNetwork": "a ClusterNetwork, or ClusterNetwork.from_attributes(vpc=..., node_subnet=..., security_group=...)",
 }

@@ -6,7 +6,18 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import jsii
-from aws_cdk import Annotations, Aspects, IAspect, IResolvable, IStableAnyProducer, IStableStringProducer, Lazy
+from aws_cdk import (
+    Annotations,
+    Aspects,
+    IAnyProducer,
+    IAspect,
+    IResolvable,
+    IResolveContext,
+    IStableAnyProducer,
+    IStableListProducer,
+    IStableStringProducer,
+    Lazy,
+)
 from constructs import Construct, IConstruct
 
 
@@ -18,6 +29,19 @@ def deferred_text(produce: Callable[[], str]) -> str:
 def deferred_value(produce: Callable[[], Any]) -> IResolvable:
     """A token for a value that `produce` returns at synthesis."""
     return Lazy.any(_Value(produce))
+
+
+def resolved_value(produce: Callable[[], Any]) -> IResolvable:
+    """A token for a value that `produce` reads from resolved values of the same stack.
+
+    It is called at each look: what a reference to another stack becomes is known after the first.
+    """
+    return Lazy.uncached_any(_Fresh(produce))
+
+
+def deferred_list(produce: Callable[[], list[str]]) -> list[str]:
+    """A token for a list of texts that `produce` returns at synthesis."""
+    return Lazy.list(_List(produce))
 
 
 def check_at_synthesis(construct: Construct, mistakes: Callable[[], Sequence[str]], *, resource: Construct) -> None:
@@ -47,12 +71,30 @@ class _Text:
         return self._produced()
 
 
+@jsii.implements(IStableListProducer)
+class _List:
+    def __init__(self, produced: Callable[[], list[str]]) -> None:
+        self._produced = produced
+
+    def produce(self) -> list[str]:
+        return self._produced()
+
+
 @jsii.implements(IStableAnyProducer)
 class _Value:
     def __init__(self, produced: Callable[[], Any]) -> None:
         self._produced = produced
 
     def produce(self) -> Any:
+        return self._produced()
+
+
+@jsii.implements(IAnyProducer)
+class _Fresh:
+    def __init__(self, produced: Callable[[], Any]) -> None:
+        self._produced = produced
+
+    def produce(self, context: IResolveContext) -> Any:  # the interface has it
         return self._produced()
 
 

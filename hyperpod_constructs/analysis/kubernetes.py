@@ -11,13 +11,13 @@ from functools import cached_property
 
 from hyperpod_constructs.analysis.clusters import Cluster, clusters
 from hyperpod_constructs.analysis.security_groups import is_resource
+from hyperpod_constructs.facts.addons import VPC_CNI
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Text, Value, as_bool, as_str, parts_of
 
 _NATIVE = "AWS::EKS::Cluster"
 _CUSTOM = "Custom::AWSCDK-EKS-Cluster"
 ADDON = "AWS::EKS::Addon"
-TASK_GOVERNANCE = "amazon-sagemaker-hyperpod-taskgovernance"
 _ASSOCIATION = "AWS::EKS::PodIdentityAssociation"
 _CHART = "Custom::AWSCDK-EKS-HelmChart"
 # Other sources of nodes.
@@ -131,7 +131,7 @@ def joined(model: Model) -> Iterator[tuple[Cluster, EksCluster]]:
 
 def cni_has_own_role(model: Model) -> bool:
     """Whether the VPC CNI can have a role of its own: by its add-on, or by its service account."""
-    addons = [addon for addon in model.resources("AWS::EKS::Addon") if as_str(addon.get("AddonName")) in ("vpc-cni", None)]
+    addons = [addon for addon in model.resources("AWS::EKS::Addon") if as_str(addon.get("AddonName")) in (VPC_CNI, None)]
     values = [addon.get(key) for addon in addons for key in ("ServiceAccountRoleArn", "PodIdentityAssociations")]
     accounts = [as_str(one.get("ServiceAccount")) for one in model.resources("AWS::EKS::PodIdentityAssociation")]
     return any(value is not ABSENT for value in values) or any(account in ("aws-node", None) for account in accounts)

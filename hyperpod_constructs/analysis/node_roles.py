@@ -8,7 +8,7 @@ from enum import Enum
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.arns import bucket_arn, s3_uri_arns
-from hyperpod_constructs.analysis.clusters import Group, clusters
+from hyperpod_constructs.analysis.clusters import Group, clusters, given
 from hyperpod_constructs.analysis.iam import ROLE, RoleFacts, role_facts
 from hyperpod_constructs.analysis.resource_policies import KEY, key_admits, key_of, policies_admit
 from hyperpod_constructs.facts import node_permissions
@@ -50,6 +50,7 @@ class Feature(Enum):
     SECRET = "the password of the accounting database"
     READ_KEY = "encrypted scripts and passwords"
     VOLUME_KEY = "volumes encrypted with a key of your own"
+    ALARMS = "alarms that roll an update back"
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class Need:
 
 def needs_of(use: RoleUse) -> tuple[Need, ...]:
     """The permissions that a role needs, as far as the templates tell."""
-    return (*_scripts(use), *_network(use), *_secret(use), *_volume_keys(use))
+    return (*_scripts(use), *_network(use), *_secret(use), *_volume_keys(use), *_alarms(use))
 
 
 def missing(facts: RoleFacts, needs: Sequence[Need]) -> list[Need]:
@@ -158,6 +159,13 @@ def _volume_keys(use: RoleUse) -> Iterator[Need]:
             if key is not None:
                 for action in ("kms:CreateGrant", "kms:DescribeKey"):
                     yield Need(Feature.VOLUME_KEY, action, Reference(key, "Arn"), (group,), key)
+
+
+def _alarms(use: RoleUse) -> Iterator[Need]:
+    path = ("ScheduledUpdateConfig", "DeploymentConfig", "AutoRollbackConfiguration")
+    watching = tuple(group for group in use.groups if given(group.get(*path)))
+    if watching:
+        yield Need(Feature.ALARMS, node_permissions.READ_ALARMS, "*", watching)
 
 
 def _by_value(groups: Sequence[Group], *path: str) -> Iterator[tuple[Value, tuple[Group, ...]]]:

@@ -96,8 +96,11 @@ class GroupRule:
 
     def covers(self, peer: Peer, protocol: str, ports: range) -> bool | None:
         """Whether it allows all of these ports with the other side; `None` if that is not known."""
-        answers = (self._covers_peer(peer), self._covers_protocol(protocol), self._covers_ports(ports))
-        return all_of(answers)
+        return all_of((self._covers_peer(peer), self.covers_traffic(protocol, ports)))
+
+    def covers_traffic(self, protocol: str, ports: range) -> bool | None:
+        """Whether it allows all of these ports, whoever the other side is; `None` if that is not known."""
+        return all_of((self._covers_protocol(protocol), self._covers_ports(ports)))
 
     def _covers_peer(self, peer: Peer) -> bool | None:
         if isinstance(peer, Resource):
@@ -146,6 +149,14 @@ class SecurityGroup:
             return True
         unknown = None in answers or direction in self.uncertain or self._can_be_covered(direction, peer, protocol, ports)
         return None if unknown else False
+
+    def opens(self, direction: Direction, *, protocol: str, port: int) -> bool | None:
+        """Whether a rule allows this traffic with some other side than the group itself; `None` if not known."""
+        ports = range(port, port + 1)
+        rules = [rule for rule in self.in_direction(direction) if is_resource(rule.peer_group, self.resource) is not True]
+        possible = [rule for rule in self.possible if rule.direction == direction]
+        unknown = direction in self.uncertain or any(rule.covers_traffic(protocol, ports) is not False for rule in possible)
+        return any_of([*(rule.covers_traffic(protocol, ports) for rule in rules), None if unknown else False])
 
     def allows_itself(self, direction: Direction) -> bool | None:
         """Whether a rule allows all traffic with the group itself, by its id and not by a block, as EFA needs."""

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from hyperpod_constructs.cli import local
+from hyperpod_constructs.cli import chart, local, training_plan
 from hyperpod_constructs.cli.assembly import ALL
 from hyperpod_constructs.cli.cdk import App
 from hyperpod_constructs.cli.cdk_cli import CLI_VERSION
@@ -23,7 +23,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     help="Check, plan, price and deploy SageMaker HyperPod clusters, on the embedded AWS of this machine or in your account.",
 )
+app.add_typer(chart.app, name="chart")
 app.add_typer(local.app, name="local")
+app.add_typer(training_plan.app, name="training-plan")
 
 
 def _show_version(wanted: bool) -> None:

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import jsii
-from aws_cdk import CfnOutput, Stack
+from aws_cdk import CfnTag, IResolvable
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sagemaker as sagemaker
@@ -16,21 +16,28 @@ from constructs import Construct, IDependable
 
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.cluster_arn import cluster_id
-from hyperpod_constructs._support.deferred import check_at_synthesis, deferred_text, deferred_value
+from hyperpod_constructs._support.deferred import check_at_synthesis, deferred_value
 from hyperpod_constructs._support.values import ClusterArn, ClusterName
 from hyperpod_constructs.cluster import addresses, configuration
+from hyperpod_constructs.cluster.auto_scaling import AutoScaling, AutoScalingMode, ClusterRole
+from hyperpod_constructs.cluster.compatibility import Compatibility
 from hyperpod_constructs.cluster.existing import ExistingCluster
 from hyperpod_constructs.cluster.grants import ClusterGrants
-from hyperpod_constructs.cluster.instance_group import InstanceGroup, LustreMount
+from hyperpod_constructs.cluster.instance_group import InstanceGroup
+from hyperpod_constructs.cluster.node_roles import NodeRoles
 from hyperpod_constructs.cluster.orchestrator import Orchestrator
-from hyperpod_constructs.execution_role import ExecutionRole, NodePermissions
-from hyperpod_constructs.facts import clusters as cluster_facts
+from hyperpod_constructs.cluster.outputs import create_outputs
+from hyperpod_constructs.cluster.restricted_group import RestrictedInstanceGroup, SharedEnvironmentConfig
+from hyperpod_constructs.cluster.tiered_storage import TieredStorage
+from hyperpod_constructs.execution_role import ExecutionRole
+from hyperpod_constructs.facts import orchestration
 from hyperpod_constructs.facts.mistake import Mistake
-from hyperpod_constructs.facts.node_permissions import LOG_GROUPS
-from hyperpod_constructs.network import NodeNetwork, node_place
+from hyperpod_constructs.network import ClusterNetwork, NodeNetwork, node_place
 from hyperpod_constructs.node_software.lifecycle_scripts import LifecycleScripts
 from hyperpod_constructs.node_software.node_type import SlurmNodeType
 from hyperpod_constructs.rules.plugin import register_rules
+
+_TAG = orchestration.TAG_OF_ADDONS
 
 
 class NodeRecovery(StrEnum):
@@ -53,7 +60,8 @@ class NodeProvisioningMode(StrEnum):
 class HyperPodCluster(Construct):
     """A SageMaker HyperPod cluster (`AWS::SageMaker::Cluster`).
 
-    The cluster awaits its network with all rules, its roles with all their policies, and the upload of its lifecycle scripts.
+    The cluster awaits its network with all rules, its roles with all their policies, and the upload of its lifecycle scripts; on
+    EKS also the prerequisites of its control plane, such as the service's chart.
     CloudFormation calls it complete when the service says `InService`. With continuous provisioning the nodes start later: see
     `ReadinessGate`.
 
@@ -72,17 +80,24 @@ class HyperPodCluster(Construct):
         network: NodeNetwork | None = None,
         orchestrator: Orchestrator | None = None,
         instance_groups: Sequence[InstanceGroup] = (),
+        restricted_instance_groups: Sequence[RestrictedInstanceGroup] = (),
+        shared_environment_config: SharedEnvironmentConfig | None = None,
         cluster_name: ClusterName | None = None,
         execution_role: iam.IRole | ExecutionRole | None = None,
         lifecycle_scripts: LifecycleScripts | None = None,
         node_recovery: NodeRecovery = NodeRecovery.AUTOMATIC,
         node_provisioning_mode: NodeProvisioningMode | None = NodeProvisioningMode.CONTINUOUS,
+        tiered_storage: TieredStorage | None = None,
+        auto_scaling: AutoScaling | None = None,
+        cluster_role: iam.IRole | ClusterRole | None = None,
     ) -> None:
         """
-        :param network: subnet and security group of the nodes; the service's own VPC, without file systems, when not given.
-            A change **replaces** the cluster.
+        :param network: subnet and security group of the nodes; the service's own VPC, without file systems, when not given. On EKS
+            it is required, in the VPC of the EKS cluster. A change **replaces** the cluster.
         :param orchestrator: Slurm, configured through the API, when not given.
         :param instance_groups: the groups; more with `add_instance_group`.
+        :param restricted_instance_groups: groups for Amazon Nova; none unless given. On EKS only.
+        :param shared_environment_config: the file system that restricted groups share; none unless given. On EKS only.
         :param cluster_name: 1 to 63 letters, digits and hyphens; CloudFormation makes one when not given. A change **replaces** the
             cluster.
         :param execution_role: the nodes' role; a new role with the least permissions when not given. An imported role receives the
@@ -91,43 +106,75 @@ class HyperPodCluster(Construct):
         :param node_recovery: automatic unless given: the service reboots or replaces faulty nodes.
         :param node_provisioning_mode: continuous unless given; with `None` creation is all or nothing. Whether an existing
             cluster can receive the mode is not known; nothing takes it away.
+        :param tiered_storage: memory of the nodes for checkpoints; none unless given. On EKS only.
+        :param auto_scaling: nodes by demand, by Karpenter; the counts of the groups unless given. On EKS only, with continuous
+            provisioning and automatic node recovery.
+        :param cluster_role: the role of autoscaling; a new role with the least permissions when not given. Another role, an
+            `iam.IRole`, is taken as it is. The service refuses a change while autoscaling is enabled.
         :raises ValueError: for two groups of one name, two controller groups, two login groups, file systems without a network, a
-            list of instance types without continuous provisioning, or a configuration strategy with it.
+            group's own network without the cluster's, a list of instance types, a key for volumes or an accounting database without
+            continuous provisioning, a configuration strategy with it, or an accounting database beside a controller whose
+            `OnCreate` scripts of this library set accounting up; for a setting of the other orchestrator, a cluster on EKS without
+            a network, autoscaling without its conditions, or a restricted group without a file system.
         """
         super().__init__(scope, id)
         register_rules(self, scope)
         self._network = network
         self._place = None if network is None else node_place(network)
         self._orchestrator = Orchestrator.slurm() if orchestrator is None else orchestrator
-        self._mode = node_provisioning_mode
-        self._check_strategy()
-        self._groups: dict[str, InstanceGroup] = {}
-        self._roles: list[iam.IRole] = []
-        self._grantees: list[iam.IPrincipal] = []
-        self._role_arns: dict[int, str] = {}
-        self._permissions: dict[int, NodePermissions] = {}
+        self._on_eks = self._orchestrator.on_eks
         self._name = cluster_name
-        self._node_recovery = node_recovery.value
+        self._node_recovery = node_recovery
+        self._mode = node_provisioning_mode
         self._scripts = LifecycleScripts.from_asset() if lifecycle_scripts is None else lifecycle_scripts
+        self._compatibility = Compatibility(
+            orchestrator=self._orchestrator,
+            scripts=self._scripts,
+            continuous=node_provisioning_mode is not None,
+            has_network=network is not None,
+        )
+        self._check(restricted_instance_groups, shared_environment_config, tiered_storage, auto_scaling, cluster_role)
+        self._groups: dict[str, InstanceGroup] = {}
+        self._restricted = {group.name: group for group in restricted_instance_groups}
         self._bound = self._scripts.bind(self, self._configuration)
+        self._own_cluster_role: ClusterRole | None = None
+        if auto_scaling is not None and cluster_role is None:
+            cluster_role = self._own_cluster_role = ClusterRole(self, "ClusterRole")
+        scaling_role = cluster_role.role if isinstance(cluster_role, ClusterRole) else cluster_role
         self._resource = sagemaker.CfnCluster(
             self,
             "Resource",
             cluster_name=cluster_name,
             orchestrator=self._orchestrator.render(),
             instance_groups=deferred_value(self._render_groups),
+            restricted_instance_groups=self._render_restricted() if self._restricted else None,
+            restricted_instance_groups_config=None if shared_environment_config is None else shared_environment_config.render(),
             node_recovery=node_recovery.value,
             node_provisioning_mode=None if node_provisioning_mode is None else node_provisioning_mode.value,
             vpc_config=self._vpc_config(),
+            tiered_storage_config=None if tiered_storage is None else tiered_storage.render(),
+            auto_scaling=None if auto_scaling is None else auto_scaling.render(),
+            cluster_role=None if scaling_role is None else scaling_role.role_arn,
+            tags=[CfnTag(key=_TAG[0], value=_TAG[1])] if self._on_eks else None,
         )
         self._node = self._resource.node
+        self._roles = self._make_roles()
         own_role = ExecutionRole(self, "ExecutionRole", cluster_name=cluster_name) if execution_role is None else execution_role
-        self._role = self._use_role(own_role)
-        self._await_parts()
+        self._role = self._roles.use(own_role)
+        self._await_parts(scaling_role)
         check_at_synthesis(self, self._mistakes, resource=self._resource)
         for group in instance_groups:
             self.add_instance_group(group)
-        self._create_outputs()
+        for restricted in self._restricted.values():
+            self._roles.permit_restricted(self._role, restricted)
+        create_outputs(
+            self,
+            arn=self.cluster_arn,
+            id=self.cluster_id,
+            name=cluster_name,
+            node="a node" if self._on_eks else "the controller",
+            group=self._group_to_connect_to,
+        )
 
     @staticmethod
     @checked
@@ -194,13 +241,15 @@ class HyperPodCluster(Construct):
     @property
     def grants(self) -> ClusterGrants:
         """Permissions on the cluster: connect, read, manage nodes."""
-        return ClusterGrants(self.cluster_arn, admit=self._admit)
+        return ClusterGrants(self.cluster_arn, admit=self._roles.admit)
 
     @property
     def connections(self) -> ec2.Connections:
         """Rules from and to the nodes; empty without a network."""
-        groups = [] if self._network is None else [self._network.security_group]
-        return ec2.Connections(security_groups=groups)
+        own = [] if self._network is None else [self._network.security_group]
+        overriding = [one.override_vpc_config for one in self.instance_groups if one.override_vpc_config is not None]
+        others = [group for network in overriding for group in network.security_groups]
+        return ec2.Connections(security_groups=list(dict.fromkeys([*own, *others])))
 
     @checked
     def add_instance_group(self, group: InstanceGroup) -> None:
@@ -208,79 +257,58 @@ class HyperPodCluster(Construct):
 
         :raises ValueError: see the constructor.
         """
-        mistake = self._mistake_of(group)
+        mistake = self._compatibility.of_group(group, self._groups.values(), self._restricted)
         if mistake is not None:
             raise ValueError(f"{self.node.path}: {mistake}")
-        self._scripts.check(group.lifecycle_mode)
-        self._permit(self._permissions[id(self._role_of(group))], group)
+        self._scripts.check(group.mode(on_eks=self._on_eks))
+        self._roles.permit(self._role_of(group), group)
+        if self._own_cluster_role is not None:
+            self._own_cluster_role.add_volume_keys(group.volume_keys)
         self._groups[group.name] = group
 
-    def _mistake_of(self, group: InstanceGroup) -> Mistake | str | None:
-        """A mistake of a new group beside the cluster's existing ones; `None` without one."""
-        if group.name in self._groups:
-            return cluster_facts.repeated_name(group.name)
-        if len(self._groups) == cluster_facts.MOST_GROUPS:
-            return cluster_facts.group_beyond_limit(group.name)
-        for other in self._groups.values():
-            if group.node_type is not SlurmNodeType.COMPUTE and other.node_type is group.node_type:
-                return cluster_facts.second_of_node_type(group.node_type.value, other.name, group.name)
-        if group.file_systems and self._network is None:
-            return cluster_facts.mount_without_network(group.name, group.file_systems[0].mount_path)
-        if len(group.instance_types) > 1 and self._mode is None:
-            return cluster_facts.types_without_continuous(group.name, len(group.instance_types))
-        if group.volume_keys and self._mode is None:
-            return cluster_facts.key_without_continuous(group.name)
-        return None
+    def _check(
+        self,
+        restricted: Sequence[RestrictedInstanceGroup],
+        shared: SharedEnvironmentConfig | None,
+        tiered_storage: TieredStorage | None,
+        auto_scaling: AutoScaling | None,
+        cluster_role: iam.IRole | ClusterRole | None,
+    ) -> None:
+        """Check the settings of the cluster before anything is made."""
+        scaling = {"AutoScaling": auto_scaling, "ClusterRole": cluster_role, "TieredStorageConfig": tiered_storage}
+        found: Mistake | str | None = self._compatibility.of_features(
+            {name for name, value in scaling.items() if value is not None}, shared
+        )
+        found = found or self._compatibility.of_cluster() or self._compatibility.of_software()
+        for position, group in enumerate(restricted):
+            earlier = [other.name for other in restricted[:position]]
+            found = found or self._compatibility.of_restricted(group, earlier, shared)
+        if auto_scaling is not None and auto_scaling.mode is AutoScalingMode.ENABLE:
+            lacking = [] if self._mode is not None else ["NodeProvisioningMode: Continuous"]
+            lacking += [] if self._node_recovery is NodeRecovery.AUTOMATIC else ["NodeRecovery: Automatic"]
+            found = found or (orchestration.autoscaling_without(lacking) if lacking else None)
+        if found is not None:
+            raise ValueError(f"{self.node.path}: {found}")
 
-    def _permit(self, permissions: NodePermissions, group: InstanceGroup) -> None:
-        """Give a group's role the permissions for its volumes, its scripts and its mounts."""
-        permissions.add_volume_keys(group.volume_keys)
-        software = self._scripts.software
-        if group.node_type is SlurmNodeType.CONTROLLER and software is not None and software.accounting is not None:
-            permissions.add_secret(software.accounting.secret)
-        if any(isinstance(mount, LustreMount) for mount in group.file_systems):
-            permissions.add_file_systems()
-
-    def _check_strategy(self) -> None:
-        strategy = self._orchestrator.slurm_config_strategy
-        if strategy is not None and self._mode is not None:
-            raise ValueError(f"{self.node.path}: {cluster_facts.strategy_with_continuous(strategy.value)}")
-
-    def _use_role(self, role: iam.IRole | ExecutionRole) -> iam.IRole:
-        """Let nodes act as a role: give it the nodes' permissions, and await it with its policies."""
-        if isinstance(role, ExecutionRole):
-            plain: iam.IRole = role.role
-        else:
-            plain = role
-        if any(plain is known for known in self._roles):
-            return plain
-        if any(plain is known for known in self._grantees):
-            raise ValueError(f"{self.node.path}: {_own_role(plain)}")
-        self._roles.append(plain)
-        self._role_arns[id(plain)] = plain.role_arn
-        permissions = NodePermissions(self, plain)
-        self._permissions[id(plain)] = permissions
-        if not isinstance(role, ExecutionRole):
-            permissions.add_base(self._name)
-        if self._place is not None:
-            permissions.add_network(self._place)
-        if self._bound is not None:
-            permissions.add_scripts(self._bound.bucket, self._bound.root)
-        self._node.add_dependency(plain, permissions.awaited)
-        return plain
-
-    def _admit(self, grantee: iam.IPrincipal) -> None:
-        """Remember who has grants on the cluster; a role of its own nodes is refused."""
-        if any(grantee is role for role in self._roles):
-            raise ValueError(f"{self.node.path}: {_own_role(grantee)}")
-        self._grantees.append(grantee)
+    def _make_roles(self) -> NodeRoles:
+        software, control_plane = self._scripts.software, self._orchestrator.control_plane
+        databases = (self._orchestrator.accounting_database, None if software is None else software.accounting)
+        return NodeRoles(
+            self,
+            resource=self._node,
+            name=self._name,
+            place=self._place,
+            scripts=self._bound,
+            secrets=[database.secret for database in databases if database is not None],
+            control_plane_arn=None if control_plane is None else control_plane.cluster_arn,
+        )
 
     def _role_of(self, group: InstanceGroup) -> iam.IRole:
-        return self._role if group.execution_role is None else self._use_role(group.execution_role)
+        return self._role if group.execution_role is None else self._roles.use(group.execution_role)
 
-    def _await_parts(self) -> None:
+    def _await_parts(self, scaling_role: iam.IRole | None) -> None:
         network = self._network
-        awaited: list[IDependable] = []
+        awaited: list[IDependable] = [] if scaling_role is None else [scaling_role]
         if isinstance(network, Construct):
             awaited.append(network)
         elif network is not None:
@@ -289,6 +317,8 @@ class HyperPodCluster(Construct):
             awaited.append(self._bound.awaited)
         if awaited:
             self._node.add_dependency(*awaited)
+        if isinstance(network, ClusterNetwork) and self._on_eks:
+            network.admit_load_balancers()
 
     def _vpc_config(self) -> sagemaker.CfnCluster.VpcConfigProperty | None:
         if self._place is None:
@@ -300,56 +330,29 @@ class HyperPodCluster(Construct):
     def _render_groups(self) -> list[sagemaker.CfnCluster.ClusterInstanceGroupProperty]:
         return [
             group.render(
-                role_arn=self._role_arns[id(self._role_of(group))],
-                scripts=self._scripts.render(self._bound, group.lifecycle_mode),
+                role_arn=self._roles.arn(self._role_of(group)),
+                scripts=self._scripts.render(self._bound, group.mode(on_eks=self._on_eks)),
+                on_eks=self._on_eks,
             )
             for group in self._groups.values()
         ]
 
+    def _render_restricted(self) -> IResolvable:
+        return deferred_value(lambda: [group.render(role_arn=self._roles.arn(self._role)) for group in self._restricted.values()])
+
     def _configuration(self) -> Mapping[str, Any]:
-        return configuration.render(self.instance_groups, self._scripts.software, self._node_recovery, self._scripts.steps)
+        recovery, software, steps = self._node_recovery.value, self._scripts.software, self._scripts.steps
+        return configuration.render(self.instance_groups, software, recovery, steps, on_eks=self._on_eks)
 
     def _mistakes(self) -> list[str]:
-        """Mistakes of the groups as a whole."""
-        return [
-            *configuration.mistakes(self.instance_groups, self._scripts.software),
-            *addresses.mistakes(self.instance_groups, self._network, self._place),
-        ]
+        """Mistakes of the groups as a whole. What the control plane has to offer by now is awaited."""
+        if self._orchestrator.control_plane is not None:
+            self._node.add_dependency(*self._orchestrator.control_plane.awaited)
+        software = [] if self._on_eks else configuration.mistakes(self.instance_groups, self._scripts.software)
+        groups: list[addresses.Group] = [*self.instance_groups, *self._restricted.values()]
+        return [*software, *addresses.mistakes(groups, self._network, self._place, on_eks=self._on_eks)]
 
-    def _create_outputs(self) -> None:
-        CfnOutput(self, "ClusterArn", value=self.cluster_arn, description="ARN of the HyperPod cluster")
-        CfnOutput(
-            self,
-            "LogGroup",
-            value=f"{LOG_GROUPS}/{self._name_in_a_shell()}/{self.cluster_id}",
-            description="log group of lifecycle scripts and health monitoring"
-            + ("; a shell fills in the cluster's name" if self._name is None else ""),
-        )
-        CfnOutput(
-            self,
-            "ConnectCommand",
-            value=deferred_text(self._connect_command),
-            description="opens a shell on the controller, which it finds when it is run",
-        )
-
-    def _name_in_a_shell(self) -> str:
-        """The name, or a command that reads it: CloudFormation does not return the name that it makes."""
-        if self._name is not None:
-            return self._name
-        asked = f"aws sagemaker describe-cluster --region {Stack.of(self).region} --cluster-name {self.cluster_arn}"
-        return f"$({asked} --query ClusterName --output text)"
-
-    def _connect_command(self) -> str:
-        arn, region = self.cluster_arn, Stack.of(self).region
-        group = next((group.name for group in self.instance_groups if group.node_type is SlurmNodeType.CONTROLLER), "")
-        query = f"ClusterNodeSummaries[?InstanceGroupName=='{group}']|[0].InstanceId"
-        node = f'aws sagemaker list-cluster-nodes --region {region} --cluster-name {arn} --output text --query "{query}"'
-        target = f"sagemaker-cluster:{self.cluster_id}_{group}-$({node})"
-        return f'aws ssm start-session --region {region} --target "{target}"'
-
-
-def _own_role(role: Any) -> str:
-    return (
-        f"{role.node.path} is a role of the cluster's own nodes and has a grant on the cluster: the cluster awaits the role with "
-        "all its policies, so the grant would await itself; attach an iam.Policy of your own to the role instead"
-    )
+    def _group_to_connect_to(self) -> str:
+        """The controller's group; on EKS, the first group."""
+        found = (group.name for group in self.instance_groups if self._on_eks or group.node_type is SlurmNodeType.CONTROLLER)
+        return next(found, "")

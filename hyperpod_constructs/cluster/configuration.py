@@ -12,9 +12,16 @@ from hyperpod_constructs.node_software.software import NodeSoftware
 
 
 def render(
-    groups: Sequence[InstanceGroup], software: NodeSoftware | None, node_recovery: str, steps: Sequence[OwnStep] = ()
+    groups: Sequence[InstanceGroup],
+    software: NodeSoftware | None,
+    node_recovery: str,
+    steps: Sequence[OwnStep] = (),
+    *,
+    on_eks: bool = False,
 ) -> dict[str, Any]:
     """The document."""
+    if on_eks:
+        return _on_eks(groups, software, node_recovery, steps)
     document: dict[str, Any] = {
         "version": 1,
         "cluster": {"node_recovery": node_recovery},
@@ -23,6 +30,21 @@ def render(
     }
     if software is not None:
         document["software"] = software.render(_shared_directory(groups, software))
+    if steps:
+        document["steps"] = [step.render() for step in steps]
+    return document
+
+
+def _on_eks(
+    groups: Sequence[InstanceGroup], software: NodeSoftware | None, node_recovery: str, steps: Sequence[OwnStep]
+) -> dict[str, Any]:
+    document: dict[str, Any] = {
+        "version": 1,
+        "cluster": {"node_recovery": node_recovery, "orchestrator": "eks"},
+        "groups": {group.name: {} for group in groups},
+    }
+    if software is not None:
+        document["software"] = {"containers": software.containers}
     if steps:
         document["steps"] = [step.render() for step in steps]
     return document

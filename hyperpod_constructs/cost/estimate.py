@@ -102,7 +102,7 @@ def _instance_group(group: Value, prices: Prices) -> Iterator[Item]:
     nodes = f"{'' if name is None else f'{name}: '}{'an unknown number of' if count is None else count} x"
     types = _types(group)
     names = " or ".join("an unknown type" if name is None else name for name in types)
-    plan = "" if at(group, "TrainingPlanArn") is ABSENT else _of_plan(types, prices)
+    plan = "" if at(group, "TrainingPlanArn") is ABSENT else " of a training plan, paid up front"
     yield f"{nodes} {names}{plan}", _nodes_price(group, count, types, prices)
     for storage in as_items(at(group, "InstanceStorageConfigs")) or ():
         volume = at(storage, "EbsVolumeConfig")
@@ -131,11 +131,6 @@ def _nodes_price(group: Value, count: int | None, types: list[str | None], price
     return _product(count, (prices.training_plan_hour if in_plan else prices.instance_hour).get(types[0]))
 
 
-def _of_plan(types: list[str | None], prices: Prices) -> str:
-    prepaid = len(types) == 1 and types[0] is not None and prices.training_plan_hour.get(types[0]) == 0
-    return " of a training plan, prepaid" if prepaid else " of a training plan"
-
-
 def _product(*factors: float | None) -> float | None:
     """The product of the factors; `None` if a factor is unknown."""
 
@@ -149,15 +144,37 @@ def _product(*factors: float | None) -> float | None:
 
 def _file_system(resource: Resource, prices: Prices) -> Iterator[Item]:
     kind = as_str(resource.get("FileSystemType")) or "FSx"
+    if kind == "LUSTRE" and resource.get("StorageType") == "INTELLIGENT_TIERING":
+        yield from _tiering(resource, prices)
+    else:
+        yield from _provisioned(resource, kind, prices)
+    metadata = resource.get("LustreConfiguration", "MetadataConfiguration")
+    if at(metadata, "Mode") == "USER_PROVISIONED":
+        price = _product(as_int(at(metadata, "Iops")), prices.metadata_iops_month, 1 / HOURS_PER_MONTH)
+        yield f"metadata IOPS of the {kind} file system", price
+    if (as_int(resource.get("LustreConfiguration", "AutomaticBackupRetentionDays")) or 0) > 0:
+        yield f"backups of the {kind} file system, by their size", None
+
+
+def _tiering(resource: Resource, prices: Prices) -> Iterator[Item]:
+    """Intelligent-Tiering: files and requests are billed by use, throughput and cache as provisioned."""
+    throughput = as_int(resource.get("LustreConfiguration", "ThroughputCapacity"))
+    shown = "an unknown number of" if throughput is None else throughput
+    yield "files of the LUSTRE file system in Intelligent-Tiering, by their size and use", None
+    yield f"{shown} MB/s of the LUSTRE file system", _product(throughput, prices.lustre_tiering_mbps_month, 1 / HOURS_PER_MONTH)
+    cache = resource.get("LustreConfiguration", "DataReadCacheConfiguration")
+    if at(cache, "SizingMode") != "NO_CACHE":
+        size = as_int(at(cache, "SizeGiB"))
+        price = _product(size, prices.lustre_read_cache_gb_month, 1 / HOURS_PER_MONTH)
+        yield f"read cache of {'a size by throughput' if size is None else f'{size} GiB'}", price
+
+
+def _provisioned(resource: Resource, kind: str, prices: Prices) -> Iterator[Item]:
     capacity = as_int(resource.get("StorageCapacity"))
     throughput = as_int(resource.get("LustreConfiguration", "PerUnitStorageThroughput"))
     detail = "" if throughput is None else f", {throughput} MB/s per TiB"
     size = "unknown size" if capacity is None else f"{capacity} GiB"
     yield f"{kind} file system of {size}{detail}", _lustre_price(resource, capacity, throughput, prices)
-    metadata = resource.get("LustreConfiguration", "MetadataConfiguration")
-    if at(metadata, "Mode") == "USER_PROVISIONED":
-        price = _product(as_int(at(metadata, "Iops")), prices.metadata_iops_month, 1 / HOURS_PER_MONTH)
-        yield f"metadata IOPS of the {kind} file system", price
 
 
 def _lustre_price(resource: Resource, capacity: int | None, throughput: int | None, prices: Prices) -> float | None:

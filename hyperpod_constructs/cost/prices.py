@@ -33,9 +33,11 @@ class Prices:
 
     :param label: the origin of the prices.
     :param instance_hour: a node by the hour, for each instance type such as `ml.p5.48xlarge`.
-    :param training_plan_hour: a node that a training plan brings, by the hour, for each instance type; 0 if it is prepaid. Unknown
-        by default.
+    :param training_plan_hour: a node that a training plan brings, by the hour, for each instance type: 0, because the plan is paid
+        up front, or its fee by the hour of a node. Unknown by default.
     :param lustre_persistent_2_gb_month: a GB of FSx for Lustre, PERSISTENT_2 on SSD, by the month, for each MB/s per TiB.
+    :param lustre_tiering_mbps_month: one MB/s of an Intelligent-Tiering file system, by the month; unknown by default.
+    :param lustre_read_cache_gb_month: a GB of its read cache on SSD, by the month; unknown by default.
     :param ebs_gb_month: a GB of a node's secondary volume, by the month; unknown by default.
     :param metadata_iops_month: one provisioned metadata IOPS of a Lustre file system, by the month; unknown by default.
     :param interface_endpoint_hour: an interface endpoint in one availability zone, by the hour.
@@ -47,6 +49,8 @@ class Prices:
     lustre_persistent_2_gb_month: Mapping[str, float] = field(
         default_factory=lambda: {str(tier): price for tier, price in figures.LUSTRE_PERSISTENT_2_GB_MONTH.items()}
     )
+    lustre_tiering_mbps_month: float | None = None
+    lustre_read_cache_gb_month: float | None = None
     ebs_gb_month: float | None = None
     metadata_iops_month: float | None = None
     nat_gateway_hour: float | None = figures.NAT_GATEWAY_HOUR

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from aws_cdk import CustomResource, Duration, IgnoreMode, RemovalPolicy, Stack
+from aws_cdk import CfnResource, CustomResource, Duration, IgnoreMode, RemovalPolicy, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from aws_cdk import custom_resources as cr
 from constructs import Construct
 
+from hyperpod_constructs._support.deferred import deferred_text
 from hyperpod_constructs._support.tokens import is_token
 
 #: CloudFormation's limit for the answer of a custom resource.
@@ -23,7 +27,11 @@ LONGEST = Duration.hours(1)
 _SHORTEST_SECONDS = 300
 _LONGEST_SECONDS = 3600
 
+_DIGEST = re.compile("[0-9a-f]{64}")
+
 _QUERY_INTERVAL = Duration.seconds(10)
+_EVENT_TIME, _LOOK_TIME = Duration.minutes(3), Duration.minutes(5)
+_FUNCTIONS = iam.ServicePrincipal("lambda.amazonaws.com")
 _RUNTIME, _ARCHITECTURE = lambda_.Runtime.PYTHON_3_14, lambda_.Architecture.X86_64
 
 # Only `handlers/` goes to Lambda, as the package `handlers`. Its modules import each other relatively, so they work in both places.
@@ -46,16 +54,14 @@ class HandlerProvider(Construct):
         """
         super().__init__(scope, id)
         self.log_group = logs.LogGroup(self, "Logs", retention=logs.RetentionDays.ONE_MONTH, removal_policy=RemovalPolicy.DESTROY)
-        self._assumed_by = iam.ServicePrincipal("lambda.amazonaws.com")
+        self._code = lambda_.Code.from_asset(_ASSET, exclude=_LEFT_OUT, ignore_mode=IgnoreMode.DOCKER)
         #: The role of both handlers; each resource attaches a policy of its own to it.
         self.role = self._role("Role")
         self._provider = cr.Provider(
             self,
             "Framework",
-            on_event_handler=self._function("OnEvent", f"handlers.{module}.on_event", Duration.minutes(3)),
-            is_complete_handler=self._function("IsComplete", f"handlers.{module}.is_complete", Duration.minutes(5))
-            if waits
-            else None,
+            on_event_handler=self._function("OnEvent", f"handlers.{module}.on_event", _EVENT_TIME),
+            is_complete_handler=self._function("IsComplete", f"handlers.{module}.is_complete", _LOOK_TIME) if waits else None,
             query_interval=_QUERY_INTERVAL if waits else None,
             total_timeout=LONGEST if waits else None,
             log_group=self.log_group,
@@ -90,19 +96,25 @@ class HandlerProvider(Construct):
         properties: Mapping[str, Any],
         statements: Sequence[iam.PolicyStatement],
         timeout: Duration,
+        deletes: bool = True,
     ) -> CustomResource:
         """Make a custom resource, `Resource` in `scope`, and its policy, `Policy` in `scope`.
 
         The policy belongs to the resource and not to the shared role, so that no resource waits for another's permissions.
+        If a deletion needs it, its logical id changes with its text, so a change makes a new policy. CloudFormation keeps the old
+        one until it has deleted a replaced resource.
 
         :param resource_type: its type in the template, `Custom::...`.
         :param properties: the handler's properties; may hold tokens and lazy values.
         :param statements: the handler's permissions for this resource, by ARN.
         :param timeout: time for one create or update, 5 minutes to 1 hour; the handler answers three minutes earlier.
+        :param deletes: whether the deletion of the resource calls AWS; yes unless given.
         :raises ValueError: for a timeout out of these limits.
         """
         seconds = _checked_seconds(scope, timeout)
         policy = iam.Policy(scope, "Policy", statements=list(statements), roles=[self.role])
+        if deletes:
+            _named_by_content(policy)
         resource = CustomResource(
             scope,
             "Resource",
@@ -118,7 +130,7 @@ class HandlerProvider(Construct):
         return lambda_.Function(
             self,
             id,
-            code=lambda_.Code.from_asset(_ASSET, exclude=_LEFT_OUT, ignore_mode=IgnoreMode.DOCKER),
+            code=self._code,
             handler=handler,
             runtime=_RUNTIME,
             architecture=_ARCHITECTURE,
@@ -129,9 +141,22 @@ class HandlerProvider(Construct):
         )
 
     def _role(self, id: str) -> iam.Role:
-        role = iam.Role(self, id, assumed_by=self._assumed_by)
+        role = iam.Role(self, id, assumed_by=_FUNCTIONS)
         self.log_group.grant_write(role)
         return role
+
+
+def _named_by_content(policy: iam.Policy) -> None:
+    """Digests of assets do not count: no deletion needs an asset, and each edit of a script would make a new policy."""
+    resource, stack = policy.node.default_child, Stack.of(policy)
+    assert isinstance(resource, CfnResource)
+    base = stack.get_logical_id(resource)
+
+    def logical_id() -> str:
+        text = _DIGEST.sub("", json.dumps(stack.resolve(policy.document), sort_keys=True))
+        return base + hashlib.sha256(text.encode()).hexdigest()[:8]
+
+    resource.override_logical_id(deferred_text(logical_id))
 
 
 def _checked_seconds(scope: Construct, timeout: Duration) -> float:

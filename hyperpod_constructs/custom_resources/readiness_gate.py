@@ -106,6 +106,7 @@ class ReadinessGate(Construct):
             },
             statements=self._statements(),
             timeout=LONGEST if timeout is None else timeout,
+            deletes=False,
         )
         check_at_synthesis(self, self._mistakes, resource=self.resource)
 

@@ -16,6 +16,12 @@ RESERVED_ADDRESSES = 5
 Source: https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html
 """
 
+EFA_ONLY = "efa-only"
+"""The type of an interface that carries EFA and has no address.
+
+Source: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html
+"""
+
 _POD_ADDRESSES = 50
 # IPv4 addresses per interface of smaller sizes.
 # Source: https://docs.aws.amazon.com/ec2/latest/instancetypes/ec2-instance-type-specifications.html
@@ -35,14 +41,15 @@ _MBPS_PER_SERVER = 4000
 _IOPS_PER_SERVER = 12_000
 
 
-def node_addresses(kind: InstanceType, on_eks: bool) -> int:
+def node_addresses(kind: InstanceType, on_eks: bool, interface: str | None = None) -> int:
     """Addresses of a node: with Slurm one per network card; on EKS 50 for pods and one for each further card.
 
     :param kind: the node's type; an unknown number of cards counts as one card.
+    :param interface: `InterfaceType` of the group; with `efa-only` the further cards have no address.
 
     Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html
     """
-    cards = kind.network_cards or 1
+    cards = 1 if interface == EFA_ONLY else kind.network_cards or 1
     if not on_eks:
         return cards
     size = kind.name.rpartition(".")[2]

@@ -220,6 +220,39 @@ def types_without_continuous(group: str, count: int) -> str:
     return f"instance group {group!r} lists {count} instance types, which needs continuous provisioning"
 
 
+@fixed_by("give the cluster a network too: the group's own network overrides it")
+def override_without_network(group: str) -> str:
+    """A network of a group's own in a cluster in the service's own VPC."""
+    return f"instance group {group!r} overrides a network, but the cluster has none"
+
+
+@fixed_by("keep one of OnDemand, Spot and TrainingPlanArn")
+def spot_beside(group: str, other: str) -> str:
+    """Two kinds of capacity of one group.
+
+    :param other: the kind beside spot.
+    """
+    return f"instance group {group!r} asks for both spot capacity and {other}"
+
+
+@fixed_by("take on-demand capacity, or on EKS write NodeProvisioningMode: Continuous")
+def spot_without(group: str, lacking: Sequence[str]) -> str:
+    """Spot capacity where the service does not offer it."""
+    return f"spot capacity of instance group {group!r} needs {' and '.join(lacking)}"
+
+
+@fixed_by("leave it out: Slurm has partitions and features instead of labels and taints, and takes the latest release of the image")
+def setting_of_eks(group: str, setting: str) -> str:
+    """A setting of groups on EKS in a Slurm cluster."""
+    return f"{setting} on instance group {group!r} of a Slurm cluster"
+
+
+@fixed_by("leave the network interface out, or take a type with EFA")
+def interface_without_efa(kind: str, types: Sequence[str]) -> str:
+    """An interface for EFA on types without EFA."""
+    return f"network interface {kind!r} on {', '.join(types)}, which has no EFA"
+
+
 @fixed_by(f"leave the key out, or {_CONTINUOUSLY}")
 def key_without_continuous(group: str) -> str:
     """A key for volumes where capacity is all or nothing."""

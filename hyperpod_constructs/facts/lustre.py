@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from hyperpod_constructs.facts.limits import Limit, limits_below, property_limit
 from hyperpod_constructs.facts.mistake import Mistake, fixed_by
 
 STEP_WITH_EFA: Mapping[int, int] = {125: 38400, 250: 19200, 500: 9600, 1000: 4800}
@@ -49,11 +50,25 @@ def ports_in_words(ports: range) -> str:
     return f"TCP {ports.start}" if len(ports) == 1 else f"TCP {ports.start}-{ports.stop - 1}"
 
 
-MOST_BACKUP_DAYS = 90
-"""Most days for which FSx keeps an automatic backup (as of 2026-11-22).
+_MEMBER = "fsx:CreateFileSystem/LustreConfiguration/"
 
-Source: https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html
-"""
+_IN_WORDS = {
+    "DailyAutomaticBackupStartTime": ("a time of day in UTC, HH:MM from 00:00 to 23:59", "05:00"),
+    "LogConfiguration/Destination": (
+        "the ARN of a log group, {shortest} to {longest} characters",
+        "arn:aws:logs:us-west-2:111122223333:log-group:/aws/fsx/lustre",
+    ),
+    "WeeklyMaintenanceStartTime": ("a day of the week from 1 (Monday) to 7 (Sunday) with a time in UTC, d:HH:MM", "7:05:00"),
+}
+
+
+def _member(name: str) -> Limit:
+    words, example = _IN_WORDS.get(name, ("", ""))
+    return property_limit(f"{_MEMBER}{name}", words=words, example=example)
+
+
+MEMBERS: Mapping[str, Limit] = {name: _member(name) for name in limits_below(_MEMBER) if "RootSquash" not in name}
+"""The limits of single values of LustreConfiguration, by path. CloudFormation takes all but root squash."""
 
 VERSIONS = ("2.10", "2.12", "2.15")
 """Versions of Lustre that FSx offers."""
@@ -180,10 +195,13 @@ def metadata_mistake(name: str, found: int, *, tiering: bool = False) -> Mistake
 
 def tiering_throughput_mistake(name: str, found: int) -> Mistake | None:
     """An unsupported throughput of Intelligent-Tiering, with the nearest supported one; `None` if it is supported."""
-    if found > 0 and found % TIERING_STEP == 0:
+    limit = MEMBERS["ThroughputCapacity"]
+    if found % TIERING_STEP == 0 and limit.mistake(name, found) is None:
         return None
-    nearest = max(TIERING_STEP, round(found / TIERING_STEP) * TIERING_STEP)
-    return Mistake(f"{name} {found} is not a multiple of {TIERING_STEP} MB/s; the nearest is {nearest}", TAKE_TIERING)
+    least, most = limit.least or TIERING_STEP, limit.most or found
+    nearest = min(max(least, round(found / TIERING_STEP) * TIERING_STEP), most)
+    text = f"{name} {found} is not a multiple of {TIERING_STEP} MB/s from {least} to {most}; the nearest is {nearest}"
+    return Mistake(text, TAKE_TIERING)
 
 
 def cache_mistake(name: str, found: int, throughput: int) -> Mistake | None:
@@ -202,3 +220,43 @@ def cache_mistake(name: str, found: int, throughput: int) -> Mistake | None:
 def backups_beside_associations(name: str, days: int) -> str:
     """Automatic backups of a file system that is linked to S3."""
     return f"{name} is {days}, and FSx cannot back up a file system with associations"
+
+
+LOG_GROUPS = "/aws/fsx"
+"""The beginning of the names of log groups to which FSx writes.
+
+Source: https://docs.aws.amazon.com/fsx/latest/APIReference/API_LustreLogCreateConfiguration.html
+"""
+
+NO_LOGS = "DISABLED"
+"""The level of a file system that writes no logs."""
+
+
+@fixed_by(f"name a log group whose name begins with {LOG_GROUPS}, such as {LOG_GROUPS}/lustre; FSx writes to no other")
+def strange_log_group(name: str, group: str) -> str:
+    """A log group to which FSx does not write."""
+    return f"{name} is the log group {group!r}, whose name does not begin with {LOG_GROUPS}"
+
+
+@fixed_by("leave the destination out, or write the level WARN_ERROR, WARN_ONLY or ERROR_ONLY")
+def destination_without_logs(name: str) -> str:
+    """A log group for logs that are off."""
+    return f"{name} is beside the level {NO_LOGS}, which takes none"
+
+
+@fixed_by("leave it out: a file system with links to S3 has no backups, so it copies no tags to them")
+def tags_beside_associations(name: str) -> str:
+    """Tags for the backups of a file system that is linked to S3.
+
+    Source: https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html
+    """
+    return f"{name} is set, and a file system with associations does not take it"
+
+
+@fixed_by("take StorageType SSD for a file system with links to S3, or copy the files by other means")
+def tiering_beside_associations(name: str) -> str:
+    """A link to S3 of an Intelligent-Tiering file system.
+
+    Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/fsx-data-repositories.html
+    """
+    return f"{name} is Intelligent-Tiering, which takes no associations"

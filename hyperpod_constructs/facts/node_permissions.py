@@ -29,22 +29,47 @@ LOG_GROUPS = "/aws/sagemaker/Clusters"
 SHELL_CHANNELS = tuple(f"ssmmessages:{verb}{channel}Channel" for verb in ("Create", "Open") for channel in ("Control", "Data"))
 """Actions of the channels of Session Manager."""
 
-ADDRESS_PODS = (
-    "ec2:AssignPrivateIpAddresses",
-    "ec2:AttachNetworkInterface",
-    "ec2:DescribeInstanceTypes",
-    "ec2:DescribeInstances",
-    "ec2:DescribeTags",
-    "ec2:ModifyNetworkInterfaceAttribute",
-    "ec2:UnassignPrivateIpAddresses",
-)
+DESCRIBE_PODS_PLACE = ("ec2:DescribeInstanceTypes", "ec2:DescribeInstances", "ec2:DescribeTags")
+"""Actions without resource-level permissions by which the VPC CNI finds the room for pods."""
+
+ADDRESS_INTERFACE = ("ec2:AssignPrivateIpAddresses", "ec2:UnassignPrivateIpAddresses")
+"""Actions of the VPC CNI on an interface alone."""
+
+ATTACH_INTERFACE = ("ec2:AttachNetworkInterface", "ec2:ModifyNetworkInterfaceAttribute")
+"""Actions of the VPC CNI that EC2 authorizes on the instance too; HyperPod's instances belong to the account of the service."""
+
+ADDRESS_PODS = tuple(sorted((*DESCRIBE_PODS_PLACE, *ADDRESS_INTERFACE, *ATTACH_INTERFACE)))
 """Actions by which the VPC CNI gives addresses to pods."""
 
 PULL_IMAGES = ("ecr:BatchGetImage", "ecr:GetAuthorizationToken", "ecr:GetDownloadUrlForLayer")
-"""Actions that pull an image from ECR."""
+"""Actions that pull an image from ECR. Images of add-ons are in accounts of AWS, each in another."""
+
+CHECK_LAYERS = "ecr:BatchCheckLayerAvailability"
+"""The action that asks for layers of an image; the guide lists it beside those that pull."""
+
+POD_IDENTITY = "eks-auth:AssumeRoleForPodIdentity"
+"""The action by which the pod identity agent, on a node, gets the credentials of a pod.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/pod-id-agent-setup.html (as of 2026-11-22)
+"""
+
+SCALE_CLUSTER = ("sagemaker:BatchAddClusterNodes", "sagemaker:BatchDeleteClusterNodes")
+"""Actions of the cluster role, by which Karpenter scales a cluster."""
+
+USE_VOLUME_KEYS = ("kms:CreateGrant", "kms:DescribeKey")
+"""Actions on a key of the user that encrypts volumes of nodes.
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-cmk.html (as of 2026-11-22)
+"""
 
 REMOVE_INTERFACES = ("ec2:CreateTags", "ec2:DeleteNetworkInterface", "ec2:DeleteNetworkInterfacePermission")
 """Actions on an interface alone, by which one is taken away."""
+
+READ_ALARMS = "cloudwatch:DescribeAlarms"
+"""The action by which the service looks at the alarms that roll an update of the software back.
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-ami-update.html (as of 2026-11-22)
+"""
 
 DETACH_INTERFACE = "ec2:DetachNetworkInterface"
 """The action that auto-resume needs. EC2 authorizes it on the interface and on the instance, and HyperPod's instances belong to the

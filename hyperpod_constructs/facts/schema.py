@@ -20,6 +20,7 @@ class TypeFacts:
         if the service names it.
     :param deletes_first: a replacement deletes the old resource before it makes the new one.
     :param properties: all writable properties; empty for a type that this library does not emit.
+    :param leaves: the paths of all writable values; empty for a type that this library does not mean to cover.
     """
 
     create_only: frozenset[str]
@@ -27,6 +28,7 @@ class TypeFacts:
     identity: tuple[str, ...]
     deletes_first: bool
     properties: frozenset[str]
+    leaves: frozenset[str]
 
 
 def schema_date() -> str:
@@ -46,4 +48,5 @@ def type_facts(resource_type: str) -> TypeFacts | None:
         identity=tuple(found.get("identity", ())),
         deletes_first=bool(found.get("deletes_first", False)),
         properties=frozenset(found.get("properties", ())),
+        leaves=frozenset(found.get("leaves", ())),
     )

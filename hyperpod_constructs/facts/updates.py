@@ -81,6 +81,14 @@ ADDABLE: Mapping[str, frozenset[str]] = {
 Whether the service takes `NodeProvisioningMode` so is not known: see `clusters.MODE_ADDED_LATER`.
 """
 
+KEPT: Mapping[str, frozenset[str]] = {
+    "AWS::SageMaker::Cluster": frozenset({"NodeProvisioningMode", "Orchestrator/Slurm/AccountingDatabase"})
+}
+"""Properties that an update can add, and that no update takes away (as of 2026-11-22).
+
+Sources: `clusters.MODE_TAKEN_AWAY` and `accounting.TAKEN_AWAY`.
+"""
+
 FIXED_WITH: Mapping[tuple[str, str], tuple[str, object]] = {
     ("AWS::FSx::FileSystem", "LustreConfiguration/PerUnitStorageThroughput"): ("LustreConfiguration/EfaEnabled", True),
     ("AWS::SageMaker::Cluster", "ClusterRole"): ("AutoScaling/Mode", "Enable"),
@@ -108,6 +116,18 @@ IN_PLACE: Mapping[tuple[str, str], tuple[str, str]] = {("AWS::EC2::VPC", "Instan
 Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ec2-vpc.html
 """
 
+NAMED: Mapping[str, tuple[str, ...]] = {"AWS::EKS::Nodegroup": ("ClusterName", "NodegroupName")}
+"""Properties that name a resource together, although its schema identifies it otherwise (as of 2026-11-22).
+
+Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html
+"""
+
+
+def naming(resource_type: str) -> tuple[str, ...]:
+    """The properties that name the resource, so that two with the same values cannot be; empty if the service names it."""
+    facts = type_facts(resource_type)
+    return NAMED.get(resource_type) or (() if facts is None else facts.identity)
+
 
 def replacing(resource_type: str) -> frozenset[str]:
     """The properties that replace the resource when they change."""
@@ -123,6 +143,11 @@ def fixed(resource_type: str) -> frozenset[str]:
 def addable(resource_type: str) -> frozenset[str]:
     """The fixed properties that an update can add once."""
     return ADDABLE.get(resource_type, frozenset())
+
+
+def kept(resource_type: str) -> frozenset[str]:
+    """The properties that no update takes away."""
+    return KEPT.get(resource_type, frozenset())
 
 
 def fixed_with(resource_type: str, path: str) -> tuple[str, object] | None:

@@ -20,7 +20,7 @@ from hyperpod_constructs.local.nodes.errors import NodesError
 from hyperpod_constructs.local.server import HELD, LOG_FILE, LocalAws, write_state
 
 HOST = "127.0.0.1"
-KEPT = re.compile(r"AWS_|HOME$|LANG$|LC_|LOGNAME$|LOG_LEVEL$|MOTO_|NODE_PATH$|PATH$|PYTHON|TZ$|USER$|XDG_")
+KEPT = re.compile(r"AWS_|HOME$|HYPERPOD_KUBERNETES$|LANG$|LC_|LOGNAME$|LOG_LEVEL$|MOTO_|NODE_PATH$|PATH$|PYTHON|TZ$|USER$|XDG_")
 """Variables of the user's shell that the server keeps. Its Lambda functions inherit them, so nothing else reaches these."""
 
 

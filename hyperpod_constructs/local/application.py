@@ -11,7 +11,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hyperpod_constructs.local import managed_policies, ministack, ministack_access, ministack_order
+from hyperpod_constructs.local import managed_policies, ministack, ministack_access, ministack_eks, ministack_order
 from hyperpod_constructs.local.access import App, Guard, Owner, Receive, Scope, Send
 from hyperpod_constructs.local.authorization import ResourceNames
 from hyperpod_constructs.local.aws_service import Service
@@ -29,18 +29,26 @@ from hyperpod_constructs.local.ec2.routing import (
 from hyperpod_constructs.local.ec2.security import SecurityGroup, SecurityGroupEgress, SecurityGroupIngress
 from hyperpod_constructs.local.ec2.service import Ec2
 from hyperpod_constructs.local.ec2.vpc import InternetGateway, Subnet, Vpc, VpcCidrBlock, VpcGatewayAttachment
+from hyperpod_constructs.local.eks.control_planes import Local
+from hyperpod_constructs.local.eks.providers import AccessEntry, Addon, Cluster, NodeGroup, PodIdentityAssociation
+from hyperpod_constructs.local.eks.service import Eks
 from hyperpod_constructs.local.faults import Faults
 from hyperpod_constructs.local.fsx.providers import DataRepositoryAssociationProvider, FileSystemProvider
 from hyperpod_constructs.local.fsx.service import Fsx
+from hyperpod_constructs.local.governance.kubernetes import KubernetesQueues
+from hyperpod_constructs.local.governance.providers import ComputeQuotaProvider, SchedulerConfigProvider
 from hyperpod_constructs.local.hyperpod.background import InThread
 from hyperpod_constructs.local.hyperpod.provider import ClusterProvider
 from hyperpod_constructs.local.hyperpod.service import HyperPod
 from hyperpod_constructs.local.iam_role import Role
 from hyperpod_constructs.local.json_protocol import JsonService
-from hyperpod_constructs.local.judging import Judge
+from hyperpod_constructs.local.judging import Judge, Request, target
+from hyperpod_constructs.local.ministack_eks import Authenticator
 from hyperpod_constructs.local.models import ServiceModels
 from hyperpod_constructs.local.policy_documents import policy_problem, trust_problem
 from hyperpod_constructs.local.provider import ResourceProvider
+from hyperpod_constructs.local.quotas import ServiceQuotas
+from hyperpod_constructs.local.rest_protocol import RestService
 from hyperpod_constructs.local.s3.bucket import Bucket, BucketPolicy
 from hyperpod_constructs.local.server import LocalAws
 from hyperpod_constructs.local.template_check import TemplateCheck
@@ -53,6 +61,8 @@ PROVIDERS: tuple[Callable[[Clients], ResourceProvider], ...] = (
     Bucket,
     BucketPolicy,
     ClusterProvider,
+    SchedulerConfigProvider,
+    ComputeQuotaProvider,
     DataRepositoryAssociationProvider,
     FileSystemProvider,
     Role,
@@ -71,6 +81,11 @@ PROVIDERS: tuple[Callable[[Clients], ResourceProvider], ...] = (
     SecurityGroupIngress,
     SecurityGroupEgress,
     FlowLog,
+    Cluster,
+    NodeGroup,
+    Addon,
+    AccessEntry,
+    PodIdentityAssociation,
 )
 
 JUDGED: Mapping[str, tuple[str, str | None]] = {
@@ -151,17 +166,25 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
 
     models = ServiceModels(data)
     ec2 = Ec2(caller)
-    ministack.serve("ec2", ec2.answer)
+    ministack.serve("ec2", ec2)
     clients, faults, names = BotoClients(aws.secret_access_key, data), Faults(), ResourceNames()
     fleet = _virtual_fleet(directory, clients) if aws.nodes else None
-    hyperpod = HyperPod(faults, clients, fleet=fleet, tasks=InThread())
-    services: list[Service] = [hyperpod, Fsx(faults, clients)]
+    owner = Owner(aws.access_key_id, aws.secret_access_key)
+    authenticator = Authenticator(aws.endpoint, lambda key: owner.credential(key) or behind.credential(key))
+    behind = ministack_access.Ministack(authenticator.awaits)
+    authenticator.install()
+    eks = Eks(faults, clients, Local(directory / "kubernetes"), authenticator, tasks=InThread())
+    queues = KubernetesQueues(eks.api)
+    hyperpod = HyperPod(faults, clients, fleet=fleet, tasks=InThread(), kubernetes=eks.api, queues=queues)
+    services: list[Service] = [hyperpod, Fsx(faults, clients), ServiceQuotas(faults)]
     providers = [kind(clients) for kind in PROVIDERS]
     for provider in providers:
         ministack.provide(provider, aws.endpoint)
     for service in services:
         wire = JsonService(service, models.service(service.name), caller, names)
-        ministack.serve(wire.signing_name, wire.answer, target_prefix=wire.target_prefix)
+        ministack.serve(wire.signing_name, wire, target_prefix=wire.target_prefix)
+    eks_wire = RestService(eks, models.service(eks.name), caller, ministack_eks.principal)
+    ministack.serve(eks_wire.signing_name, eks_wire)
     ministack.run_in_worker_threads(frozenset(provider.type_name for provider in providers))
     ministack.add_aws_managed_policies(managed_policies.documents)
     ministack.judge_policies(policy_problem, trust_problem)
@@ -169,8 +192,17 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
     template_check = TemplateCheck(aws.region)
     ministack.check_templates(template_check.check)
     ministack.enforce_capabilities()
-    ministack.name_resources(lambda service, operation, body: names.arn(service, operation, body, caller()))
+
+    def resource(service: str, request: Request) -> str | None:
+        method, path, headers, body, _ = request
+        if service == eks.name:
+            return eks.arn(*eks_wire.routed(method, path), caller())
+        return names.arn(service, target(headers), body, caller())
+
+    ministack.name_resources(resource)
+    ministack.keep_layers_runnable()
     ministack.encrypt_with_aws_managed_key()
+    ministack.keep_targets_of_schedules()
     ministack.evaluate_whole_conditions()
     ministack.fail_unanswered_custom_resources()
     ministack.notice_changed_outputs()
@@ -187,7 +219,7 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
 
     administrator = [lambda: make_administrator(aws)] if aws.auth else []
     control = Control(
-        services,
+        [*services, eks],
         [ministack.reset, ec2.reset, lambda: faults.assign(Faults()), *administrator],
         set_faults,
         fleet.running if fleet is not None else list,
@@ -201,13 +233,14 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
 
     def stop() -> None:
         ministack.end_lambda_workers()
+        eks.reset()
         if fleet is not None and ticker is not None:
             ticker.stop()
             fleet.close()
 
     def guard(app: App) -> App:
         host = aws.endpoint.partition("://")[2]
-        return Guard(app, host, Owner(aws.access_key_id, aws.secret_access_key), ministack_access.Ministack())
+        return Guard(app, host, owner, behind)
 
     return Application(control, aws.auth, warm_up, stop, guard)
 

@@ -1,6 +1,7 @@
 """Which resource a request of our services is about: IAM evaluates policies that name resources against it.
 
-Resource types follow the Service Authorization Reference of SageMaker and FSx; an operation without one is evaluated against `*`.
+Resource types follow the Service Authorization Reference of SageMaker, FSx and Systems Manager (parameters); an operation without
+one is evaluated against `*`.
 """
 
 from __future__ import annotations
@@ -38,8 +39,18 @@ class ResourceNames:
         if isinstance(given := parameters.get("ResourceArn", parameters.get("ResourceARN")), str):
             return given
         prefix = f"arn:{partition(caller.region)}:{service}:{caller.region}:{caller.account}"
+        if isinstance(plan := parameters.get("TrainingPlanName"), str) and service == "sagemaker":
+            return plan if plan.startswith("arn:") else f"{prefix}:training-plan/{plan}"
+        if service == "sagemaker" and (policy := _policy(parameters, operation, prefix)) is not None:
+            return policy
+        if operation in _LISTS:
+            return None
+        if isinstance(extension := parameters.get("ExtensionArn", parameters.get("ClusterArn")), str) and service == "sagemaker":
+            return extension
         if service == "sagemaker":
             return self._cluster(parameters.get("ClusterName"), operation, prefix, caller)
+        if service == "ssm":
+            return _parameter(parameters, prefix)
         return _file_system(parameters, operation, prefix) if service == "fsx" else None
 
     def _cluster(self, name: Any, operation: str, prefix: str, caller: Caller) -> str | None:
@@ -52,6 +63,29 @@ class ResourceNames:
         )
 
 
+_POLICIES = {"ClusterSchedulerConfig": "cluster-scheduler-config", "ComputeQuota": "compute-quota"}
+_LISTS = frozenset(f"List{noun}s" for noun in _POLICIES)
+
+
+def _policy(parameters: Parameters, operation: str, prefix: str) -> str | None:
+    """The scheduling policy or the quota; a new one by the form of its ARN."""
+    for noun, resource in _POLICIES.items():
+        if operation == f"Create{noun}":
+            return f"{prefix}:{resource}/*"
+        if isinstance(found := parameters.get(f"{noun}Id"), str):
+            return f"{prefix}:{resource}/{found}"
+    return None
+
+
+def _parameter(parameters: Parameters, prefix: str) -> str | None:
+    """The parameter, the path, or the first of several parameters."""
+    names = parameters.get("Names")
+    name = parameters.get("Name", parameters.get("Path", names[0] if isinstance(names, list) and names else None))
+    if not isinstance(name, str):
+        return None
+    return name if name.startswith("arn:") else f"{prefix}:parameter/{name.removeprefix('/')}"
+
+
 def _file_system(parameters: Parameters, operation: str, prefix: str) -> str | None:
     if operation == "CreateFileSystem":
         return f"{prefix}:file-system/*"
@@ -59,5 +93,7 @@ def _file_system(parameters: Parameters, operation: str, prefix: str) -> str | N
         return None
     if isinstance(association := parameters.get("AssociationId"), str):
         return f"{prefix}:association/*/{association}"
+    if isinstance(task := parameters.get("TaskId"), str):
+        return f"{prefix}:task/{task}"
     file_system = parameters.get("FileSystemId")
     return f"{prefix}:file-system/{file_system}" if isinstance(file_system, str) else None

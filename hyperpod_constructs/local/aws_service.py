@@ -23,11 +23,15 @@ class AwsError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who calls, and where: account (12 digits), region, and the endpoint under which the other services are reached."""
+    """Who calls, and where: account (12 digits), region, and the endpoint under which the other services are reached.
+
+    `principal` is the ARN of the user or role, for the services that ask for it.
+    """
 
     account: str
     region: str
     endpoint: str
+    principal: str = ""
 
 
 class Service(Protocol):

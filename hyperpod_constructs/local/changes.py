@@ -9,11 +9,14 @@ _MISSING = object()
 
 
 def changed(old: Any, new: Any, path: Iterable[str]) -> bool:
-    """Whether a property differs between two sets of properties; a path through a list counts as the list."""
+    """Whether a property differs between two sets of properties; a path through a list counts as the list.
+
+    What has appeared, or is gone, brings only what it has: the parts that it lacks are as before.
+    """
     for part in path:
-        if not isinstance(old, dict) or not isinstance(new, dict):
+        if not all(side is _MISSING or isinstance(side, dict) for side in (old, new)):
             break
-        old, new = dict.get(old, part, _MISSING), dict.get(new, part, _MISSING)
+        old, new = (side if side is _MISSING else dict.get(side, part, _MISSING) for side in (old, new))
     return bool(old != new)
 
 

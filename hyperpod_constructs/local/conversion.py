@@ -46,6 +46,11 @@ def _scalar(type_name: str, value: Any, at: str) -> Any:
             return int(value)
         except (TypeError, ValueError):
             pass
+    elif type_name in ("float", "double") and not isinstance(value, bool):
+        try:
+            return float(value)
+        except (TypeError, ValueError):
+            pass
     elif type_name == "timestamp":
         return value
     raise AwsError("ValidationError", f"property {at}: found {value!r}; it must be a {type_name}")

@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from hyperpod_constructs.local.quota_names import LARGE, names
+
 DEFAULT_TRANSITION_SECONDS = 0.5
 
 
@@ -24,6 +26,8 @@ class Faults:
          "failing_scripts": {"controller": "mount.lustre: connection timed out"},
          "throttle": {"CreateCluster": 2},
          "unhealthy": {"controller": 1},
+         "extension_issues": {"sagemaker-observability/workers": "AccessDenied: the role lacks aps:RemoteWrite"},
+         "quotas": {"ml.p5.48xlarge for cluster usage": 0},
          "slow_creation": 3.0}
     """
 
@@ -38,6 +42,13 @@ class Faults:
 
     unhealthy: Mapping[str, int] = field(default_factory=dict)
     """Instance group to the number of its next launches that yield an unhealthy instance: an error that the service retries."""
+
+    extension_issues: Mapping[str, str] = field(default_factory=dict)
+    """Extension, or extension and instance group with a slash between, to the code and the message of a problem on their nodes. An
+    extension with a problem on every node fails, and one with a problem on some is Degraded."""
+
+    quotas: Mapping[str, int] = field(default_factory=dict)
+    """Name of a service quota to its value; a quota that is not named is large."""
 
     slow_creation: float = DEFAULT_TRANSITION_SECONDS
     """Seconds that one transition takes, such as Creating to InService of a file system, or Pending to Running of a
@@ -65,6 +76,10 @@ class Faults:
             _mapping_of("throttle", values["throttle"], int, "operation to a number of calls")
         if "unhealthy" in values:
             _mapping_of("unhealthy", values["unhealthy"], int, "instance group to a number of launches")
+        if "extension_issues" in values:
+            _mapping_of("extension_issues", values["extension_issues"], str, "extension to a code and a message")
+        if "quotas" in values:
+            _quotas(values["quotas"])
         if "slow_creation" in values:
             values["slow_creation"] = _seconds(values["slow_creation"])
         return cls(**values)
@@ -77,6 +92,8 @@ class Faults:
                 "failing_scripts": dict(self.failing_scripts),
                 "throttle": dict(self.throttle),
                 "unhealthy": dict(self.unhealthy),
+                "extension_issues": dict(self.extension_issues),
+                "quotas": dict(self.quotas),
                 "slow_creation": self.slow_creation,
             }
 
@@ -87,7 +104,13 @@ class Faults:
             self.failing_scripts = dict(other.failing_scripts)
             self.throttle = dict(other.throttle)
             self.unhealthy = dict(other.unhealthy)
+            self.extension_issues = dict(other.extension_issues)
+            self.quotas = dict(other.quotas)
             self.slow_creation = other.slow_creation
+
+    def quota(self, name: str) -> int:
+        """The value of a service quota."""
+        return self.quotas.get(name, LARGE)
 
     def take_throttle(self, operation: str) -> bool:
         """Whether this call of the operation is to be throttled; counts it."""
@@ -115,6 +138,17 @@ def _strings(key: str, value: Any) -> list[str]:
 def _mapping_of(key: str, value: Any, kind: type, meaning: str) -> None:
     if not isinstance(value, Mapping) or not all(type(item) is kind for item in value.values()):
         raise ValueError(f"faults: found {value!r} for {key!r}; write an object that maps {meaning}")
+
+
+def _quotas(value: Any) -> None:
+    _mapping_of("quotas", value, int, "the name of a service quota to its value")
+    for name, number in value.items():
+        if name not in names():
+            raise ValueError(
+                f"faults: found the quota {name!r}; write a name of Service Quotas, such as 'ml.p5.48xlarge for cluster usage'"
+            )
+        if number < 0:
+            raise ValueError(f"faults: found {number} for the quota {name!r}; write 0 or more")
 
 
 def _seconds(value: Any) -> float:

@@ -16,7 +16,7 @@ from botocore.model import OperationModel, ServiceModel
 from hyperpod_constructs.local.authorization import ResourceNames
 from hyperpod_constructs.local.aws_service import AwsError, Caller, Service
 from hyperpod_constructs.local.constraints import violations
-from hyperpod_constructs.local.judging import Response, answered, problems_of, read_json, read_parameters, summary
+from hyperpod_constructs.local.judging import Request, Response, answered, problems_of, read_json, read_parameters, summary, target
 
 log = logging.getLogger(__name__)
 
@@ -42,40 +42,60 @@ class JsonService:
         """The service's name in signatures, by which requests are routed."""
         return str(self._model.signing_name)
 
-    def answer(self, request: tuple[str, str, Mapping[str, str], bytes, Mapping[str, list[str]]]) -> Response:
-        """Answer one request; whatever goes wrong becomes an error that botocore understands."""
-        _, _, headers, body, _ = request
+    def operation(self, request: Request) -> str | None:
+        """The operation that `answer` gives this request to, which IAM must allow; None if it refuses the request."""
         try:
-            operation = self._operation(headers)
-            parameters = self._parameters(operation, body)
-            caller = self._caller()
+            return self._operation(request).name
+        except AwsError:
+            return None
+
+    def answer(self, request: Request) -> Response:
+        """Answer one request; whatever goes wrong becomes an error that botocore understands."""
+        try:
+            operation = self._operation(request)
+            parameters = self._judged(operation, self._members(request))
+            caller = self._caller_of(request)
             result = self._service.call(operation.name, parameters, caller)
             self._names.learn(parameters, result, caller)
             return _response(200, self._body(operation, result))
         except AwsError as error:
-            return _error(error)
+            return self._error(error)
         except ClientError as error:
             # The service called another one on the caller's behalf: its refusal is the answer.
             details = error.response.get("Error", {})
-            return _error(AwsError(details.get("Code", "ValidationException"), details.get("Message", str(error))))
+            return self._error(AwsError(details.get("Code", self._validation_code()), details.get("Message", str(error))))
         except Exception:
             log.exception("%s failed", self._model.service_name)
-            return _error(AwsError("InternalFailure", "the embedded aws failed; its log tells why", 500))
+            return self._error(AwsError("InternalFailure", "the embedded aws failed; its log tells why", 500))
 
-    def _operation(self, headers: Mapping[str, str]) -> OperationModel:
-        name = headers.get("x-amz-target", "").rpartition(".")[2]
+    def _caller_of(self, request: Request) -> Caller:
+        return self._caller()
+
+    def _operation(self, request: Request) -> OperationModel:
+        _, _, headers, _, _ = request
+        name = target(headers)
         if name not in self._model.operation_names:
             raise AwsError("UnknownOperationException", f"the service has no operation {name!r}")
         return self._model.operation_model(name)
 
-    def _parameters(self, operation: OperationModel, body: bytes) -> dict[str, Any]:
-        parameters = read_parameters(operation, read_json(body), self._validation_code())
+    def _members(self, request: Request) -> dict[str, Any]:
+        """The members of a request's input."""
+        _, _, _, body, _ = request
+        return read_json(body)
+
+    def _judged(self, operation: OperationModel, members: dict[str, Any]) -> dict[str, Any]:
+        parameters = read_parameters(operation, members, self._validation_code())
         if operation.input_shape is not None and (problems := violations(operation.input_shape, parameters)):
             raise AwsError(self._validation_code(), summary(problems))
         return parameters
 
     def _validation_code(self) -> str:
-        return "BadRequest" if "BadRequest" in self._model.shape_names else "ValidationException"
+        known = self._model.shape_names
+        return next((code for code in ("BadRequest", "InvalidParameterException") if code in known), "ValidationException")
+
+    def _error(self, error: AwsError) -> Response:
+        status, headers, body = answered("json", error)
+        return status, {**headers, "x-amzn-RequestId": str(uuid.uuid4())}, body
 
     def _body(self, operation: OperationModel, result: Mapping[str, Any]) -> bytes:
         shape = operation.output_shape
@@ -92,11 +112,6 @@ def _wire(value: object) -> object:
     if isinstance(value, bytes | bytearray):
         return base64.b64encode(value).decode()
     raise TypeError(f"no wire form for {type(value).__name__}")
-
-
-def _error(error: AwsError) -> Response:
-    status, headers, body = answered("json", error)
-    return status, {**headers, "x-amzn-RequestId": str(uuid.uuid4())}, body
 
 
 def _response(status: int, body: bytes) -> Response:

@@ -26,6 +26,11 @@ _NUMBERS = {"integer": int, "long": int, "float": float, "double": float}
 _BOOLEANS = {"true": True, "false": False}
 
 
+def target(headers: Mapping[str, str]) -> str:
+    """The operation that a request of the JSON protocol names."""
+    return headers.get("x-amz-target", "").rpartition(".")[2]
+
+
 class Judge:
     """Judges the requests to one service in `protocol`; by default, the protocol of the model."""
 
@@ -45,7 +50,7 @@ class Judge:
         _, _, headers, body, query = request
         try:
             if self.protocol == "json":
-                read_parameters(self._operation(headers.get("x-amz-target", "").rpartition(".")[2]), read_json(body))
+                read_parameters(self._operation(target(headers)), read_json(body))
             else:
                 self._read_fields(fields(body, query))
         except AwsError as error:

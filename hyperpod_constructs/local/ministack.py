@@ -6,17 +6,26 @@ The version is pinned exactly, and a contract test guards each name.
 
 from __future__ import annotations
 
+import copy
+import hashlib
 import logging
+import re
+import sys
+import tempfile
+import threading
 import time
+import zipfile
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from contextvars import ContextVar
-from typing import Any, cast
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Protocol, cast
 from urllib.parse import parse_qs
 
 import ministack.app  # type: ignore[import-untyped]
 from ministack.core import iam_actions, iam_evaluator, lambda_runtime, responses, router  # type: ignore[import-untyped]
 from ministack.core.concurrency import run_reentrant  # type: ignore[import-untyped]
-from ministack.services import cloudformation, iam, lambda_svc, s3  # type: ignore[import-untyped]
+from ministack.services import cloudformation, iam, lambda_svc, s3, scheduler  # type: ignore[import-untyped]
 from ministack.services.cloudformation import changesets, custom_resource, engine, handlers, helpers, provisioners, stacks  # type: ignore[import-untyped]
 
 from hyperpod_constructs.facts import updates
@@ -40,16 +49,36 @@ def caller(endpoint: str) -> Caller:
     return Caller(account=responses.get_account_id(), region=responses.get_region(), endpoint=endpoint)
 
 
-def serve(name: str, answer: Callable[[Request], Response], *, target_prefix: str = "") -> None:
-    """Serve a service under its signing name with our own function, which runs in a thread of its own.
+class Served(Protocol):
+    """A service of ours on the wire."""
 
-    It may therefore block and may call back to the endpoint. `target_prefix` is that of the X-Amz-Target header of JSON services.
+    def operation(self, request: Request) -> str | None:
+        """The operation that `answer` gives this request to; None if it refuses the request."""
+
+    def answer(self, request: Request) -> Response:
+        """Answer one request."""
+
+
+def serve(name: str, service: Served, *, target_prefix: str = "") -> None:
+    """Serve a service of ours under its signing name. IAM is asked about the operation that the service says it will answer.
+
+    It answers in a thread of its own, so it may block and may call back to the endpoint. `target_prefix` is that of the
+    X-Amz-Target header of JSON services.
     """
+    native = iam_actions.extract_iam_action
+
+    def action(asked: str, *request: Any) -> str | None:
+        # ministack takes any `Action` and any X-Amz-Target for the action, also where the service reads neither.
+        if asked != name:
+            return cast("str | None", native(asked, *request))
+        operation = service.operation(cast(Request, request))
+        return None if operation is None else f"{name}:{operation}"
 
     async def handle(method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, list[str]]) -> Response:
-        response: Response = await run_reentrant(answer, (method, path, headers, body, query))
+        response: Response = await run_reentrant(service.answer, (method, path, headers, body, query))
         return response
 
+    iam_actions.extract_iam_action = action
     ministack.app.SERVICE_HANDLERS[name] = handle
     if target_prefix:
         router.SERVICE_PATTERNS[name] = {"target_prefixes": [f"{target_prefix}."], "host_patterns": []}
@@ -109,13 +138,12 @@ def _refuse_first(name: str, refusal: Callable[[Parameters], Awaitable[Response 
     ministack.app.SERVICE_HANDLERS[name] = handle
 
 
-def name_resources(arn_of: Callable[[str, str, bytes], str | None]) -> None:
-    """Let IAM evaluate requests of our services against the resource that `arn_of(service, operation, body)` names."""
+def name_resources(arn_of: Callable[[str, Request], str | None]) -> None:
+    """Let IAM evaluate requests of our services against the resource that `arn_of(service, request)` names."""
     native = iam_actions.extract_resource_arn
 
     def extract(service: str, method: str, path: str, headers: Mapping[str, str], body: bytes, *rest: Any) -> str:
-        operation = headers.get("x-amz-target", "").rpartition(".")[2]
-        found = arn_of(service, operation, body)
+        found = arn_of(service, (method, path, headers, body, {}))
         return found if found is not None else native(service, method, path, headers, body, *rest)
 
     iam_actions.extract_resource_arn = extract
@@ -216,6 +244,57 @@ def reset() -> None:
     ministack.app._reset_all_state()
 
 
+class _LayerZip(zipfile.ZipFile):
+    """A zip file whose members keep the permission to be executed, as on AWS, and run with the Python of this machine.
+
+    The content of a layer is unpacked once and shared by all workers, which may not change it on AWS either.
+    """
+
+    def extractall(self, path: Any = None, *rest: Any, **options: Any) -> None:
+        if path is None or not Path(path).name.startswith("layer_"):
+            self._extract(path, *rest, **options)
+            return
+        with _UNPACKING:
+            shared = Path(tempfile.gettempdir()) / f"layer-{_digest(Path(str(self.filename)))}"
+            if not shared.is_dir():
+                partial = Path(tempfile.mkdtemp(prefix="unpacking-"))
+                self._extract(partial, *rest, **options)
+                partial.rename(shared)
+        for item in shared.iterdir():
+            (Path(path) / item.name).symlink_to(item)
+
+    def _extract(self, path: Any, *rest: Any, **options: Any) -> None:
+        super().extractall(path, *rest, **options)
+        for member in self.infolist():
+            mode = member.external_attr >> 16 & 0o777
+            if not member.is_dir() and mode & 0o111:
+                file = Path(path or ".") / member.filename
+                _run_with_this_python(file)
+                file.chmod(mode | 0o600)
+
+
+_UNPACKING = threading.Lock()
+
+
+def _digest(file: Path) -> str:
+    with file.open("rb") as content:
+        return hashlib.file_digest(content, "sha256").hexdigest()[:32]
+
+
+def _run_with_this_python(file: Path) -> None:
+    """Replace the Python of AWS's image in the first line of a script."""
+    with file.open("rb") as script:
+        first = script.readline(200)
+        if re.match(rb"#! ?(/var/lang/bin/python|/usr/bin/env python)", first):
+            file.write_bytes(b"#!" + sys.executable.encode() + b"\n" + script.read())
+
+
+def keep_layers_runnable() -> None:
+    """Let programs in the layers of functions be run; ministack extracts them without that permission."""
+    # ministack names an error that the module does not have.
+    lambda_runtime.zipfile = SimpleNamespace(ZipFile=_LayerZip, BadZipFile=zipfile.BadZipFile, LargeFileError=zipfile.LargeZipFile)
+
+
 def end_lambda_workers() -> None:
     """End the processes of the warm Lambda functions."""
     lambda_runtime.reset()
@@ -233,6 +312,12 @@ def encrypt_with_aws_managed_key() -> None:
         return native(headers, bucket)
 
     s3._resolve_sse_write_headers = resolve
+
+
+def keep_targets_of_schedules() -> None:
+    """Let a schedule keep its target with all members: ministack stores and later sends it as it came, without reading them."""
+    native = scheduler._create_schedule
+    scheduler._create_schedule = lambda name, body: native(name, copy.deepcopy(body))
 
 
 def evaluate_whole_conditions() -> None:

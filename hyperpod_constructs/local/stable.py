@@ -31,6 +31,8 @@ class StableProvider(ABC):
     """The states that end by themselves."""
     undeletable: ClassVar[tuple[str, ...]]
     """The states in which no deletion is asked for."""
+    undeleted: ClassVar[str | None] = None
+    """The state after a deletion that failed; none unless a provider names it."""
     missing: ClassVar[str]
     """The code of the error for a resource that does not exist."""
 
@@ -50,12 +52,17 @@ class StableProvider(ABC):
 
     def delete(self, physical_id: str, properties: Properties, caller: Caller) -> None:
         """Delete the resource and wait until it is gone."""
-        client = self._client(caller)
+        client, asked = self._client(caller), False
 
         def gone() -> bool | None:
+            nonlocal asked
             try:
-                if self._describe(client, physical_id)[self.status] not in self.undeletable:
+                described = self._describe(client, physical_id)
+                if asked and described[self.status] == self.undeleted:
+                    raise self._failure(described)
+                if described[self.status] not in self.undeletable:
                     self._delete(client, physical_id)
+                    asked = True
             except ClientError as error:
                 code = error.response["Error"]["Code"]
                 if code == self.missing:

@@ -97,6 +97,12 @@ class VirtualFleet:
                     settled.setdefault(self._homes[logical_id], []).append(node)
         return {id: mark for nodes in settled.values() for id, mark in self._marks_of(nodes).items()}
 
+    def busy(self) -> frozenset[str]:
+        """The nodes to which Slurm gave jobs; all nodes of a cluster while its Slurm does not answer."""
+        with self._lock:
+            clusters = grouped((self._homes[logical_id], node) for logical_id, node in self._by_logical_id.items())
+        return frozenset(name for nodes in clusters.values() for name in _busy(nodes))
+
     def _marks_of(self, settled: Sequence[VirtualNode]) -> dict[str, Recovery]:
         controller = next((node for node in settled if node.node_type == "Controller" and node.running), None)
         if controller is None:
@@ -240,6 +246,12 @@ class VirtualFleet:
             _write(target / entry, f"#!/bin/sh\nexec ./{shlex.quote(source.entry)}\n".encode())
         configuration = target / "config.json"
         return target, json.loads(configuration.read_text()) if configuration.exists() else dict(NO_CONFIGURATION)
+
+
+def _busy(nodes: Sequence[VirtualNode]) -> list[str]:
+    controller = next((node for node in nodes if node.node_type == "Controller" and node.running), None)
+    names = None if controller is None else health_agent.read_busy(controller)
+    return [node.instance_id for node in nodes if names is None or node.name in names]
 
 
 def _source(node: Node) -> Source:

@@ -76,6 +76,8 @@ class LifecycleScripts(ABC):
     """The software that the scripts set up; `None` for scripts without a rendered configuration."""
     steps: Sequence[OwnStep] = ()
     """The user's scripts beside this library's own steps."""
+    ours: bool = False
+    """Whether they are this library's scripts."""
 
     def __init__(self, on_init_complete: str, on_create: str) -> None:
         self._entry_points = {LifecycleMode.ON_INIT_COMPLETE: on_init_complete, LifecycleMode.ON_CREATE: on_create}
@@ -115,7 +117,9 @@ class LifecycleScripts(ABC):
         _check_directory(directory)
         _check_steps(steps, path)
         configured = NodeSoftware() if software is None else software
-        return _AssetScripts(directory, bucket, configured, steps, on_init_complete, on_create)
+        scripts = _AssetScripts(directory, bucket, configured, steps, on_init_complete, on_create)
+        scripts.ours = path is None
+        return scripts
 
     @staticmethod
     @checked

@@ -92,7 +92,7 @@ class ExternalAccounting:
 
     :param host: name or address; the nodes' security group must allow traffic to it.
     :param secret: a secret with the keys `username` and `password`; import one by its complete ARN. The controller's role may read
-        it. If a key of your own encrypts it, write `key.grant_decrypt(cluster)`.
+        it, and decrypt it by its `encryption_key`.
     :param port: 1 to 65535; 3306 unless given.
     :param name: the database; `slurm_acct_db` unless given.
     """

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import jsii
 from aws_cdk import CfnOutput
@@ -10,28 +11,83 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
-from hyperpod_constructs._support.arguments import checked
-from hyperpod_constructs._support.values import ClusterName, NodeCount, TrainingPlanArn
-from hyperpod_constructs.cluster.cluster import HyperPodCluster
+from hyperpod_constructs._support.arguments import checked, checked_value
+from hyperpod_constructs._support.values import ClusterName, GroupName, NodeCount, PartitionName, ThreadsPerCore, TrainingPlanArn
+from hyperpod_constructs.cluster.accounting_database import AccountingDatabase
+from hyperpod_constructs.cluster.cluster import HyperPodCluster, NodeRecovery
 from hyperpod_constructs.cluster.grants import ClusterGrants
-from hyperpod_constructs.cluster.instance_group import EbsVolume, InstanceGroup, LustreMount
+from hyperpod_constructs.cluster.instance_group import DeepHealthCheck, InstanceGroup, PlanSource
 from hyperpod_constructs.cluster.instance_type import ClusterInstanceType
+from hyperpod_constructs.cluster.orchestrator import Orchestrator
+from hyperpod_constructs.cluster.storage_configs import EbsVolume, LustreMount
 from hyperpod_constructs.custom_resources.readiness_gate import ReadinessGate
 from hyperpod_constructs.execution_role import ExecutionRole
 from hyperpod_constructs.network import NodeNetwork
 from hyperpod_constructs.node_software.lifecycle_scripts import LifecycleScripts
 from hyperpod_constructs.node_software.node_type import SlurmNodeType
-from hyperpod_constructs.storage.lustre import LustreSource
+from hyperpod_constructs.patterns.short_form import WORKERS, one_group
+from hyperpod_constructs.storage.existing_lustre import LustreSource
 
 _VOLUME_GB = 500
 
 
+@checked_value
+@dataclass(frozen=True, kw_only=True, slots=True)
+class WorkerGroup:
+    """Workers of one kind in a `SlurmCluster`, which adds the secondary volume and the shared file system.
+
+    :param name: the group's name, and its partition unless `partition` is given. A change removes the group with its nodes and
+        makes another.
+    :param instance_type: one type, or several in order of preference (up to 20). Do not change it later: see `InstanceGroup`.
+    :param count: number of nodes, 0 to 6758.
+    :param partition: Slurm's partition of the group; its name unless given.
+    :param threads_per_core: 1 switches simultaneous multithreading off; the cluster's value when not given.
+    :param training_plan_arn: reserved capacity of the group: an ARN or a `TrainingPlan`; on-demand capacity when not given.
+    :param deep_health_checks: checks before a node takes work; none unless given. They need accelerators, and
+        `INSTANCE_CONNECTIVITY` needs two nodes or more.
+    :raises ValueError: for a mistake within the group; see `InstanceGroup`.
+    """
+
+    name: GroupName
+    instance_type: ClusterInstanceType | Sequence[ClusterInstanceType]
+    count: NodeCount
+    partition: PartitionName | None = None
+    threads_per_core: ThreadsPerCore | None = None
+    training_plan_arn: TrainingPlanArn | PlanSource | None = None
+    deep_health_checks: Sequence[DeepHealthCheck] = ()
+
+    def __post_init__(self) -> None:
+        self.render()
+
+    @checked
+    def render(self, *, threads_per_core: int | None = None, file_systems: Sequence[LustreMount] = ()) -> InstanceGroup:
+        """The instance group.
+
+        :param threads_per_core: the value of a group without one of its own.
+        :param file_systems: the file systems to mount.
+        """
+        return InstanceGroup(
+            name=self.name,
+            instance_type=self.instance_type,
+            count=self.count,
+            partition=self.partition,
+            threads_per_core=threads_per_core if self.threads_per_core is None else self.threads_per_core,
+            training_plan_arn=self.training_plan_arn,
+            deep_health_checks=self.deep_health_checks,
+            ebs_volumes=(EbsVolume(size_gb=_VOLUME_GB),),
+            file_systems=file_systems,
+        )
+
+
 @jsii.implements(ec2.IConnectable, iam.IGrantable)
 class SlurmCluster(Construct):
-    """A controller, an optional login node and a group of workers that share one Lustre file system at `/fsx`.
+    """A controller, an optional login node and groups of workers that share one Lustre file system at `/fsx`.
 
     Every node has a secondary volume of 500 GB at `/opt/sagemaker` for container images. The deployment waits until the controller
     and the login node are Running, and for the workers in `min_running`.
+
+    Workers of one kind are `worker_type` and `worker_count`; workers of several kinds, or with a name or a partition of their own,
+    are `worker_groups`.
 
     The attribute `cluster` is the `HyperPodCluster` inside, for more groups and everything else.
     """
@@ -44,12 +100,19 @@ class SlurmCluster(Construct):
         *,
         network: NodeNetwork,
         file_system: LustreSource,
-        worker_type: ClusterInstanceType,
-        worker_count: NodeCount,
+        worker_type: ClusterInstanceType | None = None,
+        worker_count: NodeCount | None = None,
+        worker_groups: Sequence[WorkerGroup] = (),
         controller_type: ClusterInstanceType = ClusterInstanceType.M5_XLARGE,
+        controller_group_name: GroupName = "controller",
         login_type: ClusterInstanceType | None = None,
+        login_group_name: GroupName = "login",
         cluster_name: ClusterName | None = None,
-        training_plan_arn: TrainingPlanArn | None = None,
+        training_plan_arn: TrainingPlanArn | PlanSource | None = None,
+        threads_per_core: ThreadsPerCore | None = None,
+        deep_health_checks: Sequence[DeepHealthCheck] = (),
+        node_recovery: NodeRecovery = NodeRecovery.AUTOMATIC,
+        accounting_database: AccountingDatabase | None = None,
         execution_role: iam.IRole | ExecutionRole | None = None,
         lifecycle_scripts: LifecycleScripts | None = None,
         min_running: Mapping[str, int] | None = None,
@@ -59,41 +122,64 @@ class SlurmCluster(Construct):
         :param file_system: the shared file system, mounted at `/fsx` on every node.
         :param worker_type: type of the group `workers`, partition `workers`. Do not change it later: see `InstanceGroup`.
         :param worker_count: number of workers.
-        :param controller_type: type of the group `controller`, one node; ml.m5.xlarge unless given.
-        :param login_type: type of the group `login`, one node; no login node when not given.
+        :param worker_groups: groups of workers, in place of `worker_type`, `worker_count`, `training_plan_arn` and
+            `deep_health_checks`, which are for one group.
+        :param controller_type: type of the controller's group, one node; ml.m5.xlarge unless given.
+        :param controller_group_name: name of the controller's group. A change removes the controller, with Slurm's queue.
+        :param login_type: type of the login group, one node; no login node when not given.
+        :param login_group_name: name of the login group. A change removes the login node and makes another.
         :param cluster_name: name of the cluster; CloudFormation makes one when not given. A change **replaces** the cluster.
-        :param training_plan_arn: reserved capacity for the workers; on-demand capacity when not given.
+        :param training_plan_arn: reserved capacity for the workers: an ARN or a `TrainingPlan`; on-demand capacity when not given.
+        :param threads_per_core: 1 switches simultaneous multithreading off on every node; each type's default when not given. The
+            service refuses a change for an existing group.
+        :param deep_health_checks: checks of the workers before they take work; none unless given. They need accelerators, and
+            `INSTANCE_CONNECTIVITY` needs two workers or more.
+        :param node_recovery: automatic unless given: the service reboots or replaces faulty nodes.
+        :param accounting_database: a database of your own for Slurm's accounting; MariaDB on the controller when not given. Once
+            given it can be changed, but never left out.
         :param execution_role: role of all nodes; a new role with the least permissions when not given.
         :param lifecycle_scripts: the nodes' scripts; the scripts of this library when not given.
-        :param min_running: workers to wait for, such as `{"workers": 4}`; none unless given.
-        :raises ValueError: see `HyperPodCluster` and `InstanceGroup`.
+        :param min_running: workers to wait for, by group, such as `{"workers": 4}`; none unless given.
+        :raises ValueError: for `worker_groups` beside the parameters of one group, for neither of them; see also
+            `HyperPodCluster` and `InstanceGroup`.
         """
         super().__init__(scope, id)
+        workers = _workers(
+            self.node.path,
+            worker_groups,
+            worker_type=worker_type,
+            worker_count=worker_count,
+            training_plan_arn=training_plan_arn,
+            deep_health_checks=deep_health_checks,
+        )
+        mounts = (LustreMount(file_system=file_system),)
         self.cluster = HyperPodCluster(
             self,
             "Cluster",
             network=network,
+            orchestrator=Orchestrator.slurm(accounting_database=accounting_database),
             cluster_name=cluster_name,
             execution_role=execution_role,
             lifecycle_scripts=lifecycle_scripts,
+            node_recovery=node_recovery,
         )
-        nodes = (
-            ("controller", SlurmNodeType.CONTROLLER, controller_type, 1, None),
-            ("login", SlurmNodeType.LOGIN, login_type, 1, None),
-            ("workers", SlurmNodeType.COMPUTE, worker_type, worker_count, training_plan_arn),
-        )
-        for name, node_type, instance_type, count, plan in nodes:
+        for name, node_type, instance_type in (
+            (controller_group_name, SlurmNodeType.CONTROLLER, controller_type),
+            (login_group_name, SlurmNodeType.LOGIN, login_type),
+        ):
             if instance_type is not None:
                 group = InstanceGroup(
                     name=name,
                     node_type=node_type,
                     instance_type=instance_type,
-                    count=count,
-                    training_plan_arn=plan,
+                    count=1,
+                    threads_per_core=threads_per_core,
                     ebs_volumes=(EbsVolume(size_gb=_VOLUME_GB),),
-                    file_systems=(LustreMount(file_system=file_system),),
+                    file_systems=mounts,
                 )
                 self.cluster.add_instance_group(group)
+        for worker_group in workers:
+            self.cluster.add_instance_group(worker_group.render(threads_per_core=threads_per_core, file_systems=mounts))
         self.readiness = ReadinessGate(self, "Readiness", cluster=self.cluster, min_running=min_running)
         CfnOutput(self, "ReadinessMessage", value=self.readiness.message, description="what runs, and what is missing")
 
@@ -114,3 +200,34 @@ class SlurmCluster(Construct):
     def connections(self) -> ec2.Connections:
         """Rules from and to the nodes."""
         return self.cluster.connections
+
+
+def _workers(
+    path: str,
+    groups: Sequence[WorkerGroup],
+    *,
+    worker_type: ClusterInstanceType | None,
+    worker_count: int | None,
+    training_plan_arn: str | PlanSource | None,
+    deep_health_checks: Sequence[DeepHealthCheck],
+) -> Sequence[WorkerGroup]:
+    """The groups of workers: the given ones, or one from the parameters of one group."""
+    one = one_group(
+        path,
+        type_=worker_type,
+        count=worker_count,
+        more={"training_plan_arn": training_plan_arn, "deep_health_checks": deep_health_checks},
+        groups=groups,
+        of=("worker_groups", "WorkerGroup"),
+    )
+    if one is None:
+        return groups
+    return [
+        WorkerGroup(
+            name=WORKERS,
+            instance_type=one[0],
+            count=one[1],
+            training_plan_arn=training_plan_arn,
+            deep_health_checks=deep_health_checks,
+        )
+    ]

@@ -26,12 +26,23 @@ OURS: Mapping[str, tuple[Row, ...]] = {
     "AWS::Logs::LogGroup": others.LOG_GROUP,
     "AWS::S3::Bucket": others.BUCKET,
     "AWS::SageMaker::Cluster": cluster.ROWS,
+    "AWS::SageMaker::ClusterSchedulerConfig": others.SCHEDULER_CONFIG,
+    "Custom::AWSCDK-EKS-HelmChart": others.HELM_CHART,
+    "Custom::AWSCDK-EKS-KubernetesResource": others.KUBERNETES_OBJECTS,
+    "Custom::HyperPodDataRepositoryTask": others.DATA_REPOSITORY_TASK,
+    "Custom::HyperPodFileSystemFields": others.FILE_SYSTEM_FIELDS,
+    "Custom::HyperPodClusterExtension": others.EXTENSION,
+    "Custom::HyperPodClusterFields": others.CLUSTER_FIELDS,
+    "Custom::HyperPodNodeInventory": others.NODE_INVENTORY,
+    "Custom::HyperPodPreflight": others.PREFLIGHT,
     "Custom::HyperPodReadinessGate": others.READINESS_GATE,
     "Custom::HyperPodScriptsUpload": others.SCRIPTS_UPLOAD,
+    "Custom::HyperPodTrainingPlan": others.TRAINING_PLAN,
 }
 
 _CREATE_ONLY = "is fixed at creation: a new resource replaces this one"
 _FIXED = "is fixed at creation: the service refuses the change"
+_KEPT = "stays once it is set: the service does not take it away"
 
 
 def row_of(change: Change) -> Row:
@@ -64,7 +75,7 @@ def _overrules(stated: Row, ours: Row) -> bool:
     """The deeper path counts; of the same one ours, unless it promises more than the facts."""
     depth, known = stated.path.count("/"), ours.path.count("/")
     return depth > known or (
-        depth == known and stated.why in (_CREATE_ONLY, _FIXED) and ours.effect.severity < stated.effect.severity
+        depth == known and stated.why in (_CREATE_ONLY, _FIXED, _KEPT) and ours.effect.severity < stated.effect.severity
     )
 
 
@@ -123,7 +134,9 @@ def _of_facts(change: Change) -> Row | None:
     if facts is None:
         return None
     added = updates.addable(change.type) if change.old is ABSENT else frozenset()
+    kept = updates.kept(change.type) if change.new is ABSENT else frozenset()
     for paths, effect, why in (
+        (kept, Effect.REFUSED, _KEPT),
         (updates.fixed(change.type) - added, Effect.REFUSED, _FIXED),
         (updates.replacing(change.type), Effect.REPLACE, _CREATE_ONLY),
         (facts.conditional, Effect.REPLACE, "some changes of it need a new resource; its documentation says which"),

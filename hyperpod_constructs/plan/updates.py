@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 from hyperpod_constructs.facts.schema import type_facts
+from hyperpod_constructs.facts.updates import naming
 from hyperpod_constructs.plan.change import Change
 from hyperpod_constructs.plan.difference import changes
 from hyperpod_constructs.plan.effect import Effect
@@ -78,8 +79,7 @@ class Updates:
 
     def name_taken_by(self, created: Resource) -> Resource | None:
         """The removed resource that still holds the name when the new one is created; valid after `found`."""
-        facts = type_facts(created.type)
-        identity = _PLACES.get(created.type) or (() if facts is None else facts.identity)
+        identity = _PLACES.get(created.type) or naming(created.type)
         if not identity:
             return None
         for gone in self._pairs.removed:
@@ -127,9 +127,10 @@ class Updates:
 
     def _keeps_its_name(self, pair: Pair) -> bool:
         facts = type_facts(pair.new.type)
-        if facts is None or not facts.identity or facts.deletes_first:
+        identity = naming(pair.new.type)
+        if facts is None or not identity or facts.deletes_first:
             return False
-        return self._have_one_name(pair.old, pair.new, facts.identity)
+        return self._have_one_name(pair.old, pair.new, identity)
 
     def _have_one_name(self, one: Resource, other: Resource, identity: tuple[str, ...]) -> bool:
         places = [(Spelled(one.get(*name.split("/")), None), Spelled(other.get(*name.split("/")), None)) for name in identity]

@@ -13,7 +13,7 @@ from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.tokens import is_unknown
-from hyperpod_constructs._support.values import FileSystemId, FileSystemPath
+from hyperpod_constructs._support.values import ChunkSize, FileSystemId, FileSystemPath
 from hyperpod_constructs.facts import repository_links
 
 
@@ -58,6 +58,7 @@ class DataRepositoryAssociation(Construct):
         auto_import_events: Sequence[RepositoryEvent],
         auto_export_events: Sequence[RepositoryEvent],
         preload_metadata: bool,
+        imported_file_chunk_size: ChunkSize | None,
         bucket_is_versioned: bool | None,
         removal_policy: RemovalPolicy,
     ) -> None:
@@ -72,6 +73,8 @@ class DataRepositoryAssociation(Construct):
         :param auto_export_events: file events that change the bucket; none when empty.
         :param preload_metadata: import the metadata of all objects at creation (`BatchImportMetaDataOnCreate`) instead of on
             access. It **cannot be changed later**: the property is create-only, and a replacement would overlap its predecessor.
+        :param imported_file_chunk_size: MiB, 1 to 512000: the most of an imported file on one disk, hence its stripes; 1024 unless
+            given. It applies to later imports.
         :param bucket_is_versioned: whether an imported bucket is versioned; this app cannot see it.
         :param removal_policy: follows the file system.
         :raises ValueError: for a ninth association, an overlap, a path without `/`, or the export of deletions to a bucket without
@@ -79,6 +82,7 @@ class DataRepositoryAssociation(Construct):
         """
         super().__init__(scope, id)
         self.file_system_path = file_system_path
+        self.auto_export_events = tuple(auto_export_events)
         bucket_name = bucket.bucket_name
         self.data_repository_path = f"s3://{bucket_name}/{prefix.lstrip('/')}"
         self._bucket_and_prefix = (bucket_name, f"{prefix.strip('/')}/" if prefix.strip("/") else "")
@@ -97,6 +101,7 @@ class DataRepositoryAssociation(Construct):
             file_system_path=file_system_path,
             data_repository_path=self.data_repository_path,
             batch_import_meta_data_on_create=True if preload_metadata else None,
+            imported_file_chunk_size=imported_file_chunk_size,
             s3=fsx.CfnDataRepositoryAssociation.S3Property(
                 auto_import_policy=fsx.CfnDataRepositoryAssociation.AutoImportPolicyProperty(events=_values(auto_import_events))
                 if auto_import_events

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from enum import StrEnum
+from collections.abc import Sequence
 from functools import cached_property
-from typing import Protocol
 
 import jsii
 from aws_cdk import Aws, CfnResource, CfnTag, RemovalPolicy
@@ -15,96 +13,38 @@ from aws_cdk import aws_s3 as s3
 from aws_cdk.interfaces.aws_kms import IKeyRef
 from constructs import Construct
 
-from hyperpod_constructs._support.arguments import checked, checked_value
+from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.tokens import is_unknown
-from hyperpod_constructs._support.values import BackupDays, FileSystemId, FileSystemPath, LustreHost, MountName
+from hyperpod_constructs._support.values import (
+    BackupDays,
+    ChunkSize,
+    DailyTime,
+    FileSystemId,
+    FileSystemPath,
+    LustreHost,
+    MountName,
+    WeeklyTime,
+)
 from hyperpod_constructs.facts import lustre
+from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.network import NodeNetwork, node_place
 from hyperpod_constructs.rules.plugin import register_rules
 from hyperpod_constructs.storage.data_loss import allow_data_loss as permit_data_loss
 from hyperpod_constructs.storage.data_repository import EXPORTED_EVENTS, IMPORTED_EVENTS, DataRepositoryAssociation, RepositoryEvent
-
-_DEPLOYMENT = "PERSISTENT_2"
-_STORAGE = "SSD"
-
-
-class CompressionType(StrEnum):
-    """Compression of file data. A change leaves existing files as they are."""
-
-    LZ4 = "LZ4"
-    NONE = "NONE"
-
-
-class LustreSource(Protocol):
-    """The addresses by which a node mounts a Lustre file system."""
-
-    @property
-    def file_system_id(self) -> str: ...
-    @property
-    def dns_name(self) -> str: ...
-    @property
-    def mount_name(self) -> str: ...
-    @property
-    def efa_enabled(self) -> bool: ...
-
-
-@checked_value
-@dataclass(frozen=True, kw_only=True, slots=True)
-class ExistingLustre:
-    """A Lustre file system from outside this app; see `LustreStorage.from_attributes`."""
-
-    file_system_id: FileSystemId
-    dns_name: LustreHost
-    mount_name: MountName
-    efa_enabled: bool = False
-    _associations: list[DataRepositoryAssociation] = field(default_factory=list, init=False, repr=False, compare=False)
-
-    @checked
-    def add_data_repository(
-        self,
-        scope: Construct,
-        id: str,
-        *,
-        bucket: s3.IBucket,
-        file_system_path: FileSystemPath,
-        prefix: str = "",
-        auto_import_events: tuple[RepositoryEvent, ...] = IMPORTED_EVENTS,
-        auto_export_events: tuple[RepositoryEvent, ...] = EXPORTED_EVENTS,
-        preload_metadata: bool = False,
-        bucket_is_versioned: bool | None = None,
-        removal_policy: RemovalPolicy = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
-    ) -> DataRepositoryAssociation:
-        """Link a directory of the file system to a prefix of a bucket; see `DataRepositoryAssociation` for the parameters.
-
-        The file system must be PERSISTENT_2 or SCRATCH_2 and have no automatic backups. Overlaps are found among the associations
-        of this object; FSx refuses an overlap with others.
-
-        :param scope: the parent of the association, in a stack of the file system's region.
-        :param id: of the association in `scope`.
-        :param removal_policy: by default the association outlives its stack, as the file system does.
-        :raises ValueError: see `DataRepositoryAssociation`.
-
-        Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-dra-linked-data-repo.html
-        """
-        return DataRepositoryAssociation(
-            scope,
-            id,
-            file_system_id=self.file_system_id,
-            siblings=self._associations,
-            bucket=bucket,
-            file_system_path=file_system_path,
-            prefix=prefix,
-            auto_import_events=auto_import_events,
-            auto_export_events=auto_export_events,
-            preload_metadata=preload_metadata,
-            bucket_is_versioned=bucket_is_versioned,
-            removal_policy=removal_policy,
-        )
+from hyperpod_constructs.storage.existing_lustre import ExistingLustre
+from hyperpod_constructs.storage.lustre_configuration import (
+    CompressionType,
+    LustreLogConfiguration,
+    LustreReadCacheConfiguration,
+    LustreStorageType,
+)
+from hyperpod_constructs.storage.lustre_figures import DEPLOYMENT, LustreFigures
+from hyperpod_constructs.storage.lustre_ports import lustre_rules
 
 
 @jsii.implements(ec2.IConnectable)
 class LustreStorage(Construct):
-    """An FSx for Lustre file system (PERSISTENT_2, 2.15, SSD) in the nodes' subnet.
+    """An FSx for Lustre file system (PERSISTENT_2, 2.15) in the nodes' subnet.
 
     It has a security group of its own, because the group of a file system cannot be changed later. Nodes reach it by rules between
     the groups, in both directions, on TCP 988 and 1018-1023. The file system awaits every rule, because the service checks them at
@@ -126,12 +66,19 @@ class LustreStorage(Construct):
         id: str,
         *,
         network: NodeNetwork,
-        storage_capacity_gib: int = 1200,
-        per_unit_storage_throughput: int = 250,
+        storage_type: LustreStorageType = LustreStorageType.SSD,
+        storage_capacity_gib: int | None = None,
+        per_unit_storage_throughput: int | None = None,
+        throughput_capacity: int | None = None,
+        data_read_cache_configuration: LustreReadCacheConfiguration | None = None,
         data_compression_type: CompressionType = CompressionType.LZ4,
         metadata_iops: int | None = None,
         efa_enabled: bool = False,
         automatic_backup_retention_days: BackupDays | None = None,
+        daily_automatic_backup_start_time: DailyTime | None = None,
+        copy_tags_to_backups: bool = False,
+        weekly_maintenance_start_time: WeeklyTime | None = None,
+        log_configuration: LustreLogConfiguration | None = None,
         kms_key: IKeyRef | None = None,
         removal_policy: RemovalPolicy = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
         allow_data_loss: str | None = None,
@@ -139,18 +86,31 @@ class LustreStorage(Construct):
         """
         :param network: the network of the nodes. It gives the file system's subnet (a change **replaces** the file system) and the
             security group that may mount it.
-        :param storage_capacity_gib: GiB: 1200, 2400, and on by 2400; with EFA a multiple of 38400, 19200, 9600 or 4800 at
-            125, 250, 500 or 1000 MB/s/TiB. It can grow, never shrink.
-        :param per_unit_storage_throughput: MB/s per TiB: 125, 250, 500 or 1000. A change exchanges the file servers in place, and
-            clients wait for some minutes. Older documentation of CloudFormation says that a change **replaces** the file system:
-            to be sure, use `aws fsx update-file-system` first. With EFA it cannot be changed.
+        :param storage_type: SSD unless given. INTELLIGENT_TIERING grows and shrinks with the files and takes no associations to S3.
+            A change **replaces** the file system.
+        :param storage_capacity_gib: GiB, on SSD only: 1200 unless given, or 2400, and on by 2400; with EFA a multiple of 38400,
+            19200, 9600 or 4800 at 125, 250, 500 or 1000 MB/s/TiB. It can grow, never shrink.
+        :param per_unit_storage_throughput: MB/s per TiB, on SSD only: 250 unless given, or 125, 500 or 1000. A change exchanges the
+            file servers in place, and clients wait for some minutes. Older documentation of CloudFormation says that a change
+            **replaces** the file system: to be sure, use `aws fsx update-file-system` first. With EFA it cannot be changed.
+        :param throughput_capacity: MB/s of the whole file system, with INTELLIGENT_TIERING, which needs it: a multiple of 4000. You
+            pay for it by the hour. It can grow, never shrink.
+        :param data_read_cache_configuration: the read cache on SSD, with INTELLIGENT_TIERING; in proportion to the throughput
+            unless given.
         :param data_compression_type: LZ4 unless given.
         :param metadata_iops: 1500, 3000, 6000, or a multiple of 12000 up to 192000; scaled with the capacity by the service when
-            not given. It can grow, never shrink.
+            not given. With INTELLIGENT_TIERING 6000 (unless given) or 12000. It can grow, never shrink.
         :param efa_enabled: Lustre traffic over EFA, for nodes that have it. Set at creation only: a change **replaces** the file
             system.
         :param automatic_backup_retention_days: 0 (no backups) to 90; the service's default when not given. A file system with
             associations to S3 cannot be backed up.
+        :param daily_automatic_backup_start_time: UTC, `HH:MM`, for automatic backups; a time of the service's choice when not
+            given.
+        :param copy_tags_to_backups: whether backups get the file system's tags; no unless given. Not for a file system with
+            associations to S3. A change **replaces** the file system.
+        :param weekly_maintenance_start_time: UTC, `d:HH:MM` with 1 for Monday to 7 for Sunday; a time of the service's choice when
+            not given. Clients may wait for some minutes then.
+        :param log_configuration: the logs about links to S3; none unless given.
         :param kms_key: encrypts the data at rest; the AWS managed key for FSx when not given. A change **replaces** the file
             system.
         :param removal_policy: by default the file system is kept on deletion and replacement, and removed after a failed first
@@ -158,16 +118,28 @@ class LustreStorage(Construct):
         :param allow_data_loss: the reason why a change may lose the files. Without a reason, `hyperpod plan` and a synthesis
             against the previous template (context `hyperpod:previous-template`) refuse such a change. The file system's metadata
             holds the reason.
-        :raises ValueError: for an unsupported capacity, throughput or metadata figure.
+        :raises ValueError: for an unsupported capacity, throughput or metadata figure, for figures of the other storage type, or
+            for a time of backups without backups.
 
         Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-storage-capacity.html
         """
         super().__init__(scope, id)
         register_rules(self, scope)
-        _check_capacity(self, storage_capacity_gib, per_unit_storage_throughput, efa_enabled)
-        _check_metadata(self, metadata_iops)
+        figures = LustreFigures(
+            storage_type=storage_type,
+            storage_capacity_gib=storage_capacity_gib,
+            per_unit_storage_throughput=per_unit_storage_throughput,
+            throughput_capacity=throughput_capacity,
+            data_read_cache_configuration=data_read_cache_configuration,
+            metadata_iops=metadata_iops,
+            efa_enabled=efa_enabled,
+        )
+        figures.check(self.node.path)
+        self._check_backups(automatic_backup_retention_days, daily_automatic_backup_start_time)
         self._removal_policy = removal_policy
         self._backup_days = automatic_backup_retention_days
+        self._copies_tags = copy_tags_to_backups
+        self._tiered = figures.tiered
         self._associations: list[DataRepositoryAssociation] = []
         self._security_group = ec2.SecurityGroup(
             self, "SecurityGroup", vpc=network.vpc, allow_all_outbound=False, description="FSx for Lustre"
@@ -181,18 +153,24 @@ class LustreStorage(Construct):
             "Resource",
             file_system_type="LUSTRE",
             file_system_type_version=lustre.VERSIONS[-1],
-            storage_type=_STORAGE,
-            storage_capacity=storage_capacity_gib,
+            storage_type=storage_type.value,
+            storage_capacity=figures.capacity,
             subnet_ids=[place.subnet_id],
             security_group_ids=[self._group_id],
             kms_key_id=kms_key.key_ref.key_arn if kms_key is not None else None,
             lustre_configuration=fsx.CfnFileSystem.LustreConfigurationProperty(
-                deployment_type=_DEPLOYMENT,
-                per_unit_storage_throughput=per_unit_storage_throughput,
+                deployment_type=DEPLOYMENT,
+                per_unit_storage_throughput=figures.throughput,
+                throughput_capacity=throughput_capacity,
+                data_read_cache_configuration=figures.cache(),
                 data_compression_type=data_compression_type.value,
                 efa_enabled=True if efa_enabled else None,
                 automatic_backup_retention_days=automatic_backup_retention_days,
-                metadata_configuration=_metadata(metadata_iops),
+                daily_automatic_backup_start_time=daily_automatic_backup_start_time,
+                copy_tags_to_backups=True if copy_tags_to_backups else None,
+                weekly_maintenance_start_time=weekly_maintenance_start_time,
+                log_configuration=None if log_configuration is None else log_configuration.render(),
+                metadata_configuration=figures.metadata(),
             ),
             tags=[CfnTag(key="Name", value=self.node.path)],
         )
@@ -251,6 +229,11 @@ class LustreStorage(Construct):
         return self._resource.attr_lustre_mount_name
 
     @property
+    def associations(self) -> Sequence[DataRepositoryAssociation]:
+        """The associations that `add_data_repository` has made so far."""
+        return tuple(self._associations)
+
+    @property
     def security_group(self) -> ec2.SecurityGroup:
         """The file system's own group."""
         return self._security_group
@@ -287,19 +270,20 @@ class LustreStorage(Construct):
         auto_import_events: tuple[RepositoryEvent, ...] = IMPORTED_EVENTS,
         auto_export_events: tuple[RepositoryEvent, ...] = EXPORTED_EVENTS,
         preload_metadata: bool = False,
+        imported_file_chunk_size: ChunkSize | None = None,
         bucket_is_versioned: bool | None = None,
     ) -> DataRepositoryAssociation:
         """Link a directory to a prefix of a bucket; see `DataRepositoryAssociation` for the parameters.
 
         The association follows the file system's removal policy.
 
-        :raises ValueError: see `DataRepositoryAssociation`; also for a file system with automatic backups, because FSx cannot back
-            up a file system with associations.
+        :raises ValueError: see `DataRepositoryAssociation`; also for a file system with automatic backups or tags for them, because
+            FSx cannot back up a file system with associations, and for an Intelligent-Tiering one.
 
         Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/using-backups-fsx.html
         """
-        if self._backup_days is not None and not is_unknown(self._backup_days) and self._backup_days > 0:
-            mistake = lustre.backups_beside_associations("automatic_backup_retention_days", self._backup_days)
+        mistake = self._unlinkable()
+        if mistake is not None:
             raise ValueError(f"{self.node.path}: {mistake}")
         return DataRepositoryAssociation(
             self,
@@ -312,78 +296,34 @@ class LustreStorage(Construct):
             auto_import_events=auto_import_events,
             auto_export_events=auto_export_events,
             preload_metadata=preload_metadata,
+            imported_file_chunk_size=imported_file_chunk_size,
             bucket_is_versioned=bucket_is_versioned,
             removal_policy=self._removal_policy,
         )
 
+    def _unlinkable(self) -> Mistake | None:
+        """The property that excludes associations."""
+        days = self._backup_days
+        if days is not None and not is_unknown(days) and days > 0:
+            return lustre.backups_beside_associations("automatic_backup_retention_days", days)
+        if self._copies_tags:
+            return lustre.tags_beside_associations("copy_tags_to_backups")
+        return lustre.tiering_beside_associations("storage_type") if self._tiered else None
+
+    def _check_backups(self, days: int | None, start: str | None) -> None:
+        if start is not None and not days:
+            raise ValueError(
+                f"{self.node.path}: daily_automatic_backup_start_time is {start!r} without automatic backups; "
+                "write automatic_backup_retention_days=7, or leave the time out"
+            )
+
     def _rules(self, scope: Construct, id: str, peer: str) -> list[CfnResource]:
         """Rules between the file system's group and another, by its id; between its own members for its own id."""
-        own = self._group_id
-        rules: list[CfnResource] = []
-        for low, high in ((None, None),) if self._efa_enabled else _ports():
-            suffix = "All" if low is None else str(low)
-            rules += _rule(scope, f"{id}{suffix}", own, peer, low, high)
-            if peer != own:
-                rules += _rule(scope, f"{id}{suffix}Peer", peer, own, low, high)
-        if peer == own:
+        rules = lustre_rules(scope, id, self._group_id, peer, all_traffic=self._efa_enabled)
+        if peer == self._group_id:
             for rule in rules:
                 rule.apply_removal_policy(self._removal_policy)
         return rules
 
     def _await(self, *rules: CfnResource) -> None:
         self._resource.node.add_dependency(*rules)
-
-
-def _rule(scope: Construct, id: str, group: str, peer: str, low: int | None, high: int | None) -> list[CfnResource]:
-    """The two rules of `group` for traffic from and to `peer`."""
-    protocol = "-1" if low is None else "tcp"
-    ingress = ec2.CfnSecurityGroupIngress(
-        scope,
-        f"{id}Ingress",
-        group_id=group,
-        source_security_group_id=peer,
-        ip_protocol=protocol,
-        from_port=low,
-        to_port=high,
-        description="Lustre",
-    )
-    egress = ec2.CfnSecurityGroupEgress(
-        scope,
-        f"{id}Egress",
-        group_id=group,
-        destination_security_group_id=peer,
-        ip_protocol=protocol,
-        from_port=low,
-        to_port=high,
-        description="Lustre",
-    )
-    return [ingress, egress]
-
-
-def _metadata(iops: int | None) -> fsx.CfnFileSystem.MetadataConfigurationProperty:
-    if iops is None:
-        return fsx.CfnFileSystem.MetadataConfigurationProperty(mode="AUTOMATIC")
-    return fsx.CfnFileSystem.MetadataConfigurationProperty(mode="USER_PROVISIONED", iops=iops)
-
-
-def _check_capacity(construct: Construct, capacity: int, throughput: int, efa: bool) -> None:
-    if is_unknown(throughput):
-        return
-    allowed = lustre.tiers(_DEPLOYMENT, _STORAGE)
-    mistake = lustre.tier_mistake("per_unit_storage_throughput", throughput, _DEPLOYMENT, allowed)
-    choices = lustre.capacities(_DEPLOYMENT, _STORAGE, throughput, efa)
-    if mistake is None and choices is not None and not is_unknown(capacity):
-        mistake = choices.mistake("storage_capacity_gib", capacity)
-    if mistake is not None:
-        raise ValueError(f"{construct.node.path}: {mistake}")
-
-
-def _check_metadata(construct: Construct, iops: int | None) -> None:
-    mistake = None if iops is None or is_unknown(iops) else lustre.metadata_mistake("metadata_iops", iops)
-    if mistake is not None:
-        raise ValueError(f"{construct.node.path}: {mistake}")
-
-
-def _ports() -> tuple[tuple[int, int], ...]:
-    """The first and the last port of each of Lustre's TCP ranges."""
-    return tuple((ports[0], ports[-1]) for ports in (lustre.LNET_PORTS, lustre.CLIENT_PORTS))

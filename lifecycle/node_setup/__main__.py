@@ -45,9 +45,13 @@ def run(mode: str, environment: Mapping[str, str], log: Log) -> None:
     with log.step("read config.json"):
         config = read_config(source / "config.json")
     with log.step("name the role"):
-        role = _stored_role(host) if mode in ("boot", "keep") else _role(config, environment, host, patience)
+        role = (
+            _any_role(config, environment, host, patience)
+            if config.on_eks
+            else _slurm_role(mode, config, environment, host, patience)
+        )
         log.line(str(role))
-    if role.group is None and mode == "on_create":
+    if role.group is None and mode == "on_create" and not config.on_eks:
         raise NodeSetupError(
             f"{RESOURCE_CONFIG}: names no instance with an address of this node ({', '.join(role.addresses) or 'none'}) after "
             f"{patience.role:.0f} s, so its node type is unknown; with OnCreate nothing else sets up the node"
@@ -88,6 +92,18 @@ def keep(node: Node) -> None:
         raise NodeSetupError(f"{node.software.shared_directory}: is not on a mount of this node, so nothing is kept there")
     await_mount(mount, node.root, time.monotonic() + min(KEEP_SECONDS, node.patience.mount))
     node.log.line("kept" if state.keep(node) else "nothing to keep yet: slurmctld has written no state")
+
+
+def _slurm_role(mode: str, config: Config, environment: Mapping[str, str], host: Host, patience: Patience) -> Role:
+    return _stored_role(host) if mode in ("boot", "keep") else _role(config, environment, host, patience)
+
+
+def _any_role(config: Config, environment: Mapping[str, str], host: Host, patience: Patience) -> Role:
+    """The role of a node of EKS, if it is known: only scripts of the owner look at it, so nothing else waits for it."""
+    try:
+        return _role(config, environment, host, patience if config.own_steps else patience._replace(role=0))
+    except NodeSetupError:
+        return Role(None, None, None, None, None, [], [], "cluster")
 
 
 def _role(config: Config, environment: Mapping[str, str], host: Host, patience: Patience) -> Role:

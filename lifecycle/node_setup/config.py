@@ -1,7 +1,7 @@
 """`config.json`: the constructs' configuration for the node, schema version 1.
 
 {"version": 1,
- "cluster": {"node_recovery": "Automatic"},
+ "cluster": {"node_recovery": "Automatic", "orchestrator": "slurm"},
  "groups": {"controller": {"node_type": "Controller"}, "workers": {"node_type": "Compute", "partition": "workers", "gpus": true}},
  "mounts": {"workers": [{"type": "lustre", "path": "/fsx", "dns_name": "fs-…", "mount_name": "…", "efa_enabled": true}]},
  "software": {…},
@@ -20,6 +20,7 @@ from node_setup.software import HOST, Software, parse_software
 
 VERSION = 1
 NODE_RECOVERIES = ("Automatic", "None")
+ORCHESTRATORS = ("slurm", "eks")
 MOUNT_KEYS = {
     "lustre": ("type", "path", "dns_name", "mount_name"),
     "openzfs": ("type", "path", "dns_name"),
@@ -29,7 +30,9 @@ OPENZFS_VOLUME = "fsx"
 
 
 class Group(NamedTuple):
-    node_type: str
+    """A group; on EKS it has neither node type nor partition."""
+
+    node_type: str | None
     partition: str | None
     gpus: bool = False
 
@@ -54,6 +57,7 @@ class Config(NamedTuple):
     node_recovery: str
     software: Software
     own_steps: list[OwnStep]
+    on_eks: bool = False
 
     def mounts(self, group: str | None) -> list[Mount]:
         """The mounts of a group; for an unknown group, the mounts that all groups share."""
@@ -79,18 +83,19 @@ def parse_config(document: Any) -> Config:
     check_object("the document", document, required=("version", "groups"), optional=("cluster", "mounts", "software", "steps"))
     if document["version"] != VERSION:
         raise NodeSetupError(f"version is {document['version']!r}, these scripts read {VERSION}")
-    groups = {name: _group(f"groups.{name}", value) for name, value in check_object("groups", document["groups"]).items()}
+    cluster = check_object("cluster", document.get("cluster", {}), required=(), optional=("node_recovery", "orchestrator"))
+    recovery = check_choice("cluster.node_recovery", cluster.get("node_recovery", "Automatic"), NODE_RECOVERIES)
+    on_eks = check_choice("cluster.orchestrator", cluster.get("orchestrator", "slurm"), ORCHESTRATORS) == "eks"
+    groups = {name: _group(f"groups.{name}", value, on_eks) for name, value in check_object("groups", document["groups"]).items()}
     if not groups:
         raise NodeSetupError("groups is empty, at least one is needed")
     mounts = {name: _mounts(f"mounts.{name}", value) for name, value in check_object("mounts", document.get("mounts", {})).items()}
     for name in mounts:
         if name not in groups:
             raise NodeSetupError(f"mounts.{name} belongs to no group; groups are {', '.join(groups)}")
-    cluster = check_object("cluster", document.get("cluster", {}), required=(), optional=("node_recovery",))
-    recovery = check_choice("cluster.node_recovery", cluster.get("node_recovery", "Automatic"), NODE_RECOVERIES)
     software = parse_software(document.get("software", {}))
     _check_shared(software, mounts)
-    return Config(groups, mounts, recovery, software, parse_own_steps(document.get("steps", [])))
+    return Config(groups, mounts, recovery, software, parse_own_steps(document.get("steps", [])), on_eks)
 
 
 def _check_shared(software: Software, mounts: dict[str, list[Mount]]) -> None:
@@ -103,7 +108,10 @@ def _check_shared(software: Software, mounts: dict[str, list[Mount]]) -> None:
             )
 
 
-def _group(where: str, value: Any) -> Group:
+def _group(where: str, value: Any, on_eks: bool) -> Group:
+    if on_eks:
+        check_object(where, value, required=())
+        return Group(None, None)
     check_object(where, value, required=("node_type",), optional=("partition", "gpus"))
     node_type = check_choice(f"{where}.node_type", value["node_type"], NODE_TYPES)
     partition = value.get("partition")

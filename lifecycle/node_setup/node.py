@@ -39,12 +39,13 @@ MAX_FILE = 1024 * 1024 * 1024
 
 
 class Patience(NamedTuple):
-    """Seconds after which the work of another program counts as failed."""
+    """Seconds after which the work of another program counts as failed; `disk` is for the image's mount of a local disk."""
 
     mount: float = 300
     grace: float = 20
     role: float = 60
     slurm: float = 600
+    disk: float = 60
 
 
 class Host(NamedTuple):

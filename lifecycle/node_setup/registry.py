@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Protocol
 
+from node_setup.errors import NodeSetupError
 from node_setup.node import Node
 from node_setup.steps import (
     accounting,
     agent,
     associations,
     boot,
+    container_data,
     containers,
     efa,
     health,
@@ -74,11 +76,15 @@ MODES: dict[str, Sequence[Step]] = {
     ],
     "boot": [efa, mounts, containers],
 }
+ON_EKS: dict[str, Sequence[Step]] = {"on_create": [install, boot, container_data], "boot": [container_data]}
 
 
 def planned(mode: str, node: Node) -> list[Step]:
     """The steps of a mode with the owner's, which run after the installation of the programs, and at the end; never at a boot."""
-    steps = list(MODES[mode])
+    modes = ON_EKS if node.config.on_eks else MODES
+    if mode not in modes:
+        raise NodeSetupError(f"{mode} is for nodes of Slurm; on EKS these scripts run {' and '.join(modes)}")
+    steps = list(modes[mode])
     if mode == "boot":
         return steps
     before, after = ([own.Own(step) for step in node.config.own_steps if step.when == when] for when in ("before", "after"))

@@ -35,7 +35,7 @@ class Role(NamedTuple):
         if self.group is None:
             return f"role: unknown, resource_config.json has no instance with an address of this node; {addresses}"
         partition = "" if self.partition is None else f", partition {self.partition}"
-        return f"role: {self.node_type} in group {self.group}{partition}, instance {self.instance_id}, {addresses}"
+        return f"role: {self.node_type or 'node'} in group {self.group}{partition}, instance {self.instance_id}, {addresses}"
 
 
 def own_addresses(path: Path) -> list[str]:

@@ -11,8 +11,10 @@ from aws_cdk import CfnParameter, Fn, Stack
 from aws_cdk import aws_ec2 as ec2
 
 from hyperpod_constructs import (
+    CapacitySizeConfig,
     ClusterInstanceType,
     ClusterNetwork,
+    DeploymentConfiguration,
     EbsVolume,
     ExistingLustre,
     HyperPodCluster,
@@ -22,6 +24,8 @@ from hyperpod_constructs import (
     LustreStorage,
     NodeUser,
     OpenZfsMount,
+    OverrideVpcConfig,
+    ScheduledUpdateConfig,
     SlurmCluster,
 )
 from hyperpod_constructs._support import values
@@ -72,6 +76,36 @@ def group(**changes: Any) -> InstanceGroup:
             "write another name, such as 'research'",
         ),
         (lambda: group(partition="dev"), "InstanceGroup 'workers': its partition is named 'dev'"),
+        (
+            lambda: group(image_id="ubuntu"),
+            "image_id is 'ubuntu'; allowed: 'default', or the id of an image: ami- and 8 to 17 digits",
+        ),
+        (lambda: group(image_id="ami-12345678-x"), 'write image_id="ami-0123456789abcdef0"'),
+        (
+            lambda: group(image_release_version="1.2"),
+            "image_release_version is '1.2'; allowed: three numbers with dots between them",
+        ),
+        (lambda: CapacitySizeConfig.instance_count(0), "CapacitySizeConfig.instance_count: value is 0; allowed: 1 or more"),
+        (
+            lambda: DeploymentConfiguration(wait_interval_in_seconds=7200),
+            "DeploymentConfiguration: wait_interval_in_seconds is 7200; allowed: 0 to 3600; write wait_interval_in_seconds=3600",
+        ),
+        (
+            lambda: DeploymentConfiguration(auto_rollback_configuration=()),
+            "DeploymentConfiguration: auto_rollback_configuration has 0 items; allowed: 1 to 10; give 1 to 10",
+        ),
+        (
+            lambda: OverrideVpcConfig(subnets=(), security_groups=()),
+            "OverrideVpcConfig: subnets has 0 items; allowed: 1 to 16; give 1 to 16",
+        ),
+        (
+            lambda: ScheduledUpdateConfig(schedule_expression="0 3 * * SUN"),
+            "ScheduledUpdateConfig: schedule_expression is '0 3 * * SUN'; allowed: cron(minute hour day-of-month month day-of-week",
+        ),
+        (
+            lambda: ScheduledUpdateConfig(schedule_expression="at cron(0 3 ? * SUN *)"),
+            'write schedule_expression="cron(0 3 ? * SUN *)"',
+        ),
         (lambda: EbsVolume(size_gb=20_000), "EbsVolume: size_gb is 20000; allowed: 1 to 16384; write size_gb=16384"),
         (lambda: EbsVolume(size_gb=0), "size_gb is 0; allowed: 1 to 16384; write size_gb=1"),
         (

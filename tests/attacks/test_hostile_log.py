@@ -13,8 +13,9 @@ from botocore.exceptions import ClientError
 from botocore.parsers import ResponseParserError
 
 from hyperpod_constructs.custom_resources.handlers.answers import PAGES
+from hyperpod_constructs.custom_resources.handlers.aws import LOOK_SECONDS
 from hyperpod_constructs.custom_resources.handlers.errors import MESSAGE_LIMIT, OperationError, describe, fit
-from hyperpod_constructs.custom_resources.handlers.readiness_gate import LOOK_SECONDS, ReadinessGate
+from hyperpod_constructs.custom_resources.handlers.readiness_gate import ReadinessGate
 from hyperpod_constructs.custom_resources.handlers.redaction import redact
 from hyperpod_constructs.custom_resources.handlers.resource import is_complete, on_event
 

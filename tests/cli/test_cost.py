@@ -130,8 +130,8 @@ def test_a_cost_above_the_threshold_can_fail(written: Path, limit: str, code: in
     assert ("the cost is 31,422.85 USD a month, above 31,422.84 (--fail-above)" in result.stderr) == (code == 1)
 
 
-@pytest.mark.parametrize(("price", "what", "hour"), [(30, "", 60.0), (0, ", prepaid", 0.0)])
-def test_the_users_own_price_of_a_training_plan(workdir: Path, price: int, what: str, hour: float) -> None:
+@pytest.mark.parametrize(("price", "hour"), [(30, 60.0), (0, 0.0)])
+def test_the_users_own_price_of_a_training_plan(workdir: Path, price: int, hour: float) -> None:
     path = workdir / "template.json"
     planned = {**group(count=2), "TrainingPlanArn": {"Fn::ImportValue": "plan"}}
     path.write_text(json.dumps(template(Cluster=cluster(planned))))
@@ -139,4 +139,4 @@ def test_the_users_own_price_of_a_training_plan(workdir: Path, price: int, what:
     document = json.loads(runner.invoke(app, ["cost", str(path), "--prices", mine, "--format", "json"]).stdout)
     assert document["unpriced"] == []
     (row,) = document["resources"]
-    assert (row["what"], row["usd_per_hour"]) == (f"workers: 2 x ml.trn1.32xlarge of a training plan{what}", hour)
+    assert (row["what"], row["usd_per_hour"]) == ("workers: 2 x ml.trn1.32xlarge of a training plan, paid up front", hour)

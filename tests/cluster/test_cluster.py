@@ -8,23 +8,30 @@ from typing import Any
 
 import pytest
 from aws_cdk import App, CfnParameter, Stack, assertions
+from aws_cdk import aws_cloudwatch as cloudwatch
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 
 from hyperpod_constructs import (
+    CapacityRequirements,
     ClusterInstanceType,
     ClusterNetwork,
+    DeploymentConfiguration,
     ExecutionRole,
     ExistingNetwork,
     HyperPodCluster,
     InstanceGroup,
+    InterfaceType,
     LifecycleMode,
     LifecycleScripts,
     LustreMount,
     LustreStorage,
+    NetworkInterface,
     NodeRecovery,
     Orchestrator,
+    OverrideVpcConfig,
+    ScheduledUpdateConfig,
     SlurmConfigStrategy,
     SlurmNodeType,
 )
@@ -253,6 +260,101 @@ def test_a_subnet_of_unknown_size_is_not_judged(stack: Stack) -> None:
     )
     HyperPodCluster(stack, "Cluster", network=network, instance_groups=[CONTROLLER, replace(WORKERS, count=6000)])
     assert errors_of(stack) == []
+
+
+def other_zone(stack: Stack, block: str | None = None) -> OverrideVpcConfig:
+    """An imported subnet of another zone, with a group of its own."""
+    subnet = ec2.Subnet.from_subnet_attributes(
+        stack, "Other", subnet_id="subnet-2", availability_zone="us-west-2b", ipv4_cidr_block=block
+    )
+    return OverrideVpcConfig(
+        subnets=[subnet], security_groups=[ec2.SecurityGroup.from_security_group_id(stack, "OtherGroup", "sg-2")]
+    )
+
+
+def test_a_group_in_another_zone_has_its_permissions_connections_and_subnet(stack: Stack, network: ClusterNetwork) -> None:
+    far = replace(WORKERS, name="far", override_vpc_config=other_zone(stack))
+    cluster = HyperPodCluster(stack, "Cluster", network=network, instance_groups=[CONTROLLER, far])
+    assert groups_of(stack)[1]["OverrideVpcConfig"] == {"Subnets": ["subnet-2"], "SecurityGroupIds": ["sg-2"]}
+    assert [known.security_group_id for known in cluster.connections.security_groups][1:] == ["sg-2"]
+    statements = [
+        statement
+        for policy in resources(stack, "AWS::IAM::Policy").values()
+        for statement in policy["Properties"]["PolicyDocument"]["Statement"]
+        if "subnet-2" in str(statement)
+    ]
+    creation = next(statement for statement in statements if statement["Action"] == "ec2:CreateNetworkInterface")
+    assert "security-group/sg-2" in str(creation["Resource"])
+    assert {str(statement["Action"]) for statement in statements} >= {
+        "['ec2:CreateNetworkInterfacePermission', 'ec2:DeleteNetworkInterface']",
+        "['ec2:CreateTags', 'ec2:DeleteNetworkInterfacePermission']",
+    }
+
+
+def test_the_cluster_awaits_the_network_of_a_group() -> None:
+    stack = Stack(App(context={"hyperpod:rules": "false"}), "Stack")
+    network = ClusterNetwork(stack, "Network", availability_zone_id="usw2-az4")
+    vpc = network.vpc.vpc_id
+    subnet = ec2.PrivateSubnet(stack, "Other", vpc_id=vpc, availability_zone="us-west-2b", cidr_block="10.0.64.0/18")
+    override = OverrideVpcConfig(subnets=[subnet], security_groups=[network.security_group])
+    HyperPodCluster(stack, "Cluster", network=network, instance_groups=[replace(WORKERS, override_vpc_config=override)])
+    assert [name for name in only(stack, CLUSTER)["DependsOn"] if name.startswith("OtherRouteTableAssociation")]
+
+
+def test_fails_on_a_network_of_a_group_in_a_cluster_without_one(stack: Stack) -> None:
+    with pytest.raises(
+        ValueError, match="instance group 'workers' overrides a network, but the cluster has none; give the cluster"
+    ):
+        HyperPodCluster(stack, "Cluster", instance_groups=[replace(WORKERS, override_vpc_config=other_zone(stack))])
+
+
+def test_the_addresses_of_a_group_are_counted_where_it_is(stack: Stack) -> None:
+    network = imported_network(stack, "10.1.0.0/28")
+    far = replace(WORKERS, override_vpc_config=other_zone(stack, "10.2.0.0/25"))
+    HyperPodCluster(stack, "Cluster", network=network, instance_groups=[CONTROLLER, replace(far, name="a"), replace(far, name="b")])
+    (error,) = errors_of(stack)
+    assert "the groups need 256 addresses, one per network card (a 128, b 128)" in error
+    assert "the subnets of override_vpc_config have 123; a subnet's block cannot be changed later: name larger or more" in error
+
+
+def test_interfaces_that_carry_efa_alone_take_no_address(stack: Stack) -> None:
+    network = imported_network(stack, "10.1.0.0/28")
+    workers = replace(WORKERS, network_interface=NetworkInterface(interface_type=InterfaceType.EFA_ONLY))
+    HyperPodCluster(stack, "Cluster", network=network, instance_groups=[CONTROLLER, workers])
+    assert errors_of(stack) == []
+
+
+def test_the_service_may_look_at_rollback_alarms() -> None:
+    stack = Stack(App(context={"hyperpod:rules": False}), "Stack")
+    alarm = cloudwatch.Alarm.from_alarm_arn(stack, "Alarm", "arn:aws:cloudwatch:us-west-2:123456789012:alarm:errors")
+    update = ScheduledUpdateConfig(
+        schedule_expression="cron(0 3 ? * SUN *)",
+        deployment_config=DeploymentConfiguration(auto_rollback_configuration=[alarm]),
+    )
+    HyperPodCluster(stack, "Plain", instance_groups=[CONTROLLER, WORKERS])
+    HyperPodCluster(stack, "Cluster", instance_groups=[CONTROLLER, replace(WORKERS, scheduled_update_config=update)])
+    policies = [policy["Properties"]["PolicyDocument"]["Statement"] for policy in resources(stack, "AWS::IAM::Policy").values()]
+    statement = {"Effect": "Allow", "Action": "cloudwatch:DescribeAlarms", "Resource": "*"}
+    assert [statement in statements for statements in policies].count(True) == 1
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        (
+            {"capacity_requirements": CapacityRequirements.SPOT},
+            "spot capacity of instance group 'workers' needs EKS; take on-demand capacity, or on EKS write",
+        ),
+        (
+            {"image_release_version": "1.2.3"},
+            "image_release_version on instance group 'workers' of a Slurm cluster; leave it out: Slurm has partitions",
+        ),
+    ],
+)
+def test_fails_on_a_setting_of_eks(stack: Stack, changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=r"^Stack/Cluster: ") as caught:
+        HyperPodCluster(stack, "Cluster", instance_groups=[replace(WORKERS, **changes)])
+    assert message in str(caught.value)
 
 
 @pytest.mark.parametrize(

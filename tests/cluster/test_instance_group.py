@@ -5,16 +5,28 @@ from typing import Any
 
 import pytest
 from aws_cdk import CfnParameter, Stack
+from aws_cdk import aws_cloudwatch as cloudwatch
+from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
 
 from hyperpod_constructs import (
+    AutoPatchConfig,
+    CapacityRequirements,
+    CapacitySizeConfig,
     ClusterInstanceType,
     DeepHealthCheck,
+    DeploymentConfiguration,
     EbsVolume,
     InstanceGroup,
+    InterfaceType,
     LustreMount,
     LustreStorage,
+    NetworkInterface,
     OpenZfsMount,
+    OverrideVpcConfig,
+    PatchingStrategy,
+    RollingUpdatePolicy,
+    ScheduledUpdateConfig,
     SlurmNodeType,
 )
 
@@ -65,6 +77,71 @@ def test_everything_that_a_group_can_say(stack: Stack) -> None:
     assert rendered["trainingPlanArn"].endswith("training-plan/plan")
 
 
+def test_a_network_and_interfaces_of_its_own(stack: Stack) -> None:
+    subnet = ec2.Subnet.from_subnet_id(stack, "Subnet", "subnet-1")
+    security_group = ec2.SecurityGroup.from_security_group_id(stack, "Group", "sg-1")
+    group = replace(
+        WORKERS,
+        override_vpc_config=OverrideVpcConfig(subnets=[subnet], security_groups=[security_group]),
+        network_interface=NetworkInterface(interface_type=InterfaceType.EFA_ONLY),
+    )
+    rendered = render(stack, group)
+    assert rendered["overrideVpcConfig"] == {"subnets": ["subnet-1"], "securityGroupIds": ["sg-1"]}
+    assert rendered["networkInterface"] == {"interfaceType": "efa-only"}
+
+
+@pytest.mark.parametrize(
+    ("capacity", "expected"), [(CapacityRequirements.SPOT, {"spot": {}}), (CapacityRequirements.ON_DEMAND, {"onDemand": {}})]
+)
+def test_the_kind_of_capacity(stack: Stack, capacity: CapacityRequirements, expected: dict[str, Any]) -> None:
+    assert render(stack, replace(WORKERS, capacity_requirements=capacity))["capacityRequirements"] == expected
+
+
+def test_an_image_and_its_updates(stack: Stack) -> None:
+    alarm = cloudwatch.Alarm.from_alarm_arn(stack, "Alarm", "arn:aws:cloudwatch:us-west-2:123456789012:alarm:errors")
+    deployment = DeploymentConfiguration(
+        rolling_update_policy=RollingUpdatePolicy(
+            maximum_batch_size=CapacitySizeConfig.capacity_percentage(25),
+            rollback_maximum_batch_size=CapacitySizeConfig.instance_count(2),
+        ),
+        wait_interval_in_seconds=300,
+        auto_rollback_configuration=[alarm],
+    )
+    group = replace(
+        WORKERS,
+        image_id="default",
+        image_release_version="1.2.3",
+        auto_patch_config=AutoPatchConfig(patching_strategy=PatchingStrategy.WHEN_IDLE, deployment_config=deployment),
+        scheduled_update_config=ScheduledUpdateConfig(schedule_expression="cron(0 3 ? * SUN *)", deployment_config=deployment),
+    )
+    rendered = render(stack, group)
+    course = {
+        "rollingUpdatePolicy": {
+            "maximumBatchSize": {"type": "CAPACITY_PERCENTAGE", "value": 25},
+            "rollbackMaximumBatchSize": {"type": "INSTANCE_COUNT", "value": 2},
+        },
+        "waitIntervalInSeconds": 300,
+        "autoRollbackConfiguration": [{"alarmName": "errors"}],
+    }
+    assert (rendered["imageId"], rendered["imageReleaseVersion"]) == ("default", "1.2.3")
+    assert rendered["autoPatchConfig"] == {"patchingStrategy": "WhenIdle", "deploymentConfig": course}
+    assert rendered["scheduledUpdateConfig"] == {"scheduleExpression": "cron(0 3 ? * SUN *)", "deploymentConfig": course}
+    assert [one.alarm_ref.alarm_name for one in group.rollback_alarms] == ["errors", "errors"]
+    assert WORKERS.rollback_alarms == []
+
+
+@pytest.mark.parametrize("expression", ["cron(0 3 1 * SUN *)", "cron(0 3 ? * ? *)"])
+def test_fails_on_a_schedule_with_both_kinds_of_day_or_none(expression: str) -> None:
+    with pytest.raises(ValueError, match=r"needs either a day of the month or a day of the week, with \? for the other; write "):
+        ScheduledUpdateConfig(schedule_expression=expression)
+
+
+def test_fails_on_a_batch_of_more_than_all_nodes() -> None:
+    with pytest.raises(ValueError, match="a batch of 150 % of the nodes; write 1 to 100, or a number of nodes as INSTANCE_COUNT"):
+        CapacitySizeConfig.capacity_percentage(150)
+    assert CapacitySizeConfig.instance_count(150).value == 150
+
+
 def test_a_list_of_types_keeps_its_order(stack: Stack) -> None:
     rendered = render(stack, replace(WORKERS, instance_type=(ClusterInstanceType.P5EN_48XLARGE, P5)))
     assert rendered["instanceRequirements"] == {"instanceTypes": ["ml.p5en.48xlarge", "ml.p5.48xlarge"]}
@@ -89,8 +166,21 @@ def test_takes_tokens(stack: Stack) -> None:
         ebs_volumes=(EbsVolume(size_gb=number),),  # type: ignore[arg-type]
         training_plan_arn=text,
         deep_health_checks=(DeepHealthCheck.INSTANCE_CONNECTIVITY,),
+        image_id=text,
+        image_release_version=text,
+        scheduled_update_config=ScheduledUpdateConfig(
+            schedule_expression=text,
+            deployment_config=DeploymentConfiguration(
+                rolling_update_policy=RollingUpdatePolicy(
+                    maximum_batch_size=CapacitySizeConfig.capacity_percentage(number),  # type: ignore[arg-type]
+                ),
+                wait_interval_in_seconds=number,  # type: ignore[arg-type]
+            ),
+        ),
     )
     rendered = render(stack, group)
+    assert rendered["imageId"] == rendered["imageReleaseVersion"] == rendered["scheduledUpdateConfig"]["scheduleExpression"]
+    assert rendered["scheduledUpdateConfig"]["deploymentConfig"]["waitIntervalInSeconds"] == {"Ref": "Number"}
     assert rendered["instanceCount"] == rendered["minInstanceCount"] == {"Ref": "Number"}
     assert rendered["instanceType"] == rendered["instanceGroupName"] == {"Ref": "Text"}
 
@@ -125,6 +215,20 @@ def test_a_group_is_a_value() -> None:
         (
             {"instance_type": ClusterInstanceType.M5_XLARGE, "deep_health_checks": (DeepHealthCheck.INSTANCE_STRESS,)},
             "deep health checks on ml.m5.xlarge, which has no accelerator to check",
+        ),
+        (
+            {
+                "capacity_requirements": CapacityRequirements.SPOT,
+                "training_plan_arn": "arn:aws:sagemaker:us-west-2:123456789012:training-plan/plan",
+            },
+            "instance group 'workers' asks for both spot capacity and a training plan; keep one of OnDemand, Spot and",
+        ),
+        (
+            {
+                "instance_type": ClusterInstanceType.M5_XLARGE,
+                "network_interface": NetworkInterface(interface_type=InterfaceType.EFA),
+            },
+            "network interface 'efa' on ml.m5.xlarge, which has no EFA; leave the network interface out, or take a type with EFA",
         ),
         (
             {"count": 1, "deep_health_checks": (DeepHealthCheck.INSTANCE_CONNECTIVITY,)},

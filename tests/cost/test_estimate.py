@@ -65,7 +65,10 @@ def test_restricted_groups_count_too() -> None:
         ({"InstanceType": "ml.p5e.48xlarge", "InstanceCount": 2}, "2 x ml.p5e.48xlarge"),
         ({"InstanceType": {"Ref": "Type"}, "InstanceCount": 2}, "2 x an unknown type"),
         ({"InstanceType": "ml.m5.xlarge", "InstanceCount": {"Ref": "Count"}}, "an unknown number of x ml.m5.xlarge"),
-        ({"InstanceType": "ml.m5.xlarge", "InstanceCount": 1, "TrainingPlanArn": "arn"}, "1 x ml.m5.xlarge of a training plan"),
+        (
+            {"InstanceType": "ml.m5.xlarge", "InstanceCount": 1, "TrainingPlanArn": "arn"},
+            "1 x ml.m5.xlarge of a training plan, paid up front",
+        ),
         (
             {"InstanceType": "ml.m5.xlarge", "InstanceCount": 1, "CapacityRequirements": {"Spot": {}}},
             "1 x ml.m5.xlarge",
@@ -123,6 +126,27 @@ def test_a_file_system_without_a_known_price(found: CostEstimate) -> None:
 def test_metadata_iops_are_named_without_price() -> None:
     found = lustre(lustre={"MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 12000}})
     assert found.unpriced == ("metadata IOPS of the LUSTRE file system",)
+
+
+def test_intelligent_tiering_and_backups_are_named_and_priced_by_a_user() -> None:
+    configuration = {
+        "ThroughputCapacity": 4000,
+        "DataReadCacheConfiguration": {"SizingMode": "USER_PROVISIONED", "SizeGiB": 730},
+        "AutomaticBackupRetentionDays": 7,
+    }
+    tiered = {"FileSystemType": "LUSTRE", "StorageType": "INTELLIGENT_TIERING", "LustreConfiguration": configuration}
+    template = {"Resources": {"Files": {"Type": "AWS::FSx::FileSystem", "Properties": tiered}}}
+    assert hourly_cost(template).unpriced == (
+        "files of the LUSTRE file system in Intelligent-Tiering, by their size and use",
+        "4000 MB/s of the LUSTRE file system",
+        "read cache of 730 GiB",
+        "backups of the LUSTRE file system, by their size",
+    )
+    own = Prices(lustre_tiering_mbps_month=0.73, lustre_read_cache_gb_month=0.1)
+    assert [row.usd_per_hour for row in hourly_cost(template, own).rows] == [None, pytest.approx(4.0), pytest.approx(0.1), None]
+    configuration["DataReadCacheConfiguration"] = {"SizingMode": "NO_CACHE"}
+    configuration["AutomaticBackupRetentionDays"] = 0
+    assert len(hourly_cost(template).rows) == 2
 
 
 @pytest.mark.parametrize(

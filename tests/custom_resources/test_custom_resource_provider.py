@@ -66,10 +66,10 @@ def test_asset_holds_the_handlers_only_and_runs_by_itself(app: App, stack: Stack
         if path.is_file() and "__pycache__" not in path.parts
     }
     program = (
-        "import handlers.readiness_gate as gate, sys\n"
+        "import handlers.readiness_gate as gate, handlers.aws as aws, sys\n"
         "assert gate.on_event({'RequestType': 'Delete', 'PhysicalResourceId': 'x'}, None)\n"
         "assert not any(name.startswith(('hyperpod_constructs', 'aws_cdk')) for name in sys.modules)\n"
-        "assert hasattr(gate.client('sagemaker'), 'list_cluster_events')\n"
+        "assert hasattr(aws.client('sagemaker'), 'list_cluster_events')\n"
     )
     environment = {**os.environ, "AWS_DEFAULT_REGION": "us-west-2", "PYTHONPATH": str(folder), "PYTHONSAFEPATH": "1"}
     command = [sys.executable, "-c", program]

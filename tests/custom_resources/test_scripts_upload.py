@@ -14,10 +14,8 @@ from tests.conftest import only, resources
 UPLOAD = "Custom::HyperPodScriptsUpload"
 
 
-def upload(stack: Stack, bucket: s3.IBucket, id: str = "Upload") -> ScriptsUpload:
-    return ScriptsUpload(
-        stack, id, directory=packaged_scripts(), bucket=bucket, root="lifecycle", prefix="lifecycle/1", configuration="{}"
-    )
+def upload(stack: Stack, bucket: s3.IBucket, id: str = "Upload", root: str = "lifecycle") -> ScriptsUpload:
+    return ScriptsUpload(stack, id, directory=packaged_scripts(), bucket=bucket, root=root, prefix=f"{root}/1", configuration="{}")
 
 
 def statements(stack: Stack) -> list[dict[str, Any]]:
@@ -64,3 +62,15 @@ def test_two_uploads_share_their_functions(stack: Stack) -> None:
     upload(stack, bucket, "Second")
     assert set(resources(stack, "AWS::Lambda::Function")) == functions
     assert len(functions) == 2
+
+
+def test_a_renamed_upload_keeps_its_policy_until_the_old_objects_are_gone(stack: Stack) -> None:
+    """CloudFormation deletes what a change replaces after the update, and a changed policy would no longer allow it."""
+    bucket, names = s3.Bucket(stack, "Bucket"), []
+    for root in ("lifecycle", "lifecycle", "other"):
+        stack.node.try_remove_child("Upload")
+        upload(stack, bucket, root=root)
+        (name,) = (id for id in resources(stack, "AWS::IAM::Policy") if id.startswith("UploadPolicy"))
+        assert name in only(stack, UPLOAD)["DependsOn"]
+        names.append(name)
+    assert names[0] == names[1] != names[2]

@@ -30,6 +30,8 @@ from tests.presets import build
 BIN = Path(sys.executable).parent
 FOUNDATION, CLUSTER = "HyperPod-Foundation", "HyperPod-Cluster"
 CLUSTER_NAME = "sagemaker-demo-cluster"
+MODELS = Path(sys.prefix) / "models/botocore/data"
+"""Service models that are newer than the installed botocore's, with which the embedded AWS judges."""
 SECONDS = 30.0
 """How long what goes on in the background may take."""
 
@@ -219,8 +221,7 @@ class Cloud:
 def running_cloud(directory: Path, *, auth: bool = False) -> Iterator[Cloud]:
     """An embedded AWS where `hyperpod deploy` in `directory` finds it, bootstrapped."""
     state = directory / "build/local"
-    models = Path(sys.prefix) / "models/botocore/data"
-    aws = server.start(state, auth=auth, models=models if models.is_dir() else None)
+    aws = server.start(state, auth=auth, models=MODELS if MODELS.is_dir() else None)
     try:
         bootstrap(aws, state)
         cloud = Cloud(aws, directory)

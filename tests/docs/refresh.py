@@ -8,6 +8,7 @@ from pathlib import Path
 
 from tests.docs.pages import PAGES
 from tests.docs.shown import refreshed, write_templates
+from tests.leaves import page as properties_page
 from tools import draw_pictures, generate_rule_table, generate_settings_table
 
 
@@ -15,9 +16,9 @@ def main() -> int:
     """The number of programs that failed."""
     with tempfile.TemporaryDirectory() as directory:
         write_templates(Path(directory))
-        for page in PAGES:
-            page.write_text(refreshed(page.read_text("utf-8"), Path(directory)), "utf-8")
-    return sum(tool.main([]) for tool in (draw_pictures, generate_rule_table, generate_settings_table))
+        for shown in PAGES:
+            shown.write_text(refreshed(shown.read_text("utf-8"), Path(directory)), "utf-8")
+    return sum(tool.main([]) for tool in (draw_pictures, generate_rule_table, generate_settings_table, properties_page))
 
 
 if __name__ == "__main__":

@@ -130,7 +130,7 @@ def _mistake_of_hyperpod(words: list[str]) -> str | None:
     command: Any = get_command(app)
     for word in words:
         subcommands = getattr(command, "commands", {})
-        if subcommands and re.fullmatch(r"[a-z]+", word):
+        if subcommands and re.fullmatch(r"[a-z]+(-[a-z]+)*", word):
             if word not in subcommands:
                 return f"no command {word}"
             command = subcommands[word]
@@ -147,5 +147,7 @@ def test_a_command_that_does_not_exist_is_a_mistake() -> None:
     assert _mistake("make nothing") == "no target or variable nothing"
     assert _mistake("make deploy NOTHING=1") == "no target or variable NOTHING=1"
     assert _mistake("hyperpod nothing") == "no command nothing"
+    assert _mistake("hyperpod no-thing") == "no command no-thing"
+    assert _mistake("hyperpod training-plan nothing") == "no command nothing"
     assert _mistake("hyperpod local start --nothing") == "no option --nothing"
     assert _mistake("python tools/nothing.py") == "there is no tools/nothing.py"

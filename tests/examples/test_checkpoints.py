@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,16 @@ import pytest
 from common import checkpoints, files
 from common.checkpoints import MANIFEST, Store, seal, verify
 
+from tests.memory import folder_in_memory
+
 CONTENT = {10: b"ten" * 100, 20: b"twenty" * 100, 30: b"thirty" * 100}
+
+
+@pytest.fixture
+def tmp_path(tmp_path: Path) -> Iterator[Path]:
+    """These tests flush to disk hundreds of times."""
+    with folder_in_memory(tmp_path) as folder:
+        yield folder
 
 
 def save(store: Store, step: int, token: str = "writer") -> None:

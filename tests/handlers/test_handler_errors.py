@@ -52,3 +52,19 @@ def test_client_knows_the_vendored_model_and_an_endpoint_of_its_own(monkeypatch:
     assert hasattr(sagemaker, "list_cluster_events")
     assert not hasattr(sagemaker, "create_cluster")
     assert sagemaker.meta.config.retries["total_max_attempts"] == 2
+
+
+def test_a_call_without_an_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "test")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-west-2")
+    sagemaker = client("sagemaker")
+
+    def refuse(**_: object) -> None:
+        raise EndpointConnectionError(endpoint_url="https://sagemaker.example")
+
+    sagemaker.meta.events.register("before-send", refuse)
+    monkeypatch.setattr("botocore.endpoint.time.sleep", lambda _: None)
+    with pytest.raises(EndpointConnectionError) as failure:
+        sagemaker.describe_cluster(ClusterName="demo")
+    assert describe(failure.value).startswith("DescribeCluster: EndpointConnectionError: Could not connect")

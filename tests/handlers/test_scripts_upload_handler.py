@@ -31,6 +31,7 @@ class S3:
         self.bodies: list[Any] = []
         self.deleted: list[list[str]] = []
         self.stuck: dict[str, str] = {}
+        self.forgetful = False
         self.objects: dict[str, bytes] = {}
 
     def get_object(self, Bucket: str, Key: str) -> dict[str, Any]:  # noqa: N803  # boto3's names
@@ -51,7 +52,8 @@ class S3:
             raise ClientError({"Error": {"Code": "NoSuchBucket", "Message": "gone"}}, "ListObjectsV2")
         keys = [key for key in sorted(self.objects) if key.startswith(Prefix) and key > ContinuationToken]
         more = {"NextContinuationToken": keys[1]} if len(keys) > 2 else {}
-        return {"Contents": [{"Key": key} for key in keys[:2]], **more}
+        listed = {} if self.forgetful else {"Contents": [{"Key": key} for key in keys[:2]]}
+        return {**listed, "KeyCount": len(keys[:2]), **more}
 
     def delete_objects(self, Bucket: str, Delete: dict[str, Any]) -> dict[str, Any]:  # noqa: N803
         keys = [item["Key"] for item in Delete["Objects"]]
@@ -72,7 +74,9 @@ class Broken:
         raise self.error
 
 
-def send(s3: S3, kind: str = "Create", prefix: str = "abc", clock: Clock | None = None, **more: str) -> dict[str, Any]:
+def send(
+    s3: S3, kind: str = "Create", prefix: str = "abc", clock: Clock | None = None, root: str = "mine", **more: str
+) -> dict[str, Any]:
     event = {
         "RequestType": kind,
         "RequestId": "request-1",
@@ -81,8 +85,8 @@ def send(s3: S3, kind: str = "Create", prefix: str = "abc", clock: Clock | None 
             "SourceBucket": "assets",
             "SourceKey": "scripts.zip",
             "Bucket": "sagemaker-scripts",
-            "Root": "lifecycle/mine",
-            "Prefix": f"lifecycle/mine/{prefix}",
+            "Root": f"lifecycle/{root}",
+            "Prefix": f"lifecycle/{root}/{prefix}",
             "ConfigurationFile": "config.json",
             "Configuration": '{"version":1}',
             "TimeoutSeconds": "300",
@@ -115,6 +119,24 @@ def test_a_changed_prefix_keeps_the_old_one_and_the_resource() -> None:
     created = send(s3)["PhysicalResourceId"]
     assert send(s3, "Update", "def")["PhysicalResourceId"] == created
     assert {key.split("/")[2] for key in s3.objects} == {"abc", "def"}
+
+
+def test_a_failed_rename_removes_what_it_wrote() -> None:
+    s3 = S3()
+    send(s3)
+    written = dict(s3.objects)
+    s3.broken = "config.json"
+    with pytest.raises(OperationError, match="no s3:PutObject"):
+        send(s3, "Update", root="other")
+    assert s3.objects == written
+
+
+def test_a_list_without_its_keys_is_no_empty_list() -> None:
+    s3 = S3()
+    send(s3)
+    s3.forgetful = True
+    with pytest.raises(OperationError, match="ListObjectsV2: the answer has 0 keys of 2"):
+        send(s3, "Delete")
 
 
 def test_deletion_removes_all_prefixes_and_nothing_beside_them() -> None:

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,9 +13,10 @@ from typing import Any
 
 import pytest
 
+from tests.memory import folder_in_memory
+
 LIFECYCLE = Path(__file__).resolve().parents[2] / "lifecycle"
 sys.path.insert(0, str(LIFECYCLE))  # the packages for nodes are not installed
-MEMORY = Path("/dev/shm")
 FIB_TRIE = """Main:
   +-- 0.0.0.0/0 3 0 5
      |-- 127.0.0.1
@@ -96,12 +95,9 @@ class Node:
 
 @pytest.fixture
 def tmp_path(tmp_path: Path) -> Iterator[Path]:
-    """A folder in memory, if programs can run there: these tests make tens of thousands of small files."""
-    if not os.access(MEMORY, os.W_OK) or os.statvfs(MEMORY).f_flag & os.ST_NOEXEC:
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(dir=str(MEMORY)) as made:
-        yield Path(made)
+    """These tests make tens of thousands of small files."""
+    with folder_in_memory(tmp_path) as folder:
+        yield folder
 
 
 @pytest.fixture(autouse=True)

@@ -7,7 +7,8 @@ import os
 import re
 import shutil
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,9 @@ CONFIG: dict[str, Any] = {
 TYPES = {"Controller": ("controller", "10.1.0.4"), "Login": ("login", "10.1.0.6"), "Compute": ("workers", "10.1.0.5")}
 PROGRAMS = "systemctl ssh-keygen dockerd enroot sssd mariadb mariadb-dump scontrol sacctmgr useradd usermod groupadd mount aws"
 
+# What programs change.
+STATE = ("active", "enabled", "database", "shown", "networks", "udsp", "bound")
+
 
 class Killed(BaseException):
     """The process ends here, before an effect."""
@@ -97,6 +101,9 @@ class Owners(Ownership):
 
     def of(self, status: Any) -> tuple[int, int]:
         return self.by_inode.get((status.st_dev, status.st_ino), (0, 0))
+
+    def copy(self, old: os.stat_result, new: os.stat_result) -> None:
+        self.by_inode[(new.st_dev, new.st_ino)] = self.of(old)
 
     def give(self, descriptor: int, ids: tuple[int, int]) -> None:
         status = os.fstat(descriptor)
@@ -130,7 +137,9 @@ class Machine:
     answers: str = "UP"
     networks: dict[str, list[str]] = field(default_factory=dict)
     udsp: list[str] = field(default_factory=list)
+    bound: dict[str, str] = field(default_factory=dict)
     kill_at: int | None = None
+    before_effect: Callable[[], None] = lambda: None
     log: StringIO = field(default_factory=StringIO)
     owners: Owners = field(default_factory=Owners)
     given: Command = field(default_factory=lambda: Command([]))
@@ -150,6 +159,9 @@ class Machine:
 
     def text(self, path: str) -> str:
         return self.path(path).read_text(encoding="utf-8")
+
+    def names(self, path: str) -> set[str]:
+        return {found.name for found in self.path(path).iterdir()}
 
     def node(self, mode: str) -> Node:
         group, address = TYPES[self.node_type]
@@ -177,7 +189,17 @@ class Machine:
     def observe(self, effect: str) -> None:
         if self.kill_at is not None and len(self.effects) == self.kill_at:
             raise Killed(effect)
+        self.before_effect()
         self.effects.append(effect)
+
+    def copy(self, root: Path) -> Machine:
+        """The same machine in another folder, as it is now: a process that ends here, by whatever signal, leaves this."""
+        for old, new in ((self.root, root), (self.source, root.parent / self.source.name)):
+            shutil.copytree(old, new, symlinks=True)
+            for path in (old, *old.rglob("*")):
+                self.owners.copy(path.lstat(), (new / path.relative_to(old)).lstat())
+        own = {name: deepcopy(getattr(self, name)) for name in STATE}
+        return replace(self, root=root, before_effect=lambda: None, commands=[], effects=[], log=StringIO(), **own)
 
     def skipped(self) -> list[str]:
         return re.findall(r"skipped: (.*)", self.log.getvalue())
@@ -329,7 +351,27 @@ class Machine:
         return Completed(0, "", "")
 
     def _mount(self, arguments: list[str], text: str, environment: Mapping[str, str]) -> Completed:
+        if arguments[0] == "--bind":
+            assert self.path(arguments[1]).is_dir()
+            assert self.path(arguments[2]).is_dir()
+            self.bound[arguments[2]] = arguments[1]
+            self.write("/proc/mounts", self.text("/proc/mounts") + f"/dev/nvme1n1 {arguments[2]} xfs rw 0 0\n")
+            return Completed(0, "", "")
         self.write("/proc/mounts", self.text("/proc/mounts") + MOUNTED)
+        return Completed(0, "", "")
+
+    def _cp(self, arguments: list[str], text: str, environment: Mapping[str, str]) -> Completed:
+        assert arguments[:2] == ["--archive", "--one-file-system"]
+        source, target = (self.path(path) for path in arguments[2:])
+        assert not target.exists(), "cp would copy into the folder"
+        shutil.copytree(source, target, symlinks=True)
+        return Completed(0, "", "")
+
+    def _rm(self, arguments: list[str], text: str, environment: Mapping[str, str]) -> Completed:
+        assert arguments[:2] == ["-rf", "--one-file-system"]
+        for path in map(self.path, arguments[2:]):
+            if path.exists():
+                shutil.rmtree(path)
         return Completed(0, "", "")
 
     def _aws(self, arguments: list[str], text: str, environment: Mapping[str, str]) -> Completed:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import cache
+from pathlib import Path
 from typing import Any, Protocol
 
-from botocore.loaders import Loader
 from botocore.model import ServiceModel
 from botocore.validate import ParamValidator
 
 from hyperpod_constructs.local.aws_service import Service
 from hyperpod_constructs.local.constraints import violations
 from hyperpod_constructs.local.hyperpod.service import HyperPod
+from hyperpod_constructs.local.models import ServiceModels
 from tests.local.moto_cloud import CALLER, Cloud
 
 
@@ -26,8 +28,9 @@ class Surroundings(Protocol):
 
 @cache
 def model(name: str) -> ServiceModel:
-    """botocore's model of a service."""
-    return ServiceModel(Loader().load_service_model(name, "service-2"), name)
+    """botocore's model of a service: the newest that `tools/setup.sh` installs, as the embedded AWS has it behind its endpoint."""
+    newest = Path(sys.prefix) / "models/botocore/data"
+    return ServiceModels(newest if newest.is_dir() else None).service(name)
 
 
 def checked(service: Service) -> Callable[..., dict[str, Any]]:
@@ -82,3 +85,12 @@ def cluster(cloud: Surroundings, *, continuous: bool = True, workers: int = 2, *
     if continuous:
         request["NodeProvisioningMode"] = "Continuous"
     return {key: value for key, value in (request | members).items() if value is not None}
+
+
+def new_plan(call: Callable[..., dict[str, Any]], name: str = "one", zone: str = "us-west-2b", **search: Any) -> str:
+    """The ARN of a new training plan for one ml.p4d.24xlarge in the zone of the account's subnet, which has started."""
+    found = call("SearchTrainingPlanOfferings", **{"InstanceType": "ml.p4d.24xlarge", "InstanceCount": 1} | search)
+    offers = found["TrainingPlanOfferings"]
+    offer = next(item for item in offers if item["ReservedCapacityOfferings"][0]["AvailabilityZone"] == zone)
+    made = call("CreateTrainingPlan", TrainingPlanName=name, TrainingPlanOfferingId=offer["TrainingPlanOfferingId"])
+    return str(made["TrainingPlanArn"])

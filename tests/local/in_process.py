@@ -10,8 +10,10 @@ from botocore import xform_name
 from botocore.exceptions import ClientError
 
 from hyperpod_constructs.local.aws_service import AwsError, Caller, Service
+from hyperpod_constructs.local.eks.service import Eks
 from hyperpod_constructs.local.fsx.service import Fsx
 from hyperpod_constructs.local.hyperpod.service import HyperPod
+from tests.local.eks.fakes import FakeAccess, FakeControlPlanes
 from tests.local.hyperpod_requests import checked, model
 from tests.local.moto_cloud import Cloud
 
@@ -32,20 +34,23 @@ class InProcessClient:
             try:
                 return self._call(operation, **parameters)
             except AwsError as error:
-                raise ClientError({"Error": {"Code": error.code, "Message": error.message}}, operation) from error
+                raise ClientError({"Error": {"Code": error.code, "Message": error.message}}, operation) from None
 
         return call
 
 
 class InProcess:
-    """A factory of clients: ours for sagemaker and fsx, moto's for the others. Nothing takes time."""
+    """A factory of clients: ours for sagemaker, fsx and eks, moto's for the others. Nothing takes time."""
 
     def __init__(self, cloud: Cloud) -> None:
         cloud.faults.slow_creation = 0.0
         self._cloud = cloud
         self.sagemaker = InProcessClient(HyperPod(cloud.faults, cloud.client))
         self.fsx = InProcessClient(Fsx(cloud.faults, cloud.client))
+        self.control_planes = FakeControlPlanes()
+        self.access = FakeAccess()
+        self.eks = InProcessClient(Eks(cloud.faults, cloud.client, self.control_planes, self.access))
 
     def __call__(self, service: str, caller: Caller) -> Any:
-        ours = {"sagemaker": self.sagemaker, "fsx": self.fsx}
+        ours = {"sagemaker": self.sagemaker, "fsx": self.fsx, "eks": self.eks}
         return ours[service] if service in ours else self._cloud.client(service, caller)

@@ -35,6 +35,29 @@ class Iam:
         return {"EvaluationResults": results}
 
 
+class Eks:
+    """The EKS clusters that a HyperPod cluster may name: each is there, in the account's VPC, and lets every role in."""
+
+    def __init__(self, vpc: str) -> None:
+        self._vpc = vpc
+
+    def describe_cluster(self, name: str) -> dict[str, Any]:
+        found = {
+            "arn": f"arn:aws:eks:{CALLER.region}:{CALLER.account}:cluster/{name}",
+            "status": "ACTIVE",
+            "version": "1.34",
+            "accessConfig": {"authenticationMode": "API"},
+            "resourcesVpcConfig": {"vpcId": self._vpc},
+        }
+        return {"cluster": found}
+
+    def create_access_entry(self, **entry: str) -> dict[str, Any]:
+        return {"accessEntry": entry}
+
+    def delete_access_entry(self, **entry: str) -> dict[str, Any]:
+        return {}
+
+
 @cache
 def client_of(service: str) -> Any:
     """A client, made once: moto's state is by test, not by client."""
@@ -62,8 +85,9 @@ class Cloud:
         self.clock = Clock()
         self.faults = Faults(slow_creation=1.0)
         self.iam = Iam(client_of("iam"))
-        ec2, s3 = self.client("ec2"), self.client("s3")
+        ec2, s3 = client_of("ec2"), client_of("s3")
         self.vpc = ec2.create_vpc(CidrBlock="10.1.0.0/16")["Vpc"]["VpcId"]
+        self.eks = Eks(self.vpc)
         self.subnet = self.new_subnet(subnet)
         self.security_group = self.new_security_group("nodes")
         self.role = self.new_role("nodes", "sagemaker.amazonaws.com")
@@ -72,10 +96,13 @@ class Cloud:
 
     def client(self, service: str, caller: Caller = CALLER) -> Any:
         """The factory of clients for the services."""
-        return self.iam if service == "iam" else client_of(service)
+        own = {"iam": self.iam, "eks": self.eks}
+        return own[service] if service in own else client_of(service)
 
     def new_subnet(self, cidr: str, vpc: str | None = None) -> str:
-        return str(self.client("ec2").create_subnet(VpcId=vpc or self.vpc, CidrBlock=cidr)["Subnet"]["SubnetId"])
+        """A subnet in the account's zone; moto would choose one by chance."""
+        made = self.client("ec2").create_subnet(VpcId=vpc or self.vpc, CidrBlock=cidr, AvailabilityZone="us-west-2b")
+        return str(made["Subnet"]["SubnetId"])
 
     def new_security_group(self, name: str, vpc: str | None = None) -> str:
         answer = self.client("ec2").create_security_group(GroupName=name, Description=name, VpcId=vpc or self.vpc)

@@ -119,3 +119,12 @@ def test_fails_the_stack_by_name(fresh: LocalAws, resource: dict[str, Any], path
     assert any(path in reason and "Thing" in reason for reason in stack.reasons), stack.reasons
     assert fresh.client("s3").list_buckets()["Buckets"] == []
     assert fresh.client("sns").list_topics()["Topics"] == []
+
+
+def test_a_schedule_keeps_its_target(fresh: LocalAws) -> None:
+    arn = "arn:aws:sns:us-west-2:123456789012:topic"
+    target = {"Arn": arn, "RoleArn": "arn:aws:iam::123456789012:role/alarm", "Input": "the text"}
+    properties = {"ScheduleExpression": "at(2099-01-31T11:30:00)", "FlexibleTimeWindow": {"Mode": "OFF"}, "Target": target}
+    stack = deploy(fresh, {"Alarm": {"Type": "AWS::Scheduler::Schedule", "Properties": {**properties, "Name": "alarm"}}})
+    assert stack.status == "CREATE_COMPLETE", stack.reasons
+    assert fresh.client("scheduler").get_schedule(Name="alarm")["Target"] == target

@@ -12,6 +12,10 @@ from hyperpod_constructs.local.aws_service import Caller
 
 CALLER = Caller("123456789012", "us-west-2", "http://127.0.0.1:1")
 ARN = "arn:aws:sagemaker:us-west-2:123456789012:cluster/abcdefghijkl"
+PLAN = "arn:aws:sagemaker:us-west-2:123456789012:training-plan/one"
+EXTENSION = "arn:aws:sagemaker:us-west-2:123456789012:extension/sagemaker-abcdefghijkl/one/0123456789ab"
+QUOTA = "arn:aws:sagemaker:us-west-2:123456789012:compute-quota/abcdefghijkl"
+POLICY = "arn:aws:sagemaker:us-west-2:123456789012:cluster-scheduler-config/abcdefghijkl"
 FSX = "arn:aws:fsx:us-west-2:123456789012"
 
 
@@ -23,11 +27,27 @@ FSX = "arn:aws:fsx:us-west-2:123456789012"
         ("sagemaker", "DescribeCluster", {"ClusterName": ARN}, ARN),
         ("sagemaker", "DescribeCluster", {"ClusterName": "unknown"}, ARN.replace("abcdefghijkl", "unknown")),
         ("sagemaker", "ListClusters", {}, None),
+        ("sagemaker", "DescribeTrainingPlan", {"TrainingPlanName": "one"}, PLAN),
+        ("sagemaker", "DescribeTrainingPlan", {"TrainingPlanName": PLAN}, PLAN),
+        ("sagemaker", "CreateTrainingPlan", {"TrainingPlanName": "one", "TrainingPlanOfferingId": "tpo-1"}, PLAN),
+        ("sagemaker", "ListTrainingPlans", {}, None),
+        ("sagemaker", "SearchTrainingPlanOfferings", {"InstanceType": "ml.p5.48xlarge"}, None),
         ("sagemaker", "AddTags", {"ResourceArn": ARN}, ARN),
+        ("sagemaker", "CreateClusterExtension", {"ClusterArn": ARN, "ExtensionName": "one"}, ARN),
+        ("sagemaker", "DeleteClusterExtension", {"ClusterArn": ARN, "ExtensionArn": EXTENSION}, EXTENSION),
+        ("sagemaker", "CreateComputeQuota", {"ClusterArn": ARN, "Name": "one"}, QUOTA.replace("abcdefghijkl", "*")),
+        ("sagemaker", "UpdateComputeQuota", {"ComputeQuotaId": "abcdefghijkl", "TargetVersion": 1}, QUOTA),
+        ("sagemaker", "ListComputeQuotas", {"ClusterArn": ARN}, None),
+        ("sagemaker", "CreateClusterSchedulerConfig", {"ClusterArn": ARN, "Name": "one"}, POLICY.replace("abcdefghijkl", "*")),
+        ("sagemaker", "DescribeClusterSchedulerConfig", {"ClusterSchedulerConfigId": "abcdefghijkl"}, POLICY),
+        ("sagemaker", "ListClusterSchedulerConfigs", {"ClusterArn": ARN}, None),
+        ("sagemaker", "ListClusterExtensionVersions", {"ExtensionName": "one"}, None),
         ("fsx", "CreateFileSystem", {}, f"{FSX}:file-system/*"),
         ("fsx", "DeleteFileSystem", {"FileSystemId": "fs-1"}, f"{FSX}:file-system/fs-1"),
         ("fsx", "DescribeFileSystems", {"FileSystemIds": ["fs-1"]}, None),
         ("fsx", "DeleteDataRepositoryAssociation", {"AssociationId": "dra-1"}, f"{FSX}:association/*/dra-1"),
+        ("fsx", "CreateDataRepositoryTask", {"FileSystemId": "fs-1"}, f"{FSX}:file-system/fs-1"),
+        ("fsx", "CancelDataRepositoryTask", {"TaskId": "task-1"}, f"{FSX}:task/task-1"),
         ("fsx", "TagResource", {"ResourceARN": f"{FSX}:file-system/fs-1"}, f"{FSX}:file-system/fs-1"),
         ("ec2", "DescribeVpcs", {}, None),
     ],

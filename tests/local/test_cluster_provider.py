@@ -127,3 +127,78 @@ def test_gives_up_after_its_time(cloud: Cloud, clients: InProcess) -> None:
     cloud.faults.slow_creation = 60.0
     with pytest.raises(AwsError, match=r"NotStabilized: .* did not become stable within 0 seconds"):
         create(ClusterProvider(clients, timeout=0), properties(cloud))
+
+
+BATCHES = {"RollingUpdatePolicy": {"MaximumBatchSize": {"Type": "INSTANCE_COUNT", "Value": 1}}}
+
+
+def with_image(cloud: Cloud, version: str | None, **members: Any) -> dict[str, Any]:
+    """An EKS cluster with two groups; the first is updated in batches."""
+    schedule = {"ScheduleExpression": "cron(0 12 ? * MON *)", "DeploymentConfig": members.pop("config", BATCHES)}
+    groups = [
+        group(cloud, "batches", None, 2, ImageReleaseVersion=version, ScheduledUpdateConfig=schedule),
+        group(cloud, "others", None, 1, **{"ImageReleaseVersion": version} | members),
+    ]
+    orchestrator = {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:123456789012:cluster/one"}}
+    return properties(cloud, InstanceGroups=groups, Orchestrator=orchestrator)
+
+
+def updates_of(clients: InProcess) -> list[tuple[dict[str, Any], list[str]]]:
+    """The requests for software updates: what they say for all groups, and the groups."""
+    found = []
+    for operation, sent in clients.sagemaker.requests:
+        if operation == "UpdateClusterSoftware":
+            rest = {key: value for key, value in sent.items() if key not in ("ClusterName", "InstanceGroups")}
+            found.append((rest, [item["InstanceGroupName"] for item in sent["InstanceGroups"]]))
+    return found
+
+
+def images(clients: InProcess, arn: str) -> list[Any]:
+    groups = clients.sagemaker.describe_cluster(ClusterName=arn)["InstanceGroups"]
+    return [(item.get("CurrentImageReleaseVersion"), item["TargetStateCount"], item.get("SoftwareUpdateStatus")) for item in groups]
+
+
+def test_a_changed_image_is_a_software_update_that_is_awaited(cloud: Cloud, clients: InProcess, provider: ResourceProvider) -> None:
+    old, new = with_image(cloud, "1.0.0"), with_image(cloud, "1.0.1")
+    arn = create(provider, old).physical_id
+    update(provider, arn, old, new)
+    assert sorted(updates_of(clients), key=repr) == [({"DeploymentConfig": BATCHES}, ["batches"]), ({}, ["others"])]
+    assert images(clients, arn) == [("1.0.1", 2, "Succeeded"), ("1.0.1", 1, "Succeeded")]
+
+
+def test_only_the_groups_with_a_changed_image_are_updated(cloud: Cloud, clients: InProcess, provider: ResourceProvider) -> None:
+    old, new = with_image(cloud, "1.0.0"), with_image(cloud, "1.0.0", ImageReleaseVersion="2.0.0")
+    arn = create(provider, old).physical_id
+    update(provider, arn, old, new)
+    assert [names for _, names in updates_of(clients)] == [["others"]]
+    assert images(clients, arn) == [("1.0.0", 2, None), ("2.0.0", 1, "Succeeded")]
+
+
+def test_an_image_that_is_named_no_more_becomes_the_default_one(
+    cloud: Cloud, clients: InProcess, provider: ResourceProvider
+) -> None:
+    image = "ami-0123456789abcdef0"
+    old, new = (with_image(cloud, "1.0.0", ImageId=name) for name in (image, None))
+    arn = create(provider, old).physical_id
+    update(provider, arn, old, new)
+    assert updates_of(clients) == [({"ImageId": "default"}, ["others"])]
+    assert clients.sagemaker.describe_cluster(ClusterName=arn)["InstanceGroups"][1]["CurrentImageId"] == "default"
+
+
+def test_an_update_that_an_alarm_rolls_back_fails_and_goes_back(
+    cloud: Cloud, clients: InProcess, provider: ResourceProvider
+) -> None:
+    cloudwatch = cloud.client("cloudwatch")
+    rule = {"Namespace": "n", "MetricName": "m", "Statistic": "Sum", "Period": 60, "EvaluationPeriods": 1, "Threshold": 1.0}
+    cloudwatch.put_metric_alarm(AlarmName="errors", ComparisonOperator="GreaterThanThreshold", **rule)
+    cloudwatch.set_alarm_state(AlarmName="errors", StateValue="ALARM", StateReason="a test")
+    config = {**BATCHES, "AutoRollbackConfiguration": [{"AlarmName": "errors"}]}
+    old, new = (with_image(cloud, version, config=config) for version in ("1.0.0", "1.0.1"))
+    arn = create(provider, old).physical_id
+    with pytest.raises(
+        AwsError, match=r"NotStabilized: .* failed: The software update was rolled back: the alarm errors is in ALARM"
+    ):
+        update(provider, arn, old, new)
+    assert images(clients, arn)[0] == ("1.0.0", 2, "RollbackComplete")
+    update(provider, arn, new, old)
+    assert [found[:2] for found in images(clients, arn)] == [("1.0.0", 2), ("1.0.0", 1)]

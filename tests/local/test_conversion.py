@@ -37,6 +37,16 @@ def test_values_take_the_types_of_the_model() -> None:
     assert spec["InstanceStorageConfigs"] == [{"EbsVolumeConfig": {"RootVolume": True, "VolumeSizeInGB": 500}}]
 
 
+def test_numbers_with_a_fraction_come_as_text_too() -> None:
+    entries = [{"InstanceType": "ml.p5.48xlarge", "VCpu": "1.5", "MemoryInGiB": 3}]
+    quota = parameters(shape("sagemaker", "CreateComputeQuota"), {"ComputeQuotaConfig": {"ComputeQuotaResources": entries}})
+    (found,) = quota["ComputeQuotaConfig"]["ComputeQuotaResources"]
+    assert (found["VCpu"], found["MemoryInGiB"]) == (1.5, 3.0)
+    entries[0]["VCpu"] = True
+    with pytest.raises(AwsError, match="it must be a float"):
+        parameters(shape("sagemaker", "CreateComputeQuota"), {"ComputeQuotaConfig": {"ComputeQuotaResources": entries}})
+
+
 @pytest.mark.parametrize(
     ("properties", "message"),
     [

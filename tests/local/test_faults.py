@@ -13,6 +13,8 @@ EVERYTHING: dict[str, Any] = {
     "failing_scripts": {"controller": "mount: timed out"},
     "throttle": {"CreateCluster": 2},
     "unhealthy": {"controller": 1},
+    "extension_issues": {"sagemaker-observability/workers": "AccessDenied: no role"},
+    "quotas": {"ml.p5.48xlarge for cluster usage": 0},
     "slow_creation": 3.0,
 }
 
@@ -37,6 +39,7 @@ def test_an_empty_object_heals_everything() -> None:
         ({"failing_scripts": ["workers"]}, "write an object that maps instance group to a log line"),
         ({"throttle": {"CreateCluster": True}}, "write an object that maps operation to a number of calls"),
         ({"unhealthy": {"workers": "1"}}, "write an object that maps instance group to a number of launches"),
+        ({"extension_issues": {"name": 1}}, "write an object that maps extension to a code and a message"),
         ({"slow_creation": -1}, "write a number of seconds, 0 or more"),
     ],
 )

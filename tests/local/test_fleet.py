@@ -25,6 +25,7 @@ class Fleet:
         self.calls: list[tuple[str, list[str]]] = []
         self.outcomes: dict[str, Outcome] = {}
         self.marked: dict[str, Recovery] = {}
+        self.jobs: frozenset[str] = frozenset()
         self.most = 3
 
     def objection(self, specs: Sequence[Spec], settings: Spec) -> str | None:
@@ -39,6 +40,9 @@ class Fleet:
 
     def marks(self) -> dict[str, Recovery]:
         return self.marked
+
+    def busy(self) -> frozenset[str]:
+        return self.jobs
 
     def reboot(self, nodes: Sequence[Node]) -> None:
         self._note("reboot", nodes)
@@ -239,3 +243,61 @@ def test_more_nodes_than_fit_are_refused(cloud: Cloud, call: Call, fleet: Fleet)
     with pytest.raises(AwsError, match="4 nodes do not fit"):
         call("BatchAddClusterNodes", ClusterName="demo", NodesToAdd=added)
     assert len(nodes(call)) == 3
+
+
+def patching(cloud: Cloud, call: Call, fleet: Fleet, strategy: str) -> list[str]:
+    """A cluster whose workers are patched in a minute; the ids of its workers."""
+    created(cloud, call, fleet)
+    groups = cluster(cloud)["InstanceGroups"]
+    date = {"NextPatchDate": cloud.clock.now + 60}
+    groups[1]["AutoPatchConfig"] = {"PatchingStrategy": strategy, "PatchSchedule": date}
+    call("UpdateCluster", ClusterName="demo", InstanceGroups=groups)
+    return [node["InstanceId"] for node in nodes(call, "workers")]
+
+
+def test_a_patch_takes_each_node_as_its_jobs_end(cloud: Cloud, call: Call, fleet: Fleet) -> None:
+    one, two = patching(cloud, call, fleet, "WhenIdle")
+    fleet.jobs = frozenset({one})
+    cloud.clock.tick(60)
+    assert (status(call), fleet.calls[-1]) == ("SystemUpdating", ("launch", [two]))
+    fleet.boot()
+    cloud.clock.tick(600)
+    status(call)
+    assert fleet.calls[-1] == ("launch", [two])
+    fleet.jobs = frozenset()
+    cloud.clock.tick(60)
+    status(call)
+    assert fleet.calls[-1] == ("launch", [one])
+    fleet.boot()
+    cloud.clock.tick(5)
+    found = call("DescribeCluster", ClusterName="demo")["InstanceGroups"][1]
+    assert (found["SoftwareUpdateStatus"], found["TargetStateCount"]) == ("Succeeded", 2)
+    assert found["AutoPatchConfig"] == {"PatchingStrategy": "WhenIdle"}
+
+
+def test_a_patch_of_all_nodes_waits_for_all_jobs(cloud: Cloud, call: Call, fleet: Fleet) -> None:
+    workers = patching(cloud, call, fleet, "WhenAllIdle")
+    before = list(fleet.calls)
+    fleet.jobs = frozenset(workers[:1])
+    cloud.clock.tick(600)
+    assert (status(call), fleet.calls) == ("SystemUpdating", before)
+    fleet.jobs = frozenset()
+    cloud.clock.tick(60)
+    status(call)
+    assert fleet.calls[-1] == ("launch", workers)
+
+
+@pytest.mark.parametrize(("strategy", "ended", "patched"), [("WhenIdle", "Succeeded", 1), ("WhenAllIdle", "RollbackComplete", 2)])
+def test_a_patch_gives_up_after_a_day(cloud: Cloud, call: Call, fleet: Fleet, strategy: str, ended: str, patched: int) -> None:
+    fleet.jobs = frozenset(patching(cloud, call, fleet, strategy)[:1])
+    cloud.clock.tick(60)
+    status(call)
+    fleet.boot()
+    cloud.clock.tick(86400 - 60)
+    assert status(call) == "SystemUpdating"
+    cloud.clock.tick(60)
+    found = call("DescribeCluster", ClusterName="demo")
+    assert found["ClusterStatus"] == "InService"
+    assert ("jobs ran on 1 of 2 nodes" in found.get("FailureMessage", "")) == (strategy == "WhenAllIdle")
+    worker = found["InstanceGroups"][1]
+    assert (worker["SoftwareUpdateStatus"], worker["TargetStateCount"]) == (ended, patched)

@@ -279,6 +279,16 @@ def test_fails_to_link_a_ninth_time(cloud: Cloud, call: Call) -> None:
             },
             "has automatic backups",
         ),
+        (
+            {
+                "LustreConfiguration": {
+                    "DeploymentType": "PERSISTENT_2",
+                    "PerUnitStorageThroughput": 125,
+                    "CopyTagsToBackups": True,
+                }
+            },
+            "has CopyTagsToBackups, which a file system with data repository associations does not take",
+        ),
     ],
 )
 def test_fails_to_link_a_file_system_that_cannot_be(cloud: Cloud, call: Call, members: dict[str, Any], message: str) -> None:

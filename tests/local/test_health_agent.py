@@ -67,3 +67,21 @@ def test_a_controller_that_is_off_is_not_asked() -> None:
 
 def test_a_controller_without_an_answer_names_no_marks() -> None:
     assert health_agent.read_marks(Controller(NodesError("no answer after 20 s")).node) == []
+
+
+SHOWN = """\
+NodeName=ip-10-77-1-4 Arch=x86_64 CPUAlloc=1 State=MIXED ThreadsPerCore=1 Owner=N/A
+NodeName=ip-10-77-1-5 Arch=x86_64 CPUAlloc=4 State=ALLOCATED*+DRAIN ThreadsPerCore=1 Owner=N/A Reason=x [root@2027-01-15]
+NodeName=ip-10-77-1-6 Arch=x86_64 CPUAlloc=0 State=IDLE+COMPLETING ThreadsPerCore=1 Owner=N/A
+NodeName=ip-10-77-1-7 Arch=x86_64 CPUAlloc=0 State=IDLE+DRAIN ThreadsPerCore=1 Owner=N/A
+NodeName=ip-10-77-1-8 CPUAlloc=0 State=DOWN* ThreadsPerCore=1 Owner=N/A
+"""
+
+
+def test_nodes_with_jobs_are_busy() -> None:
+    assert health_agent.busy(SHOWN) == {"ip-10-77-1-4", "ip-10-77-1-5", "ip-10-77-1-6"}
+
+
+@pytest.mark.parametrize("answer", [TIMED_OUT, NodesError("no answer after 20 s")])
+def test_a_controller_without_an_answer_does_not_know_who_is_busy(answer: str | NodesError) -> None:
+    assert health_agent.read_busy(Controller(answer).node) is None

@@ -17,7 +17,7 @@ Change = Callable[[dict[str, Any]], None]
 LUSTRE = {"FsxLustreConfig": {"DnsName": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com", "MountName": "abcdefgh"}}
 EKS = {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:123456789012:cluster/k"}}
 DATABASE = {"Endpoint": "db", "SecretArn": "arn:aws:secretsmanager:us-west-2:123456789012:secret:a"}
-RESTRICTED = {
+RESTRICTED: dict[str, Any] = {
     "SharedEnvironmentConfig": {
         "FSxLustreDeletionPolicy": "Keep",
         "FSxLustreConfig": {"SizeInGiB": 1200, "PerUnitStorageThroughput": 125},
@@ -84,6 +84,10 @@ def ebs(**members: Any) -> dict[str, Any]:
     return {"EbsVolumeConfig": members}
 
 
+def scheduled(expression: str) -> Change:
+    return workers(ScheduledUpdateConfig={"ScheduleExpression": expression})
+
+
 def again(index: int, name: str) -> Change:
     return lambda request: request["InstanceGroups"].append({**request["InstanceGroups"][index], "InstanceGroupName": name})
 
@@ -118,10 +122,17 @@ REFUSED: list[tuple[str, Change]] = [
     ("SlurmConfig of instance group controller is only supported", whole(Orchestrator=EKS)),
     ("KubernetesConfig of instance group workers", workers(KubernetesConfig={"Labels": {"a": "b"}})),
     ("Spot capacity of instance group workers needs EKS", workers(CapacityRequirements={"Spot": {}})),
+    ("cannot have both Spot and OnDemand capacity", workers(CapacityRequirements={"Spot": {}, "OnDemand": {}})),
+    ("network interface 'efa' on ml.m5.xlarge, which has no EFA", workers(NetworkInterface={"InterfaceType": "efa"})),
+    ("needs either a day of the month or a day of the week", scheduled("cron(0 3 1 * SUN *)")),
+    ("ScheduleExpression is 'daily'; allowed: cron(minute hour", scheduled("daily")),
     ("OverrideVpcConfig of instance group workers needs", lambda r: workers(OverrideVpcConfig=r.pop("VpcConfig"))(r)),
     ("TieredStorageConfig is only supported", whole(TieredStorageConfig={"Mode": "Enable"})),
     ("AutoScaling needs ClusterRole", whole(AutoScaling={"Mode": "Enable", "AutoScalerType": "Karpenter"})),
-    ("does not serve restricted instance groups", whole(RestrictedInstanceGroupsConfig=RESTRICTED)),
+    (
+        "RestrictedInstanceGroupsConfig is only supported for clusters that EKS orchestrates; the embedded AWS does not serve",
+        whole(RestrictedInstanceGroupsConfig=RESTRICTED),
+    ),
     (
         "TrainingPlanArn arn:aws:sagemaker:us-west-2:123456789012:training-plan/none of instance group workers does not exist",
         workers(TrainingPlanArn="arn:aws:sagemaker:us-west-2:123456789012:training-plan/none"),
@@ -185,6 +196,25 @@ def test_an_eks_cluster(cloud: Cloud, call: Call) -> None:
     assert call("DescribeCluster", ClusterName="demo")["ClusterStatus"] == "InService"
 
 
+@pytest.mark.parametrize(
+    ("environment", "message"),
+    [
+        ({}, "EnvironmentConfig of restricted instance group nova needs an FSxLustreConfig"),
+        (
+            RESTRICTED["SharedEnvironmentConfig"],
+            "RestrictedInstanceGroups: the embedded AWS does not serve restricted instance groups",
+        ),
+    ],
+)
+def test_fails_for_restricted_groups_on_eks(cloud: Cloud, call: Call, environment: dict[str, Any], message: str) -> None:
+    spec = {"InstanceGroupName": "nova", "InstanceType": "ml.p5.48xlarge", "InstanceCount": 1, "ExecutionRole": cloud.role}
+    files = {key: value for key, value in environment.items() if key == "FSxLustreConfig"}
+    groups = [group(cloud, "workers", None, 2)]
+    restricted = [{**spec, "EnvironmentConfig": files}]
+    with pytest.raises(AwsError, match=message):
+        call("CreateCluster", **cluster(cloud, InstanceGroups=groups, Orchestrator=EKS, RestrictedInstanceGroups=restricted))
+
+
 def test_fails_with_a_role_that_trusts_another_service(cloud: Cloud, call: Call) -> None:
     role = cloud.new_role("lambda", "lambda.amazonaws.com")
     with pytest.raises(AwsError, match=r"allows principal 'sagemaker\.amazonaws\.com' to assume the role"):
@@ -195,6 +225,25 @@ def test_fails_with_a_role_that_cannot_see_the_network(cloud: Cloud, call: Call)
     cloud.iam.denied = {"ec2:DescribeSubnets"}
     with pytest.raises(AwsError, match=r"Unable to retrieve subnets: .* is not allowed ec2:DescribeSubnets"):
         call("CreateCluster", **cluster(cloud))
+
+
+def test_interfaces_that_carry_efa_alone_take_no_address(cloud: Cloud, call: Call) -> None:
+    members = {"InstanceType": "ml.p5.48xlarge", "NetworkInterface": {"InterfaceType": "efa-only"}}
+    groups = [group(cloud, "c", "Controller"), group(cloud, "workers", "Compute", 100, **members)]
+    call("CreateCluster", **cluster(cloud, InstanceGroups=groups))
+
+
+def test_a_group_in_a_subnet_of_its_own(cloud: Cloud, call: Call) -> None:
+    other = cloud.new_subnet("10.1.1.0/24")
+    network = {"Subnets": [other], "SecurityGroupIds": [cloud.new_security_group("others")]}
+    groups = [group(cloud, "c", "Controller"), group(cloud, "workers", "Compute", 2, OverrideVpcConfig=network)]
+    call("CreateCluster", **cluster(cloud, InstanceGroups=groups))
+    cloud.clock.tick(10)
+    call("DescribeCluster", ClusterName="demo")
+    filters = [{"Name": "subnet-id", "Values": [other]}]
+    inside = cloud.client("ec2").describe_network_interfaces(Filters=filters)["NetworkInterfaces"]
+    assert [[one["GroupId"] for one in interface["Groups"]] for interface in inside] == [network["SecurityGroupIds"]] * 2
+    assert len(cloud.interfaces()) == 1
 
 
 def test_fails_with_a_group_of_another_vpc(cloud: Cloud, call: Call) -> None:
@@ -260,6 +309,17 @@ def test_fails_to_toggle_the_provisioning_mode(cloud: Cloud, call: Call) -> None
         call("UpdateCluster", **request, NodeProvisioningMode="Continuous")
 
 
+def test_an_accounting_database_can_be_added_and_changed_but_never_taken_away(cloud: Cloud, call: Call) -> None:
+    request = created(cloud, call)
+    for database in (DATABASE, {**DATABASE, "Port": 3307}):
+        call("UpdateCluster", **{**request, "Orchestrator": {"Slurm": {"AccountingDatabase": database}}})
+        cloud.clock.tick(10)
+    with pytest.raises(AwsError, match="AccountingDatabase of cluster demo cannot be taken away: a cluster with an accounting"):
+        call("UpdateCluster", **request)
+    found = call("DescribeCluster", ClusterName="demo")["Orchestrator"]["Slurm"]["AccountingDatabase"]
+    assert found == {**DATABASE, "Port": 3307}
+
+
 def test_fails_to_delete_the_controller_group(cloud: Cloud, call: Call) -> None:
     request = created(cloud, call)
     del request["InstanceGroups"][0]
@@ -277,22 +337,6 @@ def test_a_type_with_running_nodes_stays_in_its_list(cloud: Cloud, call: Call) -
     call("UpdateCluster", ClusterName="demo", InstanceGroups=flexible("ml.m5.xlarge", "ml.m5.2xlarge"))
     with pytest.raises(AwsError, match=r"instance group workers has nodes of ml.m5.xlarge; keep the type in its InstanceTypes"):
         call("UpdateCluster", ClusterName="demo", InstanceGroups=flexible("ml.m5.2xlarge"))
-
-
-def test_a_training_plan_exists_once_it_was_created(cloud: Cloud, call: Call) -> None:
-    arn = call("CreateTrainingPlan", TrainingPlanName="one", TrainingPlanOfferingId="tpo-1")["TrainingPlanArn"]
-    with pytest.raises(AwsError, match="ResourceInUse"):
-        call("CreateTrainingPlan", TrainingPlanName="one", TrainingPlanOfferingId="tpo-1")
-    request = cluster(cloud)
-    workers(TrainingPlanArn=arn)(request)
-    call("CreateCluster", **request)
-    assert call("DescribeTrainingPlan", TrainingPlanName="one") == {
-        "TrainingPlanArn": arn,
-        "TrainingPlanName": "one",
-        "Status": "Active",
-    }
-    with pytest.raises(AwsError, match="ResourceNotFound"):
-        call("DescribeTrainingPlan", TrainingPlanName="two")
 
 
 @pytest.mark.parametrize("operation", ["UpdateCluster", "DeleteCluster", "UpdateClusterSoftware"])

@@ -9,7 +9,12 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.facts import eks
+from hyperpod_constructs.local.aws_service import AwsError
+from hyperpod_constructs.local.eks import access_entries
+
 CLOUDFORMATION = "ministack.services.cloudformation"
+EKS = "ministack.services.eks"
 
 
 def look_up(module: str, name: str) -> Any:
@@ -26,6 +31,11 @@ def test_version() -> None:
         ("ministack.app", "app", ["scope", "receive", "send"]),
         ("ministack.app", "_reset_all_state", []),
         ("ministack.core.concurrency", "run_reentrant", ["fn", "args", "thread_name"]),
+        (
+            "ministack.core.iam_actions",
+            "extract_iam_action",
+            ["service", "method", "path", "headers", "body", "query_params"],
+        ),
         (
             "ministack.core.iam_actions",
             "extract_resource_arn",
@@ -55,6 +65,7 @@ def test_version() -> None:
         (f"{CLOUDFORMATION}.custom_resource", "register_token", ["token"]),
         (f"{CLOUDFORMATION}.custom_resource", "deliver_response", ["token", "response"]),
         ("ministack.services.lambda_svc", "_execute_function_with_config_scope", ["func", "event"]),
+        ("ministack.services.scheduler", "_create_schedule", ["name", "body"]),
         ("ministack.services.iam", "_lookup_policy", ["arn"]),
         ("ministack.services.iam", "_make_aws_managed_record", ["name", "document", "description"]),
         ("ministack.services.iam", "policy_known", ["arn", "account_id"]),
@@ -109,6 +120,19 @@ def test_version() -> None:
         ("ministack.core.router", "detect_service", ["method", "path", "headers", "query_params"]),
         ("ministack.core.router", "extract_access_key_id", ["headers", "query_params"]),
         (f"{CLOUDFORMATION}.wait_conditions", "has_handle", ["token"]),
+        ("ministack.core.iam_evaluator", "resolve_caller_identity", None),
+        (EKS, "_get_docker", []),
+        (EKS, "_verify_eks_token", ["token", "cluster_name"]),
+        (EKS, "_authenticate_token_review", ["cluster_name", "account_id", "region", "review", "auth_token"]),
+        (EKS, "_token_review_response", None),
+        (EKS, "_ae_key", ["cluster_name", "principal_arn"]),
+        (EKS, "_ap_key", ["cluster_name", "principal_arn", "policy_arn"]),
+        (EKS, "_reconcile_access_policy_rbac", ["cluster_name", "account_id", "region"]),
+        (EKS, "_schedule_access_policy_reconcile", ["cluster_name", "account_id", "region"]),
+        (EKS, "_stop_access_policy_reconciler", ["cluster_name", "account_id", "region"]),
+        (EKS, "_binding_key", ["obj"]),
+        (EKS, "_role_arn_from_assumed_role", ["arn"]),
+        (EKS, "_account_from_sts_session", ["access_key_id"]),
     ],
 )
 def test_function(module: str, name: str, parameters: list[str] | None) -> None:
@@ -178,3 +202,38 @@ def test_paths_whose_last_part_is_a_secret() -> None:
     assert look_up(f"{CLOUDFORMATION}.wait_conditions", "SIGNAL_PATH") == "/_ministack/cfn-signal/"
     url = look_up(f"{CLOUDFORMATION}.custom_resource", "_response_url")("token")
     assert url.endswith("/_ministack/cfn-response/token")
+
+
+@pytest.mark.parametrize("name", ["_clusters", "_access_entries", "_access_policies"])
+def test_records_of_eks_by_account_and_region(name: str) -> None:
+    store = type(look_up(EKS, name))()
+    store.set_scoped("1", "us-west-2", "key", {"a": 1})
+    assert store.get_scoped("1", "us-west-2", "key") == {"a": 1}
+    assert list(store.all_items()) == [(("1", "us-west-2", "key"), {"a": 1})]
+    store.pop_scoped("1", "us-west-2", "key", None)
+    assert list(store.all_items()) == []
+
+
+def test_keys_of_entries_and_policies_begin_with_the_cluster() -> None:
+    assert look_up(EKS, "_ae_key")("demo", "one").startswith("demo\x00one")
+    assert look_up(EKS, "_ap_key")("demo", "one", "view").startswith("demo\x00one\x00")
+
+
+def test_groups_of_policies_begin_with_a_name_that_no_entry_may_give() -> None:
+    group = look_up(EKS, "_access_policy_group")("demo", "one", "view")
+    with pytest.raises(AwsError, match="cannot start with"):
+        access_entries._check_names(eks.STANDARD, {"kubernetesGroups": [group]})
+
+
+def test_bindings_of_policies_have_a_label() -> None:
+    assert isinstance(look_up(EKS, "_ACCESS_POLICY_BINDING_LABEL"), str)
+
+
+def test_the_switch_of_policy_evaluation() -> None:
+    assert isinstance(look_up("ministack.app", "AUTH"), bool)
+
+
+def test_layers_are_extracted_by_the_zipfile_of_the_module() -> None:
+    worker = inspect.getsource(look_up("ministack.core.lambda_runtime", "Worker"))
+    assert "zipfile.ZipFile(lzip) as lzf" in worker
+    assert "lzf.extractall(layer_dir)" in worker

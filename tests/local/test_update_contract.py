@@ -19,14 +19,18 @@ from hyperpod_constructs.plan.effect import Effect
 from hyperpod_constructs.plan.equality import same
 from hyperpod_constructs.plan.pairs import Pairs
 from hyperpod_constructs.plan.table import row_of
+from hyperpod_constructs.plan.updates import Updates
 from hyperpod_constructs.templates.model import Model
+from tests.local import update_values, update_values_eks
 from tests.local.moto_cloud import CALLER, moto_cloud
 from tests.local.schemas import properties
-from tests.local.update_values import BASES, VALUES, Properties, Values, World
-from tests.local.update_values import UNSERVED as UNSERVED_VALUES
+from tests.local.update_values import Properties, Values, World
 
 ITEM = "workers"
 IN_PLACE, REPLACED, REFUSED = "in place", "replaced", "refused"
+BASES = update_values.BASES | update_values_eks.BASES
+VALUES = update_values.VALUES | update_values_eks.VALUES
+UNSERVED_VALUES = update_values.UNSERVED | update_values_eks.UNSERVED
 KINDS = {provider.type_name: provider for provider in PROVIDERS}  # type: ignore[attr-defined]
 CASES = [(kind, "/".join(path)) for kind in sorted(KINDS) for path in properties(kind, ITEM)]
 SERVED = [(kind, path) for kind, path in CASES if path in VALUES[kind]]
@@ -72,7 +76,8 @@ def planned(kind: str, old: Properties, new: Properties) -> str:
     assert found
     effects = {row.effect for row in found if not row.part}
     if Effect.REPLACE in effects:
-        return REPLACED
+        verdicts = {update.verdict.effect for update in Updates(pairs).found()}
+        return REFUSED if Effect.REFUSED in verdicts else REPLACED  # the old resource may still hold the name
     return REFUSED if Effect.REFUSED in effects else IN_PLACE
 
 

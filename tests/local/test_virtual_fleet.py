@@ -13,6 +13,7 @@ from hyperpod_constructs.local import virtual_fleet
 from hyperpod_constructs.local.aws_service import Caller
 from hyperpod_constructs.local.hyperpod.state import Cluster, Node
 from hyperpod_constructs.local.nodes import NodeSpec
+from hyperpod_constructs.local.nodes.doubles import health_agent
 from hyperpod_constructs.local.virtual_fleet import MIB_PER_NODE, VirtualFleet
 from hyperpod_constructs.local.waiting import wait
 
@@ -129,3 +130,12 @@ def test_more_clusters_than_slots_are_refused(fleet: VirtualFleet, monkeypatch: 
         "1 clusters have virtual nodes, the most for one machine; delete one first"
     )
     assert fleet.objection([], cluster.settings) is None
+
+
+def test_the_busy_nodes_are_those_that_slurm_names(fleet: VirtualFleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    _, nodes = launched(fleet, "one")
+    controller, worker = (node.instance_id for node in nodes)
+    monkeypatch.setattr(health_agent, "read_busy", lambda _: frozenset({worker}))
+    assert fleet.busy() == {worker}
+    monkeypatch.setattr(health_agent, "read_busy", lambda _: None)
+    assert fleet.busy() == {controller, worker}

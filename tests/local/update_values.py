@@ -7,8 +7,11 @@ from collections.abc import Callable
 from functools import cached_property
 from typing import Any, NamedTuple
 
+from botocore import xform_name
+
+from tests.local.eks.account import EksAccount
 from tests.local.file_systems import lustre, lustre_group
-from tests.local.hyperpod_requests import cluster, group
+from tests.local.hyperpod_requests import cluster, group, new_plan
 from tests.local.in_process import InProcess
 from tests.local.moto_cloud import Cloud
 
@@ -23,6 +26,7 @@ class World:
         self.cloud = cloud
         self.clients = InProcess(cloud)
         self.ec2 = cloud.client("ec2")
+        self.eks = EksAccount(cloud, self.clients)
 
     @cached_property
     def other_vpc(self) -> str:
@@ -89,8 +93,8 @@ class World:
 
     @cached_property
     def plan(self) -> str:
-        made = self.clients.sagemaker.create_training_plan(TrainingPlanName="one", TrainingPlanOfferingId="tpo-1")
-        return str(made["TrainingPlanArn"])
+        client = self.clients.sagemaker
+        return new_plan(lambda operation, **parameters: getattr(client, xform_name(operation))(**parameters))
 
     @cached_property
     def other_role(self) -> str:
@@ -124,6 +128,15 @@ class World:
         return found
 
     @cached_property
+    def governed(self) -> list[str]:
+        made = []
+        for name in ("governed", "governed2"):
+            groups = [group(self.cloud, "workers", None)]
+            wanted = cluster(self.cloud, ClusterName=name, Orchestrator=_ON_EKS, InstanceGroups=groups)
+            made.append(str(self.clients.sagemaker.create_cluster(**wanted)["ClusterArn"]))
+        return made
+
+    @cached_property
     def boundaries(self) -> list[str]:
         document = json.dumps(_POLICY)
         iam = self.cloud.client("iam")
@@ -147,10 +160,27 @@ def _slurm(world: World) -> Properties:
     return cluster(world.cloud, ClusterName=None, Tags=[{"Key": "a", "Value": "1"}])
 
 
+_ON_EKS = {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:123456789012:cluster/one"}}
+
+
 def _eks(world: World) -> Properties:
-    arn = "arn:aws:eks:us-west-2:123456789012:cluster/one"
     groups = [group(world.cloud, "workers", None, 2)]
-    return cluster(world.cloud, ClusterName=None, Orchestrator={"Eks": {"ClusterArn": arn}}, InstanceGroups=groups)
+    return cluster(world.cloud, ClusterName=None, Orchestrator=_ON_EKS, InstanceGroups=groups)
+
+
+def _quota(world: World) -> Properties:
+    entries = [{"InstanceType": "ml.p5.48xlarge", "Count": 1}]
+    return {
+        "Name": "one",
+        "ClusterArn": world.governed[0],
+        "ComputeQuotaConfig": {"ComputeQuotaResources": entries},
+        "ComputeQuotaTarget": {"TeamName": "one"},
+    }
+
+
+def _planned(world: World) -> Properties:
+    workers = group(world.cloud, "workers", "Compute", InstanceType="ml.p4d.24xlarge")
+    return cluster(world.cloud, ClusterName=None, InstanceGroups=[group(world.cloud, "controller", "Controller"), workers])
 
 
 def _openzfs(world: World) -> Properties:
@@ -180,6 +210,8 @@ BASES: dict[str, Callable[[World], Properties]] = {
         "PolicyDocument": _bucket_policy(world.buckets[0], "s3:GetObject"),
     },
     "AWS::SageMaker::Cluster": _slurm,
+    "AWS::SageMaker::ClusterSchedulerConfig": lambda world: {"Name": "one", "ClusterArn": world.governed[0], "SchedulerConfig": {}},
+    "AWS::SageMaker::ComputeQuota": _quota,
     "AWS::FSx::DataRepositoryAssociation": _association,
     "AWS::FSx::FileSystem": lambda world: lustre(world.cloud, world.lustre_groups[0]),
     "AWS::IAM::Role": lambda world: {"AssumeRolePolicyDocument": _trust("sagemaker.amazonaws.com")},
@@ -231,20 +263,23 @@ class Values(NamedTuple):
     base: Callable[[World], Properties] | None = None
 
 
-def _one(path: str, value: Any) -> Values:
+def one(path: str, value: Any) -> Values:
+    """A new value of a property; a function of the account makes it if it is one."""
     return Values(lambda world: {path: value(world) if callable(value) else value})
 
 
-def _plain(**values: Any) -> dict[str, Values]:
-    return {name: _one(name, value) for name, value in values.items()}
+def plain(**values: Any) -> dict[str, Values]:
+    """New values of properties, by name."""
+    return {name: one(name, value) for name, value in values.items()}
 
 
 def _in(prefix: str, base: Callable[[World], Properties] | None = None, **values: Any) -> dict[str, Values]:
-    found = {f"{prefix}/{name}": _one(f"{prefix}/{name}", value) for name, value in values.items()}
+    found = {f"{prefix}/{name}": one(f"{prefix}/{name}", value) for name, value in values.items()}
     return {path: values._replace(base=base) for path, values in found.items()}
 
 
-def _pair(path: str, old: Any, new: Any, **others: Any) -> dict[str, Values]:
+def pair(path: str, old: Any, new: Any, **others: Any) -> dict[str, Values]:
+    """An old and a new value of a property, beside others that stay."""
     return {path: Values(new=lambda world: {path: new, **others}, old=lambda world: {path: old, **others})}
 
 
@@ -258,10 +293,8 @@ def _peer(name: str, both: str, values: Callable[[World], list[str]]) -> dict[st
 
 
 _RULE = {
-    **_plain(
-        GroupId=lambda world: world.groups[1], FromPort=79, ToPort=81, CidrIp="10.1.0.0/16", Description="d", IpProtocol="udp"
-    ),
-    **_pair("CidrIpv6", "2001:db8::/64", "2001:db8:1::/64", CidrIp=None),
+    **plain(GroupId=lambda world: world.groups[1], FromPort=79, ToPort=81, CidrIp="10.1.0.0/16", Description="d", IpProtocol="udp"),
+    **pair("CidrIpv6", "2001:db8::/64", "2001:db8:1::/64", CidrIp=None),
 }
 _WORKERS = "InstanceGroups/workers"
 _LUSTRE = "LustreConfiguration"
@@ -274,7 +307,7 @@ def _scripts(world: World) -> Properties:
 
 
 _CLUSTER = {
-    **_plain(
+    **plain(
         ClusterName="another",
         Tags=TAGS,
         NodeRecovery="None",
@@ -292,10 +325,10 @@ _CLUSTER = {
     "TieredStorageConfig": Values(
         new=lambda world: {"TieredStorageConfig": {"Mode": "Enable", "InstanceMemoryAllocationPercentage": 30}}, base=_eks
     ),
-    "Orchestrator/Eks": _one("Orchestrator/Eks", {"ClusterArn": "arn:aws:eks:us-west-2:123456789012:cluster/two"})._replace(
+    "Orchestrator/Eks": one("Orchestrator/Eks", {"ClusterArn": "arn:aws:eks:us-west-2:123456789012:cluster/two"})._replace(
         base=_eks
     ),
-    "Orchestrator/Slurm/AccountingDatabase": _one(
+    "Orchestrator/Slurm/AccountingDatabase": one(
         "Orchestrator/Slurm/AccountingDatabase",
         {
             "Endpoint": "db.example.us-west-2.rds.amazonaws.com",
@@ -311,7 +344,6 @@ _CLUSTER = {
         AutoPatchConfig={"PatchingStrategy": "WhenIdle"},
         ExecutionRole=lambda world: world.other_role,
         ImageId="ami-0123456789abcdef0",
-        ImageReleaseVersion="1.2.3",
         InstanceCount=3,
         InstanceGroupName="others",
         InstanceStorageConfigs=[{"EbsVolumeConfig": {"VolumeSizeInGB": 500}}],
@@ -323,54 +355,79 @@ _CLUSTER = {
         OverrideVpcConfig=lambda world: {"Subnets": [world.other_subnet], "SecurityGroupIds": [world.cloud.security_group]},
         ScheduledUpdateConfig={"ScheduleExpression": "cron(0 12 ? * SUN *)"},
         ThreadsPerCore=2,
-        TrainingPlanArn=lambda world: world.plan,
     ),
-    f"{_WORKERS}/SlurmConfig/NodeType": _one(f"{_WORKERS}/SlurmConfig", {"NodeType": "Login"}),
-    f"{_WORKERS}/SlurmConfig/PartitionNames": _one(f"{_WORKERS}/SlurmConfig/PartitionNames", ["others"]),
+    **_in(_WORKERS, base=_planned, TrainingPlanArn=lambda world: world.plan),
+    f"{_WORKERS}/SlurmConfig/NodeType": one(f"{_WORKERS}/SlurmConfig", {"NodeType": "Login"}),
+    f"{_WORKERS}/SlurmConfig/PartitionNames": one(f"{_WORKERS}/SlurmConfig/PartitionNames", ["others"]),
     f"{_WORKERS}/InstanceRequirements": Values(
         new=lambda world: {
             f"{_WORKERS}/InstanceType": None,
             f"{_WORKERS}/InstanceRequirements": {"InstanceTypes": ["ml.m5.xlarge", "ml.m5.2xlarge"]},
         }
     ),
-    **_in(_WORKERS, base=_eks, CapacityRequirements={"Spot": {}}, KubernetesConfig={"Labels": {"a": "b"}}),
+    **_in(
+        _WORKERS,
+        base=_eks,
+        CapacityRequirements={"Spot": {}},
+        ImageReleaseVersion="1.2.3",
+        KubernetesConfig={"Labels": {"a": "b"}},
+    ),
+    f"{_WORKERS}/NetworkInterface": one(f"{_WORKERS}/NetworkInterface", {"InterfaceType": "efa"})._replace(base=_planned),
 }
 
 VALUES: dict[str, dict[str, Values]] = {
+    "AWS::SageMaker::ClusterSchedulerConfig": plain(
+        Name="two",
+        ClusterArn=lambda world: world.governed[1],
+        SchedulerConfig={"FairShare": "Disabled"},
+        Description="d",
+        Tags=TAGS,
+    ),
+    "AWS::SageMaker::ComputeQuota": {
+        **plain(
+            Name="two",
+            ClusterArn=lambda world: world.governed[1],
+            ComputeQuotaConfig={"ComputeQuotaResources": [{"InstanceType": "ml.p5.48xlarge", "VCpu": 1.5}]},
+            ActivationState="Disabled",
+            Description="d",
+            Tags=TAGS,
+        ),
+        **_in("ComputeQuotaTarget", TeamName="two", FairShareWeight=9),
+    },
     "AWS::S3::Bucket": {
-        **_plain(BucketName="another-bucket", Tags=TAGS, AccessControl="LogDeliveryWrite"),
-        **_plain(VersioningConfiguration={"Status": "Enabled"}),
-        **_plain(
+        **plain(BucketName="another-bucket", Tags=TAGS, AccessControl="LogDeliveryWrite"),
+        **plain(VersioningConfiguration={"Status": "Enabled"}),
+        **plain(
             BucketEncryption={"ServerSideEncryptionConfiguration": [{"ServerSideEncryptionByDefault": {"SSEAlgorithm": "AES256"}}]}
         ),
-        **_plain(LifecycleConfiguration={"Rules": [{"Id": "a", "Status": "Enabled", "ExpirationInDays": 9}]}),
-        **_plain(OwnershipControls={"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]}),
-        **_plain(PublicAccessBlockConfiguration={"BlockPublicAcls": True}),
-        **_plain(NotificationConfiguration={"EventBridgeConfiguration": {"EventBridgeEnabled": True}}),
+        **plain(LifecycleConfiguration={"Rules": [{"Id": "a", "Status": "Enabled", "ExpirationInDays": 9}]}),
+        **plain(OwnershipControls={"Rules": [{"ObjectOwnership": "BucketOwnerEnforced"}]}),
+        **plain(PublicAccessBlockConfiguration={"BlockPublicAcls": True}),
+        **plain(NotificationConfiguration={"EventBridgeConfiguration": {"EventBridgeEnabled": True}}),
         "LoggingConfiguration": Values(
             new=lambda world: {"LoggingConfiguration": {"LogFilePrefix": "logs/"}},
             old=lambda world: {"AccessControl": "LogDeliveryWrite"},
         ),
     },
     "AWS::S3::BucketPolicy": {
-        **_plain(Bucket=lambda world: world.buckets[1]),
-        **_plain(PolicyDocument=lambda world: _bucket_policy(world.buckets[0], "s3:PutObject")),
+        **plain(Bucket=lambda world: world.buckets[1]),
+        **plain(PolicyDocument=lambda world: _bucket_policy(world.buckets[0], "s3:PutObject")),
     },
     "AWS::SageMaker::Cluster": _CLUSTER,
     "AWS::FSx::DataRepositoryAssociation": {
-        **_plain(BatchImportMetaDataOnCreate=True, DataRepositoryPath="s3://sagemaker-scripts/more", FileSystemPath="/more"),
-        **_plain(FileSystemId=lambda world: world.file_systems[1], ImportedFileChunkSize=2048, Tags=TAGS),
-        **_plain(S3={"AutoImportPolicy": {"Events": ["NEW", "CHANGED"]}}),
+        **plain(BatchImportMetaDataOnCreate=True, DataRepositoryPath="s3://sagemaker-scripts/more", FileSystemPath="/more"),
+        **plain(FileSystemId=lambda world: world.file_systems[1], ImportedFileChunkSize=2048, Tags=TAGS),
+        **plain(S3={"AutoImportPolicy": {"Events": ["NEW", "CHANGED"]}}),
     },
     "AWS::FSx::FileSystem": {
-        **_plain(
+        **plain(
             KmsKeyId="arn:aws:kms:us-west-2:123456789012:key/00000000-0000-4000-8000-000000000000",
             SecurityGroupIds=lambda world: world.lustre_groups[1:],
             StorageCapacity=2400,
             SubnetIds=lambda world: [world.other_subnet],
             Tags=TAGS,
         ),
-        "NetworkType": _one("NetworkType", "DUAL")._replace(old=lambda world: {"NetworkType": "IPV4"}),
+        "NetworkType": one("NetworkType", "DUAL")._replace(old=lambda world: {"NetworkType": "IPV4"}),
         "FileSystemType": Values(new=lambda world: {**_openzfs(world), _LUSTRE: None, "FileSystemTypeVersion": None}),
         "FileSystemTypeVersion": Values(
             new=lambda world: {"FileSystemTypeVersion": "2.15"},
@@ -437,7 +494,7 @@ VALUES: dict[str, dict[str, Values]] = {
             new=lambda world: {f"{_LUSTRE}/MetadataConfiguration/Iops": 3000},
             old=lambda world: {f"{_LUSTRE}/MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 1500}},
         ),
-        f"{_LUSTRE}/MetadataConfiguration/Mode": _one(f"{_LUSTRE}/MetadataConfiguration/Mode", "USER_PROVISIONED"),
+        f"{_LUSTRE}/MetadataConfiguration/Mode": one(f"{_LUSTRE}/MetadataConfiguration/Mode", "USER_PROVISIONED"),
         **{
             f"{_LUSTRE}/{name}": Values(
                 new=lambda world, name=name, new=new: {f"{_LUSTRE}/{name}": new},  # type: ignore[misc]
@@ -485,7 +542,7 @@ VALUES: dict[str, dict[str, Values]] = {
         ),
     },
     "AWS::IAM::Role": {
-        **_plain(
+        **plain(
             AssumeRolePolicyDocument=_trust("ec2.amazonaws.com"),
             Description="d",
             ManagedPolicyArns=lambda world: world.boundaries[:1],
@@ -498,22 +555,22 @@ VALUES: dict[str, dict[str, Values]] = {
         )
     },
     "AWS::EC2::VPC": {
-        **_plain(CidrBlock="10.7.0.0/16", EnableDnsHostnames=True, EnableDnsSupport=False, Tags=TAGS),
-        **_pair("InstanceTenancy", "default", "dedicated"),
+        **plain(CidrBlock="10.7.0.0/16", EnableDnsHostnames=True, EnableDnsSupport=False, Tags=TAGS),
+        **pair("InstanceTenancy", "default", "dedicated"),
     },
-    "AWS::EC2::VPCCidrBlock": _plain(CidrBlock="10.7.0.0/16", VpcId=lambda world: world.other_vpc),
+    "AWS::EC2::VPCCidrBlock": plain(CidrBlock="10.7.0.0/16", VpcId=lambda world: world.other_vpc),
     "AWS::EC2::Subnet": {
-        **_plain(CidrBlock="10.1.9.0/24", MapPublicIpOnLaunch=True, Tags=TAGS),
-        **_pair("AvailabilityZone", "us-west-2a", "us-west-2b"),
-        **_pair("AvailabilityZoneId", "usw2-az1", "usw2-az2"),
+        **plain(CidrBlock="10.1.9.0/24", MapPublicIpOnLaunch=True, Tags=TAGS),
+        **pair("AvailabilityZone", "us-west-2a", "us-west-2b"),
+        **pair("AvailabilityZoneId", "usw2-az1", "usw2-az2"),
         "VpcId": Values(new=lambda world: {"VpcId": world.other_vpc, "CidrBlock": "10.2.8.0/24"}),
     },
-    "AWS::EC2::RouteTable": _plain(Tags=TAGS, VpcId=lambda world: world.other_vpc),
-    "AWS::EC2::SubnetRouteTableAssociation": _plain(
+    "AWS::EC2::RouteTable": plain(Tags=TAGS, VpcId=lambda world: world.other_vpc),
+    "AWS::EC2::SubnetRouteTableAssociation": plain(
         RouteTableId=lambda world: world.tables[1], SubnetId=lambda world: world.other_subnet
     ),
     "AWS::EC2::Route": {
-        **_plain(RouteTableId=lambda world: world.tables[1], DestinationCidrBlock="10.8.0.0/16"),
+        **plain(RouteTableId=lambda world: world.tables[1], DestinationCidrBlock="10.8.0.0/16"),
         **_peer("DestinationPrefixListId", "DestinationCidrBlock", lambda world: world.lists),
         "GatewayId": Values(new=lambda world: {"GatewayId": world.gateways[0], "NatGatewayId": None}),
         **{
@@ -530,13 +587,11 @@ VALUES: dict[str, dict[str, Values]] = {
             old=lambda world: {"GatewayId": world.gateways[0], "NatGatewayId": None},
         ),
     },
-    "AWS::EC2::InternetGateway": _plain(Tags=TAGS),
-    "AWS::EC2::VPCGatewayAttachment": _plain(
-        InternetGatewayId=lambda world: world.gateways[1], VpcId=lambda world: world.other_vpc
-    ),
-    "AWS::EC2::EIP": {**_plain(Tags=TAGS), **_pair("Domain", "vpc", None)},
+    "AWS::EC2::InternetGateway": plain(Tags=TAGS),
+    "AWS::EC2::VPCGatewayAttachment": plain(InternetGatewayId=lambda world: world.gateways[1], VpcId=lambda world: world.other_vpc),
+    "AWS::EC2::EIP": {**plain(Tags=TAGS), **pair("Domain", "vpc", None)},
     "AWS::EC2::NatGateway": {
-        **_plain(AllocationId=lambda world: world.addresses[1], Tags=TAGS),
+        **plain(AllocationId=lambda world: world.addresses[1], Tags=TAGS),
         "SubnetId": Values(new=lambda world: {"SubnetId": world.other_subnet, "AllocationId": world.addresses[1]}),
         "ConnectivityType": Values(
             new=lambda world: {"ConnectivityType": "private", "AllocationId": None},
@@ -544,7 +599,7 @@ VALUES: dict[str, dict[str, Values]] = {
         ),
     },
     "AWS::EC2::VPCEndpoint": {
-        **_plain(
+        **plain(
             PolicyDocument={"Statement": [{"Effect": "Allow", "Principal": "*", "Action": "*", "Resource": "*"}]},
             PrivateDnsEnabled=True,
             SecurityGroupIds=lambda world: world.groups[1:],
@@ -574,9 +629,9 @@ VALUES: dict[str, dict[str, Values]] = {
         "VpcId": Values(new=lambda world: {"VpcId": world.other_vpc, "SubnetIds": None, "SecurityGroupIds": None}),
     },
     "AWS::EC2::SecurityGroup": {
-        **_plain(GroupDescription="other", GroupName="another", Tags=TAGS, VpcId=lambda world: world.other_vpc),
-        **_plain(SecurityGroupEgress=[{"IpProtocol": "tcp", "FromPort": 1, "ToPort": 1, "CidrIp": "10.0.0.0/8"}]),
-        **_plain(SecurityGroupIngress=[{"IpProtocol": "tcp", "FromPort": 1, "ToPort": 1, "CidrIp": "10.0.0.0/8"}]),
+        **plain(GroupDescription="other", GroupName="another", Tags=TAGS, VpcId=lambda world: world.other_vpc),
+        **plain(SecurityGroupEgress=[{"IpProtocol": "tcp", "FromPort": 1, "ToPort": 1, "CidrIp": "10.0.0.0/8"}]),
+        **plain(SecurityGroupIngress=[{"IpProtocol": "tcp", "FromPort": 1, "ToPort": 1, "CidrIp": "10.0.0.0/8"}]),
     },
     "AWS::EC2::SecurityGroupIngress": {
         **_RULE,
@@ -593,7 +648,7 @@ VALUES: dict[str, dict[str, Values]] = {
         **_peer("DestinationSecurityGroupId", "CidrIp", lambda world: world.groups),
     },
     "AWS::EC2::FlowLog": {
-        **_plain(LogGroupName=lambda world: world.logs[1], ResourceId=lambda world: world.other_vpc, Tags=TAGS),
+        **plain(LogGroupName=lambda world: world.logs[1], ResourceId=lambda world: world.other_vpc, Tags=TAGS),
         **{
             name: Values(new=lambda world, name=name, value=value: {name: value(world), "LogGroupName": world.logs[1]})  # type: ignore[misc]
             for name, value in (

@@ -10,7 +10,13 @@ from hyperpod_constructs.plan.effect import Effect
 from tests.plan.templates import change, cluster, group, row, rows, template
 
 CONTROLLER = group("controller", node_type="Controller", count=1)
+OWN, LARGER = ({"FSxLustreConfig": {"SizeInGiB": size, "PerUnitStorageThroughput": 250}} for size in (1200, 2400))
 VPC: dict[str, Any] = {"Subnets": ["subnet-1"], "SecurityGroupIds": ["sg-1"]}
+
+
+DATABASE: dict[str, Any] = {"Orchestrator": {"Slurm": {"AccountingDatabase": {"Endpoint": "x"}}}}
+WITHOUT: list[dict[str, Any]] = [{"Orchestrator": {"Slurm": {}}}, {"Orchestrator": {}}, {}]
+TAKEN_BACK = [(DATABASE, after, "Orchestrator/Slurm/AccountingDatabase", Effect.REFUSED) for after in WITHOUT]
 
 
 @pytest.mark.parametrize(
@@ -37,6 +43,13 @@ VPC: dict[str, Any] = {"Subnets": ["subnet-1"], "SecurityGroupIds": ["sg-1"]}
             "Orchestrator/Slurm/AccountingDatabase",
             Effect.ROLLING,
         ),
+        (
+            DATABASE,
+            {"Orchestrator": {"Slurm": {"AccountingDatabase": {"Endpoint": "y"}}}},
+            "Orchestrator/Slurm/AccountingDatabase",
+            Effect.ROLLING,
+        ),
+        *TAKEN_BACK,
     ],
 )
 def test_the_cluster(before: dict[str, Any], after: dict[str, Any], name: str, effect: Effect) -> None:
@@ -180,10 +193,44 @@ def test_the_controllers_group_takes_the_queue_with_it() -> None:
 
 
 def test_a_restricted_group_takes_its_file_system_with_it() -> None:
-    one = cluster(RestrictedInstanceGroups=[group()])
+    one = cluster(RestrictedInstanceGroups=[group(EnvironmentConfig=OWN)])
     found = row(one, cluster(RestrictedInstanceGroups=[]))
     assert found.effect is Effect.DATA_LOSS
     assert "file system" in found.why
+
+
+def test_a_restricted_group_loses_its_file_system_without_its_environment() -> None:
+    one, other = (cluster(RestrictedInstanceGroups=[group(EnvironmentConfig=environment)]) for environment in (OWN, None))
+    found = row(one, other)
+    assert (found.property, found.effect) == ("RestrictedInstanceGroups/workers/EnvironmentConfig", Effect.DATA_LOSS)
+    assert row(one, cluster(RestrictedInstanceGroups=[group(EnvironmentConfig=LARGER)])).effect is Effect.NO_INTERRUPTION
+
+
+@pytest.mark.parametrize(
+    ("policy", "left", "effect"),
+    [
+        ("Keep", (), Effect.REPLACE),
+        ("DeleteIfNotUsed", (), Effect.DATA_LOSS),
+        ("DeleteIfNotUsed", ("others",), Effect.REPLACE),
+    ],
+)
+def test_a_shared_file_system_goes_with_the_last_group_unless_it_is_kept(
+    policy: str, left: tuple[str, ...], effect: Effect
+) -> None:
+    kept = [group(name) for name in left]
+    shared = {"SharedEnvironmentConfig": {"FSxLustreDeletionPolicy": policy}}
+    one, other = (
+        cluster(RestrictedInstanceGroups=groups, RestrictedInstanceGroupsConfig=shared) for groups in ([*kept, group()], kept)
+    )
+    assert row(one, other).effect is effect
+
+
+@pytest.mark.parametrize(("policy", "effect"), [("Keep", Effect.NO_INTERRUPTION), ("DeleteIfNotUsed", Effect.DATA_LOSS)])
+def test_a_shared_environment_is_left(policy: str, effect: Effect) -> None:
+    shared = {"SharedEnvironmentConfig": {"FSxLustreDeletionPolicy": policy}}
+    found = rows(cluster(RestrictedInstanceGroupsConfig=shared), cluster())
+    assert effect in {one.effect for one in found}
+    assert all(one.effect is Effect.NO_INTERRUPTION for one in found) is (effect is Effect.NO_INTERRUPTION)
 
 
 def test_a_group_is_no_replacement_of_the_cluster() -> None:

@@ -29,3 +29,25 @@ def test_a_version_changes_by_one_at_a_time(old: object, new: object, effect: Ef
 def test_an_earlier_version_is_for_a_few_days_only() -> None:
     one, other = (resource("AWS::EKS::Cluster", Version=version) for version in ("1.33", "1.32"))
     assert "within 7 days" in row(one, other).why
+
+
+_MODES = ("CONFIG_MAP", "API_AND_CONFIG_MAP", "API")
+
+
+@pytest.mark.parametrize(("old", "new"), [(old, new) for old in (None, *_MODES) for new in _MODES if old != new])
+def test_the_authentication_mode_goes_one_step_forward_and_never_back(old: str | None, new: str) -> None:
+    one, other = (
+        resource("AWS::EKS::Cluster", AccessConfig={"AuthenticationMode": mode or {"Ref": "AWS::NoValue"}}) for mode in (old, new)
+    )
+    found = row(one, other)
+    step = _MODES.index(new) - _MODES.index(old or "CONFIG_MAP")
+    expected = Effect.NO_INTERRUPTION if step in (0, 1) else Effect.REFUSED
+    assert (found.property, found.effect) == ("AccessConfig/AuthenticationMode", expected)
+    if step == 2:
+        assert "to API_AND_CONFIG_MAP only" in found.why
+
+
+@pytest.mark.parametrize(("old", "new"), [({"Ref": "AWS::StackName"}, "API"), ("API", {"Ref": "AWS::NoValue"})])
+def test_an_authentication_mode_that_is_unknown_or_gone_refuses_nothing(old: object, new: object) -> None:
+    one, other = (resource("AWS::EKS::Cluster", AccessConfig={"AuthenticationMode": mode}) for mode in (old, new))
+    assert row(one, other).effect is Effect.NO_INTERRUPTION

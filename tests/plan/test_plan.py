@@ -349,6 +349,18 @@ def test_a_named_resource_that_is_deleted_first_can_be_replaced() -> None:
     assert (found.property, found.effect) == ("ComputeQuotaTarget/TeamName", Effect.REPLACE)
 
 
+def test_a_cluster_keeps_the_name_of_its_one_policy() -> None:
+    kind = "AWS::SageMaker::ClusterSchedulerConfig"
+    policy: dict[str, Any] = {"Name": "one", "ClusterArn": "a", "SchedulerConfig": {}}
+    found = row(resource(kind, **policy), resource(kind, **{**policy, "Name": "two"}))
+    assert (found.property, found.effect) == ("Name", Effect.REFUSED)
+    assert "add it in the next" in found.avoid
+    (moved, *_) = change(
+        template(Thing=resource(kind, **policy)), template(Thing=resource(kind, **{**policy, "Name": "two", "ClusterArn": "b"}))
+    ).rows
+    assert moved.effect is Effect.REPLACE
+
+
 def stacks(zone: str, *, imported: bool = True) -> Model:
     value = {"Fn::ImportValue": "files"} if imported else "fs-1"
     foundation = {

@@ -39,9 +39,33 @@ def everything() -> Stack:
         stack, "Files", network=network, metadata_iops=6000, kms_key=key, allow_data_loss="scratch", per_unit_storage_throughput=500
     )
     bucket = s3.Bucket(stack, "Data", versioned=True, encryption_key=key)
-    files.add_data_repository("Link", bucket=bucket, file_system_path="/data", preload_metadata=True)
+    files.add_data_repository("Link", bucket=bucket, file_system_path="/data", preload_metadata=True, imported_file_chunk_size=512)
     hp.LustreStorage(
-        stack, "Fast", network=network, efa_enabled=True, storage_capacity_gib=19200, automatic_backup_retention_days=7
+        stack,
+        "Fast",
+        network=network,
+        efa_enabled=True,
+        storage_capacity_gib=19200,
+        automatic_backup_retention_days=7,
+        daily_automatic_backup_start_time="05:00",
+        copy_tags_to_backups=True,
+        weekly_maintenance_start_time="7:05:00",
+        log_configuration=hp.LustreLogConfiguration(),
+    )
+    hp.LustreStorage(
+        stack, "Tiered", network=network, storage_type=hp.LustreStorageType.INTELLIGENT_TIERING, throughput_capacity=4000
+    )
+    squash = hp.LustreRootSquashConfiguration(root_squash="65534:65534", no_squash_nids=["10.0.1.6@tcp"])
+    hp.FileSystemFields(stack, "Fields", file_system=files, root_squash=squash)
+    release = hp.DataRepositoryTaskType.RELEASE_DATA_FROM_FILESYSTEM
+    hp.DataRepositoryTask(
+        stack,
+        "Release",
+        file_system=files,
+        type=release,
+        paths=["/data"],
+        duration_since_last_access_days=9,
+        report_path="s3://bucket/reports",
     )
     trn1 = hp.ClusterInstanceType.TRN1_32XLARGE
     secretsmanager.Secret(stack, "Secret")
@@ -65,6 +89,18 @@ def everything() -> Stack:
     ]
     cluster = hp.HyperPodCluster(stack, "Cluster", network=network, cluster_name="named", instance_groups=groups)
     hp.ReadinessGate(stack, "Gate", cluster=cluster, min_running={"workers": 1})
+    hp.TrainingPlan(
+        stack,
+        "Plan",
+        plan="arn:aws:sagemaker:us-west-2:123456789012:training-plan/x",
+        instance_type=trn1,
+        instance_count=1,
+        subnets=[network.node_subnet],
+    )
+    hp.ClusterExtension.observability(stack, "Extension", cluster=cluster, version="1.0.0")
+    hp.ClusterFields(
+        stack, "ClusterFields", cluster=cluster, groups={"workers": hp.GroupFields(multi_node_training_validation=True)}
+    )
     strategy = hp.Orchestrator.slurm(config_strategy=hp.SlurmConfigStrategy.MERGE)
     standard = hp.InstanceGroup(name="controller", node_type=hp.SlurmNodeType.CONTROLLER, instance_type=trn1, count=1)
     hp.HyperPodCluster(

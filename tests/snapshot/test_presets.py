@@ -23,8 +23,9 @@ from tests.snapshot.scrubbing import scrub
 Templates = dict[str, dict[str, Any]]
 Place = tuple[str | int, ...]
 
-#: Where a template names the content of files: the code of functions, the archive of scripts, and their prefix.
-_HASHED = {"S3Key", "SourceKey", "Prefix", "SourceS3Uri"}
+#: Where a template names the content of files: the code of functions, the archive of scripts, their prefix, and the digest of the
+#: cluster's properties.
+_HASHED = {"S3Key", "SourceKey", "Prefix", "SourceS3Uri", "Follows"}
 
 
 @pytest.fixture(scope="session")

@@ -1,18 +1,34 @@
 from __future__ import annotations
 
+from enum import StrEnum
+from typing import Any
+
 import pytest
 from aws_cdk import App, CfnParameter, RemovalPolicy, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
+from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
 
-from hyperpod_constructs import ClusterNetwork, LustreStorage, RepositoryEvent
+from hyperpod_constructs import (
+    ClusterNetwork,
+    CompressionType,
+    LustreLogConfiguration,
+    LustreLogLevel,
+    LustreReadCacheConfiguration,
+    LustreReadCacheSizingMode,
+    LustreStorage,
+    LustreStorageType,
+    RepositoryEvent,
+)
+from hyperpod_constructs.facts.limits import property_limit
 from tests.conftest import ZONE, only, resources
 
 FILE_SYSTEM = "AWS::FSx::FileSystem"
 ASSOCIATION = "AWS::FSx::DataRepositoryAssociation"
 INGRESS = "AWS::EC2::SecurityGroupIngress"
 EGRESS = "AWS::EC2::SecurityGroupEgress"
+USER = LustreReadCacheSizingMode.USER_PROVISIONED
 
 
 def test_the_defaults_are_a_persistent_compressed_file_system(stack: Stack, lustre: LustreStorage) -> None:
@@ -320,3 +336,165 @@ def test_an_imported_file_system_is_still_a_value(stack: Stack) -> None:
     assert one == two
     assert hash(one) == hash(two)
     assert "associations" not in repr(one)
+
+
+def test_an_association_may_say_the_size_of_chunks(stack: Stack, lustre: LustreStorage) -> None:
+    lustre.add_data_repository("Data", bucket=s3.Bucket(stack, "Bucket"), file_system_path="/data", imported_file_chunk_size=4096)
+    assert only(stack, ASSOCIATION)["Properties"]["ImportedFileChunkSize"] == 4096
+    with pytest.raises(ValueError, match=r"imported_file_chunk_size is 0; allowed: 1 to 512000"):
+        lustre.add_data_repository("More", bucket=s3.Bucket(stack, "B"), file_system_path="/more", imported_file_chunk_size=0)
+    assert [link.node.id for link in lustre.associations] == ["Data"]
+
+
+def test_backups_have_days_a_time_and_tags(stack: Stack, network: ClusterNetwork) -> None:
+    LustreStorage(
+        stack,
+        "Lustre",
+        network=network,
+        automatic_backup_retention_days=7,
+        daily_automatic_backup_start_time="03:30",
+        copy_tags_to_backups=True,
+        weekly_maintenance_start_time="7:05:00",
+    )
+    rendered = only(stack, FILE_SYSTEM)["Properties"]["LustreConfiguration"]
+    assert (
+        rendered.items()
+        >= {
+            "AutomaticBackupRetentionDays": 7,
+            "DailyAutomaticBackupStartTime": "03:30",
+            "CopyTagsToBackups": True,
+            "WeeklyMaintenanceStartTime": "7:05:00",
+        }.items()
+    )
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        ({"daily_automatic_backup_start_time": "24:00"}, "daily_automatic_backup_start_time is '24:00'; allowed: a time of day"),
+        ({"daily_automatic_backup_start_time": "0500"}, 'write daily_automatic_backup_start_time="05:00"'),
+        ({"weekly_maintenance_start_time": "8:05:00"}, 'write weekly_maintenance_start_time="7:05:00"'),
+        ({"weekly_maintenance_start_time": "٣:05:00"}, "allowed: a day of the week from 1 (Monday) to 7 (Sunday)"),
+        ({"automatic_backup_retention_days": 91}, "automatic_backup_retention_days is 91; allowed: 0 to 90"),
+        ({"daily_automatic_backup_start_time": "05:00"}, "is '05:00' without automatic backups; write automatic_backup_retention"),
+        (
+            {"throughput_capacity": 4000},
+            "throughput_capacity is given without INTELLIGENT_TIERING; leave it out, or write storage_",
+        ),
+    ],
+)
+def test_fails_on_times_and_figures_that_do_not_fit(
+    stack: Stack, network: ClusterNetwork, parameters: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(ValueError, match=r"^Stack/Lustre: ") as caught:
+        LustreStorage(stack, "Lustre", network=network, **parameters)
+    assert message in str(caught.value)
+
+
+def tiered(stack: Stack, network: ClusterNetwork, **more: Any) -> LustreStorage:
+    figures = {"storage_type": LustreStorageType.INTELLIGENT_TIERING, "throughput_capacity": 8000, **more}
+    return LustreStorage(stack, "Lustre", network=network, **figures)
+
+
+def test_intelligent_tiering_has_its_own_figures(stack: Stack, network: ClusterNetwork) -> None:
+    tiered(stack, network, data_read_cache_configuration=LustreReadCacheConfiguration(sizing_mode=USER, size_gib=64))
+    properties = only(stack, FILE_SYSTEM)["Properties"]
+    assert properties["StorageType"] == "INTELLIGENT_TIERING"
+    assert "StorageCapacity" not in properties
+    assert properties["LustreConfiguration"] == {
+        "DeploymentType": "PERSISTENT_2",
+        "DataCompressionType": "LZ4",
+        "ThroughputCapacity": 8000,
+        "DataReadCacheConfiguration": {"SizingMode": "USER_PROVISIONED", "SizeGiB": 64},
+        "MetadataConfiguration": {"Mode": "USER_PROVISIONED", "Iops": 6000},
+    }
+
+
+def test_its_cache_follows_the_throughput_unless_given(stack: Stack, network: ClusterNetwork) -> None:
+    tiered(stack, network, metadata_iops=12000)
+    rendered = only(stack, FILE_SYSTEM)["Properties"]["LustreConfiguration"]
+    assert rendered["DataReadCacheConfiguration"] == {"SizingMode": "PROPORTIONAL_TO_THROUGHPUT_CAPACITY"}
+    assert rendered["MetadataConfiguration"]["Iops"] == 12000
+
+
+@pytest.mark.parametrize(
+    ("parameters", "message"),
+    [
+        (
+            {"throughput_capacity": None},
+            "throughput_capacity is missing; INTELLIGENT_TIERING needs it: write throughput_capacity=4000",
+        ),
+        (
+            {"throughput_capacity": 6000},
+            "throughput_capacity 6000 is not a multiple of 4000 MB/s from 4000 to 2000000; the nearest is",
+        ),
+        ({"throughput_capacity": 0}, "the nearest is 4000"),
+        ({"throughput_capacity": 2_004_000}, "the nearest is 2000000"),
+        ({"storage_capacity_gib": 1200}, "storage_capacity_gib is 1200 with INTELLIGENT_TIERING; leave it out"),
+        ({"per_unit_storage_throughput": 250}, "per_unit_storage_throughput is 250 with INTELLIGENT_TIERING"),
+        ({"metadata_iops": 3000}, "metadata_iops 3000 is not 6000 or 12000"),
+        ({"cache": 63}, "size_gib 63 is not 64 to 262144 GiB at 8000 MB/s"),
+    ],
+)
+def test_fails_on_figures_that_intelligent_tiering_does_not_have(
+    stack: Stack, network: ClusterNetwork, parameters: dict[str, Any], message: str
+) -> None:
+    size = parameters.pop("cache", None)
+    if size is not None:
+        parameters["data_read_cache_configuration"] = LustreReadCacheConfiguration(sizing_mode=USER, size_gib=size)
+    with pytest.raises(ValueError, match=r"^Stack/Lustre: ") as caught:
+        tiered(stack, network, **parameters)
+    assert message in str(caught.value)
+
+
+def test_a_read_cache_has_a_size_with_one_mode_only() -> None:
+    with pytest.raises(ValueError, match="size_gib is missing"):
+        LustreReadCacheConfiguration(sizing_mode=USER)
+    with pytest.raises(ValueError, match="size_gib is 64 beside sizing_mode NO_CACHE; leave it out, or write sizing_mode="):
+        LustreReadCacheConfiguration(sizing_mode=LustreReadCacheSizingMode.NO_CACHE, size_gib=64)
+
+
+@pytest.mark.parametrize("parameters", [{"copy_tags_to_backups": True}, {"tiered": True}])
+def test_fails_to_link_a_file_system_that_takes_no_links(
+    stack: Stack, network: ClusterNetwork, parameters: dict[str, bool]
+) -> None:
+    lustre = tiered(stack, network) if "tiered" in parameters else LustreStorage(stack, "Lustre", network=network, **parameters)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^Stack/Lustre: (copy_tags_to_backups is set|storage_type is Intelligent-Tiering)"):
+        lustre.add_data_repository("Data", bucket=s3.Bucket(stack, "Bucket"), file_system_path="/data")
+
+
+def test_logs_go_to_a_group_of_fsx(stack: Stack, network: ClusterNetwork) -> None:
+    group = logs.LogGroup(stack, "Logs", log_group_name="/aws/fsx/lustre-data")
+    log = LustreLogConfiguration(level=LustreLogLevel.ERROR_ONLY, destination=group)
+    LustreStorage(stack, "Lustre", network=network, log_configuration=log)
+    rendered = only(stack, FILE_SYSTEM)["Properties"]["LustreConfiguration"]["LogConfiguration"]
+    assert rendered == {"Level": "ERROR_ONLY", "Destination": stack.resolve(group.log_group_arn)}
+
+
+def test_fails_on_log_groups_that_fsx_does_not_take(stack: Stack) -> None:
+    for group, shown in (
+        (logs.LogGroup(stack, "Other", log_group_name="/my/logs"), "'/my/logs'"),
+        (logs.LogGroup(stack, "Unnamed"), "'Stack/Unnamed without log_group_name'"),
+        (logs.LogGroup.from_log_group_name(stack, "Imported", "/my/logs"), "'/my/logs'"),
+    ):
+        with pytest.raises(
+            ValueError, match=f"destination is the log group {shown}, whose name does not begin with /aws/fsx; name"
+        ):
+            LustreLogConfiguration(destination=group)
+    right = logs.LogGroup(stack, "Right", log_group_name="/aws/fsx/x")
+    with pytest.raises(ValueError, match="destination is beside the level DISABLED, which takes none; leave the destination out"):
+        LustreLogConfiguration(level=LustreLogLevel.DISABLED, destination=right)
+    imported = logs.LogGroup.from_log_group_name(stack, "Token", CfnParameter(stack, "Name").value_as_string)
+    assert LustreLogConfiguration(destination=imported).destination is imported
+
+
+@pytest.mark.parametrize(
+    ("kind", "member"),
+    [
+        (CompressionType, "DataCompressionType"),
+        (LustreLogLevel, "LogConfiguration/Level"),
+        (LustreReadCacheSizingMode, "DataReadCacheConfiguration/SizingMode"),
+    ],
+)
+def test_words_are_those_of_the_service(kind: type[StrEnum], member: str) -> None:
+    assert {word.value for word in kind} == set(property_limit(f"fsx:CreateFileSystem/LustreConfiguration/{member}").choices)

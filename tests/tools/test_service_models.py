@@ -27,9 +27,12 @@ def test_regenerating_changes_nothing(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("service", OPERATIONS)
 def test_vendored_model_has_all_that_the_installed_one_has(service: str) -> None:
-    new, old = vendored(service), prune(load(INSTALLED, service)[1], OPERATIONS[service])
+    installed = load(INSTALLED, service)[1]
+    known = [name for name in OPERATIONS[service] if name in installed["operations"]]
+    assert known, "the installed model has none of the operations"
+    new, old = vendored(service), prune(installed, known)
     assert new["metadata"] == old["metadata"]
-    assert new["operations"] == old["operations"]
+    assert {name: new["operations"][name] for name in known} == old["operations"]
     for name, shape in old["shapes"].items():
         assert new["shapes"][name]["type"] == shape["type"], name
         assert shape.get("members", {}).items() <= new["shapes"][name].get("members", {}).items(), name
@@ -40,7 +43,8 @@ def test_vendored_model_has_all_that_the_installed_one_has(service: str) -> None
 def test_model_is_small_and_complete(service: str) -> None:
     model = vendored(service)
     assert tuple(sorted(model["operations"])) == OPERATIONS[service]
-    assert len(json.dumps(model)) < 40_000
+    whole = load(INSTALLED, service)[1]
+    assert len(json.dumps(model)) < len(json.dumps(whole)) / 10
     text = json.dumps(model)
     assert not [word for word in ('"documentation":', '"enum":', '"pattern":') if word in text]
 

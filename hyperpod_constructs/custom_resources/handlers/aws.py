@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
-import boto3
 import botocore.session
 from botocore.config import Config
 from botocore.exceptions import (
+    BotoCoreError,
     ClientError,
     ConnectionClosedError,
     ConnectTimeoutError,
@@ -20,6 +21,8 @@ from botocore.exceptions import (
     ReadTimeoutError,
     ResponseStreamingError,
 )
+from botocore.loaders import Loader
+from botocore.model import ServiceModel
 from botocore.parsers import ResponseParserError
 
 T = TypeVar("T")
@@ -29,6 +32,9 @@ MODELS = Path(__file__).parent / "models"
 
 # Longest time of one client call: two attempts, each with a connection and a read, and the pause between them.
 CALL_SECONDS = 35.0
+
+# Time in which one look at a service repeats throttled calls.
+LOOK_SECONDS = 45.0
 
 # Time until every endpoint knows a new IAM policy or a new resource.
 SETTLE_SECONDS = 180.0
@@ -65,17 +71,41 @@ _NETWORK = (
 
 
 def client(service: str) -> Any:
-    """A client with the vendored models; it retries a call once and gives up within half a minute."""
+    """A client with the vendored models; it retries a call once and gives up within half a minute.
+
+    It is botocore's: boto3 would add files of S3 and resources, which no function needs, and their time to each start.
+    """
+    config = Config(retries={"mode": "standard", "total_max_attempts": 2}, connect_timeout=5, read_timeout=10)
+    made = _session().create_client(service, config=config)
+    made.meta.events.register("needs-retry", _name)
+    return made
+
+
+@cache
+def _session() -> botocore.session.Session:
+    """The session of all clients, which reads botocore's list of endpoints once."""
     session = botocore.session.get_session()
     session.set_config_variable("data_path", str(MODELS))
-    config = Config(retries={"mode": "standard", "total_max_attempts": 2}, connect_timeout=5, read_timeout=10)
-    return boto3.Session(botocore_session=session).client(service, config=config)  # type: ignore[call-overload]
+    return session
+
+
+def _name(operation: Any, caught_exception: Exception | None, **_: Any) -> None:
+    """Note the operation in an error that came without an answer; see `errors.describe`."""
+    if caught_exception is not None:
+        caught_exception.operation_name = operation.name  # type: ignore[attr-defined]  # ClientError has it by itself
+
+
+@cache
+def model(service: str) -> ServiceModel:
+    """The vendored model of a service."""
+    loader = Loader(extra_search_paths=[str(MODELS)], include_default_search_paths=False)
+    return ServiceModel(loader.load_service_model(service, "service-2"), service)
 
 
 def transient(error: Exception) -> bool:
     """Whether the same call may succeed later: after throttling, a service fault, or a broken connection or answer."""
     if not isinstance(error, ClientError):
-        return isinstance(error, _NETWORK)
+        return isinstance(error, (*_NETWORK, NoTimeLeftError))
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     return _code(error) in _BUSY or status >= 500 or status == 429
 
@@ -108,6 +138,47 @@ def patiently(
                 raise
         sleep(pause)
         pause = min(pause * 2, 15.0)
+
+
+class NoTimeLeftError(BotoCoreError):
+    """The time of one look at the service is over; the next look continues."""
+
+    fmt = "{operation}: no time is left in this look at the service"
+
+
+class Patient:
+    """A client that repeats calls until a point in time: throttled ones, unless `again` finds more errors that pass."""
+
+    def __init__(
+        self,
+        service: Any,
+        until: float,
+        clock: Callable[[], float],
+        sleep: Callable[[float], None],
+        again: Callable[[Exception], bool] = transient,
+    ) -> None:
+        self._service, self._until, self._clock, self._sleep, self._again = service, until, clock, sleep, again
+
+    def call(self, operation: str, **arguments: Any) -> dict[str, Any]:
+        """The answer of one operation.
+
+        :raises ClientError: the error of the last attempt.
+        :raises NoTimeLeftError: if the time is over before the first attempt. Otherwise Lambda would stop the look, and its
+            findings would be lost.
+        """
+        if self._clock() > self._until:
+            raise NoTimeLeftError(operation=operation)
+        method: Callable[..., dict[str, Any]] = getattr(self._service, operation)
+        return patiently(lambda: method(**arguments), until=self._until, again=self._again, clock=self._clock, sleep=self._sleep)
+
+    def listed(self, operation: str, more: Mapping[str, str], **arguments: Any) -> dict[str, Any]:
+        """One page of a listing, for `answers.pages`; see `call`."""
+        return self.call(operation, **arguments, **more)
+
+
+def code(error: Exception) -> str:
+    """The service's code of an error; empty for an error that is not the service's."""
+    return _code(error) if isinstance(error, ClientError) else ""
 
 
 def _code(error: ClientError) -> str:

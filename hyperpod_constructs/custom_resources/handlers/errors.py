@@ -20,7 +20,7 @@ class OperationError(Exception):
 def describe(error: BaseException) -> str:
     """The innermost cause as one redacted line; for a service error, `Operation: Code: message`.
 
-    An `OperationError` keeps its own text.
+    A broken connection names its operation too. An `OperationError` keeps its own text.
     """
     error = _innermost(error)
     if isinstance(error, OperationError):
@@ -28,7 +28,9 @@ def describe(error: BaseException) -> str:
     if isinstance(error, ClientError):
         detail = error.response.get("Error") or {}
         return one_line(f"{error.operation_name}: {detail.get('Code', 'Unknown')}: {detail.get('Message', '')}", MESSAGE_LIMIT)
-    return one_line(error if isinstance(error, ValueError) else f"{type(error).__name__}: {error}", MESSAGE_LIMIT)
+    operation = getattr(error, "operation_name", "")
+    kind = f"{operation}: " if operation else ""
+    return one_line(error if isinstance(error, ValueError) else f"{kind}{type(error).__name__}: {error}", MESSAGE_LIMIT)
 
 
 def _innermost(error: BaseException) -> BaseException:

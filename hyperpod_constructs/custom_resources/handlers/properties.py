@@ -19,7 +19,8 @@ def parse(kind: type[T], raw: Mapping[str, Any], where: str = "") -> T:
     The field `cluster_arn` comes from the property `ClusterArn`. Other properties are ignored, so that a rollback to an older
     template keeps working.
 
-    :param kind: the dataclass; its fields are of type str, int, bool, tuple of one type, or dataclass.
+    :param kind: the dataclass; its fields are of type str, int, bool, tuple of one type, dataclass, or a mapping, which is passed
+        through as CloudFormation sent it.
     :param raw: the properties from CloudFormation.
     :param where: the path of the properties in the resource, for messages; by default the resource itself.
     :raises PropertyError: if a property is missing or has the wrong type.
@@ -31,7 +32,7 @@ def parse(kind: type[T], raw: Mapping[str, Any], where: str = "") -> T:
         path = f"{where}.{key}" if where else key
         if key in raw:
             values[item.name] = _convert(raw[key], hints[item.name], path)
-        elif item.default is MISSING:
+        elif item.default is MISSING and item.default_factory is MISSING:
             raise PropertyError(f"property {path} is missing; found: {', '.join(sorted(raw)) or 'none'}")
     return kind(**values)
 
@@ -41,6 +42,10 @@ def _convert(value: Any, hint: Any, path: str) -> Any:
         if not isinstance(value, Mapping):
             raise _wrong(path, value, "an object")
         return parse(hint, value, path)
+    if get_origin(hint) is Mapping:
+        if not isinstance(value, Mapping):
+            raise _wrong(path, value, "an object")
+        return value
     if get_origin(hint) is tuple:
         if not isinstance(value, list):
             raise _wrong(path, value, "a list")

@@ -5,24 +5,18 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from botocore.exceptions import BotoCoreError
-
 from . import answers, resource
-from .aws import SETTLE_SECONDS, client, patiently, transient, unsettled
+from .aws import LOOK_SECONDS, Patient
 from .causes import Cluster, Explanation, Nodes, Shortage
-from .errors import OperationError, describe, fit
+from .errors import OperationError, fit
 from .redaction import redact
 from .resource import Done, Request, Resource, Undo, Waiting
-
-# Time in which one look at the service repeats throttled calls.
-LOOK_SECONDS = 45.0
 
 # Most bytes of the attribute `Message`: all attributes share CloudFormation's 4096 bytes with the rest of the response.
 _MESSAGE_BYTES = 1500
@@ -60,14 +54,6 @@ class ReadinessGate(Resource[GateProperties]):
 
     properties = GateProperties
 
-    def __init__(
-        self,
-        clients: Callable[[str], Any] = client,
-        clock: Callable[[], float] = time.time,
-        sleep: Callable[[float], None] = time.sleep,
-    ) -> None:
-        self._clients, self._clock, self._sleep = clients, clock, sleep
-
     def create(self, request: Request[GateProperties], undo: Undo) -> str:
         """The physical id, from the cluster's ARN; there is nothing to create."""
         return f"readiness|{request.properties.cluster_arn}"
@@ -91,19 +77,11 @@ class ReadinessGate(Resource[GateProperties]):
             group has stalled (see `Explanation.stalled`).
         """
         now = self._clock()
-        try:
-            return self._look(request, now)
-        except OperationError:
-            raise
-        except Exception as error:
-            young = unsettled(error) and now < request.started + SETTLE_SECONDS
-            if not (young or transient(error) or isinstance(error, NoTimeLeftError)) or now >= request.deadline:
-                raise
-            return Waiting(describe(error))
+        return self._look(request, now)
 
     def _look(self, request: Request[GateProperties], now: float) -> Waiting | Done:
         wanted = request.properties
-        sagemaker = _Patient(self._clients("sagemaker"), now + LOOK_SECONDS, self._clock, self._sleep)
+        sagemaker = Patient(self._clients("sagemaker"), now + LOOK_SECONDS, self._clock, self._sleep)
         cluster = sagemaker.call("describe_cluster", ClusterName=wanted.cluster_arn)
         lister = _lister(sagemaker, wanted.cluster_arn, cluster)
         shortages = [
@@ -130,36 +108,11 @@ class ReadinessGate(Resource[GateProperties]):
     def _explanation(self, arn: str, name: str) -> Explanation:
         """An explanation with time of its own, which a slow listing cannot use up."""
         until = self._clock() + LOOK_SECONDS
-        sagemaker, logs = (_Patient(self._clients(service), until, self._clock, self._sleep) for service in ("sagemaker", "logs"))
+        sagemaker, logs = (Patient(self._clients(service), until, self._clock, self._sleep) for service in ("sagemaker", "logs"))
         return Explanation(sagemaker, logs, Cluster(arn, name))
 
 
-class NoTimeLeftError(BotoCoreError):
-    """The time of one look at the service is over; the next look continues."""
-
-    fmt = "{operation}: no time is left in this look at the service"
-
-
-class _Patient:
-    """A client that repeats throttled calls until a point in time."""
-
-    def __init__(self, service: Any, until: float, clock: Callable[[], float], sleep: Callable[[float], None]) -> None:
-        self._service, self._until, self._clock, self._sleep = service, until, clock, sleep
-
-    def call(self, operation: str, **arguments: Any) -> dict[str, Any]:
-        """The answer of one operation.
-
-        :raises ClientError: the error of the last attempt.
-        :raises NoTimeLeftError: if the time is over before the first attempt. Otherwise Lambda would stop the look, and its
-            findings would be lost.
-        """
-        if self._clock() > self._until:
-            raise NoTimeLeftError(operation=operation)
-        method: Callable[..., dict[str, Any]] = getattr(self._service, operation)
-        return patiently(lambda: method(**arguments), until=self._until, clock=self._clock, sleep=self._sleep)
-
-
-def _lister(sagemaker: _Patient, arn: str, cluster: Mapping[str, Any]) -> _Lister:
+def _lister(sagemaker: Patient, arn: str, cluster: Mapping[str, Any]) -> _Lister:
     """The call that lists nodes. With continuous provisioning it lists nodes that wait for capacity too: they have no instance id,
     and the service leaves them out unless asked. Without them, a group that waits looks as if nothing were on its way.
     """

@@ -16,9 +16,9 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
-from .aws import CALL_SECONDS
+from .aws import CALL_SECONDS, SETTLE_SECONDS, client, transient, unsettled
 from .errors import MESSAGE_LIMIT, OperationError, describe, fit
-from .properties import parse
+from .properties import PropertyError, parse
 from .redaction import redact
 
 P = TypeVar("P")
@@ -38,12 +38,32 @@ logger.setLevel(logging.INFO)
 
 @dataclass(frozen=True, kw_only=True)
 class Request(Generic[P]):
-    """One operation of CloudFormation. Times are epoch seconds; a repeated operation has the same `request_id`."""
+    """One operation of CloudFormation. Times are epoch seconds; a repeated operation has the same `request_id`.
+
+    :param previous: the properties before an update; none for another operation, or if they cannot be read any more.
+    :param stack: the ARN of the stack.
+    :param logical_id: the resource's name in the stack.
+    """
 
     properties: P
     request_id: str
     started: float
     deadline: float
+    previous: P | None = None
+    stack: str = ""
+    logical_id: str = ""
+
+
+@dataclass(frozen=True)
+class Started:
+    """A started update: the physical id, and attributes that only its start knows; they win over those of `Done`."""
+
+    physical_id: str
+    attributes: Mapping[str, str]
+
+
+class Replace(Exception):  # noqa: N818  # an instruction, not an error
+    """From `update`: the change needs another resource. It is created, with an `Undo`; then CloudFormation deletes the old one."""
 
 
 @dataclass(frozen=True)
@@ -104,6 +124,21 @@ class Resource(ABC, Generic[P]):
 
     properties: type[P]
 
+    def __init__(
+        self,
+        clients: Callable[[str], Any] = client,
+        clock: Callable[[], float] = time.time,
+        sleep: Callable[[float], None] = time.sleep,
+    ) -> None:
+        self._clients, self._clock, self._sleep = clients, clock, sleep
+
+    def now(self) -> float:
+        """The time, in epoch seconds."""
+        return self._clock()
+
+    at_once: bool = False
+    """Whether `on_event` does the whole operation and answers with the attributes, for a provider that does not wait."""
+
     @abstractmethod
     def create(self, request: Request[P], undo: Undo) -> str:
         """Start the creation and return the physical id, the stable identity of the resource.
@@ -114,8 +149,11 @@ class Resource(ABC, Generic[P]):
         """
 
     @abstractmethod
-    def update(self, physical_id: str, request: Request[P]) -> str:
-        """Start the change and return the physical id; if it differs, CloudFormation deletes the old resource."""
+    def update(self, physical_id: str, request: Request[P]) -> str | Started:
+        """Start the change and return the physical id; if it differs, CloudFormation deletes the old resource.
+
+        :raises Replace: if another resource must be created.
+        """
 
     @abstractmethod
     def delete(self, physical_id: str) -> None:
@@ -133,6 +171,14 @@ class Resource(ABC, Generic[P]):
         """Whether the resource is gone."""
         return True
 
+    def end(self, physical_id: str, request: Request[P] | None) -> None:
+        """Start the deletion, with the last properties if they can be read; by default, `delete`."""
+        self.delete(physical_id)
+
+    def ended(self, physical_id: str, request: Request[P] | None) -> bool:
+        """Whether the resource is gone; by default, `deleted`."""
+        return self.deleted(physical_id)
+
     def report(self, message: str) -> Mapping[str, str] | None:
         """The attributes of a failed update that still succeeds; by default `None`: it fails, and CloudFormation rolls back."""
         return None
@@ -148,42 +194,42 @@ def on_event(
     """
     kind, physical_id, started = event["RequestType"], event.get("PhysicalResourceId", ""), clock()
     _log(event, "started")
-    if kind == "Delete":
-        with _failures(event):
-            resource.delete(physical_id)
-        return {"PhysicalResourceId": physical_id}
     result: dict[str, Any] = {"PhysicalResourceId": physical_id, "Started": started}
+    if kind == "Delete":
+        last = _last_request(resource, event, result)
+        with _failures(event):
+            resource.end(physical_id, last)
+        return {"PhysicalResourceId": physical_id} if last is None else result
     try:
         with _failures(event):
             result["Deadline"] = started + _seconds(event) - RESERVE_SECONDS
             request = _request(resource, event, result)
             undo = Undo(started + _remaining(context) - CALL_SECONDS, clock)
-            result["PhysicalResourceId"] = (
-                _create(resource, request, undo) if kind == "Create" else resource.update(physical_id, request)
-            )
+            result |= _start(resource, physical_id, request, undo, creates=kind == "Create")
     except OperationError as failure:
         if kind == "Create" or resource.report(str(failure)) is None:
             raise
         result["Report"] = str(failure)
-    return result
+    return _finished(resource, {**event, **result}) if resource.at_once else result
 
 
 def is_complete(resource: Resource[P], event: Mapping[str, Any]) -> dict[str, Any]:
     """Whether an operation is complete, for the Provider framework's `isComplete`.
 
+    It is not yet after an error that passes: the next look may succeed.
+
     :raises OperationError: with the cause of the failure.
     """
-    kind, physical_id = event["RequestType"], event["PhysicalResourceId"]
+    kind = event["RequestType"]
     if kind == "Delete":
         with _failures(event):
-            return {"IsComplete": resource.deleted(physical_id)}
+            return {"IsComplete": _ended(resource, event)}
     attributes = resource.report(event["Report"]) if "Report" in event else None
     state: Waiting | Done = Waiting("") if attributes is None else Done(attributes)
     try:
         if attributes is None:
             with _failures(event):
-                look = resource.created if kind == "Create" else resource.updated
-                state = look(physical_id, _request(resource, event, event))
+                state = _looked(resource, event)
     except OperationError as failure:
         attributes = resource.report(str(failure)) if kind == "Update" else None
         if attributes is None:
@@ -193,7 +239,48 @@ def is_complete(resource: Resource[P], event: Mapping[str, Any]) -> dict[str, An
         _log(event, f"waiting: {state.reason}")
         return {"IsComplete": False}
     _log(event, f"complete: {dict(state.attributes)}")
-    return {"IsComplete": True, "Data": dict(state.attributes)}
+    return {"IsComplete": True, "Data": {**state.attributes, **event.get("Attributes", {})}}
+
+
+def _looked(resource: Resource[P], event: Mapping[str, Any]) -> Waiting | Done:
+    look = resource.updated if event["RequestType"] == "Update" and not event.get("Replaces") else resource.created
+    request = _request(resource, event, event)
+    begun = resource.now()
+    try:
+        return look(event["PhysicalResourceId"], request)
+    except Exception as error:
+        if resource.at_once or not passes(request, begun, error):
+            raise
+        return Waiting(describe(error))
+
+
+def _ended(resource: Resource[P], event: Mapping[str, Any]) -> bool:
+    last = _last_request(resource, event, event)
+    begun = resource.now()
+    try:
+        return resource.ended(event["PhysicalResourceId"], last)
+    except Exception as error:
+        if last is None or not passes(last, begun, error):
+            raise
+        logger.info("%s waits: %s", event.get("LogicalResourceId"), describe(error))
+        return False
+
+
+def passes(request: Request[Any], now: float, error: Exception) -> bool:
+    """Whether a look may succeed later than `now`: the service is busy, or does not know a new policy or resource yet."""
+    young = unsettled(error) and now < request.started + SETTLE_SECONDS
+    return (young or transient(error)) and now < request.deadline
+
+
+def _finished(resource: Resource[P], event: Mapping[str, Any]) -> dict[str, Any]:
+    """The answer to a started operation that must be complete.
+
+    :raises OperationError: with the cause of the failure, or if it is not complete.
+    """
+    answer = is_complete(resource, event)
+    if not answer["IsComplete"]:
+        raise OperationError("the operation is not complete, and its provider does not wait")
+    return {"PhysicalResourceId": event["PhysicalResourceId"], "Data": answer["Data"]}
 
 
 @contextmanager
@@ -208,6 +295,19 @@ def _failures(event: Mapping[str, Any]) -> Iterator[None]:
         group = os.environ.get("AWS_LAMBDA_LOG_GROUP_NAME")
         place = f" (log group {group})" if group else ""
         raise OperationError(fit(cause, MESSAGE_LIMIT - len(place)) + place) from error
+
+
+def _start(resource: Resource[P], physical_id: str, request: Request[P], undo: Undo, *, creates: bool) -> dict[str, Any]:
+    """Start a creation or a change, and return what `is_complete` must know of it."""
+    if creates:
+        return {"PhysicalResourceId": _create(resource, request, undo)}
+    try:
+        started = resource.update(physical_id, request)
+    except Replace:
+        return {"PhysicalResourceId": _create(resource, request, undo), "Replaces": True}
+    if isinstance(started, Started):
+        return {"PhysicalResourceId": started.physical_id, "Attributes": dict(started.attributes)}
+    return {"PhysicalResourceId": started}
 
 
 def _create(resource: Resource[P], request: Request[P], undo: Undo) -> str:
@@ -232,7 +332,27 @@ def _request(resource: Resource[P], event: Mapping[str, Any], times: Mapping[str
         request_id=event["RequestId"],
         started=float(times["Started"]),
         deadline=float(times["Deadline"]),
+        previous=_previous(resource, event),
+        stack=event.get("StackId", ""),
+        logical_id=event.get("LogicalResourceId", ""),
     )
+
+
+def _previous(resource: Resource[P], event: Mapping[str, Any]) -> P | None:
+    """The old properties. An older version of the library may have written them, and they must not stop an update."""
+    try:
+        return parse(resource.properties, event["OldResourceProperties"])
+    except (KeyError, PropertyError):
+        return None
+
+
+def _last_request(resource: Resource[P], event: Mapping[str, Any], times: Mapping[str, Any]) -> Request[P] | None:
+    """A deletion with the last properties; none if they cannot be read: a deletion must work without them."""
+    started = float(times.get("Started", 0))
+    try:
+        return _request(resource, event, {"Started": started, "Deadline": started + _seconds(event) - RESERVE_SECONDS})
+    except (KeyError, PropertyError):
+        return None
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ from typing import Any
 
 from botocore.exceptions import ClientError, IncompleteReadError
 
-from . import aws, resource
+from . import answers, aws, resource
 from .errors import OperationError
 
 _DELETE_SECONDS = 90.0
@@ -65,7 +65,7 @@ class ScriptsUpload(resource.Resource[Properties]):
         properties, s3 = request.properties, self._client("s3")
         until = min(request.deadline, undo.until - aws.CALL_SECONDS)
         archive = self._read(s3, properties, until)
-        there = {item["Key"] for item in self._listed(s3, properties.bucket, f"{properties.prefix}/", until)}
+        there = set(self._listed(s3, properties.bucket, f"{properties.prefix}/", until))
         made: list[str] = []
         undo.push(
             f"objects below s3://{properties.bucket}/{properties.prefix}/",
@@ -76,10 +76,15 @@ class ScriptsUpload(resource.Resource[Properties]):
             if key not in there:
                 made.append(key)
             self._try(partial(s3.put_object, Bucket=properties.bucket, Key=key, Body=content), until)
-        return f"s3://{properties.bucket}/{properties.root}"
+        return _id(properties)
 
     def update(self, physical_id: str, request: resource.Request[Properties]) -> str:
-        """Write all objects of the new prefix, beside the existing ones."""
+        """Write all objects of the new prefix, beside the existing ones.
+
+        :raises Replace: for another root. Nobody learns its id if the upload fails, so nobody would delete its objects.
+        """
+        if physical_id != _id(request.properties):
+            raise resource.Replace
         return self.create(request, resource.Undo())
 
     def delete(self, physical_id: str) -> None:
@@ -94,7 +99,7 @@ class ScriptsUpload(resource.Resource[Properties]):
         s3, until = self._client("s3"), self._clock() + _DELETE_SECONDS
         try:
             before: list[str] = []
-            while keys := [item["Key"] for item in self._page(s3, bucket, f"{root}/", until).get("Contents") or []]:
+            while keys := _keys(self._page(s3, bucket, f"{root}/", until)):
                 if keys == before or self._clock() > until:
                     raise OperationError(f"s3://{bucket}/{root}/ cannot be emptied: {keys[0]} is still there")
                 self._remove(s3, bucket, keys, until)
@@ -128,12 +133,12 @@ class ScriptsUpload(resource.Resource[Properties]):
         """
         self._try(partial(_delete, s3, bucket, keys), until)
 
-    def _listed(self, s3: Any, bucket: str, prefix: str, until: float) -> Iterator[dict[str, str]]:
+    def _listed(self, s3: Any, bucket: str, prefix: str, until: float) -> Iterator[str]:
         more: dict[str, str] = {}
         while True:
             page = self._page(s3, bucket, prefix, until, **more)
-            yield from page.get("Contents") or []
-            following = page.get("NextContinuationToken")
+            yield from _keys(page)
+            following = answers.text(page, "NextContinuationToken")
             if not following or following == more.get("ContinuationToken"):
                 return
             more = {"ContinuationToken": following}
@@ -157,6 +162,10 @@ class ScriptsUpload(resource.Resource[Properties]):
         return resource.Done({})
 
 
+def _id(properties: Properties) -> str:
+    return f"s3://{properties.bucket}/{properties.root}"
+
+
 def _objects(properties: Properties, archive: zipfile.ZipFile) -> Iterator[tuple[str, bytes]]:
     for name in archive.namelist():
         if not name.endswith("/"):
@@ -164,23 +173,38 @@ def _objects(properties: Properties, archive: zipfile.ZipFile) -> Iterator[tuple
     yield properties.configuration_file, properties.configuration.encode()
 
 
+def _keys(page: Mapping[str, Any]) -> list[str]:
+    """The keys on a page.
+
+    :raises OperationError: if keys are missing: an incomplete list would leave objects, or remove those of an earlier creation.
+    """
+    keys = [answers.text(item, "Key") for item in answers.structures(page, "Contents")]
+    announced = answers.number(page, "KeyCount")
+    if not all(keys) or (announced is not None and len(keys) != announced):
+        raise OperationError(f"ListObjectsV2: the answer has {len(list(filter(None, keys)))} keys of {announced}")
+    return keys
+
+
 def _body(answer: Mapping[str, Any]) -> bytes:
     """The complete body.
 
     :raises IncompleteReadError: if the body is shorter than announced; the caller then asks again.
     """
-    content: bytes = answer["Body"].read()
-    announced = answer.get("ContentLength", len(content))
-    if len(content) != announced:
+    body = answer.get("Body")
+    if body is None:
+        raise OperationError("GetObject: the answer has no Body")
+    content: bytes = body.read()
+    announced = answers.number(answer, "ContentLength")
+    if announced is not None and len(content) != announced:
         raise IncompleteReadError(actual_bytes=len(content), expected_bytes=announced)
     return content
 
 
 def _delete(s3: Any, bucket: str, keys: list[str]) -> None:
     answer = s3.delete_objects(Bucket=bucket, Delete={"Objects": [{"Key": key} for key in keys], "Quiet": True})
-    for error in answer.get("Errors") or []:
-        message = f"{error.get('Message')} ({error.get('Key')})"
-        raise ClientError({"Error": {"Code": str(error.get("Code")), "Message": message}}, "DeleteObjects")
+    for error in answers.structures(answer, "Errors"):
+        message = f"{answers.shown(error, 'Message')} ({answers.shown(error, 'Key')})"
+        raise ClientError({"Error": {"Code": answers.text(error, "Code"), "Message": message}}, "DeleteObjects")
 
 
 def _damaged(source: Mapping[str, str], what: str) -> OperationError:

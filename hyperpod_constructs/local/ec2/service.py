@@ -11,7 +11,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from hyperpod_constructs.local.aws_service import AwsError, Caller
 from hyperpod_constructs.local.ec2 import rules
-from hyperpod_constructs.local.judging import Response, answered
+from hyperpod_constructs.local.judging import Request, Response, answered
 
 log = logging.getLogger(__name__)
 
@@ -26,19 +26,22 @@ class Ec2:
         self._caller = caller
         self._lock = threading.Lock()
 
-    def answer(self, request: tuple[str, str, Mapping[str, str], bytes, Mapping[str, list[str]]]) -> Response:
+    def operation(self, request: Request) -> str | None:
+        """The operation that `answer` gives this request to, which IAM must allow; None if it names none."""
+        return _parameters(request).get("Action")
+
+    def answer(self, request: Request) -> Response:
         """Answer one request of the query protocol."""
-        _, _, headers, body, query = request
+        _, _, headers, _, _ = request
         caller = self._caller()
-        encoded = "&".join(filter(None, (body.decode(), urlencode(query, doseq=True))))
-        parameters = rules.Fields(parse_qsl(encoded, keep_blank_values=True))
+        parameters = _parameters(request)
         with self._lock:
             from moto.core.exceptions import ServiceException
 
             backend = self._backends[caller.account][caller.region]
             try:
                 rules.refuse(backend, parameters)
-                response = self._ask_moto(headers, encoded, caller)
+                response = self._ask_moto(headers, urlencode(parameters), caller)
                 if response[0] == 200:
                     rules.complete(backend, parameters)
                 return response
@@ -90,6 +93,13 @@ class Ec2:
         from moto.ec2.models import ec2_backends
 
         return ec2_backends
+
+
+def _parameters(request: Request) -> rules.Fields:
+    """Each parameter once, as moto gets it too; of two with one name that in the query, of two there the last."""
+    _, _, _, body, query = request
+    in_query = [(name, value) for name, values in query.items() for value in values]
+    return rules.Fields([*parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True), *in_query])
 
 
 def _error(error: AwsError) -> Response:

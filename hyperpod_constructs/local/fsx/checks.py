@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hyperpod_constructs.facts import lustre, openzfs, updates
+from hyperpod_constructs.facts import lustre, openzfs, root_squash, updates
 from hyperpod_constructs.local.aws_service import AwsError
 
 UPDATABLE = ("StorageCapacity", "StorageType", "FileSystemTypeVersion")
@@ -63,6 +63,11 @@ def configured(current: Request, change: Request) -> dict[str, Any]:
     if added or removed:
         answer["RouteTableIds"] = [*(table for table in current.get("RouteTableIds", ()) if table not in removed), *added]
     return answer
+
+
+def described(change: Request) -> dict[str, Any]:
+    """A change of a configuration with the members only that descriptions have too."""
+    return {key: value for key, value in change.items() if key != "AutoImportPolicy" and not key.endswith("RouteTableIds")}
 
 
 def _check_growth(current: Request, request: Request, path: str) -> None:
@@ -121,10 +126,23 @@ def _check_lustre(request: Request, given: Request) -> None:
         raise refusal("EfaEnabled needs DeploymentType PERSISTENT_2 with MetadataConfiguration")
     if "ImportPath" not in given and any(member in given for member in ("ExportPath", "AutoImportPolicy", "ImportedFileChunkSize")):
         raise refusal("ExportPath, AutoImportPolicy and ImportedFileChunkSize need an ImportPath")
+    _check_logs(given.get("LogConfiguration", {}))
+    _check_squash(given.get("RootSquashConfiguration", {}))
     if storage == "INTELLIGENT_TIERING":
         _check_tiering(request, given)
     else:
         _check_capacity(request, given, deployment, storage)
+
+
+def _check_logs(given: Request) -> None:
+    if given.get("Level") == lustre.NO_LOGS and "Destination" in given:
+        raise refusal(str(lustre.destination_without_logs("Destination")))
+
+
+def _check_squash(given: Request) -> None:
+    mistake = root_squash.ids_mistake("RootSquash", given["RootSquash"]) if "RootSquash" in given else None
+    if mistake is not None:
+        raise refusal(str(mistake))
 
 
 def _check_version(version: str, deployment: str, given: Request) -> None:
@@ -161,9 +179,10 @@ def _check_capacity(request: Request, given: Request, deployment: str, storage: 
 def _check_tiering(request: Request, given: Request) -> None:
     if "StorageCapacity" in request or "PerUnitStorageThroughput" in given:
         raise refusal("StorageType INTELLIGENT_TIERING takes ThroughputCapacity, not StorageCapacity and PerUnitStorageThroughput")
-    throughput, step = given.get("ThroughputCapacity", 0), lustre.TIERING_STEP
-    if throughput < step or throughput % step != 0:
-        raise refusal(f"ThroughputCapacity {throughput}: allowed are multiples of {step} MB/s")
+    throughput = given.get("ThroughputCapacity", 0)
+    if lustre.tiering_throughput_mistake("ThroughputCapacity", throughput) is not None:
+        most = lustre.MEMBERS["ThroughputCapacity"].most
+        raise refusal(f"ThroughputCapacity {throughput}: allowed are multiples of {lustre.TIERING_STEP} MB/s up to {most}")
     cache = given.get("DataReadCacheConfiguration")
     if cache is None:
         raise refusal("StorageType INTELLIGENT_TIERING needs DataReadCacheConfiguration")

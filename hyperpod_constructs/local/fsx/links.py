@@ -65,6 +65,8 @@ def _check_file_system(file_system: FileSystem) -> None:
         raise refusal(f"{name} has an ImportPath, which excludes data repository associations")
     if lustre.get("AutomaticBackupRetentionDays"):
         raise refusal(f"{name} has automatic backups, which a file system with data repository associations cannot have")
+    if lustre.get("CopyTagsToBackups"):
+        raise refusal(f"{name} has CopyTagsToBackups, which a file system with data repository associations does not take")
 
 
 def _parts(path: str) -> list[str]:

@@ -1,7 +1,8 @@
-"""The embedded Amazon FSx: file systems (Lustre, and the basics of OpenZFS), their data repository associations, and tags.
+"""The embedded Amazon FSx: file systems (Lustre, and the basics of OpenZFS), data repository associations and tasks, and tags.
 
-State moves when it is looked at, by the time that has passed. No data is stored, imported or exported. Not published, and decided
-here: the wording of errors; an update takes the file system through UPDATING; the interface goes when a deletion begins.
+State moves when it is looked at, by the time that has passed. No data is stored, imported or exported, and root squash changes
+nothing on virtual nodes. Not published, and decided here: the wording of errors; an update takes the file system through UPDATING,
+with one administrative action, and a new root squash holds when it ends; the interface goes when a deletion begins.
 """
 
 from __future__ import annotations
@@ -14,10 +15,20 @@ from hyperpod_constructs.local.aws_service import AwsError, Caller
 from hyperpod_constructs.local.changes import listed, mapped
 from hyperpod_constructs.local.clients import Clients, dns_suffix, partition
 from hyperpod_constructs.local.faults import Faults
-from hyperpod_constructs.local.fsx.checks import UPDATABLE, check_create, check_update, configured, default_version, refusal
+from hyperpod_constructs.local.fsx.checks import (
+    UPDATABLE,
+    check_create,
+    check_update,
+    configured,
+    default_version,
+    described,
+    refusal,
+)
 from hyperpod_constructs.local.fsx.links import check_association
+from hyperpod_constructs.local.fsx.logs import check_log_group
 from hyperpod_constructs.local.fsx.network import check_network, close_interface, open_interface
 from hyperpod_constructs.local.fsx.state import Association, FileSystem, Record, new_id, new_mount_name
+from hyperpod_constructs.local.fsx.tasks import Task, Tasks
 from hyperpod_constructs.local.paging import page
 from hyperpod_constructs.local.timed_service import Operation, Parameters, TimedService
 
@@ -35,6 +46,7 @@ class Fsx(TimedService):
         self._clients = clients
         self._file_systems: dict[str, FileSystem] = {}
         self._associations: dict[str, Association] = {}
+        self._tasks = Tasks(clients)
         self._tokens: dict[tuple[Caller, str], str] = {}
         operations: dict[str, Operation] = {
             "CreateFileSystem": self._create_file_system,
@@ -45,6 +57,9 @@ class Fsx(TimedService):
             "DescribeDataRepositoryAssociations": self._describe_associations,
             "UpdateDataRepositoryAssociation": self._update_association,
             "DeleteDataRepositoryAssociation": self._delete_association,
+            "CreateDataRepositoryTask": self._create_task,
+            "DescribeDataRepositoryTasks": lambda parameters, caller, now: self._tasks.describe(parameters, caller),
+            "CancelDataRepositoryTask": lambda parameters, caller, now: self._tasks.cancel(parameters, caller, now),
             "TagResource": self._tag,
             "UntagResource": self._untag,
             "ListTagsForResource": self._list_tags,
@@ -54,12 +69,14 @@ class Fsx(TimedService):
     def _advance(self, now: float) -> None:
         self._file_systems = {key: record for key, record in self._file_systems.items() if record.advance(now)}
         self._associations = {key: record for key, record in self._associations.items() if record.advance(now)}
+        self._tasks.advance(now)
 
     def reset(self) -> None:
         """Forget every file system."""
         with self._lock:
             self._file_systems.clear()
             self._associations.clear()
+            self._tasks.clear()
             self._tokens.clear()
 
     def _due(self, now: float) -> float:
@@ -72,6 +89,7 @@ class Fsx(TimedService):
         if earlier is not None:
             return {"FileSystem": earlier.describe()}
         check_create(request)
+        self._check_logs(request, caller)
         ec2 = self._clients("ec2", caller)
         vpc, groups = check_network(ec2, request)
         identifier = new_id("fs")
@@ -108,11 +126,15 @@ class Fsx(TimedService):
         record = _find(self._file_systems, parameters["FileSystemId"], caller, NO_FILE_SYSTEM)
         _require_available(record)
         check_update(record.kind, record.request, parameters)
+        self._check_logs(parameters, caller)
         member = "LustreConfiguration" if record.kind == "LUSTRE" else "OpenZFSConfiguration"
-        change = parameters.get(member, {})
+        change = dict(parameters.get(member, {}))
         if change.get("AutomaticBackupRetentionDays") and self._links(record):
             raise refusal(f"{record.identifier} has data repository associations, which exclude automatic backups")
-        record.request |= {key: parameters[key] for key in UPDATABLE if key in parameters}
+        outer = {key: parameters[key] for key in UPDATABLE if key in parameters}
+        record.begin_update(outer | ({member: described(change)} if change else {}), now)
+        record.request |= outer
+        record.squash = change.pop("RootSquashConfiguration", None)
         if change:
             record.request[member] = configured(record.request.get(member, {}), change)
         record.move("UPDATING", self._due(now))
@@ -120,12 +142,27 @@ class Fsx(TimedService):
 
     def _delete_file_system(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
         record = _find(self._file_systems, parameters["FileSystemId"], caller, NO_FILE_SYSTEM)
+        task = self._tasks.running(record.identifier)
+        if task is not None:
+            raise refusal(
+                f"{record.identifier} has the running data repository task {task.identifier}; cancel it, or wait for its end"
+            )
         if record.lifecycle != "DELETING":
             for interface in record.interfaces:
                 close_interface(self._clients("ec2", record.caller), interface)
             for each in (record, *self._links(record)):
                 each.move("DELETING", self._due(now))
         return {"FileSystemId": record.identifier, "Lifecycle": "DELETING"}
+
+    def _check_logs(self, request: Parameters, caller: Caller) -> None:
+        destination = request.get("LustreConfiguration", {}).get("LogConfiguration", {}).get("Destination")
+        if destination is not None:
+            check_log_group(self._clients("logs", caller), destination, _arn(caller, "").replace(":fsx:", ":logs:"))
+
+    def _create_task(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
+        file_system = _find(self._file_systems, parameters["FileSystemId"], caller, NO_FILE_SYSTEM)
+        links = [link for link in self._links(file_system) if link.lifecycle in ("AVAILABLE", "UPDATING")]
+        return self._tasks.create(parameters, caller, _arn(caller, "task/"), file_system, links, self.faults.slow_creation)
 
     def _links(self, record: FileSystem) -> list[Association]:
         return [link for link in self._associations.values() if link.file_system == record.identifier]
@@ -170,10 +207,13 @@ class Fsx(TimedService):
         remove = bool(parameters.get("DeleteDataInFileSystem", False))
         return {"AssociationId": record.identifier, "Lifecycle": "DELETING", "DeleteDataInFileSystem": remove}
 
-    def _tagged(self, parameters: Parameters) -> Record:
+    def _tagged(self, parameters: Parameters) -> Record | Task:
         for record in (*self._file_systems.values(), *self._associations.values()):
             if record.arn == parameters["ResourceARN"]:
                 return record
+        task = self._tasks.tagged(parameters["ResourceARN"])
+        if task is not None:
+            return task
         raise AwsError("ResourceNotFound", f"there is no resource {parameters['ResourceARN']}")
 
     def _tag(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:

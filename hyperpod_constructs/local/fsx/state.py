@@ -12,6 +12,8 @@ from typing import Any
 from hyperpod_constructs.local.aws_service import Caller
 from hyperpod_constructs.local.changes import listed
 
+_MOST_ACTIONS = 20
+
 
 @dataclass(eq=False)
 class Record:
@@ -43,25 +45,57 @@ class Record:
         answer: dict[str, Any] = {
             "ResourceARN": self.arn,
             "Lifecycle": self.lifecycle,
-            "CreationTime": datetime.fromtimestamp(self.created, UTC),
+            "CreationTime": moment(self.created),
         }
         return answer | ({"Tags": listed(self.tags)} if self.tags else {})
 
 
 @dataclass(eq=False)
 class FileSystem(Record):
-    """A file system; `request` holds the members of the request that made it, as updates have changed them."""
+    """A file system; `request` holds the members of the request that made it, as updates have changed them.
+
+    `actions` are its latest updates, and `looked` is the time of the last look. `squash` is a root squash that holds when the
+    running update ends.
+    """
 
     request: dict[str, Any] = field(default_factory=dict)
     facts: dict[str, Any] = field(default_factory=dict)
     interfaces: list[str] = field(default_factory=list)
     mount_name: str = ""
     root_volume: str = ""
+    actions: list[dict[str, Any]] = field(default_factory=list)
+    squash: dict[str, Any] | None = None
+    looked: float = 0.0
 
     @property
     def kind(self) -> str:
         """`LUSTRE` or `OPENZFS`."""
         return str(self.request["FileSystemType"])
+
+    def advance(self, now: float) -> bool:
+        """Settle if it is time, and with it the running update."""
+        self.looked = now
+        exists = super().advance(now)
+        if self.lifecycle == "AVAILABLE":
+            for action in self.actions:
+                action["Status"] = "COMPLETED"
+            if self.squash is not None:
+                self.request["LustreConfiguration"] = {
+                    **self.request.get("LustreConfiguration", {}),
+                    "RootSquashConfiguration": self.squash,
+                }
+                self.squash = None
+        return exists
+
+    def begin_update(self, target: Mapping[str, Any], now: float) -> None:
+        """Note an update, the newest first, as an administrative action."""
+        action = {
+            "AdministrativeActionType": "FILE_SYSTEM_UPDATE",
+            "RequestTime": moment(now),
+            "Status": "IN_PROGRESS",
+            "TargetFileSystemValues": dict(target),
+        }
+        self.actions = [action, *self.actions][:_MOST_ACTIONS]
 
     def describe(self) -> dict[str, Any]:
         """The file system in DescribeFileSystems. The list of security groups is not told, as on AWS."""
@@ -82,6 +116,8 @@ class FileSystem(Record):
             "OwnerId": self.caller.account,
             "NetworkInterfaceIds": self.interfaces,
         }
+        if self.actions:
+            answer["AdministrativeActions"] = self.actions
         if self.kind == "LUSTRE":
             answer["LustreConfiguration"] = _lustre(self.request.get("LustreConfiguration", {}), self.mount_name)
         else:
@@ -102,9 +138,19 @@ class Association(Record):
         """The id of its file system."""
         return str(self.request["FileSystemId"])
 
+    @property
+    def exports(self) -> bool:
+        """Whether it exports changes by itself."""
+        return bool(self.request.get("S3", {}).get("AutoExportPolicy", {}).get("Events"))
+
     def describe(self) -> dict[str, Any]:
         """The association in DescribeDataRepositoryAssociations."""
         return {**self.common(), "AssociationId": self.identifier, **self.request}
+
+
+def moment(seconds: float) -> datetime:
+    """A time in an answer."""
+    return datetime.fromtimestamp(seconds, UTC)
 
 
 def new_id(prefix: str) -> str:

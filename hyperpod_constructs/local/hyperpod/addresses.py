@@ -19,7 +19,8 @@ from hyperpod_constructs.local.hyperpod.state import Cluster, Placement, Spec, i
 
 def addresses_of(spec: Spec, eks: bool) -> int:
     """How many addresses one node of the group takes: the most of its types."""
-    return max(node_addresses(instance_type(name), eks) for name in instance_types(spec))
+    interface = spec.get("NetworkInterface", {}).get("InterfaceType")
+    return max(node_addresses(instance_type(name), eks, interface) for name in instance_types(spec))
 
 
 def taken(clusters: Iterable[Cluster]) -> Counter[str]:
@@ -32,6 +33,17 @@ def taken(clusters: Iterable[Cluster]) -> Counter[str]:
             if node.placement is not None:
                 unseen[node.placement.subnet] += node.placement.addresses - (node.interface is not None)
     return unseen
+
+
+def zones_of(specs: Iterable[Spec], subnets: Subnets, settings: Mapping[str, Any]) -> dict[str, set[str]]:
+    """The ids of the zones that the subnets of each group are in; of a group without a VPC, none."""
+    networks = {spec["InstanceGroupName"]: _network(spec, settings) or {"Subnets": []} for spec in specs}
+    return {group: {subnets[name]["AvailabilityZoneId"] for name in network["Subnets"]} for group, network in networks.items()}
+
+
+def _network(spec: Spec, settings: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    found: Mapping[str, Any] | None = spec.get("OverrideVpcConfig", settings.get("VpcConfig"))
+    return found
 
 
 class Placements:
@@ -47,7 +59,7 @@ class Placements:
 
         :raises AwsError: if they do not fit.
         """
-        network = spec.get("OverrideVpcConfig", self._settings.get("VpcConfig"))
+        network = _network(spec, self._settings)
         if network is None:
             return [None] * count
         each = addresses_of(spec, "Eks" in self._settings.get("Orchestrator", {}))

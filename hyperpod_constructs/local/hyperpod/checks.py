@@ -7,7 +7,7 @@ and the EKS cluster.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from botocore.exceptions import ClientError
@@ -17,6 +17,8 @@ from hyperpod_constructs.local.aws_service import AwsError, Caller
 from hyperpod_constructs.local.clients import Clients, partition
 from hyperpod_constructs.local.hyperpod.rules import is_slurm_api, refusal
 from hyperpod_constructs.local.hyperpod.state import Spec
+from hyperpod_constructs.local.hyperpod.watch import alarm_states
+from hyperpod_constructs.local.trust import trusts_service
 
 Subnets = Mapping[str, Mapping[str, Any]]
 
@@ -37,6 +39,22 @@ def check_surroundings(groups: Iterable[Spec], settings: Mapping[str, Any], clie
         if "VpcConfig" in settings:
             _check_permissions(spec, node_permissions.DESCRIBE_NETWORK, "*", "Unable to retrieve subnets", clients("iam", caller))
     return subnets
+
+
+def check_alarms(groups: Iterable[Spec], names: Collection[str], clients: Clients, caller: Caller) -> None:
+    """Refuse alarms that do not exist, or that the groups' roles may not read.
+
+    :raises AwsError: with the cause of the refusal.
+    """
+    if not names:
+        return
+    states = alarm_states(sorted(names), clients, caller)
+    missing = [name for name in names if name not in states]
+    if missing:
+        raise refusal(f"AutoRollbackConfiguration: the alarm {', '.join(missing)} does not exist; create it first")
+    for spec in groups:
+        complaint = "Unable to read the alarms of AutoRollbackConfiguration"
+        _check_permissions(spec, (node_permissions.READ_ALARMS,), "*", complaint, clients("iam", caller))
 
 
 def script_problem(spec: Spec, clients: Clients, caller: Caller) -> str | None:
@@ -99,29 +117,11 @@ def _check_networks(groups: list[Spec], settings: Mapping[str, Any], clients: Cl
 
 
 def _check_trust(role: str, principal: str, iam: Any) -> None:
-    refused = refusal(
-        f"Could not assume role {role}. Please ensure that the role exists and allows principal '{principal}' to assume the role."
-    )
-    try:
-        document = iam.get_role(RoleName=role.rpartition("/")[2])["Role"]
-    except ClientError as error:
-        raise refused from error
-    if document["Arn"] != role or not _trusts(document["AssumeRolePolicyDocument"], principal):
-        raise refused
-
-
-def _trusts(document: Mapping[str, Any], principal: str) -> bool:
-    for statement in _listed(document.get("Statement", [])):
-        trusted = statement.get("Principal", {})
-        services = _listed(trusted.get("Service", [])) if isinstance(trusted, Mapping) else []
-        actions = {action.lower() for action in _listed(statement.get("Action", []))}
-        if statement.get("Effect") == "Allow" and principal in services and actions & {"sts:assumerole", "sts:*", "*"}:
-            return True
-    return False
-
-
-def _listed(value: Any) -> list[Any]:
-    return list(value) if isinstance(value, list | tuple) else [value]
+    if not trusts_service(role, principal, iam):
+        raise refusal(
+            f"Could not assume role {role}. Please ensure that the role exists and allows principal '{principal}'"
+            " to assume the role."
+        )
 
 
 def _check_permissions(spec: Spec, actions: Iterable[str], resource: str, complaint: str, iam: Any) -> None:

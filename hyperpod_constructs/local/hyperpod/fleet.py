@@ -28,6 +28,9 @@ class Fleet(Protocol):
     def marks(self) -> Mapping[str, Recovery]:
         """The instance ids of nodes that are to be replaced or rebooted now, having no job. May take seconds."""
 
+    def busy(self) -> frozenset[str]:
+        """The instance ids of nodes with jobs, and of those that may have some. May take seconds."""
+
     def reboot(self, nodes: Sequence[Node]) -> None:
         """Begin to reboot nodes with their disks."""
 
@@ -57,6 +60,10 @@ class Records:
     def marks(self) -> Mapping[str, Recovery]:
         """Records do not break."""
         return {}
+
+    def busy(self) -> frozenset[str]:
+        """Records have no jobs."""
+        return frozenset()
 
     def reboot(self, nodes: Sequence[Node]) -> None:
         """Nothing reboots."""

@@ -1,12 +1,12 @@
-"""How a cluster moves from state to state: creation, updates, software updates, rollback and deletion.
+"""How a cluster moves from state to state: creation, updates, rollback and deletion. See `software` for its software.
 
 Without continuous provisioning an operation gets all of its nodes or none: it rolls back, and FailureMessage tells why.
 With it, the controller comes first. Once it runs, login nodes and workers start in parallel, and the cluster is InService as
 soon as one login node runs, if it has a login group. A controller without capacity or with a failed script makes the cluster
-Failed. A software update that fails runs the scripts again, a few times, and then goes back to the old software.
+Failed.
 
 The documentation does not settle these, so they are decided here: the nodes of a failed creation go; login nodes that all fail
-are like the controller; scaling in takes the newest nodes first; the scripts succeed on the old software.
+are like the controller; scaling in takes the newest nodes first.
 
 Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-slurm.html
 """
@@ -124,54 +124,6 @@ class Machine:
         self._nodes.provision(cluster, nodes, now, lambda second: self.settle(cluster, second))
         return nodes
 
-    def update_software(self, cluster: Cluster, groups: Sequence[LiveGroup], versions: Mapping[str, str], now: float) -> None:
-        """Begin a software update: the root volumes are replaced and the groups' present scripts run again."""
-        cluster.status, cluster.failure = "SystemUpdating", ""
-        updated = [node for group in groups for node in group.nodes if node.status == "Running"]
-        for group in groups:
-            group.status, group.software_update = "SystemUpdating", "InProgress"
-        for node in updated:
-            node.status, node.message = "SystemUpdating", ""
-
-        def attempt(second: float, nodes: Sequence[Node], left: int) -> None:
-            def ran(later: float, failures: Mapping[Node, str]) -> None:
-                for node, failure in failures.items():
-                    node.message = failure
-                if failures and left > 1:
-                    attempt(later, list(failures), left - 1)
-                else:
-                    finish(later, failures)
-
-            self._nodes.boot(cluster, nodes, second, lambda later: self._nodes.run_scripts(cluster, nodes, later, ran))
-
-        def finish(second: float, failures: Mapping[Node, str]) -> None:
-            failed = [group for group in groups if any(node in failures for node in group.nodes)]
-            for group in groups:
-                if group not in failed:
-                    _patch(cluster, group, versions, second)
-            if failed:
-                cluster.failure = next(iter(failures.values()))
-                self._roll_back_software(cluster, failed, second)
-            else:
-                self._in_service(cluster, second)
-
-        attempt(now, updated, clusters.SOFTWARE_UPDATE_ATTEMPTS)
-
-    def _roll_back_software(self, cluster: Cluster, groups: Sequence[LiveGroup], second: float) -> None:
-        """Boot the old software, whose scripts succeed."""
-        nodes = [node for group in groups for node in group.nodes if node.status == "SystemUpdating"]
-        for group in groups:
-            group.software_update = "RollbackInProgress"
-
-        def end(later: float) -> None:
-            for group in groups:
-                group.software_update = "Failed"
-            for node in nodes:
-                node.status = "Running"
-            self._in_service(cluster, later)
-
-        self._nodes.boot(cluster, nodes, second, end)
-
     def delete(self, cluster: Cluster, now: float) -> None:
         """Begin the deletion, which gives up whatever was under way."""
         cluster.timeline.clear()
@@ -203,13 +155,17 @@ class Machine:
             node for name, found in placements.items() for node in self._nodes.add(cluster, cluster.groups[name].spec, found, now)
         ]
 
-    def _in_service(self, cluster: Cluster, second: float) -> None:
-        operation = {"Creating": "creation", "SystemUpdating": "software update"}.get(cluster.status, "update")
+    def rest(self, cluster: Cluster, second: float) -> None:
+        """Put the cluster and its groups in service."""
         cluster.status = "InService"
         if cluster.continuous:
             self.settle(cluster, second)
         else:
             _set_status(cluster, "InService")
+
+    def _in_service(self, cluster: Cluster, second: float) -> None:
+        operation = "creation" if cluster.status == "Creating" else "update"
+        self.rest(cluster, second)
         cluster.record(second, "Cluster", f"Cluster {cluster.name} {operation} completed successfully")
 
     def _shrink(self, cluster: Cluster, specs: Sequence[Spec], second: float) -> None:
@@ -267,15 +223,6 @@ class Machine:
             self._nodes.remove(cluster, _surplus(group), second)
 
         return check
-
-
-def _patch(cluster: Cluster, group: LiveGroup, versions: Mapping[str, str], second: float) -> None:
-    cluster.patched, group.software_update = True, "Succeeded"
-    if group.name in versions:
-        group.spec = {**group.spec, "ImageReleaseVersion": versions[group.name]}
-    for node in group.nodes:
-        if node.status == "SystemUpdating":
-            node.status, node.message, node.updated, node.spec = "Running", "", second, group.spec
 
 
 def _surplus(group: LiveGroup) -> list[Node]:

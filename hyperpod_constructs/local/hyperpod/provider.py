@@ -8,10 +8,12 @@ import string
 from collections.abc import Mapping
 from typing import Any
 
-from hyperpod_constructs.facts import clusters, updates
+from hyperpod_constructs.facts import clusters
 from hyperpod_constructs.local.aws_service import AwsError, Caller
 from hyperpod_constructs.local.changes import tag_changes
 from hyperpod_constructs.local.clients import Clients
+from hyperpod_constructs.local.hyperpod.rules import check_kept
+from hyperpod_constructs.local.hyperpod.update_rules import deployments
 from hyperpod_constructs.local.provider import Provisioned
 from hyperpod_constructs.local.stable import Properties, StableProvider, request
 
@@ -36,34 +38,47 @@ class ClusterProvider(StableProvider):
     def update(self, physical_id: str, old: Properties, new: Properties, stack: str, caller: Caller) -> Provisioned:
         """Update in place. Groups that are gone from the template are deleted; tags change by tag operations.
 
-        :raises AwsError: if NodeProvisioningMode is taken away: UpdateCluster would say nothing and keep it.
+        A changed image of a group is a software update, in the batches and with the alarms of its ScheduledUpdateConfig, or else of
+        its AutoPatchConfig. AWS does not say which of them its own handler takes.
+
+        :raises AwsError: if something is taken away that stays: UpdateCluster would say nothing and keep it.
         """
         sagemaker = self._client(caller)
         self._stable(sagemaker, physical_id)
         before, after = _settings(sagemaker, old), _settings(sagemaker, new)
-        fixed = "NodeProvisioningMode" in updates.fixed(self.type_name)
-        if fixed and "NodeProvisioningMode" in before and "NodeProvisioningMode" not in after:
-            raise AwsError(
-                "ValidationException",
-                f"NodeProvisioningMode {before['NodeProvisioningMode']} of {physical_id} cannot be taken away:"
-                f" {clusters.MODE_TAKEN_AWAY}; keep it, or create a new cluster",
-            )
+        check_kept(before, after, physical_id)
         if before != after:
             unchanged = (
                 {"NodeProvisioningMode"} if before.get("NodeProvisioningMode") == after.get("NodeProvisioningMode") else set()
             )
             change = {key: value for key, value in after.items() if key not in unchanged}
-            gone = sorted(_groups(before) - _groups(after))
+            gone = sorted(_by_name(before).keys() - _by_name(after).keys())
             if gone:
                 change["InstanceGroupsToDelete"] = gone
             sagemaker.update_cluster(ClusterName=physical_id, **change)
             self._check_updated(sagemaker, physical_id)
+            self._update_software(sagemaker, physical_id, _by_name(before), _by_name(after))
         changed, removed = tag_changes(_tags(sagemaker, old), _tags(sagemaker, new))
         if changed:
             sagemaker.add_tags(ResourceArn=physical_id, Tags=changed)
         if removed:
             sagemaker.delete_tags(ResourceArn=physical_id, TagKeys=removed)
         return self._provisioned(self._stable(sagemaker, physical_id))
+
+    def _update_software(self, sagemaker: Any, arn: str, old: Mapping[str, Properties], new: Mapping[str, Properties]) -> None:
+        """Bring running nodes to the images that the update has changed: one request for each way to deploy."""
+        images = {item["InstanceGroupName"]: _image(item, "Current") for item in self._describe(sagemaker, arn)["InstanceGroups"]}
+        requests: dict[str, dict[str, Any]] = {}
+        for name in new:
+            if name in old and _image(old[name]) != _image(new[name]) != images[name]:
+                how = _deployment(old[name], new[name])
+                version = {key: value for key, value in new[name].items() if key == "ImageReleaseVersion"}
+                requests.setdefault(repr(how), {**how, "InstanceGroups": []})["InstanceGroups"].append(
+                    {"InstanceGroupName": name, **version}
+                )
+        for wanted in requests.values():
+            sagemaker.update_cluster_software(ClusterName=arn, **wanted)
+            self._check_updated(sagemaker, arn)
 
     def _check_updated(self, sagemaker: Any, arn: str) -> None:
         cluster = self._stable(sagemaker, arn)
@@ -105,8 +120,21 @@ def _tags(sagemaker: Any, properties: Mapping[str, Any]) -> list[dict[str, str]]
     return list(request(sagemaker, "CreateCluster", properties).get("Tags", ()))
 
 
-def _groups(settings: Mapping[str, Any]) -> set[str]:
-    return {spec["InstanceGroupName"] for spec in settings.get("InstanceGroups", ())}
+def _by_name(settings: Mapping[str, Any]) -> dict[str, Properties]:
+    return {spec["InstanceGroupName"]: spec for spec in settings.get("InstanceGroups", ())}
+
+
+def _image(group: Properties, prefix: str = "") -> tuple[str | None, str | None]:
+    return group.get(f"{prefix}ImageId"), group.get(f"{prefix}ImageReleaseVersion")
+
+
+def _deployment(old: Properties, new: Properties) -> dict[str, Any]:
+    """The members of UpdateClusterSoftware that are the same for all of its groups. A group that names an image no more gets the
+    default one.
+    """
+    how = {"ImageId": new.get("ImageId", "default")} if "ImageId" in old or "ImageId" in new else {}
+    configs = [config for _, config in deployments(new)]
+    return {**how, "DeploymentConfig": configs[0]} if configs else how
 
 
 def _generated_name(stack: str, logical_id: str) -> str:

@@ -25,13 +25,16 @@ TASK_POLL_SECONDS = 0.1
 RETRY_SECONDS = 30.0
 
 Then = Callable[[float], None]
+Waits = Callable[[Spec, float], str | None]
 
 
 class Provisioner:
     """Launches, restarts and removes nodes; each transition takes `Faults.slow_creation` seconds, plus the time of the fleet."""
 
-    def __init__(self, faults: Faults, side_effects: SideEffects, fleet: Fleet) -> None:
+    def __init__(self, faults: Faults, side_effects: SideEffects, fleet: Fleet, waits: Waits) -> None:
+        """`waits` tells why the nodes of a group must wait at some time; None if they need not."""
         self._faults = faults
+        self._waits = waits
         self._side_effects = side_effects
         self._fleet = fleet
 
@@ -113,7 +116,7 @@ class Provisioner:
 
     def retry(self, cluster: Cluster, now: float, then: Then) -> None:
         """Try the nodes again that waited for capacity, if there is some now."""
-        nodes = [node for node in cluster.nodes() if node.waiting and self._capacity(node) is not None]
+        nodes = [node for node in cluster.nodes() if node.waiting and self._ready(cluster, node, now)]
         if nodes:
             self._anew(cluster, nodes, now, then)
 
@@ -201,10 +204,17 @@ class Provisioner:
             return None
         return next((name for name in instance_types(node.spec) if name not in self._faults.no_capacity), None)
 
+    def _awaited(self, cluster: Cluster, node: Node, second: float) -> str | None:
+        """The plan that the node waits for. Without continuous provisioning it does not wait: that would end the operation."""
+        return self._waits(node.spec, second) if cluster.continuous else None
+
+    def _ready(self, cluster: Cluster, node: Node, second: float) -> bool:
+        return self._capacity(node) is not None and self._awaited(cluster, node, second) is None
+
     def _unhealthy(self, cluster: Cluster, nodes: Sequence[Node], second: float) -> bool:
         """Whether an instance came up unhealthy, which is a reason to launch again."""
         for node in nodes:
-            if node.status == "Pending" and self._capacity(node) is not None and self._faults.take_unhealthy(node.group):
+            if node.status == "Pending" and self._ready(cluster, node, second) and self._faults.take_unhealthy(node.group):
                 node.message = f"An instance for group {node.group} is unhealthy; it is replaced"
                 self._failed(cluster, node, second, f"Failed to provision EC2 Instance in {_place(cluster, node)}")
                 return True
@@ -215,15 +225,15 @@ class Provisioner:
         if node.status != "Pending":
             return False
         name = self._capacity(node)
-        if name is None:
+        if name is None or not self._ready(cluster, node, second):
             node.waiting = True
-            node.message = _no_capacity(cluster, node)
+            node.message = self._awaited(cluster, node, second) or _no_capacity(cluster, node)
             self._failed(
                 cluster, node, second, f"Instance creation in Cluster {cluster.name} and InstanceGroup {node.group} failed"
             )
             return False
         node.instance_id, node.instance_type, node.message = new_instance_id(), name, ""
-        node.launched = second
+        node.launched, node.software = second, cluster.groups[node.group].wanted
         return True
 
     def _start(self, cluster: Cluster, node: Node, failure: str | None, second: float) -> None:

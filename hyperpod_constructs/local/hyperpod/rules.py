@@ -11,11 +11,17 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from hyperpod_constructs.facts import clusters, updates
+from hyperpod_constructs.facts import accounting, clusters, updates
+from hyperpod_constructs.facts.instance_types import instance_type
 from hyperpod_constructs.local.aws_service import AwsError
 from hyperpod_constructs.local.hyperpod.state import Cluster, LiveGroup, Spec, instance_types, node_type
+from hyperpod_constructs.local.hyperpod.update_rules import group_mistake, software_mistake
 
 TYPE = "AWS::SageMaker::Cluster"
+_WHY_KEPT = {
+    "NodeProvisioningMode": clusters.MODE_TAKEN_AWAY,
+    "Orchestrator/Slurm/AccountingDatabase": accounting.TAKEN_AWAY,
+}
 
 
 def refusal(message: str) -> AwsError:
@@ -28,7 +34,7 @@ def check_create(request: Mapping[str, Any]) -> None:
 
     :raises AwsError: with the cause of the refusal.
     """
-    _check_served(request)
+    _check_restricted(request, _is_eks(request))
     _check_orchestrator(request.get("Orchestrator"))
     check_settings(request)
     check_groups(request.get("InstanceGroups", ()), request, request["ClusterName"])
@@ -39,7 +45,7 @@ def check_update(cluster: Cluster, request: Mapping[str, Any]) -> None:
 
     :raises AwsError: with the cause of the refusal.
     """
-    _check_served(request)
+    _check_restricted(request, _is_eks(cluster.settings))
     fixed = updates.fixed(TYPE)
     if "NodeProvisioningMode" in fixed and "NodeProvisioningMode" in request and not cluster.continuous:
         raise refusal(
@@ -53,12 +59,33 @@ def check_update(cluster: Cluster, request: Mapping[str, Any]) -> None:
             f"the orchestrator of cluster {cluster.name} cannot be changed between Slurm and EKS; create a new cluster instead"
         )
     _check_role(cluster, request)
+    if orchestrator is not None:
+        check_kept(cluster.settings, {**cluster.settings, "Orchestrator": orchestrator}, cluster.name)
     settings = {**cluster.settings, **settings_of(request)}
     check_settings(settings)
     groups = groups_after(cluster, request)
     if not groups:
         raise refusal(f"the update deletes every instance group of cluster {cluster.name}; at least one must remain")
     check_groups(groups, settings, cluster.name)
+
+
+def check_kept(before: Mapping[str, Any], after: Mapping[str, Any], cluster: str) -> None:
+    """Refuse to take away what a cluster keeps once it has it. UpdateCluster keeps a whole member that a request leaves out.
+
+    :raises AwsError: with what is gone, and why it stays.
+    """
+    for path in sorted(updates.kept(TYPE)):
+        if _at(before, path) is not None and _at(after, path) is None:
+            raise refusal(f"{path.rpartition('/')[2]} of cluster {cluster} cannot be taken away: {_WHY_KEPT[path]}; keep it")
+
+
+def check_software_update(cluster: Cluster, request: Mapping[str, Any]) -> None:
+    """Refuse an UpdateClusterSoftware request that breaks a rule.
+
+    :raises AwsError: with the cause of the refusal.
+    """
+    if (mistake := software_mistake(cluster, request, _is_eks(cluster.settings))) is not None:
+        raise refusal(str(mistake))
 
 
 def settings_of(request: Mapping[str, Any]) -> dict[str, Any]:
@@ -157,10 +184,21 @@ def _is_eks(settings: Mapping[str, Any]) -> bool:
     return "Eks" in settings.get("Orchestrator", {})
 
 
-def _check_served(request: Mapping[str, Any]) -> None:
+def _check_restricted(request: Mapping[str, Any], eks: bool) -> None:
+    """Restricted groups: what the service refuses first, then that nothing here serves them."""
     for member in ("RestrictedInstanceGroups", "RestrictedInstanceGroupsConfig"):
         if member in request:
-            raise refusal(f"{member}: the embedded AWS does not serve restricted instance groups; try them on AWS")
+            alone = [spec["InstanceGroupName"] for spec in request.get("RestrictedInstanceGroups", ()) if not _has_files(spec)]
+            unserved = "the embedded AWS does not serve restricted instance groups; try them on AWS"
+            if not eks:
+                raise refusal(f"{member} is only supported for clusters that EKS orchestrates; {unserved}")
+            if alone and "RestrictedInstanceGroupsConfig" not in request:
+                raise refusal(f"EnvironmentConfig of restricted instance group {alone[0]} needs an FSxLustreConfig; {unserved}")
+            raise refusal(f"{member}: {unserved}")
+
+
+def _has_files(spec: Spec) -> bool:
+    return "FSxLustreConfig" in spec.get("EnvironmentConfig", {})
 
 
 def _check_orchestrator(orchestrator: Mapping[str, Any] | None) -> None:
@@ -219,17 +257,28 @@ def _check_group(spec: Spec, settings: Mapping[str, Any], continuous: bool) -> N
         )
     _check_scripts(spec)
     eks = _is_eks(settings)
+    if (mistake := group_mistake(spec, eks)) is not None:
+        raise refusal(f"instance group {name}: {mistake}")
     if eks and "SlurmConfig" in spec:
         raise refusal(f"SlurmConfig of instance group {name} is only supported for clusters that Slurm orchestrates")
     if not eks and "KubernetesConfig" in spec:
         raise refusal(f"KubernetesConfig of instance group {name} is only supported for clusters that EKS orchestrates")
     if "OverrideVpcConfig" in spec and "VpcConfig" not in settings:
         raise refusal(f"OverrideVpcConfig of instance group {name} needs a VpcConfig of the cluster")
+    _check_interface(spec)
     if "Spot" in spec.get("CapacityRequirements", {}):
+        if "OnDemand" in spec["CapacityRequirements"]:
+            raise refusal(f"instance group {name} cannot have both Spot and OnDemand capacity")
         if not (eks and continuous):
             raise refusal(f"Spot capacity of instance group {name} needs EKS and NodeProvisioningMode Continuous")
         if "TrainingPlanArn" in spec:
             raise refusal(f"instance group {name} cannot have both Spot capacity and a TrainingPlanArn")
+
+
+def _check_interface(spec: Spec) -> None:
+    kind, types = spec.get("NetworkInterface", {}).get("InterfaceType"), instance_types(spec)
+    if kind is not None and all(instance_type(name).efa_interfaces == 0 for name in types):
+        raise refusal(str(clusters.interface_without_efa(kind, types)))
 
 
 def _check_scripts(spec: Spec) -> None:

@@ -1,4 +1,5 @@
-"""The embedded HyperPod: the operations of Amazon SageMaker on clusters, nodes, events and the clusters' tags.
+"""The embedded HyperPod: the operations of Amazon SageMaker on clusters, nodes, extensions,
+events, training plans, policies and quotas of task governance, and tags.
 
 Everything that SageMaker has besides is answered with UnknownOperationException.
 """
@@ -14,30 +15,49 @@ from hyperpod_constructs.local.aws_service import AwsError, Caller
 from hyperpod_constructs.local.changes import listed, mapped
 from hyperpod_constructs.local.clients import Clients, partition
 from hyperpod_constructs.local.faults import Faults
-from hyperpod_constructs.local.hyperpod.addresses import Placements, taken
+from hyperpod_constructs.local.governance.queues import Queues
+from hyperpod_constructs.local.governance.service import Governance
+from hyperpod_constructs.local.governance.state import Policy
+from hyperpod_constructs.local.hyperpod.addresses import Placements, taken, zones_of
 from hyperpod_constructs.local.hyperpod.background import AtOnce, Tasks
-from hyperpod_constructs.local.hyperpod.checks import Subnets, check_surroundings, legacy_problem
+from hyperpod_constructs.local.hyperpod.checks import Subnets, check_alarms, check_surroundings, legacy_problem
+from hyperpod_constructs.local.hyperpod.deployment import Deployment
+from hyperpod_constructs.local.hyperpod.eks import EksOrchestrator, Kubernetes
+from hyperpod_constructs.local.hyperpod.extensions import Extension, Extensions
 from hyperpod_constructs.local.hyperpod.fleet import Fleet, Records
+from hyperpod_constructs.local.hyperpod.limits import check_quotas
 from hyperpod_constructs.local.hyperpod.machine import Machine, NewNodes
 from hyperpod_constructs.local.hyperpod.nodes import NodeOperations
 from hyperpod_constructs.local.hyperpod.provisioner import Provisioner
-from hyperpod_constructs.local.hyperpod.rules import check_create, check_update, groups_after, refusal, settings_of
+from hyperpod_constructs.local.hyperpod.rules import (
+    check_create,
+    check_software_update,
+    check_update,
+    groups_after,
+    refusal,
+    settings_of,
+)
+from hyperpod_constructs.local.hyperpod.schedules import Schedules
 from hyperpod_constructs.local.hyperpod.side_effects import SideEffects
+from hyperpod_constructs.local.hyperpod.software import SoftwareUpdates
 from hyperpod_constructs.local.hyperpod.state import Cluster, Event, LiveGroup, Node, Spec, new_cluster_id
-from hyperpod_constructs.local.hyperpod.training_plans import TrainingPlans
+from hyperpod_constructs.local.hyperpod.training_plans import Plan, TrainingPlans
+from hyperpod_constructs.local.hyperpod.update_rules import deployments
 from hyperpod_constructs.local.hyperpod.views import (
     describe_cluster,
     describe_event,
     describe_node,
-    second_of,
     summarize_cluster,
     summarize_event,
     summarize_node,
 )
+from hyperpod_constructs.local.hyperpod.watch import Watch
 from hyperpod_constructs.local.paging import page
 from hyperpod_constructs.local.timed_service import Operation, Parameters, TimedService
+from hyperpod_constructs.local.times import second_of
 
 INVALID = "ValidationException"
+_TAGGED = {Cluster: "cluster", Plan: "training plan", Extension: "extension"}
 
 
 class HyperPod(TimedService):
@@ -45,7 +65,7 @@ class HyperPod(TimedService):
     gives another.
 
     Nodes are records unless a fleet boots them. Tasks are done while the caller waits unless others are given. State moves when
-    it is looked at, by the time that has passed; see `state.Timeline`.
+    it is looked at, by the time that has passed; see `state.Timeline`. Without `queues`, policies and quotas are records too.
     """
 
     name = "sagemaker"
@@ -57,15 +77,23 @@ class HyperPod(TimedService):
         clock: Callable[[], float] = time.time,
         fleet: Fleet | None = None,
         tasks: Tasks | None = None,
+        queues: Queues | None = None,
+        kubernetes: Kubernetes | None = None,
     ) -> None:
+        self._eks = EksOrchestrator(clients, kubernetes)
         self._clients = clients
         self._fleet = Records() if fleet is None else fleet
-        self._side_effects = SideEffects(self._clients, AtOnce() if tasks is None else tasks)
-        self._provisioner = Provisioner(faults, self._side_effects, self._fleet)
+        tasks = AtOnce() if tasks is None else tasks
+        self._side_effects = SideEffects(self._clients, tasks)
+        self._plans = TrainingPlans(faults, self._clients, self._nodes_of_plan)
+        self._provisioner = Provisioner(faults, self._side_effects, self._fleet, self._plans.waits)
         self._machine = Machine(self._provisioner)
-        self._plans = TrainingPlans()
+        self._updates = SoftwareUpdates(self._provisioner, Watch(clients, self._fleet, tasks), self._machine.rest)
+        self._schedules = Schedules(self._updates)
         self._batch = NodeOperations(self._machine, self._provisioner)
         self._clusters: dict[str, Cluster] = {}
+        self._extensions = Extensions(faults, self._find)
+        self._governance = Governance(faults, lambda arn, c: self._find({"ClusterName": arn}, c), tasks.begin, queues)
         operations: dict[str, Operation] = {
             "CreateCluster": self._create_cluster,
             "UpdateCluster": self._update_cluster,
@@ -81,8 +109,12 @@ class HyperPod(TimedService):
             "BatchRebootClusterNodes": lambda p, c, now: self._batch.reboot(self._find(p, c), p, now),
             "BatchReplaceClusterNodes": lambda p, c, now: self._batch.replace(self._find(p, c), p, now),
             "UpdateClusterSoftware": self._update_software,
+            "SearchTrainingPlanOfferings": self._plans.search,
             "CreateTrainingPlan": self._plans.create,
             "DescribeTrainingPlan": self._plans.describe,
+            "ListTrainingPlans": self._plans.list,
+            **self._extensions.operations(),
+            **self._governance.operations(),
             "AddTags": self._add_tags,
             "ListTags": lambda p, c, now: {"Tags": listed(self._tagged(p).tags)},
             "DeleteTags": self._delete_tags,
@@ -106,13 +138,19 @@ class HyperPod(TimedService):
             self._clusters.clear()
             self._batch.forget()
             self._plans.forget()
+            self._extensions.forget()
+            self._governance.forget()
         self._side_effects.forget(nodes)
 
     def _advance(self, now: float) -> None:
         for cluster in list(self._clusters.values()):
             self._machine.advance(cluster, now)
+            self._schedules.arm(cluster, now)
             if cluster.gone:
+                self._eks.let_out(cluster)
                 del self._clusters[cluster.arn]
+                self._extensions.forget(cluster.arn)
+                self._governance.forget(cluster.arn)
 
     def _mine(self, caller: Caller) -> list[Cluster]:
         prefix = _arn(caller, "")
@@ -134,17 +172,22 @@ class HyperPod(TimedService):
             )
         check_create(parameters)
         settings, specs = settings_of(parameters), list(parameters.get("InstanceGroups", ()))
-        self._plans.check(specs)
         self._check_fleet(specs, settings)
         subnets = check_surroundings(specs, settings, self._clients, caller)
+        self._eks.check(settings, subnets, caller)
+        self._plans.check(specs, {}, zones_of(specs, subnets, settings), caller, now)
+        self._check_alarms(specs, caller)
+        check_quotas(self.faults, specs, self._mine(caller))
         placements = self._placements(
             {spec["InstanceGroupName"]: (spec, spec["InstanceCount"]) for spec in specs}, subnets, settings
         )
         groups = {spec["InstanceGroupName"]: LiveGroup(spec) for spec in specs}
         tags = mapped(parameters.get("Tags", ()))
         cluster = Cluster(name, _arn(caller, new_cluster_id()), caller, now, settings, groups, tags)
+        self._eks.let_in(cluster)
         self._clusters[cluster.arn] = cluster
         self._machine.create(cluster, placements, now, legacy_problem(specs, settings, self._clients, caller))
+        self._schedules.arm(cluster, now)
         return {"ClusterArn": cluster.arn}
 
     def _update_cluster(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
@@ -153,18 +196,28 @@ class HyperPod(TimedService):
         check_update(cluster, parameters)
         settings = settings_of(parameters)
         specs = groups_after(cluster, parameters)
-        self._plans.check(specs)
         self._check_fleet(specs, cluster.settings)
         whole = {**cluster.settings, **settings}
         subnets = check_surroundings(specs, whole, self._clients, cluster.caller)
+        before = {name: group.spec for name, group in cluster.groups.items()}
+        self._plans.check(specs, before, zones_of(specs, subnets, whole), cluster.caller, now)
+        self._check_alarms(specs, cluster.caller)
+        check_quotas(self.faults, specs, self._mine(caller), cluster)
         fault = legacy_problem(specs, whole, self._clients, cluster.caller)
         wanted: dict[str, tuple[Spec, int]] = {}
         for spec in specs:
             group = cluster.groups.get(spec["InstanceGroupName"])
             alive = 0 if group is None else sum(node.status != "ShuttingDown" for node in group.nodes)
             wanted[spec["InstanceGroupName"]] = (spec, max(0, spec["InstanceCount"] - alive))
+        self._eks.let_in(cluster, specs)
         self._machine.update(cluster, specs, self._placements(wanted, subnets, cluster.settings), settings, now, fault)
+        self._schedules.arm(cluster, now)
         return {"ClusterArn": cluster.arn}
+
+    def _check_alarms(self, specs: Sequence[Spec], caller: Caller) -> None:
+        for spec in specs:
+            names = {name for _, config in deployments(spec) for name in Deployment(config).alarms}
+            check_alarms([spec], names, self._clients, caller)
 
     def _check_fleet(self, specs: Sequence[Spec], settings: Mapping[str, Any]) -> None:
         objection = self._fleet.objection(specs, settings)
@@ -251,11 +304,11 @@ class HyperPod(TimedService):
 
         def find(wanted: Mapping[str, int]) -> NewNodes:
             specs = {name: cluster.groups[name].spec for name in wanted}
-            self._check_fleet(
-                [{**group.spec, "InstanceCount": group.target + wanted.get(name, 0)} for name, group in cluster.groups.items()],
-                cluster.settings,
-            )
+            grown = [{**group.spec, "InstanceCount": group.target + wanted.get(name, 0)} for name, group in cluster.groups.items()]
+            self._check_fleet(grown, cluster.settings)
+            check_quotas(self.faults, grown, self._mine(caller), cluster)
             subnets = check_surroundings(specs.values(), cluster.settings, self._clients, cluster.caller)
+            self._plans.check(grown, {name: group.spec for name, group in cluster.groups.items()}, {}, cluster.caller, now)
             return self._placements({name: (specs[name], count) for name, count in wanted.items()}, subnets, cluster.settings)
 
         return self._batch.add(cluster, parameters, find, now)
@@ -263,40 +316,49 @@ class HyperPod(TimedService):
     def _update_software(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
         cluster = self._find(parameters, caller)
         _require_status(cluster, ("InService",))
-        named = {item["InstanceGroupName"]: item for item in parameters.get("InstanceGroups", ())}
-        unknown = [name for name in named if name not in cluster.groups]
-        if unknown:
-            raise refusal(f"InstanceGroups names {', '.join(unknown)}; cluster {cluster.name} has {', '.join(cluster.groups)}")
-        groups = [cluster.groups[name] for name in named or cluster.groups]
-        check_surroundings([group.spec for group in groups], cluster.settings, self._clients, cluster.caller)
-        versions = {name: item["ImageReleaseVersion"] for name, item in named.items() if "ImageReleaseVersion" in item}
-        self._machine.update_software(cluster, groups, versions, now)
+        check_software_update(cluster, parameters)
+        items = parameters.get("InstanceGroups", [{"InstanceGroupName": name} for name in cluster.groups])
+        specs = [cluster.groups[item["InstanceGroupName"]].spec for item in items]
+        config = parameters.get("DeploymentConfig", {})
+        check_surroundings(specs, cluster.settings, self._clients, cluster.caller)
+        check_alarms(specs, Deployment(config).alarms, self._clients, cluster.caller)
+        image = {"ImageId": parameters["ImageId"]} if "ImageId" in parameters else {}
+        images = {item["InstanceGroupName"]: {**image, **_version(item)} for item in items}
+        self._updates.begin(cluster, images, config, now)
         return {"ClusterArn": cluster.arn}
 
-    def _tagged(self, parameters: Parameters) -> Cluster:
-        cluster = self._clusters.get(parameters["ResourceArn"])
-        if cluster is None:
-            raise refusal(f"the resource {parameters['ResourceArn']} does not exist")
-        return cluster
+    def _nodes_of_plan(self, arn: str) -> int:
+        groups = (group for cluster in self._clusters.values() for group in cluster.groups.values())
+        return sum(group.target for group in groups if group.spec.get("TrainingPlanArn") == arn)
+
+    def _tagged(self, parameters: Parameters) -> Cluster | Plan | Extension | Policy:
+        arn = parameters["ResourceArn"]
+        found = self._clusters.get(arn) or self._plans.find(arn) or self._extensions.find(arn) or self._governance.find(arn)
+        if found is None:
+            raise refusal(f"the resource {arn} does not exist")
+        return found
 
     def _add_tags(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
-        cluster = self._tagged(parameters)
-        tags = cluster.tags | mapped(parameters["Tags"])
+        tagged = self._tagged(parameters)
+        tags = tagged.tags | mapped(parameters["Tags"])
         if len(tags) > (most := clusters.MOST_TAGS):
-            raise AwsError(
-                "ResourceLimitExceeded", f"cluster {cluster.name} would have {len(tags)} tags; at most {most} are allowed"
-            )
-        cluster.tags = tags
+            kind = tagged.kind.words if isinstance(tagged, Policy) else _TAGGED[type(tagged)]
+            raise AwsError("ResourceLimitExceeded", f"{kind} {tagged.name} would have {len(tags)} tags; at most {most} are allowed")
+        tagged.tags = tags
         return {"Tags": listed(tags)}
 
     def _delete_tags(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
-        cluster = self._tagged(parameters)
-        cluster.tags = {key: value for key, value in cluster.tags.items() if key not in parameters["TagKeys"]}
+        tagged = self._tagged(parameters)
+        tagged.tags = {key: value for key, value in tagged.tags.items() if key not in parameters["TagKeys"]}
         return {}
 
 
 def _arn(caller: Caller, cluster_id: str) -> str:
     return f"arn:{partition(caller.region)}:sagemaker:{caller.region}:{caller.account}:cluster/{cluster_id}"
+
+
+def _version(item: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in item.items() if key == "ImageReleaseVersion"}
 
 
 def _require_status(cluster: Cluster, allowed: tuple[str, ...]) -> None:

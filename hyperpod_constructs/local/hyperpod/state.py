@@ -69,10 +69,21 @@ class Outcome:
     log: tuple[str, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class Software:
+    """What a root volume holds: the image by its names, as far as they were given, and how often an unnamed newest one was asked
+    for.
+    """
+
+    newest: int
+    image_id: str | None
+    version: str | None
+
+
 @dataclass(eq=False)
 class Node:
-    """A node. `instance_id` is empty until it has capacity; `spec` is its group's as of its launch; `outcome` is that of a boot
-    that the fleet has no part in.
+    """A node. `instance_id` is empty until it has capacity; `spec` is its group's as of its launch; `software` is on its root
+    volume; `outcome` is that of a boot that the fleet has no part in.
     """
 
     spec: Spec
@@ -88,6 +99,7 @@ class Node:
     interface: Interface | None = None
     outcome: Outcome | None = None
     waiting: bool = False
+    software: Software | None = None
 
     @property
     def group(self) -> str:
@@ -102,12 +114,31 @@ class Node:
 
 @dataclass(eq=False)
 class LiveGroup:
-    """An instance group: its specification and its present nodes."""
+    """An instance group: its specification and its present nodes.
+
+    `software` is that of the group as a whole, which lags behind `wanted` until an update has reached every node; `newest` counts
+    the updates to an unnamed newest image; `deployment` is that of the update that goes on. `schedule` and `patch_date` are noted
+    in the timeline, and `due` is the next time of the schedule.
+    """
 
     spec: Spec
     nodes: list[Node] = field(default_factory=list)
     status: str = "Creating"
     software_update: str | None = None
+    deployment: Mapping[str, Any] | None = None
+    newest: int = 0
+    schedule: str | None = None
+    due: float | None = None
+    patch_date: float | None = None
+    software: Software = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.software = self.wanted
+
+    @property
+    def wanted(self) -> Software:
+        """The software that a node gets with its next root volume."""
+        return Software(self.newest, self.spec.get("ImageId"), self.spec.get("ImageReleaseVersion"))
 
     @property
     def name(self) -> str:
@@ -156,6 +187,8 @@ class Cluster:
     timeline: Timeline = field(default_factory=Timeline)
     patched: bool = False
     gone: bool = False
+    entries: list[str] = field(default_factory=list)
+    """The roles with access entries that were made for it in its EKS cluster."""
 
     @property
     def cluster_id(self) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
 from typing import Any
 
-from hyperpod_constructs.local.hyperpod.state import Cluster, Event, LiveGroup, Node, instance_types
+from hyperpod_constructs.local.hyperpod.state import Cluster, Event, LiveGroup, Node, Software, instance_types
+from hyperpod_constructs.local.times import moment
 
 AS_GIVEN = (
     "InstanceType",
@@ -23,18 +23,6 @@ AS_GIVEN = (
     "NetworkInterface",
 )
 """Members of a group's specification that its description repeats."""
-
-
-def moment(second: float) -> datetime:
-    """A second of the clock as the timestamp of an answer."""
-    return datetime.fromtimestamp(second, UTC)
-
-
-def second_of(value: Any) -> float | None:
-    """A timestamp of a request as a second of the clock, whether it came as a number or as a datetime."""
-    if value is None:
-        return None
-    return value.timestamp() if isinstance(value, datetime) else float(value)
 
 
 def describe_cluster(cluster: Cluster) -> dict[str, Any]:
@@ -87,6 +75,7 @@ def describe_node(cluster: Cluster, node: Node) -> dict[str, Any]:
         **summarize_node(cluster, node, logical_ids=True),
         "CapacityType": "Spot" if "Spot" in node.spec.get("CapacityRequirements", {}) else "OnDemand",
         **{member: node.spec[member] for member in repeated if member in node.spec},
+        **_images(node.software, cluster.groups[node.group].wanted),
     }
     if node.interface is not None:
         details["PrivatePrimaryIp"] = node.interface.address
@@ -136,15 +125,16 @@ def _describe_group(group: LiveGroup) -> dict[str, Any]:
         details["InstanceRequirements"] = {"CurrentInstanceTypes": types, "DesiredInstanceTypes": types}
         counts = {name: sum(node.instance_type == name and node.status == "Running" for node in group.nodes) for name in types}
         details["InstanceTypeDetails"] = [{"InstanceType": name, "CurrentCount": count} for name, count in counts.items()]
-    for member in ("ImageId", "ImageReleaseVersion"):
-        if member in spec:
-            details |= {f"Current{member}": spec[member], f"Desired{member}": spec[member]}
+    details |= _images(group.software, group.wanted)
+    details["TargetStateCount"] = sum(node.status == "Running" and node.software == group.wanted for node in group.nodes)
     if "KubernetesConfig" in spec:
         details["KubernetesConfig"] = _current_and_desired(spec["KubernetesConfig"], ("Labels", "Taints"))
     if "AutoPatchConfig" in spec:
         details["AutoPatchConfig"] = _auto_patch(spec["AutoPatchConfig"])
     if group.software_update is not None:
         details["SoftwareUpdateStatus"] = group.software_update
+    if group.deployment:
+        details["ActiveSoftwareUpdateConfig"] = group.deployment
     if group.status != "Deleting" and any(node.status in ("Pending", "ShuttingDown") for node in group.nodes):
         details["ActiveOperations"] = {"Scaling": 1}
     return details
@@ -165,9 +155,21 @@ def _status(node: Node) -> dict[str, str]:
     return {"Status": node.status} | ({"Message": node.message} if node.message else {})
 
 
+def _images(current: Software | None, desired: Software) -> dict[str, str]:
+    """The names of images, as far as they were given."""
+    named = {
+        "CurrentImageId": current.image_id if current is not None else None,
+        "DesiredImageId": desired.image_id,
+        "CurrentImageReleaseVersion": current.version if current is not None else None,
+        "DesiredImageReleaseVersion": desired.version,
+    }
+    return {member: name for member, name in named.items() if name is not None}
+
+
 def _software(node: Node) -> dict[str, Any]:
     known = {} if node.updated is None else {"LastSoftwareUpdateTime": moment(node.updated)}
-    return known | ({"CurrentImageReleaseVersion": node.spec["ImageReleaseVersion"]} if "ImageReleaseVersion" in node.spec else {})
+    version = None if node.software is None else node.software.version
+    return known | ({} if version is None else {"CurrentImageReleaseVersion": version})
 
 
 def _host_name(cluster: Cluster, node: Node) -> dict[str, str]:

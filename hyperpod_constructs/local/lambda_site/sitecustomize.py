@@ -1,12 +1,14 @@
 """Runs at the start of every Python process that a Lambda function starts on this machine, the function's own included.
 
 On AWS a layer lies at /opt and Python at /var/lang/bin; here both are elsewhere, and nobody is root. So commands under /opt are
-looked up in the function's layers, and Python scripts run with this Python.
+looked up in the function's layers, and Python scripts run with this Python. A program that is called by its name alone is looked
+for in the layers where the search path names /opt.
 """
 
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -30,10 +32,37 @@ def local(command: Any) -> Any:
     return command
 
 
+def local_path(path: str) -> str:
+    """The search path with every folder under /opt replaced by the same folder of the layers that have it."""
+    found = []
+    for folder in path.split(os.pathsep):
+        inside = [str(layer / folder.removeprefix("/opt/")) for layer in LAYERS] if folder.startswith("/opt/") else [folder]
+        found += [candidate for candidate in inside if candidate == folder or Path(candidate).is_dir()]
+    return os.pathsep.join(found)
+
+
 class _Popen(subprocess.Popen[Any]):
     def __init__(self, args: Any, *rest: Any, **options: Any) -> None:
-        super().__init__(local(args), *rest, **options)
+        environment = dict(os.environ if options.get("env") is None else options["env"])
+        environment["PATH"] = local_path(environment.get("PATH", os.defpath))
+        # A layer's own Python programs are compiled once: the AWS CLI is called for every request of kubectl.
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
+        command = local(args)
+        if isinstance(command, list | tuple) and command and os.sep not in str(command[0]):
+            command = [shutil.which(str(command[0]), path=environment["PATH"]) or command[0], *command[1:]]
+        super().__init__(command, *rest, **{**options, "env": environment})
+
+
+def _own_files() -> None:
+    """Give this worker a folder for the files that on AWS lie in its /tmp: its kubeconfig is for one cluster at a time."""
+    folder = LAYERS[0].parent / "files"
+    folder.mkdir(mode=0o700, exist_ok=True)
+    os.environ.setdefault("TEST_OUTDIR", str(folder))
+    os.environ.setdefault("KUBECACHEDIR", str(folder / "kube"))
+    for name in ("CACHE", "CONFIG", "DATA"):
+        os.environ.setdefault(f"HELM_{name}_HOME", str(folder / f"helm-{name.lower()}"))
 
 
 if LAYERS:
     subprocess.Popen = _Popen  # type: ignore[misc]
+    _own_files()

@@ -10,15 +10,18 @@ from __future__ import annotations
 
 from functools import partial
 
-from hyperpod_constructs.facts import clusters, updates
+from hyperpod_constructs.facts import accounting, clusters, updates
 from hyperpod_constructs.plan.change import Change, added, fixed_by_another, grows, removed, shrinks
 from hyperpod_constructs.plan.row import Row, in_place, loses_data, refused, replaced, rolling
-from hyperpod_constructs.templates.values import ABSENT, as_int, as_str, at
+from hyperpod_constructs.templates.values import ABSENT, Value, as_int, as_items, as_str, at
 
 _GROUP_API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterInstanceGroupSpecification.html"
 _UPDATE_GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-update-cluster.html"
 _SOFTWARE_API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_UpdateClusterSoftware.html"
 _CONTINUOUS = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scaling-slurm.html"
+_PLAN_UPDATE = "https://docs.aws.amazon.com/sagemaker/latest/dg/use-training-plan-for-hyperpod-update-using-api-cli-sdk.html"
+_SHARED = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterSharedEnvironmentConfig.html"
+_ACCOUNTING = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-external-accounting-db-slurm.html"
 _NEW_NODES = "applies to new nodes only; running nodes keep the old value until they are replaced or updated"
 _NEW_CLUSTER = (
     "a new cluster is created and the old one deleted, with every node, its volumes, Slurm's queue and its accounting records"
@@ -30,6 +33,16 @@ _fixed = partial(refused, avoid="add a group with another name, move the jobs, t
 
 def _controller(change: Change) -> bool:
     return at(change.item_before, "SlurmConfig", "NodeType") == "Controller"
+
+
+def _keeps_shared(change: Change) -> bool:
+    """Whether there is no shared file system, or one that stays without users."""
+    shared = at(change.before.get("RestrictedInstanceGroupsConfig", ABSENT), "SharedEnvironmentConfig")
+    return shared is ABSENT or at(shared, "FSxLustreDeletionPolicy") == "Keep"
+
+
+def _restricted_after(change: Change) -> Value:
+    return change.after.get("RestrictedInstanceGroups", ABSENT)
 
 
 def _one_or_more(count: int | None, one: str, more: str) -> str:
@@ -123,7 +136,7 @@ def _group_rows(groups: str) -> tuple[Row, ...]:
         _fixed(f"{prefix}/ExecutionRole", "the execution role of an existing group is fixed", source=_UPDATE_GUIDE),
         _fixed(f"{prefix}/ThreadsPerCore", "the threads per core of an existing group are fixed", source=_UPDATE_GUIDE),
         in_place(f"{prefix}/InstanceStorageConfigs", _NEW_NODES, source=_GROUP_API),
-        in_place(f"{prefix}/TrainingPlanArn", f"{_NEW_NODES}; whether an existing group may change its plan is not documented"),
+        in_place(f"{prefix}/TrainingPlanArn", _NEW_NODES, source=_PLAN_UPDATE),
         in_place(f"{prefix}/OnStartDeepHealthChecks", f"{_NEW_NODES}; new nodes run the checks"),
     )
 
@@ -138,10 +151,26 @@ ROWS: tuple[Row, ...] = (
     in_place(
         "Orchestrator/Slurm/SlurmConfigStrategy", "decides how the next change of partitions treats manual edits of slurm.conf"
     ),
+    refused(
+        "Orchestrator/Slurm/AccountingDatabase",
+        accounting.TAKEN_AWAY,
+        when=removed,
+        avoid="keep it, or create a second cluster without it",
+        source=_ACCOUNTING,
+    ),
+    rolling(
+        "Orchestrator/Slurm/AccountingDatabase",
+        f"the controller's slurmdbd leaves the database on the controller for good, without its records; jobs continue (not "
+        f"documented). The controller needs an image that was released after {accounting.IMAGES_AFTER}",
+        when=added,
+        avoid="copy the records first if they matter; update the software of a controller with an older image before",
+        source=_ACCOUNTING,
+    ),
     rolling(
         "Orchestrator/Slurm/AccountingDatabase",
         "the controller's slurmdbd connects to another database, without the earlier records; jobs continue (not documented)",
         avoid="copy the database first if the records matter",
+        source=_ACCOUNTING,
     ),
     in_place("Orchestrator/Slurm", "configuration of Slurm on the controller"),
     in_place("Orchestrator", "the configuration of the same orchestrator is added or left out"),
@@ -168,6 +197,13 @@ ROWS: tuple[Row, ...] = (
     in_place("ClusterRole", "used for the next scaling operation"),
     in_place("AutoScaling", "from then on, the number of nodes follows the demand, or no longer does"),
     in_place("TieredStorageConfig", "memory of the nodes is set aside for checkpoints, or given back"),
+    loses_data(
+        "RestrictedInstanceGroupsConfig",
+        "restricted groups no longer share a file system, and its deletion policy is DeleteIfNotUsed (not documented)",
+        when=lambda change: removed(change) and not _keeps_shared(change),
+        avoid="set FSxLustreDeletionPolicy: Keep, and deploy that first, or copy its files to S3",
+        source=_SHARED,
+    ),
     in_place(
         "RestrictedInstanceGroupsConfig",
         "the shared environment of restricted groups changes in place, according to CloudFormation's documentation",
@@ -229,7 +265,7 @@ ROWS: tuple[Row, ...] = (
         rolling(
             f"InstanceGroups/*/{name}",
             _software,
-            avoid="set a RollingUpdatePolicy in ScheduledUpdateConfig, and update when no job runs",
+            avoid="update when no job runs; on EKS, also set a RollingUpdatePolicy in ScheduledUpdateConfig",
             source=_SOFTWARE_API,
         )
         for name in ("ImageId", "ImageReleaseVersion")
@@ -244,11 +280,25 @@ ROWS: tuple[Row, ...] = (
     loses_data(
         "RestrictedInstanceGroups/*",
         lambda change: f"{_removed_group(change)}; the group's own file system is deleted",
-        when=removed,
+        when=lambda change: removed(change) and at(change.item_before, "EnvironmentConfig") is not ABSENT,
         avoid="scale the group to 0 instead (its file system stays), or copy its files to S3 first",
         source="https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-create-cluster.html",
     ),
+    loses_data(
+        "RestrictedInstanceGroups/*",
+        lambda change: f"{_removed_group(change)}; it is the last one, so the shared file system is deleted",
+        when=lambda change: removed(change) and not _keeps_shared(change) and not as_items(_restricted_after(change)),
+        avoid="set FSxLustreDeletionPolicy: Keep, and deploy that first, or copy its files to S3",
+        source=_SHARED,
+    ),
+    replaced("RestrictedInstanceGroups/*", _removed_group, when=removed, avoid="end the jobs on the nodes first", part=True),
     *_group_rows("RestrictedInstanceGroups"),
+    loses_data(
+        "RestrictedInstanceGroups/*/EnvironmentConfig",
+        "the group has no file system of its own any more; whether the service deletes it is not documented",
+        when=removed,
+        avoid="keep it, or copy its files to S3 first",
+    ),
     in_place(
         "RestrictedInstanceGroups/*/EnvironmentConfig",
         "the group's file system changes in place, according to CloudFormation's documentation",

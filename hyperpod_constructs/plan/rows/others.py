@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from hyperpod_constructs.facts import updates
+from hyperpod_constructs.facts import eks, extensions, updates
+from hyperpod_constructs.facts.kubernetes import MOST_MINOR_VERSIONS_UP
 from hyperpod_constructs.plan.change import Change, shrinks
 from hyperpod_constructs.plan.row import Row, in_place, loses_data, refused, replaced
 from hyperpod_constructs.templates.values import ABSENT, Value, as_int, as_items, as_str, at, shown
@@ -82,11 +83,35 @@ def _versions_apart(change: Change) -> int | None:
     return None if old is None or new is None else new - old
 
 
+def _modes(change: Change) -> tuple[str | None, str | None]:
+    """The authentication modes before and after; a cluster without one has the default."""
+    return eks.DEFAULT_MODE if change.old is ABSENT else as_str(change.old), as_str(change.new)
+
+
+def _mode_is_no_next(change: Change) -> bool:
+    old, new = _modes(change)
+    return old is not None and new is not None and new not in (old, eks.NEXT_MODE.get(old))
+
+
+def _why_no_next(change: Change) -> str:
+    old, _ = _modes(change)
+    following = eks.NEXT_MODE.get(old or "")
+    return f"EKS changes the mode {old} to {following} only" if following else f"a cluster with the mode {old} keeps it"
+
+
 KUBERNETES: tuple[Row, ...] = (
+    refused(
+        "AccessConfig/AuthenticationMode",
+        _why_no_next,
+        when=_mode_is_no_next,
+        avoid=f"go forward, one step in each deployment: {', '.join((eks.DEFAULT_MODE, *eks.NEXT_MODE.values()))}",
+        source="https://docs.aws.amazon.com/eks/latest/userguide/setting-up-access-entries.html",
+    ),
+    in_place("AccessConfig/AuthenticationMode", "access entries count from then on; there is no way back to an earlier mode"),
     refused(
         "Version",
         "EKS changes the version of a cluster by one minor version at a time",
-        when=lambda change: abs(_versions_apart(change) or 0) > 1,
+        when=lambda change: abs(_versions_apart(change) or 0) > MOST_MINOR_VERSIONS_UP,
         avoid="deploy each version in between, one after the other",
         source="https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html",
     ),
@@ -97,6 +122,16 @@ KUBERNETES: tuple[Row, ...] = (
         source="https://docs.aws.amazon.com/eks/latest/userguide/rollback-cluster.html",
     ),
     in_place("Version", "the control plane is updated in place; nodes are updated separately"),
+)
+
+SCHEDULER_CONFIG: tuple[Row, ...] = (
+    refused(
+        "Name",
+        "a cluster has one scheduling policy, and CloudFormation makes the new one before it deletes the old one",
+        when=lambda change: "ClusterArn" in change.unchanged,
+        avoid="keep the name, or take the policy away in one deployment and add it in the next",
+        source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateClusterSchedulerConfig.html",
+    ),
 )
 
 _SERVICE_TOKEN = refused(
@@ -123,6 +158,105 @@ READINESS_GATE: tuple[Row, ...] = (
     replaced("ClusterArn", "the update waits for another cluster; nothing is deleted"),
     in_place("Groups", "the update waits again until the nodes run"),
     in_place("TimeoutSeconds", "sets how long the update waits for the nodes"),
+)
+
+FILE_SYSTEM_FIELDS: tuple[Row, ...] = (
+    _SERVICE_TOKEN,
+    _SERVICE_TIMEOUT,
+    replaced("FileSystemId", "root squash is set on the other file system and switched off on this one"),
+    *(in_place(name, "root of the clients has the new rights once FSx has changed it") for name in ("NoSquashNids", "RootSquash")),
+    in_place("TimeoutSeconds", "sets how long the update waits for the file system"),
+)
+
+DATA_REPOSITORY_TASK: tuple[Row, ...] = (
+    _SERVICE_TOKEN,
+    _SERVICE_TIMEOUT,
+    *(
+        replaced(name, "a new task starts, and the old one is canceled if it still runs; the files stay as they are")
+        for name in ("DurationSinceLastAccessDays", "FileSystemId", "Paths", "ReportPath", "Type")
+    ),
+    in_place("TimeoutSeconds", "sets how long the update waits for the task"),
+)
+
+
+def _version_falls(change: Change) -> bool:
+    """Whether an extension's version is to go down; the service only raises it."""
+    old, new = as_str(change.old), as_str(change.new)
+    return old is not None and new is not None and extensions.is_lower(new, old)
+
+
+EXTENSION: tuple[Row, ...] = (
+    _SERVICE_TOKEN,
+    _SERVICE_TIMEOUT,
+    *(replaced(name, "another extension is installed, and the old one is deleted") for name in ("ClusterArn", "Name")),
+    refused("Version", extensions.ONLY_RISES, when=_version_falls, avoid=extensions.INSTEAD, source=extensions.UPDATE_PAGE),
+    in_place("Version", "the nodes receive the version, one after another"),
+    in_place("Configuration", "the nodes receive the settings; those that are gone go back to their defaults"),
+    in_place("Tags", "sets the tags of the extension"),
+    in_place("TimeoutSeconds", "sets how long the update waits for the nodes"),
+)
+
+CLUSTER_FIELDS: tuple[Row, ...] = (
+    _SERVICE_TOKEN,
+    _SERVICE_TIMEOUT,
+    replaced("ClusterArn", "the fields are set on the other cluster, and the old one goes back to the service's defaults"),
+    in_place("Groups", "sets the fields; those that are gone go back to the service's defaults"),
+    in_place("Stated", "the fields are set again after the change of the cluster"),
+    in_place("Follows", "the fields are set again after the change of the cluster"),
+    in_place("TimeoutSeconds", "sets how long the update waits for the cluster"),
+)
+
+KUBERNETES_OBJECTS: tuple[Row, ...] = (
+    _SERVICE_TOKEN,
+    _SERVICE_TIMEOUT,
+    in_place("ClusterName", "the objects are applied to the other cluster too; the old one keeps them"),
+    in_place("Manifest", "the objects are applied; those that are gone are deleted if they carry the label of this resource"),
+    in_place("PruneLabel", "the objects get the label by which later updates find those that are gone"),
+)
+
+_OF_ANOTHER_RELEASE = "the first release stays, and Helm refuses to take over its objects"
+HELM_CHART: tuple[Row, ...] = (
+    _SERVICE_TOKEN,
+    _SERVICE_TIMEOUT,
+    *(
+        refused(name, _OF_ANOTHER_RELEASE, avoid="keep it, or take the chart away in one deployment and add it in the next")
+        for name in ("Namespace", "Release")
+    ),
+    in_place("ClusterName", "the chart is installed in the other cluster too; the old one keeps it"),
+    *(
+        in_place(name, "the release is upgraded; objects that the chart no longer has are deleted")
+        for name in ("Chart", "ChartAssetURL", "Repository", "Values", "Version")
+    ),
+    *(in_place(name, "sets how the next upgrade is done") for name in ("Atomic", "CreateNamespace", "SkipCrds", "Timeout", "Wait")),
+)
+
+PREFLIGHT: tuple[Row, ...] = (
+    _SERVICE_TOKEN,
+    _SERVICE_TIMEOUT,
+    *(
+        in_place(name, "the update looks at the account again, and stops at a proven mistake")
+        for name in ("Bucket", "ClusterLogicalId", "ClusterName", "FileSystems", "Groups", "Region", "Roles")
+    ),
+    in_place("TimeoutSeconds", "sets how long the update waits for the look"),
+)
+
+NODE_INVENTORY: tuple[Row, ...] = (
+    _SERVICE_TOKEN,
+    _SERVICE_TIMEOUT,
+    replaced("Prefix", "the nodes are written to parameters at the other path, and the old parameters are deleted"),
+    *(in_place(name, "the update lists the nodes again") for name in ("ClusterArn", "Follows", "Groups")),
+    in_place("TimeoutSeconds", "sets how long the update waits for the list"),
+)
+
+TRAINING_PLAN: tuple[Row, ...] = (
+    _SERVICE_TOKEN,
+    _SERVICE_TIMEOUT,
+    replaced("Plan", "the update looks at the other plan; both plans stay as they are"),
+    *(
+        in_place(name, "the update looks at the plan again")
+        for name in ("AlarmDays", "AlarmTopic", "InstanceCount", "InstanceType", "MinimumLeftSeconds", "SubnetIds")
+    ),
+    in_place("TimeoutSeconds", "sets how long the update waits for the plan"),
 )
 
 CUSTOM_RESOURCE: tuple[Row, ...] = (_SERVICE_TOKEN, _SERVICE_TIMEOUT)

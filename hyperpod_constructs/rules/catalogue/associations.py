@@ -15,7 +15,7 @@ from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource, resource_of, target_of
-from hyperpod_constructs.templates.values import UNKNOWN, Part, Reference, Value, as_int, as_items, as_str, parts_of, shown
+from hyperpod_constructs.templates.values import UNKNOWN, Part, Reference, Value, as_bool, as_int, as_items, as_str, parts_of, shown
 
 ASSOCIATION = "AWS::FSx::DataRepositoryAssociation"
 _GUIDE = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/"
@@ -240,3 +240,18 @@ def links_are_of_one_kind(link: Resource, system: Lustre) -> Hit | None:
 def directories_are_absolute(link: Resource) -> Mistake | None:
     path = as_str(link.get("FileSystemPath"))
     return None if path is None or path.startswith("/") else repository_links.relative_directory("FileSystemPath", path)
+
+
+@error(
+    "HP-DRA-010",
+    on=_linked,
+    title="a file system with associations copies no tags to backups",
+    why="FSx takes CopyTagsToBackups on no file system that is linked to S3",
+    fix=lustre.tags_beside_associations.fix,
+    allowed="no CopyTagsToBackups",
+    source="https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreConfiguration.html",
+)
+def linked_ones_copy_no_tags(_: Resource, system: Lustre) -> Hit | None:
+    name = "CopyTagsToBackups"
+    said = lustre.tags_beside_associations(name)
+    return hit(system, said, "LustreConfiguration", name) if as_bool(system.get(name)) else None

@@ -7,6 +7,7 @@ from functools import partial
 
 from hyperpod_constructs.analysis.clusters import Cluster, Group, Orchestration, clusters, given, groups
 from hyperpod_constructs.facts import clusters as cluster_facts
+from hyperpod_constructs.facts import orchestration
 from hyperpod_constructs.facts.instance_types import PLANNED_TYPES
 from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.rules.finding import Hit
@@ -75,16 +76,16 @@ def types_are_listed_once(group: Group) -> Mistake | None:
     "HP-CAP-004",
     title="a group has one kind of capacity: on demand, spot or a training plan",
     why="the service refuses a group with two",
-    fix="keep one of OnDemand, Spot and TrainingPlanArn",
+    fix=cluster_facts.spot_beside.fix,
     allowed="one of CapacityRequirements.OnDemand, CapacityRequirements.Spot and TrainingPlanArn",
     source=_SPOT,
 )
 def capacity_is_of_one_kind(group: Group) -> Iterator[Hit]:
     if given(group.get("CapacityRequirements", "Spot")):
         if given(group.get("CapacityRequirements", "OnDemand")):
-            yield hit(group, f"instance group {group.label!r} asks for both spot and on-demand capacity", "CapacityRequirements")
+            yield hit(group, cluster_facts.spot_beside(group.label, "on-demand capacity"), "CapacityRequirements")
         if given(group.get("TrainingPlanArn")):
-            yield hit(group, f"instance group {group.label!r} asks for both spot capacity and a training plan", "TrainingPlanArn")
+            yield hit(group, cluster_facts.spot_beside(group.label, "a training plan"), "TrainingPlanArn")
 
 
 @_group_error(
@@ -93,15 +94,15 @@ def capacity_is_of_one_kind(group: Group) -> Iterator[Hit]:
     once=True,
     title="spot capacity needs EKS and continuous provisioning",
     why="the service refuses it on Slurm, and without continuous provisioning",
-    fix="take on-demand capacity, or on EKS write NodeProvisioningMode: Continuous",
+    fix=cluster_facts.spot_without.fix,
     allowed="CapacityRequirements.Spot on EKS with NodeProvisioningMode Continuous",
     source=_SPOT,
 )
-def spot_is_continuous_on_eks(group: Group) -> str | None:
+def spot_is_continuous_on_eks(group: Group) -> Mistake | None:
     lacking = ["EKS"] if group.cluster.on_eks is False else []
     lacking += ["continuous provisioning"] if group.cluster.continuous is False else []
     if lacking and given(group.get("CapacityRequirements", "Spot")):
-        return f"spot capacity of instance group {group.label!r} needs {' and '.join(lacking)}"
+        return cluster_facts.spot_without(group.label, lacking)
     return None
 
 
@@ -157,17 +158,17 @@ def encrypted_volumes_are_continuous(group: Group) -> Iterator[Hit]:
     at=("AutoScaling",),
     title="autoscaling needs a cluster role, continuous provisioning and automatic node recovery",
     why="the service refuses AutoScaling without one of them",
-    fix="write ClusterRole, NodeProvisioningMode: Continuous and NodeRecovery: Automatic",
+    fix=orchestration.autoscaling_without.fix,
     allowed="AutoScaling with ClusterRole, NodeProvisioningMode Continuous and NodeRecovery Automatic",
     source=f"{_GUIDE}sagemaker-hyperpod-eks-autoscaling.html",
 )
-def autoscaling_has_what_it_needs(cluster: Cluster) -> str | None:
+def autoscaling_has_what_it_needs(cluster: Cluster) -> Mistake | None:
     if as_str(cluster.get("AutoScaling", "Mode")) != "Enable" or not cluster.on_eks:
         return None
     lacking = ["ClusterRole"] if given(cluster.get("ClusterRole")) is False else []
     lacking += ["NodeProvisioningMode: Continuous"] if cluster.continuous is False else []
     lacking += ["NodeRecovery: Automatic"] if as_str(cluster.get("NodeRecovery")) == "None" else []
-    return f"autoscaling without {' and '.join(lacking)}" if lacking else None
+    return orchestration.autoscaling_without(lacking) if lacking else None
 
 
 @warning(

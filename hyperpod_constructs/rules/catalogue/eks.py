@@ -8,8 +8,20 @@ from functools import partial
 
 from hyperpod_constructs.analysis.clusters import Cluster, Group, clusters, given, groups
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
-from hyperpod_constructs.analysis.kubernetes import ADDON, TASK_GOVERNANCE, EksCluster, eks_clusters, installs, joined
+from hyperpod_constructs.analysis.kubernetes import ADDON, EksCluster, eks_clusters, installs, joined
 from hyperpod_constructs.facts import clusters as cluster_facts
+from hyperpod_constructs.facts import orchestration
+from hyperpod_constructs.facts.addons import (
+    NO_INLINE_IDENTITY,
+    POD_IDENTITY_AGENT,
+    VPC_CNI,
+    Nodes,
+    known_addons,
+    named,
+    prerequisites,
+)
+from hyperpod_constructs.facts.kubernetes import LEAST_CNI, NEWEST, OLDEST, PODS_PRINCIPAL, version_of
+from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
@@ -20,34 +32,21 @@ from hyperpod_constructs.templates.values import as_int, as_items, as_str, at
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _PREREQUISITES = f"{_GUIDE}sagemaker-hyperpod-eks-prerequisites.html"
 _EKS_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/"
-_OLDEST, _NEWEST = (1, 30), (1, 35)
-_CNI = (1, 18, 3)
+_OLDEST, _NEWEST = version_of(OLDEST) or (), version_of(NEWEST) or ()
+_CNI = LEAST_CNI
 _TIERED_SHARE = f"{cluster_facts.LEAST_TIERED_PERCENTAGE} to 100"
 _TIERED = ("TieredStorageConfig", "InstanceMemoryAllocationPercentage")
 
 _joined_error, _joined_warning = partial(error, on=joined), partial(warning, on=joined)
 
-_TRAINING_OPERATOR = "amazon-sagemaker-hyperpod-training-operator"
-_INFERENCE = "amazon-sagemaker-hyperpod-inference"
-_AGENT = "eks-pod-identity-agent"
-_BROKEN_VERSION = "v1.2.1-eksbuild.1"
-_PODS = "pods.eks.amazonaws.com"
+_TRAINING_OPERATOR, _BROKEN_VERSION = NO_INLINE_IDENTITY
+_AGENT = POD_IDENTITY_AGENT
 
 # Add-ons that become active only when a node runs their pods.
-_NEED_NODES = (
-    "amazon-sagemaker-hyperpod-observability",
-    TASK_GOVERNANCE,
-    "amazon-sagemaker-spaces",
-    "cert-manager",
-    _INFERENCE,
-    _TRAINING_OPERATOR,
-)
+_NEED_NODES = named(Nodes.NEEDS)
 # These are degraded until nodes come, and then heal; nothing that brings the nodes may wait for them.
-_HEAL = ("aws-ebs-csi-driver", "aws-fsx-csi-driver", "aws-mountpoint-s3-csi-driver", "coredns", "metrics-server")
-_NEED: Mapping[str, tuple[str, ...]] = {
-    _INFERENCE: ("aws-fsx-csi-driver", "aws-mountpoint-s3-csi-driver", "cert-manager", "metrics-server"),
-    _TRAINING_OPERATOR: ("cert-manager", _AGENT),
-}
+_HEAL = named(Nodes.HEALS)
+_NEED: Mapping[str, tuple[str, ...]] = {name: needed for name in known_addons() if (needed := prerequisites(name))}
 
 
 def _version(eks: EksCluster) -> tuple[int, int] | None:
@@ -69,12 +68,12 @@ def _groups_on_eks(model: Model) -> Iterator[Group]:
     at=("VpcConfig",),
     title="a cluster on EKS has a VpcConfig",
     why="its nodes must be in the network of the Kubernetes cluster, and the service refuses a cluster on EKS without a VpcConfig",
-    fix="write VpcConfig with private subnets and a security group of the VPC of the Kubernetes cluster",
+    fix=orchestration.WITHOUT_NETWORK.fix,
     allowed="VpcConfig in the VPC of the Kubernetes cluster",
     source=f"{_GUIDE}sagemaker-hyperpod-prerequisites.html#sagemaker-hyperpod-prerequisites-optional-vpc",
 )
-def the_network_is_given(cluster: Cluster) -> str | None:
-    return "a cluster on EKS without VpcConfig" if cluster.on_eks and cluster.has_network is False else None
+def the_network_is_given(cluster: Cluster) -> Mistake | None:
+    return orchestration.WITHOUT_NETWORK if cluster.on_eks and cluster.has_network is False else None
 
 
 @_joined_error(
@@ -129,13 +128,13 @@ def access_entries_are_possible(cluster: Cluster, eks: EksCluster) -> Hit | None
     once=True,
     title="groups of a cluster on EKS have no SlurmConfig",
     why="the service refuses Slurm's settings on a cluster that Kubernetes orchestrates",
-    fix="leave SlurmConfig out",
+    fix=orchestration.slurm_on_eks.fix,
     allowed="SlurmConfig with Orchestrator.Slurm",
     source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterSlurmConfig.html",
     silences=("HP-EKS-006", "HP-EKS-007"),
 )
-def groups_have_no_slurm(group: Group) -> str | None:
-    return f"SlurmConfig on instance group {group.label!r} of a cluster on EKS" if given(group.get("SlurmConfig")) else None
+def groups_have_no_slurm(group: Group) -> Mistake | None:
+    return orchestration.slurm_on_eks(group.label, "SlurmConfig") if given(group.get("SlurmConfig")) else None
 
 
 @warning(
@@ -145,13 +144,13 @@ def groups_have_no_slurm(group: Group) -> str | None:
     once=True,
     title="groups of a cluster on EKS run their scripts by OnCreate",
     why="OnInitComplete extends the set-up of the image for Slurm; on EKS every group needs OnCreate",
-    fix="name the entry point in OnCreate",
+    fix=orchestration.completed_on_eks.fix,
     allowed="OnCreate",
     source=f"{_GUIDE}sagemaker-hyperpod-eks-operate-cli-command-create-cluster.html",
 )
-def scripts_run_on_create(group: Group) -> str | None:
+def scripts_run_on_create(group: Group) -> Mistake | None:
     created, completed = (given(group.get("LifeCycleConfig", key)) for key in ("OnCreate", "OnInitComplete"))
-    return f"OnInitComplete on instance group {group.label!r} of a cluster on EKS" if completed and created is False else None
+    return orchestration.completed_on_eks(group.label) if completed and created is False else None
 
 
 @warning(
@@ -160,14 +159,14 @@ def scripts_run_on_create(group: Group) -> str | None:
     once=True,
     title="file systems of a cluster on EKS are mounted by a CSI driver",
     why="the service mounts file systems on the nodes of Slurm clusters only; pods get theirs from a persistent volume",
-    fix="leave FsxLustreConfig and FsxOpenZfsConfig out, and install the add-on aws-fsx-csi-driver",
+    fix=orchestration.mount_on_eks.fix,
     allowed="FsxLustreConfig and FsxOpenZfsConfig on Slurm",
     source=f"{_GUIDE}smcluster-getting-started-slurm-cli.html#smcluster-getting-started-slurm-cli-fsx-vpc",
 )
 def file_systems_are_volumes(group: Group) -> Iterator[Hit]:
     for kind in ("FsxLustreConfig", "FsxOpenZfsConfig"):
         for path, _ in group.storage(kind):
-            yield hit(group, f"{kind} on instance group {group.label!r} of a cluster on EKS", *path)
+            yield hit(group, orchestration.mount_on_eks(group.label, kind), *path)
 
 
 @_joined_error(
@@ -194,7 +193,7 @@ def the_chart_comes_first(cluster: Cluster, eks: EksCluster) -> Iterator[str]:
     source=_PREREQUISITES,
 )
 def the_cni_knows_hyperpod(_: Cluster, eks: EksCluster) -> Hit | None:
-    addon = eks.addons.get("vpc-cni")
+    addon = eks.addons.get(VPC_CNI)
     version = None if addon is None else as_str(addon.get("AddonVersion"))
     found = re.match(r"v?(\d{1,9})\.(\d{1,9})\.(\d{1,9})", version or "")
     if addon is None or found is None or tuple(map(int, found.groups())) >= _CNI:
@@ -208,16 +207,16 @@ def the_cni_knows_hyperpod(_: Cluster, eks: EksCluster) -> Hit | None:
     at=_TIERED,
     title=f"tiered storage takes {_TIERED_SHARE} percent of the memory of a node",
     why=f"the API takes any percentage, but the guide gives {_TIERED_SHARE}: with less, checkpoints may not fit",
-    fix=f"write InstanceMemoryAllocationPercentage {cluster_facts.LEAST_TIERED_PERCENTAGE} or more, or leave it out",
+    fix=orchestration.tiered_share.fix,
     allowed=_TIERED_SHARE,
     source=f"{_GUIDE}managed-tier-checkpointing-setup.html",
 )
-def tiered_storage_is_large_enough(cluster: Cluster) -> str | None:
+def tiered_storage_is_large_enough(cluster: Cluster) -> Mistake | None:
     percentage = as_int(cluster.get(*_TIERED))
     enabled = as_str(cluster.get("TieredStorageConfig", "Mode")) == "Enable"
     if not cluster.on_eks or not enabled or percentage is None or percentage >= cluster_facts.LEAST_TIERED_PERCENTAGE:
         return None
-    return f"tiered storage of {percentage} percent of the memory"
+    return orchestration.tiered_share(percentage)
 
 
 @_joined_warning(
@@ -300,9 +299,9 @@ def identities_are_trusted(eks: EksCluster) -> Iterator[Hit]:
     for user, path in _identities(eks):
         role = resource_of(at(user.get(), *path), ROLE)
         asked = ("sts:AssumeRole", "sts:TagSession") if role is not None else ()
-        lacking = [action for action in asked if role is not None and role_facts(role).trusts(_PODS, action) is False]
+        lacking = [action for action in asked if role is not None and role_facts(role).trusts(PODS_PRINCIPAL, action) is False]
         if role is not None and lacking:
-            yield hit(user, f"{role.logical_id} does not trust {_PODS} with {' and '.join(lacking)}", *path)
+            yield hit(user, f"{role.logical_id} does not trust {PODS_PRINCIPAL} with {' and '.join(lacking)}", *path)
 
 
 def _identities(eks: EksCluster) -> Iterator[tuple[Resource, tuple[str | int, ...]]]:

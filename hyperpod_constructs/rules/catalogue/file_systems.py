@@ -14,7 +14,7 @@ from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
-from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import as_int, as_items, as_str
 
 _API = "https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html"
@@ -294,3 +294,60 @@ def openzfs_throughput_is_supported(file_system: Resource) -> Mistake | None:
     if throughput is None or allowed is None:
         return None
     return lustre.tier_mistake("ThroughputCapacity", throughput, deployment, allowed)
+
+
+_FIGURES = frozenset(
+    {
+        "DataReadCacheConfiguration/SizeGiB",
+        "MetadataConfiguration/Iops",
+        "PerUnitStorageThroughput",
+        "ThroughputCapacity",
+    }
+)
+"""Figures whose allowed values depend on other properties; rules above judge them."""
+
+
+@_lustre_error(
+    "HP-FSX-013",
+    title="values of a Lustre configuration are within the limits of the API",
+    fix="write a value that FSx takes; the schema of CloudFormation lets any pass",
+    allowed="days from 0 to 90, times such as 05:00 and 7:05:00, the words of the API",
+)
+def values_are_within_limits(system: Lustre) -> Iterator[Hit]:
+    for name, limit in lustre.MEMBERS.items():
+        path = name.split("/")
+        value = system.get(*path)
+        found: str | int | None = as_str(value) if as_int(value) is None else as_int(value)
+        mistake = None if found is None or name in _FIGURES else limit.mistake(path[-1], found)
+        if mistake is not None:
+            yield hit(system, mistake.message, _LUSTRE, *path)
+
+
+_DESTINATION = (_LUSTRE, "LogConfiguration", "Destination")
+
+
+@_lustre_error(
+    "HP-FSX-014",
+    at=_DESTINATION,
+    title="Lustre writes its logs to a log group of FSx",
+    fix=lustre.strange_log_group.fix,
+    allowed=f"a log group whose name begins with {lustre.LOG_GROUPS}, beside another level than {lustre.NO_LOGS}",
+    source="https://docs.aws.amazon.com/fsx/latest/APIReference/API_LustreLogCreateConfiguration.html",
+)
+def logs_go_to_fsx(system: Lustre) -> Mistake | None:
+    destination = system.get("LogConfiguration", "Destination")
+    if given(destination) is not True:
+        return None
+    if as_str(system.get("LogConfiguration", "Level")) == lustre.NO_LOGS:
+        return lustre.destination_without_logs("Destination")
+    group = resource_of(destination, "AWS::Logs::LogGroup")
+    if group is not None and given(group.get("LogGroupName")) is False:
+        return lustre.strange_log_group("Destination", f"{group.logical_id} without LogGroupName")
+    name = _group_in(as_str(destination)) if group is None else as_str(group.get("LogGroupName"))
+    return None if name is None or name.startswith(lustre.LOG_GROUPS) else lustre.strange_log_group("Destination", name)
+
+
+def _group_in(arn: str | None) -> str | None:
+    """The name of a log group in its ARN."""
+    _, found, name = (arn or "").partition(":log-group:")
+    return name.partition(":")[0] if found else None

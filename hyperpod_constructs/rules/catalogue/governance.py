@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hyperpod_constructs.analysis.clusters import CLUSTER, Cluster, clusters
-from hyperpod_constructs.analysis.kubernetes import TASK_GOVERNANCE, EksCluster, eks_clusters, installs
+from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters, installs
+from hyperpod_constructs.facts.addons import TASK_GOVERNANCE
+from hyperpod_constructs.facts.governance import COMPUTE_QUOTA, ON_SLURM, SCHEDULER_CONFIG
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
@@ -21,7 +23,7 @@ _GOVERNANCE = (
 def _policies(model: Model) -> Iterator[tuple[Resource, Cluster]]:
     """Policies and quotas with their HyperPod cluster, if it is in the model."""
     known = {cluster.resource: cluster for cluster in clusters(model)}
-    for policy in model.resources("AWS::SageMaker::ClusterSchedulerConfig", "AWS::SageMaker::ComputeQuota"):
+    for policy in model.resources(SCHEDULER_CONFIG, COMPUTE_QUOTA):
         cluster = resource_of(policy.get("ClusterArn"), CLUSTER)
         if cluster is not None:
             yield policy, known[cluster]
@@ -33,7 +35,7 @@ def _policies(model: Model) -> Iterator[tuple[Resource, Cluster]]:
     at=("ClusterArn",),
     title="scheduling policies and quotas are for clusters on EKS",
     why="the service refuses them for a Slurm cluster, which has priorities, associations and limits of its own",
-    fix="leave them out, and set priorities and limits in Slurm (sacctmgr)",
+    fix=ON_SLURM.fix,
     allowed="the ARN of a cluster with Orchestrator.Eks",
     source=_GOVERNANCE,
     aliases=("HP-EKS-040",),

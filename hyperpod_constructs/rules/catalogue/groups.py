@@ -7,6 +7,7 @@ from functools import partial
 
 from hyperpod_constructs.analysis.clusters import Cluster, Group, clusters, given, groups
 from hyperpod_constructs.facts import clusters as cluster_facts
+from hyperpod_constructs.facts import orchestration, software_updates
 from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
@@ -148,13 +149,13 @@ def mounts_have_a_network(group: Group) -> Iterator[Hit]:
     once=True,
     title="OverrideVpcConfig needs the VpcConfig of the cluster",
     why="the service refuses a group with a network of its own in a cluster without one",
-    fix="write VpcConfig on the cluster too",
+    fix=cluster_facts.override_without_network.fix,
     allowed="OverrideVpcConfig in a cluster with VpcConfig",
     source=f"{_GUIDE}sagemaker-hyperpod-prerequisites.html#sagemaker-hyperpod-prerequisites-multiple-availability-zones",
 )
-def overrides_have_something_to_override(group: Group) -> str | None:
+def overrides_have_something_to_override(group: Group) -> Mistake | None:
     if group.cluster.has_network is False and group.cluster.on_eks is False and given(group.get("OverrideVpcConfig")):
-        return f"instance group {group.label!r} overrides a network, but the cluster has none"
+        return cluster_facts.override_without_network(group.label)
     return None
 
 
@@ -163,14 +164,14 @@ def overrides_have_something_to_override(group: Group) -> str | None:
     at=("NetworkInterface", "InterfaceType"),
     title="network interfaces for EFA are for instance types with EFA",
     why="the nodes are never launched: the deployment fails, or with continuous provisioning it tries without end",
-    fix="leave NetworkInterface out, or take a type with EFA",
+    fix=cluster_facts.interface_without_efa.fix,
     allowed="NetworkInterface on types with EFA",
     source="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html#efa-instance-types",
 )
-def efa_interfaces_are_on_efa_types(group: Group) -> str | None:
+def efa_interfaces_are_on_efa_types(group: Group) -> Mistake | None:
     kind = as_str(group.get("NetworkInterface", "InterfaceType"))
     if kind and group.types and all(one.efa_interfaces == 0 for one in group.types):
-        return f"network interface {kind!r} on {', '.join(one.name for one in group.types)}, which has no EFA"
+        return cluster_facts.interface_without_efa(kind, [one.name for one in group.types])
     return None
 
 
@@ -238,13 +239,13 @@ def connectivity_has_two_ends(group: Group) -> Mistake | None:
     at=("KubernetesConfig", "Taints"),
     title="a group with deep health checks has no custom taints",
     why="the checks taint the nodes themselves, and the service refuses any other taint in such a group",
-    fix="leave Taints out, or leave OnStartDeepHealthChecks out",
+    fix=orchestration.taints_beside_checks.fix,
     allowed="Taints in groups without OnStartDeepHealthChecks",
     source=_CHECKS_ON_EKS,
 )
-def checked_groups_have_no_taints(group: Group) -> str | None:
+def checked_groups_have_no_taints(group: Group) -> Mistake | None:
     if group.cluster.on_eks and any(_listed_checks(group)) and as_items(group.get("KubernetesConfig", "Taints")):
-        return f"instance group {group.label!r} has deep health checks and custom taints"
+        return orchestration.taints_beside_checks(group.label)
     return None
 
 
@@ -260,3 +261,56 @@ def checked_groups_have_no_taints(group: Group) -> str | None:
 )
 def checks_are_of_compute_nodes(group: Group) -> str:
     return f"deep health checks on a {group.node_type} group, which is never checked"
+
+
+@_group_error(
+    "HP-GRP-014",
+    at=("ScheduledUpdateConfig", "ScheduleExpression"),
+    title="a schedule of updates names a day of the month or a day of the week",
+    why="a cron expression has ? for one of the two days; with both or neither no time is meant, and the service refuses it",
+    fix=software_updates.days_of_both_kinds.fix,
+    allowed="? for exactly one of the two days",
+    source="https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html",
+)
+def schedules_name_one_kind_of_day(group: Group) -> Mistake | None:
+    expression = as_str(group.get("ScheduledUpdateConfig", "ScheduleExpression"))
+    malformed = expression is None or software_updates.SCHEDULE.mistake("ScheduleExpression", expression)
+    return None if expression is None or malformed else software_updates.schedule_mistake(expression)
+
+
+_DEPLOYMENTS = (("ScheduledUpdateConfig", "DeploymentConfig"), ("AutoPatchConfig", "DeploymentConfig"))
+
+
+@warning(
+    "HP-GRP-015",
+    on=groups,
+    title=f"a batch of an update is at most {software_updates.MOST_PERCENT} percent of the nodes",
+    why="no group has so many nodes: a number of nodes was probably meant",
+    fix=software_updates.percentage_above_all.fix,
+    allowed=f"1 to {software_updates.MOST_PERCENT} with CAPACITY_PERCENTAGE",
+    source=f"{_API}API_CapacitySizeConfig.html",
+)
+def batches_are_parts_of_a_group(group: Group) -> Iterator[Hit]:
+    for place in _DEPLOYMENTS:
+        for name in ("MaximumBatchSize", "RollbackMaximumBatchSize"):
+            path = (*place, "RollingUpdatePolicy", name)
+            size = as_int(group.get(*path, "Value"))
+            if as_str(group.get(*path, "Type")) == "CAPACITY_PERCENTAGE" and (size or 0) > software_updates.MOST_PERCENT:
+                yield hit(group, software_updates.percentage_above_all(size or 0), *path, "Value")
+
+
+@warning(
+    "HP-GRP-016",
+    on=groups,
+    title="rollback alarms have a wait between batches",
+    why="the service looks at the alarms while it waits after a batch; without batches or a wait a bad image reaches every node",
+    fix=software_updates.UNSEEN_ALARMS.fix,
+    allowed="AutoRollbackConfiguration beside RollingUpdatePolicy and WaitIntervalInSeconds of 1 or more",
+    source=software_updates.UPDATE_GUIDE,
+)
+def alarms_are_looked_at(group: Group) -> Iterator[Hit]:
+    place = _DEPLOYMENTS[0]
+    wait = group.get(*place, "WaitIntervalInSeconds")
+    blind = given(group.get(*place, "RollingUpdatePolicy")) is False or given(wait) is False or as_int(wait) == 0
+    if blind and given(group.get(*place, "AutoRollbackConfiguration")):
+        yield hit(group, software_updates.UNSEEN_ALARMS, *place, "AutoRollbackConfiguration")

@@ -12,7 +12,14 @@ from hyperpod_constructs.analysis.node_roles import Feature, Need, RoleUse, ec2_
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM
 from hyperpod_constructs.analysis.policy_document import statements_of
 from hyperpod_constructs.facts import node_permissions
-from hyperpod_constructs.facts.node_permissions import CLUSTER_POLICY, CLUSTER_PRINCIPAL, DETACH_INTERFACE, NODES_PRINCIPAL
+from hyperpod_constructs.facts.node_permissions import (
+    CLUSTER_POLICY,
+    CLUSTER_PRINCIPAL,
+    DETACH_INTERFACE,
+    NODES_PRINCIPAL,
+    READ_ALARMS,
+)
+from hyperpod_constructs.facts.software_updates import UPDATE_GUIDE
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
@@ -266,6 +273,19 @@ def volume_keys_are_usable(use: RoleUse, needs: Sequence[Need]) -> Hit:
     return _short(use, needs, f"may not use the key {shown(needs[0].resource)} of the volumes: missing {_actions(needs)}")
 
 
+@warning(
+    "HP-IAM-022",
+    on=_needing(Feature.ALARMS),
+    title="the service can look at the alarms that roll an update back",
+    why="the service looks at them as the role of the nodes; without the permission nothing rolls a bad image back",
+    fix=f'allow the role {READ_ALARMS} on "*", because composite alarms are not told apart by ARN',
+    allowed=f'{READ_ALARMS} on "*"',
+    source=UPDATE_GUIDE,
+)
+def alarms_are_readable(use: RoleUse, needs: Sequence[Need]) -> Hit:
+    return _short(use, needs, f"may not look at the alarms of its updates: missing {_actions(needs)}")
+
+
 def _lacking(role: Resource, actions: Iterable[str], on: Value | None = None) -> str:
     """The actions that a role surely lacks, in words; empty if it lacks none."""
     return ", ".join(action for action in actions if role_facts(role).may(action, on) is False)
@@ -393,12 +413,11 @@ def plans_can_be_used(model: Model) -> Iterator[Hit]:
     title="autoscaling can add and delete nodes",
     why="Karpenter gets no new nodes, and idle nodes stay",
     fix="allow the cluster role the missing actions, on the cluster",
-    allowed="sagemaker:BatchAddClusterNodes and sagemaker:BatchDeleteClusterNodes",
+    allowed=" and ".join(node_permissions.SCALE_CLUSTER),
     source=_AUTOSCALING,
 )
 def autoscaling_is_allowed(role: Resource, cluster: Cluster) -> str | None:
     """Karpenter's controller acts as `ClusterRole`."""
-    actions = ("sagemaker:BatchAddClusterNodes", "sagemaker:BatchDeleteClusterNodes")
     enabled = cluster.get("AutoScaling", "Mode") == "Enable"
-    lacking = _lacking(role, actions, Reference(cluster.resource, "ClusterArn")) if enabled else ""
+    lacking = _lacking(role, node_permissions.SCALE_CLUSTER, Reference(cluster.resource, "ClusterArn")) if enabled else ""
     return f"the cluster role of {cluster.resource.logical_id} may not scale the cluster: missing {lacking}" if lacking else None

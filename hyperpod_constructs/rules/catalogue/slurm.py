@@ -7,10 +7,13 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
+from hyperpod_constructs.analysis.answers import any_of
 from hyperpod_constructs.analysis.clusters import RESTRICTED_GROUPS, Cluster, Group, Orchestration, clusters, given
-from hyperpod_constructs.analysis.placement import node_groups
+from hyperpod_constructs.analysis.placement import NodeGroup, node_groups
 from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, security_groups
+from hyperpod_constructs.facts import accounting as accounting_facts
 from hyperpod_constructs.facts import clusters as cluster_facts
+from hyperpod_constructs.facts import orchestration, software_updates
 from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
@@ -24,8 +27,8 @@ _GETTING_STARTED = f"{_GUIDE}smcluster-getting-started-slurm-cli.html"
 _REFUSED = f"{_GETTING_STARTED}#smcluster-getting-started-slurm-cli-validation-errors"
 _MIGRATION = f"{_GUIDE}sagemaker-hyperpod-slurm-api-config-migration.html"
 _DATABASE = f"{_API}API_ClusterAccountingDatabase.html"
+_GUIDE_OF_DATABASE = f"{_GUIDE}sagemaker-hyperpod-external-accounting-db-slurm.html"
 _ACCOUNTING = ("Orchestrator", "Slurm", "AccountingDatabase")
-_DEFAULT_PORT = 3306
 _MYSQL = re.compile(r"mysql|mariadb|^aurora$", re.IGNORECASE)
 
 
@@ -142,13 +145,13 @@ def every_group_is_configured(group: Group) -> str | None:
     at=_ACCOUNTING,
     title="an accounting database needs continuous provisioning",
     why='the service supports AccountingDatabase only "for clusters using Continuous as the NodeProvisioningMode"',
-    fix="write NodeProvisioningMode: Continuous, or leave AccountingDatabase out: then it is on the controller",
+    fix=accounting_facts.WITHOUT_CONTINUOUS.fix,
     allowed="AccountingDatabase with NodeProvisioningMode Continuous",
     source=f"{_API}API_ClusterOrchestratorSlurmConfig.html",
 )
-def accounting_is_continuous(cluster: Cluster) -> str | None:
+def accounting_is_continuous(cluster: Cluster) -> Mistake | None:
     without = cluster.continuous is False and given(cluster.get(*_ACCOUNTING))
-    return "an accounting database of your own needs continuous provisioning" if without else None
+    return accounting_facts.WITHOUT_CONTINUOUS if without else None
 
 
 @error(
@@ -156,14 +159,14 @@ def accounting_is_continuous(cluster: Cluster) -> str | None:
     on=_clusters_without_eks,
     title="tiered storage, autoscaling and restricted groups are for EKS",
     why="the service refuses them on a Slurm cluster",
-    fix="leave them out, or orchestrate the cluster by EKS",
+    fix=orchestration.feature_of_eks.fix,
     allowed="TieredStorageConfig, AutoScaling and RestrictedInstanceGroups with Orchestrator.Eks",
     source=f"{_GUIDE}managed-tier-checkpointing.html",
 )
 def slurm_has_no_features_of_eks(cluster: Cluster) -> Iterator[Hit]:
     enabled = {key: as_str(cluster.get(key, "Mode")) == "Enable" for key in ("TieredStorageConfig", "AutoScaling")}
     enabled[RESTRICTED_GROUPS] = bool(as_items(cluster.get(RESTRICTED_GROUPS)))
-    return (hit(cluster, f"{key} on a Slurm cluster, which cannot have it", key) for key, present in enabled.items() if present)
+    return (hit(cluster, orchestration.feature_of_eks(key), key) for key, present in enabled.items() if present)
 
 
 @error(
@@ -172,22 +175,44 @@ def slurm_has_no_features_of_eks(cluster: Cluster) -> Iterator[Hit]:
     once=True,
     title="labels, taints and release versions of the image are for groups on EKS",
     why="the service refuses them on a group of a Slurm cluster",
-    fix="leave them out; Slurm has partitions and features instead",
+    fix=cluster_facts.setting_of_eks.fix,
     allowed="KubernetesConfig and ImageReleaseVersion with Orchestrator.Eks",
     source="https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-sagemaker-cluster.html",
 )
 def slurm_groups_have_no_settings_of_eks(group: Group) -> Iterator[Hit]:
     for key in ("KubernetesConfig", "ImageReleaseVersion"):
         if given(group.get(key)):
-            yield hit(group, f"{key} on instance group {group.label!r} of a Slurm cluster", key)
+            yield hit(group, cluster_facts.setting_of_eks(group.label, key), key)
+
+
+@error(
+    "HP-SLM-009",
+    on=lambda model: (group for cluster in _clusters_without_eks(model) for group in cluster.plain_groups),
+    once=True,
+    title="updates in batches are for groups on EKS",
+    why="the guide says that batches, waits and rollback by alarms are available only with EKS; on Slurm all nodes of a group are "
+    "updated at a time, and their jobs end together",
+    fix=software_updates.BATCHES_ON_SLURM.fix,
+    allowed="DeploymentConfig with Orchestrator.Eks",
+    source=software_updates.UPDATE_GUIDE,
+)
+def slurm_updates_all_nodes_at_a_time(group: Group) -> Iterator[Hit]:
+    for member in ("ScheduledUpdateConfig", "AutoPatchConfig"):
+        if given(group.get(member, "DeploymentConfig")):
+            yield hit(group, software_updates.BATCHES_ON_SLURM, member, "DeploymentConfig")
 
 
 def _databases(model: Model) -> Iterator[tuple[Cluster, Resource]]:
     """Clusters whose accounting database is in the model."""
     for cluster in clusters(model):
-        database = resource_of(cluster.get(*_ACCOUNTING, "Endpoint"), "AWS::RDS::DBInstance", "AWS::RDS::DBCluster")
+        database = _database_of(cluster)
         if database is not None:
             yield cluster, database
+
+
+def _database_of(cluster: Cluster) -> Resource | None:
+    """The accounting database of a cluster, if it is in the model."""
+    return resource_of(cluster.get(*_ACCOUNTING, "Endpoint"), "AWS::RDS::DBInstance", "AWS::RDS::DBCluster")
 
 
 _database_error = partial(error, on=_databases, source=_DATABASE)
@@ -213,11 +238,10 @@ def the_engine_is_mysql(_: Cluster, database: Resource) -> str | None:
     title="Slurm connects to the port of the accounting database",
     why="slurmdbd cannot connect, and jobs are not accounted",
     fix="write the port of the database in AccountingDatabase.Port",
-    allowed=f"the port of the database, by default {_DEFAULT_PORT}",
+    allowed=f"the port of the database, by default {accounting_facts.DEFAULT_PORT}",
 )
 def the_port_is_the_database_s(cluster: Cluster, database: Resource) -> str | None:
-    listening, written = _port(database), cluster.get(*_ACCOUNTING, "Port")
-    asked = _DEFAULT_PORT if written is ABSENT else as_int(written)
+    listening, asked = _port(database), _asked_port(cluster)
     if listening is None or asked is None or listening == asked:
         return None
     return f"Slurm connects to port {asked}, but {database.logical_id} listens on {listening}"
@@ -272,11 +296,31 @@ def _json_keys(text: str | None) -> set[str] | None:
 )
 def the_controller_reaches_the_database(cluster: Cluster, database: Resource) -> Iterator[str]:
     port, inside, model = _port(database), _security_groups_of(database), cluster.resource.template.model
-    controllers = [one for one in node_groups(model) if one.resource is cluster.resource and one.node_type == "Controller"]
-    for outside in [one.security_groups for one in controllers if one.security_groups and inside and port is not None]:
-        if security_groups(model).reaches(outside, inside, protocol="tcp", port=port or _DEFAULT_PORT) is False:
+    for outside in [one.security_groups for one in _controllers(cluster) if one.security_groups and inside and port is not None]:
+        if security_groups(model).reaches(outside, inside, protocol="tcp", port=port or accounting_facts.DEFAULT_PORT) is False:
             names = [", ".join(group.logical_id for group in some) for some in (outside, inside)]
             yield f"TCP {port} from the controller's {names[0]} to {names[1]} of {database.logical_id} is closed"
+
+
+@warning(
+    "HP-SLM-024",
+    on=clusters,
+    at=(*_ACCOUNTING, "Port"),
+    title="the controller's security group lets out the port of the accounting database",
+    why="without a rule for the port, slurmdbd reaches no database outside of the nodes' own group, and jobs are not accounted",
+    fix="let the nodes' security group out on the port: in the CDK, ClusterNetwork(egress_ports=[Port.tcp(3306)])",
+    allowed="an egress rule for TCP and the database's port",
+    source=_GUIDE_OF_DATABASE,
+)
+def the_port_of_the_database_is_let_out(cluster: Cluster) -> Iterator[str]:
+    port = _asked_port(cluster)
+    if not given(cluster.get(*_ACCOUNTING)) or _database_of(cluster) is not None or port is None:
+        return
+    for controller in _controllers(cluster):
+        groups = controller.security_group_facts()
+        if groups and any_of(group.opens("egress", protocol="tcp", port=port) for group in groups) is False:
+            names = ", ".join(group.resource.logical_id for group in groups)
+            yield f"no rule lets TCP {port} out of the controller's security group {names}"
 
 
 def _security_groups_of(database: Resource) -> tuple[Resource, ...]:
@@ -287,6 +331,20 @@ def _security_groups_of(database: Resource) -> tuple[Resource, ...]:
     return known if len(known) == len(found) else ()
 
 
+def _controllers(cluster: Cluster) -> Iterator[NodeGroup]:
+    return (
+        one
+        for one in node_groups(cluster.resource.template.model)
+        if one.resource is cluster.resource and one.node_type == "Controller"
+    )
+
+
+def _asked_port(cluster: Cluster) -> int | None:
+    """The port that slurmdbd connects to."""
+    written = cluster.get(*_ACCOUNTING, "Port")
+    return accounting_facts.DEFAULT_PORT if written is ABSENT else as_int(written)
+
+
 def _port(database: Resource) -> int | None:
     own = database.get("Port")
-    return _DEFAULT_PORT if own is ABSENT else as_int(own)
+    return accounting_facts.DEFAULT_PORT if own is ABSENT else as_int(own)

@@ -68,7 +68,8 @@ def _of_nodes(model: Model, subnets: frozenset[Resource]) -> Needs:
 
 def _of_group(group: NodeGroup) -> int:
     """The addresses of a group; an unknown type counts as one address for a node, an unknown count as no node."""
-    each = min((node_addresses(kind, bool(group.cluster.on_eks)) for kind in group.types or ()), default=1)
+    interface = as_str(group.get("NetworkInterface", "InterfaceType"))
+    each = min((node_addresses(kind, bool(group.cluster.on_eks), interface) for kind in group.types or ()), default=1)
     return (group.count or 0) * each
 
 

@@ -1,6 +1,6 @@
-"""Restores mounts and local folders at every boot, before Slurm starts: the lifecycle scripts do not run again.
+"""Restores mounts and local folders at every boot, before Slurm or Kubernetes starts: the lifecycle scripts do not run again.
 
-Slurm starts even if this fails: the health check then keeps jobs from the node, and the unit tries again.
+They start even if this fails: the health check then keeps jobs from the node, and the unit tries again.
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ from node_setup.node import HOME, Node
 
 MANDATORY = True
 UNIT = "hyperpod-boot.service"
+SLURM = """After=network-online.target remote-fs.target dlami-nvme.service
+Wants=network-online.target
+Before=slurmd.service slurmctld.service docker.service"""
+EKS = """After=local-fs.target dlami-nvme.service
+Before=containerd.service kubelet.service"""
 TEXT = f"""[Unit]
 Description=Mounts and local folders of a HyperPod node
-After=network-online.target remote-fs.target dlami-nvme.service
-Wants=network-online.target
-Before=slurmd.service slurmctld.service docker.service
+{{order}}
 
 [Service]
 Type=oneshot
@@ -38,7 +41,7 @@ def needed(node: Node) -> bool:
 
 
 def apply(node: Node) -> None:
-    systemd.write_units(node, {UNIT: TEXT}, UNIT)
+    systemd.write_units(node, {UNIT: TEXT.format(order=EKS if node.config.on_eks else SLURM)}, UNIT)
 
 
 def verify(node: Node) -> None:

@@ -40,8 +40,12 @@ def verify(node: Node) -> None:
 
 def disk(node: Node) -> str | None:
     """The largest mounted local disk of the node."""
-    mounted = {line.split(" ")[1] for line in (node.read("/proc/mounts") or "").splitlines()}
+    mounted = mounted_paths(node)
     return next((path for path in DISKS if path in mounted), None)
+
+
+def mounted_paths(node: Node) -> set[str]:
+    return {line.split(" ")[1] for line in (node.read("/proc/mounts") or "").splitlines()}
 
 
 def _set_docker(node: Node, place: str) -> None:

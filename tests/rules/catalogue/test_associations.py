@@ -191,3 +191,15 @@ def test_a_preset_whose_link_exports_deletions() -> None:
         resource.get("Properties", {}).pop("VersioningConfiguration", None)
 
     assert rules_of(*templates.values()) == ["HP-DRA-005"]
+
+
+def test_a_linked_file_system_copies_no_tags_to_backups() -> None:
+    template = linked()
+    properties(template, "FileSystem")["LustreConfiguration"]["CopyTagsToBackups"] = True
+    (finding,) = findings(template)
+
+    assert (finding.rule, finding.level, finding.resource) == ("HP-DRA-010", Level.ERROR, "FileSystem")
+    assert finding.path == "Properties/LustreConfiguration/CopyTagsToBackups"
+
+    del template["Resources"]["Link"]
+    assert rules_of(template) == []

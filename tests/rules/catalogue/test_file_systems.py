@@ -16,6 +16,7 @@ from hyperpod_constructs.templates.raw import raw_template
 from tests.rules.catalogue.templates import Template, findings, properties, rules_of, slurm
 
 ABSENT: Any = object()
+GROUP = "arn:aws:logs:us-west-2:111122223333:log-group:/aws/fsx/x:*"
 P2 = {"DeploymentType": "PERSISTENT_2", "PerUnitStorageThroughput": 250, "MetadataConfiguration": {"Mode": "AUTOMATIC"}}
 TIERED = {
     "StorageType": "INTELLIGENT_TIERING",
@@ -57,6 +58,13 @@ def tiered(**changes: Any) -> Template:
     template = with_lustre(**TIERED)
     properties(template, "FileSystem").pop("StorageCapacity", None)
     _change(properties(template, "FileSystem")["LustreConfiguration"], changes)
+    return template
+
+
+def logged(**group: Any) -> Template:
+    """A template whose file system logs to a log group of the template."""
+    template = lustre(LogConfiguration={"Level": "WARN_ERROR", "Destination": {"Fn::GetAtt": ["Logs", "Arn"]}})
+    template["Resources"]["Logs"] = {"Type": "AWS::Logs::LogGroup", "Properties": {"RetentionInDays": 30, **group}}
     return template
 
 
@@ -179,6 +187,23 @@ CASES: list[tuple[str, Template, str]] = [
         "ExportPath without ImportPath",
     ),
     ("HP-FSX-012", openzfs(ThroughputCapacity=64), "ThroughputCapacity 64 is not a tier of SINGLE_AZ_HA_2"),
+    ("HP-FSX-013", lustre(WeeklyMaintenanceStartTime="0:05:00"), "WeeklyMaintenanceStartTime is '0:05:00'; allowed: a day of the"),
+    ("HP-FSX-013", lustre(DailyAutomaticBackupStartTime="5:00"), "DailyAutomaticBackupStartTime is '5:00'; allowed: a time of day"),
+    ("HP-FSX-013", lustre(AutomaticBackupRetentionDays=91), "AutomaticBackupRetentionDays is 91; allowed: 0 to 90"),
+    ("HP-FSX-013", lustre(DataCompressionType="ZSTD"), "DataCompressionType is 'ZSTD'; allowed: NONE, LZ4"),
+    ("HP-FSX-013", lustre(LogConfiguration={"Level": "INFO"}), "Level is 'INFO'; allowed: DISABLED, WARN_ONLY, ERROR_ONLY, WARN_"),
+    (
+        "HP-FSX-014",
+        lustre(LogConfiguration={"Level": "DISABLED", "Destination": GROUP}),
+        "Destination is beside the level DISABLED",
+    ),
+    (
+        "HP-FSX-014",
+        lustre(LogConfiguration={"Level": "WARN_ERROR", "Destination": GROUP.replace("/aws/fsx", "/mine")}),
+        "Destination is the log group '/mine/x', whose name does not begin with /aws/fsx",
+    ),
+    ("HP-FSX-014", logged(LogGroupName="/mine"), "Destination is the log group '/mine', whose name"),
+    ("HP-FSX-014", logged(), "Destination is the log group 'Logs without LogGroupName'"),
 ]
 
 
@@ -190,6 +215,20 @@ def test_a_file_system_that_is_refused(rule: str, template: Template, message: s
     assert message in finding.message
     assert finding.path.startswith("Properties/")
     assert finding.fix
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        logged(LogGroupName="/aws/fsx/x"),
+        logged(LogGroupName={"Ref": "AWS::StackName"}),
+        lustre(LogConfiguration={"Level": "DISABLED"}),
+        lustre(LogConfiguration={"Level": "WARN_ONLY", "Destination": GROUP}),
+        lustre(WeeklyMaintenanceStartTime="7:23:59", DailyAutomaticBackupStartTime="00:00", AutomaticBackupRetentionDays=90),
+    ],
+)
+def test_logs_and_times_that_the_api_takes(template: Template) -> None:
+    assert rules_of(template) == []
 
 
 def test_scratch_is_for_scratch() -> None:

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from tests.rules.catalogue.cases import REMOVED, Case
@@ -17,6 +19,19 @@ RESTRICTED = {
 }
 TAINT = {"Key": "team", "Value": "a", "Effect": "NoSchedule"}
 ZFS_NAME = "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com"
+NOTHING = {"Ref": "AWS::NoValue"}
+ALARMS = [{"AlarmName": "errors"}]
+
+
+def scheduled(percent: int, **members: Any) -> dict[str, Any]:
+    policy = {"MaximumBatchSize": {"Type": "CAPACITY_PERCENTAGE", "Value": percent}}
+    return {"ScheduleExpression": "cron(0 3 ? * SUN *)", "DeploymentConfig": {"RollingUpdatePolicy": policy, **members}}
+
+
+def patched(unit: str) -> dict[str, Any]:
+    sizes = {"MaximumBatchSize": {"Type": unit, "Value": 1}, "RollbackMaximumBatchSize": {"Type": unit, "Value": 101}}
+    return {"PatchingStrategy": "WhenIdle", "DeploymentConfig": {"RollingUpdatePolicy": sizes}}
+
 
 CASES = [
     Case("HP-GRP-001", slurm(), {f"{WORKERS}/InstanceGroupName": "login"}, {f"{WORKERS}/InstanceGroupName": "Login"}),
@@ -130,6 +145,42 @@ CASES = [
         slurm(),
         {"Cluster/InstanceGroups/1/OnStartDeepHealthChecks": ["InstanceStress"]},
         {f"{WORKERS}/OnStartDeepHealthChecks": ["InstanceStress"]},
+    ),
+    *(
+        Case(
+            "HP-GRP-014",
+            slurm(),
+            {f"{WORKERS}/ScheduledUpdateConfig": {"ScheduleExpression": wrong}},
+            {f"{WORKERS}/ScheduledUpdateConfig": {"ScheduleExpression": right}},
+        )
+        for wrong, right in (
+            ("cron(0 3 1 * SUN *)", "cron(0 3 ? * SUN *)"),
+            ("cron(0 3 ? * ? *)", "cron(0 3 1 * ? *)"),
+            ("cron(0 3 ? * ? *)", "not a schedule"),
+        )
+    ),
+    Case(
+        "HP-GRP-015",
+        eks(),
+        {f"{ACCELERATED}/ScheduledUpdateConfig": scheduled(101)},
+        {f"{ACCELERATED}/ScheduledUpdateConfig": scheduled(100)},
+    ),
+    Case(
+        "HP-GRP-015",
+        eks(),
+        {f"{ACCELERATED}/AutoPatchConfig": patched("CAPACITY_PERCENTAGE")},
+        {f"{ACCELERATED}/AutoPatchConfig": patched("INSTANCE_COUNT")},
+    ),
+    *(
+        Case(
+            "HP-GRP-016",
+            eks(),
+            {f"{ACCELERATED}/ScheduledUpdateConfig": scheduled(10, AutoRollbackConfiguration=ALARMS, **wrong)},
+            {
+                f"{ACCELERATED}/ScheduledUpdateConfig": scheduled(10, AutoRollbackConfiguration=ALARMS, WaitIntervalInSeconds=60),
+            },
+        )
+        for wrong in ({}, {"WaitIntervalInSeconds": 0}, {"WaitIntervalInSeconds": 60, "RollingUpdatePolicy": NOTHING})
     ),
 ]
 

@@ -87,6 +87,18 @@ def with_volume_key(template: Template) -> Template:
     return template
 
 
+def with_alarms(template: Template) -> Template:
+    """An update in batches that alarms roll back."""
+    deployment = {
+        "RollingUpdatePolicy": {"MaximumBatchSize": {"Type": "INSTANCE_COUNT", "Value": 1}},
+        "WaitIntervalInSeconds": 60,
+        "AutoRollbackConfiguration": [{"AlarmName": "errors"}],
+    }
+    group = properties(template, "Cluster")["InstanceGroups"][1]
+    group["ScheduledUpdateConfig"] = {"ScheduleExpression": "cron(0 3 ? * SUN *)", "DeploymentConfig": deployment}
+    return template
+
+
 def with_accounting(template: Template) -> Template:
     template["Resources"]["Secret"] = {"Type": "AWS::SecretsManager::Secret", "Properties": {}}
     database = {"Endpoint": "db.example.com", "SecretArn": {"Ref": "Secret"}}
@@ -177,6 +189,12 @@ MISTAKES: dict[str, tuple[Callable[[], Template], str, Level, str]] = {
     ),
     "no key of the bucket": (lambda: with_key(slurm()), "HP-IAM-013", Level.ERROR, "${Key.Arn}, but may not decrypt"),
     "no key of the volumes": (lambda: with_volume_key(slurm()), "HP-IAM-014", Level.ERROR, "kms:CreateGrant, kms:DescribeKey"),
+    "no look at alarms": (
+        lambda: without(with_alarms(eks()), "cloudwatch:DescribeAlarms"),
+        "HP-IAM-022",
+        Level.WARNING,
+        "cloudwatch:DescribeAlarms",
+    ),
     "no removal": (
         lambda: without(slurm(), "ec2:DetachNetworkInterface"),
         "HP-IAM-015",
@@ -326,6 +344,7 @@ def with_service_account(name: str) -> Template:
 
 CORRECT: dict[str, Callable[[], Template]] = {
     "another bucket": lambda: own_bucket(slurm()),
+    "a look at alarms": lambda: with_alarms(eks()),
     "bucket by prefix of the managed policy": lambda: without(slurm(), *ALL_SCRIPTS),
     "secret": lambda: granted(with_accounting(slurm()), allow("secretsmanager:GetSecretValue", SECRET)),
     "key of the bucket": lambda: granted(with_key(slurm()), allow("kms:Decrypt", OWN_KEY)),

@@ -73,6 +73,23 @@ CASES = [
     Case("HP-SLM-007", slurm(), {"Cluster/RestrictedInstanceGroups": [RESTRICTED]}, {}),
     Case("HP-SLM-008", slurm(), {f"{WORKERS}/KubernetesConfig": {"Labels": {"team": "a"}}}, {}),
     Case("HP-SLM-008", slurm(), {f"{WORKERS}/ImageReleaseVersion": "1.2.3"}, {f"{WORKERS}/ImageId": "default"}),
+    Case(
+        "HP-SLM-009",
+        slurm(),
+        {
+            f"{WORKERS}/ScheduledUpdateConfig": {
+                "ScheduleExpression": "cron(0 3 ? * SUN *)",
+                "DeploymentConfig": {"WaitIntervalInSeconds": 60},
+            }
+        },
+        {f"{WORKERS}/ScheduledUpdateConfig": {"ScheduleExpression": "cron(0 3 ? * SUN *)"}},
+    ),
+    Case(
+        "HP-SLM-009",
+        slurm(),
+        {f"{WORKERS}/AutoPatchConfig": {"PatchingStrategy": "WhenIdle", "DeploymentConfig": {"WaitIntervalInSeconds": 60}}},
+        {f"{WORKERS}/AutoPatchConfig": {"PatchingStrategy": "WhenIdle"}},
+    ),
 ]
 
 

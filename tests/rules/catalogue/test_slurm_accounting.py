@@ -56,6 +56,9 @@ GUARDED = {
     "Database/VPCSecurityGroups": [GROUP],
 }
 
+ELSEWHERE = {f"{DATABASE}/Endpoint": "db.example.com"}
+OUT = {"IpProtocol": "tcp", "FromPort": 3306, "ToPort": 3306, "CidrIp": "10.0.0.0/8"}
+
 CASES = [
     Case("HP-SLM-006", WITH_DATABASE, {"Cluster/NodeProvisioningMode": REMOVED}, {}),
     Case("HP-SLM-020", WITH_DATABASE, {"Database/Engine": "postgres"}, {"Database/Engine": "mysql"}),
@@ -68,6 +71,19 @@ CASES = [
         {"Database/VPCSecurityGroups": ["sg-0123456789abcdef0"], "DatabaseIngress": REMOVED},
     ),
     Case("HP-SLM-023", edited(WITH_DATABASE, GUARDED), {"NodeEgress": REMOVED}, {}),
+    Case("HP-SLM-024", WITH_DATABASE, ELSEWHERE, {**ELSEWHERE, "NodeGroup/SecurityGroupEgress/2": OUT}),
+    Case(
+        "HP-SLM-024",
+        edited(WITH_DATABASE, ELSEWHERE),
+        {},
+        {"NodeEgress": {"Type": "AWS::EC2::SecurityGroupEgress", "Properties": {"GroupId": NODES, **OUT}}},
+    ),
+    Case(
+        "HP-SLM-024",
+        WITH_DATABASE,
+        {**ELSEWHERE, f"{DATABASE}/Port": 3307, "NodeGroup/SecurityGroupEgress/2": OUT},
+        {**ELSEWHERE, f"{DATABASE}/Port": 443},
+    ),
     Case(
         "HP-SLM-022",
         WITH_DATABASE,

@@ -123,6 +123,17 @@ def test_addresses_of_a_node(name: str, slurm_addresses: int, eks_addresses: int
     assert node_addresses(kind, on_eks=True) == eks_addresses
 
 
+def test_interfaces_that_carry_efa_alone_take_no_address() -> None:
+    kind = ClusterInstanceType.P5_48XLARGE
+    assert (node_addresses(kind, False, "efa-only"), node_addresses(kind, True, "efa-only")) == (1, 50)
+    assert node_addresses(kind, False, "efa") == 32
+    template = sized(slurm(), "10.0.64.0/26", 0)
+    workers(template)["InstanceCount"] = 4
+    assert rules_of(template) == ["HP-SUB-001"]
+    workers(template)["NetworkInterface"] = {"InterfaceType": "efa-only"}
+    assert rules_of(template) == []
+
+
 @pytest.mark.parametrize(
     ("properties_", "expected"),
     [

@@ -24,6 +24,7 @@ POLL_SECONDS = 1.0
 RETURN_SECONDS = 60.0
 REFUSAL = "Invalid node state specified"
 FREE_STATES = ("IDLE", "DOWN")
+BUSY_STATES = frozenset({"ALLOCATED", "MIXED", "COMPLETING"})
 
 
 class Mark(NamedTuple):
@@ -117,6 +118,15 @@ def read_marks(controller: VirtualNode) -> list[Mark]:
         return []
 
 
+def read_busy(controller: VirtualNode) -> frozenset[str] | None:
+    """The names of the nodes with jobs; `None` while Slurm does not answer."""
+    try:
+        done = controller.run(["scontrol", "--oneliner", "show", "nodes"], check=False, timeout=20)
+    except NodesError:
+        return None
+    return busy(done.stdout) if done.returncode == 0 else None
+
+
 def return_to_slurm(controller: VirtualNode, node: VirtualNode, *, seconds: float = RETURN_SECONDS) -> None:
     """Gives a replaced or rebooted node back to the jobs, unless its scripts have failed.
 
@@ -135,6 +145,12 @@ def _update(controller: VirtualNode, name: str, *settings: str) -> bool:
         done = controller.run(["scontrol", "update", f"NodeName={name}", *settings], check=False)
         return done.returncode == 0 or REFUSAL in done.stderr
     return False
+
+
+def busy(nodes: str) -> frozenset[str]:
+    """The nodes with jobs in the answer of `scontrol --oneliner show nodes`."""
+    found = re.findall(r"^NodeName=(\S+) .* State=(\S+) ", nodes, re.MULTILINE)
+    return frozenset(name for name, state in found if BUSY_STATES & {part.rstrip("*") for part in state.split("+")})
 
 
 def marks(nodes: str) -> list[Mark]:

@@ -1,0 +1,1 @@
+"""Task governance: priorities of a cluster, quotas of teams, and their people."""

@@ -1,0 +1,99 @@
+"""A Lustre file system as a volume of Kubernetes."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from aws_cdk import aws_eks_v2 as eks
+from constructs import Construct
+
+from hyperpod_constructs._support.arguments import checked
+from hyperpod_constructs._support.values import Namespace
+from hyperpod_constructs.eks.base import KubernetesControlPlane
+from hyperpod_constructs.facts.limits import Limit
+from hyperpod_constructs.rules.plugin import register_rules
+from hyperpod_constructs.storage.existing_lustre import LustreSource
+
+_DRIVER = "fsx.csi.aws.com"
+
+
+class LustreVolume(Construct):
+    """A persistent volume of an existing file system, with its claim in one namespace. Pods of all nodes read and write it.
+
+    The add-on `aws-fsx-csi-driver` mounts it: see `Addon.fsx_csi`. The files stay when the volume is deleted.
+
+    Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-setup-storage.html
+    """
+
+    @checked
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        control_plane: KubernetesControlPlane,
+        file_system: LustreSource,
+        namespace: Namespace = "default",
+        claim_name: Namespace = "fsx",
+        capacity_gib: Annotated[int, Limit(least=1)] = 1200,
+    ) -> None:
+        """
+        :param control_plane: the EKS cluster.
+        :param file_system: in the nodes' subnet; its security group admits them.
+        :param namespace: of the claim; it exists already. A volume has one claim, so each namespace has a volume of its own.
+        :param claim_name: pods name it in `persistentVolumeClaim`.
+        :param capacity_gib: the size that Kubernetes shows; it limits nothing.
+        """
+        super().__init__(scope, id)
+        register_rules(self, scope)
+        name = f"{claim_name}-{namespace}"
+        self._manifest = eks.KubernetesManifest(
+            self,
+            "Resource",
+            cluster=control_plane.cluster,
+            manifest=[
+                _volume(name, file_system, namespace, claim_name, capacity_gib),
+                _claim(name, namespace, claim_name, capacity_gib),
+            ],
+        )
+
+    @property
+    def manifest(self) -> eks.KubernetesManifest:
+        """The volume and its claim."""
+        return self._manifest
+
+
+def _volume(name: str, file_system: LustreSource, namespace: str, claim: str, capacity: int) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolume",
+        "metadata": {"name": name},
+        "spec": {
+            "capacity": {"storage": f"{capacity}Gi"},
+            "volumeMode": "Filesystem",
+            "accessModes": ["ReadWriteMany"],
+            "mountOptions": ["flock"],
+            "persistentVolumeReclaimPolicy": "Retain",
+            "storageClassName": "",
+            "claimRef": {"name": claim, "namespace": namespace},
+            "csi": {
+                "driver": _DRIVER,
+                "volumeHandle": file_system.file_system_id,
+                "volumeAttributes": {"dnsname": file_system.dns_name, "mountname": file_system.mount_name},
+            },
+        },
+    }
+
+
+def _claim(volume: str, namespace: str, claim: str, capacity: int) -> dict[str, Any]:
+    return {
+        "apiVersion": "v1",
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": claim, "namespace": namespace},
+        "spec": {
+            "accessModes": ["ReadWriteMany"],
+            "storageClassName": "",
+            "volumeName": volume,
+            "resources": {"requests": {"storage": f"{capacity}Gi"}},
+        },
+    }

@@ -1,0 +1,97 @@
+"""The add-ons of one control plane: which needs which, and which comes first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from aws_cdk import aws_eks_v2 as eks
+from constructs import IDependable
+
+from hyperpod_constructs.facts.addons import Nodes, addon_facts, is_lower
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Installed:
+    """An add-on of a control plane.
+
+    :param path: the path of its construct.
+    :param needs: the names of the add-ons that must be there before it.
+    """
+
+    path: str
+    name: str
+    version: str | None
+    needs: tuple[str, ...]
+    resource: eks.CfnAddon
+
+
+class Prerequisites:
+    """Puts add-ons in order, whichever is written first. `nodes` are the EC2 nodes of the control plane, for which they wait.
+
+    :param complete: whether every add-on of the control plane is in this app.
+    """
+
+    def __init__(self, *, complete: bool) -> None:
+        self._complete = complete
+        self._installed: dict[str, Installed] = {}
+        self._provided: dict[str, list[IDependable]] = {}
+        self.nodes: list[IDependable] = []
+
+    def add(self, addon: Installed) -> None:
+        """Make an add-on wait for those that it needs, and those that need it wait for it.
+
+        :raises ValueError: for a second add-on of the same name.
+        """
+        other = self._installed.get(addon.name)
+        if other is not None:
+            raise ValueError(
+                f"{addon.path}: the add-on {addon.name} is in {other.path} already; "
+                "a cluster has each add-on once: take that construct, or remove it"
+            )
+        self._installed[addon.name] = addon
+        if self.nodes and _waits_for_nodes(addon.name):
+            addon.resource.node.add_dependency(*self.nodes)
+        for needed in addon.needs:
+            if needed in self._installed:
+                addon.resource.add_resource_dependency(self._installed[needed].resource)
+            for dependable in self._provided.get(needed, ()):
+                addon.resource.node.add_dependency(dependable)
+        for dependent in self._installed.values():
+            if addon.name in dependent.needs:
+                dependent.resource.add_resource_dependency(addon.resource)
+
+    def provide(self, name: str, dependable: IDependable) -> None:
+        """Let something else stand for an add-on."""
+        self._provided.setdefault(name, []).append(dependable)
+        for dependent in self._installed.values():
+            if name in dependent.needs:
+                dependent.resource.node.add_dependency(dependable)
+
+    def mistakes(self, addon: Installed) -> list[str]:
+        """The add-ons that one needs and that are missing or too old, in words."""
+        return [*self._missing(addon), *self._too_old(addon)]
+
+    def _missing(self, addon: Installed) -> Iterator[str]:
+        for needed in addon.needs:
+            if self._complete and needed not in self._installed and needed not in self._provided:
+                yield (
+                    f"the add-on {addon.name} needs the add-on {needed}, which this control plane does not have; "
+                    f'write Addon(..., name="{needed}"), or control_plane.add_provided("{needed}", ...) if a chart brings it'
+                )
+
+    def _too_old(self, addon: Installed) -> Iterator[str]:
+        facts = addon_facts(addon.name)
+        least = {} if facts is None else {**facts.prerequisites, **facts.companions}
+        for name, version in least.items():
+            other = self._installed.get(name)
+            if version is not None and other is not None and other.version is not None and is_lower(other.version, version):
+                yield (
+                    f"the add-on {addon.name} needs {name} v{version} or newer; {other.path} has {other.version}; "
+                    f"raise its version, or leave it out for the default of EKS"
+                )
+
+
+def _waits_for_nodes(name: str) -> bool:
+    facts = addon_facts(name)
+    return facts is None or facts.nodes is not Nodes.NONE

@@ -1,0 +1,289 @@
+"""Add-ons of EKS that a HyperPod cluster uses: `addons.json` holds one entry for each, with its source; the file carries the date.
+
+The versions are those that a source names. EKS offers more: `aws eks describe-addon-versions` lists them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from functools import cache
+from typing import Any
+
+from hyperpod_constructs.facts.data import document
+from hyperpod_constructs.facts.kubernetes import version_of
+from hyperpod_constructs.facts.limits import Limit
+from hyperpod_constructs.facts.mistake import Mistake, fixed_by
+
+VPC_CNI = "vpc-cni"
+KUBE_PROXY = "kube-proxy"
+COREDNS = "coredns"
+POD_IDENTITY_AGENT = "eks-pod-identity-agent"
+CERT_MANAGER = "cert-manager"
+TASK_GOVERNANCE = "amazon-sagemaker-hyperpod-taskgovernance"
+TRAINING_OPERATOR = "amazon-sagemaker-hyperpod-training-operator"
+OBSERVABILITY = "amazon-sagemaker-hyperpod-observability"
+FSX_CSI = "aws-fsx-csi-driver"
+EBS_CSI = "aws-ebs-csi-driver"
+S3_CSI = "aws-mountpoint-s3-csi-driver"
+
+NAME = Limit(
+    shortest=1,
+    longest=100,
+    pattern="^[0-9A-Za-z][A-Za-z0-9_-]*$",
+    words="{shortest} to {longest} letters, digits, '-' and '_' (aws eks describe-addon-versions prints the names)",
+    example=CERT_MANAGER,
+)
+"""The form of an add-on's name.
+
+Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateAddon.html (as of 2026-11-22)
+"""
+
+VERSION = Limit(
+    shortest=1,
+    longest=64,
+    pattern=r"^v[0-9]+\.[0-9]+\.[0-9]+-eksbuild\.[0-9]+$",
+    words="v, three numbers and the build, such as v1.20.1-eksbuild.3 (aws eks describe-addon-versions prints those on offer)",
+    example="v1.20.1-eksbuild.3",
+)
+"""The form of an add-on's version.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/managing-vpc-cni.html (as of 2026-11-22)
+"""
+
+NO_INLINE_IDENTITY = (TRAINING_OPERATOR, "v1.2.1-eksbuild.1")
+"""An add-on and its version that refuse a pod identity inside the add-on, with the words "Pod Identity feature is not supported for
+addon version".
+
+Source: https://github.com/awslabs/awsome-distributed-training/issues/1075 (as of 2026-11-22)
+"""
+
+VOLUME_ACTIONS = ("sagemaker:AttachClusterNodeVolume", "sagemaker:DetachClusterNodeVolume")
+"""Actions by which the EBS driver attaches volumes to nodes, on every HyperPod cluster; it also looks at the EKS cluster.
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-ebs.html (as of 2026-11-22)
+"""
+
+KEY_ACTIONS = ("kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKeyWithoutPlaintext", "kms:ReEncrypt*")
+"""Actions of the EBS driver on the keys of volumes, beside `kms:CreateGrant`.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/ebs-csi.html (as of 2026-11-22)
+"""
+
+LOG_ACTIONS = (
+    "logs:CreateLogGroup",
+    "logs:CreateLogStream",
+    "logs:DescribeLogGroups",
+    "logs:DescribeLogStreams",
+    "logs:FilterLogEvents",
+    "logs:GetLogEvents",
+    "logs:GetLogRecord",
+    "logs:GetQueryResults",
+    "logs:PutLogEvents",
+    "logs:StartQuery",
+    "logs:StopQuery",
+)
+"""Actions of the collector of observability on the log groups of clusters.
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/hyperpod-observability-addon-troubleshooting.html (as of 2026-11-22)
+"""
+
+SCRAPE_SECONDS = 30
+"""Seconds between two looks at a metric, in AWS's own configuration of observability (as of 2026-11-22).
+
+Source: https://github.com/awslabs/awsome-distributed-training, the Terraform module of the add-on
+"""
+
+OF_SAGEMAKER = "amazon-sagemaker-"
+"""The first part of the names of SageMaker's add-ons."""
+
+
+class Nodes(StrEnum):
+    """What an add-on does in a Kubernetes cluster without a node."""
+
+    NONE = "none"
+    """It is active: it runs on each node that comes. The nodes are ready only with it."""
+    HEALS = "heals"
+    """It is degraded, and active as soon as nodes come."""
+    NEEDS = "needs"
+    """Its creation fails: it comes after the nodes."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Identity:
+    """A service account of an add-on that needs a role.
+
+    :param managed_policy: the managed policy for it, with its path; none where the permissions depend on the account's resources.
+    """
+
+    namespace: str
+    service_account: str
+    managed_policy: str | None
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KnownVersion:
+    """A version that a source names.
+
+    :param kubernetes: the version of Kubernetes that the source names it for; `None` for any.
+    """
+
+    version: str
+    kubernetes: str | None
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class AddonFacts:
+    """An add-on.
+
+    :param least: the lowest version that HyperPod takes, without its build; any for `None`.
+    :param least_kubernetes: the lowest version of Kubernetes; any for `None`.
+    :param follows_kubernetes: whether its minor version is that of Kubernetes.
+    :param prerequisites: the add-ons that must be there before it, with the lowest version of each.
+    :param companions: add-ons that need this version or a newer one if they are there too.
+    :param configuration: the JSON schema of its configuration, as far as a source tells it; `None` if none does.
+    """
+
+    name: str
+    nodes: Nodes
+    source: str
+    least: str | None
+    least_kubernetes: str | None
+    follows_kubernetes: bool
+    prerequisites: Mapping[str, str | None]
+    companions: Mapping[str, str]
+    identities: tuple[Identity, ...]
+    versions: tuple[KnownVersion, ...]
+    configuration: Mapping[str, Any] | None
+
+
+@cache
+def addon_facts(name: str) -> AddonFacts | None:
+    """The facts of an add-on; `None` for one that this file does not know."""
+    found: Mapping[str, Any] | None = document("addons.json")["addons"].get(name)
+    if found is None:
+        return None
+    return AddonFacts(
+        name=name,
+        nodes=Nodes(found["nodes"]),
+        source=found["source"],
+        least=found.get("least"),
+        least_kubernetes=found.get("least_kubernetes"),
+        follows_kubernetes=found.get("follows_kubernetes", False),
+        prerequisites=found.get("prerequisites", {}),
+        companions=found.get("companions", {}),
+        identities=tuple(_identity(identity) for identity in found.get("identities", ())),
+        versions=tuple(KnownVersion(**version) for version in found.get("versions", ())),
+        configuration=found.get("configuration"),
+    )
+
+
+def known_addons() -> tuple[str, ...]:
+    """The names of all add-ons with facts."""
+    return tuple(document("addons.json")["addons"])
+
+
+def named(nodes: Nodes) -> tuple[str, ...]:
+    """The add-ons that do the same without a node."""
+    return tuple(name for name in known_addons() if (facts := addon_facts(name)) is not None and facts.nodes is nodes)
+
+
+def prerequisites(name: str) -> tuple[str, ...]:
+    """The add-ons that must be there before one."""
+    facts = addon_facts(name)
+    return () if facts is None else tuple(facts.prerequisites)
+
+
+def needs_nodes(name: str) -> bool:
+    """Whether an add-on is known to fail without a node."""
+    facts = addon_facts(name)
+    return facts is not None and facts.nodes is Nodes.NEEDS
+
+
+def _identity(found: Mapping[str, str]) -> Identity:
+    return Identity(
+        namespace=found["namespace"], service_account=found["service_account"], managed_policy=found.get("managed_policy")
+    )
+
+
+@fixed_by("take a version from aws eks describe-addon-versions, or leave the version out for the default of EKS")
+def low_version(name: str, version: str, allowed: str) -> str:
+    """A version that HyperPod or this version of Kubernetes does not take."""
+    return f"version {version!r} of the add-on {name}; allowed: {allowed}"
+
+
+def version_mistake(name: str, version: str, kubernetes: str | None) -> Mistake | None:
+    """A version of an add-on that the control plane cannot have; `None` for one that it can.
+
+    :param kubernetes: the version of Kubernetes; `None` if it is unknown.
+    """
+    facts, numbers = addon_facts(name), version_of(version) or ()
+    if facts is None:
+        return None
+    if (form := VERSION.mistake("version", version)) is not None:
+        return form
+    if facts.least is not None and is_lower(version, facts.least):
+        return low_version(name, version, f"v{facts.least} and newer ({facts.source})")
+    if facts.follows_kubernetes and kubernetes is not None and numbers[:2] != version_of(kubernetes):
+        return low_version(name, version, f"v{kubernetes} beside Kubernetes {kubernetes} ({facts.source})")
+    return None
+
+
+def is_lower(version: str, least: str) -> bool:
+    """Whether a version is below another; the build does not count, and a text of another form is not compared."""
+    numbers, other = version_of(version), version_of(least)
+    return numbers is not None and other is not None and numbers < other
+
+
+@fixed_by("raise the version of the control plane")
+def low_kubernetes(name: str, kubernetes: str, least: str) -> str:
+    """An add-on that needs a newer Kubernetes."""
+    return f"the add-on {name} on Kubernetes {kubernetes}; allowed: Kubernetes {least} and newer"
+
+
+def kubernetes_mistake(name: str, kubernetes: str | None) -> Mistake | None:
+    """A version of Kubernetes that is too old for an add-on; `None` for an unknown version."""
+    facts = addon_facts(name)
+    if facts is None or facts.least_kubernetes is None or kubernetes is None:
+        return None
+    low = is_lower(kubernetes, facts.least_kubernetes)
+    return low_kubernetes(name, kubernetes, facts.least_kubernetes) if low else None
+
+
+def configuration_mistake(name: str, values: Mapping[str, Any], unknown: Callable[[object], bool]) -> str | None:
+    """The first value of a configuration that the add-on's schema refuses, in words; `None` where the schema is not known.
+
+    :param unknown: whether a value is known only at the deployment.
+    """
+    facts = addon_facts(name)
+    if facts is None or facts.configuration is None:
+        return None
+    return next(_refused(facts.configuration, values, (), unknown), None)
+
+
+_KINDS: Mapping[str, type | tuple[type, ...]] = {
+    "object": Mapping,
+    "array": (list, tuple),
+    "string": str,
+    "integer": int,
+    "boolean": bool,
+}
+
+
+def _refused(schema: Mapping[str, Any], value: object, path: tuple[str, ...], unknown: Callable[[object], bool]) -> Iterator[str]:
+    if unknown(value):
+        return
+    kind, at = schema["type"], ".".join(path) or "the configuration"
+    if not isinstance(value, _KINDS[kind]) or (kind == "integer" and isinstance(value, bool)):
+        yield f"{at} is {value!r}; allowed: {kind}"
+    elif "enum" in schema and value not in schema["enum"]:
+        yield f"{at} is {value!r}; allowed: {', '.join(schema['enum'])}"
+    elif isinstance(value, Mapping) and "properties" in schema:
+        known: Mapping[str, Any] = schema["properties"]
+        for key, part in value.items():
+            if key in known:
+                yield from _refused(known[key], part, (*path, key), unknown)
+            else:
+                yield f"{'.'.join((*path, str(key)))} is unknown; allowed: {', '.join(known)}"

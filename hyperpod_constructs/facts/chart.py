@@ -1,0 +1,172 @@
+"""The service's Helm chart: what must run in a Kubernetes cluster before HyperPod takes it.
+
+AWS publishes it in no chart repository. AWS's own templates install it from a pinned revision of a Git repository.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from hyperpod_constructs.facts.data import rows
+from hyperpod_constructs.facts.mistake import fixed_by
+
+REPOSITORY = "https://github.com/aws/sagemaker-hyperpod-cli"
+PATH = "helm_chart/HyperPodHelmChart"
+"""Where the chart lies in the repository (as of 2026-11-22).
+
+Source: https://github.com/aws/sagemaker-hyperpod-cli/tree/main/helm_chart/HyperPodHelmChart
+"""
+
+REVISION = "f57185916d4f7d2fa85caf6a03c04fd17172d330"
+"""The revision that AWS's templates install (as of 2026-11-22). Git's hash names its content, versions of dependencies included.
+
+Source: https://github.com/aws/sagemaker-hyperpod-cluster-setup/tree/main/eks/cloudformation
+"""
+
+RELEASE = "hyperpod-dependencies"
+RELEASE_NAMESPACE = "kube-system"
+"""Name and namespace of the release in AWS's templates (as of 2026-11-22).
+
+Source: https://github.com/aws/sagemaker-hyperpod-cluster-setup/tree/main/eks/cloudformation
+"""
+
+CREATED_NAMESPACE = "aws-hyperpod"
+"""The namespace of the service's agents, which must keep this name; the sub-chart deep-health-check makes it (as of 2026-11-22).
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-install-packages-using-helm-chart.html
+"""
+
+FETCH = "hyperpod chart fetch"
+"""The command that puts the chart into the user's cache."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Dependency:
+    """A chart that the service's chart declares and does not contain.
+
+    :param version: as the service's newest chart declares it; a revision's own Chart.yaml decides.
+    :param repository: `https` for a chart repository, `oci` for a registry.
+    :param parent: the sub-chart that declares it; empty for the service's chart itself.
+    :param sha256: hash of the archive; `None` if no public source states it.
+    """
+
+    name: str
+    version: str
+    repository: str
+    parent: str = ""
+    sha256: str | None = None
+
+
+DEPENDENCIES = (
+    Dependency(name="cert-manager", version="v1.18.2", repository="oci://quay.io/jetstack/charts"),
+    Dependency(name="nvidia-device-plugin", version="0.16.1", repository="https://nvidia.github.io/k8s-device-plugin"),
+    Dependency(name="aws-efa-k8s-device-plugin", version="0.5.20", repository="https://aws.github.io/eks-charts"),
+    Dependency(name="gpu-operator", version="v26.3.1", repository="https://helm.ngc.nvidia.com/nvidia", parent="gpu-operator"),
+)
+"""What must be fetched beside the revision (as of 2026-11-22). Only MIG needs the last one.
+
+Source: https://github.com/aws/sagemaker-hyperpod-cli/blob/main/helm_chart/HyperPodHelmChart/Chart.yaml
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class SubChart:
+    """A part of the service's chart.
+
+    :param on: whether it is installed unless the values say otherwise.
+    :param key: the value that turns it on and off.
+    """
+
+    name: str
+    on: bool
+    key: str
+
+
+SUB_CHARTS = (
+    SubChart("aws-efa-k8s-device-plugin", True, "aws-efa-k8s-device-plugin.devicePlugin.enabled"),
+    SubChart("cert-manager", False, "cert-manager.enabled"),
+    SubChart("cluster-role-and-bindings", False, "cluster-role-and-bindings.enabled"),
+    SubChart("deep-health-check", True, "deep-health-check.enabled"),
+    SubChart("gpu-operator", False, "gpu-operator.enabled"),
+    SubChart("health-monitoring-agent", True, "health-monitoring-agent.enabled"),
+    SubChart("hyperpod-inference-operator", False, "inferenceOperators.enabled"),
+    SubChart("hyperpod-patching", True, "hyperpod-patching.enabled"),
+    SubChart("job-auto-restart", True, "job-auto-restart.enabled"),
+    SubChart("mlflow", False, "mlflow.enabled"),
+    SubChart("mpi-operator", True, "mpi-operator.enabled"),
+    SubChart("namespaced-role-and-bindings", False, "namespaced-role-and-bindings.enabled"),
+    SubChart("neuron-device-plugin", True, "neuron-device-plugin.devicePlugin.enabled"),
+    SubChart("nvidia-device-plugin", True, "nvidia-device-plugin.devicePlugin.enabled"),
+    SubChart("storage", False, "storage.enabled"),
+    SubChart("team-role-and-bindings", False, "team-role-and-bindings.enabled"),
+    SubChart("training-operators", True, "trainingOperators.enabled"),
+)
+"""The sub-charts with their conditions and defaults (as of 2026-11-22).
+
+Source: https://github.com/aws/sagemaker-hyperpod-cli/blob/main/helm_chart/HyperPodHelmChart/Chart.yaml
+"""
+
+AGENT_ACCOUNTS: Mapping[str, str] = {
+    "ap-northeast-1": "533267052152",
+    "ap-south-1": "011528288864",
+    "ap-southeast-1": "905418428165",
+    "ap-southeast-2": "851725636348",
+    "ap-southeast-3": "971422672635",
+    "ap-southeast-4": "084375568333",
+    "ca-central-1": "843976229209",
+    "eu-central-1": "211125453373",
+    "eu-north-1": "654654141839",
+    "eu-south-2": "626887787726",
+    "eu-west-1": "533267293120",
+    "eu-west-2": "011528288831",
+    "sa-east-1": "025066253954",
+    "us-east-1": "767398015722",
+    "us-east-2": "851725546812",
+    "us-west-1": "011528288828",
+    "us-west-2": "905418368575",
+}
+"""The account of the health monitoring agent's image in each region (as of 2026-11-22). For any other region the chart names an
+image that does not exist.
+
+Source: https://github.com/aws/sagemaker-hyperpod-cli/tree/main/helm_chart/HyperPodHelmChart/charts/health-monitoring-agent
+"""
+
+
+def _listed(name: str) -> tuple[str, ...]:
+    found = (row for row in rows("chart_types.tsv") if row[0] == name)
+    return tuple(f"{family}.{size}" for _, family, sizes in found for size in sizes.split())
+
+
+NVIDIA_TYPES = _listed("nvidia")
+EFA_TYPES = _listed("efa")
+"""The types on which the device plugins run, in lists that the values can replace."""
+
+NEURON_TYPES = _listed("neuron")
+AGENT_TYPES = _listed("agent")
+"""The types on which the Neuron device plugin and the health monitoring agent run. The templates fix them; no value does."""
+
+NVIDIA_LIST = ("nvidia-device-plugin", "affinity")
+EFA_LIST = ("aws-efa-k8s-device-plugin", "supportedInstanceLabels", "values")
+"""Where these lists stand in the values (as of 2026-11-22).
+
+Source: https://github.com/aws/sagemaker-hyperpod-cli/blob/main/helm_chart/HyperPodHelmChart/values.yaml
+"""
+
+TYPE_LABEL = "node.kubernetes.io/instance-type"
+"""The label of a node with its type; on HyperPod the type keeps its `ml.` (as of 2026-11-22).
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html
+"""
+
+
+@fixed_by(f"run `{FETCH}`")
+def no_chart(place: str) -> str:
+    """A synth without the service's chart."""
+    return f"the service's Helm chart is not in {place}"
+
+
+@fixed_by(f"run `{FETCH}`, or `helm dependency update` in that directory")
+def incomplete_chart(place: str, missing: Sequence[str]) -> str:
+    """A chart without some of the charts that it declares. Helm engines may render it without a word."""
+    return f"the chart in {place} is incomplete: it declares {', '.join(missing)}, and has no such chart in its charts folder"

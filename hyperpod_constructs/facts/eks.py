@@ -1,0 +1,158 @@
+"""Amazon EKS: versions, logs, types of access entries, access policies, limits (as of 2026-11-22)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from hyperpod_constructs.facts.kubernetes import NODE_ENTRY
+
+VERSIONS = ("1.30", "1.31", "1.32", "1.33", "1.34", "1.35", "1.36")
+"""The versions of Kubernetes that EKS has: those of HyperPod, and a newer one. Older ones have no support any more.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html
+"""
+
+DEFAULT_VERSION = "1.35"
+"""The version of a cluster without one."""
+
+DAYS_TO_GO_BACK = 7
+"""Days in which a cluster can go back to the version before.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/rollback-cluster.html
+"""
+
+DEFAULT_MODE = "CONFIG_MAP"
+"""The authentication mode of a cluster without one.
+
+Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateAccessConfigRequest.html
+"""
+
+NEXT_MODE: Mapping[str, str] = {"CONFIG_MAP": "API_AND_CONFIG_MAP", "API_AND_CONFIG_MAP": "API"}
+"""The only other authentication mode that an update may set, by the mode before it: no step is left out, and none goes back.
+
+Source: https://www.eksworkshop.com/docs/security/cluster-access-management/managing; that EKS refuses a step that leaves one out:
+https://github.com/pulumi/pulumi-eks/issues/1493 (both as of 2026-11-22)
+"""
+
+AUTO_MODE = ("computeConfig", "kubernetesNetworkConfig", "storageConfig")
+"""The members of a request that switch Auto Mode on and off, in one update.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/auto-enable-existing.html
+"""
+
+PRINCIPAL = "eks.amazonaws.com"
+"""The service that assumes the role of a cluster.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/cluster-iam-role.html
+"""
+
+NODES_PRINCIPAL = "ec2.amazonaws.com"
+"""The service that assumes the role of a node group.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/create-node-role.html
+"""
+
+LOG_TYPES = ("api", "audit", "authenticator", "controllerManager", "scheduler")
+"""The logs of a control plane.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html
+"""
+
+ENCRYPTED_RESOURCES = ("secrets",)
+"""What a cluster can encrypt with a key of the user.
+
+Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_EncryptionConfig.html
+"""
+
+MOST_SECURITY_GROUPS = 5
+"""Security groups of a cluster at most, beside its own.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html
+"""
+
+SERVICE_PREFIXES = range(12, 25)
+"""The lengths of the block of service addresses.
+
+Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetworkConfigRequest.html
+"""
+
+SERVICE_BLOCKS = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")
+"""The blocks of which the block of service addresses is a part."""
+
+STANDARD = "STANDARD"
+"""The type of the access entries of people."""
+
+ENTRY_TYPES = (STANDARD, "EC2", "EC2_LINUX", "EC2_WINDOWS", "FARGATE_LINUX", NODE_ENTRY, "HYBRID_LINUX")
+"""The types of access entries.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html
+"""
+
+RESERVED_NAMES = ("system:", "eks:", "aws:", "amazon:", "iam:")
+"""Beginnings of user names that an access entry may not give.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html
+"""
+
+RESERVED_GROUPS = ("system:", "eks:", "aws:", "amazon:", "iam:")
+"""Beginnings of groups that an access entry may not give."""
+
+MOST_POLICIES_OF_AN_ENTRY = 20
+"""Access policies of one entry at most; CloudFormation's schema has the same number.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html
+"""
+
+ACCESS_POLICIES = (
+    "AmazonEKSClusterAdminPolicy",
+    "AmazonEKSAdminPolicy",
+    "AmazonEKSEditPolicy",
+    "AmazonEKSViewPolicy",
+    "AmazonEKSAdminViewPolicy",
+)
+"""The access policies for people; EKS has others for its own features.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/access-policy-permissions.html
+"""
+
+
+class EntryNames(NamedTuple):
+    """User and groups that the service gives an entry of a type."""
+
+    user: str
+    groups: tuple[str, ...]
+
+
+NODE_NAMES = {
+    "EC2_LINUX": EntryNames("system:node:{{EC2PrivateDNSName}}", ("system:nodes",)),
+    "EC2_WINDOWS": EntryNames("system:node:{{EC2PrivateDNSName}}", ("system:nodes", "eks:kube-proxy-windows")),
+    "FARGATE_LINUX": EntryNames("system:node:{{SessionName}}", ("system:bootstrappers", "system:nodes", "system:node-proxier")),
+    "HYBRID_LINUX": EntryNames("system:node:{{SessionName}}", ("system:nodes",)),
+    NODE_ENTRY: EntryNames("system:node:{{SessionName}}", ("system:nodes",)),
+}
+"""By type; that of HyperPod's nodes is inferred from the other types.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html
+"""
+
+OTHER_ADDONS = (
+    "adot",
+    "amazon-cloudwatch-observability",
+    "amazon-sagemaker-spaces",
+    "aws-efs-csi-driver",
+    "aws-guardduty-agent",
+    "aws-network-flow-monitoring-agent",
+    "aws-privateca-connector-for-kubernetes",
+    "aws-secrets-store-csi-driver-provider",
+    "eks-node-monitoring-agent",
+    "external-dns",
+    "fluent-bit",
+    "kube-state-metrics",
+    "prometheus-node-exporter",
+    "snapshot-controller",
+)
+"""The add-ons of AWS beside those of `addons`; those of others on the marketplace are not here.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html
+"""

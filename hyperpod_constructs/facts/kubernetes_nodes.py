@@ -1,0 +1,56 @@
+"""Nodes of HyperPod in Kubernetes: names, labels, taints and resources (as of 2026-11-22).
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-node-labels.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from hyperpod_constructs.facts.instance_types import InstanceType
+
+_PREFIX = "sagemaker.amazonaws.com"
+
+HEALTH = f"{_PREFIX}/node-health-status"
+SCHEDULABLE, UNSCHEDULABLE = "Schedulable", "Unschedulable"
+PENDING_REPLACEMENT, PENDING_REBOOT = "UnschedulablePendingReplacement", "UnschedulablePendingReboot"
+"""Values of the label of health. The last two make the service replace or reboot the node, whoever sets them."""
+
+DEEP_HEALTH = f"{_PREFIX}/deep-health-check-status"
+CLUSTER = f"{_PREFIX}/cluster-name"
+GROUP = f"{_PREFIX}/instance-group-name"
+COMPUTE_TYPE: Mapping[str, str] = MappingProxyType({f"{_PREFIX}/compute-type": "hyperpod"})
+
+UNHEALTHY_TAINT: Mapping[str, str] = MappingProxyType({"key": HEALTH, "value": UNSCHEDULABLE, "effect": "NoSchedule"})
+"""The taint of a node that takes no pods."""
+
+ACCELERATORS: Mapping[str, str] = MappingProxyType({"gpu": "nvidia.com/gpu", "neuron": "aws.amazon.com/neuron"})
+"""The resource that a device plugin offers, by kind of accelerator."""
+
+EFA = "vpc.amazonaws.com/efa"
+
+_ARM = re.compile(r"ml\.[a-z]+\d+g[a-z]*\.|ml\.p\d+e-gb\d+\.")
+
+
+def node_name(instance_id: str) -> str:
+    """The name of the node of an instance."""
+    return f"hyperpod-{instance_id}"
+
+
+def architecture(instance_type: str) -> str:
+    """The value of the label `kubernetes.io/arch`: types with Graviton and Grace processors are arm64."""
+    return "arm64" if _ARM.match(instance_type) else "amd64"
+
+
+def resources(kind: InstanceType) -> dict[str, str]:
+    """The resources of a node, as far as the facts of its type are known: without what system processes keep."""
+    found: dict[str, float | str | None] = {
+        "cpu": kind.vcpus,
+        "memory": None if kind.memory_gib is None else f"{int(kind.memory_gib * 1024)}Mi",
+        EFA: kind.efa_interfaces or None,
+    }
+    if kind.accelerator is not None:
+        found[ACCELERATORS[kind.accelerator.kind]] = kind.accelerator.count
+    return {name: str(value) for name, value in found.items() if value is not None}

@@ -1,0 +1,120 @@
+"""HyperPod on EKS: what it refuses about the Kubernetes cluster, and the access entries that it makes there for its nodes.
+
+Decided here: the dependencies count as installed when the namespace is there that the service's chart makes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, Protocol
+
+from botocore.exceptions import ClientError
+
+from hyperpod_constructs.facts import chart, kubernetes
+from hyperpod_constructs.local.aws_service import Caller
+from hyperpod_constructs.local.clients import Clients, ignoring
+from hyperpod_constructs.local.hyperpod.rules import refusal
+from hyperpod_constructs.local.hyperpod.state import Cluster, Spec
+
+
+class Objects(Protocol):
+    """The objects of a Kubernetes cluster."""
+
+    def list(
+        self, api_version: str, kind: str, namespace: str | None = None, label_selector: str | None = None
+    ) -> list[dict[str, Any]]:
+        """The objects of a kind."""
+
+
+Kubernetes = Callable[[str, Caller], Objects | None]
+"""The objects of the EKS cluster with an ARN; None while it has no control plane."""
+
+
+class EksOrchestrator:
+    """The Kubernetes clusters that clusters of HyperPod run on. Without `kubernetes` the dependencies are not looked up."""
+
+    def __init__(self, clients: Clients, kubernetes: Kubernetes | None) -> None:
+        self._clients = clients
+        self._kubernetes = kubernetes
+
+    def check(self, settings: Mapping[str, Any], subnets: Mapping[str, Mapping[str, Any]], caller: Caller) -> None:
+        """Refuse a Kubernetes cluster that HyperPod does not take; a cluster of Slurm has none.
+
+        :raises AwsError: with the cause of the refusal.
+        """
+        arn = _arn(settings)
+        if arn is None:
+            return
+        found = self._described(arn, caller)
+        if found["status"] != "ACTIVE":
+            raise refusal(f"the EKS cluster {arn} is {found['status']}; wait until it is ACTIVE")
+        if found["version"] not in list(kubernetes.KubernetesVersion):
+            allowed = ", ".join(kubernetes.KubernetesVersion)
+            raise refusal(f"the EKS cluster {arn} has Kubernetes {found['version']}; HyperPod supports {allowed}")
+        mode = found["accessConfig"]["authenticationMode"]
+        if mode not in kubernetes.AUTHENTICATION_MODES:
+            raise refusal(
+                f"the EKS cluster {arn} has the authentication mode {mode}; HyperPod needs"
+                f" {' or '.join(kubernetes.AUTHENTICATION_MODES)}"
+            )
+        vpc = found["resourcesVpcConfig"]["vpcId"]
+        for name, subnet in subnets.items():
+            if subnet["VpcId"] != vpc:
+                raise refusal(f"VpcConfig must be in the VPC of the EKS cluster, {vpc}; found {name} in {subnet['VpcId']}")
+        self._check_dependencies(arn, caller)
+
+    def _described(self, arn: str, caller: Caller) -> Mapping[str, Any]:
+        try:
+            found: Mapping[str, Any] = self._clients("eks", caller).describe_cluster(name=arn.rpartition("/")[2])["cluster"]
+        except ClientError as error:
+            raise refusal(f"the EKS cluster {arn}: {error.response['Error']['Message']}") from error
+        if found["arn"] != arn:
+            raise refusal(f"the EKS cluster {arn} does not exist; found {found['arn']}")
+        return found
+
+    def _check_dependencies(self, arn: str, caller: Caller) -> None:
+        objects = None if self._kubernetes is None else self._kubernetes(arn, caller)
+        if objects is None:
+            return
+        names = {item["metadata"]["name"] for item in objects.list("v1", "Namespace")}
+        if chart.CREATED_NAMESPACE not in names:
+            raise refusal(
+                f"EKS cluster {arn} is missing one or more required dependencies: it has no namespace {chart.CREATED_NAMESPACE};"
+                " install HyperPod's Helm chart before the cluster is created"
+            )
+
+    def let_in(self, cluster: Cluster, specs: Iterable[Spec] | None = None) -> None:
+        """Make access entries for the roles of the nodes. One that is there already, of whatever origin, is left as it is."""
+        arn = _arn(cluster.settings)
+        if arn is None:
+            return
+        eks, name = self._clients("eks", cluster.caller), arn.rpartition("/")[2]
+        wanted = [group.spec for group in cluster.groups.values()] if specs is None else specs
+        for role in _roles(wanted):
+            if role not in cluster.entries:
+                try:
+                    eks.create_access_entry(clusterName=name, principalArn=role, type=kubernetes.NODE_ENTRY)
+                except ClientError as error:
+                    if error.response["Error"]["Code"] != "ResourceInUseException":
+                        raise refusal(
+                            f"the role {role} cannot join the EKS cluster {arn}: {error.response['Error']['Message']}"
+                        ) from error
+                else:
+                    cluster.entries.append(role)
+
+    def let_out(self, cluster: Cluster) -> None:
+        """Delete the access entries that were made for the cluster; a Kubernetes cluster that is gone has taken them along."""
+        arn = _arn(cluster.settings)
+        for role in cluster.entries if arn is not None else ():
+            with ignoring("ResourceNotFoundException", "InvalidRequestException"):
+                self._clients("eks", cluster.caller).delete_access_entry(clusterName=str(arn).rpartition("/")[2], principalArn=role)
+        cluster.entries.clear()
+
+
+def _arn(settings: Mapping[str, Any]) -> str | None:
+    found = settings.get("Orchestrator", {}).get("Eks", {}).get("ClusterArn")
+    return None if found is None else str(found)
+
+
+def _roles(specs: Iterable[Spec]) -> Sequence[str]:
+    return list(dict.fromkeys(str(spec["ExecutionRole"]) for spec in specs))

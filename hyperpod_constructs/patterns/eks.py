@@ -1,0 +1,276 @@
+"""A cluster that Kubernetes orchestrates, in one construct."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import jsii
+from aws_cdk import CfnOutput, Stack
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_iam as iam
+from constructs import Construct
+
+from hyperpod_constructs._support.arguments import checked
+from hyperpod_constructs._support.values import ClusterName, NodeCount, TrainingPlanArn
+from hyperpod_constructs.cluster.cluster import HyperPodCluster, NodeRecovery
+from hyperpod_constructs.cluster.grants import ClusterGrants
+from hyperpod_constructs.cluster.instance_group import DeepHealthCheck, InstanceGroup, PlanSource
+from hyperpod_constructs.cluster.instance_type import ClusterInstanceType
+from hyperpod_constructs.cluster.orchestrator import Orchestrator
+from hyperpod_constructs.cluster.storage_configs import EbsVolume
+from hyperpod_constructs.cluster.tiered_storage import TieredStorage
+from hyperpod_constructs.custom_resources.readiness_gate import ReadinessGate
+from hyperpod_constructs.eks.addon import Addon
+from hyperpod_constructs.eks.base import KubernetesControlPlane
+from hyperpod_constructs.eks.chart import HyperPodChart
+from hyperpod_constructs.eks.chart_values import HyperPodChartValues
+from hyperpod_constructs.eks.dependencies import HyperPodDependencies
+from hyperpod_constructs.eks.governance.compute_quota import ComputeQuotaResource
+from hyperpod_constructs.eks.governance.scheduler_config import PriorityClass, SchedulerConfig
+from hyperpod_constructs.eks.governance.team import Team
+from hyperpod_constructs.eks.governance.values import FairShareWeight, TeamName
+from hyperpod_constructs.eks.lustre_volume import LustreVolume
+from hyperpod_constructs.execution_role import ExecutionRole
+from hyperpod_constructs.facts import addons as facts
+from hyperpod_constructs.network import NodeNetwork
+from hyperpod_constructs.node_software.lifecycle_scripts import LifecycleScripts
+from hyperpod_constructs.patterns.short_form import WORKERS, one_group
+from hyperpod_constructs.storage.existing_lustre import LustreSource
+
+_VOLUME_GB = 500
+_BEFORE_NODES = (facts.VPC_CNI, facts.KUBE_PROXY, facts.POD_IDENTITY_AGENT)
+
+
+@jsii.implements(ec2.IConnectable, iam.IGrantable)
+class EksCluster(Construct):
+    """HyperPod's nodes in an EKS cluster: the service's chart, the add-ons that training needs, and teams with quotas.
+
+    It installs the add-ons of the network, of pod identities and of DNS; behind the nodes cert-manager, the training operator and
+    task governance. The order is the one that the service needs: chart, nodes, the add-ons that run on them, policies, quotas.
+
+    Workers of one kind are `worker_type` and `worker_count`, with a secondary volume of 500 GB for containers; workers of several
+    kinds, or with labels and taints, are `instance_groups`.
+
+    The attribute `cluster` is the `HyperPodCluster` inside, for more groups and everything else.
+
+    Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-prerequisites.html
+    """
+
+    @checked
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        network: NodeNetwork,
+        control_plane: KubernetesControlPlane,
+        chart: HyperPodChart,
+        chart_values: HyperPodChartValues | None = None,
+        file_system: LustreSource | None = None,
+        worker_type: ClusterInstanceType | None = None,
+        worker_count: NodeCount | None = None,
+        instance_groups: Sequence[InstanceGroup] = (),
+        cluster_name: ClusterName | None = None,
+        training_plan_arn: TrainingPlanArn | PlanSource | None = None,
+        deep_health_checks: Sequence[DeepHealthCheck] = (),
+        node_recovery: NodeRecovery = NodeRecovery.AUTOMATIC,
+        tiered_storage: TieredStorage | None = None,
+        priority_classes: Sequence[PriorityClass] = (),
+        idle_resource_sharing: bool = False,
+        execution_role: iam.IRole | ExecutionRole | None = None,
+        lifecycle_scripts: LifecycleScripts | None = None,
+        min_running: Mapping[str, int] | None = None,
+    ) -> None:
+        """
+        :param network: the nodes' network, in the VPC of the control plane. A change **replaces** the HyperPod cluster.
+        :param control_plane: the EKS cluster, such as an `EksControlPlane` or an `ExistingControlPlane`. A change **replaces** the
+            HyperPod cluster.
+        :param chart: the service's chart: `HyperPodChart.from_cache()` after `hyperpod chart fetch`.
+        :param chart_values: what the installation changes; the chart's own defaults unless given.
+        :param file_system: a file system in the nodes' subnet. Pods of the namespace `default` mount it by the claim `fsx`;
+            `add_team` makes the same claim for its team. None unless given.
+        :param worker_type: type of the group `workers`. Do not change it later: see `InstanceGroup`.
+        :param worker_count: number of workers.
+        :param instance_groups: the groups, in place of `worker_type`, `worker_count`, `training_plan_arn` and `deep_health_checks`,
+            which are for one group.
+        :param cluster_name: name of the HyperPod cluster; CloudFormation makes one when not given. A change **replaces** it.
+        :param training_plan_arn: reserved capacity for the workers: an ARN or a `TrainingPlan`; on-demand capacity when not given.
+        :param deep_health_checks: checks of the workers before they take work; none unless given.
+        :param node_recovery: automatic unless given: the service reboots or replaces faulty nodes.
+        :param tiered_storage: memory of the nodes for checkpoints; none unless given.
+        :param priority_classes: of the scheduling policy, at most ten; none unless given.
+        :param idle_resource_sharing: whether teams may borrow what no quota holds; no unless given.
+        :param execution_role: role of all nodes; a new role with the least permissions when not given.
+        :param lifecycle_scripts: the nodes' scripts; the scripts of this library when not given.
+        :param min_running: nodes to wait for, by group, for an hour at most. The add-ons that need a node come after them. Unless
+            given, one node of the first group that has nodes and no deep health checks, which take about two hours.
+        :raises ValueError: for `instance_groups` beside the parameters of one group, for neither of them, or if no group can bring
+            a node in time and the control plane has none of its own; see also `HyperPodCluster`, `InstanceGroup`,
+            `HyperPodDependencies` and `Addon`.
+        """
+        super().__init__(scope, id)
+        groups = _groups(
+            self.node.path,
+            instance_groups,
+            worker_type=worker_type,
+            worker_count=worker_count,
+            training_plan_arn=training_plan_arn,
+            deep_health_checks=deep_health_checks,
+        )
+        #: The EKS cluster.
+        self.control_plane = control_plane
+        for name in _BEFORE_NODES:
+            Addon(self, name, control_plane=control_plane, name=name)
+        #: The service's chart.
+        self.dependencies = HyperPodDependencies(
+            self,
+            "Dependencies",
+            control_plane=control_plane,
+            chart=chart,
+            values=chart_values,
+            instance_types=list(dict.fromkeys(one for group in groups for one in group.instance_types)),
+        )
+        #: The HyperPod cluster.
+        self.cluster = HyperPodCluster(
+            self,
+            "Cluster",
+            network=network,
+            orchestrator=Orchestrator.eks(control_plane),
+            instance_groups=groups,
+            cluster_name=cluster_name,
+            execution_role=execution_role,
+            lifecycle_scripts=lifecycle_scripts,
+            node_recovery=node_recovery,
+            tiered_storage=tiered_storage,
+        )
+        #: The gate behind the nodes.
+        self.readiness = ReadinessGate(
+            self, "Readiness", cluster=self.cluster, min_running=self._awaited_nodes(groups, min_running)
+        )
+        after = [self.readiness]
+        Addon(self, facts.COREDNS, control_plane=control_plane, name=facts.COREDNS, after=after)
+        Addon(self, facts.CERT_MANAGER, control_plane=control_plane, name=facts.CERT_MANAGER, after=after)
+        #: The add-on that runs HyperPodPyTorchJob.
+        self.training_operator = Addon.training_operator(self, "TrainingOperator", control_plane=control_plane, after=after)
+        #: The add-on with the queues.
+        self.task_governance = Addon.task_governance(self, "TaskGovernance", control_plane=control_plane, after=after)
+        self._file_system = file_system
+        if file_system is not None:
+            Addon.fsx_csi(self, "LustreDriver", control_plane=control_plane, file_system=file_system)
+        #: The scheduling policy.
+        self.scheduler_config = SchedulerConfig(
+            self,
+            "SchedulerConfig",
+            cluster=self.cluster,
+            priority_classes=priority_classes,
+            idle_resource_sharing=idle_resource_sharing,
+            task_governance=self.task_governance,
+        )
+        self._create_outputs()
+
+    @property
+    def grant_principal(self) -> iam.IPrincipal:
+        """The role of all nodes. Pods have roles of their own, by pod identities."""
+        return self.cluster.grant_principal
+
+    @property
+    def grants(self) -> ClusterGrants:
+        """Permissions on the HyperPod cluster: connect, read, manage nodes."""
+        return self.cluster.grants
+
+    @property
+    def connections(self) -> ec2.Connections:
+        """Rules from and to the nodes."""
+        return self.cluster.connections
+
+    @checked
+    def add_team(
+        self,
+        id: str,
+        *,
+        name: TeamName,
+        resources: Sequence[ComputeQuotaResource],
+        fair_share_weight: FairShareWeight = 0,
+        role: iam.IRole | None = None,
+    ) -> Team:
+        """Add a team with a quota; `Team` takes everything that a quota can have.
+
+        :param name: 1 to 40 lowercase letters, digits and hyphens. A change **replaces** the quota.
+        :param resources: what the team has at least.
+        :param fair_share_weight: the team's part of what is free, 0 to 100; 0 unless given.
+        :param role: the role of the team's people; a new role when not given.
+        :raises ValueError: see `Team`.
+        """
+        team = Team(
+            self,
+            id,
+            name=name,
+            cluster=self.cluster,
+            control_plane=self.control_plane,
+            resources=resources,
+            fair_share_weight=fair_share_weight,
+            task_governance=self.task_governance,
+            role=role,
+        )
+        if self._file_system is not None:
+            volume = LustreVolume(
+                team, "Volume", control_plane=self.control_plane, file_system=self._file_system, namespace=team.namespace
+            )
+            volume.node.add_dependency(team.quota)
+        return team
+
+    def _awaited_nodes(self, groups: Sequence[InstanceGroup], given: Mapping[str, int] | None) -> Mapping[str, int] | None:
+        """The first node that add-ons can run on, unless the user says what to wait for."""
+        with_nodes = [group for group in groups if group.count]
+        ready = [group for group in with_nodes if not group.deep_health_checks]
+        if given is not None or ready:
+            return {ready[0].name: 1} if given is None else given
+        if self.control_plane.has_nodes is False:
+            found = "every group has deep_health_checks, which take about two hours" if with_nodes else "no group has a node"
+            raise ValueError(
+                f"{self.node.path}: {found}, and the add-ons need a node within the hour; add a group of one node without checks, "
+                "or give the control plane a node of its own: EksControlPlane(..., default_capacity=1)"
+            )
+        return None
+
+    def _create_outputs(self) -> None:
+        name, region = self.control_plane.cluster_name, Stack.of(self).region
+        outputs: Mapping[str, tuple[Any, str]] = {
+            "ReadinessMessage": (self.readiness.message, "what runs, and what is missing"),
+            "UpdateKubeconfig": (f"aws eks update-kubeconfig --name {name} --region {region}", "lets kubectl find the cluster"),
+        }
+        for id, (value, description) in outputs.items():
+            CfnOutput(self, id, value=value, description=description)
+
+
+def _groups(
+    path: str,
+    groups: Sequence[InstanceGroup],
+    *,
+    worker_type: ClusterInstanceType | None,
+    worker_count: int | None,
+    training_plan_arn: str | PlanSource | None,
+    deep_health_checks: Sequence[DeepHealthCheck],
+) -> Sequence[InstanceGroup]:
+    """The given groups, or one from the parameters of one group."""
+    one = one_group(
+        path,
+        type_=worker_type,
+        count=worker_count,
+        more={"training_plan_arn": training_plan_arn, "deep_health_checks": deep_health_checks},
+        groups=groups,
+        of=("instance_groups", "InstanceGroup"),
+    )
+    if one is None:
+        return groups
+    return [
+        InstanceGroup(
+            name=WORKERS,
+            instance_type=one[0],
+            count=one[1],
+            training_plan_arn=training_plan_arn,
+            deep_health_checks=deep_health_checks,
+            ebs_volumes=(EbsVolume(size_gb=_VOLUME_GB),),
+        )
+    ]

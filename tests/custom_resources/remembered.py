@@ -1,0 +1,57 @@
+"""Clients that ask once for what cannot have changed: thousands of faults look at the same account."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+READS = ("describe_", "get_", "head_", "list_", "simulate_")
+STREAMS = ("get_object",)
+"""Reads whose answer can be read once only."""
+
+
+class Memory:
+    """The answers to reads since the last change in any service. Ours change while time passes, too."""
+
+    def __init__(self, now: Callable[[], float]) -> None:
+        self._now = now
+        self._answers: dict[tuple[str, str, str], tuple[float, dict[str, Any]]] = {}
+
+    def forget(self) -> None:
+        """Something has changed."""
+        self._answers.clear()
+
+    def client(self, service: str, client: Any, *, timed: bool = False) -> Any:
+        """The client with this memory.
+
+        :param timed: whether answers change while time passes; by default they do not.
+        """
+        return _Client(self, service, client, timed=timed)
+
+    def call(self, service: str, name: str, method: Callable[..., Any], parameters: dict[str, Any], *, timed: bool) -> Any:
+        """One call."""
+        if not name.startswith(READS):
+            self.forget()
+        if not name.startswith(READS) or name in STREAMS:
+            return method(**parameters)
+        key, now = (service, name, repr(parameters)), self._now() if timed else 0.0
+        if key not in self._answers or self._answers[key][0] != now:
+            self._answers[key] = now, method(**parameters)
+        return plain(self._answers[key][1])
+
+
+class _Client:
+    def __init__(self, memory: Memory, service: str, client: Any, *, timed: bool) -> None:
+        self._memory, self._service, self._client, self._timed = memory, service, client, timed
+        self.meta = client.meta
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        method = getattr(self._client, name)
+        return lambda **parameters: self._memory.call(self._service, name, method, parameters, timed=self._timed)
+
+
+def plain(value: Any) -> Any:
+    """A copy of structures and lists, of whatever class they are."""
+    if isinstance(value, dict):
+        return {key: plain(item) for key, item in value.items()}
+    return [plain(item) for item in value] if isinstance(value, list) else value

@@ -1,0 +1,151 @@
+"""A team: its names, its quota, and its people."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from aws_cdk import Stack
+from aws_cdk import aws_iam as iam
+
+from hyperpod_constructs import ClusterInstanceType, ComputeQuotaResource, PriorityClass, SchedulerConfig, Team
+from hyperpod_constructs.facts.governance import COMPUTE_QUOTA
+from tests.conftest import only, resources
+from tests.eks.governed import ControlPlane, Governed
+
+P5 = ClusterInstanceType.P5_48XLARGE
+MANIFEST = "Custom::AWSCDK-EKS-KubernetesResource"
+
+
+@pytest.fixture
+def cluster(stack: Stack) -> Governed:
+    return Governed(stack, workers=(P5.name, 8))
+
+
+@pytest.fixture
+def control_plane(stack: Stack) -> ControlPlane:
+    return ControlPlane(stack)
+
+
+def team(stack: Stack, cluster: Governed, control_plane: ControlPlane, name: str = "research", **members: Any) -> Team:
+    wanted = [ComputeQuotaResource(instance_type=P5, count=4)]
+    return Team(stack, name.title(), name=name, cluster=cluster, control_plane=control_plane, resources=wanted, **members)
+
+
+def objects(stack: Stack) -> list[dict[str, Any]]:
+    found = stack.resolve(only(stack, MANIFEST)["Properties"]["Manifest"])
+    return list(json.loads(found))
+
+
+def allowed(stack: Stack) -> set[tuple[str, str, str]]:
+    (role,) = [found for found in objects(stack) if found["kind"] == "Role"]
+    return {
+        (api, resource, verb)
+        for rule in role["rules"]
+        for api in rule["apiGroups"]
+        for resource in rule["resources"]
+        for verb in rule["verbs"]
+    }
+
+
+def test_a_team_tells_the_names_of_the_service(stack: Stack, cluster: Governed, control_plane: ControlPlane) -> None:
+    made = team(stack, cluster, control_plane)
+    assert made.namespace == "hyperpod-ns-research"
+    assert made.local_queue == "hyperpod-ns-research-localqueue"
+    assert made.cluster_queue == "hyperpod-ns-research-clusterqueue"
+    assert made.priority_class("any") == "any-priority"
+    assert only(stack, COMPUTE_QUOTA)["Properties"]["ComputeQuotaTarget"]["TeamName"] == "research"
+
+
+def test_a_job_names_queue_and_priority(stack: Stack, cluster: Governed, control_plane: ControlPlane) -> None:
+    made = team(stack, cluster, control_plane)
+    SchedulerConfig(stack, "Policy", cluster=cluster, priority_classes=[PriorityClass(name="high", weight=90)])
+    assert made.job_labels() == {"kueue.x-k8s.io/queue-name": "hyperpod-ns-research-localqueue"}
+    assert made.job_labels(priority_class="high")["kueue.x-k8s.io/priority-class"] == "high-priority"
+    with pytest.raises(ValueError, match="Research: the scheduling policy has no priority class 'low'; it has 'high'"):
+        made.job_labels(priority_class="low")
+
+
+def test_the_service_makes_the_namespace(stack: Stack, cluster: Governed, control_plane: ControlPlane) -> None:
+    team(stack, cluster, control_plane)
+    assert [found["kind"] for found in objects(stack)] == ["Role", "RoleBinding"]
+    assert {found["metadata"]["namespace"] for found in objects(stack)} == {"hyperpod-ns-research"}
+    (quota,) = resources(stack, COMPUTE_QUOTA)
+    assert only(stack, MANIFEST)["DependsOn"] == [quota]
+
+
+def test_people_may_run_jobs_and_no_more(stack: Stack, cluster: Governed, control_plane: ControlPlane) -> None:
+    team(stack, cluster, control_plane)
+    found = allowed(stack)
+    assert ("sagemaker.amazonaws.com", "hyperpodpytorchjobs", "create") in found
+    assert ("batch", "jobs", "create") in found
+    assert ("", "pods/log", "get") in found
+    assert {resource for _, resource, verb in found if verb in ("create", "update", "patch", "delete")} == {
+        "configmaps",
+        "hyperpodpytorchjobs",
+        "jobs",
+        "mpijobs",
+        "pods",
+        "pods/exec",
+        "pods/portforward",
+        "pytorchjobs",
+    }
+    assert ("", "pods", "create") not in found
+    assert not {"secrets", "roles", "rolebindings", "serviceaccounts", "nodes", "*"} & {resource for _, resource, _ in found}
+    assert not any("*" in part for rule in found for part in rule)
+
+
+def test_the_role_of_people_is_bound_by_group(stack: Stack, cluster: Governed, control_plane: ControlPlane) -> None:
+    made = team(stack, cluster, control_plane)
+    group = "hyperpod-ns-research-namespace-level-group"
+    role, binding = objects(stack)
+    assert binding["subjects"] == [{"apiGroup": "rbac.authorization.k8s.io", "kind": "Group", "name": group}]
+    assert binding["roleRef"] == {"apiGroup": "rbac.authorization.k8s.io", "kind": "Role", "name": role["metadata"]["name"]}
+    assert only(stack, "AWS::EKS::AccessEntry")["Properties"] == {
+        "ClusterName": "k",
+        "KubernetesGroups": [group],
+        "PrincipalArn": stack.resolve(made.role.role_arn),
+    }
+
+
+def test_people_see_both_clusters_in_aws_and_change_nothing(stack: Stack, cluster: Governed, control_plane: ControlPlane) -> None:
+    team(stack, cluster, control_plane)
+    statements = only(stack, "AWS::IAM::Policy")["Properties"]["PolicyDocument"]["Statement"]
+    actions = {
+        action for item in statements for action in ([item["Action"]] if isinstance(item["Action"], str) else item["Action"])
+    }
+    assert {"eks:DescribeCluster", "sagemaker:DescribeCluster"} <= actions
+    assert all(action.partition(":")[2].startswith(("Describe", "List")) for action in actions)
+    assert all(item["Resource"] != "*" for item in statements)
+
+
+def test_a_given_role_is_used(stack: Stack, cluster: Governed, control_plane: ControlPlane) -> None:
+    people = iam.Role.from_role_arn(stack, "People", "arn:aws:iam::123456789012:role/people")
+    made = team(stack, cluster, control_plane, role=people)
+    assert made.role is people
+    assert only(stack, "AWS::EKS::AccessEntry")["Properties"]["PrincipalArn"] == "arn:aws:iam::123456789012:role/people"
+    assert resources(stack, "AWS::IAM::Role") == {}
+
+
+def test_fails_for_one_role_in_two_teams(stack: Stack, cluster: Governed, control_plane: ControlPlane) -> None:
+    first = team(stack, cluster, control_plane)
+    with pytest.raises(ValueError, match="Second: the role of team 'second' is that of team 'research' too; give each team a role"):
+        team(stack, cluster, control_plane, "second", role=first.role)
+
+
+def test_every_argument_of_a_quota_reaches_it(stack: Stack, cluster: Governed, control_plane: ControlPlane) -> None:
+    team(
+        stack,
+        cluster,
+        control_plane,
+        borrow_limit=80,
+        fair_share_weight=3,
+        enabled=False,
+        quota_name="other",
+        description="ours",
+    )
+    found = only(stack, COMPUTE_QUOTA)["Properties"]
+    assert (found["Name"], found["Description"], found["ActivationState"]) == ("other", "ours", "Disabled")
+    assert found["ComputeQuotaTarget"]["FairShareWeight"] == 3
+    assert found["ComputeQuotaConfig"]["ResourceSharingConfig"]["BorrowLimit"] == 80

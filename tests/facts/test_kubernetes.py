@@ -1,0 +1,71 @@
+"""Versions of Kubernetes and of add-ons."""
+
+from __future__ import annotations
+
+import pytest
+from aws_cdk import aws_eks_v2 as eks
+
+from hyperpod_constructs.facts import addons, kubernetes
+from hyperpod_constructs.facts.kubernetes import KubernetesVersion
+
+
+@pytest.mark.parametrize(
+    ("text", "numbers"),
+    [
+        ("1.35", (1, 35)),
+        ("v1.20.1-eksbuild.3", (1, 20, 1)),
+        ("v1.20.x", None),
+        ("", None),
+        ("1.²", None),
+        ("1." + "9" * 5000, None),
+    ],
+)
+def test_a_version_is_numbers(text: str, numbers: tuple[int, ...] | None) -> None:
+    assert kubernetes.version_of(text) == numbers
+
+
+def test_every_version_has_its_name_and_is_known_to_the_cdk() -> None:
+    assert [version.name for version in KubernetesVersion] == [f"V{version.replace('.', '_')}" for version in KubernetesVersion]
+    assert all(hasattr(eks.KubernetesVersion, version.name) for version in KubernetesVersion)
+    assert (kubernetes.OLDEST, kubernetes.NEWEST) == (KubernetesVersion.V1_30, KubernetesVersion.V1_35)
+
+
+@pytest.mark.parametrize("name", addons.known_addons())
+def test_what_is_known_of_an_add_on_holds_together(name: str) -> None:
+    facts = addons.addon_facts(name)
+    assert facts is not None
+    assert facts.source.startswith("https://")
+    assert {*facts.prerequisites, *facts.companions} <= set(addons.known_addons())
+    for known in facts.versions:
+        assert known.source.startswith("https://")
+        assert addons.version_mistake(name, known.version, known.kubernetes) is None
+    for least in (facts.least, *facts.prerequisites.values(), *facts.companions.values()):
+        assert least is None or kubernetes.version_of(least) is not None
+
+
+def test_an_add_on_that_nobody_described_is_not_judged() -> None:
+    assert addons.addon_facts("adot") is None
+    assert addons.version_mistake("adot", "anything", None) is None
+    assert addons.configuration_mistake("adot", {"any": "key"}, lambda value: False) is None
+
+
+@pytest.mark.parametrize(("kubernetes_version", "is_refused"), [("1.29", True), ("1.30", False), (None, False)])
+def test_an_add_on_can_need_a_newer_kubernetes(kubernetes_version: str | None, is_refused: bool) -> None:
+    found = addons.kubernetes_mistake(addons.TASK_GOVERNANCE, kubernetes_version)
+    assert (found is not None) == is_refused
+
+
+@pytest.mark.parametrize(
+    ("value", "refused"),
+    [
+        ({"logging": {"enabled": 1}}, "logging.enabled is 1; allowed: boolean"),
+        ({"metricsProvider": {"nodeMetrics": {"level": "ALL"}}}, "metricsProvider.nodeMetrics.level is 'ALL'; allowed: BASIC, "),
+        ({"metricsProvider": {"nodeMetrics": {"scrapeInterval": True}}}, "metricsProvider.nodeMetrics.scrapeInterval is True"),
+        ({"metricsProvider": {"nodeMetrics": {"scrapeInterval": 30}}}, ""),
+        ({"logging": {"enabled": "<unknown>"}}, ""),
+    ],
+)
+def test_a_configuration_is_compared_with_its_schema(value: dict[str, object], refused: str) -> None:
+    found = addons.configuration_mistake(addons.OBSERVABILITY, value, lambda part: part == "<unknown>")
+    assert (found or "").startswith(refused)
+    assert (found is None) == (refused == "")
