@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from aws_cdk import Acknowledgment, Validations
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
@@ -91,6 +92,8 @@ class SchedulerConfig(Construct):
                 idle_resource_sharing="Enabled" if idle_resource_sharing else "Disabled",
             ),
         )
+        unknown = "the CDK's list of types by region lacks this one"
+        Validations.of(self.resource).acknowledge(Acknowledgment(id="CloudFormation-Validate::F3006", reason=unknown))
         if task_governance is not None:
             self.resource.node.add_dependency(task_governance)
 
