@@ -4,9 +4,15 @@ from __future__ import annotations
 
 import threading
 from functools import lru_cache
+from typing import Any
+
+from hyperpod_constructs.facts.governance import COMPUTE_QUOTA, SCHEDULER_CONFIG
 
 SHOWN = 5
 """Errors of one template that the refusal lists."""
+CLUSTER = "AWS::SageMaker::Cluster"
+HOME = "us-east-1"
+"""A region where every type is listed."""
 
 
 class TemplateCheck:
@@ -33,6 +39,16 @@ class TemplateCheck:
 
     def _lint_anew(self, template: str) -> tuple[str, ...]:
         from cfnlint.api import ManualArgs, lint  # type: ignore[import-untyped]
+        from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # type: ignore[import-untyped]
 
+        _list_governance(PROVIDER_SCHEMA_MANAGER, self._region)
         found = lint(template, config=ManualArgs(regions=[self._region], ignore_checks=["W", "I"]))
         return tuple(f"{'/'.join(str(part) for part in match.path or ())}: {match.message} ({match.rule.id})" for match in found)
+
+
+def _list_governance(schemas: Any, region: str) -> None:
+    """Add the types of task governance where clusters are: most regions' lists lack one of the two, which the service has there."""
+    listed = schemas._load_provider_module(region)  # nothing public adds a type to a region
+    if CLUSTER in listed:
+        for name in (SCHEDULER_CONFIG, COMPUTE_QUOTA):
+            listed.setdefault(name, schemas._load_provider_module(HOME)[name])

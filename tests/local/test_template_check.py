@@ -36,6 +36,23 @@ def test_verdicts() -> None:
     assert "Resources/Bucket" in refusal
 
 
+def policy(name: str) -> str:
+    properties = {
+        "Name": name,
+        "ClusterArn": "arn:aws:sagemaker:us-west-2:123456789012:cluster/abcdefgh1234",
+        "SchedulerConfig": {"FairShare": "Enabled"},
+    }
+    return json.dumps({"Resources": {"Policy": {"Type": "AWS::SageMaker::ClusterSchedulerConfig", "Properties": properties}}})
+
+
+def test_scheduling_policies_are_where_clusters_are() -> None:
+    """The linter's list of types lacks them in us-west-2, and clusters in eu-west-3."""
+    gate = TemplateCheck("us-west-2")
+    assert gate.check(policy("scheduler")) is None
+    assert "'not_a_name'" in (gate.check(policy("not_a_name")) or "")
+    assert "does not exist in 'eu-west-3'" in (TemplateCheck("eu-west-3").check(policy("scheduler")) or "")
+
+
 @pytest.mark.parametrize(
     ("resource", "message"),
     [
