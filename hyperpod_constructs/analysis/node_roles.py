@@ -8,7 +8,7 @@ from enum import Enum
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.arns import bucket_arn, s3_uri_arns
-from hyperpod_constructs.analysis.clusters import Group, clusters, given
+from hyperpod_constructs.analysis.clusters import Cluster, Group, clusters, given
 from hyperpod_constructs.analysis.iam import ROLE, RoleFacts, role_facts
 from hyperpod_constructs.analysis.resource_policies import KEY, key_admits, key_of, policies_admit
 from hyperpod_constructs.facts import node_permissions
@@ -40,6 +40,14 @@ def role_uses(model: Model) -> Iterator[RoleUse]:
         for role, groups in grouped(roles).items():
             if role is not None:
                 yield RoleUse(cluster.resource, role, tuple(groups))
+
+
+def cluster_roles(model: Model) -> Iterator[tuple[Resource, Cluster]]:
+    """The roles by which Karpenter scales, as far as they are in the model, each with its cluster."""
+    for cluster in clusters(model):
+        role = resource_of(cluster.get("ClusterRole"), ROLE)
+        if role is not None:
+            yield role, cluster
 
 
 class Feature(Enum):

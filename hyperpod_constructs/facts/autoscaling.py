@@ -10,6 +10,9 @@ from collections.abc import Sequence
 
 from hyperpod_constructs.facts.mistake import Mistake, fixed_by
 
+ROLE_GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-autoscaling-iam.html"
+"""The page about the cluster role."""
+
 NODE_CLASS_GROUP = "karpenter.sagemaker.amazonaws.com"
 """The API group of `HyperpodNodeClass`."""
 
