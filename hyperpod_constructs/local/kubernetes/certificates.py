@@ -1,4 +1,4 @@
-"""A certificate authority for one control plane, and the server's certificate by it."""
+"""Certificate authorities for one control plane, each with the certificates by it; an authority's key is thrown away."""
 
 from __future__ import annotations
 
@@ -16,6 +16,14 @@ from hyperpod_constructs.local import private
 
 _DAYS = 30
 _NAMES = ("localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local")
+_SERVER, _CLIENT = ExtendedKeyUsageOID.SERVER_AUTH, ExtendedKeyUsageOID.CLIENT_AUTH
+
+
+class Pair(NamedTuple):
+    """The files of a certificate and its key."""
+
+    certificate: Path
+    key: Path
 
 
 class Certificates(NamedTuple):
@@ -26,36 +34,65 @@ class Certificates(NamedTuple):
     key: Path
 
 
+class StoreCertificates(NamedTuple):
+    """Files for etcd: the authority's certificate, the member's pair and the pair of its one client."""
+
+    authority: Path
+    member: Pair
+    client: Pair
+
+
 def make(directory: Path, name: str) -> Certificates:
-    """Make an authority whose key is thrown away, and one server certificate for 127.0.0.1 by it."""
-    authority_key, key = ec.generate_private_key(ec.SECP256R1()), ec.generate_private_key(ec.SECP256R1())
-    authority_name = _name(f"{name} local ca")
-    authority = (
-        _builder(authority_name, authority_name, authority_key.public_key())
-        .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
-        .add_extension(_usage(authority=True), critical=True)
-        .add_extension(x509.SubjectKeyIdentifier.from_public_key(authority_key.public_key()), critical=False)
-        .sign(authority_key, hashes.SHA256())
-    )
-    addresses = [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), *map(x509.DNSName, _NAMES)]
-    server = (
-        _builder(_name("kube-apiserver"), authority_name, key.public_key())
-        .add_extension(x509.SubjectAlternativeName(addresses), critical=False)
-        .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
-        .add_extension(_usage(authority=False), critical=True)
-        .add_extension(x509.ExtendedKeyUsage([ExtendedKeyUsageOID.SERVER_AUTH]), critical=False)
-        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(authority_key.public_key()), critical=False)
-        .sign(authority_key, hashes.SHA256())
-    )
-    files = Certificates(
-        authority.public_bytes(serialization.Encoding.PEM), directory / "apiserver.crt", directory / "apiserver.key"
-    )
-    _write(files.certificate, server.public_bytes(serialization.Encoding.PEM))
-    _write(
-        files.key,
-        key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()),
-    )
-    return files
+    """Make an authority and one certificate by it, for the API server on 127.0.0.1."""
+    authority = _Authority(f"{name} local ca")
+    pair = authority.issue(directory / "apiserver", "kube-apiserver", (_SERVER,), names=_NAMES)
+    return Certificates(authority.pem, pair.certificate, pair.key)
+
+
+def make_for_store(directory: Path, name: str) -> StoreCertificates:
+    """Make an authority of etcd's own, so that no other certificate of the control plane opens the store."""
+    authority = _Authority(f"{name} local etcd ca")
+    path = directory / "etcd-ca.crt"
+    _write(path, authority.pem)
+    member = authority.issue(directory / "etcd", "etcd", (_SERVER, _CLIENT), names=("localhost",))
+    return StoreCertificates(path, member, authority.issue(directory / "etcd-client", "kube-apiserver-etcd-client", (_CLIENT,)))
+
+
+class _Authority:
+    """An authority that lives as long as it issues."""
+
+    def __init__(self, name: str) -> None:
+        self._key = ec.generate_private_key(ec.SECP256R1())
+        self._name = _name(name)
+        certificate = (
+            _builder(self._name, self._name, self._key.public_key())
+            .add_extension(x509.BasicConstraints(ca=True, path_length=0), critical=True)
+            .add_extension(_usage(authority=True), critical=True)
+            .add_extension(x509.SubjectKeyIdentifier.from_public_key(self._key.public_key()), critical=False)
+            .sign(self._key, hashes.SHA256())
+        )
+        self.pem = certificate.public_bytes(serialization.Encoding.PEM)
+
+    def issue(self, stem: Path, name: str, uses: tuple[x509.ObjectIdentifier, ...], *, names: tuple[str, ...] = ()) -> Pair:
+        """Write `<stem>.crt` and `<stem>.key`; with names, the certificate is also one for 127.0.0.1."""
+        key = ec.generate_private_key(ec.SECP256R1())
+        builder = (
+            _builder(_name(name), self._name, key.public_key())
+            .add_extension(x509.BasicConstraints(ca=False, path_length=None), critical=True)
+            .add_extension(_usage(authority=False), critical=True)
+            .add_extension(x509.ExtendedKeyUsage(uses), critical=False)
+            .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(self._key.public_key()), critical=False)
+        )
+        if names:
+            addresses = [x509.IPAddress(ipaddress.ip_address("127.0.0.1")), *map(x509.DNSName, names)]
+            builder = builder.add_extension(x509.SubjectAlternativeName(addresses), critical=False)
+        pair = Pair(stem.with_suffix(".crt"), stem.with_suffix(".key"))
+        _write(pair.certificate, builder.sign(self._key, hashes.SHA256()).public_bytes(serialization.Encoding.PEM))
+        _write(
+            pair.key,
+            key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()),
+        )
+        return pair
 
 
 def _name(common: str) -> x509.Name:

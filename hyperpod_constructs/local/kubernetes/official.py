@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from hyperpod_constructs.local import private
-from hyperpod_constructs.local.kubernetes import certificates
+from hyperpod_constructs.local.kubernetes import certificates, etcd
 from hyperpod_constructs.local.kubernetes.client import HttpsApi, KubernetesError
 from hyperpod_constructs.local.kubernetes.interface import BINARIES, ControlPlaneError
 
@@ -47,18 +47,15 @@ def start_official(binaries: Path, *, name: str, token_webhook: str, directory: 
     private.make_directory(directory)
     files, token = certificates.make(directory, name), secrets.token_urlsafe(32)
     port, etcd_port, peer_port = _free_ports(3)
-    endpoint, etcd = f"https://127.0.0.1:{port}", f"http://127.0.0.1:{etcd_port}"
+    endpoint = f"https://127.0.0.1:{port}"
+    kept = etcd.store(directory, name, port=etcd_port, peer_port=peer_port)
     kubeconfig = _write(directory / "administrator.kubeconfig", _kubeconfig(endpoint, files.authority, token, directory))
     tokens = _write(directory / "tokens.csv", f'{token},hyperpod:administrator,administrator,"system:masters"\n')
     processes: list[subprocess.Popen[bytes]] = []
     try:
-        peer = f"http://127.0.0.1:{peer_port}"
-        data = ["--data-dir", str(directory / "etcd"), "--unsafe-no-fsync", "--initial-cluster", f"default={peer}"]
-        addresses = ["--listen-client-urls", etcd, "--advertise-client-urls", etcd]
-        peers = ["--listen-peer-urls", peer, "--initial-advertise-peer-urls", peer]
-        processes.append(_start(programs[ETCD], [*data, *addresses, *peers], directory))
-        options = _server_options(files, port, etcd, tokens, token_webhook, directory)
-        processes.append(_start(programs[SERVER], options, directory))
+        processes.append(_start(programs[ETCD], kept.options, directory))
+        options = _server_options(files, port, tokens, token_webhook, directory)
+        processes.append(_start(programs[SERVER], [*options, *kept.client_options], directory))
         api = HttpsApi(endpoint, files.authority, token)
         _wait(api, processes, directory)
         common = ["--kubeconfig", str(kubeconfig), "--leader-elect=false", "--bind-address=127.0.0.1", "--secure-port=0"]
@@ -85,11 +82,8 @@ def _programs(binaries: Path) -> dict[str, Path]:
     return found
 
 
-def _server_options(
-    files: certificates.Certificates, port: int, etcd: str, tokens: Path, webhook: str, directory: Path
-) -> list[str]:
+def _server_options(files: certificates.Certificates, port: int, tokens: Path, webhook: str, directory: Path) -> list[str]:
     options = {
-        "etcd-servers": etcd,
         "bind-address": "127.0.0.1",
         "advertise-address": "127.0.0.1",
         "secure-port": str(port),
