@@ -11,7 +11,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hyperpod_constructs.local import managed_policies, ministack, ministack_access, ministack_eks, ministack_order
+from hyperpod_constructs.local import (
+    function_networks,
+    managed_policies,
+    ministack,
+    ministack_access,
+    ministack_eks,
+    ministack_functions,
+    ministack_order,
+)
 from hyperpod_constructs.local.access import App, Guard, Owner, Receive, Scope, Send
 from hyperpod_constructs.local.authorization import ResourceNames
 from hyperpod_constructs.local.aws_service import Service
@@ -185,7 +193,8 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
         ministack.serve(wire.signing_name, wire, target_prefix=wire.target_prefix)
     eks_wire = RestService(eks, models.service(eks.name), caller, ministack_eks.principal)
     ministack.serve(eks_wire.signing_name, eks_wire)
-    ministack.run_in_worker_threads(frozenset(provider.type_name for provider in providers))
+    ministack_functions.place_functions(lambda config, role, who: function_networks.place(config, role, clients, who), aws.endpoint)
+    ministack.run_in_worker_threads(frozenset(provider.type_name for provider in providers) | {ministack_functions.FUNCTION})
     ministack.add_aws_managed_policies(managed_policies.documents)
     ministack.judge_policies(policy_problem, trust_problem)
     ministack.audit_properties()

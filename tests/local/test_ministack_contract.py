@@ -149,6 +149,7 @@ def test_function(module: str, name: str, parameters: list[str] | None) -> None:
         ("ministack.core.router", "SERVICE_PATTERNS", "ec2"),
         ("ministack.core.iam_actions", "SERVICE_TO_IAM_NAMESPACE", "ec2"),
         (f"{CLOUDFORMATION}.provisioners", "_RESOURCE_HANDLERS", "AWS::S3::Bucket"),
+        (f"{CLOUDFORMATION}.provisioners", "_RESOURCE_HANDLERS", "AWS::Lambda::Function"),
         (f"{CLOUDFORMATION}.provisioners", "_REPLACING_PROPERTIES", "AWS::IAM::Role"),
         (f"{CLOUDFORMATION}.provisioners", "_CONDITIONALLY_REPLACING_PROPERTIES", None),
         (f"{CLOUDFORMATION}.provisioners", "_STACK_TAG_PROPERTY", "AWS::EC2::VPC"),
@@ -161,6 +162,11 @@ def test_table(module: str, name: str, key: str | None) -> None:
     table = look_up(module, name)
     assert isinstance(table, dict)
     assert key is None or key in table
+
+
+def test_functions_by_name_with_their_configuration() -> None:
+    functions = look_up("ministack.services.lambda_svc", "_functions")
+    assert {"__getitem__", "__setitem__"} <= set(dir(functions))
 
 
 def test_access_keys() -> None:
