@@ -19,6 +19,9 @@ PENDING_REPLACEMENT, PENDING_REBOOT = "UnschedulablePendingReplacement", "Unsche
 """Values of the label of health. The last two make the service replace or reboot the node, whoever sets them."""
 
 DEEP_HEALTH = f"{_PREFIX}/deep-health-check-status"
+PASSED = "Passed"
+"""The value of the label of deep health after the checks."""
+
 CLUSTER = f"{_PREFIX}/cluster-name"
 GROUP = f"{_PREFIX}/instance-group-name"
 COMPUTE_TYPE: Mapping[str, str] = MappingProxyType({f"{_PREFIX}/compute-type": "hyperpod"})

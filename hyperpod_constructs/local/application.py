@@ -51,6 +51,7 @@ from hyperpod_constructs.local.hyperpod.service import HyperPod
 from hyperpod_constructs.local.iam_role import Role
 from hyperpod_constructs.local.json_protocol import JsonService
 from hyperpod_constructs.local.judging import Judge, Request, target
+from hyperpod_constructs.local.kubernetes_nodes import KubernetesNodes
 from hyperpod_constructs.local.ministack_eks import Authenticator
 from hyperpod_constructs.local.models import ServiceModels
 from hyperpod_constructs.local.policy_documents import policy_problem, trust_problem
@@ -238,13 +239,16 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
         template_check.load()
         ec2.load()
 
-    ticker = Ticker(hyperpod.tend) if fleet is not None else None
+    tickers = [Ticker(KubernetesNodes(eks.api, [hyperpod.recover]).tend)]
+    if fleet is not None:
+        tickers.append(Ticker(hyperpod.tend))
 
     def stop() -> None:
+        for ticker in tickers:
+            ticker.stop()
         ministack.end_lambda_workers()
         eks.reset()
-        if fleet is not None and ticker is not None:
-            ticker.stop()
+        if fleet is not None:
             fleet.close()
 
     def guard(app: App) -> App:

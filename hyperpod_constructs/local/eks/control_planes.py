@@ -8,24 +8,9 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from hyperpod_constructs.local.aws_service import Caller
+from hyperpod_constructs.local.kubernetes.interface import ObjectsApi as Api
 
-Object = Mapping[str, Any]
-"""An object of Kubernetes, as its API has it."""
-
-
-class Api(Protocol):
-    """The API of a control plane, as its administrator. What it refuses is an exception."""
-
-    def list(
-        self, api_version: str, kind: str, namespace: str | None = None, label_selector: str | None = None
-    ) -> list[dict[str, Any]]:
-        """The objects of a kind, of one namespace or of all."""
-
-    def apply(self, manifest: Object) -> dict[str, Any]:
-        """Create an object, or change it to this."""
-
-    def delete(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> None:
-        """Delete an object; one that is not there is a success."""
+__all__ = ["Access", "Api", "ControlPlane", "ControlPlanes", "Local"]
 
 
 class ControlPlane(Protocol):

@@ -100,6 +100,7 @@ class Provisioner:
         """
         for node in nodes:
             node.outcome = None
+            node.boots += 1
 
         def fetched(later: float) -> None:
             self._fleet.launch(cluster, [node for node in nodes if node.outcome is None])
@@ -133,6 +134,7 @@ class Provisioner:
         self._fleet.reboot(nodes)
         for node in nodes:
             node.status = status
+            node.boots += 1
 
         def finish(second: float) -> None:
             for node in nodes:

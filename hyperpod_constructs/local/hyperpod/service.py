@@ -23,8 +23,9 @@ from hyperpod_constructs.local.hyperpod.background import AtOnce, Tasks
 from hyperpod_constructs.local.hyperpod.checks import Subnets, check_alarms, check_surroundings, legacy_problem
 from hyperpod_constructs.local.hyperpod.deployment import Deployment
 from hyperpod_constructs.local.hyperpod.eks import EksOrchestrator, Kubernetes
+from hyperpod_constructs.local.hyperpod.eks_nodes import nodes_of
 from hyperpod_constructs.local.hyperpod.extensions import Extension, Extensions
-from hyperpod_constructs.local.hyperpod.fleet import Fleet, Records
+from hyperpod_constructs.local.hyperpod.fleet import Fleet, Records, Recovery
 from hyperpod_constructs.local.hyperpod.limits import check_quotas
 from hyperpod_constructs.local.hyperpod.machine import Machine, NewNodes
 from hyperpod_constructs.local.hyperpod.nodes import NodeOperations
@@ -52,6 +53,7 @@ from hyperpod_constructs.local.hyperpod.views import (
     summarize_node,
 )
 from hyperpod_constructs.local.hyperpod.watch import Watch
+from hyperpod_constructs.local.kubernetes_nodes import Homes
 from hyperpod_constructs.local.paging import page
 from hyperpod_constructs.local.timed_service import Operation, Parameters, TimedService
 from hyperpod_constructs.local.times import second_of
@@ -123,12 +125,16 @@ class HyperPod(TimedService):
 
     def tend(self) -> None:
         """Let time pass, and recover the marked nodes, as the service does between calls."""
-        marks = self._fleet.marks()
+        self.recover(self._fleet.marks())
+
+    def recover(self, marks: Mapping[str, Recovery]) -> Homes:
+        """Let time pass and recover the marked nodes; answers the instances that are nodes of EKS clusters after that."""
         with self._lock:
             now = self._clock()
             self._advance(now)
             for cluster in self._clusters.values():
                 self._batch.recover(cluster, marks, now)
+            return nodes_of(self._clusters.values())
 
     def reset(self) -> None:
         """Forget every cluster."""

@@ -83,7 +83,7 @@ class Software:
 @dataclass(eq=False)
 class Node:
     """A node. `instance_id` is empty until it has capacity; `spec` is its group's as of its launch; `software` is on its root
-    volume; `outcome` is that of a boot that the fleet has no part in.
+    volume; `outcome` is that of a boot that the fleet has no part in; `boots` counts its boots.
     """
 
     spec: Spec
@@ -100,6 +100,7 @@ class Node:
     outcome: Outcome | None = None
     waiting: bool = False
     software: Software | None = None
+    boots: int = 0
 
     @property
     def group(self) -> str:

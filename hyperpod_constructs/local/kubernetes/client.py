@@ -73,10 +73,15 @@ class HttpsApi:
         path = self._path(api_version, kind, namespace, name) + (f"/{subresource}" if subresource else "")
         return self.call("PATCH", path, {"fieldManager": "hyperpod"}, patch, "application/merge-patch+json")
 
-    def delete(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> None:
-        """Delete an object; one that is not there is a success."""
+    def delete(
+        self, api_version: str, kind: str, name: str, namespace: str | None = None, *, grace_seconds: int | None = None
+    ) -> None:
+        """Delete an object; one that is not there is a success. `grace_seconds` are those that a pod has left to end."""
+        query = {"propagationPolicy": "Background"}
+        if grace_seconds is not None:
+            query["gracePeriodSeconds"] = str(grace_seconds)
         try:
-            self.call("DELETE", self._path(api_version, kind, namespace, name), {"propagationPolicy": "Background"})
+            self.call("DELETE", self._path(api_version, kind, namespace, name), query)
         except KubernetesError as error:
             if error.code != http.client.NOT_FOUND:
                 raise

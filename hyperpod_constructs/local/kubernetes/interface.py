@@ -15,8 +15,9 @@ class ControlPlaneError(RuntimeError):
     """A control plane did not start."""
 
 
-class KubernetesApi(Protocol):
-    """The API as its administrator. Objects are named by `apiVersion`, kind, name and, where they have one, namespace.
+class ObjectsApi(Protocol):
+    """The API as its administrator, as far as services of the embedded AWS need it. Objects are named by `apiVersion`, kind, name
+    and, where they have one, namespace.
 
     Every method raises `KubernetesError` (see `client`) with the status that the server answers.
     """
@@ -29,11 +30,7 @@ class KubernetesApi(Protocol):
         """All objects of a kind, of one namespace or of all."""
         ...
 
-    def create(self, manifest: Mapping[str, Any]) -> Object:
-        """Create an object."""
-        ...
-
-    def apply(self, manifest: Mapping[str, Any], field_manager: str = "hyperpod", *, force: bool = True) -> Object:
+    def apply(self, manifest: Mapping[str, Any]) -> Object:
         """Create or change an object by server-side apply."""
         ...
 
@@ -49,8 +46,22 @@ class KubernetesApi(Protocol):
         """Change an object, or its `status`, by a merge patch."""
         ...
 
-    def delete(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> None:
-        """Delete an object; one that is not there is a success."""
+    def delete(
+        self, api_version: str, kind: str, name: str, namespace: str | None = None, *, grace_seconds: int | None = None
+    ) -> None:
+        """Delete an object; one that is not there is a success. `grace_seconds` are those that a pod has left to end."""
+        ...
+
+
+class KubernetesApi(ObjectsApi, Protocol):
+    """The whole API as its administrator."""
+
+    def create(self, manifest: Mapping[str, Any]) -> Object:
+        """Create an object."""
+        ...
+
+    def apply(self, manifest: Mapping[str, Any], field_manager: str = "hyperpod", *, force: bool = True) -> Object:
+        """Create or change an object by server-side apply."""
         ...
 
     def watch(

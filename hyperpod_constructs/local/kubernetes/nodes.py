@@ -1,186 +1,276 @@
-"""Fake nodes: for every instance of a HyperPod cluster a Node and its Lease, and pods that run as soon as they are placed.
+"""Fake nodes: for every instance a Node and its Lease, and pods that run as soon as they are placed.
 
 No containers run. The control plane's own scheduler places pods; the double has none. A node's resources are all that its type
-has: what the kubelet and the system keep is not taken off.
+has: what the kubelet and the system keep is not taken off. What becomes of pods is told by `fake_pods`.
 """
 
 from __future__ import annotations
 
+import logging
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from http import HTTPStatus
 from typing import Any, Literal
 
 from hyperpod_constructs.facts import kubernetes_nodes as facts
 from hyperpod_constructs.facts.instance_types import InstanceType, instance_type, is_instance_type
-from hyperpod_constructs.local.kubernetes.control_plane import KubernetesApi, Object
+from hyperpod_constructs.local.kubernetes.client import KubernetesError
+from hyperpod_constructs.local.kubernetes.fake_pods import FakePods
+from hyperpod_constructs.local.kubernetes.interface import ObjectsApi
+
+log = logging.getLogger(__name__)
 
 PODS = "110"
 LEASES, LEASE_SECONDS = "kube-node-lease", 40
-_VERSIONS = {"kubeletVersion": "v1.33.0-fake", "kubeProxyVersion": "", "containerRuntimeVersion": "fake://0"}
-_RECOVERY: Mapping[str, Literal["Action:Replace", "Action:Reboot"]] = {
+RENEWAL_SECONDS = 15.0
+"""The age at which a lease is renewed: a control plane takes a node for lost after 40 to 50 seconds without."""
+RETRY_SECONDS = 30.0
+"""How long a node rests that the API has refused."""
+BATCH = 200
+"""The most nodes that one call registers or ends, so that leases are renewed in between."""
+
+Recovery = Literal["Action:Replace", "Action:Reboot"]
+_RECOVERY: Mapping[str, Recovery] = {
     facts.PENDING_REPLACEMENT: "Action:Replace",
     facts.PENDING_REBOOT: "Action:Reboot",
 }
+_MARKED = f"{facts.HEALTH} in ({','.join(_RECOVERY)})"
+_LEASE = "coordination.k8s.io/v1"
+_VERSIONS = {"kubeletVersion": "v1.33.0-fake", "kubeProxyVersion": "", "containerRuntimeVersion": "fake://0"}
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FakeInstance:
-    """An instance of a HyperPod cluster.
+    """An instance that is a node.
 
-    :param address: its address in the subnet.
-    :param zone: the name of its zone; the region is its beginning.
-    :param labels: those of its group.
+    :param node: the name of its node.
+    :param instance_type: with the prefix `ml.`, or one of EC2.
+    :param address: its address in the subnet; empty if it has none.
+    :param zone: the name of its zone; empty if it is unknown.
+    :param provider_id: what the node says of where it runs.
+    :param labels: those of the service and of its group. Those that every node has win over them.
     :param taints: those of its group.
+    :param boots: how often it has booted: after another boot it is registered anew.
+    :param up: whether it runs; False while it reboots.
     """
 
+    node: str
     instance_id: str
     instance_type: str
-    cluster: str
-    group: str
     address: str
     zone: str
+    region: str
+    provider_id: str
     labels: Mapping[str, str] = field(default_factory=dict)
     taints: tuple[Mapping[str, str], ...] = ()
-
-    @property
-    def node(self) -> str:
-        """The name of its node."""
-        return facts.node_name(self.instance_id)
+    boots: int = 0
+    up: bool = True
 
 
 class FakeNodes:
     """The nodes of one control plane. `clock` gives seconds since the epoch.
 
-    Nothing happens by itself: `beat` is to be called more often than leases end.
+    Nothing happens by itself: `hold` and `beat` are to be called more often than leases end. What the API refuses of one node
+    is logged, and tried again later; the others go on. An API that does not answer is an exception.
     """
 
-    def __init__(self, api: KubernetesApi, clock: Callable[[], float] = time.time) -> None:
+    def __init__(self, api: ObjectsApi, clock: Callable[[], float] = time.time) -> None:
         self._api, self._clock = api, clock
-        self._joined: dict[str, FakeInstance] = {}
+        self._pods = FakePods(api, clock)
+        self._nodes: dict[str, FakeInstance] = {}
+        self._renewed: dict[str, float] = {}
+        self._resting: dict[str, float] = {}
 
-    def join(self, instances: Iterable[FakeInstance]) -> None:
-        """Register nodes that are up: schedulable, ready, with a lease."""
-        for instance in instances:
-            self._register(instance)
-            self._joined[instance.node] = instance
+    @property
+    def empty(self) -> bool:
+        """Whether there are no nodes."""
+        return not self._nodes
+
+    def hold(self, instances: Iterable[FakeInstance]) -> bool:
+        """Bring the nodes into the state of these instances; whether more is left than one call does.
+
+        Nodes of other instances end. An instance that does not run and was no node before becomes none.
+        """
+        wanted = {instance.node: instance for instance in instances}
+        now = self._clock()
+        self._resting = {name: until for name, until in self._resting.items() if until > now}
+        gone = [instance for name, instance in self._nodes.items() if name not in wanted and name not in self._resting]
+        changed = [
+            instance
+            for name, instance in wanted.items()
+            if self._nodes.get(name) != instance and (instance.up or name in self._nodes) and name not in self._resting
+        ]
+        self._leave(gone[:BATCH])
+        for instance in changed[:BATCH]:
+            with self._alone(instance.node):
+                self._enter(instance)
+        return len(gone) > BATCH or len(changed) > BATCH
 
     def beat(self) -> None:
-        """Renew leases and states, register nodes that somebody has deleted, and let placed pods run."""
+        """Renew the leases that are due, the oldest first."""
+        due = self._clock() - RENEWAL_SECONDS
+        old = sorted((at, name) for name, at in self._renewed.items() if at <= due and name not in self._resting)
+        for _, name in old[:BATCH]:
+            with self._alone(name):
+                self._renew(name)
+
+    def find_lost(self) -> None:
+        """Register nodes that somebody has deleted, as a kubelet does."""
         known = {node["metadata"]["name"] for node in self._api.list("v1", "Node")}
-        for name, instance in self._joined.items():
-            if name in known:
-                self._report(instance, ready=True)
-            else:
-                self._register(instance)
-        for pod in self._api.list("v1", "Pod"):
-            if pod.get("spec", {}).get("nodeName") in self._joined and pod.get("status", {}).get("phase", "Pending") == "Pending":
-                self._run(pod)
+        for name, instance in list(self._nodes.items()):
+            if name not in known and instance.up and name not in self._resting:
+                with self._alone(name):
+                    self._register(instance)
 
-    def reboot(self, instances: Iterable[FakeInstance]) -> None:
-        """Take nodes down: not ready, and without a beat until they join again."""
-        for instance in instances:
-            self._joined.pop(instance.node, None)
-            self._report(instance, ready=False)
-            self._fail_pods(instance, "NodeShutdown")
+    def run_pods(self) -> None:
+        """Let placed pods run, and end those that are to end."""
+        self._pods.run({name for name, instance in self._nodes.items() if instance.up})
 
-    def leave(self, instances: Iterable[FakeInstance]) -> None:
-        """End nodes. Their pods fail first: a Job would wait for a pod without a node for ever."""
-        for instance in instances:
-            self._joined.pop(instance.node, None)
-            self._fail_pods(instance, "NodeLost")
-            self._api.delete("coordination.k8s.io/v1", "Lease", instance.node, LEASES)
-            self._api.delete("v1", "Node", instance.node)
-
-    def marks(self) -> Mapping[str, Literal["Action:Replace", "Action:Reboot"]]:
+    def marks(self) -> dict[str, Recovery]:
         """What the labels of health ask for, by instance id."""
-        labels = {node["metadata"]["name"]: node["metadata"].get("labels", {}) for node in self._api.list("v1", "Node")}
-        wanted = {instance.instance_id: labels.get(name, {}).get(facts.HEALTH) for name, instance in self._joined.items()}
-        return {instance_id: _RECOVERY[health] for instance_id, health in wanted.items() if health in _RECOVERY}
+        found: dict[str, Recovery] = {}
+        for node in self._api.list("v1", "Node", label_selector=_MARKED) if self._nodes else ():
+            instance = self._nodes.get(node["metadata"]["name"])
+            if instance is not None and instance.up:
+                found[instance.instance_id] = _RECOVERY[node["metadata"]["labels"][facts.HEALTH]]
+        return found
+
+    def _enter(self, instance: FakeInstance) -> None:
+        old = self._nodes.get(instance.node)
+        if old is not None and old.up and (not instance.up or instance.boots != old.boots):
+            self._go_down(old)
+        if instance.up and (old is None or not old.up or instance.boots != old.boots):
+            self._register(instance)
+        elif instance.up and old is not None:
+            self._change(old, instance)
+        self._nodes[instance.node] = instance
+
+    def _go_down(self, instance: FakeInstance) -> None:
+        self._renewed.pop(instance.node, None)
+        with _ignoring(HTTPStatus.NOT_FOUND):
+            self._report(instance, ready=False)
+        self._pods.fail({instance.node}, "NodeShutdown")
+
+    def _leave(self, instances: Collection[FakeInstance]) -> None:
+        """End nodes. Their pods fail first: a Job would wait for a pod without a node for ever."""
+        if not instances:
+            return
+        for instance in instances:
+            self._renewed.pop(instance.node, None)
+            with self._alone(instance.node), _ignoring(HTTPStatus.NOT_FOUND):
+                self._api.patch("v1", "Node", instance.node, {"spec": {"unschedulable": True}})
+        self._pods.fail({instance.node for instance in instances}, "NodeLost")
+        for instance in instances:
+            with self._alone(instance.node):
+                self._api.delete(_LEASE, "Lease", instance.node, LEASES)
+                self._api.delete("v1", "Node", instance.node)
+                del self._nodes[instance.node]
 
     def _register(self, instance: FakeInstance) -> None:
         metadata = {"name": instance.node, "labels": _labels(instance)}
-        spec = {"providerID": f"aws:///{instance.zone}/sagemaker/cluster/{instance.cluster}-{instance.instance_id}"}
-        taints = [dict(taint) for taint in instance.taints]
-        self._api.apply({"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": {**spec, "taints": taints}})
+        spec = {"providerID": instance.provider_id, "taints": [dict(taint) for taint in instance.taints]}
+        self._api.apply({"apiVersion": "v1", "kind": "Node", "metadata": metadata, "spec": spec})
         self._report(instance, ready=True)
+        self._renew(instance.node)
+
+    def _change(self, old: FakeInstance, new: FakeInstance) -> None:
+        """Bring labels and taints of the group to a node that goes on. What others have set stays."""
+        before, after = _labels(old), _labels(new)
+        changed: dict[str, str | None] = {key: value for key, value in after.items() if before.get(key) != value}
+        changed |= dict.fromkeys(before.keys() - after.keys())
+        patch: dict[str, Any] = {"metadata": {"labels": changed}}
+        if old.taints != new.taints:
+            found = self._api.get("v1", "Node", new.node).get("spec", {}).get("taints", ())
+            ours = {_of(taint) for taint in (*old.taints, *new.taints)}
+            patch["spec"] = {"taints": [*(taint for taint in found if _of(taint) not in ours), *map(dict, new.taints)]}
+        self._api.patch("v1", "Node", new.node, patch)
 
     def _report(self, instance: FakeInstance, *, ready: bool) -> None:
-        now = datetime.fromtimestamp(self._clock(), UTC)
-        self._api.patch("v1", "Node", instance.node, {"status": _status(instance, ready, now)}, subresource="status")
-        if ready:
-            lease = {"holderIdentity": instance.node, "leaseDurationSeconds": LEASE_SECONDS}
-            renewed = {**lease, "renewTime": now.strftime("%Y-%m-%dT%H:%M:%S.%fZ")}
-            metadata = {"name": instance.node, "namespace": LEASES}
-            self._api.apply({"apiVersion": "coordination.k8s.io/v1", "kind": "Lease", "metadata": metadata, "spec": renewed})
+        status = _status(instance, ready, datetime.fromtimestamp(self._clock(), UTC))
+        self._api.patch("v1", "Node", instance.node, {"status": status}, subresource="status")
 
-    def _fail_pods(self, instance: FakeInstance, reason: str) -> None:
-        for pod in self._api.list("v1", "Pod"):
-            ended = pod.get("status", {}).get("phase") in ("Succeeded", "Failed")
-            if pod.get("spec", {}).get("nodeName") == instance.node and not ended:
-                status = {"phase": "Failed", "reason": reason, "message": f"node {instance.node} is gone"}
-                self._set_pod(pod, status)
+    def _renew(self, name: str) -> None:
+        now = self._clock()
+        renewed = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%S.%fZ")
+        spec = {"holderIdentity": name, "leaseDurationSeconds": LEASE_SECONDS, "renewTime": renewed}
+        try:
+            if name not in self._renewed:
+                raise KubernetesError(HTTPStatus.NOT_FOUND, {})
+            self._api.patch(_LEASE, "Lease", name, {"spec": spec}, LEASES)
+        except KubernetesError as error:
+            if error.code != HTTPStatus.NOT_FOUND:
+                raise
+            metadata = {"name": name, "namespace": LEASES}
+            self._api.apply({"apiVersion": _LEASE, "kind": "Lease", "metadata": metadata, "spec": spec})
+        self._renewed[name] = now
 
-    def _run(self, pod: Object) -> None:
-        now = _second(datetime.fromtimestamp(self._clock(), UTC))
-        conditions = [
-            {"type": kind, "status": "True", "lastTransitionTime": now}
-            for kind in ("PodScheduled", "Initialized", "ContainersReady", "Ready")
-        ]
-        containers = [
-            {
-                "name": container["name"],
-                "image": container.get("image", ""),
-                "imageID": "",
-                "ready": True,
-                "restartCount": 0,
-                "started": True,
-                "state": {"running": {"startedAt": now}},
-            }
-            for container in pod["spec"].get("containers", ())
-        ]
-        self._set_pod(pod, {"phase": "Running", "startTime": now, "conditions": conditions, "containerStatuses": containers})
+    @contextmanager
+    def _alone(self, name: str) -> Iterator[None]:
+        """Let a refusal concern this node alone. One that says that the server cannot answer now is passed on."""
+        try:
+            yield
+        except KubernetesError as error:
+            if error.code >= HTTPStatus.INTERNAL_SERVER_ERROR or error.code == HTTPStatus.TOO_MANY_REQUESTS:
+                raise
+            log.warning("the node %s is refused, and tried again in %d seconds: %s", name, RETRY_SECONDS, error)
+            self._resting[name] = self._clock() + RETRY_SECONDS
 
-    def _set_pod(self, pod: Object, status: Mapping[str, Any]) -> None:
-        metadata = pod["metadata"]
-        self._api.patch("v1", "Pod", metadata["name"], {"status": status}, metadata["namespace"], "status")
+
+@contextmanager
+def _ignoring(code: int) -> Iterator[None]:
+    try:
+        yield
+    except KubernetesError as error:
+        if error.code != code:
+            raise
+
+
+def _of(taint: Mapping[str, str]) -> tuple[str | None, str | None]:
+    """What taints of a node differ by."""
+    return taint.get("key"), taint.get("effect")
+
+
+def _in_hyperpod(instance_type: str) -> str:
+    """The name of a type in HyperPod."""
+    return instance_type if instance_type.startswith("ml.") else f"ml.{instance_type}"
 
 
 def _labels(instance: FakeInstance) -> dict[str, str]:
+    place = {"topology.kubernetes.io/zone": instance.zone} if instance.zone else {}
     return {
         **instance.labels,
-        **facts.COMPUTE_TYPE,
-        facts.CLUSTER: instance.cluster,
-        facts.GROUP: instance.group,
-        facts.HEALTH: facts.SCHEDULABLE,
-        "kubernetes.io/arch": facts.architecture(instance.instance_type),
+        "kubernetes.io/arch": facts.architecture(_in_hyperpod(instance.instance_type)),
         "kubernetes.io/hostname": instance.node,
         "kubernetes.io/os": "linux",
         "node.kubernetes.io/instance-type": instance.instance_type,
-        "topology.kubernetes.io/region": instance.zone[:-1],
-        "topology.kubernetes.io/zone": instance.zone,
+        "topology.kubernetes.io/region": instance.region,
+        **place,
     }
 
 
 def _status(instance: FakeInstance, ready: bool, now: datetime) -> dict[str, Any]:
-    name = instance.instance_type
+    name = _in_hyperpod(instance.instance_type)
     kind = instance_type(name) if is_instance_type(name) else InstanceType(name=name)
     has = {**facts.resources(kind), "pods": PODS}
-    second = _second(now)
+    second = now.strftime("%Y-%m-%dT%H:%M:%SZ")
+    times = {"lastHeartbeatTime": second, "lastTransitionTime": second}
     conditions = [("Ready", ready), ("MemoryPressure", False), ("DiskPressure", False), ("PIDPressure", False)]
+    address = [{"type": "InternalIP", "address": instance.address}] if instance.address else []
     return {
         "allocatable": has,
         "capacity": has,
-        "addresses": [{"type": "InternalIP", "address": instance.address}, {"type": "Hostname", "address": instance.node}],
+        "addresses": [*address, {"type": "Hostname", "address": instance.node}],
         "conditions": [
-            {"type": kind, "status": str(state), "reason": "FakeNode", "message": "no kubelet runs", "lastHeartbeatTime": second}
-            for kind, state in conditions
+            {"type": condition, "status": str(state), "reason": "FakeNode", "message": "no kubelet runs", **times}
+            for condition, state in conditions
         ],
         "nodeInfo": {
             **_VERSIONS,
             "architecture": facts.architecture(name),
-            "bootID": instance.instance_id,
+            "bootID": f"{instance.instance_id}-{instance.boots}",
             "kernelVersion": "fake",
             "machineID": instance.instance_id,
             "operatingSystem": "linux",
@@ -188,7 +278,3 @@ def _status(instance: FakeInstance, ready: bool, now: datetime) -> dict[str, Any
             "systemUUID": instance.instance_id,
         },
     }
-
-
-def _second(moment: datetime) -> str:
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")

@@ -37,7 +37,25 @@ class FakeApi:
             and (not label or item["metadata"].get("labels", {}).get(label) == value)
         ]
 
-    def delete(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> None:
+    def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> dict[str, Any]:
+        return self.objects[api_version, kind, namespace or "", name]
+
+    def patch(
+        self,
+        api_version: str,
+        kind: str,
+        name: str,
+        patch: Mapping[str, Any],
+        namespace: str | None = None,
+        subresource: str | None = None,
+    ) -> dict[str, Any]:
+        found = self.get(api_version, kind, name, namespace)
+        found |= patch
+        return found
+
+    def delete(
+        self, api_version: str, kind: str, name: str, namespace: str | None = None, *, grace_seconds: int | None = None
+    ) -> None:
         self.objects.pop((api_version, kind, namespace or "", name), None)
 
 

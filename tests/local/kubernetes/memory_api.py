@@ -6,31 +6,52 @@ from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from typing import Any
 
+from hyperpod_constructs.local.kubernetes import selectors
+from hyperpod_constructs.local.kubernetes.client import KubernetesError
 from hyperpod_constructs.local.kubernetes.control_plane import Object
 
 Key = tuple[str, str, str | None, str]
 
 
 class MemoryApi:
-    """Objects, and the calls that changed them: `calls` holds a verb, a kind and a name each."""
+    """Objects, and the calls that changed them: `calls` holds a verb, a kind and a name each.
+
+    `gone` is raised instead of every answer; objects whose names are in `refused` are refused.
+    """
 
     def __init__(self) -> None:
         self.objects: dict[Key, Object] = {}
         self.calls: list[tuple[str, str, str]] = []
+        self.gone: Exception | None = None
+        self.refused: set[str] = set()
+
+    def _answer(self, name: str = "") -> None:
+        if self.gone is not None:
+            raise self.gone
+        if name in self.refused:
+            raise KubernetesError(422, {"message": f"{name} is refused"})
+
+    def _found(self, key: Key) -> Object:
+        self._answer(key[3])
+        if key not in self.objects:
+            raise KubernetesError(404, {"message": f"{key[3]} not found"})
+        return self.objects[key]
 
     def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object:
-        return deepcopy(self.objects[api_version, kind, namespace, name])
+        return deepcopy(self._found((api_version, kind, namespace, name)))
 
     def list(self, api_version: str, kind: str, namespace: str | None = None, label_selector: str | None = None) -> list[Object]:
-        assert label_selector is None
+        self._answer()
+        chosen = selectors.labels(label_selector or "")
         found = [item for key, item in self.objects.items() if key[:2] == (api_version, kind) and namespace in (None, key[2])]
-        return deepcopy(found)
+        return deepcopy([item for item in found if chosen(item["metadata"].get("labels", {}))])
 
     def create(self, manifest: Mapping[str, Any]) -> Object:
         return self.apply(manifest)
 
     def apply(self, manifest: Mapping[str, Any], field_manager: str = "hyperpod", *, force: bool = True) -> Object:
         key = manifest["apiVersion"], manifest["kind"], manifest["metadata"].get("namespace"), manifest["metadata"]["name"]
+        self._answer(key[3])
         self.objects[key] = _merged(self.objects.get(key, {}), manifest)
         self.calls.append(("apply", key[1], key[3]))
         return deepcopy(self.objects[key])
@@ -45,11 +66,14 @@ class MemoryApi:
         subresource: str | None = None,
     ) -> Object:
         key = api_version, kind, namespace, name
-        self.objects[key] = _merged(self.objects[key], patch)
+        self.objects[key] = _merged(self._found(key), patch)
         self.calls.append(("patch", kind, name))
         return deepcopy(self.objects[key])
 
-    def delete(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> None:
+    def delete(
+        self, api_version: str, kind: str, name: str, namespace: str | None = None, *, grace_seconds: int | None = None
+    ) -> None:
+        self._answer(name)
         self.objects.pop((api_version, kind, namespace, name), None)
         self.calls.append(("delete", kind, name))
 

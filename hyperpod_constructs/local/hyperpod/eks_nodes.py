@@ -1,0 +1,60 @@
+"""The instances of HyperPod's clusters that are nodes of EKS clusters.
+
+Decided here: a node joins when its instance is Running; it is not ready while its instance reboots; it ends with its instance, and
+when its software is updated, which gives it a new root volume. The labels and taints are those that its group has now.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from hyperpod_constructs.facts import kubernetes_nodes as facts
+from hyperpod_constructs.local.hyperpod.state import Cluster, Node
+from hyperpod_constructs.local.kubernetes.nodes import FakeInstance
+from hyperpod_constructs.local.kubernetes_nodes import Home, Homes
+
+_STATES: Mapping[str, bool] = {"Running": True, "Pending": False}
+
+
+def nodes_of(clusters: Iterable[Cluster]) -> Homes:
+    """The nodes by EKS cluster."""
+    found: dict[Home, list[FakeInstance]] = {}
+    for cluster in clusters:
+        arn = cluster.settings.get("Orchestrator", {}).get("Eks", {}).get("ClusterArn")
+        if arn is not None:
+            here = found.setdefault(Home(str(arn), cluster.caller), [])
+            here += [_instance(cluster, node) for node in cluster.nodes() if node.instance_id and node.status in _STATES]
+    return found
+
+
+def _instance(cluster: Cluster, node: Node) -> FakeInstance:
+    spec = cluster.groups[node.group].spec
+    wanted: Mapping[str, Any] = spec.get("KubernetesConfig", {})
+    checked = {facts.DEEP_HEALTH: facts.PASSED} if spec.get("OnStartDeepHealthChecks") else {}
+    zone = "" if node.placement is None else node.placement.zone
+    return FakeInstance(
+        node=facts.node_name(node.instance_id),
+        instance_id=node.instance_id,
+        instance_type=node.instance_type,
+        address="" if node.interface is None else node.interface.address,
+        zone=zone,
+        region=cluster.caller.region,
+        provider_id=f"aws:///{zone}/sagemaker/cluster/{cluster.cluster_id}-{node.instance_id}",
+        labels={
+            **wanted.get("Labels", {}),
+            **facts.COMPUTE_TYPE,
+            facts.CLUSTER: cluster.name,
+            facts.GROUP: node.group,
+            facts.HEALTH: facts.SCHEDULABLE,
+            **checked,
+        },
+        taints=tuple(_taint(taint) for taint in wanted.get("Taints", ())),
+        boots=node.boots,
+        up=_STATES[node.status],
+    )
+
+
+def _taint(given: Mapping[str, str]) -> Mapping[str, str]:
+    """A taint as Kubernetes writes it."""
+    return {name.lower(): value for name, value in given.items()}
