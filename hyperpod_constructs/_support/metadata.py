@@ -4,3 +4,6 @@ from __future__ import annotations
 
 ALLOW_DATA_LOSS = "hyperpod:allow-data-loss"
 """A change may lose the resource's data; the value is the reason."""
+
+BEYOND_CAPACITY = "hyperpod:beyond-capacity"
+"""A quota is for nodes that come later; the value is true."""

@@ -68,6 +68,11 @@ class EksCluster:
         """Its add-ons with one of these names."""
         return [self.addons[name] for name in names if name in self.addons]
 
+    def lacks_addon(self, name: str) -> bool:
+        """Whether the templates surely make it without an add-on of this name."""
+        unnamed = any(as_str(addon.get("AddonName")) in (name, None) for addon in self._model.resources(ADDON))
+        return self._model.complete and not unnamed
+
     @cached_property
     def pod_identities(self) -> tuple[Resource, ...]:
         """The associations of its service accounts with roles, without those of add-ons."""

@@ -21,6 +21,9 @@ _RESOURCES = f"{COMPUTE_QUOTA}/ComputeQuotaConfig/ComputeQuotaResources"
 _SHORT_NAME = "1 to {longest} lowercase letters, digits and hyphens, with a letter or digit first and last"
 _NAME = "{shortest} to {longest} letters, digits and hyphens, with a letter or digit first and last"
 
+RESOURCES_PATH = ("ComputeQuotaConfig", "ComputeQuotaResources")
+"""The place of a quota's entries."""
+
 NAME = property_limit(f"{COMPUTE_QUOTA}/Name", words=_NAME, example="research")
 
 TEAM_NAME = replace(

@@ -116,10 +116,19 @@ IN_PLACE: Mapping[tuple[str, str], tuple[str, str]] = {("AWS::EC2::VPC", "Instan
 Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ec2-vpc.html
 """
 
-NAMED: Mapping[str, tuple[str, ...]] = {"AWS::EKS::Nodegroup": ("ClusterName", "NodegroupName")}
-"""Properties that name a resource together, although its schema identifies it otherwise (as of 2026-11-22).
+NAMED: Mapping[str, tuple[str, ...]] = {
+    "AWS::EKS::Nodegroup": ("ClusterName", "NodegroupName"),
+    "AWS::EKS::PodIdentityAssociation": ("ClusterName", "Namespace", "ServiceAccount"),
+    "AWS::SageMaker::ClusterSchedulerConfig": ("ClusterArn",),
+    "AWS::SageMaker::ComputeQuota": ("ClusterArn", "ComputeQuotaTarget/TeamName"),
+}
+"""Properties that name a resource together, although its schema identifies it otherwise (as of 2026-11-22): a service account has
+one association, a cluster one scheduling policy, and a team one quota on a cluster.
 
-Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html
+Sources: https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html,
+https://docs.aws.amazon.com/eks/latest/APIReference/API_CreatePodIdentityAssociation.html and
+https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateClusterSchedulerConfig.html; that of teams is inferred from the
+names of their queues.
 """
 
 

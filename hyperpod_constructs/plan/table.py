@@ -26,7 +26,6 @@ OURS: Mapping[str, tuple[Row, ...]] = {
     "AWS::Logs::LogGroup": others.LOG_GROUP,
     "AWS::S3::Bucket": others.BUCKET,
     "AWS::SageMaker::Cluster": cluster.ROWS,
-    "AWS::SageMaker::ClusterSchedulerConfig": others.SCHEDULER_CONFIG,
     "Custom::AWSCDK-EKS-HelmChart": others.HELM_CHART,
     "Custom::AWSCDK-EKS-KubernetesResource": others.KUBERNETES_OBJECTS,
     "Custom::HyperPodDataRepositoryTask": others.DATA_REPOSITORY_TASK,

@@ -143,7 +143,7 @@ class Updates:
         if not _replaces(row):
             return _IN_THE_NEW_ONE if self._is_made_anew(pair, exports) else verdict
         if self._keeps_its_name(pair):
-            return same_name(row)
+            return same_name(row, naming(pair.new.type))
         refused = exports.refusal(pair)
         if refused is not None:
             return refused

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
@@ -35,6 +36,8 @@ class Verdict:
     source: str = ""
     kept: bool = False
 
+
+_IN_TWO_STEPS = "keep the old value, or take the resource away in one deployment and add it in the next"
 
 _harmless = partial(Verdict, effect=Effect.NO_INTERRUPTION)
 _refused = partial(Verdict, effect=Effect.REFUSED, source=_NAMES)
@@ -94,11 +97,17 @@ def _is_ours(resource_type: str) -> bool:
     return resource_type.startswith("Custom::HyperPod") or (facts is not None and bool(facts.properties))
 
 
-def same_name(row: Row) -> Verdict:
-    """A replacement that fails, because the old resource still holds the name."""
+def same_name(row: Row, names: Sequence[str]) -> Verdict:
+    """A replacement that fails, because the old resource still holds the name.
+
+    :param names: the properties that name it: its own name, or its place in a cluster, which nobody wants to change.
+    """
+    free = len(names) == 1 and names[0].endswith("Name")
+    other = "change the name too, or leave the name to CloudFormation" if free else _IN_TWO_STEPS
+    holds = "the name" if free else " and ".join(names)
     return _refused(
-        why="the update needs a new resource, but the old one still holds the name",
-        avoid=f"change the name too, or leave the name to CloudFormation; {row.avoid}".removesuffix("; "),
+        why=f"the update needs a new resource, but the old one still holds {holds}",
+        avoid=f"{other}; {row.avoid}".removesuffix("; "),
     )
 
 

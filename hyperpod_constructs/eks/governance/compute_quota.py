@@ -14,6 +14,7 @@ from constructs import Construct
 from hyperpod_constructs._support.arguments import checked, checked_value
 from hyperpod_constructs._support.cluster_properties import Clusterlike
 from hyperpod_constructs._support.deferred import deferred_value
+from hyperpod_constructs._support.metadata import BEYOND_CAPACITY
 from hyperpod_constructs._support.tokens import is_unknown
 from hyperpod_constructs.cluster.instance_type import ClusterInstanceType
 from hyperpod_constructs.eks.governance.policies import Policies, Quota
@@ -217,6 +218,8 @@ class ComputeQuota(Construct):
             counts=not beyond_capacity,
         )
         policies.add_quota(quota, self.resource)
+        if beyond_capacity:
+            self.resource.add_metadata(BEYOND_CAPACITY, True)
         if task_governance is not None:
             self.resource.node.add_dependency(task_governance)
 

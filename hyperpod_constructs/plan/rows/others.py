@@ -124,16 +124,6 @@ KUBERNETES: tuple[Row, ...] = (
     in_place("Version", "the control plane is updated in place; nodes are updated separately"),
 )
 
-SCHEDULER_CONFIG: tuple[Row, ...] = (
-    refused(
-        "Name",
-        "a cluster has one scheduling policy, and CloudFormation makes the new one before it deletes the old one",
-        when=lambda change: "ClusterArn" in change.unchanged,
-        avoid="keep the name, or take the policy away in one deployment and add it in the next",
-        source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateClusterSchedulerConfig.html",
-    ),
-)
-
 _SERVICE_TOKEN = refused(
     "ServiceToken",
     "CloudFormation does not update a custom resource to another function",

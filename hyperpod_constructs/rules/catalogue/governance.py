@@ -4,34 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hyperpod_constructs.analysis.clusters import CLUSTER, Cluster, clusters
+from hyperpod_constructs._support.metadata import BEYOND_CAPACITY
+from hyperpod_constructs.analysis.clusters import Cluster, given
+from hyperpod_constructs.analysis.governance import SHARING, Quota, capacity, governed, guarantees, nodes_by_type, policies, quotas
 from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters, installs
+from hyperpod_constructs.facts import governance
 from hyperpod_constructs.facts.addons import TASK_GOVERNANCE
-from hyperpod_constructs.facts.governance import COMPUTE_QUOTA, ON_SLURM, SCHEDULER_CONFIG
+from hyperpod_constructs.facts.governance import ON_SLURM, SCHEDULER_CONFIG
+from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.dependencies import awaits
-from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.values import ABSENT, as_items, as_str, at
 
-_GOVERNANCE = (
-    "https://docs.aws.amazon.com/sagemaker/latest/dg/"
-    "sagemaker-hyperpod-eks-operate-console-ui-governance-setup-task-governance.html"
-)
-
-
-def _policies(model: Model) -> Iterator[tuple[Resource, Cluster]]:
-    """Policies and quotas with their HyperPod cluster, if it is in the model."""
-    known = {cluster.resource: cluster for cluster in clusters(model)}
-    for policy in model.resources(SCHEDULER_CONFIG, COMPUTE_QUOTA):
-        cluster = resource_of(policy.get("ClusterArn"), CLUSTER)
-        if cluster is not None:
-            yield policy, known[cluster]
+_GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
+_GOVERNANCE = f"{_GUIDE}sagemaker-hyperpod-eks-operate-console-ui-governance-setup-task-governance.html"
+_POLICIES = f"{_GUIDE}sagemaker-hyperpod-eks-operate-console-ui-governance-policies.html"
+_API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/"
+_ENTRY = f"{_API}API_ComputeQuotaResourceConfig.html"
+_CLASSES = ("SchedulerConfig", "PriorityClasses")
 
 
 @error(
     "HP-GOV-001",
-    on=_policies,
+    on=policies,
     at=("ClusterArn",),
     title="scheduling policies and quotas are for clusters on EKS",
     why="the service refuses them for a Slurm cluster, which has priorities, associations and limits of its own",
@@ -39,6 +37,7 @@ def _policies(model: Model) -> Iterator[tuple[Resource, Cluster]]:
     allowed="the ARN of a cluster with Orchestrator.Eks",
     source=_GOVERNANCE,
     aliases=("HP-EKS-040",),
+    silences=("HP-GOV-004",),
 )
 def policies_are_for_eks(policy: Resource, cluster: Cluster) -> str | None:
     on_slurm = cluster.on_eks is False
@@ -47,10 +46,10 @@ def policies_are_for_eks(policy: Resource, cluster: Cluster) -> str | None:
 
 @warning(
     "HP-GOV-002",
-    on=_policies,
+    on=policies,
     title="scheduling policies and quotas come after the add-on of task governance",
     why="the service writes them into objects that the add-on defines; without it the request fails",
-    fix="make them depend on the add-on (DependsOn)",
+    fix="add the add-on, and make them depend on it (DependsOn)",
     allowed=f"a policy that depends on {TASK_GOVERNANCE}",
     source=_GOVERNANCE,
     aliases=("HP-EKS-041",),
@@ -58,6 +57,8 @@ def policies_are_for_eks(policy: Resource, cluster: Cluster) -> str | None:
 def policies_come_after_their_addon(policy: Resource, cluster: Cluster) -> str | None:
     eks = EksCluster.of(cluster.eks_arn)
     addon = None if eks is None else eks.addons.get(TASK_GOVERNANCE)
+    if eks is not None and addon is None and eks.lacks_addon(TASK_GOVERNANCE):
+        return f"{policy.logical_id} is for a cluster without the add-on {TASK_GOVERNANCE}, which defines its objects"
     if addon is None or awaits(policy, addon):
         return None
     return f"{policy.logical_id} does not await {addon.logical_id}, the add-on that defines its objects"
@@ -77,3 +78,124 @@ def kueue_is_installed_once(eks: EksCluster) -> Iterator[Hit]:
     for chart in eks.charts if TASK_GOVERNANCE in eks.addons else ():
         if installs(chart, "kueue"):
             yield hit(chart, f"{chart.logical_id} installs Kueue beside the add-on {TASK_GOVERNANCE}, which brings it")
+
+
+def _without_policy(model: Model) -> Iterator[Quota]:
+    """The first quota of each cluster of the model that no policy names; none where a policy is for a cluster from elsewhere."""
+    configs = model.resources(SCHEDULER_CONFIG)
+    named = {cluster.resource for policy, cluster in policies(model) if policy in configs}
+    if model.complete and len(named) == len(configs):
+        first = {quota.cluster.resource: quota for quota in reversed(quotas(model)) if quota.cluster is not None}
+        yield from (quota for cluster, quota in first.items() if cluster not in named)
+
+
+@warning(
+    "HP-GOV-004",
+    on=_without_policy,
+    title="a cluster with quotas has a scheduling policy",
+    why="without one there are no priority classes and jobs run first come, first served: weights of teams and preemption by "
+    "priority have nothing to go by",
+    fix=f"add an {SCHEDULER_CONFIG} with PriorityClasses and FairShare",
+    allowed=f"quotas beside an {SCHEDULER_CONFIG} of the same cluster",
+    source=_POLICIES,
+)
+def quotas_have_a_policy(quota: Quota) -> str:
+    return f"the quota of team {quota.team!r} is for a cluster without a scheduling policy"
+
+
+@error(
+    "HP-GOV-005",
+    on=quotas,
+    title="parts of GPUs are parts that the instance type offers",
+    why="the service rejects a MIG profile that the chosen instance type does not support",
+    fix="name a part of this instance type, or give Accelerators instead",
+    allowed="a partition of the type's GPU",
+    source=f"{_API}API_AcceleratorPartitionConfig.html",
+)
+def partitions_are_offered(quota: Quota) -> Iterator[Hit]:
+    for path, entry in quota.entries:
+        mistake = None if entry.partition is None else governance.unserved_partition(entry.instance_type, entry.partition)
+        if mistake is not None:
+            yield hit(quota, mistake, *path, "AcceleratorPartition", "Type")
+
+
+@warning(
+    "HP-GOV-006",
+    on=quotas,
+    title="an entry of a quota has amounts that mean something together",
+    why="an entry without an amount guarantees nothing, a limit has no effect on a team that does not borrow, and no page says "
+    "what whole instances mean beside single resources",
+    fix="give Count alone, or single resources without it; leave limits out where the team does not borrow",
+    allowed="Count, or single resources; limits of borrowing with LendAndBorrow",
+    source=_ENTRY,
+    silences=("HP-GOV-008",),
+)
+def amounts_go_together(quota: Quota) -> Iterator[Hit]:
+    for path, entry in quota.entries:
+        wrong = governance.amounts_mistake(entry)
+        if wrong is not None and not (entry.partition and governance.unserved_partition(entry.instance_type, entry.partition)):
+            yield hit(quota, wrong, *path)
+    sharing = quota.resource.get(*SHARING)
+    limited = given(at(sharing, "BorrowLimit")) is True or bool(as_items(at(sharing, "AbsoluteBorrowLimits")))
+    mistake = governance.borrow_mistake(as_str(at(sharing, "Strategy")) or "LendAndBorrow", limited)
+    if mistake is not None:
+        yield hit(quota, mistake, *SHARING)
+
+
+@warning(
+    "HP-GOV-007",
+    on=governed,
+    title="quotas name instance types of the cluster",
+    why="no node serves the quota: the team waits without end for what it was promised",
+    fix="name a type of an instance group",
+    allowed="instance types of the cluster's groups",
+    source=_ENTRY,
+    silences=("HP-GOV-008",),
+)
+def quotas_name_types_of_the_cluster(cluster: Cluster, found: list[Quota]) -> Iterator[Hit]:
+    known = nodes_by_type(cluster) or {}
+    for quota in found:
+        for path, entry in quota.entries:
+            if entry.instance_type not in known:
+                where = f"the quota of team {quota.team!r}"
+                yield hit(quota, governance.unknown_type(where, entry.instance_type, known), *path, "InstanceType")
+
+
+@warning(
+    "HP-GOV-008",
+    on=governed,
+    title="quotas together guarantee no more than the cluster has",
+    why="the service takes them, and the last team to come does not get what its quota guarantees",
+    fix=f"lower a quota, or add nodes; for nodes that come later write the metadata {BEYOND_CAPACITY}: true (in the CDK: "
+    "beyond_capacity=True)",
+    allowed="the nodes of each type, unless Karpenter adds more",
+    source=_POLICIES,
+)
+def quotas_fit_the_cluster(cluster: Cluster, found: list[Quota]) -> Iterator[Hit]:
+    nodes, grows = nodes_by_type(cluster) or {}, cluster.get("AutoScaling", "Mode") not in (ABSENT, "Disable")
+    counted = [quota for quota in found if _counts(quota)]
+    for name, teams in guarantees(() if grows else counted).items():
+        count = nodes.get(name)
+        for mistake in () if count is None else governance.beyond_capacity(name, teams, capacity(name, count)):
+            users = [quota.resource for quota in counted if any(entry.instance_type == name for _, entry in quota.guarantees)]
+            yield Hit(users[-1], governance.RESOURCES_PATH, mistake.message, covers=tuple(users[:-1]))
+
+
+def _counts(quota: Quota) -> bool:
+    """Whether a quota is in force and for the present nodes."""
+    return quota.resource.get("ActivationState") in (ABSENT, "Enabled") and not at(quota.resource.metadata, BEYOND_CAPACITY)
+
+
+@error(
+    "HP-GOV-009",
+    on=SCHEDULER_CONFIG,
+    at=_CLASSES,
+    title="priority classes have names of their own",
+    why="the service refuses a policy with two classes of one name: jobs ask for a class by its name",
+    fix=governance.repeated_class.fix,
+    allowed="a unique name in the policy",
+    source=f"{_API}API_PriorityClass.html",
+)
+def priority_classes_differ(policy: Resource) -> Iterator[Mistake]:
+    names = [as_str(at(one, "Name")) for one in as_items(policy.get(*_CLASSES)) or ()]
+    return (governance.repeated_class(name) for name in dict.fromkeys(names) if name is not None and names.count(name) > 1)

@@ -7,11 +7,13 @@ from collections.abc import Iterator
 
 from hyperpod_constructs.analysis.clusters import GROUPS, RESTRICTED_GROUPS, Cluster, clusters
 from hyperpod_constructs.facts import clusters as cluster_facts
+from hyperpod_constructs.facts.schema import type_facts
+from hyperpod_constructs.facts.updates import naming
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
-from hyperpod_constructs.templates.model import Model, Template
-from hyperpod_constructs.templates.values import Text, Value, as_items, as_str, leaves, parts_of
+from hyperpod_constructs.templates.model import Model, Resource, Template, target_of
+from hyperpod_constructs.templates.values import Reference, Text, Value, as_items, leaves, parts_of, shown
 
 _API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateCluster.html"
 _DOCUMENT, _PARAMETER = "AWS::SSM::Document", "AWS::SSM::Parameter"
@@ -97,19 +99,38 @@ def _is_fixed(value: Value) -> bool:
 
 @error(
     "HP-LIM-004",
-    title="names of clusters are unique in an account and region",
-    why="the service refuses the second cluster of a name, and its stack rolls back",
-    fix="give each cluster a name of its own, or leave ClusterName out: CloudFormation then makes one",
-    allowed="a unique name in the account and region",
-    source=_API,
+    title="names are unique: of clusters in an account and region, of add-ons, access entries and quotas in their cluster",
+    why="the service refuses the second resource of a name, and its stack rolls back",
+    fix="give each a name of its own or take one out; CloudFormation makes a name where the property is optional",
+    allowed="one resource of a name",
+    source="https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-name.html",
 )
-def clusters_have_names_of_their_own(model: Model) -> Iterator[Hit]:
-    seen: dict[tuple[str, str, str], str] = {}
-    for cluster in clusters(model):
-        name, own = as_str(cluster.get("ClusterName")), cluster.resource.logical_id
-        first = own if name is None else seen.setdefault((name, *_account_and_region(cluster.resource.template)), own)
-        if first != own and cluster.resource.exists:
-            yield hit(cluster, f"clusters {first} and {own} are both named {name!r}", "ClusterName")
+def names_are_unique(model: Model) -> Iterator[Hit]:
+    """The properties that name a resource are those by which the plan tells that a replacement meets the old one."""
+    seen: dict[tuple[object, ...], Resource] = {}
+    for resource in model.resources() if clusters(model) else ():
+        name = _name_of(resource) if resource.exists else None
+        first = resource if name is None else seen.setdefault(name, resource)
+        if first is not resource:
+            path = naming(resource.type)[-1].split("/")
+            text = f"{first.logical_id} and {resource.logical_id} are both {resource.type} {_shown(resource)}"
+            yield hit(resource, text, *path)
+
+
+def _name_of(resource: Resource) -> tuple[object, ...] | None:
+    """Type, place and name; `None` for a resource whose name the service or the deployment makes, and for types from elsewhere."""
+    facts = type_facts(resource.type)
+    if facts is None or not facts.properties:
+        return None
+    values = [resource.get(*path.split("/")) for path in naming(resource.type)]
+    if not values or not all(isinstance(value, str | Reference) for value in values):
+        return None
+    parts = [target_of(value) if isinstance(value, Reference) else value for value in values]
+    return (resource.type, *parts, *_account_and_region(resource.template))
+
+
+def _shown(resource: Resource) -> str:
+    return " of ".join(str(shown(resource.get(*path.split("/")))) for path in reversed(naming(resource.type)))
 
 
 def _account_and_region(template: Template) -> tuple[str, str]:

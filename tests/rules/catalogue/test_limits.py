@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from tests.rules.catalogue.cases import Case, edited
+from tests.rules.catalogue.cases import REMOVED, Case, edited
 from tests.rules.catalogue.templates import Template, eks, findings, findings_by_name, preset, slurm
 
 ID = "i-0123456789abcdef0"
@@ -28,11 +28,35 @@ def named(name: str) -> Template:
     return cluster
 
 
+def child(kind: str, **properties: Any) -> Template:
+    return {"Type": f"AWS::EKS::{kind}", "Properties": {"ClusterName": {"Ref": "Control"}, **properties}}
+
+
+PEOPLE = "arn:aws:iam::123456789012:role/people"
+IN_A_CLUSTER = [
+    (child("AccessEntry", PrincipalArn=PEOPLE), child("AccessEntry", PrincipalArn=f"{PEOPLE}-2")),
+    (
+        child("PodIdentityAssociation", Namespace="a", ServiceAccount="runner", RoleArn=PEOPLE),
+        child("PodIdentityAssociation", Namespace="b", ServiceAccount="runner", RoleArn=PEOPLE),
+    ),
+    (
+        child("Nodegroup", NodegroupName="system", NodeRole=PEOPLE, Subnets=[{"Ref": "NodeSubnet"}]),
+        child("Nodegroup", NodeRole=PEOPLE, Subnets=[{"Ref": "NodeSubnet"}]),
+    ),
+]
+
 CASES = [
     Case("HP-LIM-001", slurm(), {"Cluster/InstanceGroups": many(slurm(), 101)}, {"Cluster/InstanceGroups": many(slurm(), 100)}),
     Case("HP-LIM-001", eks(), {"Cluster/InstanceGroups": many(eks(), 101)}, {}),
     Case("HP-LIM-002", eks(), {"Cluster/InstanceGroups": many(eks(), 21)}, {"Cluster/InstanceGroups": many(eks(), 20)}),
     Case("HP-LIM-004", slurm(), {"Second": slurm()["Resources"]["Cluster"]}, {"Second": named("other")}),
+    *(Case("HP-LIM-004", eks(), {"First": one, "Second": one}, {"First": one, "Second": other}) for one, other in IN_A_CLUSTER),
+    Case(
+        "HP-LIM-004",
+        edited(eks(), {"Again": {**eks()["Resources"]["Cni"], "Condition": "One"}}),
+        {"Again/.Condition": REMOVED},
+        {},
+    ),
     Case(
         "HP-LIM-003",
         slurm(),
