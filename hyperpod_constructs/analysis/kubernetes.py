@@ -13,7 +13,7 @@ from hyperpod_constructs.analysis.clusters import Cluster, clusters
 from hyperpod_constructs.analysis.security_groups import is_resource
 from hyperpod_constructs.facts.addons import VPC_CNI
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Text, Value, as_bool, as_str, parts_of
+from hyperpod_constructs.templates.values import ABSENT, Text, Value, as_bool, as_str, parts_of, shown
 
 _NATIVE = "AWS::EKS::Cluster"
 _CUSTOM = "Custom::AWSCDK-EKS-Cluster"
@@ -72,6 +72,11 @@ class EksCluster:
         """Whether the templates surely make it without an add-on of this name."""
         unnamed = any(as_str(addon.get("AddonName")) in (name, None) for addon in self._model.resources(ADDON))
         return self._model.complete and not unnamed
+
+    def may_bring(self, name: str) -> bool:
+        """Whether a chart or Auto Mode can bring what an add-on would; HyperPod's own chart only by its values."""
+        other = (not installs(chart, "hyperpod") or name in str(shown(chart.get("Values"))) for chart in self.charts)
+        return self.is_automatic or any(other)
 
     @cached_property
     def pod_identities(self) -> tuple[Resource, ...]:

@@ -49,12 +49,6 @@ CASES = [
         {"Chart": CHART},
         {"Chart": CHART, "Cluster/.DependsOn": ["Chart"]},
     ),
-    Case(
-        "HP-EKS-009",
-        eks(),
-        {"Cni/AddonVersion": "v1.18.1-eksbuild.1"},
-        {"Cni/AddonVersion": "v1.18.3-eksbuild.1"},
-    ),
 ]
 
 

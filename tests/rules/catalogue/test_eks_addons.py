@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.rules.catalogue.cases import REMOVED, Case, edited
-from tests.rules.catalogue.templates import Template, eks
+from tests.rules.catalogue.templates import KEPT, Template, eks
 
 OPERATOR = "amazon-sagemaker-hyperpod-training-operator"
 INLINE = [{"RoleArn": {"Fn::GetAtt": ["PodRole", "Arn"]}, "ServiceAccount": "hp-training-operator-controller-manager"}]
@@ -53,7 +53,47 @@ NODES = {
     },
 }
 
+GOVERNANCE, OBSERVABILITY = "amazon-sagemaker-hyperpod-taskgovernance", "amazon-sagemaker-hyperpod-observability"
+HELM = {
+    "Type": "Custom::AWSCDK-EKS-HelmChart",
+    "Properties": {"ServiceToken": "arn", "ClusterName": {"Ref": "Control"}, "Release": "certificates", "Chart": "cert-manager"},
+}
+
+
+def sent_to(level: str, **more: Any) -> dict[str, Any]:
+    """The observability add-on with its role; the workspace is known only at the deployment."""
+    values = f'{{"ampWorkspace": {{"arn": "${{Workspace}}"}}, "metricsProvider": {{"nodeMetrics": {{"level": "{level}"}}}}}}'
+    metrics = addon(OBSERVABILITY, "Cluster", ConfigurationValues={"Fn::Sub": values}, ServiceAccountRoleArn="arn", **more)
+    return {"Workspace": {"Type": "AWS::APS::Workspace", **KEPT}, "Metrics": metrics}
+
+
 CASES = [
+    Case("HP-EKS-009", eks(), {"Cni/AddonVersion": "v1.18.1-eksbuild.1"}, {"Cni/AddonVersion": "v1.18.3-eksbuild.1"}),
+    Case("HP-EKS-009", eks(), {"Proxy/AddonVersion": "v1.32.6-eksbuild.1"}, {"Proxy/AddonVersion": "v1.33.0-eksbuild.1"}),
+    Case("HP-EKS-009", eks(), {"Cni/AddonVersion": "1.20.1"}, {"Cni/AddonVersion": "v1.20.1-eksbuild.3"}),
+    Case("HP-EKS-027", eks(), {"More": addon("aws-fsx-csi-drivers")}, {"More": addon("datadog_operator")}),
+    Case("HP-EKS-027", eks(), {"More": addon("amazon-sagemaker-governance", "Cluster")}, {"More": addon(GOVERNANCE, "Cluster")}),
+    Case("HP-EKS-028", eks(), sent_to("FULL"), sent_to("ADVANCED")),
+    Case(
+        "HP-EKS-029",
+        edited(WITH_OPERATOR, {"Governance": addon(GOVERNANCE, "Cluster")}),
+        {"Governance/AddonVersion": "v1.2.2-eksbuild.1"},
+        {"Governance/AddonVersion": "v1.3.0-eksbuild.1"},
+    ),
+    Case("HP-EKS-030", WITH_OPERATOR, {"Identity": REMOVED, "Operator/.DependsOn/3": "Cluster"}, {}),
+    Case(
+        "HP-EKS-030",
+        eks(),
+        {"Ebs": addon("aws-ebs-csi-driver", "Cluster")},
+        {"Ebs": addon("aws-ebs-csi-driver", "Cluster", ServiceAccountRoleArn="arn:aws:iam::123456789012:role/ebs")},
+    ),
+    Case("HP-EKS-031", WITH_OPERATOR, {"Identity/Namespace": "kube-system"}, {}),
+    Case(
+        "HP-EKS-023",
+        WITH_OPERATOR,
+        {"Certificates": REMOVED, "Operator/.DependsOn/1": "Cluster"},
+        {"Certificates": HELM, "Operator/.DependsOn/1": "Certificates"},
+    ),
     Case(
         "HP-EKS-020",
         eks(),

@@ -1,0 +1,94 @@
+"""Add-ons of the Kubernetes clusters in the templates, with their facts and the identities of their pods.
+
+>>> [(addon.name, addon.version) for addon in addons(model)]
+[('vpc-cni', 'v1.20.1-eksbuild.3')]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from hyperpod_constructs.analysis.clusters import given
+from hyperpod_constructs.analysis.embedded import parsed
+from hyperpod_constructs.analysis.kubernetes import ADDON, EksCluster, eks_clusters
+from hyperpod_constructs.facts.addons import AddonFacts, Identity, addon_facts
+from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.values import as_items, as_str
+
+
+@dataclass(frozen=True)
+class Addon:
+    """An add-on; `eks` is its cluster, if that is in the model."""
+
+    resource: Resource
+    name: str
+    eks: EksCluster | None
+
+    @property
+    def path(self) -> tuple[str | int, ...]:
+        """Its place in the resource: it is the whole."""
+        return ()
+
+    @property
+    def facts(self) -> AddonFacts | None:
+        """What is known of add-ons of this name."""
+        return addon_facts(self.name)
+
+    @property
+    def version(self) -> str | None:
+        """Its version, if that is written and known."""
+        return as_str(self.resource.get("AddonVersion"))
+
+    @property
+    def configuration(self) -> Mapping[str, Any] | None:
+        """Its configuration, if that is known and JSON."""
+        found = parsed(self.resource.get("ConfigurationValues"))
+        return found if isinstance(found, dict) else None
+
+    @property
+    def needed(self) -> Mapping[str, str | None]:
+        """The add-ons that must be there before it, with the lowest version of each."""
+        return {} if self.facts is None else self.facts.prerequisites
+
+    @cached_property
+    def identities(self) -> tuple[tuple[Identity, tuple[Resource, ...]], ...]:
+        """The service accounts of its pods that need a role, each with its associations outside the add-on."""
+        accounts = () if self.facts is None else self.facts.identities
+        return tuple((one, tuple(filter(lambda found: _is_of(found, one), self._associations))) for one in accounts)
+
+    @property
+    def has_own_role(self) -> bool | None:
+        """Whether a role is written in the add-on itself: as an association, or for its service account."""
+        inline = self.resource.get("PodIdentityAssociations")
+        return bool(as_items(inline)) or given(inline) is None or given(self.resource.get("ServiceAccountRoleArn")) is not False
+
+    @property
+    def _associations(self) -> tuple[Resource, ...]:
+        return () if self.eks is None else self.eks.pod_identities
+
+
+def _is_of(association: Resource, identity: Identity) -> bool:
+    """Whether an association is for a service account, or may be."""
+    account, namespace = (as_str(association.get(key)) for key in ("ServiceAccount", "Namespace"))
+    return account in (identity.service_account, None) and namespace in (identity.namespace, None)
+
+
+def addons(model: Model) -> tuple[Addon, ...]:
+    """The add-ons with known names; computed once."""
+    return model.cached(Addon, lambda: tuple(_all(model)))
+
+
+def _all(model: Model) -> Iterator[Addon]:
+    of = {resource: eks for eks in eks_clusters(model) for resource in eks.addons.values()}
+    for resource in model.resources(ADDON):
+        name = as_str(resource.get("AddonName"))
+        if name is not None:
+            yield Addon(resource, name, of.get(resource))
+
+
+def addons_of(eks: EksCluster) -> tuple[Addon, ...]:
+    """The add-ons of a cluster."""
+    return tuple(addon for addon in addons(eks.resource.template.model) if addon.eks is eks)

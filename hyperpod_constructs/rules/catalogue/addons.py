@@ -1,0 +1,266 @@
+"""Add-ons of the Kubernetes cluster: names, versions, configurations, order, and the identities of their pods."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from hyperpod_constructs.analysis.addons import Addon, addons, addons_of
+from hyperpod_constructs.analysis.clusters import Cluster, given
+from hyperpod_constructs.analysis.embedded import has_hole
+from hyperpod_constructs.analysis.iam import ROLE, role_facts
+from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters, joined
+from hyperpod_constructs.facts import addons as facts
+from hyperpod_constructs.facts import eks as eks_facts
+from hyperpod_constructs.facts.addons import NO_INLINE_IDENTITY, POD_IDENTITY_AGENT, Nodes, is_lower, named
+from hyperpod_constructs.facts.kubernetes import PODS_ACTIONS, PODS_PRINCIPAL
+from hyperpod_constructs.facts.mistake import Mistake
+from hyperpod_constructs.rules.finding import Hit
+from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.templates.dependencies import awaits
+from hyperpod_constructs.templates.model import Resource, resource_of
+from hyperpod_constructs.templates.values import as_items, as_str, at
+
+_GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
+_EKS_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/"
+_TRAINING_OPERATOR, _BROKEN_VERSION = NO_INLINE_IDENTITY
+
+_addon_warning, _joined_warning = partial(warning, on=addons), partial(warning, on=joined)
+
+# Add-ons that become active only when a node runs their pods.
+_NEED_NODES = named(Nodes.NEEDS)
+# These are degraded until nodes come, and then heal; nothing that brings the nodes may wait for them.
+_HEAL = named(Nodes.HEALS)
+
+
+@_addon_warning(
+    "HP-EKS-009",
+    at=("AddonVersion",),
+    title="versions of add-ons fit HyperPod and the version of Kubernetes",
+    why="EKS refuses the add-on, or it comes up and does not know HyperPod's nodes: with an old VPC CNI pods get no addresses",
+    fix=facts.low_version.fix,
+    allowed="a version that the add-on has for this version of Kubernetes",
+    source=f"{_GUIDE}sagemaker-hyperpod-eks-prerequisites.html",
+)
+def versions_fit(addon: Addon) -> Mistake | None:
+    kubernetes = None if addon.eks is None else addon.eks.version
+    return None if addon.version is None else facts.version_mistake(addon.name, addon.version, kubernetes)
+
+
+@_addon_warning(
+    "HP-EKS-027",
+    at=("AddonName",),
+    title="names of add-ons are names that EKS has",
+    why="EKS refuses an add-on that it does not have, and the deployment with it",
+    fix="write the name as aws eks describe-addon-versions prints it",
+    allowed="a name that EKS has",
+    source=f"{_EKS_GUIDE}workloads-add-ons-available-eks.html",
+)
+def names_are_known(addon: Addon) -> str | None:
+    """A name that nearly is that of a known add-on, or begins as those of SageMaker; others may come from the marketplace."""
+    known = (*facts.known_addons(), *eks_facts.OTHER_ADDONS)
+    if addon.name in known:
+        return None
+    from difflib import get_close_matches  # kept off the import path: only an unknown name needs it
+
+    ours = addon.name.startswith(facts.OF_SAGEMAKER)
+    nearest = get_close_matches(addon.name, known, n=1, cutoff=0.0 if ours else 0.85)
+    return f"{addon.name!r} is no add-on that EKS is known to have; did you mean {nearest[0]!r}?" if nearest else None
+
+
+@_addon_warning(
+    "HP-EKS-028",
+    at=("ConfigurationValues",),
+    title="the configuration of an add-on fits its schema",
+    why="EKS refuses the add-on: Json schema validation failed",
+    fix="see aws eks describe-addon-configuration --addon-name NAME --addon-version VERSION",
+    allowed="the keys and values of the add-on's schema",
+    source=f"{_EKS_GUIDE}updating-an-add-on.html",
+)
+def configurations_fit(addon: Addon) -> str | None:
+    found = addon.configuration
+    wrong = None if found is None else facts.configuration_mistake(addon.name, found, has_hole)
+    return f"the configuration of {addon.name}: {wrong}" if wrong else None
+
+
+@_joined_warning(
+    "HP-EKS-020",
+    title="add-ons that need nodes come after the HyperPod cluster",
+    why="without a node their pods never run, and the add-on fails or is degraded when its time is over",
+    fix="make the add-on depend on the HyperPod cluster (DependsOn)",
+    allowed="an add-on that depends on the HyperPod cluster",
+    source=f"{_GUIDE}sagemaker-hyperpod-eks-operate-console-ui-governance-setup-task-governance.html",
+)
+def addons_come_after_nodes(cluster: Cluster, eks: EksCluster) -> Iterator[Hit]:
+    for addon in eks.installed(_NEED_NODES) if eks.lacks_nodes else ():
+        if not awaits(addon, cluster.resource):
+            text = f"add-on {addon.get('AddonName')} does not await {cluster.resource.logical_id}, which brings the only nodes"
+            yield hit(addon, text)
+
+
+@_joined_warning(
+    "HP-EKS-021",
+    title="the HyperPod cluster awaits no add-on that needs its nodes",
+    why="each waits for the other, until the add-on is given up as degraded",
+    fix="take the add-on out of the dependencies of the HyperPod cluster",
+    allowed="a cluster that depends on vpc-cni, kube-proxy and eks-pod-identity-agent at most",
+    source=f"{_EKS_GUIDE}managing-coredns.html",
+    silences=("HP-EKS-020",),
+)
+def nodes_do_not_await_addons(cluster: Cluster, eks: EksCluster) -> Iterator[Hit]:
+    for addon in eks.installed((*_NEED_NODES, *_HEAL)) if eks.lacks_nodes else ():
+        if awaits(cluster.resource, addon):
+            names = f"{addon.get('AddonName')} ({addon.logical_id})"
+            text = f"the cluster awaits the add-on {names}, which needs the nodes that only the cluster brings"
+            yield Hit(cluster.resource, (), text, covers=(addon,))
+
+
+@warning(
+    "HP-EKS-022",
+    on=addons,
+    title="add-ons come after the add-ons that they need",
+    why="an operator without certificates or an identity fails its first start, and the deployment with it",
+    fix="make the add-on depend on its requirements (DependsOn)",
+    allowed="an add-on that depends on its requirements",
+    source=f"{_GUIDE}sagemaker-eks-operator-install.html",
+)
+def addons_come_in_order(addon: Addon) -> str | None:
+    there = () if addon.eks is None else addon.eks.installed(addon.needed)
+    late = ", ".join(f"{other.get('AddonName')} ({other.logical_id})" for other in there if not awaits(addon.resource, other))
+    return f"add-on {addon.name} does not await {late}" if late else None
+
+
+@warning(
+    "HP-EKS-023",
+    on=eks_clusters,
+    title="what add-ons and pod identities need is in the cluster",
+    why="an operator without certificates fails its first start; without the pod identity agent on the nodes pods get no "
+    "credentials, and AWS refuses every call of theirs",
+    fix="add the add-on",
+    allowed="add-ons with their prerequisites, and associations in a cluster with eks-pod-identity-agent",
+    source=f"{_EKS_GUIDE}pod-id-agent-setup.html",
+)
+def prerequisites_are_there(eks: EksCluster) -> Iterator[Hit]:
+    """One hit for each missing add-on, on the first that needs it."""
+    users: dict[str, Resource] = {}
+    for addon in addons_of(eks):
+        inline = (POD_IDENTITY_AGENT,) if as_items(addon.resource.get("PodIdentityAssociations")) else ()
+        for name in (*addon.needed, *inline):
+            users.setdefault(name, addon.resource)
+    for identity in eks.pod_identities:
+        users.setdefault(POD_IDENTITY_AGENT, identity)
+    for name, user in users.items():
+        if eks.lacks_addon(name) and not eks.may_bring(name):
+            what = as_str(user.get("AddonName")) or "a pod identity"
+            yield hit(user, f"{what} needs {name}, and the add-ons of the cluster are {', '.join(eks.addons) or 'none'}")
+
+
+@_addon_warning(
+    "HP-EKS-029",
+    title="add-ons that work together have versions that do",
+    why="EKS takes the pair, and the newer one does not find what it needs in the older one",
+    fix="raise the version of the other add-on, or leave it out for the default of EKS",
+    allowed="the lowest version that the add-on names, or a newer one",
+    source=f"{_GUIDE}sagemaker-eks-operator-install.html",
+)
+def versions_go_together(addon: Addon) -> Iterator[Hit]:
+    least = {} if addon.facts is None else {**addon.facts.prerequisites, **addon.facts.companions}
+    for name, version in least.items():
+        other = None if addon.eks is None else addon.eks.addons.get(name)
+        found = None if other is None else as_str(other.get("AddonVersion"))
+        if other is not None and found is not None and version is not None and is_lower(found, version):
+            yield hit(other, f"{name} {found} beside {addon.name}, which needs v{version} or newer", "AddonVersion")
+
+
+@error(
+    "HP-EKS-024",
+    on=eks_clusters,
+    title="roles of pod identities trust pods.eks.amazonaws.com with sts:AssumeRole and sts:TagSession",
+    why='EKS answers "Trust policy of the role provided is invalid" to the association',
+    fix="let the role's trust policy allow both actions to pods.eks.amazonaws.com",
+    allowed="sts:AssumeRole and sts:TagSession by pods.eks.amazonaws.com",
+    source=f"{_EKS_GUIDE}pod-id-role.html",
+)
+def identities_are_trusted(eks: EksCluster) -> Iterator[Hit]:
+    for user, path in _identities(eks):
+        role = resource_of(at(user.get(), *path), ROLE)
+        asked = PODS_ACTIONS if role is not None else ()
+        lacking = [action for action in asked if role is not None and role_facts(role).trusts(PODS_PRINCIPAL, action) is False]
+        if role is not None and lacking:
+            yield hit(user, f"{role.logical_id} does not trust {PODS_PRINCIPAL} with {' and '.join(lacking)}", *path)
+
+
+def _identities(eks: EksCluster) -> Iterator[tuple[Resource, tuple[str | int, ...]]]:
+    """Roles of pods: the resource and the path of each."""
+    for identity in eks.pod_identities:
+        yield identity, ("RoleArn",)
+    for addon in eks.addons.values():
+        for index, _ in enumerate(as_items(addon.get("PodIdentityAssociations")) or ()):
+            yield addon, ("PodIdentityAssociations", index, "RoleArn")
+
+
+@error(
+    "HP-EKS-025",
+    on=eks_clusters,
+    title=f"the training operator {_BROKEN_VERSION} has its pod identity in a resource of its own",
+    why='EKS answers "Pod Identity feature is not supported for addon version" to an association inside this version of the add-on',
+    fix="take PodIdentityAssociations out of the add-on, and write an AWS::EKS::PodIdentityAssociation before it",
+    allowed="an AWS::EKS::PodIdentityAssociation beside the add-on",
+    source="https://github.com/awslabs/awsome-distributed-training/issues/1075",
+)
+def the_operator_s_identity_is_separate(eks: EksCluster) -> Iterator[Hit]:
+    for addon in eks.installed([_TRAINING_OPERATOR]):
+        if as_str(addon.get("AddonVersion")) == _BROKEN_VERSION and given(addon.get("PodIdentityAssociations")):
+            text = f"a pod identity inside the add-on {_TRAINING_OPERATOR} {_BROKEN_VERSION}"
+            yield hit(addon, text, "PodIdentityAssociations")
+
+
+@_addon_warning(
+    "HP-EKS-026",
+    title="add-ons come after the identities of their pods",
+    why="pods get an identity only when they start: an earlier operator has no identity until somebody restarts it",
+    fix="make the add-on depend on the association (DependsOn)",
+    allowed="an add-on that depends on its association",
+    source=f"{_EKS_GUIDE}pod-identities.html",
+)
+def identities_come_before_pods(addon: Addon) -> Iterator[str]:
+    for _, associations in addon.identities:
+        for one in associations:
+            if not awaits(addon.resource, one):
+                yield f"add-on {addon.name} does not await {one.logical_id}, the identity of its pods"
+
+
+@_addon_warning(
+    "HP-EKS-030",
+    title="add-ons that call AWS have a role",
+    why="the pods of the add-on have no credentials on HyperPod's nodes, which show theirs to pods of the host's network only",
+    fix="write an AWS::EKS::PodIdentityAssociation for the service account, before the add-on",
+    allowed="an association, or a role in the add-on",
+    source=f"{_EKS_GUIDE}add-ons-iam.html",
+)
+def pods_have_a_role(addon: Addon) -> str | None:
+    if addon.eks is None or not addon.eks.resource.template.model.complete or addon.has_own_role:
+        return None
+    lacking = [one for one, associations in addon.identities if not associations]
+    return f"{addon.name} has no role for {lacking[0].namespace}/{lacking[0].service_account}" if lacking else None
+
+
+@warning(
+    "HP-EKS-031",
+    on=eks_clusters,
+    title="identities of add-ons are in the namespace of their pods",
+    why="EKS takes an association for a service account that does not exist, and the pods of the add-on get no credentials",
+    fix="write the namespace of the add-on's service account",
+    allowed="the namespace and the service account that the add-on has",
+    source=f"{_EKS_GUIDE}pod-id-association.html",
+    silences=("HP-EKS-030",),
+)
+def identities_are_where_the_pods_are(eks: EksCluster) -> Iterator[Hit]:
+    pods = {one.service_account: (one.namespace, addon) for addon in addons_of(eks) for one, _ in addon.identities}
+    for association in eks.pod_identities:
+        account, namespace = (as_str(association.get(key)) for key in ("ServiceAccount", "Namespace"))
+        right, addon = pods.get(account or "", (namespace, None))
+        if addon is not None and namespace not in (right, None):
+            text = f"the pods of {addon.name} are in {right}, and this identity is for {account} in {namespace}"
+            yield hit(association, text, "Namespace", covers=(addon.resource,))
