@@ -3,25 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import cast
 
-from aws_cdk import Aws
+from aws_cdk import Stack
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.values import KubernetesGroup, Namespace
+from hyperpod_constructs.eks.access_entries import AccessEntries, AccessEntry, Principal
+from hyperpod_constructs.facts.eks import STANDARD
 from hyperpod_constructs.facts.kubernetes import CLUSTER_ADMIN, EDITOR, NODE_ENTRY, VIEWER
-
-Principal = iam.IRole | iam.IUser
 
 
 class ClusterAccess:
     """Gives people and nodes access to a control plane; reached as `control_plane.access`.
 
-    A principal has one entry, however many grants it gets. A grant without namespaces holds for the whole cluster, also where
-    another one of the same kind names some.
+    A principal has one entry, however many grants and teams it has. A grant without namespaces holds for the whole cluster, also
+    where another one of the same kind names some.
 
     Source: https://docs.aws.amazon.com/eks/latest/userguide/access-entries.html
 
@@ -32,8 +31,7 @@ class ClusterAccess:
     @checked
     def __init__(self, scope: Construct, cluster_name: str) -> None:
         self._scope = Construct(scope, "Access")
-        self._cluster_name = cluster_name
-        self._entries: dict[str, _Entry] = {}
+        self._entries = AccessEntries.of(scope, cluster_name)
 
     @checked
     def grant_admin(self, principal: Principal) -> eks.CfnAccessEntry:
@@ -81,55 +79,19 @@ class ClusterAccess:
         """
         return self._entry(execution_role, NODE_ENTRY).resource
 
-    def _entry(self, principal: Principal, kind: str = "STANDARD") -> _Entry:
-        arn = _arn(principal)
-        found = self._entries.get(arn)
-        if found is None:
-            found = self._entries[arn] = _Entry(self._scope, self._cluster_name, principal, arn, kind)
-        elif NODE_ENTRY in (kind, found.kind):
-            raise ValueError(
-                f"{self._scope.node.path}: {principal.node.path} has an access entry already, of the type {found.kind}; "
-                "a principal has one entry: take a role of its own for the nodes, and another for people"
-            )
-        return found
+    @checked
+    def bind_group(self, scope: Construct, principal: Principal, *, group: KubernetesGroup) -> eks.CfnAccessEntry:
+        """Make a principal a member of a group of Kubernetes, which role bindings of the cluster name.
 
+        :param scope: the parent of the entry if the principal is of another stack than the control plane, or was made in `scope`.
+        :param principal: a role, or a user. Take a role that people assume.
+        :param group: such as `hyperpod-ns-research-namespace-level-group`.
+        :raises ValueError: for a role of nodes.
+        """
+        own = scope in principal.node.scopes or Stack.of(principal) is not Stack.of(self._scope)
+        entry = self._entries.entry(scope, "AccessEntry", principal=principal) if own else self._entry(principal)
+        entry.join([group])
+        return entry.resource
 
-class _Entry:
-    """The entry of one principal, which grows with its grants."""
-
-    def __init__(self, scope: Construct, cluster_name: str, principal: Principal, arn: str, kind: str) -> None:
-        self.kind = kind
-        self.resource = eks.CfnAccessEntry(
-            scope, f"Entry{principal.node.addr[-8:]}", cluster_name=cluster_name, principal_arn=arn, type=kind
-        )
-        self._scopes: dict[str, tuple[str, ...]] = {}
-        self._groups: tuple[str, ...] = ()
-
-    def admit(self, policy: str, namespaces: Sequence[str] = ()) -> eks.CfnAccessEntry:
-        """Add an access policy, or more namespaces of one."""
-        known = self._scopes.get(policy)
-        whole = not namespaces or known == ()
-        self._scopes[policy] = () if whole else tuple(dict.fromkeys((*(known or ()), *namespaces)))
-        self.resource.access_policies = [access_policy(name, scope) for name, scope in self._scopes.items()]
-        return self.resource
-
-    def join(self, groups: Sequence[str]) -> None:
-        """Add groups."""
-        self._groups = tuple(dict.fromkeys((*self._groups, *groups)))
-        if self._groups:
-            self.resource.kubernetes_groups = list(self._groups)
-
-
-def access_policy(name: str, namespaces: Sequence[str] = ()) -> eks.CfnAccessEntry.AccessPolicyProperty:
-    """An access policy of EKS, for some namespaces or for the whole cluster."""
-    return eks.CfnAccessEntry.AccessPolicyProperty(
-        policy_arn=f"arn:{Aws.PARTITION}:eks::aws:cluster-access-policy/{name}",
-        access_scope=eks.CfnAccessEntry.AccessScopeProperty(
-            type="namespace" if namespaces else "cluster", namespaces=list(namespaces) or None
-        ),
-    )
-
-
-def _arn(principal: Principal) -> str:
-    """The ARN of a role or user; jsii gives an imported one a class of its own."""
-    return str(getattr(principal, "user_arn", None) or cast(iam.IRole, principal).role_arn)
+    def _entry(self, principal: Principal, kind: str = STANDARD) -> AccessEntry:
+        return self._entries.entry(self._scope, f"Entry{principal.node.addr[-8:]}", principal=principal, kind=kind)

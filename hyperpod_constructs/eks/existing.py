@@ -15,7 +15,7 @@ from constructs import Construct
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.values import KubernetesClusterName
 from hyperpod_constructs.eks import kubectl
-from hyperpod_constructs.eks.access import access_policy
+from hyperpod_constructs.eks.access_entries import AccessEntries
 from hyperpod_constructs.eks.base import KubernetesControlPlane
 from hyperpod_constructs.facts.kubernetes import CLUSTER_ADMIN, KubernetesVersion
 
@@ -106,13 +106,7 @@ class ExistingControlPlane(KubernetesControlPlane):
         """Make the function an administrator before it applies anything: each manifest needs the function, and this its entry."""
         role = self._provider.role
         assert role is not None
-        entry = eks.CfnAccessEntry(
-            self,
-            "KubectlAccess",
-            cluster_name=self._cluster_name,
-            principal_arn=role.role_arn,
-            access_policies=[access_policy(CLUSTER_ADMIN)],
-        )
+        entry = AccessEntries.of(self, self._cluster_name).entry(self, "KubectlAccess", principal=role).admit(CLUSTER_ADMIN)
         function = self._provider.node.find_child("Handler").node.default_child
         assert isinstance(function, CfnResource)
         function.add_resource_dependency(entry)

@@ -237,15 +237,6 @@ def second_quota(team: str, first: str) -> str:
     return f"team {team!r} has a quota on this cluster already ({first})"
 
 
-@fixed_by("give each team a role of its own")
-def role_of_two_teams(first: str, second: str) -> str:
-    """One role for the people of two teams: a role has one access entry in an EKS cluster.
-
-    Source: https://docs.aws.amazon.com/eks/latest/userguide/access-entries.html
-    """
-    return f"the role of team {second!r} is that of team {first!r} too"
-
-
 @fixed_by("give each priority class a name of its own")
 def repeated_class(name: str) -> str:
     """Two priority classes of one name."""

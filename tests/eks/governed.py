@@ -5,10 +5,13 @@ from __future__ import annotations
 from typing import Any
 
 from aws_cdk import Stack
-from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
+
+from hyperpod_constructs import ExistingControlPlane
+from tests.eks import LAYER
 
 ROLE = "arn:aws:iam::123456789012:role/nodes"
 
@@ -42,14 +45,8 @@ class Governed(Construct):
         return self.resource.attr_cluster_arn
 
 
-class ControlPlane:
-    """An EKS cluster from outside, whose provider of kubectl is there too."""
-
-    def __init__(self, stack: Stack) -> None:
-        provider = eks.KubectlProvider.from_kubectl_provider_attributes(
-            stack,
-            "Kubectl",
-            service_token="arn:aws:lambda:us-west-2:123456789012:function:kubectl",
-            role=iam.Role.from_role_arn(stack, "KubectlRole", "arn:aws:iam::123456789012:role/kubectl"),
-        )
-        self.cluster = eks.Cluster.from_cluster_attributes(stack, "Kubernetes", cluster_name="k", kubectl_provider=provider)
+def control_plane_of(stack: Stack) -> ExistingControlPlane:
+    """An EKS cluster from outside, with a role and a layer for kubectl that are there too."""
+    role = iam.Role.from_role_arn(stack, "KubectlRole", "arn:aws:iam::123456789012:role/kubectl")
+    layer = lambda_.LayerVersion.from_layer_version_arn(stack, "Layer", LAYER)
+    return ExistingControlPlane(stack, "Kubernetes", cluster_name="k", kubectl_role=role, kubectl_layer=layer)

@@ -6,13 +6,20 @@ import json
 from typing import Any
 
 import pytest
-from aws_cdk import Stack
+from aws_cdk import App, Stack
 from aws_cdk import aws_iam as iam
 
-from hyperpod_constructs import ClusterInstanceType, ComputeQuotaResource, PriorityClass, SchedulerConfig, Team
+from hyperpod_constructs import (
+    ClusterInstanceType,
+    ComputeQuotaResource,
+    ExistingControlPlane,
+    PriorityClass,
+    SchedulerConfig,
+    Team,
+)
 from hyperpod_constructs.facts.governance import COMPUTE_QUOTA
 from tests.conftest import only, resources
-from tests.eks.governed import ControlPlane, Governed
+from tests.eks.governed import Governed, control_plane_of
 
 P5 = ClusterInstanceType.P5_48XLARGE
 MANIFEST = "Custom::AWSCDK-EKS-KubernetesResource"
@@ -24,11 +31,11 @@ def cluster(stack: Stack) -> Governed:
 
 
 @pytest.fixture
-def control_plane(stack: Stack) -> ControlPlane:
-    return ControlPlane(stack)
+def control_plane(stack: Stack) -> ExistingControlPlane:
+    return control_plane_of(stack)
 
 
-def team(stack: Stack, cluster: Governed, control_plane: ControlPlane, name: str = "research", **members: Any) -> Team:
+def team(stack: Stack, cluster: Governed, control_plane: ExistingControlPlane, name: str = "research", **members: Any) -> Team:
     wanted = [ComputeQuotaResource(instance_type=P5, count=4)]
     return Team(stack, name.title(), name=name, cluster=cluster, control_plane=control_plane, resources=wanted, **members)
 
@@ -49,7 +56,7 @@ def allowed(stack: Stack) -> set[tuple[str, str, str]]:
     }
 
 
-def test_a_team_tells_the_names_of_the_service(stack: Stack, cluster: Governed, control_plane: ControlPlane) -> None:
+def test_a_team_tells_the_names_of_the_service(stack: Stack, cluster: Governed, control_plane: ExistingControlPlane) -> None:
     made = team(stack, cluster, control_plane)
     assert made.namespace == "hyperpod-ns-research"
     assert made.local_queue == "hyperpod-ns-research-localqueue"
@@ -58,7 +65,7 @@ def test_a_team_tells_the_names_of_the_service(stack: Stack, cluster: Governed, 
     assert only(stack, COMPUTE_QUOTA)["Properties"]["ComputeQuotaTarget"]["TeamName"] == "research"
 
 
-def test_a_job_names_queue_and_priority(stack: Stack, cluster: Governed, control_plane: ControlPlane) -> None:
+def test_a_job_names_queue_and_priority(stack: Stack, cluster: Governed, control_plane: ExistingControlPlane) -> None:
     made = team(stack, cluster, control_plane)
     SchedulerConfig(stack, "Policy", cluster=cluster, priority_classes=[PriorityClass(name="high", weight=90)])
     assert made.job_labels() == {"kueue.x-k8s.io/queue-name": "hyperpod-ns-research-localqueue"}
@@ -67,7 +74,7 @@ def test_a_job_names_queue_and_priority(stack: Stack, cluster: Governed, control
         made.job_labels(priority_class="low")
 
 
-def test_the_service_makes_the_namespace(stack: Stack, cluster: Governed, control_plane: ControlPlane) -> None:
+def test_the_service_makes_the_namespace(stack: Stack, cluster: Governed, control_plane: ExistingControlPlane) -> None:
     team(stack, cluster, control_plane)
     assert [found["kind"] for found in objects(stack)] == ["Role", "RoleBinding"]
     assert {found["metadata"]["namespace"] for found in objects(stack)} == {"hyperpod-ns-research"}
@@ -75,7 +82,7 @@ def test_the_service_makes_the_namespace(stack: Stack, cluster: Governed, contro
     assert only(stack, MANIFEST)["DependsOn"] == [quota]
 
 
-def test_people_may_run_jobs_and_no_more(stack: Stack, cluster: Governed, control_plane: ControlPlane) -> None:
+def test_people_may_run_jobs_and_no_more(stack: Stack, cluster: Governed, control_plane: ExistingControlPlane) -> None:
     team(stack, cluster, control_plane)
     found = allowed(stack)
     assert ("sagemaker.amazonaws.com", "hyperpodpytorchjobs", "create") in found
@@ -96,7 +103,7 @@ def test_people_may_run_jobs_and_no_more(stack: Stack, cluster: Governed, contro
     assert not any("*" in part for rule in found for part in rule)
 
 
-def test_the_role_of_people_is_bound_by_group(stack: Stack, cluster: Governed, control_plane: ControlPlane) -> None:
+def test_the_role_of_people_is_bound_by_group(stack: Stack, cluster: Governed, control_plane: ExistingControlPlane) -> None:
     made = team(stack, cluster, control_plane)
     group = "hyperpod-ns-research-namespace-level-group"
     role, binding = objects(stack)
@@ -106,12 +113,16 @@ def test_the_role_of_people_is_bound_by_group(stack: Stack, cluster: Governed, c
         "ClusterName": "k",
         "KubernetesGroups": [group],
         "PrincipalArn": stack.resolve(made.role.role_arn),
+        "Type": "STANDARD",
     }
 
 
-def test_people_see_both_clusters_in_aws_and_change_nothing(stack: Stack, cluster: Governed, control_plane: ControlPlane) -> None:
+def test_people_see_both_clusters_in_aws_and_change_nothing(
+    stack: Stack, cluster: Governed, control_plane: ExistingControlPlane
+) -> None:
     team(stack, cluster, control_plane)
-    statements = only(stack, "AWS::IAM::Policy")["Properties"]["PolicyDocument"]["Statement"]
+    (policy,) = (one for id, one in resources(stack, "AWS::IAM::Policy").items() if id.startswith("Research"))
+    statements = policy["Properties"]["PolicyDocument"]["Statement"]
     actions = {
         action for item in statements for action in ([item["Action"]] if isinstance(item["Action"], str) else item["Action"])
     }
@@ -120,21 +131,76 @@ def test_people_see_both_clusters_in_aws_and_change_nothing(stack: Stack, cluste
     assert all(item["Resource"] != "*" for item in statements)
 
 
-def test_a_given_role_is_used(stack: Stack, cluster: Governed, control_plane: ControlPlane) -> None:
+def test_a_given_role_is_used(stack: Stack, cluster: Governed, control_plane: ExistingControlPlane) -> None:
     people = iam.Role.from_role_arn(stack, "People", "arn:aws:iam::123456789012:role/people")
     made = team(stack, cluster, control_plane, role=people)
     assert made.role is people
     assert only(stack, "AWS::EKS::AccessEntry")["Properties"]["PrincipalArn"] == "arn:aws:iam::123456789012:role/people"
-    assert resources(stack, "AWS::IAM::Role") == {}
+    assert not any(id.startswith("Research") for id in resources(stack, "AWS::IAM::Role"))
 
 
-def test_fails_for_one_role_in_two_teams(stack: Stack, cluster: Governed, control_plane: ControlPlane) -> None:
-    first = team(stack, cluster, control_plane)
-    with pytest.raises(ValueError, match="Second: the role of team 'second' is that of team 'research' too; give each team a role"):
-        team(stack, cluster, control_plane, "second", role=first.role)
+def groups(stack: Stack) -> list[str]:
+    found: list[str] = only(stack, "AWS::EKS::AccessEntry")["Properties"]["KubernetesGroups"]
+    return found
 
 
-def test_every_argument_of_a_quota_reaches_it(stack: Stack, cluster: Governed, control_plane: ControlPlane) -> None:
+BOTH = ["hyperpod-ns-research-namespace-level-group", "hyperpod-ns-second-namespace-level-group"]
+
+
+@pytest.mark.parametrize("given", [True, False])
+def test_a_role_in_two_teams_has_one_entry(
+    stack: Stack, cluster: Governed, control_plane: ExistingControlPlane, given: bool
+) -> None:
+    people = iam.Role.from_role_arn(stack, "People", "arn:aws:iam::123456789012:role/people") if given else None
+    first = team(stack, cluster, control_plane, role=people)
+    team(stack, cluster, control_plane, "second", role=first.role)
+    assert groups(stack) == BOTH
+
+
+@pytest.mark.parametrize("team_first", [True, False])
+def test_grants_of_the_control_plane_meet_the_entry_of_the_team(
+    stack: Stack, cluster: Governed, control_plane: ExistingControlPlane, team_first: bool
+) -> None:
+    people = iam.Role.from_role_arn(stack, "People", "arn:aws:iam::123456789012:role/people")
+    if not team_first:
+        control_plane.access.grant_viewer(people)
+    team(stack, cluster, control_plane, role=people)
+    if team_first:
+        control_plane.access.grant_viewer(people)
+    (id,) = resources(stack, "AWS::EKS::AccessEntry")
+    assert id.startswith("KubernetesAccessEntry"), "its place does not depend on the order of the code"
+    assert groups(stack) == BOTH[:1]
+    assert len(only(stack, "AWS::EKS::AccessEntry")["Properties"]["AccessPolicies"]) == 1
+
+
+def test_a_role_of_the_stack_of_teams_has_its_entry_there() -> None:
+    app = App()
+    first, second = (Stack(app, name) for name in ("First", "Second"))
+    control_plane = control_plane_of(first)
+    people = iam.Role(second, "People", assumed_by=iam.AccountRootPrincipal())
+    team(second, Governed(first, workers=(P5.name, 8)), control_plane, role=people)
+    assert resources(first, "AWS::EKS::AccessEntry") == {}
+    assert groups(second) == BOTH[:1]
+
+
+def test_two_constructs_of_one_cluster_share_its_entries() -> None:
+    app = App()
+    first, second = (Stack(app, name) for name in ("First", "Second"))
+    people = iam.Role.from_role_arn(first, "People", "arn:aws:iam::123456789012:role/people")
+    control_plane_of(first).access.grant_admin(people)
+    team(second, Governed(second, workers=(P5.name, 8)), control_plane_of(second), role=people)
+    assert groups(first) == BOTH[:1]
+    assert resources(second, "AWS::EKS::AccessEntry") == {}
+
+
+def test_fails_for_the_role_of_nodes(stack: Stack, cluster: Governed, control_plane: ExistingControlPlane) -> None:
+    nodes = iam.Role.from_role_arn(stack, "Nodes", "arn:aws:iam::123456789012:role/nodes")
+    control_plane.access.grant_nodes(nodes)
+    with pytest.raises(ValueError, match="Stack/Nodes has an access entry already, of the type HYPERPOD_LINUX; a principal has"):
+        team(stack, cluster, control_plane, role=nodes)
+
+
+def test_every_argument_of_a_quota_reaches_it(stack: Stack, cluster: Governed, control_plane: ExistingControlPlane) -> None:
     team(
         stack,
         cluster,

@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from aws_cdk import Stack
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct, IConstruct
 
@@ -55,7 +54,6 @@ class Policies:
         self._cluster = cluster
         self._scheduler: tuple[Construct, Scheduler] | None = None
         self._quotas: list[Quota] = []
-        self._roles: list[tuple[iam.IRole, str]] = []
 
     @classmethod
     def of(cls, scope: Construct, cluster: Clusterlike) -> Policies:
@@ -98,16 +96,6 @@ class Policies:
             check_at_synthesis(quota.construct, lambda: list(map(str, self._mistakes())), resource=resource)
         self._quotas.append(quota)
         self._order(quota)
-
-    def add_role(self, construct: Construct, role: iam.IRole, team: str) -> None:
-        """Note the role of a team's people.
-
-        :raises ValueError: if it is another team's.
-        """
-        for known, other in self._roles:
-            if known is role:
-                raise ValueError(f"{construct.node.path}: {facts.role_of_two_teams(other, team)}")
-        self._roles.append((role, team))
 
     def _order(self, quota: Quota) -> None:
         if self._scheduler is None:

@@ -12,6 +12,7 @@ from constructs import Construct
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.cluster_properties import Clusterlike
 from hyperpod_constructs.cluster.grants import ClusterGrants
+from hyperpod_constructs.eks.base import KubernetesControlPlane
 from hyperpod_constructs.eks.governance.compute_quota import (
     ComputeQuota,
     ComputeQuotaResource,
@@ -21,7 +22,6 @@ from hyperpod_constructs.eks.governance.compute_quota import (
 from hyperpod_constructs.eks.governance.policies import Policies
 from hyperpod_constructs.eks.governance.scheduler_config import priority_value
 from hyperpod_constructs.eks.governance.values import BorrowLimit, FairShareWeight, PolicyName, TeamName
-from hyperpod_constructs.eks.host import KubernetesHost
 from hyperpod_constructs.facts import governance as facts
 
 _ALL = ("create", "delete", "get", "list", "patch", "update", "watch")
@@ -61,7 +61,7 @@ class Team(Construct):
         *,
         name: TeamName,
         cluster: Clusterlike,
-        control_plane: KubernetesHost,
+        control_plane: KubernetesControlPlane,
         resources: Sequence[ComputeQuotaResource],
         strategy: ResourceSharingStrategy = ResourceSharingStrategy.LEND_AND_BORROW,
         borrow_limit: BorrowLimit | None = None,
@@ -81,9 +81,9 @@ class Team(Construct):
         :param control_plane: the EKS cluster that orchestrates it.
         :param resources: see `ComputeQuota`, as for all arguments of a quota.
         :param quota_name: the name of the quota; the team's when not given.
-        :param role: the role of the team's people; a new role when not given. Everybody in the account may assume the new one whose
-            own permissions allow it.
-        :raises ValueError: for the role of another team, or see `ComputeQuota`.
+        :param role: the role of the team's people, which may be in several teams; a new role when not given. Everybody in the
+            account may assume the new one whose own permissions allow it.
+        :raises ValueError: for the role of nodes, or see `ComputeQuota`.
         """
         super().__init__(scope, id)
         self._name = name
@@ -108,10 +108,8 @@ class Team(Construct):
         )
         #: The role of the team's people.
         self.role = iam.Role(self, "Role", assumed_by=iam.AccountRootPrincipal()) if role is None else role
-        self._policies.add_role(self, self.role, name)
-        kubernetes = control_plane.cluster
-        self._permit(cluster, kubernetes)
-        self._admit(kubernetes)
+        self._permit(cluster, control_plane.cluster)
+        self._admit(control_plane)
 
     @property
     def namespace(self) -> str:
@@ -152,18 +150,12 @@ class Team(Construct):
         ClusterGrants.from_cluster(cluster).read(self.role)
         iam.Grant.add_to_principal(grantee=self.role, actions=["eks:DescribeCluster"], resource_arns=[kubernetes.cluster_arn])
 
-    def _admit(self, kubernetes: eks.ICluster) -> None:
+    def _admit(self, control_plane: KubernetesControlPlane) -> None:
         """Give the people the Kubernetes role, in the namespace that the quota brings."""
         group = facts.team_group(self._name)
-        eks.CfnAccessEntry(
-            self,
-            "AccessEntry",
-            cluster_name=kubernetes.cluster_name,
-            principal_arn=self.role.role_arn,
-            kubernetes_groups=[group],
-        )
+        control_plane.access.bind_group(self, self.role, group=group)
         manifest = eks.KubernetesManifest(
-            self, "Rbac", cluster=kubernetes, manifest=_objects(self.namespace, f"{self.namespace}-jobs", group)
+            self, "Rbac", cluster=control_plane.cluster, manifest=_objects(self.namespace, f"{self.namespace}-jobs", group)
         )
         manifest.node.add_dependency(self.quota.resource)
 
