@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import jsii
@@ -58,6 +58,17 @@ def check_at_synthesis(construct: Construct, mistakes: Callable[[], Sequence[str
         if node is resource:
             for mistake in mistakes():
                 Annotations.of(construct).add_error(mistake)
+
+    Aspects.of(resource).add(_Visitor(visit))
+
+
+def warn_at_synthesis(construct: Construct, warnings: Callable[[], Mapping[str, str]], *, resource: Construct) -> None:
+    """Report each of `warnings`, by its id, as a warning of the construct; see `check_at_synthesis`."""
+
+    def visit(node: IConstruct) -> None:
+        if node is resource:
+            for id, warning in warnings().items():
+                Annotations.of(construct).add_warning_v2(f"hyperpod-constructs:{id}", warning)
 
     Aspects.of(resource).add(_Visitor(visit))
 

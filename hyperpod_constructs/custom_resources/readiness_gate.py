@@ -11,9 +11,10 @@ from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.cluster_arn import cluster_id
-from hyperpod_constructs._support.deferred import check_at_synthesis, deferred_value
+from hyperpod_constructs._support.deferred import check_at_synthesis, deferred_value, warn_at_synthesis
 from hyperpod_constructs._support.tokens import is_unknown
 from hyperpod_constructs.custom_resources.provider import LONGEST, HandlerProvider
+from hyperpod_constructs.facts.clusters import CHECK_TIME
 from hyperpod_constructs.facts.node_permissions import LOG_GROUPS
 
 _ALWAYS = ("Controller", "Login")
@@ -35,6 +36,11 @@ class GatedGroup(Protocol):
     @property
     def count(self) -> int:
         """The wanted number of nodes."""
+        ...
+
+    @property
+    def deep_health_checks(self) -> Sequence[object]:
+        """The checks of its nodes before they take work."""
         ...
 
 
@@ -60,7 +66,8 @@ class GatedCluster(Protocol):
 class ReadinessGate(Construct):
     """Complete when enough nodes of a cluster are Running; the cluster itself is complete before its nodes are.
 
-    It waits for every node of the controller and login groups, and for the workers in `min_running`.
+    It waits for every node of the controller and login groups, and for the workers in `min_running`. On EKS, where no group is of
+    these kinds, it waits for one node unless `min_running` says otherwise: add-ons can start then.
 
     A creation fails with the service's cause (events, the failed node, the end of its lifecycle log), and CloudFormation rolls the
     stack back. It fails early only if waiting cannot help: the cluster failed; or a node of a group failed, and for 15 minutes the
@@ -87,12 +94,15 @@ class ReadinessGate(Construct):
 
         :param cluster: the cluster of the awaited nodes.
         :param min_running: number of nodes that must be Running, by name of the group. By default all nodes of controller and login
-            groups, and no others. An unknown name, or more nodes than the group's count, is an error at synthesis.
+            groups, and no others; on EKS one node of the first group that has nodes and no deep health checks, and an error at
+            synthesis if there is none. `{}` waits for no worker. An unknown name, or more nodes than the group's count, is an
+            error at synthesis. A group with deep health checks is a warning: they take longer than a deployment waits.
         :param timeout: time for one deployment, 5 minutes to 1 hour; 1 hour unless given. The answer comes three minutes earlier.
         :raises ValueError: for a timeout out of these limits or a negative `min_running`.
         """
         super().__init__(scope, id)
         self._cluster = cluster
+        self._given = min_running is not None
         self._min_running = dict(min_running or {})
         self._check_numbers()
         provider = HandlerProvider.of(self, "HyperPodReadinessGateProvider", module="readiness_gate")
@@ -109,6 +119,7 @@ class ReadinessGate(Construct):
             deletes=False,
         )
         check_at_synthesis(self, self._mistakes, resource=self.resource)
+        warn_at_synthesis(self, self._warnings, resource=self.resource)
 
     @property
     def ready(self) -> str:
@@ -122,16 +133,30 @@ class ReadinessGate(Construct):
 
     def _render_groups(self) -> list[dict[str, Any]]:
         """The property `Groups`, sorted by name: each group's count, and the number of its nodes that must be Running."""
+        awaited = self._awaited()
         return [
-            {"Name": group.name, "Minimum": self._minimum(group), "Count": group.count}
+            {"Name": group.name, "Minimum": awaited.get(group.name, 0), "Count": group.count}
             for group in sorted(self._cluster.instance_groups, key=lambda group: group.name)
         ]
 
+    def _awaited(self) -> Mapping[str, int]:
+        """The number of nodes to wait for, by group; groups without one are not awaited."""
+        groups = self._cluster.instance_groups
+        always = {group.name: group.count for group in groups if group.node_type in _ALWAYS}
+        first = None if self._given or always else first_node(groups)
+        return {**always, **self._min_running, **({} if first is None else {first: 1})}
+
     def _mistakes(self) -> list[str]:
         """Mistakes in `min_running`, now that the cluster's groups are known."""
-        counts = {group.name: group.count for group in self._cluster.instance_groups}
+        groups = self._cluster.instance_groups
+        counts = {group.name: group.count for group in groups}
         if any(is_unknown(name) for name in counts):
             return []
+        if not self._given and not self._awaited():
+            return [
+                f"the gate waits for no node: {without_node(groups)}; write min_running with the nodes to wait for, "
+                "add a group of one node without checks, or write min_running={} to wait for none"
+            ]
         found = []
         for name, minimum in self._min_running.items():
             if is_unknown(name):
@@ -148,8 +173,17 @@ class ReadinessGate(Construct):
                 )
         return found
 
-    def _minimum(self, group: GatedGroup) -> int:
-        return self._min_running.get(group.name, group.count if group.node_type in _ALWAYS else 0)
+    def _warnings(self) -> Mapping[str, str]:
+        """Nodes that cannot be there in time, if the deployment makes them."""
+        late = [
+            group.name for group in self._cluster.instance_groups if group.deep_health_checks and self._min_running.get(group.name)
+        ]
+        if not late:
+            return {}
+        return {
+            "gate-deep-health-checks": f"min_running awaits {' and '.join(late)}, whose deep health checks take {CHECK_TIME}; "
+            "a deployment waits for one hour at most, and fails if it made these nodes; await a group without such checks"
+        }
 
     def _check_numbers(self) -> None:
         for name, minimum in self._min_running.items():
@@ -185,6 +219,18 @@ class ReadinessGate(Construct):
                 ],
             ),
         ]
+
+
+def first_node(groups: Sequence[GatedGroup]) -> str | None:
+    """The first group whose nodes come within a deployment; `None` if there is none."""
+    return next((group.name for group in groups if group.count and not group.deep_health_checks), None)
+
+
+def without_node(groups: Sequence[GatedGroup]) -> str:
+    """Why no node comes within a deployment."""
+    if any(group.count for group in groups):
+        return f"every group with nodes has deep_health_checks, which take {CHECK_TIME}"
+    return "no group has a node"
 
 
 def _unknown(*numbers: Any) -> bool:

@@ -21,12 +21,25 @@ class KubernetesControlPlane(Construct):
     """An EKS cluster that HyperPod's nodes join: an `EksControlPlane`, or an `ExistingControlPlane`."""
 
     @checked
-    def __init__(self, scope: Construct, id: str, *, version: KubernetesVersion | None, has_nodes: bool | None) -> None:
+    def __init__(
+        self,
+        scope: Construct,
+        id: str,
+        *,
+        version: KubernetesVersion | None,
+        has_nodes: bool | None,
+        addons: Sequence[AddonName] | None = (),
+    ) -> None:
+        """
+        :param version: of Kubernetes; `None` if it is not known.
+        :param has_nodes: whether other nodes run pods before HyperPod's nodes come; `None` if it is not known.
+        :param addons: those that are there already; `None` if they are not known. None of them unless given.
+        """
         super().__init__(scope, id)
         register_rules(self, scope)
         self._version, self._has_nodes = version, has_nodes
         self._awaited: list[IDependable] = []
-        self._prerequisites = Prerequisites(complete=has_nodes is not None)
+        self._prerequisites = Prerequisites(complete=addons is not None, there=addons or ())
 
     @property
     @abstractmethod

@@ -13,7 +13,7 @@ from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked
-from hyperpod_constructs._support.values import KubernetesClusterName
+from hyperpod_constructs._support.values import AddonName, KubernetesClusterName
 from hyperpod_constructs.eks import kubectl
 from hyperpod_constructs.eks.access_entries import AccessEntries
 from hyperpod_constructs.eks.base import KubernetesControlPlane
@@ -37,6 +37,7 @@ class ExistingControlPlane(KubernetesControlPlane):
         *,
         cluster_name: KubernetesClusterName,
         version: KubernetesVersion | None = None,
+        addons: Sequence[AddonName] | None = None,
         kubectl_role: iam.IRole | None = None,
         vpc: ec2.IVpc | None = None,
         subnets: Sequence[ec2.ISubnet] = (),
@@ -46,6 +47,9 @@ class ExistingControlPlane(KubernetesControlPlane):
         """
         :param cluster_name: the name of the cluster, in the stack's account and region.
         :param version: of Kubernetes, for the check of add-ons; not checked when not given.
+        :param addons: those that the cluster has already, such as `["vpc-cni", "kube-proxy"]`, by EKS or by a chart. `EksCluster`
+            makes the others, `Addon` refuses them, and an add-on whose prerequisite is missing is an error. When not given, they
+            are not known: `EksCluster` makes all that it needs, and no prerequisite is missed.
         :param kubectl_role: a role with administrator access, which the Lambda function takes: Lambda must be able to assume it. A
             new role with an access entry when not given.
         :param vpc: the VPC of the function, where the endpoint is private; outside of every VPC when not given.
@@ -55,7 +59,7 @@ class ExistingControlPlane(KubernetesControlPlane):
         :raises ValueError: for a part of the network without the others.
         :raises ModuleNotFoundError: without a layer and without the extra `eks`.
         """
-        super().__init__(scope, id, version=version, has_nodes=None)
+        super().__init__(scope, id, version=version, has_nodes=None, addons=addons)
         _check_network(self.node.path, vpc, subnets, security_group)
         self._cluster_name, self._vpc, self._group = cluster_name, vpc, security_group
         bare = self._import("Bare", None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from aws_cdk import aws_eks_v2 as eks
@@ -29,11 +29,12 @@ class Installed:
 class Prerequisites:
     """Puts add-ons in order, whichever is written first. `nodes` are the EC2 nodes of the control plane, for which they wait.
 
-    :param complete: whether every add-on of the control plane is in this app.
+    :param complete: whether every add-on of the control plane is known.
+    :param there: the add-ons that the control plane has already.
     """
 
-    def __init__(self, *, complete: bool) -> None:
-        self._complete = complete
+    def __init__(self, *, complete: bool, there: Sequence[str] = ()) -> None:
+        self._complete, self._there = complete, frozenset(there)
         self._installed: dict[str, Installed] = {}
         self._provided: dict[str, list[IDependable]] = {}
         self.nodes: list[IDependable] = []
@@ -43,6 +44,11 @@ class Prerequisites:
 
         :raises ValueError: for a second add-on of the same name.
         """
+        if addon.name in self._there:
+            raise ValueError(
+                f"{addon.path}: the control plane has the add-on {addon.name} already, as its argument addons says; "
+                "a cluster has each add-on once: leave this construct out, or the name there"
+            )
         other = self._installed.get(addon.name)
         if other is not None:
             raise ValueError(
@@ -68,13 +74,17 @@ class Prerequisites:
             if name in dependent.needs:
                 dependent.resource.node.add_dependency(dependable)
 
+    def has(self, name: str) -> bool:
+        """Whether an add-on is there, in this app so far, or provided by something else."""
+        return name in self._there or name in self._installed or name in self._provided
+
     def mistakes(self, addon: Installed) -> list[str]:
         """The add-ons that one needs and that are missing or too old, in words."""
         return [*self._missing(addon), *self._too_old(addon)]
 
     def _missing(self, addon: Installed) -> Iterator[str]:
         for needed in addon.needs:
-            if self._complete and needed not in self._installed and needed not in self._provided:
+            if self._complete and not self.has(needed):
                 yield (
                     f"the add-on {addon.name} needs the add-on {needed}, which this control plane does not have; "
                     f'write Addon(..., name="{needed}"), or control_plane.add_provided("{needed}", ...) if a chart brings it'

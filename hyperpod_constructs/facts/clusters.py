@@ -202,6 +202,13 @@ def misplaced_partition(node_type: str, partition: str | None) -> str:
     return f"{'a partition' if partition is None else f'partition {partition!r}'} on a {node_type} group"
 
 
+CHECK_TIME = "about two hours"
+"""The time of deep health checks, before a node takes work (as of 2026-11-22).
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-deep-health-checks.html
+"""
+
+
 @fixed_by("leave the deep health checks of this group out")
 def checks_without_accelerator(types: Sequence[str]) -> str:
     """Deep health checks on types without an accelerator."""

@@ -9,7 +9,7 @@ import jsii
 from aws_cdk import CfnOutput, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
-from constructs import Construct
+from constructs import Construct, IDependable
 
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.values import ClusterName, NodeCount, TrainingPlanArn
@@ -20,7 +20,7 @@ from hyperpod_constructs.cluster.instance_type import ClusterInstanceType
 from hyperpod_constructs.cluster.orchestrator import Orchestrator
 from hyperpod_constructs.cluster.storage_configs import EbsVolume
 from hyperpod_constructs.cluster.tiered_storage import TieredStorage
-from hyperpod_constructs.custom_resources.readiness_gate import ReadinessGate
+from hyperpod_constructs.custom_resources.readiness_gate import ReadinessGate, first_node, without_node
 from hyperpod_constructs.eks.addon import Addon
 from hyperpod_constructs.eks.base import KubernetesControlPlane
 from hyperpod_constructs.eks.chart import HyperPodChart
@@ -48,6 +48,8 @@ class EksCluster(Construct):
 
     It installs the add-ons of the network, of pod identities and of DNS; behind the nodes cert-manager, the training operator and
     task governance. The order is the one that the service needs: chart, nodes, the add-ons that run on them, policies, quotas.
+    Add-ons that the control plane has already are left alone: those of `ExistingControlPlane(addons=...)`, an `Addon` that you
+    wrote before, and what `control_plane.add_provided` tells.
 
     Workers of one kind are `worker_type` and `worker_count`, with a secondary volume of 500 GB for containers; workers of several
     kinds, or with labels and taints, are `instance_groups`.
@@ -78,6 +80,7 @@ class EksCluster(Construct):
         tiered_storage: TieredStorage | None = None,
         priority_classes: Sequence[PriorityClass] = (),
         idle_resource_sharing: bool = False,
+        task_governance: bool = True,
         execution_role: iam.IRole | ExecutionRole | None = None,
         lifecycle_scripts: LifecycleScripts | None = None,
         min_running: Mapping[str, int] | None = None,
@@ -101,15 +104,20 @@ class EksCluster(Construct):
         :param tiered_storage: memory of the nodes for checkpoints; none unless given.
         :param priority_classes: of the scheduling policy, at most ten; none unless given.
         :param idle_resource_sharing: whether teams may borrow what no quota holds; no unless given.
+        :param task_governance: whether teams share the cluster by quotas; yes unless given. Without it there is no add-on, no
+            policy and no team, and jobs run in the order in which Kubernetes places them.
         :param execution_role: role of all nodes; a new role with the least permissions when not given.
         :param lifecycle_scripts: the nodes' scripts; the scripts of this library when not given.
         :param min_running: nodes to wait for, by group, for an hour at most. The add-ons that need a node come after them. Unless
             given, one node of the first group that has nodes and no deep health checks, which take about two hours.
-        :raises ValueError: for `instance_groups` beside the parameters of one group, for neither of them, or if no group can bring
-            a node in time and the control plane has none of its own; see also `HyperPodCluster`, `InstanceGroup`,
-            `HyperPodDependencies` and `Addon`.
+        :raises ValueError: for `instance_groups` beside the parameters of one group, for neither of them, for priorities without
+            task governance, or if no group can bring a node in time and the control plane has none of its own; see also
+            `HyperPodCluster`, `InstanceGroup`, `HyperPodDependencies` and `Addon`.
         """
         super().__init__(scope, id)
+        if not task_governance and (priority_classes or idle_resource_sharing):
+            given = "priority_classes" if priority_classes else "idle_resource_sharing"
+            raise ValueError(f"{self.node.path}: {given} without task governance; leave task_governance=False out, or {given}")
         groups = _groups(
             self.node.path,
             instance_groups,
@@ -120,8 +128,7 @@ class EksCluster(Construct):
         )
         #: The EKS cluster.
         self.control_plane = control_plane
-        for name in _BEFORE_NODES:
-            Addon(self, name, control_plane=control_plane, name=name)
+        self._add_missing(_BEFORE_NODES, after=())
         #: The service's chart.
         self.dependencies = HyperPodDependencies(
             self,
@@ -149,24 +156,30 @@ class EksCluster(Construct):
             self, "Readiness", cluster=self.cluster, min_running=self._awaited_nodes(groups, min_running)
         )
         after = [self.readiness]
-        Addon(self, facts.COREDNS, control_plane=control_plane, name=facts.COREDNS, after=after)
-        Addon(self, facts.CERT_MANAGER, control_plane=control_plane, name=facts.CERT_MANAGER, after=after)
-        #: The add-on that runs HyperPodPyTorchJob.
-        self.training_operator = Addon.training_operator(self, "TrainingOperator", control_plane=control_plane, after=after)
-        #: The add-on with the queues.
-        self.task_governance = Addon.task_governance(self, "TaskGovernance", control_plane=control_plane, after=after)
+        self._add_missing((facts.COREDNS, facts.CERT_MANAGER), after=after)
+        has = control_plane.prerequisites.has
+        #: The add-on that runs HyperPodPyTorchJob; `None` if the control plane has it already.
+        self.training_operator: Addon | None = None
+        if not has(facts.TRAINING_OPERATOR):
+            self.training_operator = Addon.training_operator(self, "TrainingOperator", control_plane=control_plane, after=after)
+        #: The add-on with the queues; `None` without task governance, or if the control plane has it already.
+        self.task_governance: Addon | None = None
+        if task_governance and not has(facts.TASK_GOVERNANCE):
+            self.task_governance = Addon.task_governance(self, "TaskGovernance", control_plane=control_plane, after=after)
         self._file_system = file_system
         if file_system is not None:
-            Addon.fsx_csi(self, "LustreDriver", control_plane=control_plane, file_system=file_system)
-        #: The scheduling policy.
-        self.scheduler_config = SchedulerConfig(
-            self,
-            "SchedulerConfig",
-            cluster=self.cluster,
-            priority_classes=priority_classes,
-            idle_resource_sharing=idle_resource_sharing,
-            task_governance=self.task_governance,
-        )
+            self._mount(file_system)
+        #: The scheduling policy; `None` without task governance.
+        self.scheduler_config: SchedulerConfig | None = None
+        if task_governance:
+            self.scheduler_config = SchedulerConfig(
+                self,
+                "SchedulerConfig",
+                cluster=self.cluster,
+                priority_classes=priority_classes,
+                idle_resource_sharing=idle_resource_sharing,
+                task_governance=self.task_governance,
+            )
         self._create_outputs()
 
     @property
@@ -200,8 +213,10 @@ class EksCluster(Construct):
         :param resources: what the team has at least.
         :param fair_share_weight: the team's part of what is free, 0 to 100; 0 unless given.
         :param role: the role of the team's people; a new role when not given.
-        :raises ValueError: see `Team`.
+        :raises ValueError: without task governance; see also `Team`.
         """
+        if self.scheduler_config is None:
+            raise ValueError(f"{self.node.path}: the team {name!r} without task governance; leave task_governance=False out")
         team = Team(
             self,
             id,
@@ -220,19 +235,29 @@ class EksCluster(Construct):
             volume.node.add_dependency(team.quota)
         return team
 
+    def _add_missing(self, names: Sequence[str], *, after: Sequence[IDependable]) -> None:
+        """Make add-ons, but for those that are there."""
+        for name in names:
+            if not self.control_plane.prerequisites.has(name):
+                Addon(self, name, control_plane=self.control_plane, name=name, after=after)
+
+    def _mount(self, file_system: LustreSource) -> None:
+        """Make the file system a volume of the namespace `default`, with the driver unless it is there."""
+        if self.control_plane.prerequisites.has(facts.FSX_CSI):
+            LustreVolume(self, "Volume", control_plane=self.control_plane, file_system=file_system)
+        else:
+            Addon.fsx_csi(self, "LustreDriver", control_plane=self.control_plane, file_system=file_system)
+
     def _awaited_nodes(self, groups: Sequence[InstanceGroup], given: Mapping[str, int] | None) -> Mapping[str, int] | None:
-        """The first node that add-ons can run on, unless the user says what to wait for."""
-        with_nodes = [group for group in groups if group.count]
-        ready = [group for group in with_nodes if not group.deep_health_checks]
-        if given is not None or ready:
-            return {ready[0].name: 1} if given is None else given
+        """What the user says; else the gate waits for the first node, or for none if only the control plane's own come in time."""
+        if given is not None or first_node(groups) is not None:
+            return given
         if self.control_plane.has_nodes is False:
-            found = "every group has deep_health_checks, which take about two hours" if with_nodes else "no group has a node"
             raise ValueError(
-                f"{self.node.path}: {found}, and the add-ons need a node within the hour; add a group of one node without checks, "
-                "or give the control plane a node of its own: EksControlPlane(..., default_capacity=1)"
+                f"{self.node.path}: {without_node(groups)}, and the add-ons need a node within the hour; add a group of one node "
+                "without checks, or give the control plane a node of its own: EksControlPlane(..., default_capacity=1)"
             )
-        return None
+        return {}
 
     def _create_outputs(self) -> None:
         name, region = self.control_plane.cluster_name, Stack.of(self).region

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import pytest
@@ -12,6 +12,7 @@ class Group:
     name: str
     node_type: str | None
     count: int
+    deep_health_checks: Sequence[object] = ()
 
 
 @dataclass

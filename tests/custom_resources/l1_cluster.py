@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -20,6 +21,7 @@ class Listed:
     name: str
     node_type: str | None
     count: int
+    deep_health_checks: Sequence[object] = ()
 
 
 @dataclass

@@ -188,6 +188,52 @@ def test_fails_synthesis_for_what_the_groups_do_not_have(
     assert message in str(error.entry.data)
 
 
+ON_EKS = [Group("elastic", None, 0), Group("checked", None, 4, ["InstanceStress"]), Group("plain", None, 2), Group("more", None, 2)]
+
+
+@pytest.mark.parametrize(
+    ("min_running", "awaited"), [(None, {"plain": 1}), ({}, {}), ({"more": 2}, {"more": 2}), ({"elastic": 0}, {})]
+)
+def test_waits_for_one_node_where_there_is_no_controller(
+    stack: Stack, make_cluster: MakeCluster, min_running: dict[str, int] | None, awaited: dict[str, int]
+) -> None:
+    cluster = make_cluster(stack)
+    ReadinessGate(stack, "Gate", cluster=cluster, min_running=min_running)
+    cluster.instance_groups = ON_EKS
+    [gate] = gates(Template.from_stack(stack))
+    assert {group["Name"]: group["Minimum"] for group in gate["Groups"] if group["Minimum"]} == awaited
+    assert errors(stack) == []
+
+
+@pytest.mark.parametrize(
+    ("groups", "cause"),
+    [
+        (ON_EKS[:1], "no group has a node"),
+        (ON_EKS[:2], "every group with nodes has deep_health_checks, which take about two hours"),
+    ],
+)
+def test_fails_synthesis_if_no_node_comes_in_time(stack: Stack, make_cluster: MakeCluster, groups: list[Group], cause: str) -> None:
+    cluster = make_cluster(stack)
+    cluster.instance_groups = groups
+    ReadinessGate(stack, "Gate", cluster=cluster)
+    [error] = errors(stack)
+    assert error.startswith(f"the gate waits for no node: {cause}; write min_running with the nodes to wait for")
+
+
+@pytest.mark.parametrize(("min_running", "warned"), [({"checked": 2}, True), ({"checked": 0, "plain": 1}, False)])
+def test_warns_of_nodes_that_come_too_late(
+    stack: Stack, make_cluster: MakeCluster, min_running: dict[str, int], warned: bool
+) -> None:
+    cluster = make_cluster(stack)
+    cluster.instance_groups = ON_EKS
+    ReadinessGate(stack, "Gate", cluster=cluster, min_running=min_running)
+    found = Annotations.from_stack(stack).find_warning("/Stack/Gate", Match.any_value())
+    texts = [str(one.entry.data) for one in found]
+    assert [text.startswith("min_running awaits checked, whose deep health checks take about two hours; ") for text in texts] == (
+        [True] if warned else []
+    )
+
+
 def test_fails_for_a_negative_number_of_nodes(stack: Stack, make_cluster: MakeCluster) -> None:
     with pytest.raises(ValueError, match=r"Stack/Gate: min_running of 'workers' is -1; allowed: a whole number from 0"):
         ReadinessGate(stack, "Gate", cluster=make_cluster(stack), min_running={"workers": -1})

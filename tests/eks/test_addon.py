@@ -183,6 +183,34 @@ def test_add_ons_of_an_existing_cluster_are_not_missed(stack: Stack, existing: E
     assert errors(stack) == []
 
 
+def listed(stack: Stack, layer: lambda_.ILayerVersion, *names: str) -> ExistingControlPlane:
+    """A control plane whose add-ons are known."""
+    role = iam.Role.from_role_arn(stack, "Kubectl", "arn:aws:iam::123456789012:role/kubectl")
+    return ExistingControlPlane(stack, "ControlPlane", cluster_name="there", addons=names, kubectl_role=role, kubectl_layer=layer)
+
+
+def test_add_ons_that_are_there_are_not_missed(stack: Stack, layer: lambda_.ILayerVersion) -> None:
+    control_plane = listed(stack, layer, "cert-manager", "eks-pod-identity-agent")
+    Addon.training_operator(stack, "Operator", control_plane=control_plane, after=[])
+    assert errors(stack) == []
+
+
+def test_fails_without_a_prerequisite_where_all_add_ons_are_known(stack: Stack, layer: lambda_.ILayerVersion) -> None:
+    control_plane = listed(stack, layer, "eks-pod-identity-agent")
+    Addon.training_operator(stack, "Operator", control_plane=control_plane, after=[])
+    (error,) = errors(stack)
+    assert "needs the add-on cert-manager, which this control plane does not have" in error
+
+
+def test_fails_for_an_add_on_that_is_there(stack: Stack, layer: lambda_.ILayerVersion) -> None:
+    control_plane = listed(stack, layer, "vpc-cni")
+    text = (
+        "Stack/Cni: the control plane has the add-on vpc-cni already, as its argument addons says; a cluster has each add-on once"
+    )
+    with pytest.raises(ValueError, match=f"^{re.escape(text)}"):
+        Addon(stack, "Cni", control_plane=control_plane, name="vpc-cni")
+
+
 def test_fails_beside_a_version_that_is_too_low(stack: Stack, existing: ExistingControlPlane) -> None:
     Addon.task_governance(stack, "Governance", control_plane=existing, after=[], version="v1.2.9-eksbuild.1")
     Addon.training_operator(stack, "Operator", control_plane=existing, after=[])

@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
 from aws_cdk import Stack
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_lambda as lambda_
 
 from hyperpod_constructs import (
+    Addon,
     ClusterInstanceType,
     ClusterNetwork,
     ComputeQuotaResource,
     DeepHealthCheck,
     EksCluster,
     EksControlPlane,
+    ExistingControlPlane,
     HyperPodChart,
     InstanceGroup,
     LustreStorage,
@@ -24,6 +27,7 @@ from hyperpod_constructs import (
 )
 from tests.cluster.test_cluster import errors_of
 from tests.conftest import only, resources, synthesize
+from tests.eks import LAYER
 from tests.eks.conftest import STAND_IN
 
 P5, G5 = ClusterInstanceType.P5_48XLARGE, ClusterInstanceType.G5_48XLARGE
@@ -133,7 +137,7 @@ def test_the_first_group_with_nodes_and_without_checks_is_awaited(make: Any, sta
         ({"worker_count": 0}, "no group has a node"),
         (
             {"worker_count": 8, "deep_health_checks": [DeepHealthCheck.INSTANCE_STRESS]},
-            "every group has deep_health_checks, which take about two hours",
+            "every group with nodes has deep_health_checks, which take about two hours",
         ),
     ],
 )
@@ -203,6 +207,76 @@ def test_the_file_system_is_a_volume_of_the_default_namespace_and_of_each_team(
     }
     assert set(claims) == {"default", "hyperpod-ns-research"}
     assert one(template, "AWS::SageMaker::ComputeQuota") in awaited(template, claims["hyperpod-ns-research"])
+
+
+@pytest.fixture
+def layer(stack: Stack) -> lambda_.ILayerVersion:
+    return lambda_.LayerVersion.from_layer_version_arn(stack, "Layer", LAYER)
+
+
+@pytest.fixture
+def make_on_existing(stack: Stack, network: ClusterNetwork, layer: lambda_.ILayerVersion) -> Any:
+    """The pattern on a control plane that has some add-ons; `before` gets that control plane first."""
+
+    def made(addons: Sequence[str] | None, before: Callable[[ExistingControlPlane], Any] = id, **given: Any) -> EksCluster:
+        control_plane = ExistingControlPlane(stack, "There", cluster_name="there", addons=addons, kubectl_layer=layer)
+        before(control_plane)
+        arguments = {"worker_type": P5, "worker_count": 8, "chart": HyperPodChart.from_directory(STAND_IN), **given}
+        return EksCluster(stack, "Kubernetes", network=network, control_plane=control_plane, **arguments)
+
+    return made
+
+
+@pytest.mark.parametrize(
+    ("there", "made"),
+    [
+        (None, FIRST | BEHIND),
+        ([], FIRST | BEHIND),
+        (sorted(FIRST), BEHIND),
+        (sorted(FIRST | BEHIND), set()),
+    ],
+)
+def test_addons_of_the_control_plane_are_not_made_again(
+    make_on_existing: Any, stack: Stack, there: list[str] | None, made: set[str]
+) -> None:
+    cluster = make_on_existing(there)
+    assert set(addons(synthesize(stack))) == made
+    assert (cluster.training_operator is None) is (made == set())
+    assert cluster.scheduler_config is not None, "the policy is of the HyperPod cluster, which is new"
+
+
+def test_an_addon_of_the_user_s_own_is_not_made_again(make_on_existing: Any, stack: Stack) -> None:
+    def write(control_plane: ExistingControlPlane) -> None:
+        Addon(stack, "Own", control_plane=control_plane, name="vpc-cni", version="v1.20.1-eksbuild.3")
+        control_plane.add_provided("cert-manager", control_plane)
+
+    make_on_existing(None, write)
+    template = synthesize(stack)
+    assert set(addons(template)) == (FIRST | BEHIND) - {"cert-manager"}
+    assert template["Resources"][addons(template)["vpc-cni"]]["Properties"]["AddonVersion"] == "v1.20.1-eksbuild.3"
+
+
+def test_a_driver_that_is_there_mounts_the_file_system(make_on_existing: Any, stack: Stack, lustre: LustreStorage) -> None:
+    make_on_existing(["aws-fsx-csi-driver"], file_system=lustre)
+    template = synthesize(stack)
+    assert "aws-fsx-csi-driver" not in addons(template)
+    assert "PersistentVolumeClaim" in json.dumps(template)
+
+
+def test_a_cluster_without_task_governance_has_no_policy(make: Any, stack: Stack) -> None:
+    made = make(worker_type=P5, worker_count=8, task_governance=False)
+    assert set(addons(synthesize(stack))) == (FIRST | BEHIND) - {"amazon-sagemaker-hyperpod-taskgovernance"}
+    assert resources(stack, "AWS::SageMaker::ClusterSchedulerConfig") == {}
+    assert made.task_governance is None
+    with pytest.raises(ValueError, match="Kubernetes: the team 'a' without task governance; leave task_governance=False out"):
+        made.add_team("A", name="a", resources=[ComputeQuotaResource(instance_type=P5, count=1)])
+
+
+@pytest.mark.parametrize("given", [{"priority_classes": [PriorityClass(name="high", weight=90)]}, {"idle_resource_sharing": True}])
+def test_fails_for_a_policy_without_task_governance(make: Any, given: dict[str, Any]) -> None:
+    (name,) = given
+    with pytest.raises(ValueError, match=f"Stack/Kubernetes: {name} without task governance; leave task_governance=False out, or"):
+        make(worker_type=P5, worker_count=8, task_governance=False, **given)
 
 
 def test_outputs_tell_how_kubectl_finds_the_cluster(make: Any, stack: Stack) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ class Group:
     name: str
     node_type: str | None
     count: int
+    deep_health_checks: Sequence[object] = ()
 
 
 @dataclass
