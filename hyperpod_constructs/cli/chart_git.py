@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import os
 import shutil
-import signal
-import subprocess
 import tempfile
 from collections.abc import Iterator, Sequence
 from urllib.parse import urlsplit
 
-from hyperpod_constructs.eks.chart_files import ChartError, Files, Gathered
+from hyperpod_constructs.cli import chart_process
+from hyperpod_constructs.eks.chart_files import LONGEST_NAME, MOST_BYTES, MOST_FILES, ChartError, Files, Gathered
 
 SECONDS = 300
-_BLOCKS = 2**20
-_BOUNDED = ("/bin/sh", "-c", f'ulimit -f {_BLOCKS} && exec "$@"', "sh") if os.name == "posix" else ()
-"""Lets no file of Git grow beyond 512 MiB."""
+_LISTING = MOST_FILES * (LONGEST_NAME + 100)
+"""Bytes of a list of the most files with the longest names."""
 _PLAIN = (b"100644", b"100755")
 
 
@@ -50,12 +48,14 @@ def _files(git: Sequence[str], folder: str, place: str, seconds: float) -> Files
             raise ChartError(f"{place}: {name} is not a regular file; a chart has no links and no submodules")
         planned.plan(name, size)
         ids[name] = object_id
-    left = _run([*git, "cat-file", "--batch"], seconds, place, "\n".join([*ids.values(), ""]).encode())
+    wanted = "\n".join([*ids.values(), ""]).encode()
+    content = _run([*git, "cat-file", "--batch"], seconds, place, wanted, most_bytes=MOST_BYTES + _LISTING)
+    start = 0
     for name in ids:
-        about, _, left = left.partition(b"\n")
-        size = int(about.split()[2])
-        gathered.add(name, left[:size])
-        left = left[size + 1 :]
+        end = content.index(b"\n", start)
+        size = int(content[start:end].split()[2])
+        gathered.add(name, content[end + 1 : end + 1 + size])
+        start = end + size + 2
     return gathered.files
 
 
@@ -66,26 +66,17 @@ def _entries(listing: bytes) -> Iterator[tuple[bytes, str, int, str]]:
         yield mode, object_id.decode(), int(size) if size.isdigit() else 0, name.decode("utf-8", "backslashreplace")
 
 
-def _run(command: Sequence[str], seconds: float, place: str = "git", given: bytes = b"") -> bytes:
-    """The output of a step of Git, which ends with all that it started when its time is over."""
+def _run(command: Sequence[str], seconds: float, place: str = "git", given: bytes = b"", *, most_bytes: int = _LISTING) -> bytes:
+    """The output of a step of Git, which ends with all that it started."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_") or name.startswith("GIT_SSL_")}
-    process = subprocess.Popen(  # noqa: S603
-        [*_BOUNDED, *command],
-        env=environment | {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"},
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        start_new_session=True,
-    )
+    environment |= {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
     try:
-        output, errors = process.communicate(given, timeout=seconds)
-    except subprocess.TimeoutExpired as error:
+        code, output, errors = chart_process.run(command, environment, given, seconds=seconds, most_bytes=most_bytes)
+    except TimeoutError as error:
         raise ChartError(f"{place}: git did not finish within {seconds:g} seconds; try again") from error
-    finally:
-        if process.poll() is None:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.communicate()
-    if process.returncode != 0:
+    except chart_process.TooMuchError as error:
+        raise ChartError(f"{place}: git said more than {most_bytes} bytes, which no chart needs") from error
+    if code != 0:
         said = errors.decode("utf-8", "replace").strip().splitlines()
         raise ChartError(
             f"{place}: git {'fetch' if 'fetch' in command else command[3]} failed: {said[-1][:300] if said else 'no word'}"

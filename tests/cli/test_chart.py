@@ -441,6 +441,13 @@ def test_fails_for_a_repository_that_does_not_answer(world: World, monkeypatch: 
     assert "git did not finish within 0.2 seconds; try again" in world.fail()
 
 
+def test_fails_for_a_git_that_says_too_much(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    (program := world.project / "git").write_text("#!/bin/sh\nexec /usr/bin/head -c 9000000 /dev/zero\n")
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", str(world.project))
+    assert "git said more than 3060000 bytes, which no chart needs" in world.fail()
+
+
 @pytest.mark.parametrize(
     ("arguments", "error"),
     [
