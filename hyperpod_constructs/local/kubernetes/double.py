@@ -15,6 +15,7 @@ from hyperpod_constructs.local.kubernetes.client import HttpsApi
 from hyperpod_constructs.local.kubernetes.interface import ControlPlaneError
 
 _READY_SECONDS = 30.0
+_END_SECONDS = 5.0
 _LOG = "double.log"
 
 
@@ -35,12 +36,15 @@ class Double:
         return self._process.pid
 
     def stop(self) -> None:
-        """End it at once; a second call does nothing."""
+        """End it; a second call does nothing. It ends by itself when its input does."""
         self.api.close()
         if self._process.stdin is not None:
             self._process.stdin.close()
-        self._process.kill()
-        self._process.wait()
+        try:
+            self._process.wait(_END_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
         if self._process.stdout is not None:
             self._process.stdout.close()
 
