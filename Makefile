@@ -1,7 +1,7 @@
 # Needs only make and Python 3.11 or newer (with venv). Everything else goes into .venv (checkov beside it), from constraints.txt
-# and tools/setup.sh. Every target installs what it needs by itself, and again only when one of the files in SETUP changes: tests and
-# linters more (DEV) than a deployment (READY). `make test` also runs tools/setup_nodes.sh, for the tests of jobs, programs and
-# virtual nodes.
+# and tools/setup.sh. Every target installs what it needs by itself, and again only when one of the files in SETUP changes: a deployment
+# least (READY), one of Kubernetes also kubectl and Helm (READY_EKS), tests and linters most (DEV). `make test` also runs
+# tools/setup_nodes.sh, for the tests of jobs, programs and virtual nodes.
 
 PYTHON ?= python3
 TARGET ?= local
@@ -9,21 +9,27 @@ ARGS ?=
 
 VENV := .venv
 READY := $(VENV)/.ready
+READY_EKS := $(VENV)/.ready-eks
 DEV := $(VENV)/.ready-dev
 SETUP := pyproject.toml constraints.txt tools/setup.sh tools/steps.sh
 RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 # Tests start many programs, each of which would compile itself again.
 TESTS := $(RUN) PYTHONDONTWRITEBYTECODE=
 SCRIPTS := .ci/run $(wildcard tools/*.sh) $(wildcard lifecycle/*.sh)
-CHECKED := $(wildcard hyperpod_constructs app.py app_settings.py lifecycle bench tools examples tests)
+CHECKED := $(wildcard hyperpod_constructs app.py app_kubernetes.py app_settings.py lifecycle bench tools examples tests)
 
 YES_WORDS := 1 yes true on
 NO_WORDS := 0 no false off
 # Whether the variable $1 says yes; any other word than these is an error, so that no typing mistake means no.
 said = $(if $(filter-out $(YES_WORDS) $(NO_WORDS),$($1)),$(error $1=$($1) is not known: write one of $(YES_WORDS) $(NO_WORDS)))$(filter $(YES_WORDS),$($1))
+ORCHESTRATORS := slurm eks
+unknown = $(filter-out $(ORCHESTRATORS),$(ORCHESTRATOR))
+# The setting of the app for ORCHESTRATOR, of which any other word than these is an error.
+orchestrator = $(if $(unknown),$(error ORCHESTRATOR=$(unknown) is not known: write one of $(ORCHESTRATORS)))$(ORCHESTRATOR:%=--context "orchestrator=%")
 nodes = $(if $(call said,NODES),--nodes,$(if $(NODES),--no-nodes))
-flags = --target "$(TARGET)" $(if $(call said,YES),--yes) $(foreach pair,$(CONTEXT),--context "$(pair)")
+flags = --target "$(TARGET)" $(if $(call said,YES),--yes) $(orchestrator) $(foreach pair,$(CONTEXT),--context "$(pair)")
 stack = $(if $(STACK),--stack "$(STACK)")
+ready = $(READY) $(if $(filter eks,$(ORCHESTRATOR)),$(READY_EKS))
 
 .DEFAULT_GOAL := help
 .PHONY: help deploy destroy connect shell test test-fast bench lint freeze clean
@@ -32,17 +38,18 @@ help: ## list the targets and their variables
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 	@echo
 	@echo '  TARGET=local|aws       where to: the embedded AWS on this machine (default), or your account'
+	@echo '  ORCHESTRATOR=slurm|eks what schedules the jobs: Slurm (default), or Kubernetes'
 	@echo '  CONTEXT="key=value …"  settings of the app for this run; cdk.json holds the others'
 	@echo '  STACK=Cluster|Foundation|all   what is deployed (default all) or destroyed (default Cluster: the data stays)'
 	@echo '  YES=1                  with TARGET=aws: do not ask'
 	@echo '  NODES=1|0              with the embedded AWS: boot a virtual node for every instance, or none (root on Linux)'
 	@echo '  ARGS="…"               further arguments of pytest (make test, make test-fast) and of the benchmark (make bench)'
 
-deploy: $(READY) ## deploy the app, then show what the service says exists
+deploy: $(ready) ## deploy the app, then show what the service says exists
 	@$(if $(call said,NODES),sh tools/setup_nodes.sh nodes)
 	@$(RUN) hyperpod deploy $(flags) $(nodes) $(stack)
 
-destroy: $(READY) ## take the cluster down, and list what stays
+destroy: $(ready) ## take the cluster down, and list what stays
 	@$(RUN) hyperpod destroy $(flags) $(stack)
 
 connect: $(READY) ## open a shell on the controller (TARGET=aws), or print the command
@@ -78,6 +85,9 @@ clean: ## stop the embedded AWS, undo what a crashed one left, and remove what w
 
 $(READY): $(SETUP)
 	@PYTHON="$(PYTHON)" sh tools/setup.sh "$(VENV)"
+
+$(READY_EKS): $(READY)
+	@PYTHON="$(PYTHON)" sh tools/setup.sh "$(VENV)" eks
 
 $(DEV): $(READY) tests/lint/checkov-requirements.txt
 	@PYTHON="$(PYTHON)" sh tools/setup.sh "$(VENV)" dev

@@ -1,19 +1,21 @@
-"""The reference app: a foundation that keeps the data, and a Slurm cluster that comes and goes."""
+"""The reference app: a foundation that keeps the data, and a cluster on Slurm or Kubernetes that comes and goes."""
 
 from __future__ import annotations
 
 import gc
 import os
 import sys
+from typing import TYPE_CHECKING
 
 if __name__ == "__main__":
     gc.disable()  # in one short run the collector would search the CDK's classes again and again, and free nothing
 
 from aws_cdk import App, CfnOutput, Duration, Environment, RemovalPolicies, RemovalPolicy, Stack
+from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
-from app_settings import Settings, read_settings
+from app_settings import OrchestratorName, Settings, read_settings
 from hyperpod_constructs import (
     ClusterNetwork,
     LifecycleScripts,
@@ -23,6 +25,9 @@ from hyperpod_constructs import (
     SlurmCluster,
     scripts_bucket,
 )
+
+if TYPE_CHECKING:
+    from app_kubernetes import KubernetesCluster
 
 
 class Foundation(Stack):
@@ -45,6 +50,7 @@ class Foundation(Stack):
             cidr=settings.cidr,
             node_cidr=settings.node_cidr,
         )
+        self.control_plane_subnets = _control_plane_subnets(self.network, settings)
         self.file_system = LustreStorage(
             self,
             "Lustre",
@@ -100,12 +106,29 @@ class Cluster(Stack):
         foundation.data.grant_put(nodes)
 
 
-def build(app: App) -> tuple[Foundation, Cluster]:
+def _control_plane_subnets(network: ClusterNetwork, settings: Settings) -> list[ec2.ISubnet]:
+    """The subnets of a control plane of Kubernetes; none for Slurm."""
+    if settings.orchestrator is OrchestratorName.SLURM:
+        return []
+    from app_kubernetes import control_plane_subnets
+
+    return control_plane_subnets(network, settings)
+
+
+def _cluster(app: App, settings: Settings, foundation: Foundation, env: Environment) -> Cluster | KubernetesCluster:
+    if settings.orchestrator is OrchestratorName.SLURM:
+        return Cluster(app, "Cluster", settings=settings, foundation=foundation, env=env)
+    from app_kubernetes import KubernetesCluster
+
+    return KubernetesCluster(app, "Cluster", settings=settings, foundation=foundation, env=env)
+
+
+def build(app: App) -> tuple[Foundation, Cluster | KubernetesCluster]:
     """Both stacks, from the app's context and the CDK CLI's account and region."""
     settings = read_settings(app.node.get_all_context())
     env = Environment(account=os.environ.get("CDK_DEFAULT_ACCOUNT"), region=os.environ.get("CDK_DEFAULT_REGION"))
     foundation = Foundation(app, "Foundation", settings=settings, env=env)
-    cluster = Cluster(app, "Cluster", settings=settings, foundation=foundation, env=env)
+    cluster = _cluster(app, settings, foundation, env)
     if not settings.retain_data:
         RemovalPolicies.of(app).destroy()
     return foundation, cluster

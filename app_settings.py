@@ -7,22 +7,47 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from enum import StrEnum
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from hyperpod_constructs import ClusterInstanceType, DeepHealthCheck, NodeRecovery, WorkerGroup
+from hyperpod_constructs import ClusterInstanceType, DeepHealthCheck, KubernetesVersion, NodeRecovery, WorkerGroup
 
 Choice = TypeVar("Choice", bound=StrEnum)
 _WORKERS = "workers"
+
+
+class OrchestratorName(StrEnum):
+    """What schedules the jobs of a cluster."""
+
+    SLURM = "slurm"
+    EKS = "eks"
+
+
+class Chart(StrEnum):
+    """Where the service's Helm chart comes from."""
+
+    CACHE = "cache"
+    STAND_IN = "stand-in"
 
 
 class SettingError(ValueError):
     """A context key or value that the app does not accept; the text gives both, the allowed ones and the nearest."""
 
 
+class TeamShare(NamedTuple):
+    """A team, and the number of workers that it has at least."""
+
+    name: str
+    nodes: int
+
+    def __str__(self) -> str:
+        return f"{self.name}:{self.nodes}"
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Settings:
     """One field per context key. This text generates the page of settings.
 
+    :param orchestrator: `slurm`, or `eks` for Kubernetes; that of the preset when not given.
     :param availability_zone_id: zone of all nodes, by id. Required unless `availability_zone` is given; the embedded AWS takes its
         first zone. **Replaces** everything.
     :param availability_zone: zone of all nodes, by name. **Replaces** everything.
@@ -34,7 +59,8 @@ class Settings:
     :param login_instance_type: type of the one login node; no login node when not given.
     :param worker_instance_type: type of the workers.
     :param worker_count: number of workers.
-    :param min_running_workers: number of workers that the deployment waits for.
+    :param min_running_workers: number of workers that the deployment waits for. On Kubernetes `0` waits for one, which the add-ons
+        need, unless `system_node_count` brings other nodes.
     :param training_plan_arn: reserved capacity of the workers; on-demand capacity when not given.
     :param worker_groups: several groups of workers as `name:type:count`, with commas between them, such as
         `gpus:ml.p5.48xlarge:4,neurons:ml.trn1.32xlarge:8`. They take the place of `worker_instance_type`, `worker_count`,
@@ -44,10 +70,20 @@ class Settings:
     :param threads_per_core: `1` switches simultaneous multithreading off on every node; each type's default when not given. The
         service refuses a change for an existing group.
     :param deep_health_checks: checks of the workers before they take work, `InstanceStress` and `InstanceConnectivity` with a comma
-        between them; none when not given.
+        between them; none when not given. On Kubernetes they need `system_node_count`, because they take about two hours.
     :param node_recovery: `Automatic`: the service reboots or replaces faulty nodes. `None`: it only labels them.
     :param storage_capacity_gib: capacity of the Lustre file system, in GiB.
     :param per_unit_storage_throughput: throughput of the Lustre file system, in MB/s per TiB.
+    :param kubernetes_version: version of Kubernetes; it goes up by one minor version at a time.
+    :param control_plane_zone_ids: two zones of the control plane, by id, with a comma between them, such as `usw2-az1,usw2-az2`.
+        Required for Kubernetes; the embedded AWS takes its first two. **Replaces** the control plane, with every object in it.
+    :param system_node_count: number of EC2 nodes of EKS for the pods of the system, beside HyperPod's.
+    :param chart: the service's Helm chart. `cache`: what `hyperpod chart fetch` has fetched, as `hyperpod-chart.lock` says.
+        `stand-in`: a small one for the embedded AWS, which takes it unless given; nothing in it runs on nodes.
+    :param teams: teams with the number of workers that each has at least, as `name:count` with commas between them, such as
+        `research:5,product:3`. The workers are those of the first group. Another name **replaces** the quota of the team.
+    :param admin_role_arn: role of those who administer Kubernetes, by ARN. A new role when not given: everybody in the account may
+        assume it whose own permissions allow it.
     :param preflight: whether the deployment looks at quotas, addresses, zones, roles and the scripts' bucket before it makes the
         cluster, and stops at a proven mistake. `false` after a refusal that you know better.
     :param termination_protection: protection of the stack `Foundation`; `false` on the embedded AWS unless given.
@@ -56,6 +92,7 @@ class Settings:
     :param confirm_data_loss: agreement to `retain_data=false`; `true` on the embedded AWS unless given.
     """
 
+    orchestrator: OrchestratorName = OrchestratorName.SLURM
     availability_zone_id: str | None = None
     availability_zone: str | None = None
     cidr: str = "10.0.0.0/16"
@@ -75,6 +112,12 @@ class Settings:
     node_recovery: NodeRecovery = NodeRecovery.AUTOMATIC
     storage_capacity_gib: int = 1200
     per_unit_storage_throughput: int = 250
+    kubernetes_version: KubernetesVersion = KubernetesVersion.V1_35
+    control_plane_zone_ids: tuple[str, ...] = ()
+    system_node_count: int = 0
+    chart: Chart = Chart.CACHE
+    teams: tuple[TeamShare, ...] = ()
+    admin_role_arn: str | None = None
     preflight: bool = True
     termination_protection: bool = True
     retain_data: bool = True
@@ -92,6 +135,13 @@ class Settings:
         return tuple(replace(group, deep_health_checks=self.deep_health_checks) for group in self.worker_groups or (plain,))
 
     @property
+    def shared_type(self) -> ClusterInstanceType:
+        """The type of the workers that teams share: that of the first group."""
+        kind = self.workers[0].instance_type
+        assert isinstance(kind, ClusterInstanceType)
+        return kind
+
+    @property
     def min_running(self) -> dict[str, int]:
         """The workers that the deployment waits for, by group."""
         return {} if self.worker_groups else {_WORKERS: self.min_running_workers}
@@ -106,13 +156,32 @@ PRESETS: Mapping[str, Settings] = {
         worker_count=32,
         storage_capacity_gib=4800,
     ),
+    "kubernetes": Settings(
+        orchestrator=OrchestratorName.EKS,
+        worker_instance_type=ClusterInstanceType.P5_48XLARGE,
+        worker_count=8,
+        teams=(TeamShare("research", 5), TeamShare("product", 3)),
+        storage_capacity_gib=4800,
+    ),
 }
 
-DEFAULT_PRESET = "announcement"
+DEFAULT_PRESETS: Mapping[OrchestratorName, str] = {OrchestratorName.SLURM: "announcement", OrchestratorName.EKS: "kubernetes"}
+OF_ONE_ORCHESTRATOR: Mapping[str, OrchestratorName] = {
+    **dict.fromkeys(
+        ("controller_instance_type", "login_instance_type", "controller_group_name", "login_group_name"), OrchestratorName.SLURM
+    ),
+    **dict.fromkeys(
+        ("kubernetes_version", "control_plane_zone_ids", "system_node_count", "chart", "teams", "admin_role_arn"),
+        OrchestratorName.EKS,
+    ),
+}
+"""Settings that mean nothing to the other orchestrator."""
+_ZONES_OF_CONTROL_PLANE = 2
 _MOST_DIGITS = 9
 _OF_ONE_GROUP = ("worker_instance_type", "worker_count", "min_running_workers", "training_plan_arn")
 """Settings of the group `workers`, which `worker_groups` replaces."""
 _GROUP = re.compile(r"(?P<name>[^:]*):(?P<type>[^:]*):(?P<count>[^:]*)")
+_TEAM = re.compile(r"(?P<name>[^:]*):(?P<count>[^:]*)")
 
 
 def read_settings(context: Mapping[str, Any]) -> Settings:
@@ -127,18 +196,69 @@ def read_settings(context: Mapping[str, Any]) -> Settings:
     for key, value in given.items():
         if key not in known:
             raise SettingError(f"unknown context key {key!r} (value {value!r}); {_nearest(key, known)}")
-    preset = given.pop("preset", DEFAULT_PRESET)
-    if preset not in PRESETS:
-        raise SettingError(f"context key 'preset': {preset!r} is not a preset; {_nearest(preset, list(PRESETS))}")
+    preset = _preset(given)
     values: dict[str, Any] = {}
     for key, value in given.items():
         read: Callable[[str, Any], Any] = _READERS.get(key, _text)
         values[key] = read(key, value)
     _check_workers(given)
-    settings = replace(PRESETS[preset], **values)
+    settings = replace(preset, **values)
+    _check_orchestrator(settings, given)
     _check_zone(settings)
     _check_retention(settings)
+    if settings.orchestrator is OrchestratorName.EKS:
+        _check_control_plane(settings)
+        _check_teams(settings)
     return settings
+
+
+def _preset(given: dict[str, Any]) -> Settings:
+    """Take the preset out of the context: the one that is named, else the one of the orchestrator."""
+    wanted = _one_of(OrchestratorName)("orchestrator", given["orchestrator"]) if "orchestrator" in given else None
+    name = given.pop("preset", DEFAULT_PRESETS[wanted or OrchestratorName.SLURM])
+    if name not in PRESETS:
+        raise SettingError(f"context key 'preset': {name!r} is not a preset; {_nearest(name, list(PRESETS))}")
+    preset = PRESETS[name]
+    if wanted is not None and preset.orchestrator is not wanted:
+        fitting = [name for name, other in PRESETS.items() if other.orchestrator is wanted]
+        raise SettingError(
+            f"context key 'preset': {name!r} is a cluster on {preset.orchestrator!s}, and 'orchestrator' is {wanted!s}; "
+            f"leave one of the two keys out, or take a preset of {wanted!s}: {', '.join(fitting)}"
+        )
+    return preset
+
+
+def _check_orchestrator(settings: Settings, given: Mapping[str, Any]) -> None:
+    foreign = [key for key in given if OF_ONE_ORCHESTRATOR.get(key, settings.orchestrator) is not settings.orchestrator]
+    if foreign:
+        raise SettingError(
+            f"context key {' and '.join(map(repr, foreign))}: of no use to a cluster on {settings.orchestrator!s}; "
+            f"leave it out, or write -c orchestrator={OF_ONE_ORCHESTRATOR[foreign[0]]!s}"
+        )
+
+
+def _check_control_plane(settings: Settings) -> None:
+    zones = settings.control_plane_zone_ids
+    if len(set(zones)) != len(zones) or len(zones) != _ZONES_OF_CONTROL_PLANE:
+        found = f"{','.join(zones)!r} is not two zones" if zones else "is not given and has no default"
+        raise SettingError(
+            f"context key 'control_plane_zone_ids': {found}; the control plane of EKS needs subnets in two zones: "
+            "write -c control_plane_zone_ids=usw2-az1,usw2-az2"
+        )
+
+
+def _check_teams(settings: Settings) -> None:
+    names = [team.name for team in settings.teams]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    if twice:
+        raise SettingError(f"context key 'teams': {twice[0]!r} is there twice; write one count for it")
+    there = sum(group.count for group in settings.workers if group.instance_type == settings.shared_type)
+    wanted = sum(team.nodes for team in settings.teams)
+    if wanted > there:
+        raise SettingError(
+            f"context key 'teams': {','.join(map(str, settings.teams))} is {wanted} workers, and the cluster has {there} of that "
+            "type; write -c teams=research:1 with counts that fit, or more workers"
+        )
 
 
 def _check_zone(settings: Settings) -> None:
@@ -226,11 +346,11 @@ def _nearest_value(value: object, known: list[str]) -> str:
 
 def _checks(key: str, value: Any) -> tuple[DeepHealthCheck, ...]:
     read = _one_of(DeepHealthCheck)
-    return tuple(read(key, part.strip()) for part in _text(key, value).split(","))
+    return tuple(read(key, part) for part in _texts(key, value))
 
 
 def _worker_groups(key: str, value: Any) -> tuple[WorkerGroup, ...]:
-    return tuple(_worker_group(key, part.strip()) for part in _text(key, value).split(","))
+    return tuple(_worker_group(key, part) for part in _texts(key, value))
 
 
 def _worker_group(key: str, text: str) -> WorkerGroup:
@@ -247,7 +367,26 @@ def _worker_group(key: str, text: str) -> WorkerGroup:
         raise SettingError(f"context key {key!r}: {error}") from None
 
 
+def _texts(key: str, value: Any) -> tuple[str, ...]:
+    return tuple(part.strip() for part in _text(key, value).split(","))
+
+
+def _teams(key: str, value: Any) -> tuple[TeamShare, ...]:
+    return tuple(_team(key, part) for part in _texts(key, value))
+
+
+def _team(key: str, text: str) -> TeamShare:
+    found = _TEAM.fullmatch(text)
+    if found is None:
+        raise SettingError(
+            f"context key {key!r}: {text!r} is not a name and a count with a colon between them; "
+            f"write -c {key}=research:5,product:3"
+        )
+    return TeamShare(found["name"], _whole_number(0, 5)(key, found["count"]))
+
+
 _READERS: Mapping[str, Callable[[str, Any], Any]] = {
+    "orchestrator": _one_of(OrchestratorName),
     "controller_instance_type": _instance_type,
     "login_instance_type": _instance_type,
     "worker_instance_type": _instance_type,
@@ -259,6 +398,11 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "node_recovery": _one_of(NodeRecovery),
     "storage_capacity_gib": _whole_number(1, 1200),
     "per_unit_storage_throughput": _whole_number(1, 250),
+    "kubernetes_version": _one_of(KubernetesVersion),
+    "control_plane_zone_ids": _texts,
+    "system_node_count": _whole_number(0, 2),
+    "chart": _one_of(Chart),
+    "teams": _teams,
     "preflight": _truth,
     "termination_protection": _truth,
     "retain_data": _truth,

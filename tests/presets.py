@@ -16,13 +16,16 @@ import app_settings
 ROOT = Path(__file__).parents[1]
 PRESETS = tuple(app_settings.PRESETS)
 STACKS = ("Foundation", "Cluster")
+ON_EKS = {"control_plane_zone_ids": "usw2-az1,usw2-az2", "chart": "stand-in"}
+"""What a cluster on EKS needs beside a zone, and without the service's chart."""
 _ENVIRONMENT = {"CDK_DEFAULT_ACCOUNT": "123456789012", "CDK_DEFAULT_REGION": "us-west-2"}
 
 
 def build(preset: str, directory: Path | None = None, **given: str) -> App:
     """Both stacks of a preset, to be synthesized; `given` is what a user says with `-c`."""
     context: dict[str, Any] = json.loads((ROOT / "cdk.json").read_text())["context"]
-    context |= {"preset": preset, "availability_zone_id": "usw2-az4", **given}
+    on_eks = app_settings.PRESETS[preset].orchestrator is app_settings.OrchestratorName.EKS
+    context |= {"preset": preset, "availability_zone_id": "usw2-az4", **(ON_EKS if on_eks else {}), **given}
     app = App(context=context, outdir=None if directory is None else str(directory))
     with patch.dict(os.environ, _ENVIRONMENT):
         reference.build(app)

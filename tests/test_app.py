@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import subprocess
+import sys
+from functools import cache
 from typing import Any
 
 import pytest
 
-from tests.presets import PRESETS, build, templates
+from app_kubernetes import LOCK
+from tests.presets import PRESETS, ROOT, build, templates
+
+READ_BY_HYP = {
+    "OutputVpcId",
+    "OutputPrivateSubnetIds",
+    "OutputSecurityGroupId",
+    "OutputEKSClusterArn",
+    "OutputEKSClusterName",
+    "OutputSageMakerIAMRoleArn",
+    "OutputS3BucketName",
+    "OutputHyperPodClusterName",
+    "OutputHyperPodClusterArn",
+}
 
 
 def test_nothing_is_kept_when_the_data_may_go() -> None:
@@ -77,3 +93,100 @@ def test_the_look_at_the_account_can_be_left_out() -> None:
     found = _by_type("announcement", preflight="false")
     assert "Custom::HyperPodPreflight" not in found
     assert "Custom::HyperPodNodeInventory" in found
+
+
+@cache
+def _kubernetes(**given: str) -> dict[str, dict[str, Any]]:
+    return templates(build("kubernetes", **given))
+
+
+def _of_type(kind: str, stack: str = "Cluster", **given: str) -> list[dict[str, Any]]:
+    found = _kubernetes(**given)[stack]["Resources"].values()
+    return [resource["Properties"] for resource in found if resource["Type"] == kind]
+
+
+def test_teams_share_the_nodes_of_kubernetes_by_quotas_and_priorities() -> None:
+    quotas = _of_type("AWS::SageMaker::ComputeQuota")
+    shares = {quota["Name"]: quota["ComputeQuotaConfig"]["ComputeQuotaResources"] for quota in quotas}
+    assert shares == {
+        "research": [{"InstanceType": "ml.p5.48xlarge", "Count": 5}],
+        "product": [{"InstanceType": "ml.p5.48xlarge", "Count": 3}],
+    }
+    (policy,) = _of_type("AWS::SageMaker::ClusterSchedulerConfig")
+    assert [entry["Name"] for entry in policy["SchedulerConfig"]["PriorityClasses"]] == ["high", "normal", "low"]
+
+
+def test_the_control_plane_has_two_subnets_behind_the_public_one() -> None:
+    found = _of_type("AWS::EC2::Subnet", "Foundation", cidr="10.2.0.0/20")
+    subnets = {part["CidrBlock"]: part["AvailabilityZoneId"] for part in found}
+    assert subnets["10.2.1.0/28"] == "usw2-az1"
+    assert subnets["10.2.1.16/28"] == "usw2-az2"
+
+
+def test_fails_for_a_block_without_room_for_the_control_plane() -> None:
+    with pytest.raises(ValueError, match=r"'10\.0\.0\.0/24' has no room for the control plane's subnets behind the public one"):
+        build("kubernetes", cidr="10.0.0.0/24")
+
+
+def test_the_settings_reach_the_cluster_on_kubernetes() -> None:
+    given = {
+        "kubernetes_version": "1.33",
+        "worker_groups": "a:ml.p5.48xlarge:4,b:ml.g5.48xlarge:2",
+        "teams": "research:4",
+        "threads_per_core": "1",
+        "node_recovery": "None",
+        "deep_health_checks": "InstanceStress",
+        "system_node_count": "2",
+        "cluster_name": "big",
+    }
+    (cluster,) = _of_type("AWS::SageMaker::Cluster", **given)
+    assert (cluster["ClusterName"], cluster["NodeRecovery"]) == ("big", "None")
+    assert [
+        (group["InstanceGroupName"], group["InstanceCount"], group["ThreadsPerCore"], group["OnStartDeepHealthChecks"])
+        for group in cluster["InstanceGroups"]
+    ] == [("a", 4, 1, ["InstanceStress"]), ("b", 2, 1, ["InstanceStress"])]
+    (control_plane,) = _of_type("AWS::EKS::Cluster", **given)
+    assert control_plane["Version"] == "1.33"
+    assert [group["ScalingConfig"]["DesiredSize"] for group in _of_type("AWS::EKS::Nodegroup", **given)] == [2]
+
+
+@pytest.mark.parametrize(("given", "awaited"), [({}, 1), ({"min_running_workers": "3"}, 3)])
+def test_the_add_ons_of_kubernetes_await_a_worker(given: dict[str, str], awaited: int) -> None:
+    (gate,) = _of_type("Custom::HyperPodReadinessGate", **given)
+    assert gate["Groups"] == [{"Name": "workers", "Minimum": awaited, "Count": 8}]
+
+
+def test_an_administrator_is_a_new_role_or_the_given_one() -> None:
+    def admins(**given: Any) -> list[Any]:
+        entries = _of_type("AWS::EKS::AccessEntry", **given)
+        policies = [(entry["PrincipalArn"], str(entry.get("AccessPolicies"))) for entry in entries]
+        return [arn for arn, text in policies if "AmazonEKSClusterAdminPolicy" in text]
+
+    arn = "arn:aws:iam::123456789012:role/operators"
+    kubectl, new = admins()
+    assert arn not in (kubectl, new)
+    assert arn in admins(admin_role_arn=arn)
+    assert len(_of_type("AWS::IAM::Role")) == len(_of_type("AWS::IAM::Role", admin_role_arn=arn)) + 1
+
+
+def test_outputs_are_those_that_hyp_reads_and_a_command() -> None:
+    outputs = _kubernetes()["Cluster"]["Outputs"]
+    assert outputs.keys() >= READ_BY_HYP
+    assert "aws eks update-kubeconfig --name " in str(outputs["AdminKubeconfig"]["Value"])
+    assert outputs["OutputHyperPodClusterName"]["Value"]["Fn::GetAtt"][1] == "ClusterName"
+
+
+def test_fails_without_the_chart_with_the_command() -> None:
+    assert not (ROOT / LOCK).exists()
+    with pytest.raises(ValueError, match=r"cache, as hyperpod-chart.lock is missing; run `hyperpod chart fetch`"):
+        build("kubernetes", chart="cache")
+
+
+def test_slurm_loads_nothing_of_kubernetes() -> None:
+    script = (
+        "import sys; from tests.presets import build; build('announcement'); "
+        "print([name for name in sys.modules if name in ('app_kubernetes', 'aws_cdk.aws_eks_v2') "
+        "or name.startswith('hyperpod_constructs.eks')])"
+    )
+    done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S603
+    assert done.stdout.strip() == "[]"

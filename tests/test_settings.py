@@ -5,8 +5,11 @@ from typing import Any
 import pytest
 
 from app_settings import PRESETS, SettingError, read_settings
+from hyperpod_constructs import KubernetesVersion
+from tests.presets import ON_EKS
 
 ZONE = {"availability_zone_id": "usw2-az4"}
+EKS = {**ZONE, **ON_EKS, "orchestrator": "eks"}
 
 
 def test_the_default_is_the_cluster_of_the_announcement() -> None:
@@ -46,6 +49,16 @@ def test_keys_of_cdk_are_passed_over() -> None:
     [
         ({"worker_cont": "4"}, "unknown context key 'worker_cont' (value '4'); the nearest is 'worker_count'; allowed: preset, "),
         ({"preset": "anouncement"}, "'anouncement' is not a preset; the nearest is 'announcement'; allowed: announcement, llm"),
+        ({"orchestrator": "esk"}, "'orchestrator': 'esk' is unknown; the nearest is 'eks'; allowed: slurm, eks"),
+        (
+            {"orchestrator": "slurm", "preset": "kubernetes"},
+            "'preset': 'kubernetes' is a cluster on eks, and 'orchestrator' is slurm; leave one of the two keys out, or take a "
+            "preset of slurm: announcement, llm",
+        ),
+        (
+            {"teams": "research:5", "chart": "stand-in"},
+            "'teams' and 'chart': of no use to a cluster on slurm; leave it out, or write -c orchestrator=eks",
+        ),
         ({"worker_count": "four"}, "'worker_count': 'four' is not a whole number of 0 or more; write -c worker_count=4"),
         ({"worker_count": -1}, "'worker_count': -1 is not a whole number"),
         ({"worker_count": True}, "'worker_count': True is not a whole number"),
@@ -83,6 +96,64 @@ def test_fails_with_key_value_allowed_and_nearest(context: dict[str, Any], messa
     with pytest.raises(SettingError) as caught:
         read_settings({**ZONE, **context})
     assert message in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("context", "message"),
+    [
+        ({"preset": "llm"}, "'preset': 'llm' is a cluster on slurm, and 'orchestrator' is eks; leave one of the two keys out, or"),
+        (
+            {"controller_instance_type": "ml.m5.xlarge"},
+            "'controller_instance_type': of no use to a cluster on eks; leave it out, or write -c orchestrator=slurm",
+        ),
+        ({"kubernetes_version": "1.29"}, "'kubernetes_version': '1.29' is unknown; the nearest is '1.3"),
+        ({"control_plane_zone_ids": "usw2-az1"}, "'usw2-az1' is not two zones; the control plane of EKS needs subnets in"),
+        ({"control_plane_zone_ids": "usw2-az1,usw2-az1"}, "'usw2-az1,usw2-az1' is not two zones"),
+        ({"chart": "standin"}, "'chart': 'standin' is unknown; the nearest is 'stand-in'; allowed: cache, stand-in"),
+        ({"teams": "research"}, "'teams': 'research' is not a name and a count with a colon between them; write -c teams="),
+        ({"teams": "research:five"}, "'teams': 'five' is not a whole number of 0 or more"),
+        ({"teams": "research:1,research:2"}, "'teams': 'research' is there twice"),
+        (
+            {"worker_count": "2"},
+            "'teams': research:5,product:3 is 8 workers, and the cluster has 2 of that type; write -c teams=research:1 with counts",
+        ),
+    ],
+)
+def test_fails_on_kubernetes_with_key_value_allowed_and_nearest(context: dict[str, Any], message: str) -> None:
+    with pytest.raises(SettingError) as caught:
+        read_settings({**EKS, **context})
+    assert message in str(caught.value)
+
+
+def test_fails_without_the_zones_of_the_control_plane() -> None:
+    with pytest.raises(SettingError, match="'control_plane_zone_ids': is not given and has no default; the control plane of EKS"):
+        read_settings({**ZONE, "orchestrator": "eks"})
+
+
+@pytest.mark.parametrize(
+    "given", [{"orchestrator": "eks"}, {"preset": "kubernetes"}, {"orchestrator": "eks", "preset": "kubernetes"}]
+)
+def test_orchestrator_and_preset_say_the_same(given: dict[str, str]) -> None:
+    settings = read_settings({**ZONE, **ON_EKS, **given})
+    assert (settings.orchestrator, settings.worker_instance_type.name, settings.worker_count) == ("eks", "ml.p5.48xlarge", 8)
+    assert [str(team) for team in settings.teams] == ["research:5", "product:3"]
+    assert settings.kubernetes_version == max(KubernetesVersion)
+
+
+def test_the_settings_of_kubernetes_are_read() -> None:
+    given = {"kubernetes_version": "1.33", "chart": "cache", "teams": "a:1, b:2", "system_node_count": "2"}
+    given |= {"admin_role_arn": "arn:x"}
+    settings = read_settings({**EKS, **given, "control_plane_zone_ids": "usw2-az2, usw2-az3"})
+    assert (settings.kubernetes_version, settings.chart, settings.teams) == ("1.33", "cache", (("a", 1), ("b", 2)))
+    assert (settings.system_node_count, settings.admin_role_arn) == (2, "arn:x")
+    assert settings.control_plane_zone_ids == ("usw2-az2", "usw2-az3")
+
+
+def test_the_teams_share_the_workers_of_the_first_type() -> None:
+    given = {**EKS, "worker_groups": "a:ml.p5.48xlarge:4,b:ml.g5.48xlarge:8,c:ml.p5.48xlarge:2"}
+    assert read_settings({**given, "teams": "research:6"}).teams == (("research", 6),)
+    with pytest.raises(SettingError, match="is 7 workers, and the cluster has 6"):
+        read_settings({**given, "teams": "research:7"})
 
 
 def test_the_workers_are_one_group_unless_several_are_given() -> None:
@@ -126,4 +197,9 @@ def test_data_may_go_when_that_is_confirmed() -> None:
 
 
 def test_every_preset_is_complete() -> None:
-    assert {name: read_settings({**ZONE, "preset": name}).worker_count for name in PRESETS} == {"announcement": 4, "llm": 32}
+    context = {name: {**ZONE, **(ON_EKS if name == "kubernetes" else {}), "preset": name} for name in PRESETS}
+    assert {name: read_settings(given).worker_count for name, given in context.items()} == {
+        "announcement": 4,
+        "llm": 32,
+        "kubernetes": 8,
+    }

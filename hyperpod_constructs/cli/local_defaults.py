@@ -12,16 +12,28 @@ def with_local_defaults(app: App, target: Target) -> App:
     """The app with its open settings filled in for the embedded AWS. An app that does not read them is not changed by them.
 
     Every zone of the embedded AWS has capacity, so the first one is the default. Its stacks need no termination protection, and its
-    data may go.
+    data may go. A control plane of Kubernetes lies in the first two zones, and takes the chart that stands in for the service's.
     """
     if app.assembly is not None:
         return app
     added = []
     if app.value("availability_zone_id") is None and app.value("availability_zone") is None:
-        zones = target.client("ec2").describe_availability_zones()["AvailabilityZones"]
-        added.append(f"availability_zone_id={min(zone['ZoneId'] for zone in zones)}")
+        added.append(f"availability_zone_id={_zones(target)[0]}")
+    if _is_on_kubernetes(app):
+        if app.value("control_plane_zone_ids") is None:
+            added.append(f"control_plane_zone_ids={','.join(_zones(target)[:2])}")
+        if app.value("chart") is None:
+            added.append("chart=stand-in")
     if app.value("termination_protection") is None:
         added.append("termination_protection=false")
     if app.value("retain_data") is not None and app.value("confirm_data_loss") is None:
         added.append("confirm_data_loss=true")
     return replace(app, context=(*app.context, *added))
+
+
+def _zones(target: Target) -> list[str]:
+    return sorted(zone["ZoneId"] for zone in target.client("ec2").describe_availability_zones()["AvailabilityZones"])
+
+
+def _is_on_kubernetes(app: App) -> bool:
+    return app.value("orchestrator") == "eks" or (app.value("orchestrator") is None and app.value("preset") == "kubernetes")

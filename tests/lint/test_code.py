@@ -11,7 +11,8 @@ import pytest
 
 from tests.presets import ROOT
 
-CHECKED = ("hyperpod_constructs", "app.py", "app_settings.py", "lifecycle", "bench", "tools", "examples", "tests")
+APP = ("app.py", "app_kubernetes.py", "app_settings.py")
+CHECKED = ("hyperpod_constructs", *APP, "lifecycle", "bench", "tools", "examples", "tests")
 
 
 @pytest.mark.parametrize(

@@ -25,6 +25,8 @@ def test_a_page_that_is_not_current_is_named_and_written(tmp_path: Path, monkeyp
 
 def test_every_setting_has_its_value_in_each_preset_and_its_meaning() -> None:
     rows = [line.strip("| ").split(" | ") for line in table().splitlines()[2:]]
-    assert all(len(row) == 4 and all(row) for row in rows)
-    assert ["`worker_count`", "`4`", "`32`", "Number of workers."] in rows
+    assert all(len(row) == 5 and all(row) for row in rows)
+    assert ["`worker_count`", "`4`", "`32`", "`8`", "Number of workers."] in rows
     assert ["`cluster_name`", "`sagemaker-demo-cluster`", "not given"] in [row[:3] for row in rows]
+    assert ["`teams`", "-", "-", "`research:5,product:3`"] in [row[:4] for row in rows]
+    assert ["`login_group_name`", "`login`", "`login`", "-"] in [row[:4] for row in rows]
