@@ -10,9 +10,8 @@ import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from http.client import HTTPException
-from typing import NamedTuple
 
 from hyperpod_constructs.local.aws_service import Caller
 from hyperpod_constructs.local.kubernetes.client import KubernetesError
@@ -30,11 +29,12 @@ SHARE = 10
 _FAILURES = (OSError, HTTPException, KubernetesError, ValueError)
 
 
-class Home(NamedTuple):
-    """An EKS cluster, and a caller who sees it."""
+@dataclass(frozen=True, slots=True)
+class Home:
+    """An EKS cluster by its ARN, with a caller who sees it."""
 
     arn: str
-    caller: Caller
+    caller: Caller = field(compare=False)
 
 
 Homes = Mapping[Home, Sequence[FakeInstance]]
@@ -97,7 +97,7 @@ class KubernetesNodes:
     def _meet(self, wanted: Iterable[Home]) -> None:
         """Find the control planes; one that was started anew knows no nodes."""
         for home in {*wanted, *self._planes}:
-            api, known = self._find(*home), self._planes.get(home)
+            api, known = self._find(home.arn, home.caller), self._planes.get(home)
             if api is None:
                 self._planes.pop(home, None)
             elif known is None or known.api is not api:
