@@ -137,6 +137,7 @@ class KubernetesCluster(Stack):
         }
         for name, value in read_by_hyp.items():
             CfnOutput(self, name, value=value)
+        CfnOutput(self, "AdminRoleArn", value=self.admins.role_arn, description="the role of the administrators of Kubernetes")
         command = "aws eks update-kubeconfig --name {} --region {} --role-arn {}"
         CfnOutput(
             self,

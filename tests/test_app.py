@@ -96,7 +96,7 @@ def test_the_look_at_the_account_can_be_left_out() -> None:
 
 
 @cache
-def _kubernetes(**given: str) -> dict[str, dict[str, Any]]:
+def _kubernetes(**given: Any) -> dict[str, dict[str, Any]]:
     return templates(build("kubernetes", **given))
 
 

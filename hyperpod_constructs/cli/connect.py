@@ -9,7 +9,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from typing import Any, NoReturn
 
+from hyperpod_constructs.cli import kubeconfig, kubectl
 from hyperpod_constructs.cli.console import CliError, say
+from hyperpod_constructs.cli.kubeconfig import kubernetes_name
 from hyperpod_constructs.cli.stacks import CLUSTER_TYPE, deployed
 from hyperpod_constructs.cli.target import Target, TargetName, running_virtual_nodes
 
@@ -48,7 +50,7 @@ def command(cluster_arn: str, group: str, nodes: Sequence[Mapping[str, Any]], re
 
 
 def connect(target: Target, where: TargetName, *, cluster: str | None, group: str | None, only_print: bool) -> None:
-    """Open a shell on a node, or print the command.
+    """Open a shell on a node, or print the command. On Kubernetes, without a group, it is a shell of this machine with kubectl.
 
     :param target: the account of the cluster.
     :param where: the same by name.
@@ -58,6 +60,10 @@ def connect(target: Target, where: TargetName, *, cluster: str | None, group: st
     :raises CliError: if the cluster, the group or a running node is not found.
     """
     description = target.client("sagemaker").describe_cluster(ClusterName=cluster or deployed_cluster(target, where))
+    kubernetes = kubernetes_name(description)
+    if kubernetes is not None and group is None:
+        _enter_kubernetes(target, where, kubernetes, only_print=only_print)
+        return
     chosen = group if group is not None else controller_group(description)
     groups = [*description.get("InstanceGroups", []), *description.get("RestrictedInstanceGroups", [])]
     names = [entry["InstanceGroupName"] for entry in groups]
@@ -71,6 +77,11 @@ def connect(target: Target, where: TargetName, *, cluster: str | None, group: st
     if where is TargetName.LOCAL:
         _enter(arguments[arguments.index("--target") + 1].rpartition("_")[2].removeprefix(f"{chosen}-"))
     _replace_process(arguments, target)
+
+
+def _enter_kubernetes(target: Target, where: TargetName, name: str, *, only_print: bool) -> None:
+    file = kubeconfig.write(target, where, name, kubeconfig.administrators(target, where))
+    kubectl.enter(file, target.environment(), where.assembly.parent, only_print=only_print)
 
 
 def _enter(instance_id: str) -> NoReturn:

@@ -61,7 +61,7 @@ def deploy(
         _ask(target, entries, yes=yes)
     _deploy_stacks(target, assembly, wanted, entries)
     found = [stack for entry in entries if (stack := deployed(target, entry.name)) is not None]
-    show(target, [resource for stack in found for resource in stack.resources], shell=shell)
+    show(target, [resource for stack in found for resource in stack.resources], shell=shell, where=where)
 
 
 def _missing_bootstrap(target: Target, entries: Sequence[SynthesizedStack]) -> bool:

@@ -119,10 +119,28 @@ def connect(
     group: Annotated[str | None, typer.Option("--group", help="Instance group; the controller's unless given.")] = None,
     only_print: Annotated[bool, typer.Option("--print", help="Print the command, do not run it.")] = False,
 ) -> None:
-    """Open a shell on the current controller node."""
+    """Open a shell on the current controller node; on Kubernetes a shell with kubectl, unless a group is given."""
     from hyperpod_constructs.cli.connect import connect as run
 
     run(_existing(where), where, cluster=cluster, group=group, only_print=only_print)
+
+
+@app.command(epilog='Examples: `eval "$(hyperpod kubeconfig)"` for the embedded AWS, `hyperpod kubeconfig --target aws`.')
+@reported
+def kubeconfig(
+    where: _Where = TargetName.LOCAL,
+    cluster: Annotated[
+        str | None, typer.Option("--cluster", help="Name of the EKS cluster; the deployed one unless given.")
+    ] = None,
+    role: Annotated[
+        str | None, typer.Option("--role", metavar="ARN", help="Role that kubectl takes; the app's administrators' unless given.")
+    ] = None,
+    file: Annotated[Path | None, typer.Option("--file", help="Where it is written; build/TARGET/kubeconfig unless given.")] = None,
+) -> None:
+    """Write a kubeconfig for the cluster on Kubernetes, and print the line that makes kubectl use it."""
+    from hyperpod_constructs.cli.kubeconfig import kubeconfig as run
+
+    run(_existing(where), where, cluster=cluster, role=role, file=file)
 
 
 @app.command(

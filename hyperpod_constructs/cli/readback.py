@@ -8,9 +8,11 @@ from typing import Any
 
 from hyperpod_constructs.cli.connect import command, controller_group, nodes_of
 from hyperpod_constructs.cli.console import CliError, say
+from hyperpod_constructs.cli.kubeconfig import administrators, kubernetes_name
+from hyperpod_constructs.cli.readback_kubernetes import show_kubernetes
 from hyperpod_constructs.cli.stacks import CLUSTER_TYPE, Resource
 from hyperpod_constructs.cli.tables import table
-from hyperpod_constructs.cli.target import Target
+from hyperpod_constructs.cli.target import Target, TargetName
 from hyperpod_constructs.custom_resources.handlers.redaction import one_line
 
 FILE_SYSTEM_TYPE = "AWS::FSx::FileSystem"
@@ -20,22 +22,24 @@ MESSAGE_CHARACTERS = 1000
 """Limit for a message of a node or of the service."""
 
 
-def show(target: Target, resources: Sequence[Resource], *, shell: str | None = None) -> None:
-    """Print clusters, nodes, file systems with their S3 links, and the command for a shell.
+def show(target: Target, resources: Sequence[Resource], *, shell: str | None = None, where: TargetName = TargetName.LOCAL) -> None:
+    """Print clusters, nodes, file systems with their S3 links, and the command for a shell; on Kubernetes also add-ons, teams and
+    queues.
 
     :param target: the account.
     :param resources: the resources of the deployed stacks.
     :param shell: the command for a shell; `aws ssm start-session` unless given.
+    :param where: the same by name.
     """
     for resource in resources:
         if resource.type == CLUSTER_TYPE:
-            _show_cluster(target, resource.physical_id, shell)
+            _show_cluster(target, resource.physical_id, shell, where)
     file_systems = [resource.physical_id for resource in resources if resource.type == FILE_SYSTEM_TYPE]
     if file_systems:
         _show_file_systems(target, file_systems)
 
 
-def _show_cluster(target: Target, name: str, shell: str | None) -> None:
+def _show_cluster(target: Target, name: str, shell: str | None, where: TargetName) -> None:
     cluster = target.client("sagemaker").describe_cluster(ClusterName=name)
     nodes = nodes_of(target, name)
     say()
@@ -51,6 +55,13 @@ def _show_cluster(target: Target, name: str, shell: str | None) -> None:
     if len(nodes) > MAX_NODES:
         listing = f"aws sagemaker list-cluster-nodes --cluster-name {cluster['ClusterName']}"
         say(f"and {len(nodes) - MAX_NODES} more: {listing}")
+    kubernetes = kubernetes_name(cluster)
+    if kubernetes is not None:
+        show_kubernetes(target, kubernetes, cluster["ClusterArn"], administrators(target, where))
+        say()
+        say("a shell with kubectl:", style="bold")
+        say("  hyperpod connect" if where is TargetName.LOCAL else f"  hyperpod connect --target {where}")
+        return
     say()
     say("a shell on the controller:" if controller_group(cluster) is not None else "a shell on a node:", style="bold")
     say(f"  {shell or _shell_command(cluster, nodes, target.region)}")

@@ -8,11 +8,13 @@ from typing import Any
 import pytest
 
 from hyperpod_constructs.cli import connect as module
+from hyperpod_constructs.cli import kubectl
 from hyperpod_constructs.cli.connect import IN_TERMINAL, command, connect
 from hyperpod_constructs.cli.console import CliError
 from hyperpod_constructs.cli.target import TargetName
 from tests.cli.conftest import StubbedTarget
 from tests.cli.samples import ARN, CLUSTER, NODES, SESSION, answer_cluster, answer_stack, refuse_stack, write_assembly
+from tests.cli.test_kubeconfig import ON_EKS, answer_kubernetes
 
 
 def _connect(target: StubbedTarget, where: TargetName = TargetName.AWS, **options: Any) -> None:
@@ -103,3 +105,24 @@ def test_becomes_the_session(target: StubbedTarget, monkeypatch: pytest.MonkeyPa
     answer_cluster(target)
     _connect(target, only_print=False)
     assert executed == [SESSION.split(" ")]
+
+
+@pytest.mark.parametrize("where", TargetName)
+def test_a_cluster_on_kubernetes_gives_a_shell_with_kubectl(
+    target: StubbedTarget, workdir: Path, monkeypatch: pytest.MonkeyPatch, where: TargetName
+) -> None:
+    entered: list[Any] = []
+    monkeypatch.setattr(kubectl, "enter", lambda *given, only_print: entered.append((*given, only_print)))
+    target.answer("sagemaker", "describe_cluster", ON_EKS, ClusterName=ARN)
+    answer_kubernetes(target)
+    _connect(target, where, only_print=False)
+    state = Path("build") / where.value
+    assert entered == [(workdir / state / "kubeconfig", target.environment(), state, False)]
+    assert (workdir / state / "kubeconfig").is_file()
+
+
+def test_a_group_on_kubernetes_gives_a_shell_on_a_node(target: StubbedTarget, capsys: pytest.CaptureFixture[str]) -> None:
+    target.answer("sagemaker", "describe_cluster", ON_EKS, ClusterName=ARN)
+    target.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": NODES}, ClusterName=ARN)
+    _connect(target, group="workers")
+    assert "sagemaker-cluster:abc123def456_workers-i-0000000000000000a" in capsys.readouterr().out

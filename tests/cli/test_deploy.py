@@ -192,6 +192,24 @@ def test_an_app_named_by_its_command_gets_the_local_defaults_too(target: Stubbed
     assert cdk.apps == [App("python own.py", ("availability_zone_id=usw2-az1", "termination_protection=false"))]
 
 
+@pytest.mark.parametrize("given", ["orchestrator=eks", "preset=kubernetes"])
+def test_kubernetes_has_local_defaults_of_its_own(target: StubbedTarget, cdk: Cdk, given: str) -> None:
+    zones = [{"ZoneId": f"usw2-az{number}"} for number in (3, 1, 2)]
+    target.answer("ec2", "describe_availability_zones", {"AvailabilityZones": zones})
+    _answer_bootstrapped(target)
+    _answer_deployment(target)
+    _deploy(TargetName.LOCAL, App(context=(*GIVEN, given)))
+    assert cdk.apps == [App(context=(*GIVEN, given, "control_plane_zone_ids=usw2-az1,usw2-az2", "chart=stand-in"))]
+
+
+def test_zones_and_chart_of_kubernetes_that_are_given_stay(target: StubbedTarget, cdk: Cdk) -> None:
+    _answer_bootstrapped(target)
+    _answer_deployment(target)
+    own = (*GIVEN, "orchestrator=eks", "control_plane_zone_ids=usw2-az2,usw2-az3", "chart=cache")
+    _deploy(TargetName.LOCAL, App(context=own))
+    assert cdk.apps == [App(context=own)]
+
+
 def test_data_may_go_on_the_embedded_aws(target: StubbedTarget, cdk: Cdk) -> None:
     _answer_bootstrapped(target)
     _answer_deployment(target)

@@ -45,6 +45,24 @@ def test_fails_for_a_word_that_says_neither_yes_nor_no(variable: str) -> None:
     assert "hyperpod" not in done.stdout
 
 
+@pytest.mark.parametrize("target", ["deploy", "destroy"])
+def test_an_orchestrator_is_a_setting_and_kubernetes_needs_more_programs(target: str) -> None:
+    planned = _planned(target, "ORCHESTRATOR=eks", "VENV=fresh").stdout.splitlines()
+    assert ' --context "orchestrator=eks"' in planned[-1]
+    assert [line.partition('"fresh"')[2] for line in planned if "setup.sh" in line] == ["", " eks"]
+    slurm = _planned(target, "ORCHESTRATOR=slurm", "VENV=fresh").stdout.splitlines()
+    assert ' --context "orchestrator=slurm"' in slurm[-1]
+    assert [line.partition('"fresh"')[2] for line in slurm if "setup.sh" in line] == [""]
+
+
+@pytest.mark.parametrize("target", ["deploy", "destroy"])
+def test_fails_for_an_unknown_orchestrator(target: str) -> None:
+    done = _planned(target, "ORCHESTRATOR=k8s")
+    assert done.returncode != 0
+    assert "ORCHESTRATOR=k8s is not known: write one of slurm eks" in done.stderr
+    assert "hyperpod" not in done.stdout
+
+
 @pytest.mark.parametrize(
     ("target", "parts"),
     [(target, [""]) for target in ("deploy", "destroy", "connect", "shell")]

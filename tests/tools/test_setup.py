@@ -65,8 +65,12 @@ esac
 
 @pytest.mark.parametrize(
     ("arguments", "extra", "mark"),
-    [((), ".[local,cli,node]", ".ready"), (("dev",), ".[dev]", ".ready-dev")],
-    ids=["deployment", "tests"],
+    [
+        ((), ".[local,cli,node]", ".ready"),
+        (("eks",), ".[local,cli,node,eks]", ".ready-eks"),
+        (("dev",), ".[dev]", ".ready-dev"),
+    ],
+    ids=["deployment", "kubernetes", "tests"],
 )
 def test_a_deployment_installs_nothing_of_the_tests(tmp_path: Path, arguments: tuple[str, ...], extra: str, mark: str) -> None:
     binaries = tmp_path / ".venv/bin"
@@ -80,5 +84,7 @@ def test_a_deployment_installs_nothing_of_the_tests(tmp_path: Path, arguments: t
     assert done.returncode == 0, done.stderr
     calls = (tmp_path / "calls").read_text()
     assert [call.split()[-1] for call in calls.splitlines() if "--editable" in call] == [extra]
-    assert ((tmp_path / ".venv-checkov").exists(), "checkov" in calls) == ((True, True) if arguments else (False, False))
+    assert ((tmp_path / ".venv-checkov").exists(), "checkov" in calls) == (
+        (True, True) if arguments == ("dev",) else (False, False)
+    )
     assert [path.name for path in (tmp_path / ".venv").glob(".ready*")] == [mark]
