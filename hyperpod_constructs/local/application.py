@@ -211,6 +211,7 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
 
     ministack.name_resources(resource)
     ministack.keep_layers_runnable()
+    ministack_functions.fail_refused_invocations()
     ministack.encrypt_with_aws_managed_key()
     ministack.keep_targets_of_schedules()
     ministack.evaluate_whole_conditions()

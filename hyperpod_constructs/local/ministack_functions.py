@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from ministack.core import lambda_runtime  # type: ignore[import-untyped]
 from ministack.services import lambda_svc  # type: ignore[import-untyped]
 from ministack.services.cloudformation import provisioners  # type: ignore[import-untyped]
 
@@ -12,6 +13,17 @@ from hyperpod_constructs.local import ministack
 from hyperpod_constructs.local.aws_service import Caller
 
 FUNCTION = "AWS::Lambda::Function"
+ANSWER = """resolve({
+              StatusCode: res.statusCode,"""
+"""Where ministack's stand-in for the Lambda client of Node takes any answer of Invoke for a success."""
+_ANSWER_OR_ERROR = """(res.statusCode < 400 ? resolve : (answer) => {
+              let found = {};
+              try { found = JSON.parse(answer.Payload.toString()); } catch (_) {}
+              const error = new Error(found.Message || found.message || "Invoke answered " + answer.StatusCode);
+              error.name = String(found.__type || found.Code || "ServiceException");
+              reject(error);
+            })({
+              StatusCode: res.statusCode,"""
 
 
 def place_functions(place: Callable[[Mapping[str, Any], str, Caller], dict[str, Any]], endpoint: str) -> None:
@@ -39,3 +51,11 @@ def place_functions(place: Callable[[Mapping[str, Any], str, Caller], dict[str, 
         return keep(native["update"](physical_id, old, new, stack, logical_id), config)
 
     provisioners._RESOURCE_HANDLERS[FUNCTION] = {**native, "create": create, "update": update}
+
+
+def fail_refused_invocations() -> None:
+    """Let a function in Node fail when Lambda refuses its invocation of another one, as with the real client.
+
+    The CDK's framework of custom resources is such a function: without this it reports a success though nothing ran.
+    """
+    lambda_runtime._NODEJS_WORKER_SCRIPT = lambda_runtime._NODEJS_WORKER_SCRIPT.replace(ANSWER, _ANSWER_OR_ERROR)

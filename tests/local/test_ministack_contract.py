@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from hyperpod_constructs.facts import eks
+from hyperpod_constructs.local import ministack_functions
 from hyperpod_constructs.local.aws_service import AwsError
 from hyperpod_constructs.local.eks import access_entries
 
@@ -162,6 +163,10 @@ def test_table(module: str, name: str, key: str | None) -> None:
     table = look_up(module, name)
     assert isinstance(table, dict)
     assert key is None or key in table
+
+
+def test_the_lambda_client_of_node_takes_any_answer() -> None:
+    assert look_up("ministack.core.lambda_runtime", "_NODEJS_WORKER_SCRIPT").count(ministack_functions.ANSWER) == 1
 
 
 def test_functions_by_name_with_their_configuration() -> None:
