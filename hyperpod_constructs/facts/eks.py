@@ -53,6 +53,28 @@ NODES_PRINCIPAL = "ec2.amazonaws.com"
 Source: https://docs.aws.amazon.com/eks/latest/userguide/create-node-role.html
 """
 
+NODE_GROUP_LABEL, CAPACITY_LABEL = "eks.amazonaws.com/nodegroup", "eks.amazonaws.com/capacityType"
+"""The labels of the nodes of a node group.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/managed-node-groups.html
+"""
+
+TAINT_EFFECTS: Mapping[str, str] = {
+    "NO_SCHEDULE": "NoSchedule",
+    "NO_EXECUTE": "NoExecute",
+    "PREFER_NO_SCHEDULE": "PreferNoSchedule",
+}
+"""The effects of the taints of a node group, in the words of Kubernetes.
+
+Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_Taint.html
+"""
+
+MOST_NODES_OF_GROUP = 450
+"""The quota of nodes of a node group, which AWS raises on request.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html
+"""
+
 LOG_TYPES = ("api", "audit", "authenticator", "controllerManager", "scheduler")
 """The logs of a control plane.
 

@@ -240,7 +240,7 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
         template_check.load()
         ec2.load()
 
-    tickers = [Ticker(KubernetesNodes(eks.api, [hyperpod.recover]).tend)]
+    tickers = [Ticker(KubernetesNodes(eks.api, [hyperpod.recover, lambda _: eks.nodes()]).tend)]
     if fleet is not None:
         tickers.append(Ticker(hyperpod.tend))
 

@@ -107,6 +107,10 @@ class Clusters:
             cluster for cluster in list(self._clusters.values()) if _key(cluster.name, cluster.caller) == _key(cluster.name, caller)
         ]
 
+    def all(self) -> list[Cluster]:
+        """Those of every caller."""
+        return list(self._clusters.values())
+
     def advance(self, now: float) -> None:
         """Let time pass."""
         for key, cluster in list(self._clusters.items()):

@@ -1,4 +1,6 @@
-"""The operations of EKS on managed node groups: records, without instances."""
+"""The operations of EKS on managed node groups: records, without instances of EC2. Each instance that would run is a node; see
+`node_group_nodes`.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +88,7 @@ class NodeGroups:
         role = parameters["nodeRole"]
         if not trusts_service(role, eks.NODES_PRINCIPAL, self._clients("iam", caller)):
             raise invalid(f"Following required service principals [{eks.NODES_PRINCIPAL}] were not found in the trust of {role}")
-        self._check_subnets(cluster, parameters["subnets"], caller)
+        zones = self._zones(cluster, parameters["subnets"], caller)
         arn = f"{cluster.prefix('nodegroup')}/{name}/{uuid.uuid4()}"
         body = {
             "nodegroupName": name,
@@ -100,15 +102,17 @@ class NodeGroups:
         }
         if "launchTemplate" not in parameters:
             body = {"instanceTypes": ["t3.medium"], "amiType": "AL2023_x86_64_STANDARD", "diskSize": 20, **body}
-        group = Child(arn, now, now + self._faults.slow_creation, body, dict(parameters.get("tags", {})))
+        group = Child(arn, now, now + self._faults.slow_creation, body, dict(parameters.get("tags", {})), zones=zones)
         cluster.node_groups[name] = group
         return {"nodegroup": group.describe()}
 
-    def _check_subnets(self, cluster: Cluster, subnets: list[str], caller: Caller) -> None:
+    def _zones(self, cluster: Cluster, subnets: list[str], caller: Caller) -> tuple[str, ...]:
         vpc = cluster.body["resourcesVpcConfig"]["vpcId"]
-        for subnet in self._clients("ec2", caller).describe_subnets(SubnetIds=list(subnets))["Subnets"]:
+        found = self._clients("ec2", caller).describe_subnets(SubnetIds=list(subnets))["Subnets"]
+        for subnet in found:
             if subnet["VpcId"] != vpc:
                 raise invalid(f"Subnets are not in the VPC of the cluster, {vpc}: {subnet['SubnetId']} is in {subnet['VpcId']}")
+        return tuple(str(subnet["AvailabilityZone"]) for subnet in found)
 
     def _list(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
         cluster = self._find(parameters["clusterName"], caller)
@@ -169,3 +173,5 @@ def _check_scaling(scaling: Mapping[str, int]) -> None:
     sizes = [size for size in (least, wanted, most) if size is not None]
     if sizes != sorted(sizes):
         raise invalid(f"scalingConfig: found minSize {least}, desiredSize {wanted}, maxSize {most}; each is at most the next")
+    if sizes and sizes[-1] > eks.MOST_NODES_OF_GROUP:
+        raise invalid(f"scalingConfig: found {sizes[-1]} nodes; the quota of a node group is {eks.MOST_NODES_OF_GROUP}")

@@ -71,6 +71,8 @@ class Child:
     tags: dict[str, str]
     status: str = "CREATING"
     modified: float = 0.0
+    zones: tuple[str, ...] = ()
+    """The zones of the subnets of a node group."""
 
     def advance(self, now: float) -> bool:
         """End what its time has come for. False for one that is gone."""

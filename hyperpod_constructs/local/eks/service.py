@@ -17,11 +17,13 @@ from hyperpod_constructs.local.eks.access_entries import AccessEntries
 from hyperpod_constructs.local.eks.addons import Addons
 from hyperpod_constructs.local.eks.clusters import Clusters
 from hyperpod_constructs.local.eks.control_planes import Access, Api, ControlPlanes
+from hyperpod_constructs.local.eks.node_group_nodes import nodes_of
 from hyperpod_constructs.local.eks.node_groups import NodeGroups
 from hyperpod_constructs.local.eks.pod_identities import PodIdentities
 from hyperpod_constructs.local.eks.records import Cluster
 from hyperpod_constructs.local.faults import Faults
 from hyperpod_constructs.local.hyperpod.background import AtOnce, Tasks
+from hyperpod_constructs.local.kubernetes_nodes import Homes
 from hyperpod_constructs.local.timed_service import Operation, Parameters, TimedService
 
 
@@ -70,6 +72,12 @@ class Eks(TimedService):
         with self._lock:
             found = next((cluster for cluster in self._clusters.mine(caller) if cluster.arn == arn), None)
             return None if found is None or found.control is None else found.control.api
+
+    def nodes(self) -> Homes:
+        """Let time pass; answers the instances of node groups that are nodes after that."""
+        with self._lock:
+            self._advance(self._clock())
+            return nodes_of(self._clusters.all())
 
     def arn(self, operation: str, members: Parameters, caller: Caller) -> str | None:
         """The resource that IAM evaluates a request against, where it exists; None for an operation on none.
