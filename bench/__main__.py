@@ -140,6 +140,9 @@ def control_planes(pairs: int, directory: Path) -> None:
     write(f"Double of a Kubernetes control plane, one client over HTTPS, {kubernetes.OBJECTS:,} objects of a kind")
     for line in kubernetes.table(kubernetes.measure(directory / "kubernetes")):
         write(f"  {line}")
+    write(f"{kubernetes.NODES:,} fake nodes on it, one thread; times of both processes together")
+    for line in kubernetes.node_table(kubernetes.measure_nodes(directory / "nodes")):
+        write(f"  {line}")
 
 
 def lambdas(pairs: int, directory: Path) -> None:

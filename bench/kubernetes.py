@@ -1,7 +1,8 @@
-"""The double of a Kubernetes control plane: objects a second over its API, and memory."""
+"""The double of a Kubernetes control plane: objects a second over its API, and memory; and fake nodes on it."""
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -10,9 +11,11 @@ from typing import Any
 
 from hyperpod_constructs.local.kubernetes.double import Double, start_double
 from hyperpod_constructs.local.kubernetes.interface import KubernetesApi
+from hyperpod_constructs.local.kubernetes.nodes import RENEWAL_SECONDS, FakeInstance, FakeNodes
 
 VERSION = "1.34"
 OBJECTS = 2000
+NODES = 1000
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -104,3 +107,94 @@ def table(load: Load) -> list[str]:
     works = [f"{work.name:<18}{work.rate:,.0f} objects a second" for work in load.works]
     before, after = load.memory
     return [f"{'ready':<18}{load.ready:.2f} s", *works, f"{'memory':<18}{before:.0f} MiB empty, {after:.0f} MiB after all"]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class NodeLoad:
+    """Fake nodes on a double, with times of both processes together.
+
+    :param seconds: on the clock, until the API lists all as Ready.
+    :param processor: processor time until then.
+    :param objects: what was written for that: nodes, their states and leases.
+    :param renewal: processor time in which every lease is renewed once.
+    :param marks: processor time of a look for marked nodes.
+    :param memory: of the double, in MiB before and after (0 where it cannot be read).
+    """
+
+    nodes: int
+    seconds: float
+    processor: float
+    objects: int
+    renewal: float
+    marks: float
+    memory: tuple[float, float]
+
+
+def measure_nodes(directory: Path, count: int = NODES) -> NodeLoad:
+    """Start a double, let the nodes of one cluster join, renew their leases and look for marks."""
+    double = start_double(name="bench", version=VERSION, token_webhook="", directory=directory)
+    ahead = 0.0
+    nodes = FakeNodes(double.api, lambda: time.time() + ahead)
+    wanted = [_instance(number) for number in range(count)]
+    try:
+        memory, began, spent = _memory(double), time.monotonic(), _processor(double)
+        while nodes.hold(wanted):
+            pass
+        while sum(map(_is_ready, double.api.list("v1", "Node"))) < count:
+            pass
+        seconds, joined = time.monotonic() - began, _processor(double)
+        ahead = RENEWAL_SECONDS
+        for _ in range(count):
+            nodes.beat()
+        renewed = _processor(double)
+        nodes.marks()
+        return NodeLoad(
+            nodes=count,
+            seconds=seconds,
+            processor=joined - spent,
+            objects=3 * count,
+            renewal=renewed - joined,
+            marks=_processor(double) - renewed,
+            memory=(memory, _memory(double)),
+        )
+    finally:
+        double.stop()
+
+
+def node_table(load: NodeLoad) -> list[str]:
+    """The lines to print."""
+    before, after = load.memory
+    return [
+        f"{'joined':<18}{load.seconds:.1f} s until all are listed as Ready, {load.processor:.1f} s of processor time",
+        f"{'written':<18}{load.objects / load.processor:,.0f} objects a second of processor time",
+        f"{'leases':<18}{load.renewal:.2f} s of processor time for all, {load.renewal / RENEWAL_SECONDS:.1%} of a core",
+        f"{'marks':<18}{load.marks * 1000:.0f} ms of processor time for a look, once a second",
+        f"{'memory':<18}{before:.0f} MiB empty, {after:.0f} MiB with the nodes",
+    ]
+
+
+def _instance(number: int) -> FakeInstance:
+    return FakeInstance(
+        node=f"hyperpod-i-{number:017x}",
+        instance_id=f"i-{number:017x}",
+        instance_type="ml.p5.48xlarge",
+        address=f"10.{number // 65536}.{number // 256 % 256}.{number % 256}",
+        zone="us-west-2b",
+        region="us-west-2",
+        provider_id=f"aws:///us-west-2b/sagemaker/cluster/bench-i-{number:017x}",
+        labels={"sagemaker.amazonaws.com/node-health-status": "Schedulable", "team": "a"},
+    )
+
+
+def _is_ready(node: dict[str, Any]) -> bool:
+    conditions = node.get("status", {}).get("conditions", ())
+    return any(condition["type"] == "Ready" and condition["status"] == "True" for condition in conditions)
+
+
+def _processor(double: Double) -> float:
+    """Processor time of this process and of the double; of this one alone where the other's cannot be read."""
+    try:
+        fields = Path(f"/proc/{double.pid}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return time.process_time()
+    return time.process_time() + (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")

@@ -32,6 +32,11 @@ from hyperpod_constructs.local.timed_service import Operation, Parameters
 
 CHANGED = ("addonVersion", "serviceAccountRoleArn", "configurationValues")
 
+NODE_SECONDS = 30.0
+"""How long an add-on waits for a first node before it fails: an instance that runs may join a little later. AWS waits longer."""
+
+_NO_NODES = "InsufficientNumberOfReplicas"
+
 
 class Addons:
     """The add-ons of clusters."""
@@ -78,7 +83,7 @@ class Addons:
             arn, now, now + self._faults.slow_creation, {**body, "addonVersion": version}, dict(parameters.get("tags", {}))
         )
         cluster.addons[name] = addon
-        return {"addon": _described(cluster, addon)}
+        return {"addon": _described(cluster, addon, now)}
 
     def _check(self, cluster: Cluster, name: str, version: str, parameters: Parameters) -> None:
         catalog.check_version(name, version, cluster.version)
@@ -99,7 +104,7 @@ class Addons:
 
     def _describe(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
         cluster = self._find(parameters["clusterName"], caller)
-        return {"addon": _described(cluster, child_of(cluster.addons, parameters["addonName"], "addon", cluster))}
+        return {"addon": _described(cluster, child_of(cluster.addons, parameters["addonName"], "addon", cluster), now)}
 
     def _list(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
         cluster = self._find(parameters["clusterName"], caller)
@@ -134,7 +139,7 @@ class Addons:
         addon = child_of(cluster.addons, parameters["addonName"], "addon", cluster)
         addon.status, addon.due = "DELETING", now + self._faults.slow_creation
         self._identities.replace(cluster, addon.arn, (), now)
-        return {"addon": _described(cluster, addon)}
+        return {"addon": _described(cluster, addon, now)}
 
     def _versions(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
         wanted, kubernetes = parameters.get("addonName"), parameters.get("kubernetesVersion")
@@ -166,13 +171,14 @@ class Addons:
         }
 
 
-def _described(cluster: Cluster, addon: Child) -> dict[str, Any]:
+def _described(cluster: Cluster, addon: Child, now: float) -> dict[str, Any]:
     """The add-on with what the cluster's nodes and other add-ons make of it, now."""
     name = addon.body["addonName"]
     issues = _issues(cluster, name) if addon.status == "ACTIVE" else []
     if issues:
-        heals = catalog.nodes_of(name) is Nodes.HEALS
-        return {**addon.describe(), "status": "DEGRADED" if heals else "CREATE_FAILED", "health": {"issues": issues}}
+        waits = issues[0]["code"] == _NO_NODES and now < addon.due + NODE_SECONDS
+        status = "DEGRADED" if catalog.nodes_of(name) is Nodes.HEALS else "CREATING" if waits else "CREATE_FAILED"
+        return {**addon.describe(), "status": status, "health": {"issues": issues}}
     return {**addon.describe(), "health": {"issues": []}}
 
 
@@ -183,7 +189,7 @@ def _issues(cluster: Cluster, name: str) -> list[Mapping[str, Any]]:
         return [{"code": "K8sResourceNotFound", "message": f"{name} needs the add-on {', '.join(missing)}", "resourceIds": missing}]
     if catalog.nodes_of(name) is not Nodes.NONE and cluster.control is not None and not cluster.control.api.list("v1", "Node"):
         message = f"The add-on is unhealthy because it doesn't have the desired number of replicas: {name} has no node to run on"
-        return [{"code": "InsufficientNumberOfReplicas", "message": message, "resourceIds": [name]}]
+        return [{"code": _NO_NODES, "message": message, "resourceIds": [name]}]
     return []
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.local.eks.addons import NODE_SECONDS
 from tests.local.eks.conftest import EksCloud
 from tests.local.eks.test_clusters import refused
 
@@ -85,9 +86,18 @@ def test_coredns_is_degraded_until_nodes_come(eks: EksCloud) -> None:
 
 def test_an_add_on_that_needs_nodes_fails_without_them(eks: EksCloud) -> None:
     eks.cluster()
-    assert create(eks, "cert-manager")["status"] == "CREATE_FAILED"
+    assert create(eks, "cert-manager")["status"] == "CREATING"
+    eks.cloud.clock.tick(NODE_SECONDS)
+    assert described(eks, "cert-manager")["status"] == "CREATE_FAILED"
     eks.control_planes.only.api.add("v1", "Node", "hyperpod-i-1")
     assert create(eks, "metrics-server")["status"] == "ACTIVE"
+
+
+def test_an_add_on_waits_a_little_for_the_first_node(eks: EksCloud) -> None:
+    eks.cluster()
+    assert create(eks, "cert-manager")["status"] == "CREATING"
+    eks.control_planes.only.api.add("v1", "Node", "hyperpod-i-1")
+    assert described(eks, "cert-manager")["status"] == "ACTIVE"
 
 
 def test_an_add_on_fails_without_its_prerequisites(eks: EksCloud) -> None:
