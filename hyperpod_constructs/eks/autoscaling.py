@@ -17,8 +17,10 @@ from hyperpod_constructs._support.values import Namespace
 from hyperpod_constructs.cluster.capacity import CapacityRequirements
 from hyperpod_constructs.cluster.instance_group import InstanceGroup
 from hyperpod_constructs.cluster.instance_type import ClusterInstanceType
+from hyperpod_constructs.eks.awaiting import await_definition
 from hyperpod_constructs.eks.host import KubernetesHost
 from hyperpod_constructs.facts import autoscaling as facts
+from hyperpod_constructs.facts.kubernetes_nodes import ARCHITECTURE, INSTANCE_TYPE, ZONE
 from hyperpod_constructs.facts.limits import Limit
 from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.rules.plugin import register_rules
@@ -71,7 +73,8 @@ class KarpenterNodeClass(Construct):
     ) -> None:
         """
         :param control_plane: the EKS cluster.
-        :param cluster: the HyperPod cluster, with `auto_scaling`. The object waits for it.
+        :param cluster: the HyperPod cluster, with `auto_scaling`. The object waits for it, and up to 14 minutes more until the
+            service has installed Karpenter's kinds.
         :param instance_groups: 1 to 10 groups of the cluster with a count of 0, on demand, in one zone each, without a training
             plan and without deep health checks.
         :param name: of the object. A change **replaces** it.
@@ -97,7 +100,10 @@ class KarpenterNodeClass(Construct):
                 }
             ],
         )
-        self._manifest.node.add_dependency(cluster.resource)
+        installed = await_definition(
+            self, "Kind", cluster=control_plane.cluster, name=facts.NODE_CLASS_DEFINITION, after=cluster.resource
+        )
+        self._manifest.node.add_dependency(cluster.resource, installed)
         check_at_synthesis(self, self._unknown, resource=self._manifest)
 
     @property
@@ -167,7 +173,7 @@ class KarpenterNodePool(Construct):
             manifest=[
                 {
                     "apiVersion": f"{facts.NODE_POOL_GROUP}/v1",
-                    "kind": "NodePool",
+                    "kind": facts.NODE_POOL_KIND,
                     "metadata": {"name": name},
                     "spec": {
                         "template": {"spec": _template(node_class.name, types, availability_zones)},
@@ -179,7 +185,14 @@ class KarpenterNodePool(Construct):
                 }
             ],
         )
-        self._manifest.node.add_dependency(node_class.manifest)
+        installed = await_definition(
+            self,
+            "Kind",
+            cluster=node_class.control_plane.cluster,
+            name=facts.NODE_POOL_DEFINITION,
+            after=node_class.manifest,
+        )
+        self._manifest.node.add_dependency(node_class.manifest, installed)
 
     @property
     def manifest(self) -> eks.KubernetesManifest:
@@ -188,14 +201,14 @@ class KarpenterNodePool(Construct):
 
 
 def _template(node_class: str, types: Sequence[str], zones: Sequence[str]) -> dict[str, Any]:
-    anywhere = {"key": "node.kubernetes.io/instance-type", "operator": "Exists"}
+    anywhere = {"key": INSTANCE_TYPE, "operator": "Exists"}
     return {
         "nodeClassRef": {"group": facts.NODE_CLASS_GROUP, "kind": facts.NODE_CLASS_KIND, "name": node_class},
         "expireAfter": "Never",
         "requirements": [
-            _one_of("node.kubernetes.io/instance-type", types) if types else anywhere,
-            *([_one_of("topology.kubernetes.io/zone", zones)] if zones else []),
-            _one_of("kubernetes.io/arch", [facts.ARCHITECTURE]),
+            _one_of(INSTANCE_TYPE, types) if types else anywhere,
+            *([_one_of(ZONE, zones)] if zones else []),
+            _one_of(ARCHITECTURE, [facts.ARCHITECTURE]),
         ],
     }
 

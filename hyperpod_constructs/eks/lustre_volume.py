@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 from aws_cdk import aws_eks_v2 as eks
-from constructs import Construct
+from constructs import Construct, IDependable
 
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.values import Namespace
@@ -36,13 +37,16 @@ class LustreVolume(Construct):
         namespace: Namespace = "default",
         claim_name: Namespace = "fsx",
         capacity_gib: Annotated[int, Limit(least=1)] = 1200,
+        after: Sequence[IDependable] = (),
     ) -> None:
         """
         :param control_plane: the EKS cluster.
         :param file_system: in the nodes' subnet; its security group admits them.
-        :param namespace: of the claim; it exists already. A volume has one claim, so each namespace has a volume of its own.
+        :param namespace: of the claim; it exists already, or `after` waits for it. A volume has one claim, so each namespace has a
+            volume of its own.
         :param claim_name: pods name it in `persistentVolumeClaim`.
         :param capacity_gib: the size that Kubernetes shows; it limits nothing.
+        :param after: what it waits for, such as `team.namespace_ready`; nothing unless given.
         """
         super().__init__(scope, id)
         register_rules(self, scope)
@@ -56,6 +60,8 @@ class LustreVolume(Construct):
                 _claim(name, namespace, claim_name, capacity_gib),
             ],
         )
+        if after:
+            self._manifest.node.add_dependency(*after)
 
     @property
     def manifest(self) -> eks.KubernetesManifest:

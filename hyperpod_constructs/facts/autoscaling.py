@@ -22,6 +22,21 @@ NODE_CLASS_KIND = "HyperpodNodeClass"
 NODE_POOL_GROUP = "karpenter.sh"
 """The API group of `NodePool`."""
 
+NODE_POOL_KIND = "NodePool"
+"""The kind of a node pool."""
+
+NODE_CLASS_DEFINITION = f"hyperpodnodeclasses.{NODE_CLASS_GROUP}"
+"""The name of the definition of `HyperpodNodeClass`.
+
+Source: the plural in manifests and programs of public repositories; AWS's pages name the kind only (as of 2026-11-23).
+"""
+
+NODE_POOL_DEFINITION = f"nodepools.{NODE_POOL_GROUP}"
+"""The name of the definition of `NodePool`.
+
+Source: https://karpenter.sh/docs/concepts/nodepools/ (as of 2026-11-23)
+"""
+
 MOST_GROUPS = 10
 """Most instance groups of a node class."""
 

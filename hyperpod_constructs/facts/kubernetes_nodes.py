@@ -26,6 +26,13 @@ CLUSTER = f"{_PREFIX}/cluster-name"
 GROUP = f"{_PREFIX}/instance-group-name"
 COMPUTE_TYPE: Mapping[str, str] = MappingProxyType({f"{_PREFIX}/compute-type": "hyperpod"})
 
+INSTANCE_TYPE, ZONE, REGION = "node.kubernetes.io/instance-type", "topology.kubernetes.io/zone", "topology.kubernetes.io/region"
+ARCHITECTURE, SYSTEM = "kubernetes.io/arch", "kubernetes.io/os"
+"""Labels of every node, also of those that are not HyperPod's.
+
+Source: https://kubernetes.io/docs/reference/labels-annotations-taints/
+"""
+
 UNHEALTHY_TAINT: Mapping[str, str] = MappingProxyType({"key": HEALTH, "value": UNSCHEDULABLE, "effect": "NoSchedule"})
 """The taint of a node that takes no pods."""
 

@@ -229,10 +229,14 @@ class EksCluster(Construct):
             role=role,
         )
         if self._file_system is not None:
-            volume = LustreVolume(
-                team, "Volume", control_plane=self.control_plane, file_system=self._file_system, namespace=team.namespace
+            LustreVolume(
+                team,
+                "Volume",
+                control_plane=self.control_plane,
+                file_system=self._file_system,
+                namespace=team.namespace,
+                after=[team.namespace_ready],
             )
-            volume.node.add_dependency(team.quota)
         return team
 
     def _add_missing(self, names: Sequence[str], *, after: Sequence[IDependable]) -> None:

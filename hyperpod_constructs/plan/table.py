@@ -27,6 +27,7 @@ OURS: Mapping[str, tuple[Row, ...]] = {
     "AWS::S3::Bucket": others.BUCKET,
     "AWS::SageMaker::Cluster": cluster.ROWS,
     "Custom::AWSCDK-EKS-HelmChart": others.HELM_CHART,
+    "Custom::AWSCDK-EKS-KubernetesObjectValue": others.KUBERNETES_OBJECT_VALUE,
     "Custom::AWSCDK-EKS-KubernetesResource": others.KUBERNETES_OBJECTS,
     "Custom::HyperPodDataRepositoryTask": others.DATA_REPOSITORY_TASK,
     "Custom::HyperPodFileSystemFields": others.FILE_SYSTEM_FIELDS,

@@ -73,6 +73,22 @@ def test_a_class_names_its_groups_and_waits_for_the_cluster() -> None:
     assert set(resources(scaled.stack, "AWS::SageMaker::Cluster")) <= set(awaited)
 
 
+def test_objects_wait_until_the_service_has_installed_their_kinds() -> None:
+    scaled = Scaled()
+    KarpenterNodePool(scaled.stack, "Pool", node_class=scaled.node_class(WORKERS), name="gpu")
+    waits = resources(scaled.stack, "Custom::AWSCDK-EKS-KubernetesObjectValue")
+    by_name = {one["Properties"]["ObjectName"]: (id, one["DependsOn"]) for id, one in waits.items()}
+    kinds = {
+        "HyperpodNodeClass": "hyperpodnodeclasses.karpenter.sagemaker.amazonaws.com",
+        "NodePool": "nodepools.karpenter.sh",
+    }
+    assert set(by_name) == set(kinds.values())
+    assert all(by_name[definition][0] in scaled.objects()[kind][2] for kind, definition in kinds.items())
+    (cluster,) = resources(scaled.stack, "AWS::SageMaker::Cluster")
+    assert cluster in by_name["hyperpodnodeclasses.karpenter.sagemaker.amazonaws.com"][1]
+    assert {one["Properties"]["ObjectType"] for one in waits.values()} == {"customresourcedefinition"}
+
+
 def test_a_pool_takes_all_types_of_its_class_and_moves_no_pod() -> None:
     scaled = Scaled()
     KarpenterNodePool(scaled.stack, "Pool", node_class=scaled.node_class(WORKERS), name="gpu")

@@ -13,6 +13,8 @@ from hyperpod_constructs import (
     ClusterInstanceType,
     ComputeQuotaResource,
     ExistingControlPlane,
+    LustreStorage,
+    LustreVolume,
     PriorityClass,
     SchedulerConfig,
     Team,
@@ -78,8 +80,21 @@ def test_the_service_makes_the_namespace(stack: Stack, cluster: Governed, contro
     team(stack, cluster, control_plane)
     assert [found["kind"] for found in objects(stack)] == ["Role", "RoleBinding"]
     assert {found["metadata"]["namespace"] for found in objects(stack)} == {"hyperpod-ns-research"}
+
+
+def test_objects_of_the_team_wait_for_the_namespace(
+    stack: Stack, cluster: Governed, control_plane: ExistingControlPlane, lustre: LustreStorage
+) -> None:
+    made = team(stack, cluster, control_plane)
+    after = [made.namespace_ready]
+    LustreVolume(stack, "Volume", control_plane=control_plane, file_system=lustre, namespace=made.namespace, after=after)
     (quota,) = resources(stack, COMPUTE_QUOTA)
-    assert only(stack, MANIFEST)["DependsOn"] == [quota]
+    ((id, wait),) = resources(stack, "Custom::AWSCDK-EKS-KubernetesObjectValue").items()
+    found = wait["Properties"]
+    assert (found["ObjectType"], found["ObjectName"], found["JsonPath"]) == ("namespace", made.namespace, ".status.phase")
+    assert found["TimeoutSeconds"] == 840
+    assert quota in wait["DependsOn"]
+    assert [id in one["DependsOn"] for one in resources(stack, MANIFEST).values()] == [True, True]
 
 
 def test_people_may_run_jobs_and_no_more(stack: Stack, cluster: Governed, control_plane: ExistingControlPlane) -> None:

@@ -206,7 +206,10 @@ def test_the_file_system_is_a_volume_of_the_default_namespace_and_of_each_team(
         space: id for space in ("default", "hyperpod-ns-research") for id, text in manifests.items() if f"fsx-{space}" in text
     }
     assert set(claims) == {"default", "hyperpod-ns-research"}
-    assert one(template, "AWS::SageMaker::ComputeQuota") in awaited(template, claims["hyperpod-ns-research"])
+    namespace = one(template, "Custom::AWSCDK-EKS-KubernetesObjectValue")
+    assert namespace in awaited(template, claims["hyperpod-ns-research"])
+    assert one(template, "AWS::SageMaker::ComputeQuota") in awaited(template, namespace)
+    assert namespace not in awaited(template, claims["default"])
 
 
 @pytest.fixture

@@ -7,11 +7,12 @@ from typing import Any
 
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
-from constructs import Construct
+from constructs import Construct, IDependable
 
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.cluster_properties import Clusterlike
 from hyperpod_constructs.cluster.grants import ClusterGrants
+from hyperpod_constructs.eks.awaiting import await_namespace
 from hyperpod_constructs.eks.base import KubernetesControlPlane
 from hyperpod_constructs.eks.governance.compute_quota import (
     ComputeQuota,
@@ -43,8 +44,9 @@ _RULES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
 class Team(Construct):
     """A team of a cluster on EKS: its quota, its queue, and a role for its people.
 
-    The service makes the namespace `hyperpod-ns-<name>` and the queues from the quota, so this construct does not. It adds a
-    Kubernetes role that allows jobs in this namespace and nothing outside it, and an access entry that gives it to an IAM role.
+    The service makes the namespace `hyperpod-ns-<name>` and the queues from the quota, so this construct does not: it waits for the
+    namespace, up to 14 minutes. It adds a Kubernetes role that allows jobs in this namespace and nothing outside it, and an access
+    entry that gives it to an IAM role.
 
     A job that names no queue runs outside the quota: Kueue does not manage it. Jobs carry `job_labels`.
 
@@ -109,6 +111,10 @@ class Team(Construct):
         #: The role of the team's people.
         self.role = iam.Role(self, "Role", assumed_by=iam.AccountRootPrincipal()) if role is None else role
         self._permit(cluster, control_plane.cluster)
+        #: Complete when the namespace is there. Manifests in it wait for this.
+        self.namespace_ready: IDependable = await_namespace(
+            self, "Namespace", cluster=control_plane.cluster, name=self.namespace, after=self.quota.resource
+        )
         self._admit(control_plane)
 
     @property
@@ -157,7 +163,7 @@ class Team(Construct):
         manifest = eks.KubernetesManifest(
             self, "Rbac", cluster=control_plane.cluster, manifest=_objects(self.namespace, f"{self.namespace}-jobs", group)
         )
-        manifest.node.add_dependency(self.quota.resource)
+        manifest.node.add_dependency(self.namespace_ready)
 
 
 def _objects(namespace: str, name: str, group: str) -> list[Mapping[str, Any]]:

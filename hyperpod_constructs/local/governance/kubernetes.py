@@ -111,7 +111,7 @@ def _queues(settings: Mapping[str, Any], team: str, version: str, labels: Mappin
         name = entry["InstanceType"]
         amounts[name] = amounts.get(name, facts.Amounts()) + facts.guaranteed(allocation_of(entry), facts_of(name))
     for name in amounts:
-        spec = {"nodeLabels": {"node.kubernetes.io/instance-type": name}}
+        spec = {"nodeLabels": {kubernetes_nodes.INSTANCE_TYPE: name}}
         yield {"apiVersion": version, "kind": "ResourceFlavor", "metadata": {"name": name}, "spec": spec}
     enabled = settings["ActivationState"] == "Enabled"
     flavors: list[Object] = [{"name": name, "resources": _nominal(name, found)} for name, found in amounts.items()]

@@ -204,6 +204,15 @@ KUBERNETES_OBJECTS: tuple[Row, ...] = (
     in_place("PruneLabel", "the objects get the label by which later updates find those that are gone"),
 )
 
+KUBERNETES_OBJECT_VALUE: tuple[Row, ...] = (
+    _SERVICE_TOKEN,
+    _SERVICE_TIMEOUT,
+    *(
+        in_place(name, "the update waits for this value of an object, and changes nothing")
+        for name in ("ClusterName", "JsonPath", "ObjectName", "ObjectNamespace", "ObjectType", "TimeoutSeconds")
+    ),
+)
+
 _OF_ANOTHER_RELEASE = "the first release stays, and Helm refuses to take over its objects"
 HELM_CHART: tuple[Row, ...] = (
     _SERVICE_TOKEN,
