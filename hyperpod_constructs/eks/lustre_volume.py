@@ -11,17 +11,20 @@ from constructs import Construct, IDependable
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.values import Namespace
 from hyperpod_constructs.eks.base import KubernetesControlPlane
+from hyperpod_constructs.facts.addons import FSX_CSI_DRIVER
 from hyperpod_constructs.facts.limits import Limit
 from hyperpod_constructs.rules.plugin import register_rules
 from hyperpod_constructs.storage.existing_lustre import LustreSource
-
-_DRIVER = "fsx.csi.aws.com"
 
 
 class LustreVolume(Construct):
     """A persistent volume of an existing file system, with its claim in one namespace. Pods of all nodes read and write it.
 
     The add-on `aws-fsx-csi-driver` mounts it: see `Addon.fsx_csi`. The files stay when the volume is deleted.
+
+    A claim stays with its file system: Kubernetes refuses an update that gives it another one. So another `file_system` needs
+    another `claim_name`. The deployment then makes a new volume and claim and deletes the old ones, which stay until the last pod
+    that uses them ends.
 
     Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-setup-storage.html
     """
@@ -44,7 +47,7 @@ class LustreVolume(Construct):
         :param file_system: in the nodes' subnet; its security group admits them.
         :param namespace: of the claim; it exists already, or `after` waits for it. A volume has one claim, so each namespace has a
             volume of its own.
-        :param claim_name: pods name it in `persistentVolumeClaim`.
+        :param claim_name: pods name it in `persistentVolumeClaim`. A change makes a new claim, on which no running pod is.
         :param capacity_gib: the size that Kubernetes shows; it limits nothing.
         :param after: what it waits for, such as `team.namespace_ready`; nothing unless given.
         """
@@ -57,7 +60,7 @@ class LustreVolume(Construct):
             cluster=control_plane.cluster,
             manifest=[
                 _volume(name, file_system, namespace, claim_name, capacity_gib),
-                _claim(name, namespace, claim_name, capacity_gib),
+                _claim(name, namespace, claim_name),
             ],
         )
         if after:
@@ -83,7 +86,7 @@ def _volume(name: str, file_system: LustreSource, namespace: str, claim: str, ca
             "storageClassName": "",
             "claimRef": {"name": claim, "namespace": namespace},
             "csi": {
-                "driver": _DRIVER,
+                "driver": FSX_CSI_DRIVER,
                 "volumeHandle": file_system.file_system_id,
                 "volumeAttributes": {"dnsname": file_system.dns_name, "mountname": file_system.mount_name},
             },
@@ -91,7 +94,8 @@ def _volume(name: str, file_system: LustreSource, namespace: str, claim: str, ca
     }
 
 
-def _claim(volume: str, namespace: str, claim: str, capacity: int) -> dict[str, Any]:
+def _claim(volume: str, namespace: str, claim: str) -> dict[str, Any]:
+    """The claim. It asks for the least, because Kubernetes refuses a change of its size; it gets the whole volume."""
     return {
         "apiVersion": "v1",
         "kind": "PersistentVolumeClaim",
@@ -100,6 +104,6 @@ def _claim(volume: str, namespace: str, claim: str, capacity: int) -> dict[str, 
             "accessModes": ["ReadWriteMany"],
             "storageClassName": "",
             "volumeName": volume,
-            "resources": {"requests": {"storage": f"{capacity}Gi"}},
+            "resources": {"requests": {"storage": "1Gi"}},
         },
     }

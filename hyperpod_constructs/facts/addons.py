@@ -28,6 +28,12 @@ FSX_CSI = "aws-fsx-csi-driver"
 EBS_CSI = "aws-ebs-csi-driver"
 S3_CSI = "aws-mountpoint-s3-csi-driver"
 
+FSX_CSI_DRIVER = "fsx.csi.aws.com"
+"""The name of the driver of FSx for Lustre in volumes.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/fsx-csi.html (as of 2026-11-22)
+"""
+
 NAME = Limit(
     shortest=1,
     longest=100,

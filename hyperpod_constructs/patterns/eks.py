@@ -12,7 +12,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
 from hyperpod_constructs._support.arguments import checked
-from hyperpod_constructs._support.values import ClusterName, NodeCount, TrainingPlanArn
+from hyperpod_constructs._support.values import ClusterName, Namespace, NodeCount, TrainingPlanArn
 from hyperpod_constructs.cluster.cluster import HyperPodCluster, NodeRecovery
 from hyperpod_constructs.cluster.grants import ClusterGrants
 from hyperpod_constructs.cluster.instance_group import DeepHealthCheck, InstanceGroup, PlanSource
@@ -70,6 +70,7 @@ class EksCluster(Construct):
         chart: HyperPodChart,
         chart_values: HyperPodChartValues | None = None,
         file_system: LustreSource | None = None,
+        claim_name: Namespace = "fsx",
         worker_type: ClusterInstanceType | None = None,
         worker_count: NodeCount | None = None,
         instance_groups: Sequence[InstanceGroup] = (),
@@ -91,8 +92,9 @@ class EksCluster(Construct):
             HyperPod cluster.
         :param chart: the service's chart: `HyperPodChart.from_cache()` after `hyperpod chart fetch`.
         :param chart_values: what the installation changes; the chart's own defaults unless given.
-        :param file_system: a file system in the nodes' subnet. Pods of the namespace `default` mount it by the claim `fsx`;
-            `add_team` makes the same claim for its team. None unless given.
+        :param file_system: a file system in the nodes' subnet. Pods of the namespace `default` mount it by the claim `claim_name`;
+            `add_team` makes the same claim for its team. None unless given. Another file system needs another `claim_name`.
+        :param claim_name: the claim of the file system; `fsx` unless given. See `LustreVolume`.
         :param worker_type: type of the group `workers`. Do not change it later: see `InstanceGroup`.
         :param worker_count: number of workers.
         :param instance_groups: the groups, in place of `worker_type`, `worker_count`, `training_plan_arn` and `deep_health_checks`,
@@ -166,7 +168,7 @@ class EksCluster(Construct):
         self.task_governance: Addon | None = None
         if task_governance and not has(facts.TASK_GOVERNANCE):
             self.task_governance = Addon.task_governance(self, "TaskGovernance", control_plane=control_plane, after=after)
-        self._file_system = file_system
+        self._file_system, self._claim_name = file_system, claim_name
         if file_system is not None:
             self._mount(file_system)
         #: The scheduling policy; `None` without task governance.
@@ -235,6 +237,7 @@ class EksCluster(Construct):
                 control_plane=self.control_plane,
                 file_system=self._file_system,
                 namespace=team.namespace,
+                claim_name=self._claim_name,
                 after=[team.namespace_ready],
             )
         return team
@@ -247,10 +250,11 @@ class EksCluster(Construct):
 
     def _mount(self, file_system: LustreSource) -> None:
         """Make the file system a volume of the namespace `default`, with the driver unless it is there."""
-        if self.control_plane.prerequisites.has(facts.FSX_CSI):
-            LustreVolume(self, "Volume", control_plane=self.control_plane, file_system=file_system)
+        control_plane, claim = self.control_plane, self._claim_name
+        if control_plane.prerequisites.has(facts.FSX_CSI):
+            LustreVolume(self, "Volume", control_plane=control_plane, file_system=file_system, claim_name=claim)
         else:
-            Addon.fsx_csi(self, "LustreDriver", control_plane=self.control_plane, file_system=file_system)
+            Addon.fsx_csi(self, "LustreDriver", control_plane=control_plane, file_system=file_system, claim_name=claim)
 
     def _awaited_nodes(self, groups: Sequence[InstanceGroup], given: Mapping[str, int] | None) -> Mapping[str, int] | None:
         """What the user says; else the gate waits for the first node, or for none if only the control plane's own come in time."""

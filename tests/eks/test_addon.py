@@ -468,7 +468,8 @@ def test_an_existing_file_system_is_a_volume(stack: Stack, existing: ExistingCon
     volume, claim = manifests(stack)
     assert (volume["metadata"]["name"], claim["metadata"]["name"]) == ("fsx-default", "fsx")
     assert volume["spec"]["csi"]["volumeHandle"] == "fs-0123456789abcdef0"
-    assert volume["spec"]["capacity"] == claim["spec"]["resources"]["requests"] == {"storage": "2400Gi"}
+    assert volume["spec"]["capacity"] == {"storage": "2400Gi"}
+    assert claim["spec"]["resources"]["requests"] == {"storage": "1Gi"}, "the size of a claim cannot change"
 
 
 def test_a_driver_without_a_file_system_has_no_volume(stack: Stack, existing: ExistingControlPlane) -> None:

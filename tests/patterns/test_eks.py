@@ -282,6 +282,15 @@ def test_fails_for_a_policy_without_task_governance(make: Any, given: dict[str, 
         make(worker_type=P5, worker_count=8, task_governance=False, **given)
 
 
+def test_another_file_system_has_a_claim_of_another_name(make: Any, stack: Stack, lustre: LustreStorage) -> None:
+    made = make(worker_type=P5, worker_count=8, file_system=lustre, claim_name="data")
+    made.add_team("Research", name="research", resources=[ComputeQuotaResource(instance_type=P5, count=4)])
+    text = json.dumps(synthesize(stack))
+    assert "data-default" in text
+    assert "data-hyperpod-ns-research" in text
+    assert "fsx-default" not in text
+
+
 def test_outputs_tell_how_kubectl_finds_the_cluster(make: Any, stack: Stack) -> None:
     make(worker_type=P5, worker_count=8)
     outputs = json.dumps(synthesize(stack)["Outputs"])

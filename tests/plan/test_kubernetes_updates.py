@@ -31,6 +31,36 @@ def test_an_earlier_version_is_for_a_few_days_only() -> None:
     assert "within 7 days" in row(one, other).why
 
 
+def volume(handle: object, *, name: str = "fsx", capacity: int = 1200) -> dict[str, object]:
+    parts = [
+        f'[{{"kind":"PersistentVolume","metadata":{{"name":"{name}-default"}},"spec":{{"capacity":"{capacity}Gi","csi":{{"volumeHandle":"',
+        handle,
+        f'"}}}}}},{{"kind":"PersistentVolumeClaim","metadata":{{"name":"{name}","namespace":"default"}},'
+        f'"spec":{{"volumeName":"{name}-default"}}}}]',
+    ]
+    return resource("Custom::AWSCDK-EKS-KubernetesResource", Manifest={"Fn::Join": ["", parts]})
+
+
+@pytest.mark.parametrize(
+    ("changes", "effect"),
+    [
+        ({"handle": "fs-2"}, Effect.REFUSED),
+        ({"handle": {"Ref": "AWS::StackName"}}, Effect.REFUSED),
+        ({"handle": "fs-2", "name": "other"}, Effect.NO_INTERRUPTION),
+        ({"handle": "fs-1", "capacity": 2400}, Effect.NO_INTERRUPTION),
+    ],
+)
+def test_a_volume_keeps_its_source(changes: dict[str, object], effect: Effect) -> None:
+    found = row(volume("fs-1"), volume(**changes))  # type: ignore[arg-type]
+    assert (found.property, found.effect) == ("Manifest", effect)
+
+
+@pytest.mark.parametrize("manifest", ["no JSON", "{}", "[1]", '[{"kind":"ConfigMap"}]', '[{"kind":"PersistentVolume","spec":1}]'])
+def test_a_manifest_without_volumes_refuses_nothing(manifest: str) -> None:
+    one, other = (resource("Custom::AWSCDK-EKS-KubernetesResource", Manifest=text) for text in (manifest, "[]"))
+    assert row(one, other).effect is Effect.NO_INTERRUPTION
+
+
 _MODES = ("CONFIG_MAP", "API_AND_CONFIG_MAP", "API")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
 from hyperpod_constructs.facts import eks, extensions, updates
@@ -196,9 +197,41 @@ CLUSTER_FIELDS: tuple[Row, ...] = (
     in_place("TimeoutSeconds", "sets how long the update waits for the cluster"),
 )
 
+
+def _bound_again(change: Change) -> bool:
+    """Whether a volume of Kubernetes gets another source, or a claim another volume, under the same name."""
+    old, new = (_bindings(value) for value in (change.old, change.new))
+    return any(name in new and new[name] != source for name, source in old.items())
+
+
+_BINDING = {"PersistentVolume": "csi", "PersistentVolumeClaim": "volumeName"}
+
+
+def _bindings(manifest: Value) -> dict[tuple[str, str, str], str]:
+    """What a volume or claim is bound to, by kind, namespace and name; the rest of its specification can change."""
+    try:
+        objects = json.loads(str(shown(manifest)))
+    except (ValueError, RecursionError):
+        return {}
+    found = {}
+    for one in objects if isinstance(objects, list) else ():
+        kind, metadata, spec = (one.get(key) for key in ("kind", "metadata", "spec")) if isinstance(one, dict) else (None,) * 3
+        if isinstance(metadata, dict) and isinstance(spec, dict) and isinstance(kind, str) and kind in _BINDING:
+            where = (kind, str(metadata.get("namespace")), str(metadata.get("name")))
+            found[where] = json.dumps(spec.get(_BINDING[kind]), sort_keys=True)
+    return found
+
+
 KUBERNETES_OBJECTS: tuple[Row, ...] = (
     _SERVICE_TOKEN,
     _SERVICE_TIMEOUT,
+    refused(
+        "Manifest",
+        "Kubernetes refuses another source of a volume, and another volume of a claim, under the same name",
+        when=_bound_again,
+        avoid="give the LustreVolume another claim_name; pods that run keep the old claim until they end",
+        source="https://kubernetes.io/docs/concepts/storage/persistent-volumes/",
+    ),
     in_place("ClusterName", "the objects are applied to the other cluster too; the old one keeps them"),
     in_place("Manifest", "the objects are applied; those that are gone are deleted if they carry the label of this resource"),
     in_place("PruneLabel", "the objects get the label by which later updates find those that are gone"),
