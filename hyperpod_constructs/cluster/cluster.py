@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 import jsii
-from aws_cdk import CfnTag, IResolvable
+from aws_cdk import Annotations, CfnTag, IResolvable
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sagemaker as sagemaker
@@ -32,6 +32,7 @@ from hyperpod_constructs.cluster.tiered_storage import TieredStorage
 from hyperpod_constructs.execution_role import ExecutionRole
 from hyperpod_constructs.facts import orchestration
 from hyperpod_constructs.facts.mistake import Mistake
+from hyperpod_constructs.facts.restricted_groups import OTHER_CHART
 from hyperpod_constructs.network import ClusterNetwork, NodeNetwork, node_place
 from hyperpod_constructs.node_software.lifecycle_scripts import LifecycleScripts
 from hyperpod_constructs.node_software.node_type import SlurmNodeType
@@ -96,7 +97,8 @@ class HyperPodCluster(Construct):
             it is required, in the VPC of the EKS cluster. A change **replaces** the cluster.
         :param orchestrator: Slurm, configured through the API, when not given.
         :param instance_groups: the groups; more with `add_instance_group`.
-        :param restricted_instance_groups: groups for Amazon Nova; none unless given. On EKS only.
+        :param restricted_instance_groups: groups for Amazon Nova; none unless given. On EKS only. They need another revision of the
+            service's chart, of which a warning tells.
         :param shared_environment_config: the file system that restricted groups share; none unless given. On EKS only.
         :param cluster_name: 1 to 63 letters, digits and hyphens; CloudFormation makes one when not given. A change **replaces** the
             cluster.
@@ -167,6 +169,8 @@ class HyperPodCluster(Construct):
             self.add_instance_group(group)
         for restricted in self._restricted.values():
             self._roles.permit_restricted(self._role, restricted)
+        if self._restricted:
+            Annotations.of(self).add_warning_v2("hyperpod-constructs:restricted-groups-chart", str(OTHER_CHART))
         create_outputs(
             self,
             arn=self.cluster_arn,

@@ -14,6 +14,24 @@ Source: https://docs.aws.amazon.com/sagemaker/latest/dg/nova-hp-cluster.html
 """
 
 
+CHART_REVISION = "520886bbc1a0494c61d2c78dac6027429475d696"
+"""The revision of the service's chart that AWS's templates install for restricted groups; other groups have `chart.REVISION` (as of
+2026-11-22).
+
+Source: https://github.com/aws/sagemaker-hyperpod-cluster-setup/tree/main/eks/cloudformation
+"""
+
+OTHER_CHART = Mistake(
+    "restricted instance groups need another revision of the service's chart, and its script install_rig_dependencies.sh for the "
+    "pods of the network; task governance does not manage jobs on them",
+    f"write hyperpod chart fetch --revision {CHART_REVISION}, and see docs/kubernetes.md",
+)
+"""What the default revision of the chart lacks.
+
+Source: https://github.com/aws/sagemaker-hyperpod-cli/tree/main/helm_chart
+"""
+
+
 @fixed_by("give the group an EnvironmentConfig with a size and a throughput, or give all groups a SharedEnvironmentConfig")
 def without_file_system(group: str) -> str:
     """A restricted group with neither a file system of its own nor a shared one.

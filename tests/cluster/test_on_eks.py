@@ -330,6 +330,18 @@ def test_fails_on_a_step_for_roles_of_slurm(stack: Stack, tmp_path: Path) -> Non
         on_eks(stack, lifecycle_scripts=LifecycleScripts.from_asset(steps=steps))
 
 
+@pytest.mark.parametrize("restricted", [True, False])
+def test_restricted_groups_need_another_chart(stack: Stack, restricted: bool) -> None:
+    on_eks(stack, WORKERS, restricted_instance_groups=[NOVA] if restricted else [])
+    app = stack.node.root
+    assert isinstance(app, App)
+    found = [str(one.entry.data) for one in app.synth().get_stack_artifact(stack.artifact_id).messages]
+    assert (
+        any("write hyperpod chart fetch --revision 520886bbc1a0494c61d2c78dac6027429475d696" in text for text in found)
+        is restricted
+    )
+
+
 def test_fails_on_restricted_groups_in_several_subnets_and_names_in_use(stack: Stack) -> None:
     subnets = [ec2.Subnet.from_subnet_id(stack, name, f"subnet-{name}") for name in ("a", "b")]
     groups = [ec2.SecurityGroup.from_security_group_id(stack, "Group", "sg-1")]
