@@ -13,6 +13,8 @@ from hyperpod_constructs.local.kubernetes.values import copy
 
 MOST_OPERATIONS = 10_000
 MOST_BYTES = 3 * 1024 * 1024
+MOST_ITEMS = 2_000_000
+"""Fields and list items that one strategic merge patch may copy: it may patch an item again and again, each time with its lists."""
 _ORDER, _PRIMITIVES = "$setElementOrder/", "$deleteFromPrimitiveList/"
 _GONE = object()
 
@@ -65,10 +67,30 @@ class StrategicMerge:
     def apply(self, schema: Schema, value: Any, patch: Any) -> Any:
         """The value after the patch.
 
-        :raises ApiError: 400 for a list item without its key, and for an unknown directive.
+        :raises ApiError: 400 for a list item without its key, and for an unknown directive; 413 for one that copies too much.
         """
+        return _Merge(self._schemas).apply(schema, value, patch)
+
+
+class _Merge:
+    """One strategic merge patch."""
+
+    def __init__(self, schemas: Schemas) -> None:
+        self._schemas = schemas
+        self._left = MOST_ITEMS
+
+    def _spend(self, *values: Any) -> None:
+        self._left -= sum(len(value) for value in values if isinstance(value, (Mapping, list)))
+        if self._left < 0:
+            raise status.ApiError(
+                413, "RequestEntityTooLarge", f"the patch copies more than {MOST_ITEMS} fields and items; patch each item once"
+            )
+
+    def apply(self, schema: Schema, value: Any, patch: Any) -> Any:
+        """The value after the patch."""
         if not isinstance(patch, Mapping):
             return patch
+        self._spend(value, patch)
         resolved = self._schemas.resolve(schema)
         current = dict(value) if isinstance(value, Mapping) else {}
         if (directive := patch.get("$patch")) is not None:
@@ -100,7 +122,8 @@ class StrategicMerge:
     def _special(self, properties: Mapping[str, Schema], current: dict[str, Any], patch: Mapping[str, Any]) -> None:
         """Directives beside fields: keys to keep, items to take from lists of scalars, and the order of lists."""
         if isinstance(keys := patch.get("$retainKeys"), list):
-            for key in [key for key in current if key not in keys]:
+            kept = {key for key in keys if isinstance(key, str)}
+            for key in [key for key in current if key not in kept]:
                 del current[key]
         for name, items in patch.items():
             if name.startswith(_PRIMITIVES) and isinstance(items, list):
@@ -113,6 +136,7 @@ class StrategicMerge:
                 current[key] = _ordered(current.get(key) or [], items, merge_key)
 
     def _list(self, schema: Schema, value: Any, patch: list[Any]) -> list[Any]:
+        self._spend(value, patch)
         current = list(value) if isinstance(value, list) else []
         if "merge" not in str(schema.get("x-kubernetes-patch-strategy", "")).split(","):
             return [
@@ -159,7 +183,6 @@ def _ordered(items: list[Any], order: list[Any], key: str | None) -> list[Any]:
     places: dict[str, int] = {}
     for index, item in enumerate(order):
         places.setdefault(identity(item), index)
-    named = sorted((item for item in items if identity(item) in places), key=lambda item: places[identity(item)])
-    if len(named) == len(items):
-        return named
-    return named + [item for item in items if identity(item) not in places]
+    found = [(places.get(identity(item)), item) for item in items]
+    named = sorted(((place, item) for place, item in found if place is not None), key=lambda pair: pair[0])
+    return [item for _, item in named] + [item for place, item in found if place is None]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pytest
 
-from hyperpod_constructs.local.kubernetes import schemas
+from hyperpod_constructs.local.kubernetes import patching, schemas
 from hyperpod_constructs.local.kubernetes.patching import StrategicMerge, json_patch, merge_patch
 from hyperpod_constructs.local.kubernetes.status import ApiError, Named
 
@@ -55,6 +56,40 @@ def test_maps_replace_delete_and_retain() -> None:
     assert after == {"metadata": {"labels": {"c": "3"}, "finalizers": ["x/b"]}, "spec": {}}
     kept = merge.apply(POD, {"spec": {"volumes": [], "hostname": "h"}}, {"spec": {"$retainKeys": ["hostname"]}})
     assert kept == {"spec": {"hostname": "h"}}
+
+
+def _seconds(value: Any, patch: Any) -> float:
+    """The processor time of a patch."""
+    assert POD is not None
+    start = time.process_time()
+    StrategicMerge(SCHEMAS).apply(POD, value, patch)
+    return time.process_time() - start
+
+
+@pytest.mark.parametrize(
+    "patch",
+    [
+        {"metadata": {"labels": {"$retainKeys": [f"kept-{number}" for number in range(40_000)]}}},
+        {"metadata": {"$deleteFromPrimitiveList/finalizers": [f"gone-{number}" for number in range(40_000)]}},
+        {"metadata": {"$setElementOrder/finalizers": [f"next-{number}" for number in range(40_000)]}},
+    ],
+    ids=["retain", "delete", "order"],
+)
+def test_directives_take_time_by_their_length(patch: Any) -> None:
+    """Not by the product of the lengths of both lists."""
+    named = [f"name-{number}" for number in range(40_000)]
+    assert _seconds({"metadata": {"labels": dict.fromkeys(named, ""), "finalizers": named}}, patch) < 3
+
+
+def test_an_item_that_is_patched_again_and_again_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of these patches copies what those before it added."""
+    monkeypatch.setattr(patching, "MOST_ITEMS", 20_000)
+    with pytest.raises(ApiError, match=r"copies more than 20000 fields and items; patch each item once") as caught:
+        _containers([{"name": "a", f"field-{number}": 1} for number in range(500)])
+    assert caught.value.code == 413
+    environment = [{"name": f"v{number}", "value": ""} for number in range(500)]
+    with pytest.raises(ApiError, match="patch each item once"):
+        _containers([{"name": "a", "env": environment}, *({"name": "a", "env": [{"name": "v"}]} for _ in range(100))])
 
 
 def test_lists_without_keys_are_replaced() -> None:
