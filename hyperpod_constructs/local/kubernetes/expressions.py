@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import datetime
-import itertools
+import json
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-import regex  # type: ignore[import-untyped]
-
 from hyperpod_constructs.local.kubernetes.custom_values import Schema
+from hyperpod_constructs.local.kubernetes.expression_process import Answer, Budget, OutOfBudgetError
 from hyperpod_constructs.local.kubernetes.status import Cause
 
 RULES = "x-kubernetes-validations"
 _ABSENT = object()
+LONGEST_RULE = 100_000
+"""Characters of a rule. Source: https://github.com/google/cel-go/blob/master/parser/options.go"""
+_EXHAUSTED = "validation failed due to running out of cost budget, no further validation rules will be run"
 _OLD = re.compile(r"\boldSelf\b")
 _LITERAL = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 _WORDS = frozenset(
@@ -49,16 +50,31 @@ _REASONS = {"FieldValueRequired", "FieldValueInvalid", "FieldValueForbidden", "F
 
 def unreadable(schema: Schema, path: str = "") -> Iterator[tuple[str, str, str]]:
     """The rules that this implementation cannot compile: path, rule and reason."""
+    budget = Budget()
+    for where, text in _texts(schema, path):
+        if (reason := _unreadable(text, budget)) is not None:
+            yield where, text, reason
+
+
+def _texts(schema: Schema, path: str) -> Iterator[tuple[str, str]]:
+    """The rules of a schema, each with its path."""
     for index, rule in enumerate(schema.get(RULES) or ()):
-        try:
-            _program(rule["rule"])
-        except ValueError as error:
-            yield f"{path}.{RULES}[{index}].rule", rule["rule"], str(error).splitlines()[0]
+        yield f"{path}.{RULES}[{index}].rule", rule["rule"]
     for name, inner in schema.get("properties", {}).items():
-        yield from unreadable(inner, f"{path}.properties[{name}]")
+        yield from _texts(inner, f"{path}.properties[{name}]")
     for name in ("items", "additionalProperties"):
         if isinstance(schema.get(name), Mapping):
-            yield from unreadable(schema[name], f"{path}.{name}")
+            yield from _texts(schema[name], f"{path}.{name}")
+
+
+def _unreadable(text: str, budget: Budget) -> str | None:
+    if len(text) > LONGEST_RULE:
+        return f"it has {len(text)} characters; at most {LONGEST_RULE} are allowed"
+    try:
+        [(kind, found)] = budget.evaluate([(text, False)], None, present=False)
+    except OutOfBudgetError:
+        return "to read it takes more time or memory than a rule may"
+    return str(found) if kind == "unreadable" else None
 
 
 def has_rules(schema: Schema) -> bool:
@@ -68,62 +84,84 @@ def has_rules(schema: Schema) -> bool:
 
 
 def broken(schema: Schema, value: Any, before: Any = _ABSENT, path: str = "") -> Iterator[Cause]:
-    """The rules that a value breaks; `before` is the value that it replaces."""
-    if value is None:
-        return
-    for rule in schema.get(RULES) or ():
-        cause = _evaluate(rule, schema, value, before, path)
-        if cause is not None:
-            yield cause
-    if isinstance(value, Mapping):
-        old = before if isinstance(before, Mapping) else {}
-        properties, rest = schema.get("properties", {}), schema.get("additionalProperties")
-        for key, item in value.items():
-            inner = properties.get(key, rest)
-            if isinstance(inner, Mapping):
-                yield from broken(inner, item, old.get(key, _ABSENT), f"{path}.{key}" if path else key)
-    elif isinstance(value, list) and isinstance(schema.get("items"), Mapping):
-        for index, item in enumerate(value):
-            yield from broken(schema["items"], item, _same_item(schema, item, before), f"{path}[{index}]")
+    """The rules that a value breaks; `before` is the value that it replaces.
+
+    When the rules take too much, the last cause says so, and no more are evaluated.
+    """
+    try:
+        yield from _Judgement().broken(schema, value, before, path)
+    except OutOfBudgetError:
+        kind = schema.get("type", "object")
+        yield Cause(path or "<nil>", "FieldValueInvalid", f'Invalid value: "{kind}": {_EXHAUSTED}')
 
 
-def _same_item(schema: Schema, item: Any, before: Any) -> Any:
-    """The item of a list before that stands for this one: lists of type map have keys; items of others have no past."""
+class _Judgement:
+    """The rules of one object, with what they may take together."""
+
+    def __init__(self) -> None:
+        self._budget = Budget()
+
+    def broken(self, schema: Schema, value: Any, before: Any, path: str) -> Iterator[Cause]:
+        if value is None:
+            return
+        yield from self._here(schema, value, before, path)
+        if isinstance(value, Mapping):
+            old = before if isinstance(before, Mapping) else {}
+            properties, rest = schema.get("properties", {}), schema.get("additionalProperties")
+            for key, item in value.items():
+                inner = properties.get(key, rest)
+                if isinstance(inner, Mapping):
+                    yield from self.broken(inner, item, old.get(key, _ABSENT), f"{path}.{key}" if path else key)
+        elif isinstance(value, list) and isinstance(schema.get("items"), Mapping):
+            same = _same_items(schema, value, before)
+            for index, (item, old) in enumerate(zip(value, same, strict=True)):
+                yield from self.broken(schema["items"], item, old, f"{path}[{index}]")
+
+    def _here(self, schema: Schema, value: Any, before: Any, path: str) -> Iterator[Cause]:
+        """The rules of this value itself."""
+        rules = [rule for rule in schema.get(RULES) or () if _applies(rule, before)]
+        if not rules:
+            return
+        variables = {"self": _converted(schema, value), "oldSelf": None if before is _ABSENT else _converted(schema, before)}
+        present, kind = before is not _ABSENT, str(schema.get("type", "object"))
+
+        def evaluate(*asked: tuple[Mapping[str, Any], str]) -> list[Answer]:
+            expressions = [(str(rule[key]), bool(rule.get("optionalOldSelf"))) for rule, key in asked]
+            return self._budget.evaluate(expressions, variables, present=present)
+
+        for rule, (outcome, found) in zip(rules, evaluate(*((rule, "rule") for rule in rules)), strict=True):
+            # A rule that cannot be read was answered with a warning when it was defined.
+            if outcome == "unreadable" or found is True:
+                continue
+            where = path + str(rule.get("fieldPath", "")) if path else str(rule.get("fieldPath", "")).removeprefix(".") or "<nil>"
+            if outcome == "error":
+                message = f'Invalid value: "{kind}": {found} evaluating rule: {rule.get("message", rule["rule"])}'
+                yield Cause(where, "FieldValueInvalid", message)
+                continue
+            said = evaluate((rule, "messageExpression"))[0][1] if rule.get("messageExpression") else None
+            reason = rule["reason"] if rule.get("reason") in _REASONS else "FieldValueInvalid"
+            yield Cause(where, reason, _prefix(reason, kind) + _message(rule, said))
+
+
+def _applies(rule: Mapping[str, Any], before: Any) -> bool:
+    """Whether a rule is evaluated: one about the value before needs one, and none is too long."""
+    text = rule["rule"]
+    if len(text) > LONGEST_RULE:
+        return False
+    return before is not _ABSENT or bool(rule.get("optionalOldSelf")) or not _OLD.search(_LITERAL.sub("", text))
+
+
+def _same_items(schema: Schema, value: list[Any], before: Any) -> list[Any]:
+    """The items of a list before that stand for these: lists of type map have keys; items of others have no past."""
     keys = schema.get("x-kubernetes-list-map-keys")
     if schema.get("x-kubernetes-list-type") != "map" or not keys or not isinstance(before, list):
-        return _ABSENT
+        return [_ABSENT] * len(value)
 
-    def identity(one: Any) -> list[Any]:
-        return [one.get(key) for key in keys]
+    def identity(one: Any) -> str:
+        return json.dumps([one.get(key) for key in keys] if isinstance(one, Mapping) else None, sort_keys=True)
 
-    return next((old for old in before if identity(old) == identity(item)), _ABSENT)
-
-
-def _evaluate(rule: Mapping[str, Any], schema: Schema, value: Any, before: Any, path: str) -> Cause | None:
-    text, variables = rule["rule"], {"self": _converted(schema, value)}
-    if _OLD.search(_LITERAL.sub("", text)):
-        optional = rule.get("optionalOldSelf")
-        if before is _ABSENT and not optional:
-            return None
-        variables["oldSelf"] = None if before is _ABSENT else _converted(schema, before)
-        if optional:
-            variables["oldSelf"] = _optional(variables["oldSelf"], present=before is not _ABSENT)
-    try:
-        program = _program(text)
-    except ValueError:
-        return None  # Its definition was answered with a warning.
-    reason = rule.get("reason") if rule.get("reason") in _REASONS else "FieldValueInvalid"
-    where = path + str(rule.get("fieldPath", "")) if path else str(rule.get("fieldPath", "")).removeprefix(".") or "<nil>"
-    kind = schema.get("type", "object")
-    try:
-        if program(variables) is True:
-            return None
-    except Exception as error:  # The library raises what the functions of the rule raise.
-        detail = str(error).strip("'")
-        if isinstance(error, KeyError):
-            detail = f"no such key: {detail}"
-        return Cause(where, "FieldValueInvalid", f'Invalid value: "{kind}": {detail} evaluating rule: {rule.get("message", text)}')
-    return Cause(where, str(reason), _prefix(str(reason), kind) + _message(rule, variables))
+    known = {identity(old): old for old in reversed(before)}
+    return [known.get(identity(item), _ABSENT) for item in value]
 
 
 def _prefix(reason: str, kind: str) -> str:
@@ -132,37 +170,10 @@ def _prefix(reason: str, kind: str) -> str:
     return words.get(reason, f'{named}: "{kind}": ')
 
 
-def _message(rule: Mapping[str, Any], variables: Mapping[str, Any]) -> str:
-    if rule.get("messageExpression"):
-        try:
-            found = _program(rule["messageExpression"])(variables)
-        except Exception:
-            found = None
-        if isinstance(found, str) and found.strip() and "\n" not in found:
-            return found
+def _message(rule: Mapping[str, Any], said: Any) -> str:
+    if isinstance(said, str) and said.strip() and "\n" not in said:
+        return said
     return str(rule.get("message") or f"failed rule: {rule['rule']}")
-
-
-def _optional(value: Any, *, present: bool) -> Any:
-    import cel
-
-    return cel.OptionalValue.of(value) if present else cel.OptionalValue.none()
-
-
-@lru_cache(maxsize=1000)
-def _program(text: str) -> Callable[[Mapping[str, Any]], Any]:
-    """A compiled rule.
-
-    :raises ValueError: for one that the library cannot read.
-    """
-    import cel
-
-    program = cel.compile(text)
-
-    def execute(variables: Mapping[str, Any]) -> Any:
-        return program.execute(cel.Context(variables=dict(variables), functions=dict(_FUNCTIONS)))
-
-    return execute
 
 
 def _converted(schema: Schema, value: Any) -> Any:
@@ -204,93 +215,3 @@ def _duration(value: str) -> datetime.timedelta:
         raise ValueError(value)
     seconds = sum(float(number) * _UNITS[unit] for number, unit in parts)
     return datetime.timedelta(seconds=-seconds if value.startswith("-") else seconds)
-
-
-_SUFFIXES = {"n": 1e-9, "u": 1e-6, "m": 1e-3, "": 1.0, "k": 1e3, "M": 1e6, "G": 1e9, "T": 1e12, "P": 1e15, "E": 1e18}
-_SUFFIXES |= {f"{letter}i": 1024.0 ** (power + 1) for power, letter in enumerate("KMGTPE")}
-_QUANTITY = re.compile(r"([+-]?[0-9.]+(?:[eE][+-]?[0-9]+)?)([numkMGTPE]|[KMGTPE]i)?")
-
-
-def _quantity(value: str) -> float:
-    found = _QUANTITY.fullmatch(value)
-    if found is None:
-        raise ValueError(f"{value!r} is no quantity")
-    return float(found[1]) * _SUFFIXES[found[2] or ""]
-
-
-def _find(value: str, pattern: str) -> str:
-    found = regex.search(pattern, value, timeout=0.5)
-    return found[0] if found else ""
-
-
-def _find_all(value: str, pattern: str, limit: int = -1) -> list[str]:
-    found = [match[0] for match in regex.finditer(pattern, value, timeout=0.5)]
-    return found if limit < 0 else found[:limit]
-
-
-def _url(value: str) -> bool:
-    from urllib.parse import urlsplit
-
-    parts = urlsplit(value)
-    return bool(parts.scheme and (parts.netloc or parts.path.startswith("/")))
-
-
-def _address(value: str) -> bool:
-    import ipaddress
-
-    try:
-        ipaddress.ip_address(value)
-    except ValueError:
-        return False
-    return True
-
-
-def _cidr(value: str) -> bool:
-    import ipaddress
-
-    try:
-        ipaddress.ip_network(value, strict=False)
-    except ValueError:
-        return False
-    return "/" in value
-
-
-def _is_quantity(value: str) -> bool:
-    return _QUANTITY.fullmatch(value) is not None
-
-
-def _is_sorted(values: Sequence[Any]) -> bool:
-    return all(first <= second for first, second in itertools.pairwise(values))
-
-
-_FUNCTIONS: Mapping[str, Callable[..., Any]] = {
-    "split": lambda value, separator, limit=-1: value.split(separator, -1 if limit < 0 else limit - 1) if limit else [],
-    "join": lambda values, separator="": separator.join(values),
-    "replace": lambda value, old, new, limit=-1: value.replace(old, new, limit),
-    "substring": lambda value, start, end=None: value[start:end],
-    "charAt": lambda value, index: value[index : index + 1],
-    "indexOf": lambda value, one, start=0: value.find(one, start) if isinstance(value, str) else _position(value, one),
-    "lastIndexOf": lambda value, one: value.rfind(one),
-    "lowerAscii": lambda value: value.lower(),
-    "upperAscii": lambda value: value.upper(),
-    "trim": lambda value: value.strip(),
-    "find": _find,
-    "findAll": _find_all,
-    "isSorted": _is_sorted,
-    "sum": lambda values: sum(values),
-    "isURL": _url,
-    "isIP": _address,
-    "isCIDR": _cidr,
-    "quantity": _quantity,
-    "isQuantity": _is_quantity,
-    "isGreaterThan": lambda one, other: one > other,
-    "isLessThan": lambda one, other: one < other,
-    "compareTo": lambda one, other: (one > other) - (one < other),
-    "asInteger": lambda one: int(one),
-    "asApproximateFloat": lambda one: float(one),
-    "sign": lambda one: (one > 0) - (one < 0),
-}
-
-
-def _position(values: list[Any], one: Any) -> int:
-    return values.index(one) if one in values else -1
