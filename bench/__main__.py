@@ -126,6 +126,13 @@ def deploy(pairs: int, directory: Path) -> None:
     measured = deployment.compare(directory / "deploy", _DEPLOYMENTS)
     write("cdk deploy --all of the preset announcement, embedded AWS, bootstrapped")
     _pairs(measured, "cdk deploy", "cdk synth", goal="cdk deploy in at most 60 s", processor=False)
+    many = deployment.large(directory / "deploy-large")
+    parts = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in many.stacks.items())
+    write(f"The same with {deployment.WORKERS:,} workers, all awaited, 1 run")
+    write(f"  cdk deploy        {many.command.wall:.1f} s; goal: at most 60 s")
+    write(f"  CloudFormation    {sum(many.stacks.values()):.1f} s: {parts}")
+    if many.server is not None:
+        write(f"  processor time    {many.command.processor:.1f} s of the command, {many.server:.1f} s of the embedded AWS")
 
 
 def fleets(pairs: int, directory: Path) -> None:
@@ -155,7 +162,7 @@ def lambdas(pairs: int, directory: Path) -> None:
     )
     for module in functions.HANDLERS:
         write(f"Cold start of {module} with its clients, fresh processes")
-        _pairs(functions.cold_starts(module, pairs), "vendored models", "botocore's models", goal="a ratio of at most 1/3")
+        _pairs(functions.cold_starts(module, pairs), "own clients", "boto3's clients", goal="a ratio of at most 1/3")
 
 
 def boots(pairs: int, directory: Path) -> None:

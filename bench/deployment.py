@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import shutil
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 from bench import children
@@ -13,6 +15,7 @@ from bench.figures import Cost, Pairs, interleave
 from bench.synthesis import ZONE
 from hyperpod_constructs.local import server
 
+WORKERS = 1000
 _STATUS = "CREATE_COMPLETE"
 _STACKS = ("HyperPod-Foundation", "HyperPod-Cluster")
 
@@ -33,6 +36,51 @@ def compare(directory: Path, runs: int) -> Pairs:
         return interleave(lambda: _deploy(aws, run), lambda: run("synth", "--quiet"), runs)
 
 
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Large:
+    """One deployment of many workers.
+
+    :param command: the cost of `cdk deploy --all`, synthesis included.
+    :param stacks: CloudFormation's own seconds, by stack; the stacks follow each other.
+    :param server: the processor time of the embedded AWS, in seconds; none where `/proc` does not tell.
+    """
+
+    command: Cost
+    stacks: dict[str, float]
+    server: float | None
+
+
+def large(directory: Path, workers: int = WORKERS) -> Large:
+    """The deployment of the preset with this many workers, which are records and all awaited.
+
+    :raises DeploymentError: for a stack that is not complete afterwards.
+    """
+    with _running(directory / "aws") as aws:
+        run = _runner(aws, directory, f"worker_count={workers}", f"min_running_workers={workers}")
+        before = _processor_seconds(aws.pid)
+        command = _deploy(aws, run)
+        after = _processor_seconds(aws.pid)
+        server_time = None if before is None or after is None else after - before
+        return Large(command=command, stacks={name: _seconds(aws, name) for name in _STACKS}, server=server_time)
+
+
+def _seconds(aws: server.LocalAws, stack: str) -> float:
+    """The time from the first to the last event of a stack."""
+    pages = aws.client("cloudformation").get_paginator("describe_stack_events").paginate(StackName=stack)
+    times = [event["Timestamp"] for page in pages for event in page["StackEvents"]]
+    seconds: float = (max(times) - min(times)).total_seconds()
+    return seconds
+
+
+def _processor_seconds(pid: int) -> float | None:
+    """The processor time of a process, with its awaited children."""
+    path = Path(f"/proc/{pid}/stat")
+    if not path.is_file():
+        return None
+    fields = path.read_text("utf-8").rpartition(")")[2].split()
+    return sum(int(field) for field in fields[11:15]) / os.sysconf("SC_CLK_TCK")
+
+
 @contextmanager
 def _running(directory: Path) -> Iterator[server.LocalAws]:
     models = Path(sys.prefix) / "models/botocore/data"
@@ -42,7 +90,7 @@ def _running(directory: Path) -> Iterator[server.LocalAws]:
         server.stop(directory)
 
 
-def _runner(aws: server.LocalAws, directory: Path) -> Callable[..., Cost]:
+def _runner(aws: server.LocalAws, directory: Path, *settings: str) -> Callable[..., Cost]:
     variables = children.environment(aws.environment())
     cli = Path(sys.executable).parent / "cdk"
 
@@ -51,7 +99,8 @@ def _runner(aws: server.LocalAws, directory: Path) -> Callable[..., Cost]:
             return children.timed([str(cli), command, *arguments, "--no-notices"], variables, directory)
         output = directory / "cdk.out"
         shutil.rmtree(output, ignore_errors=True)
-        context = ["--context", "preset=announcement", "--context", f"availability_zone_id={ZONE}"]
+        given = ("preset=announcement", f"availability_zone_id={ZONE}", *settings)
+        context = [part for setting in given for part in ("--context", setting)]
         return children.timed([str(cli), command, *arguments, "--output", str(output), "--no-notices", *context], variables)
 
     return run

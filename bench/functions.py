@@ -1,4 +1,4 @@
-"""The functions of custom resources: cold start beside the same with whole service models, size, and calls."""
+"""The functions of custom resources: cold start beside the same with boto3's clients, size, and calls."""
 
 from __future__ import annotations
 
@@ -31,27 +31,27 @@ _FOLDER = Path(handlers.__file__).parent
 _ARN = "arn:aws:sagemaker:us-west-2:123456789012:cluster/abcdefabcdef"
 _PROGRAM = """
 import sys
-from pathlib import Path
 sys.path.insert(0, {folder!r})
 from handlers import {module}, aws
-if {whole}:
-    aws.MODELS = Path("/nonexistent")
+{maker}
 for service in {services!r}:
-    aws.client(service)
+    client(service)
 """
+_OWN = "client = aws.client"
+_WHOLE = "from boto3 import client"
 
 
 def cold_starts(module: str, pairs: int) -> Pairs:
-    """Costs of a process that loads a handler and makes its clients, and of one that does so with botocore's whole models."""
+    """Costs of a process that loads a handler and makes its clients, and of one that makes them with boto3 and its whole models."""
     variables = {**children.environment(), "AWS_DEFAULT_REGION": "us-west-2"}
 
-    def run(whole: bool) -> Cost:
-        code = _PROGRAM.format(folder=str(_FOLDER.parent), module=module, whole=whole, services=HANDLERS[module])
+    def run(maker: str) -> Cost:
+        code = _PROGRAM.format(folder=str(_FOLDER.parent), module=module, maker=maker, services=HANDLERS[module])
         return children.timed([sys.executable, "-c", code], variables)
 
-    run(False)
-    run(True)
-    return interleave(lambda: run(False), lambda: run(True), pairs)
+    run(_OWN)
+    run(_WHOLE)
+    return interleave(lambda: run(_OWN), lambda: run(_WHOLE), pairs)
 
 
 def archive_bytes() -> int:

@@ -32,6 +32,7 @@ OPERATIONS: Mapping[str, tuple[str, ...]] = {
     ),
     "iam": ("GetRole",),
     "logs": ("GetLogEvents",),
+    "s3": ("HeadBucket",),
     "sagemaker": (
         "AddTags",
         "CreateClusterExtension",

@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 from botocore.model import ListShape, Shape, StructureShape
 
-from hyperpod_constructs.custom_resources.handlers import aws
 from hyperpod_constructs.custom_resources.handlers.cluster_fields import ClusterFields
 from hyperpod_constructs.custom_resources.handlers.errors import OperationError
 from hyperpod_constructs.custom_resources.handlers.group_specs import KINDS, OTHER_NAMES, as_request, with_fields, without_fields
 from hyperpod_constructs.custom_resources.handlers.resource import is_complete, on_event
+from hyperpod_constructs.custom_resources.handlers.service import model
 from tests.custom_resources.world import InProcessWorld, in_process_world
 from tests.local.hyperpod_requests import group
 
@@ -235,7 +235,7 @@ def test_a_policy_for_draining_goes_with_the_strategy() -> None:
 
 def test_every_member_of_a_request_has_a_source_in_the_answer() -> None:
     """But for the request's own spelling, nothing is lost: a member of a newer model without a source fails here."""
-    asked, told = (aws.model("sagemaker").operation_model(name) for name in ("UpdateCluster", "DescribeCluster"))
+    asked, told = (model("sagemaker").operation_model(name) for name in ("UpdateCluster", "DescribeCluster"))
     assert asked.input_shape is not None
     assert told.output_shape is not None
     for kind in KINDS:
@@ -256,7 +256,7 @@ def unsourced(request: Shape, answer: Shape, where: str) -> Iterator[str]:
 
 
 def test_an_empty_list_that_a_request_cannot_have_is_left_out() -> None:
-    shape = aws.model("sagemaker").operation_model("UpdateCluster").input_shape
+    shape = model("sagemaker").operation_model("UpdateCluster").input_shape
     assert isinstance(shape, StructureShape)
     groups: Any = shape.members["InstanceGroups"]
     answer = {"InstanceGroupName": "a", "TargetCount": 1, "ExecutionRole": "r", "OnStartDeepHealthChecks": [], "CurrentCount": 1}

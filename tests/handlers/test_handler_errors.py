@@ -5,7 +5,7 @@ import json
 import pytest
 from botocore.exceptions import ClientError, EndpointConnectionError
 
-from hyperpod_constructs.custom_resources.handlers.aws import client, transient, unsettled
+from hyperpod_constructs.custom_resources.handlers.aws import transient, unsettled, whole_client
 from hyperpod_constructs.custom_resources.handlers.errors import describe, fit
 
 
@@ -43,28 +43,19 @@ def test_kinds_of_errors() -> None:
     assert not unsettled(refusal("ValidationException"))
 
 
-def test_client_knows_the_vendored_model_and_an_endpoint_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("AWS_REGION", "us-west-2")
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-west-2")
-    monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:9")
-    sagemaker = client("sagemaker")
-    assert sagemaker.meta.endpoint_url == "http://127.0.0.1:9"
-    assert hasattr(sagemaker, "list_cluster_events")
-    assert not hasattr(sagemaker, "create_cluster")
-    assert sagemaker.meta.config.retries["total_max_attempts"] == 2
-
-
-def test_a_call_without_an_answer_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_whole_client_tries_twice_and_names_a_call_without_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "test")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-west-2")
-    sagemaker = client("sagemaker")
+    s3, asked = whole_client("s3"), []
 
     def refuse(**_: object) -> None:
-        raise EndpointConnectionError(endpoint_url="https://sagemaker.example")
+        asked.append(1)
+        raise EndpointConnectionError(endpoint_url="https://s3.example")
 
-    sagemaker.meta.events.register("before-send", refuse)
+    s3.meta.events.register("before-send", refuse)
     monkeypatch.setattr("botocore.endpoint.time.sleep", lambda _: None)
     with pytest.raises(EndpointConnectionError) as failure:
-        sagemaker.describe_cluster(ClusterName="demo")
-    assert describe(failure.value).startswith("DescribeCluster: EndpointConnectionError: Could not connect")
+        s3.get_object(Bucket="scripts", Key="a")
+    assert describe(failure.value).startswith("GetObject: EndpointConnectionError: Could not connect")
+    assert len(asked) == 2

@@ -259,6 +259,15 @@ def test_what_may_not_be_looked_at_is_a_warning(account: Account, operation: str
     assert any(line.startswith(f"- {what} not checked: {operation}: AccessDenied") for line in warnings), warnings
 
 
+@pytest.mark.parametrize("status", [301, 400])
+def test_a_bucket_of_another_region_exists(account: Account, status: int) -> None:
+    elsewhere = refused("HeadBucket", str(status), "Moved", status)
+    account.aws.answers["HeadBucket"] = elsewhere
+    assert account.run() == [f"- bucket sagemaker-scripts not checked: HeadBucket: {status}: Moved"]
+    elsewhere.response["ResponseMetadata"]["HTTPHeaders"] = {"x-amz-bucket-region": "eu-central-1"}
+    assert account.run() == []
+
+
 def test_a_fresh_policy_is_waited_for_once(account: Account) -> None:
     account.aws.answers |= {name: refused(name) for name in ("ListClusters", "ListServiceQuotas", "GetRole")}
     account.run()

@@ -4,12 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from functools import cache
-from pathlib import Path
 from typing import Any, TypeVar
 
-import botocore.session
-from botocore.config import Config
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
@@ -21,14 +17,11 @@ from botocore.exceptions import (
     ReadTimeoutError,
     ResponseStreamingError,
 )
-from botocore.loaders import Loader
-from botocore.model import ServiceModel
 from botocore.parsers import ResponseParserError
 
-T = TypeVar("T")
+from .service import CONNECT_SECONDS, READ_SECONDS, Client
 
-# Service models that are newer than boto3 in AWS Lambda.
-MODELS = Path(__file__).parent / "models"
+T = TypeVar("T")
 
 # Longest time of one client call: two attempts, each with a connection and a read, and the pause between them.
 CALL_SECONDS = 35.0
@@ -70,36 +63,28 @@ _NETWORK = (
 )
 
 
-def client(service: str) -> Any:
-    """A client with the vendored models; it retries a call once and gives up within half a minute.
+def client(service: str) -> Client:
+    """A client with the vendored model of a service; it retries a call once and gives up within half a minute."""
+    return Client(service, transient)
 
-    It is botocore's: boto3 would add files of S3 and resources, which no function needs, and their time to each start.
-    """
-    config = Config(retries={"mode": "standard", "total_max_attempts": 2}, connect_timeout=5, read_timeout=10)
-    made = _session().create_client(service, config=config)
+
+def whole_client(service: str) -> Any:
+    """A client of botocore, for operations that send and receive files; it takes long to load."""
+    import botocore.session
+    from botocore.config import Config
+
+    config = Config(
+        retries={"mode": "standard", "total_max_attempts": 2}, connect_timeout=CONNECT_SECONDS, read_timeout=READ_SECONDS
+    )
+    made = botocore.session.get_session().create_client(service, config=config)
     made.meta.events.register("needs-retry", _name)
     return made
-
-
-@cache
-def _session() -> botocore.session.Session:
-    """The session of all clients, which reads botocore's list of endpoints once."""
-    session = botocore.session.get_session()
-    session.set_config_variable("data_path", str(MODELS))
-    return session
 
 
 def _name(operation: Any, caught_exception: Exception | None, **_: Any) -> None:
     """Note the operation in an error that came without an answer; see `errors.describe`."""
     if caught_exception is not None:
         caught_exception.operation_name = operation.name  # type: ignore[attr-defined]  # ClientError has it by itself
-
-
-@cache
-def model(service: str) -> ServiceModel:
-    """The vendored model of a service."""
-    loader = Loader(extra_search_paths=[str(MODELS)], include_default_search_paths=False)
-    return ServiceModel(loader.load_service_model(service, "service-2"), service)
 
 
 def transient(error: Exception) -> bool:

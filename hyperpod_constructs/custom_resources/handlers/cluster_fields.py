@@ -12,12 +12,13 @@ from typing import Any
 
 from botocore.model import StructureShape
 
-from . import answers, aws, resource
+from . import answers, resource
 from .aws import LOOK_SECONDS, Patient, code, transient, unsettled
 from .errors import OperationError, describe, fit
 from .group_specs import IMAGES, KINDS, Path, as_request, converted, differences, with_fields, without_fields
 from .redaction import one_line
 from .resource import Done, Replace, Request, Resource, Started, Undo, Waiting
+from .service import model
 
 # Times in which the start of an operation repeats calls.
 _START_SECONDS, _RENAMED_SECONDS = 60.0, 20.0
@@ -266,7 +267,7 @@ def _settled(cluster: Mapping[str, Any]) -> bool:
 
 def _groups(cluster: Mapping[str, Any], wanted: FieldsProperties) -> _Groups:
     """The cluster's groups as requests; those that the service deletes are left out."""
-    shape = aws.model("sagemaker").operation_model("UpdateCluster").input_shape
+    shape = model("sagemaker").operation_model("UpdateCluster").input_shape
     assert isinstance(shape, StructureShape)
     if not isinstance(cluster.get(KINDS[0]), list):
         raise OperationError(f"DescribeCluster: the answer has no {KINDS[0]}; nothing was changed")
@@ -291,7 +292,7 @@ def _without_images(spec: dict[str, Any], wanted: FieldsProperties) -> dict[str,
 
 
 def _fields(wanted: FieldsProperties) -> dict[tuple[str, str], dict[str, Any]]:
-    shape = aws.model("sagemaker").operation_model("UpdateCluster").input_shape
+    shape = model("sagemaker").operation_model("UpdateCluster").input_shape
     assert isinstance(shape, StructureShape)
     found = {}
     for group in wanted.groups:

@@ -50,7 +50,7 @@ class ScriptsUpload(resource.Resource[Properties]):
 
     def __init__(
         self,
-        client: Callable[[str], Any] = aws.client,
+        client: Callable[[str], Any] = aws.whole_client,
         clock: Callable[[], float] = time.time,
         sleep: Callable[[float], None] = time.sleep,
     ) -> None:

@@ -19,6 +19,9 @@ PRINCIPAL = "sagemaker.amazonaws.com"
 
 _ASSUME = "sts:assumerole"
 
+# What S3 answers for a bucket of another region than the endpoint's, with the header x-amz-bucket-region.
+_ELSEWHERE = (301, 400)
+
 
 def check_role(iam: Patient, arn: str) -> Iterator[Finding]:
     """A role that SageMaker cannot assume."""
@@ -40,17 +43,20 @@ def check_role(iam: Patient, arn: str) -> Iterator[Finding]:
 
 
 def check_bucket(s3: Patient, name: str) -> Iterator[Finding]:
-    """A bucket of scripts that does not exist."""
+    """A bucket of scripts that does not exist; one in another region does, and S3 answers with that region."""
     try:
         s3.call("head_bucket", Bucket=name)
     except ClientError as failure:
-        if failure.response.get("ResponseMetadata", {}).get("HTTPStatusCode") != 404:
+        answer = failure.response.get("ResponseMetadata", {})
+        if answer.get("HTTPStatusCode") in _ELSEWHERE and answer.get("HTTPHeaders", {}).get("x-amz-bucket-region"):
+            return
+        if answer.get("HTTPStatusCode") != 404:
             raise
         yield error(f"bucket {name} of the lifecycle scripts does not exist; nodes would fail: create it, or name another")
 
 
 def _document(found: object) -> Mapping[str, Any] | None:
-    """The policy; botocore decodes it, and a text is read once more."""
+    """The policy, which IAM answers as a text with escapes."""
     if isinstance(found, str):
         try:
             found = json.loads(unquote(found))
