@@ -214,8 +214,8 @@ class ClusterNetwork(Construct):
     ) -> ec2.ISubnet:
         """Add a private subnet for the control plane of a Kubernetes cluster, which needs subnets in two zones.
 
-        It leaves by the network's NAT gateway, reaches S3 by the network's endpoint, and is kept like the node subnet. A change of
-        zone or block **replaces** it.
+        It leaves by the network's NAT gateway, and reaches S3 by the network's endpoint. It goes with its stack, because nothing that
+        is kept lies in it: left behind, it would take its block from the next one. A change of zone or block **replaces** it.
 
         :param cidr: a part of the VPC's `cidr`, /28 or larger, beside its first /24, which is the public subnet. EKS recommends 16
             addresses.
@@ -231,7 +231,6 @@ class ClusterNetwork(Construct):
         check_part(path, cidr, self._blocks[0], self._parts)
         self._parts.append(cidr)
         subnet = self._create_subnet(id, cidr, availability_zone, availability_zone_id)
-        subnet.apply_removal_policy(self._removal_policy)
         side = self._create_private_routes(id, subnet, availability_zone, availability_zone_id)
         return self._reachable_subnet(id, side, subnet.attr_availability_zone, cidr)
 
