@@ -21,11 +21,15 @@ ON_EKS = {"control_plane_zone_ids": "usw2-az1,usw2-az2", "chart": "stand-in"}
 _ENVIRONMENT = {"CDK_DEFAULT_ACCOUNT": "123456789012", "CDK_DEFAULT_REGION": "us-west-2"}
 
 
+def on_eks(preset: str) -> bool:
+    """Whether Kubernetes orchestrates the cluster of a preset."""
+    return app_settings.PRESETS[preset].orchestrator is app_settings.OrchestratorName.EKS
+
+
 def build(preset: str, directory: Path | None = None, **given: str) -> App:
     """Both stacks of a preset, to be synthesized; `given` is what a user says with `-c`."""
     context: dict[str, Any] = json.loads((ROOT / "cdk.json").read_text())["context"]
-    on_eks = app_settings.PRESETS[preset].orchestrator is app_settings.OrchestratorName.EKS
-    context |= {"preset": preset, "availability_zone_id": "usw2-az4", **(ON_EKS if on_eks else {}), **given}
+    context |= {"preset": preset, "availability_zone_id": "usw2-az4", **(ON_EKS if on_eks(preset) else {}), **given}
     app = App(context=context, outdir=None if directory is None else str(directory))
     with patch.dict(os.environ, _ENVIRONMENT):
         reference.build(app)

@@ -26,7 +26,7 @@ from hyperpod_constructs.plan.effect import Effect
 from hyperpod_constructs.plan.plan import plan
 from hyperpod_constructs.templates.model import Model
 from tests.conftest import resources
-from tests.presets import PRESETS, STACKS, build, templates
+from tests.presets import PRESETS, STACKS, build, on_eks, templates
 
 TRN1 = ClusterInstanceType.TRN1_32XLARGE
 
@@ -171,10 +171,16 @@ def test_the_settings_of_the_app_rename_nothing(tmp_path: Path) -> None:
 
 
 def test_the_presets_name_everything_alike(tmp_path: Path) -> None:
-    one, *others = (templates(build(preset, tmp_path / preset)) for preset in PRESETS)
+    one, *others = (templates(build(preset, tmp_path / preset)) for preset in PRESETS if not on_eks(preset))
     for other in others:
         for stack in STACKS:
             assert named(one[stack]["Resources"]) == named(other[stack]["Resources"])
+
+
+def test_the_foundation_is_named_alike_for_each_orchestrator(tmp_path: Path) -> None:
+    """Who goes from Slurm to Kubernetes keeps the data."""
+    slurm, eks = (templates(build(preset, tmp_path / preset))["Foundation"]["Resources"] for preset in ("llm", "kubernetes"))
+    assert {id: slurm[id]["Type"] for id in slurm} == {id: eks[id]["Type"] for id in eks if "ControlPlane" not in id}
 
 
 def test_what_holds_data_or_nodes_keeps_the_ids_of_the_first_release(tmp_path: Path) -> None:

@@ -33,7 +33,7 @@ MAKE = """#!/bin/sh
 for word in "$@"; do
     case $word in test | test-fast | bench) set -- --dry-run "$@" ;; esac
 done
-exec "{make}" --assume-old=.venv/.ready --assume-old=.venv/.ready-dev "$@"
+exec "{make}" --assume-old=.venv/.ready --assume-old=.venv/.ready-dev --assume-old=.venv/.ready-eks "$@"
 """
 
 

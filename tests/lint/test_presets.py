@@ -1,4 +1,4 @@
-"""Both presets against CDK's own validation in strict mode, cfn-lint, cdk-nag and checkov: no finding without a reason."""
+"""The presets against CDK's own validation in strict mode, cfn-lint, cdk-nag and checkov: no finding without a reason."""
 
 from __future__ import annotations
 

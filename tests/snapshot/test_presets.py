@@ -1,4 +1,4 @@
-"""The whole templates of both presets.
+"""The whole templates of the presets.
 
 After an intended change: `pytest tests/snapshot --snapshot-update`, and read the difference.
 """
