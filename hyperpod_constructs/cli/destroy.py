@@ -12,7 +12,7 @@ from hyperpod_constructs.cli.cdk import App, check_app, run, synthesize
 from hyperpod_constructs.cli.cdk_cli import check_cli
 from hyperpod_constructs.cli.console import CliError, say, step
 from hyperpod_constructs.cli.cost import say_hourly_cost
-from hyperpod_constructs.cli.kept import KINDS, history, node_logs, removal
+from hyperpod_constructs.cli.kept import KINDS, history, removal, service_logs
 from hyperpod_constructs.cli.last_deployment import last_assembly
 from hyperpod_constructs.cli.local_defaults import with_local_defaults
 from hyperpod_constructs.cli.stacks import CLUSTER_TYPE, DeployedStack, Resource, deployed, first_failure, latest_event
@@ -133,7 +133,7 @@ def _say_what_stays(
     """List what the stacks left behind, in earlier deployments too, with the commands that remove it, and what is in a stack."""
     others = [resource for stack in staying for resource in stack.resources]
     past = history(target, {entry.name for entry in assembly.stacks}, {resource.physical_id for resource in others})
-    logs = node_logs(target, past.clusters)
+    logs = service_logs(target, past)
     parts = [resource for stack in going for resource in stack.kept if resource.type not in KINDS]
     notable = [resource for resource in others if resource.type in NOTABLE]
     rows = [_row(resource, kept=True) for resource in (*past.kept, *parts)]

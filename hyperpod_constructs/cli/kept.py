@@ -15,6 +15,7 @@ from typing import Any
 from hyperpod_constructs.cli.cloudformation import events, stack_summaries, template_body
 from hyperpod_constructs.cli.stacks import CLUSTER_TYPE, Resource
 from hyperpod_constructs.cli.target import Target
+from hyperpod_constructs.facts.log_groups import MADE_BY_SERVICES
 from hyperpod_constructs.facts.node_permissions import LOG_GROUPS
 
 _GONE = re.compile(r"NotFound|NoSuch|\b404\b")
@@ -110,10 +111,12 @@ class History:
 
     :param kept: kept resources that still exist, in the order in which they can be removed; each stack by its id.
     :param clusters: the ids of all clusters that were in these stacks.
+    :param logs: the log groups that other services may have made for what these stacks no longer have.
     """
 
     kept: tuple[Resource, ...]
     clusters: frozenset[str]
+    logs: frozenset[str]
 
     def templates(self, target: Target) -> list[dict[str, Any]]:
         """The templates of the stacks, reduced to what is kept of them."""
@@ -131,7 +134,7 @@ def history(target: Target, names: Collection[str], owned: Collection[str]) -> H
     :param owned: physical ids of resources that a stack has now; they are not left behind.
     """
     kept: dict[tuple[str, str], Resource] = {}
-    clusters = set()
+    clusters, logs = set(), set()
     for summary in stack_summaries(target):
         if summary["StackName"] not in names:
             continue
@@ -139,11 +142,13 @@ def history(target: Target, names: Collection[str], owned: Collection[str]) -> H
             type, id = event.get("ResourceType", ""), event.get("PhysicalResourceId", "")
             if type == CLUSTER_TYPE and id:
                 clusters.add(id.rsplit("/", 1)[-1])
+            if type in MADE_BY_SERVICES and id and id not in owned:
+                logs.add(MADE_BY_SERVICES[type].format(id))
             if event["ResourceStatus"] == "DELETE_SKIPPED" and type in KINDS and id not in owned:
                 kept[type, id] = Resource(summary["StackId"], event["LogicalResourceId"], type, id, True)
     order = list(KINDS)
     found = sorted(kept.values(), key=lambda resource: order.index(resource.type))
-    return History(tuple(resource for resource in found if _exists(target, resource)), frozenset(clusters))
+    return History(tuple(resource for resource in found if _exists(target, resource)), frozenset(clusters), frozenset(logs))
 
 
 def _exists(target: Target, resource: Resource) -> bool:
@@ -157,13 +162,15 @@ def _exists(target: Target, resource: Resource) -> bool:
     return not kind.is_gone(answer)
 
 
-def node_logs(target: Target, clusters: Collection[str]) -> list[str]:
-    """The log groups that the service made for these clusters. They belong to no stack, so they stay."""
-    if not clusters:
-        return []
-    pages = target.client("logs").get_paginator("describe_log_groups").paginate(logGroupNamePrefix=_NODE_LOGS)
-    names = [group["logGroupName"] for page in pages for group in page["logGroups"]]
-    return [name for name in names if name.rsplit("/", 1)[-1] in clusters]
+def service_logs(target: Target, past: History) -> list[str]:
+    """The log groups that services made. They belong to no stack, so they stay."""
+    nodes = [name for name in _log_groups(target, _NODE_LOGS) if name.rsplit("/", 1)[-1] in past.clusters] if past.clusters else []
+    return [*nodes, *(name for name in sorted(past.logs) if name in _log_groups(target, name))]
+
+
+def _log_groups(target: Target, prefix: str) -> list[str]:
+    pages = target.client("logs").get_paginator("describe_log_groups").paginate(logGroupNamePrefix=prefix)
+    return [group["logGroupName"] for page in pages for group in page["logGroups"]]
 
 
 def removal(type: str, id: str, region: str) -> str:

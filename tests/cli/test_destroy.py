@@ -11,7 +11,7 @@ import pytest
 from hyperpod_constructs.cli import destroy as module
 from hyperpod_constructs.cli.cdk import App
 from hyperpod_constructs.cli.console import CliError
-from hyperpod_constructs.cli.kept import history
+from hyperpod_constructs.cli.kept import history, service_logs
 from hyperpod_constructs.cli.last_deployment import record
 from hyperpod_constructs.cli.target import AwsAccount, TargetName
 from tests.cli.conftest import StubbedTarget
@@ -144,6 +144,23 @@ def test_the_kept_file_system_of_an_earlier_deployment_is_counted(
     out = capsys.readouterr().out
     assert "(1 USD a month)" in out
     assert "aws kms schedule-key-deletion --key-id key-1" in out
+
+
+def test_logs_that_services_made_are_left_behind(target: StubbedTarget) -> None:
+    """Those of what a stack has now, and those that are not there, are not."""
+    ids = {"Manifests": "AWS::Lambda::Function", "Quiet": "AWS::Lambda::Function", "Mine": "AWS::Lambda::Function"}
+    made = [{**event("1", id, "CREATE_COMPLETE"), "PhysicalResourceId": id, "ResourceType": type} for id, type in ids.items()]
+    plane = {**event("1", "Plane", "CREATE_COMPLETE"), "PhysicalResourceId": "training", "ResourceType": "AWS::EKS::Cluster"}
+    answer_history(target, (stack_id("HyperPod-Foundation"), [*made, plane]))
+    for name, found in (
+        ("/aws/eks/training/cluster", ["/aws/eks/training/cluster"]),
+        ("/aws/lambda/Manifests", ["/aws/lambda/Manifests", "/aws/lambda/ManifestsOfOthers"]),
+        ("/aws/lambda/Quiet", []),
+    ):
+        answer = {"logGroups": [{"logGroupName": one} for one in found]}
+        target.answer("logs", "describe_log_groups", answer, logGroupNamePrefix=name)
+    past = history(target, {"HyperPod-Foundation"}, {"Mine"})
+    assert service_logs(target, past) == ["/aws/eks/training/cluster", "/aws/lambda/Manifests"]
 
 
 def test_a_resource_that_a_stack_has_now_is_not_left_behind(target: StubbedTarget) -> None:

@@ -29,6 +29,7 @@ from hyperpod_constructs.local.eks.cluster_checks import (
     check_next_version,
 )
 from hyperpod_constructs.local.eks.control_planes import Access, ControlPlane, ControlPlanes
+from hyperpod_constructs.local.eks.logs import open_logs
 from hyperpod_constructs.local.eks.network import close_network, open_interfaces, open_security_group
 from hyperpod_constructs.local.eks.records import (
     IN_USE,
@@ -169,6 +170,7 @@ class Clusters:
                 cluster.failure = str(error) or type(error).__name__
                 return
             cluster.control = control
+            open_logs(self._clients, cluster)
             self._access.attach(cluster.caller, cluster.name, control.api)
 
         return start
@@ -230,7 +232,12 @@ class Clusters:
             after = _logging(value, cluster.body["logging"])
             if after == cluster.body["logging"]:
                 raise invalid(f"No changes needed for the logging config provided: {_text(value)}")
-            return lambda: cluster.body.update(logging=after)
+
+            def log_all() -> None:
+                cluster.body["logging"] = after
+                open_logs(self._clients, cluster)
+
+            return log_all
         if member == "accessConfig":
             mode = value.get("authenticationMode", cluster.mode)
             check_mode(cluster.mode, mode)

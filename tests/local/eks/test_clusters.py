@@ -173,6 +173,19 @@ def test_logs_are_switched_on_and_off(eks: EksCloud) -> None:
     assert "No changes needed" in refused(eks, "UpdateClusterConfig", name="demo", logging=change)
 
 
+def test_the_log_group_of_a_control_plane_stays(eks: EksCloud) -> None:
+    logs = eks.cloud.client("logs")
+    eks.cluster()
+    assert logs.describe_log_groups()["logGroups"] == []
+    eks("UpdateClusterConfig", name="demo", logging={"clusterLogging": [{"types": ["audit"], "enabled": True}]})
+    eks.tick()
+    assert eks.described()["status"] == "ACTIVE"
+    eks("DeleteCluster", name="demo")
+    eks.tick()
+    assert eks("ListClusters")["clusters"] == []
+    assert [group["logGroupName"] for group in logs.describe_log_groups()["logGroups"]] == ["/aws/eks/demo/cluster"]
+
+
 def test_the_authentication_mode_goes_one_way(eks: EksCloud) -> None:
     eks.cluster(accessConfig={"authenticationMode": "CONFIG_MAP"})
     mode = {"authenticationMode": "API"}

@@ -1,0 +1,19 @@
+"""Log groups that services make by themselves and that no stack holds, so they stay when everything else goes (as of 2026-11-23).
+
+Those of HyperPod's nodes are in `node_permissions`.
+
+Sources: https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs.html and
+https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+MADE_BY_SERVICES: Mapping[str, str] = {
+    "AWS::Lambda::Function": "/aws/lambda/{}",
+    "AWS::EKS::Cluster": "/aws/eks/{}/cluster",
+}
+"""The name by the resource's type, with the resource's physical id in it. Lambda makes its group for the first line that a function
+without another group writes, EKS for the first kind of logs that is on.
+"""
