@@ -11,7 +11,7 @@ from typing import Any
 
 from hyperpod_constructs.local.kubernetes.double import Double, start_double
 from hyperpod_constructs.local.kubernetes.interface import KubernetesApi
-from hyperpod_constructs.local.kubernetes.nodes import RENEWAL_SECONDS, FakeInstance, FakeNodes
+from hyperpod_constructs.local.kubernetes.nodes import BATCH, RENEWAL_SECONDS, FakeInstance, FakeNodes
 
 VERSION = "1.34"
 OBJECTS = 2000
@@ -144,7 +144,7 @@ def measure_nodes(directory: Path, count: int = NODES) -> NodeLoad:
             pass
         seconds, joined = time.monotonic() - began, _processor(double)
         ahead = RENEWAL_SECONDS
-        for _ in range(count):
+        for _ in range(0, count, BATCH):
             nodes.beat()
         renewed = _processor(double)
         nodes.marks()

@@ -16,3 +16,10 @@ def test_every_kind_of_work_is_measured(tmp_path: Path) -> None:
     lines = kubernetes.table(load)
     assert len(lines) == 8
     assert lines[-1].startswith("memory")
+
+
+def test_fake_nodes_are_measured(tmp_path: Path) -> None:
+    found = kubernetes.measure_nodes(tmp_path, 5)
+    assert (found.nodes, found.objects) == (5, 15)
+    assert min(found.seconds, found.processor, found.renewal, found.marks) > 0
+    assert [line.split()[0] for line in kubernetes.node_table(found)] == ["joined", "written", "leases", "marks", "memory"]

@@ -25,8 +25,8 @@ log = logging.getLogger(__name__)
 
 PODS = "110"
 LEASES, LEASE_SECONDS = "kube-node-lease", 40
-RENEWAL_SECONDS = 15.0
-"""The age at which a lease is renewed: a control plane takes a node for lost after 40 to 50 seconds without."""
+RENEWAL_SECONDS = 20.0
+"""The age at which a lease is renewed: a control plane takes a node for lost after 40 seconds without, 50 since 1.32."""
 RETRY_SECONDS = 30.0
 """How long a node rests that the API has refused."""
 BATCH = 200
