@@ -7,6 +7,10 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.custom_resources.handlers.inventory import NodeGroup
+from hyperpod_constructs.custom_resources.handlers.node_inventory import InventoryProperties, NodeInventory
+from hyperpod_constructs.custom_resources.handlers.readiness_gate import GateProperties, Group, ReadinessGate
+from hyperpod_constructs.custom_resources.handlers.resource import Done, Request
 from hyperpod_constructs.facts import kubernetes_nodes as facts
 from hyperpod_constructs.local import kubernetes_nodes
 from hyperpod_constructs.local.aws_service import Caller
@@ -14,6 +18,7 @@ from hyperpod_constructs.local.hyperpod.service import HyperPod
 from hyperpod_constructs.local.kubernetes import nodes as fake
 from hyperpod_constructs.local.kubernetes_nodes import KubernetesNodes
 from tests.local.hyperpod_requests import checked, cluster, group
+from tests.local.in_process import InProcessClient
 from tests.local.kubernetes.memory_api import MemoryApi
 from tests.local.moto_cloud import CALLER, Cloud, moto_cloud
 
@@ -343,3 +348,25 @@ def test_placed_pods_run_and_fail_with_their_node(world: World) -> None:
     world.mark(instance, REPLACE)
     world.settle()
     assert world.api.get("v1", "Pod", "one", "jobs")["status"]["phase"] == "Failed"
+
+
+def test_the_readiness_gate_and_the_inventory_see_the_same_nodes(world: World) -> None:
+    world.create(world.group(count=2), world.group("more", 1))
+    arn = world.call("DescribeCluster", ClusterName="demo")["ClusterArn"]
+    clients = {"sagemaker": InProcessClient(world.service), "ssm": world.cloud.client("ssm"), "logs": world.cloud.client("logs")}
+    clock, counts = world.cloud.clock, {"workers": 2, "more": 1}
+
+    def asked(properties: Any) -> Request[Any]:
+        return Request(properties=properties, request_id="one", started=clock(), deadline=clock() + 60)
+
+    groups = tuple(Group(name=name, minimum=count, count=count) for name, count in counts.items())
+    gate = asked(GateProperties(cluster_arn=arn, groups=groups))
+    done = ReadinessGate(clients.__getitem__, clock, clock.tick).created("gate", gate)
+    assert isinstance(done, Done)
+    assert done.attributes["Ready"] == "true"
+    listed = tuple(NodeGroup(name=name, count=count) for name, count in counts.items())
+    wanted = asked(InventoryProperties(cluster_arn=arn, prefix="/hyperpod/demo", groups=listed))
+    NodeInventory(clients.__getitem__, clock, clock.tick).created("/hyperpod/demo#a/b", wanted)
+    written = clients["ssm"].get_parameters_by_path(Path="/hyperpod/demo", Recursive=True)["Parameters"]
+    assert len(world.names()) == 3
+    assert all(any(name.removeprefix("hyperpod-") in item["Value"] for item in written) for name in world.names())
