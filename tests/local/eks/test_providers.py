@@ -11,6 +11,7 @@ from botocore.exceptions import ClientError
 
 from hyperpod_constructs.local.audit import RecordingDict
 from hyperpod_constructs.local.aws_service import AwsError
+from hyperpod_constructs.local.eks import addons
 from hyperpod_constructs.local.eks.providers import AccessEntry, Addon, Cluster, NodeGroup, PodIdentityAssociation
 from hyperpod_constructs.local.provider import Provisioned, ResourceProvider, updated
 from tests.local.eks.conftest import PREFIX, EksCloud
@@ -148,7 +149,8 @@ def test_an_add_on(demo: Stack) -> None:
     assert demo.eks.list_addons(clusterName="demo")["addons"] == []
 
 
-def test_an_add_on_that_fails_is_taken_away(demo: Stack) -> None:
+def test_an_add_on_that_fails_is_taken_away(demo: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(addons, "NODE_SECONDS", 0.0)
     with pytest.raises(AwsError, match="no node to run on"):
         demo.create(Addon(demo.clients, timeout=5), {"ClusterName": "demo", "AddonName": "cert-manager"})
     assert demo.eks.list_addons(clusterName="demo")["addons"] == []
