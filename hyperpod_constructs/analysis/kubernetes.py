@@ -13,15 +13,17 @@ from hyperpod_constructs.analysis.clusters import Cluster, clusters
 from hyperpod_constructs.analysis.security_groups import is_resource
 from hyperpod_constructs.facts.addons import VPC_CNI
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Text, Value, as_bool, as_str, parts_of, shown
+from hyperpod_constructs.templates.values import ABSENT, Text, Value, as_bool, as_items, as_str, parts_of, shown
 
 _NATIVE = "AWS::EKS::Cluster"
 _CUSTOM = "Custom::AWSCDK-EKS-Cluster"
 ADDON = "AWS::EKS::Addon"
+ACCESS_ENTRY = "AWS::EKS::AccessEntry"
+_NODE_GROUP = "AWS::EKS::Nodegroup"
 _ASSOCIATION = "AWS::EKS::PodIdentityAssociation"
 _CHART = "Custom::AWSCDK-EKS-HelmChart"
 # Other sources of nodes.
-_NODE_SOURCES = ("AWS::EKS::Nodegroup", "AWS::EKS::FargateProfile", "Custom::AWSCDK-EKS-FargateProfile")
+_NODE_SOURCES = (_NODE_GROUP, "AWS::EKS::FargateProfile", "Custom::AWSCDK-EKS-FargateProfile")
 
 
 @dataclass(frozen=True)
@@ -58,6 +60,27 @@ class EksCluster:
         """The place of the version."""
         return ("Version",) if self._native else ("Config", "version")
 
+    def network_path(self, key: str) -> tuple[str, ...]:
+        """The place of a setting of its network, such as `SubnetIds`."""
+        older = ("Config", "resourcesVpcConfig", key[:1].lower() + key[1:])
+        return ("ResourcesVpcConfig", key) if self._native else older
+
+    def in_network(self, key: str, type_: str) -> tuple[Resource, ...] | None:
+        """The resources of a type in a list of its network; `None` if one is not of the model."""
+        items = as_items(self.resource.get(*self.network_path(key)))
+        found = [resource_of(item, type_) for item in items or ()]
+        return None if items is None or None in found else tuple(one for one in found if one is not None)
+
+    @cached_property
+    def access_entries(self) -> tuple[Resource, ...]:
+        """Its access entries in the templates."""
+        return self._naming(ACCESS_ENTRY)
+
+    @cached_property
+    def node_groups(self) -> tuple[Resource, ...]:
+        """The node groups that EKS manages for it."""
+        return self._naming(_NODE_GROUP)
+
     @cached_property
     def addons(self) -> dict[str, Resource]:
         """Its add-ons by name."""
@@ -87,6 +110,11 @@ class EksCluster:
     def charts(self) -> tuple[Resource, ...]:
         """The Helm charts that CDK installs into it."""
         return self._naming(_CHART)
+
+    @cached_property
+    def manifests(self) -> tuple[Resource, ...]:
+        """The objects of Kubernetes that CDK applies to it."""
+        return self._naming("Custom::AWSCDK-EKS-KubernetesResource")
 
     @property
     def lacks_nodes(self) -> bool:

@@ -30,6 +30,7 @@ from hyperpod_constructs.templates.values import (
 )
 
 SECURITY_GROUP = "AWS::EC2::SecurityGroup"
+INGRESS = "AWS::EC2::SecurityGroupIngress"
 Direction: TypeAlias = Literal["ingress", "egress"]
 Peer: TypeAlias = "Resource | str"
 """A security group of the model, or a CIDR block."""
@@ -39,7 +40,7 @@ ALL_PORTS = range(0, 65536)
 
 _PROTOCOLS = {"6": "tcp", "17": "udp", "1": "icmp", "58": "icmpv6", "all": "-1"}
 _INLINE = {"ingress": "SecurityGroupIngress", "egress": "SecurityGroupEgress"}
-_SEPARATE: Mapping[str, Direction] = {"AWS::EC2::SecurityGroupIngress": "ingress", "AWS::EC2::SecurityGroupEgress": "egress"}
+_SEPARATE: Mapping[str, Direction] = {INGRESS: "ingress", "AWS::EC2::SecurityGroupEgress": "egress"}
 _PEER_GROUP = {"ingress": "SourceSecurityGroupId", "egress": "DestinationSecurityGroupId"}
 _PEER_LIST = {"ingress": "SourcePrefixListId", "egress": "DestinationPrefixListId"}
 

@@ -224,16 +224,12 @@ def _mistake_of(groups: Sequence[InstanceGroup]) -> Mistake | None:
 
 
 def _mistake_of_group(group: InstanceGroup) -> Mistake | None:
-    if not is_unknown(group.count) and group.count != 0:
-        return facts.nodes_of_the_user(group.name, group.count)
     settings = {
         "a training plan": group.training_plan_arn is not None,
         "deep health checks": bool(group.deep_health_checks),
         "spot capacity": group.capacity_requirements is CapacityRequirements.SPOT,
     }
-    wrong = next((setting for setting, there in settings.items() if there), None)
-    if wrong is not None:
-        return facts.unsupported(group.name, wrong)
     subnets = () if group.override_vpc_config is None else group.override_vpc_config.subnets
     zones = sorted({subnet.availability_zone for subnet in subnets}) if len(subnets) > 1 else []
-    return facts.several_zones(group.name, zones) if len(zones) > 1 and not any(map(is_unknown, zones)) else None
+    count = None if is_unknown(group.count) else group.count
+    return facts.group_mistake(group.name, count, settings, [] if any(map(is_unknown, zones)) else zones)

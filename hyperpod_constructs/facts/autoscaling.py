@@ -6,7 +6,7 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-autoscali
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from hyperpod_constructs.facts.mistake import Mistake, fixed_by
 
@@ -86,3 +86,18 @@ def unknown_group(group: str, known: Sequence[str]) -> str:
 def unknown_types(types: Sequence[str], known: Sequence[str]) -> str:
     """Types that no group of the node class has."""
     return f"the node pool names {', '.join(types)}; its node class has {', '.join(known)}"
+
+
+def group_mistake(group: str, count: int | None, settings: Mapping[str, bool], zones: Sequence[str]) -> Mistake | None:
+    """What keeps Karpenter from filling a group of a node class; `None` for a group that it can fill.
+
+    :param count: the wanted nodes; `None` if that is not known.
+    :param settings: by words such as `a training plan`, whether the group has it.
+    :param zones: the zones in which its nodes can be, as far as they are known to differ.
+    """
+    if count:
+        return nodes_of_the_user(group, count)
+    wrong = next((setting for setting, there in settings.items() if there), None)
+    if wrong is not None:
+        return unsupported(group, wrong)
+    return several_zones(group, zones) if len(zones) > 1 else None

@@ -3,15 +3,70 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import date
+from enum import StrEnum
 from typing import NamedTuple
 
-from hyperpod_constructs.facts.kubernetes import NODE_ENTRY
+from hyperpod_constructs.facts.kubernetes import NODE_ENTRY, version_of
 
 VERSIONS = ("1.30", "1.31", "1.32", "1.33", "1.34", "1.35", "1.36")
 """The versions of Kubernetes that EKS has: those of HyperPod, and a newer one. Older ones have no support any more.
 
 Source: https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html
 """
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """The days, in UTC, on which support of a version of Kubernetes ends.
+
+    :param standard: from this day on a control plane costs the price of extended support.
+    :param extended: from this day on EKS makes no cluster of the version, and raises those that are there.
+    """
+
+    standard: date
+    extended: date
+
+
+SUPPORT: Mapping[str, Support] = {
+    "1.30": Support(date(2025, 7, 23), date(2026, 7, 23)),
+    "1.31": Support(date(2025, 11, 26), date(2026, 11, 26)),
+    "1.32": Support(date(2026, 3, 23), date(2027, 3, 23)),
+    "1.33": Support(date(2026, 7, 29), date(2027, 7, 29)),
+    "1.34": Support(date(2026, 12, 2), date(2027, 12, 2)),
+    "1.35": Support(date(2027, 3, 27), date(2028, 3, 27)),
+}
+"""By version; that of 1.36 is not known.
+
+Sources: https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.html and https://endoflife.date/amazon-eks
+"""
+
+AS_OF = date(2026, 11, 22)
+"""The day of these facts. A rule goes by it instead of the clock, so that a template that passes today passes tomorrow."""
+
+
+class SupportPeriod(StrEnum):
+    """What support a version of Kubernetes has on a day."""
+
+    STANDARD = "standard support"
+    EXTENDED = "extended support"
+    OVER = "no support"
+
+
+def support_on(day: date, version: str) -> SupportPeriod | None:
+    """The support of a version on a day; `None` for a version whose days are not known.
+
+    A newer version than all known ones has standard support.
+    """
+    known = SUPPORT.get(version)
+    if known is None:
+        numbers, newest = version_of(version), version_of(max(SUPPORT))
+        return SupportPeriod.STANDARD if numbers is not None and newest is not None and numbers > newest else None
+    if day >= known.extended:
+        return SupportPeriod.OVER
+    return SupportPeriod.EXTENDED if day >= known.standard else SupportPeriod.STANDARD
+
 
 DEFAULT_VERSION = "1.35"
 """The version of a cluster without one."""

@@ -53,9 +53,15 @@ Source: https://kubernetes.io/docs/concepts/overview/working-with-objects/names/
 """
 
 MOST_MINOR_VERSIONS_UP = 1
-"""Minor versions that an update goes up at most; older nodes and clients are behind by three at most.
+"""Minor versions that an update goes up at most.
 
 Source: https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html
+"""
+
+MOST_MINOR_VERSIONS_BEHIND = 3
+"""Minor versions that nodes are behind their control plane at most; they are never ahead of it.
+
+Source: https://kubernetes.io/docs/setup/version-skew-policy/
 """
 
 AUTHENTICATION_MODES = ("API", "API_AND_CONFIG_MAP")

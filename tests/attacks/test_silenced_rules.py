@@ -170,7 +170,7 @@ def violations(app: App) -> dict[str, dict[str, Any]]:
 def test_a_wrong_previous_template_switches_no_rule_off(given: Any) -> None:
     found = violations(untrusted({"hyperpod:previous-template": given}))
     assert found["HP-RULES-004"]["severity"] == "fatal"
-    assert "HP-IAM-001" in found
+    assert "HP-ROL-001" in found
 
 
 def test_a_rule_that_fails_fails_the_synthesis(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -178,7 +178,7 @@ def test_a_rule_that_fails_fails_the_synthesis(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setitem(registry._RULES, BROKEN, a_rule(raises(KeyError("x"))))
     found = violations(untrusted())
     assert found[BROKEN]["severity"] == "fatal"
-    assert "HP-IAM-001" in found
+    assert "HP-ROL-001" in found
 
 
 def finding(**parts: Any) -> Finding:
@@ -194,7 +194,7 @@ def test_a_finding_that_cdk_does_not_take_is_replaced(monkeypatch: pytest.Monkey
     monkeypatch.setattr(plugin, "_findings", lambda model: [finding(**parts), *found(model)])
     reported = violations(untrusted())
     assert reported["HP-RULES-005"]["severity"] == "fatal"
-    assert "HP-IAM-001" in reported
+    assert "HP-ROL-001" in reported
 
 
 def test_a_surrogate_in_a_finding_reaches_the_report_as_its_escape(monkeypatch: pytest.MonkeyPatch) -> None:

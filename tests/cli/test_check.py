@@ -80,7 +80,7 @@ def test_text_says_what_where_why_and_how(write: Write) -> None:
     lines = file.read_text().splitlines()
     number = next(index for index, line in enumerate(lines, start=1) if '"Role": {' in line)
     head, message, place, fix, source, _, total = run(file).stdout.splitlines()
-    assert head == "error HP-IAM-001 Role"
+    assert head == "error HP-ROL-001 Role"
     assert message.startswith("  the role of groups 'controller', 'login', 'workers' of Cluster cannot be assumed")
     assert "allowed: sts:AssumeRole for sagemaker.amazonaws.com; CreateCluster is refused" in message
     assert place == f"  at      Properties/AssumeRolePolicyDocument (t.json:{number})"
@@ -96,8 +96,8 @@ def test_text_of_a_clean_template_is_one_line(write: Write) -> None:
 def test_json_is_a_list_of_findings(write: Write) -> None:
     (found,) = json.loads(run(write(untrusted()), "--format", "json").stdout)
     assert list(found) == KEYS
-    assert (found["rule"], found["level"], found["template"], found["resource"]) == ("HP-IAM-001", "error", "t.json", "Role")
-    assert found["why"] == load_catalogue()["HP-IAM-001"].why
+    assert (found["rule"], found["level"], found["template"], found["resource"]) == ("HP-ROL-001", "error", "t.json", "Role")
+    assert found["why"] == load_catalogue()["HP-ROL-001"].why
     assert found["found"] == [{"Service": "ec2.amazonaws.com"}]
     assert json.loads(run(write(slurm()), "--format", "json").stdout) == []
 
@@ -112,9 +112,9 @@ def test_sarif_has_what_its_schema_requires(write: Write) -> None:
     assert all(rule["shortDescription"]["text"] and rule["help"]["text"] for rule in driver["rules"])
     (result,) = only["results"]
     assert result["level"] == "error"
-    assert driver["rules"][result["ruleIndex"]]["id"] == result["ruleId"] == "HP-IAM-001"
+    assert driver["rules"][result["ruleIndex"]]["id"] == result["ruleId"] == "HP-ROL-001"
     assert result["message"]["text"]
-    assert result["properties"]["why"] == load_catalogue()["HP-IAM-001"].why
+    assert result["properties"]["why"] == load_catalogue()["HP-ROL-001"].why
     former = {rule["id"]: rule["deprecatedIds"] for rule in driver["rules"] if "deprecatedIds" in rule}
     assert former["HP-FSN-001"] == ["HP-FSX-020"]
     (location,) = result["locations"]
@@ -133,7 +133,7 @@ def test_sarif_names_files_elsewhere_by_their_whole_uri(write: Write, tmp_path_f
 def test_github_gets_one_command_on_one_line(write: Write) -> None:
     command, total = run(write(untrusted()), "--format", "github").stdout.splitlines()
     assert command.startswith("::error file=t.json,line=")
-    assert ",title=HP-IAM-001 Role::Properties/AssumeRolePolicyDocument: the role of groups" in command
+    assert ",title=HP-ROL-001 Role::Properties/AssumeRolePolicyDocument: the role of groups" in command
     assert "%0Afix: " in command
     assert total == "1 error"
 
@@ -151,7 +151,7 @@ def test_yaml_has_lines_too(workdir: Path) -> None:
         "      InstanceGroups: [{InstanceGroupName: a, ExecutionRole: !Ref Role}]",
     ]
     Path("t.yaml").write_text("\n".join(lines))
-    commands = [line for line in run("t.yaml", "--format", "github").stdout.splitlines() if "HP-IAM-002" in line]
+    commands = [line for line in run("t.yaml", "--format", "github").stdout.splitlines() if "HP-ROL-002" in line]
     assert [command.partition(",title")[0] for command in commands] == ["::error file=t.yaml,line=6"]
 
 
@@ -163,7 +163,7 @@ def test_several_templates_are_one_deployment(write: Write) -> None:
     for group in cluster["Resources"]["Cluster"]["Properties"]["InstanceGroups"]:
         group["ExecutionRole"] = {"Fn::ImportValue": "role"}
     found = json.loads(run(write(network, "a.json"), write(cluster, "b.json"), "--format", "json").stdout)
-    assert [(one["rule"], one["template"]) for one in found if one["rule"] == "HP-IAM-001"] == [("HP-IAM-001", "a.json")]
+    assert [(one["rule"], one["template"]) for one in found if one["rule"] == "HP-ROL-001"] == [("HP-ROL-001", "a.json")]
 
 
 @pytest.mark.parametrize(
@@ -192,7 +192,7 @@ def test_fails_for_a_directory_that_is_no_assembly(workdir: Path) -> None:
 
 def assembly_of(template: dict[str, Any], plugin: str, reason: str) -> None:
     """An assembly in the current directory, whose app accepted the warning of `suspicious`."""
-    violation = {"ruleName": "HP-IAM-006", "reason": reason, "violatingConstructs": [{"constructPath": "Stack/Deployer"}]}
+    violation = {"ruleName": "HP-ROL-006", "reason": reason, "violatingConstructs": [{"constructPath": "Stack/Deployer"}]}
     template["Resources"]["Deployer"]["Metadata"] = {"aws:cdk:path": "Stack/Deployer"}
     artifact = {"type": "aws:cloudformation:stack", "properties": {"templateFile": "Stack.template.json"}}
     files = {

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from datetime import date
+
 import pytest
 from aws_cdk import aws_eks_v2 as eks
 
 from hyperpod_constructs.facts import addons, kubernetes
+from hyperpod_constructs.facts import eks as eks_facts
 from hyperpod_constructs.facts.kubernetes import KubernetesVersion
 
 
@@ -69,3 +72,23 @@ def test_a_configuration_is_compared_with_its_schema(value: dict[str, object], r
     found = addons.configuration_mistake(addons.OBSERVABILITY, value, lambda part: part == "<unknown>")
     assert (found or "").startswith(refused)
     assert (found is None) == (refused == "")
+
+
+@pytest.mark.parametrize(
+    ("day", "version", "support"),
+    [
+        (date(2026, 7, 28), "1.33", "standard support"),
+        (date(2026, 7, 29), "1.33", "extended support"),
+        (date(2027, 7, 29), "1.33", "no support"),
+        (date(2026, 7, 29), "1.99", "standard support"),
+        (date(2026, 7, 29), "1.12", None),
+        (date(2026, 7, 29), "latest", None),
+    ],
+)
+def test_support_ends_on_a_day(day: date, version: str, support: str | None) -> None:
+    assert eks_facts.support_on(day, version) == support
+
+
+def test_support_of_every_version_ends_once() -> None:
+    assert all(support.standard < support.extended for support in eks_facts.SUPPORT.values())
+    assert set(KubernetesVersion) == set(eks_facts.SUPPORT)

@@ -28,7 +28,7 @@ from hyperpod_constructs import (
 from hyperpod_constructs.rules.checking import load_catalogue
 from hyperpod_constructs.rules.plugin import RulesPlugin
 
-UNTRUSTED, WIDE = "HP-IAM-001", "HP-IAM-006"
+UNTRUSTED, WIDE = "HP-ROL-001", "HP-ROL-006"
 NEW_KEY = "arn:aws:kms:us-west-2:123456789012:key/new"
 CONTROLLER = InstanceGroup(
     name="controller", node_type=SlurmNodeType.CONTROLLER, instance_type=ClusterInstanceType.M5_XLARGE, count=1
@@ -68,7 +68,7 @@ def test_an_error_fails_the_synthesis_and_says_all_there_is_to_know() -> None:
         f"allowed: {rule.allowed}; {rule.why}",
         "Stack/Role/Resource (Role1ABCC5F0)",
         f"Suggested fix: {rule.fix}",
-        "Acknowledge with 'hyperpod::HP-IAM-001'",
+        "Acknowledge with 'hyperpod::HP-ROL-001'",
     ):
         assert part in text
 

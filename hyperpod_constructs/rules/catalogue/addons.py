@@ -35,13 +35,14 @@ _HEAL = named(Nodes.HEALS)
 
 
 @_addon_warning(
-    "HP-EKS-009",
+    "HP-ADD-009",
     at=("AddonVersion",),
     title="versions of add-ons fit HyperPod and the version of Kubernetes",
     why="EKS refuses the add-on, or it comes up and does not know HyperPod's nodes: with an old VPC CNI pods get no addresses",
     fix=facts.low_version.fix,
     allowed="a version that the add-on has for this version of Kubernetes",
     source=f"{_GUIDE}sagemaker-hyperpod-eks-prerequisites.html",
+    aliases=("HP-EKS-009",),
 )
 def versions_fit(addon: Addon) -> Mistake | None:
     kubernetes = None if addon.eks is None else addon.eks.version
@@ -49,7 +50,7 @@ def versions_fit(addon: Addon) -> Mistake | None:
 
 
 @_addon_warning(
-    "HP-EKS-027",
+    "HP-ADD-027",
     at=("AddonName",),
     title="names of add-ons are names that EKS has",
     why="EKS refuses an add-on that it does not have, and the deployment with it",
@@ -70,7 +71,7 @@ def names_are_known(addon: Addon) -> str | None:
 
 
 @_addon_warning(
-    "HP-EKS-028",
+    "HP-ADD-028",
     at=("ConfigurationValues",),
     title="the configuration of an add-on fits its schema",
     why="EKS refuses the add-on: Json schema validation failed",
@@ -85,12 +86,13 @@ def configurations_fit(addon: Addon) -> str | None:
 
 
 @_joined_warning(
-    "HP-EKS-020",
+    "HP-ADD-020",
     title="add-ons that need nodes come after the HyperPod cluster",
     why="without a node their pods never run, and the add-on fails or is degraded when its time is over",
     fix="make the add-on depend on the HyperPod cluster (DependsOn)",
     allowed="an add-on that depends on the HyperPod cluster",
     source=f"{_GUIDE}sagemaker-hyperpod-eks-operate-console-ui-governance-setup-task-governance.html",
+    aliases=("HP-EKS-020",),
 )
 def addons_come_after_nodes(cluster: Cluster, eks: EksCluster) -> Iterator[Hit]:
     for addon in eks.installed(_NEED_NODES) if eks.lacks_nodes else ():
@@ -100,13 +102,14 @@ def addons_come_after_nodes(cluster: Cluster, eks: EksCluster) -> Iterator[Hit]:
 
 
 @_joined_warning(
-    "HP-EKS-021",
+    "HP-ADD-021",
     title="the HyperPod cluster awaits no add-on that needs its nodes",
     why="each waits for the other, until the add-on is given up as degraded",
     fix="take the add-on out of the dependencies of the HyperPod cluster",
     allowed="a cluster that depends on vpc-cni, kube-proxy and eks-pod-identity-agent at most",
     source=f"{_EKS_GUIDE}managing-coredns.html",
-    silences=("HP-EKS-020",),
+    silences=("HP-ADD-020",),
+    aliases=("HP-EKS-021",),
 )
 def nodes_do_not_await_addons(cluster: Cluster, eks: EksCluster) -> Iterator[Hit]:
     for addon in eks.installed((*_NEED_NODES, *_HEAL)) if eks.lacks_nodes else ():
@@ -117,13 +120,14 @@ def nodes_do_not_await_addons(cluster: Cluster, eks: EksCluster) -> Iterator[Hit
 
 
 @warning(
-    "HP-EKS-022",
+    "HP-ADD-022",
     on=addons,
     title="add-ons come after the add-ons that they need",
     why="an operator without certificates or an identity fails its first start, and the deployment with it",
     fix="make the add-on depend on its requirements (DependsOn)",
     allowed="an add-on that depends on its requirements",
     source=f"{_GUIDE}sagemaker-eks-operator-install.html",
+    aliases=("HP-EKS-022",),
 )
 def addons_come_in_order(addon: Addon) -> str | None:
     there = () if addon.eks is None else addon.eks.installed(addon.needed)
@@ -132,7 +136,7 @@ def addons_come_in_order(addon: Addon) -> str | None:
 
 
 @warning(
-    "HP-EKS-023",
+    "HP-ADD-023",
     on=eks_clusters,
     title="what add-ons and pod identities need is in the cluster",
     why="an operator without certificates fails its first start; without the pod identity agent on the nodes pods get no "
@@ -140,6 +144,7 @@ def addons_come_in_order(addon: Addon) -> str | None:
     fix="add the add-on",
     allowed="add-ons with their prerequisites, and associations in a cluster with eks-pod-identity-agent",
     source=f"{_EKS_GUIDE}pod-id-agent-setup.html",
+    aliases=("HP-EKS-023",),
 )
 def prerequisites_are_there(eks: EksCluster) -> Iterator[Hit]:
     """One hit for each missing add-on, on the first that needs it."""
@@ -157,7 +162,7 @@ def prerequisites_are_there(eks: EksCluster) -> Iterator[Hit]:
 
 
 @_addon_warning(
-    "HP-EKS-029",
+    "HP-ADD-029",
     title="add-ons that work together have versions that do",
     why="EKS takes the pair, and the newer one does not find what it needs in the older one",
     fix="raise the version of the other add-on, or leave it out for the default of EKS",
@@ -174,13 +179,14 @@ def versions_go_together(addon: Addon) -> Iterator[Hit]:
 
 
 @error(
-    "HP-EKS-024",
+    "HP-ADD-024",
     on=eks_clusters,
     title="roles of pod identities trust pods.eks.amazonaws.com with sts:AssumeRole and sts:TagSession",
     why='EKS answers "Trust policy of the role provided is invalid" to the association',
     fix="let the role's trust policy allow both actions to pods.eks.amazonaws.com",
     allowed="sts:AssumeRole and sts:TagSession by pods.eks.amazonaws.com",
     source=f"{_EKS_GUIDE}pod-id-role.html",
+    aliases=("HP-EKS-024",),
 )
 def identities_are_trusted(eks: EksCluster) -> Iterator[Hit]:
     for user, path in _identities(eks):
@@ -201,13 +207,14 @@ def _identities(eks: EksCluster) -> Iterator[tuple[Resource, tuple[str | int, ..
 
 
 @error(
-    "HP-EKS-025",
+    "HP-ADD-025",
     on=eks_clusters,
     title=f"the training operator {_BROKEN_VERSION} has its pod identity in a resource of its own",
     why='EKS answers "Pod Identity feature is not supported for addon version" to an association inside this version of the add-on',
     fix="take PodIdentityAssociations out of the add-on, and write an AWS::EKS::PodIdentityAssociation before it",
     allowed="an AWS::EKS::PodIdentityAssociation beside the add-on",
     source="https://github.com/awslabs/awsome-distributed-training/issues/1075",
+    aliases=("HP-EKS-025",),
 )
 def the_operator_s_identity_is_separate(eks: EksCluster) -> Iterator[Hit]:
     for addon in eks.installed([_TRAINING_OPERATOR]):
@@ -217,12 +224,13 @@ def the_operator_s_identity_is_separate(eks: EksCluster) -> Iterator[Hit]:
 
 
 @_addon_warning(
-    "HP-EKS-026",
+    "HP-ADD-026",
     title="add-ons come after the identities of their pods",
     why="pods get an identity only when they start: an earlier operator has no identity until somebody restarts it",
     fix="make the add-on depend on the association (DependsOn)",
     allowed="an add-on that depends on its association",
     source=f"{_EKS_GUIDE}pod-identities.html",
+    aliases=("HP-EKS-026",),
 )
 def identities_come_before_pods(addon: Addon) -> Iterator[str]:
     for _, associations in addon.identities:
@@ -232,7 +240,7 @@ def identities_come_before_pods(addon: Addon) -> Iterator[str]:
 
 
 @_addon_warning(
-    "HP-EKS-030",
+    "HP-ADD-030",
     title="add-ons that call AWS have a role",
     why="the pods of the add-on have no credentials on HyperPod's nodes, which show theirs to pods of the host's network only",
     fix="write an AWS::EKS::PodIdentityAssociation for the service account, before the add-on",
@@ -247,14 +255,14 @@ def pods_have_a_role(addon: Addon) -> str | None:
 
 
 @warning(
-    "HP-EKS-031",
+    "HP-ADD-031",
     on=eks_clusters,
     title="identities of add-ons are in the namespace of their pods",
     why="EKS takes an association for a service account that does not exist, and the pods of the add-on get no credentials",
     fix="write the namespace of the add-on's service account",
     allowed="the namespace and the service account that the add-on has",
     source=f"{_EKS_GUIDE}pod-id-association.html",
-    silences=("HP-EKS-030",),
+    silences=("HP-ADD-030",),
 )
 def identities_are_where_the_pods_are(eks: EksCluster) -> Iterator[Hit]:
     pods = {one.service_account: (one.namespace, addon) for addon in addons_of(eks) for one, _ in addon.identities}

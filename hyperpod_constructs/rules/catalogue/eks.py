@@ -7,22 +7,38 @@ from collections.abc import Iterator
 from functools import partial
 
 from hyperpod_constructs.analysis.clusters import Cluster, Group, clusters, given, groups
+from hyperpod_constructs.analysis.iam import ROLE
 from hyperpod_constructs.analysis.kubernetes import EksCluster, installs, joined
+from hyperpod_constructs.analysis.networks import SUBNET, network_facts
+from hyperpod_constructs.analysis.placement import NodeGroup, node_groups
+from hyperpod_constructs.analysis.reach import lets_through
+from hyperpod_constructs.analysis.security_groups import INGRESS, SECURITY_GROUP, is_resource, security_groups
 from hyperpod_constructs.facts import clusters as cluster_facts
 from hyperpod_constructs.facts import orchestration
-from hyperpod_constructs.facts.kubernetes import NEWEST, OLDEST, version_of
+from hyperpod_constructs.facts.eks import AS_OF, STANDARD, SupportPeriod, support_on
+from hyperpod_constructs.facts.kubernetes import (
+    FEWEST_ZONES,
+    MOST_MINOR_VERSIONS_BEHIND,
+    NEWEST,
+    NODE_ENTRY,
+    KubernetesVersion,
+    too_few_zones,
+    version_of,
+)
 from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.dependencies import awaits
-from hyperpod_constructs.templates.model import Model
-from hyperpod_constructs.templates.values import as_int, as_str
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.values import Value, as_bool, as_int, as_str, is_known
 
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _PREREQUISITES = f"{_GUIDE}sagemaker-hyperpod-eks-prerequisites.html"
 _EKS_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/"
-_OLDEST, _NEWEST = version_of(OLDEST) or (), version_of(NEWEST) or ()
+_SUPPORTED = [version for version in KubernetesVersion if support_on(AS_OF, version) is not SupportPeriod.OVER]
+_OLDEST, _NEWEST = version_of(min(_SUPPORTED)) or (), version_of(NEWEST) or ()
+_API_PORTS = range(443, 444)
 _TIERED_SHARE = f"{cluster_facts.LEAST_TIERED_PERCENTAGE} to 100"
 _TIERED = ("TieredStorageConfig", "InstanceMemoryAllocationPercentage")
 
@@ -58,8 +74,8 @@ def the_network_is_given(cluster: Cluster) -> Mistake | None:
 
 @_joined_error(
     "HP-EKS-002",
-    title=f"the Kubernetes version is {_shown(_OLDEST)} or newer",
-    why="HyperPod refuses to join older clusters",
+    title=f"the Kubernetes version is {_shown(_OLDEST)} or newer, and EKS supports it",
+    why=f"HyperPod refuses to join older clusters, and EKS makes none of a version whose support was over by {AS_OF}",
     fix="raise Version of the Kubernetes cluster",
     allowed=f"{_shown(_OLDEST)} to {_shown(_NEWEST)}",
     source=_PREREQUISITES,
@@ -180,3 +196,112 @@ def tiered_storage_is_large_enough(cluster: Cluster) -> Mistake | None:
     if not cluster.on_eks or not enabled or percentage is None or percentage >= cluster_facts.LEAST_TIERED_PERCENTAGE:
         return None
     return orchestration.tiered_share(percentage)
+
+
+@_joined_error(
+    "HP-EKS-011",
+    title=f"the control plane has subnets in {FEWEST_ZONES} zones or more",
+    why="EKS refuses the cluster: subnets must be in at least two availability zones",
+    fix="add a subnet in another zone, a small one: nodes need not be in it",
+    allowed=f"subnets in {FEWEST_ZONES} or more availability zones",
+    source=f"{_EKS_GUIDE}network-reqs.html",
+)
+def the_control_plane_has_two_zones(_: Cluster, eks: EksCluster) -> Hit | None:
+    subnets = eks.in_network("SubnetIds", SUBNET)
+    facts = network_facts(eks.resource.template.model)
+    zones = [facts.subnet(subnet).zone for subnet in subnets or ()]
+    if not zones or any(zones[0].is_same(other) is not True for other in zones[1:]):
+        return None
+    names = ", ".join(subnet.logical_id for subnet in subnets or ())
+    return hit(eks.resource, too_few_zones("the control plane", f"in one zone ({names})"), *eks.network_path("SubnetIds"))
+
+
+@_joined_error(
+    "HP-EKS-012",
+    title="the nodes are in the VPC of the control plane",
+    why="HyperPod refuses to join nodes to a Kubernetes cluster in another VPC",
+    fix="name subnets of the control plane's VPC in VpcConfig",
+    allowed="subnets of one VPC",
+    source=_PREREQUISITES,
+)
+def the_vpc_is_one(cluster: Cluster, eks: EksCluster) -> Iterator[Hit]:
+    vpcs = [subnet.get("VpcId") for subnet in eks.in_network("SubnetIds", SUBNET) or ()][:1]
+    for group in _placed(cluster):
+        for subnet in group.subnets or ():
+            own = subnet.get("VpcId")
+            if vpcs and is_known((own, *vpcs)) and own != vpcs[0]:
+                text = f"{subnet.logical_id} of group {group.label!r} is in another VPC than {eks.resource.logical_id}"
+                yield hit(cluster, text, *group.network_path, "Subnets")
+                return
+
+
+def _placed(cluster: Cluster) -> Iterator[NodeGroup]:
+    return (group for group in node_groups(cluster.resource.template.model) if group.cluster is cluster)
+
+
+@_joined_warning(
+    "HP-EKS-013",
+    title="the control plane admits the nodes",
+    why="with a private endpoint the name of the Kubernetes API leads to the control plane's interfaces, whose own group admits "
+    "only itself: nodes time out and never join",
+    fix="add the nodes' security group to ResourcesVpcConfig.SecurityGroupIds, or let TCP 443 in from it",
+    allowed="TCP 443 in, from the nodes' security group",
+    source=f"{_EKS_GUIDE}sec-group-reqs.html",
+)
+def the_control_plane_admits_nodes(cluster: Cluster, eks: EksCluster) -> Hit | None:
+    model, own = eks.resource.template.model, eks.in_network("SecurityGroupIds", SECURITY_GROUP)
+    private = as_bool(eks.resource.get(*eks.network_path("EndpointPrivateAccess")))
+    opened = any(is_resource(rule.get("GroupId"), eks.resource) is not False for rule in model.resources(INGRESS))
+    if not private or own is None or opened or not model.complete:
+        return None
+    facts = [security_groups(model).of(group) for group in own]
+    for group in _placed(cluster):
+        peers = group.security_groups
+        if peers is not None and not set(peers) & set(own):
+            admitted = lets_through(facts, "ingress", peers=peers, subnets=group.subnet_facts(), protocol="tcp", ports=_API_PORTS)
+            if admitted is False:
+                text = f"the control plane does not let TCP 443 in from the nodes of group {group.label!r}"
+                return hit(eks.resource, text, *eks.network_path("SecurityGroupIds"))
+    return None
+
+
+@_joined_warning(
+    "HP-EKS-014",
+    title="the role of HyperPod's nodes has no other part in the Kubernetes cluster",
+    why=f"a role has one access entry, and HyperPod's nodes join by one of the type {NODE_ENTRY}: beside EKS's own nodes, or with "
+    "an entry of another type, they never become nodes",
+    fix="give EKS's node group a role of its own, and leave the entry out: HyperPod makes it",
+    allowed=f"no access entry, or one of the type {NODE_ENTRY}",
+    source=_PREREQUISITES,
+)
+def the_role_of_nodes_is_theirs(cluster: Cluster, eks: EksCluster) -> Iterator[Hit]:
+    roles = {_role_key(group.get("ExecutionRole")) for group in cluster.groups} - {None}
+    for entry in eks.access_entries:
+        kind = as_str(entry.get("Type")) or STANDARD
+        if _role_key(entry.get("PrincipalArn")) in roles and kind != NODE_ENTRY:
+            yield hit(entry, f"the role of HyperPod's nodes has an access entry of the type {kind}", "Type")
+    for nodes in eks.node_groups:
+        if _role_key(nodes.get("NodeRole")) in roles:
+            yield hit(nodes, "the role of HyperPod's nodes is that of this node group too", "NodeRole")
+
+
+def _role_key(value: Value) -> Resource | str | None:
+    return resource_of(value, ROLE) or as_str(value)
+
+
+@_joined_warning(
+    "HP-EKS-016",
+    title="node groups are at most three minor versions behind the control plane",
+    why="EKS refuses nodes that are ahead of their control plane, and Kubernetes supports none that is further behind",
+    fix="leave Version of the node group out: it is then that of the cluster",
+    allowed=f"the version of the cluster, or up to {MOST_MINOR_VERSIONS_BEHIND} minor versions less",
+    source="https://kubernetes.io/docs/setup/version-skew-policy/",
+)
+def nodes_are_not_far_behind(_: Cluster, eks: EksCluster) -> Iterator[Hit]:
+    control = _version(eks)
+    for nodes in eks.node_groups:
+        version = version_of(as_str(nodes.get("Version")) or "")
+        if control is None or version is None or len(version) != 2 or version[0] != control[0]:
+            continue
+        if not 0 <= control[1] - version[1] <= MOST_MINOR_VERSIONS_BEHIND:
+            yield hit(nodes, f"nodes of {_shown(version)} beside a control plane of {_shown(control)}", "Version")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from hyperpod_constructs.analysis.clusters import Cluster, Group, groups, quoted
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
-from hyperpod_constructs.analysis.kubernetes import cni_has_own_role
+from hyperpod_constructs.analysis.kubernetes import EksCluster, cni_has_own_role
 from hyperpod_constructs.analysis.node_roles import Feature, Need, RoleUse, cluster_roles, ec2_arn, missing, needs_of, role_uses
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM
 from hyperpod_constructs.facts import node_permissions
@@ -200,6 +200,21 @@ def pods_get_addresses(use: RoleUse) -> Hit | None:
 )
 def images_can_be_pulled(use: RoleUse) -> Hit | None:
     return _unable(use, "pull images from ECR", node_permissions.PULL_IMAGES)
+
+
+@warning(
+    "HP-IAM-023",
+    on=_on_eks,
+    title="nodes of EKS can get the credentials of pods",
+    why="the pod identity agent asks for them as the role of the nodes; refused, every call of the pods to AWS fails",
+    fix=f"allow the role {node_permissions.POD_IDENTITY}",
+    allowed=node_permissions.POD_IDENTITY,
+    source="https://docs.aws.amazon.com/eks/latest/userguide/pod-id-agent-setup.html",
+)
+def pods_get_credentials(use: RoleUse) -> Hit | None:
+    eks = EksCluster.of(use.groups[0].cluster.eks_arn)
+    asked = eks is not None and eks.pod_identities
+    return _unable(use, "ask for the credentials of pods", [node_permissions.POD_IDENTITY]) if asked else None
 
 
 @warning(

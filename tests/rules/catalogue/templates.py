@@ -72,6 +72,7 @@ def eks() -> Template:
                     "AccessConfig": {"AuthenticationMode": "API_AND_CONFIG_MAP"},
                     "ResourcesVpcConfig": {
                         "SubnetIds": [{"Ref": "ControlSubnet1"}, {"Ref": "ControlSubnet2"}],
+                        "SecurityGroupIds": [{"Fn::GetAtt": ["NodeGroup", "GroupId"]}],
                         "EndpointPrivateAccess": True,
                         "EndpointPublicAccess": True,
                     },

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from tests.rules.catalogue.cases import REMOVED, Case, edited
-from tests.rules.catalogue.templates import eks
+from tests.rules.catalogue.templates import KEPT, eks
 
 SYSTEM = "Cluster/InstanceGroups/0"
 CHART: dict[str, Any] = {
@@ -19,9 +19,31 @@ CHART: dict[str, Any] = {
 }
 LUSTRE = {"DnsName": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com", "MountName": "abcdefgh"}
 
+VPC = {"Type": "AWS::EC2::VPC", **KEPT, "Properties": {"CidrBlock": "10.0.0.0/16"}}
+FROM_NODES = {
+    "Type": "AWS::EC2::SecurityGroupIngress",
+    "Properties": {
+        "GroupId": {"Fn::GetAtt": ["Control", "ClusterSecurityGroupId"]},
+        "SourceSecurityGroupId": {"Fn::GetAtt": ["NodeGroup", "GroupId"]},
+        "IpProtocol": "-1",
+    },
+}
+
+
+def entry(kind: str) -> dict[str, Any]:
+    properties = {"ClusterName": {"Ref": "Control"}, "PrincipalArn": {"Fn::GetAtt": ["Role", "Arn"]}, "Type": kind}
+    return {"Type": "AWS::EKS::AccessEntry", "Properties": properties}
+
+
+def nodes(**given: Any) -> dict[str, Any]:
+    role = "arn:aws:iam::123456789012:role/nodes"
+    properties = {"ClusterName": {"Ref": "Control"}, "NodeRole": role, "Subnets": [{"Ref": "NodeSubnet"}], **given}
+    return {"Type": "AWS::EKS::Nodegroup", "Properties": properties}
+
+
 CASES = [
     Case("HP-EKS-001", eks(), {"Cluster/VpcConfig": REMOVED}, {}),
-    Case("HP-EKS-002", eks(), {"Control/Version": "1.29"}, {"Control/Version": "1.30"}),
+    Case("HP-EKS-002", eks(), {"Control/Version": "1.30"}, {"Control/Version": "1.31"}),
     Case("HP-EKS-003", eks(), {"Control/Version": "1.36"}, {"Control/Version": "1.35"}),
     Case("HP-EKS-004", eks(), {"Control/AccessConfig": REMOVED}, {"Control/AccessConfig/AuthenticationMode": "API"}),
     Case(
@@ -49,6 +71,20 @@ CASES = [
         {"Chart": CHART},
         {"Chart": CHART, "Cluster/.DependsOn": ["Chart"]},
     ),
+    Case("HP-EKS-011", eks(), {"ControlSubnet2/AvailabilityZone": "us-west-2a"}, {}),
+    Case("HP-EKS-011", eks(), {"Control/ResourcesVpcConfig/SubnetIds": [{"Ref": "ControlSubnet1"}]}, {}),
+    Case("HP-EKS-012", eks(), {"Elsewhere": VPC, **{f"ControlSubnet{one}/VpcId": {"Ref": "Elsewhere"} for one in (1, 2)}}, {}),
+    Case("HP-EKS-013", eks(), {"Control/ResourcesVpcConfig/SecurityGroupIds": REMOVED}, {}),
+    Case(
+        "HP-EKS-013",
+        eks(),
+        {"Control/ResourcesVpcConfig/SecurityGroupIds": REMOVED},
+        {"Control/ResourcesVpcConfig/SecurityGroupIds": REMOVED, "FromNodes": FROM_NODES},
+    ),
+    Case("HP-EKS-014", eks(), {"Entry": entry("STANDARD")}, {"Entry": entry("HYPERPOD_LINUX")}),
+    Case("HP-EKS-014", eks(), {"Nodes": nodes(NodeRole={"Fn::GetAtt": ["Role", "Arn"]})}, {"Nodes": nodes()}),
+    Case("HP-EKS-016", eks(), {"Nodes": nodes(Version="1.34")}, {"Nodes": nodes(Version="1.33")}),
+    Case("HP-EKS-016", eks(), {"Nodes": nodes(Version="1.29")}, {"Nodes": nodes(Version="1.30")}),
 ]
 
 

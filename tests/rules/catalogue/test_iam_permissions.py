@@ -31,6 +31,7 @@ from hyperpod_constructs.templates.model import Model
 from hyperpod_constructs.templates.raw import raw_template
 from tests.conftest import synthesize
 from tests.rules.catalogue.templates import KEPT, eks, slurm
+from tests.rules.catalogue.test_eks_addons import WITH_OPERATOR
 from tests.rules.catalogue.test_iam_roles import allow, autoscaled, iam_findings, policy, properties, the_one
 
 Template = dict[str, Any]
@@ -215,6 +216,12 @@ MISTAKES: dict[str, tuple[Callable[[], Template], str, Level, str]] = {
     ),
     "no pod addresses": (lambda: without(eks(), "ec2:DescribeTags"), "HP-IAM-016", Level.WARNING, "missing ec2:DescribeTags"),
     "no images": (lambda: without(eks(), "ecr:BatchGetImage"), "HP-IAM-017", Level.WARNING, "missing ecr:BatchGetImage"),
+    "no credentials": (
+        lambda: without(WITH_OPERATOR, "eks-auth:AssumeRoleForPodIdentity"),
+        "HP-IAM-023",
+        Level.WARNING,
+        "missing eks-auth:AssumeRoleForPodIdentity",
+    ),
     "no check of EFA": (
         lambda: without(with_efa(slurm()), "fsx:DescribeFileSystems"),
         "HP-IAM-018",

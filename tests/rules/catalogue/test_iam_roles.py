@@ -96,7 +96,7 @@ def test_a_role_that_another_service_assumes() -> None:
     template = slurm()
     trust(template)["Principal"]["Service"] = "ec2.amazonaws.com"
     found = the_one(template)
-    assert (found.rule, found.level, found.resource) == ("HP-IAM-001", Level.ERROR, "Role")
+    assert (found.rule, found.level, found.resource) == ("HP-ROL-001", Level.ERROR, "Role")
     assert found.found == [{"Service": "ec2.amazonaws.com"}]
     assert "'controller', 'login', 'workers' of Cluster" in found.message
 
@@ -117,17 +117,17 @@ def test_a_role_that_is_given_by_its_name() -> None:
     template = slurm()
     properties(template, "Cluster")["InstanceGroups"][1]["ExecutionRole"] = {"Ref": "Role"}
     found = the_one(template)
-    assert (found.rule, found.path, found.found) == ("HP-IAM-002", "Properties/InstanceGroups/1/ExecutionRole", "${Role}")
+    assert (found.rule, found.path, found.found) == ("HP-ROL-002", "Properties/InstanceGroups/1/ExecutionRole", "${Role}")
 
 
 def test_a_cluster_role_that_only_sagemaker_assumes() -> None:
     found = the_one(autoscaled("sagemaker.amazonaws.com"))
-    assert (found.rule, found.level, found.resource) == ("HP-IAM-003", Level.ERROR, "Scaler")
+    assert (found.rule, found.level, found.resource) == ("HP-ROL-003", Level.ERROR, "Scaler")
 
 
 def test_a_policy_that_the_creation_needs_and_the_cluster_does_not_await() -> None:
     found = the_one(moved_out())
-    assert (found.rule, found.level, found.resource) == ("HP-IAM-004", Level.ERROR, "Cluster")
+    assert (found.rule, found.level, found.resource) == ("HP-ROL-004", Level.ERROR, "Cluster")
     assert "policy Late" in found.message
     assert "ec2:DescribeSubnets" in found.message
 
@@ -149,17 +149,17 @@ def of_eks(*, dependencies: list[str]) -> Template:
 def test_a_control_plane_takes_longer_than_a_policy() -> None:
     """Nothing orders the two, but the cluster waits for minutes longer than the policy."""
     found = the_one(of_eks(dependencies=[]))
-    assert (found.rule, found.level, found.resource) == ("HP-IAM-005", Level.WARNING, "Cluster")
+    assert (found.rule, found.level, found.resource) == ("HP-ROL-005", Level.WARNING, "Cluster")
 
 
 @pytest.mark.parametrize("dependency", ["Control", "Cni"])
 def test_a_policy_that_awaits_the_control_plane_is_late_again(dependency: str) -> None:
-    assert the_one(of_eks(dependencies=[dependency])).rule == "HP-IAM-004"
+    assert the_one(of_eks(dependencies=[dependency])).rule == "HP-ROL-004"
 
 
 def test_a_policy_for_later_that_the_cluster_does_not_await() -> None:
     found = the_one(late(allow("s3:GetObject", {"Fn::Sub": "${Data.Arn}/*"})))
-    assert (found.rule, found.level, found.resource) == ("HP-IAM-005", Level.WARNING, "Cluster")
+    assert (found.rule, found.level, found.resource) == ("HP-ROL-005", Level.WARNING, "Cluster")
 
 
 @pytest.mark.parametrize(
@@ -171,7 +171,7 @@ def test_any_role_can_be_passed(resource: Any, action: Any) -> None:
     template["Resources"]["Deployer"] = policy(allow(action, resource), role="Other")
     properties(template, "Deployer")["Roles"] = ["deployer"]
     found = the_one(template)
-    assert (found.rule, found.path) == ("HP-IAM-006", "Properties/PolicyDocument/Statement/0/Resource")
+    assert (found.rule, found.path) == ("HP-ROL-006", "Properties/PolicyDocument/Statement/0/Resource")
 
 
 @pytest.mark.parametrize(
@@ -210,7 +210,7 @@ def test_reachable_by_a_role_of_your_own() -> None:
     late_policy = iam.Policy(stack, "Late", roles=[role])
     late_policy.add_statements(iam.PolicyStatement(actions=["iam:PassRole"], resources=["*"]))
     HyperPodCluster(stack, "Cluster", instance_groups=[CONTROLLER], execution_role=role, lifecycle_scripts=LifecycleScripts.none())
-    assert rules_of(stack) == {"HP-IAM-001", "HP-IAM-005", "HP-IAM-006"}
+    assert rules_of(stack) == {"HP-ROL-001", "HP-ROL-005", "HP-ROL-006"}
 
 
 def test_reachable_by_the_l1() -> None:
@@ -219,4 +219,4 @@ def test_reachable_by_the_l1() -> None:
     role = cluster.execution_role
     cluster.resource.add_property_override("InstanceGroups.0.ExecutionRole", role.role_name)
     cluster.resource.add_property_override("ClusterRole", role.role_arn)
-    assert rules_of(stack) == {"HP-IAM-002", "HP-IAM-003"}
+    assert rules_of(stack) == {"HP-ROL-002", "HP-ROL-003"}

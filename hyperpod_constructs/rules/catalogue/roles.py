@@ -43,13 +43,14 @@ def _by_role(model: Model) -> Iterable[list[RoleUse]]:
 
 
 @error(
-    "HP-IAM-001",
+    "HP-ROL-001",
     on=_by_role,
     title="SageMaker may assume the role of nodes",
     why="CreateCluster is refused: the service cannot assume the role",
     fix=_trust(NODES_PRINCIPAL),
     allowed=f"sts:AssumeRole for {NODES_PRINCIPAL}",
     source=_PREREQUISITES,
+    aliases=("HP-IAM-001",),
 )
 def nodes_role_is_assumable(uses: Sequence[RoleUse]) -> Hit | None:
     users = "; ".join(f"{quoted(use.groups)} of {use.cluster.logical_id}" for use in uses)
@@ -57,13 +58,14 @@ def nodes_role_is_assumable(uses: Sequence[RoleUse]) -> Hit | None:
 
 
 @error(
-    "HP-IAM-002",
+    "HP-ROL-002",
     on=clusters,
     title="a role is given by its ARN",
     why="CreateCluster is refused: Ref of a role is its name, and the property takes the ARN",
     fix="write Fn::GetAtt: [<the role>, Arn] (in the CDK: role.role_arn)",
     allowed="the ARN of a role",
     source=f"{_API}API_ClusterInstanceGroupSpecification.html",
+    aliases=("HP-IAM-002",),
 )
 def roles_are_given_by_arn(cluster: Cluster) -> Iterator[Hit]:
     for path in [("ClusterRole",), *((*group.path, "ExecutionRole") for group in cluster.groups)]:
@@ -73,13 +75,14 @@ def roles_are_given_by_arn(cluster: Cluster) -> Iterator[Hit]:
 
 
 @error(
-    "HP-IAM-003",
+    "HP-ROL-003",
     on=cluster_roles,
     title="HyperPod may assume the cluster role",
     why="the request is refused: the service cannot assume the role of autoscaling",
     fix=_trust(CLUSTER_PRINCIPAL),
     allowed=f"sts:AssumeRole for {CLUSTER_PRINCIPAL}",
     source=ROLE_GUIDE,
+    aliases=("HP-IAM-003",),
 )
 def cluster_role_is_assumable(role: Resource, cluster: Cluster) -> Hit | None:
     return _untrusting(role, f"the cluster role of {cluster.resource.logical_id}", CLUSTER_PRINCIPAL)
@@ -99,19 +102,20 @@ def _named(policies: Sequence[Policy]) -> str:
 
 
 @error(
-    "HP-IAM-004",
+    "HP-ROL-004",
     on=_late,
     title="the cluster awaits the policies that its creation needs",
     why="CloudFormation attaches the policy while it creates the cluster, and AWS refuses the cluster's first calls",
     fix=_AWAIT,
     allowed="DependsOn on every policy of the roles",
     source=_RACE,
-    silences=("HP-IAM-005",),
+    silences=("HP-ROL-005",),
+    aliases=("HP-IAM-004",),
 )
 def needed_policies_are_awaited(use: RoleUse, separate: Sequence[Policy]) -> Hit | None:
     """Without the late policies, the role lacks permissions that nodes need from the first minute.
 
-    A policy that is made while the cluster still awaits its control plane is not late in practice: only HP-IAM-005 names it.
+    A policy that is made while the cluster still awaits its control plane is not late in practice: only HP-ROL-005 names it.
     """
     late = [policy for policy in separate if not _is_overtaken(use.cluster, policy)]
     early = RoleFacts(use.role, without=frozenset(policy.resource for policy in late))
@@ -129,26 +133,28 @@ def _is_overtaken(cluster: Resource, policy: Policy) -> bool:
 
 
 @warning(
-    "HP-IAM-005",
+    "HP-ROL-005",
     on=_late,
     title="the cluster awaits all policies of its roles",
     why="nodes can start before the policy is attached, and scripts that rely on it then fail now and then",
     fix=_AWAIT,
     allowed="DependsOn on every policy of the roles",
     source=_RACE,
+    aliases=("HP-IAM-005",),
 )
 def policies_are_awaited(use: RoleUse, late: Sequence[Policy]) -> Hit:
     return hit(use.cluster, f"the cluster does not await {_named(late)} of the role of {quoted(use.groups)}")
 
 
 @warning(
-    "HP-IAM-006",
+    "HP-ROL-006",
     on=lambda model: written_policies(model) if clusters(model) else (),
     title="iam:PassRole names the roles",
     why="its holder can pass any role of the account to a service that runs the holder's code, and so has all its permissions",
     fix="name the ARNs of the cluster's roles, or limit the services with a condition on iam:PassedToService",
     allowed="ARNs of roles, or a condition",
     source="https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_use_passrole.html",
+    aliases=("HP-IAM-006",),
 )
 def passed_roles_are_named(policy: Policy) -> Iterator[Hit]:
     """In templates with a cluster: statements that allow to pass every role."""
