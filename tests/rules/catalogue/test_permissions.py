@@ -31,8 +31,8 @@ from hyperpod_constructs.templates.model import Model
 from hyperpod_constructs.templates.raw import raw_template
 from tests.conftest import synthesize
 from tests.rules.catalogue.templates import KEPT, eks, slurm
-from tests.rules.catalogue.test_eks_addons import WITH_OPERATOR
-from tests.rules.catalogue.test_iam_roles import allow, autoscaled, iam_findings, policy, properties, the_one
+from tests.rules.catalogue.test_addons import WITH_OPERATOR
+from tests.rules.catalogue.test_roles import allow, autoscaled, iam_findings, policy, properties, the_one
 
 Template = dict[str, Any]
 BASE = ["logs:*", "ssmmessages:*", "cloudwatch:PutMetricData"]

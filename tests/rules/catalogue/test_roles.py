@@ -21,7 +21,7 @@ CONTROLLER = InstanceGroup(
 
 
 def iam_findings(*templates: Template) -> list[Finding]:
-    return findings(*templates, rules="HP-IAM")
+    return findings(*templates, rules="HP-ROL")
 
 
 def the_one(*templates: Template) -> Finding:
@@ -89,7 +89,7 @@ def test_correct_templates_have_no_finding(template: Template) -> None:
 
 @pytest.mark.parametrize("name", PRESETS)
 def test_presets_have_no_finding(name: str) -> None:
-    assert findings_by_name(preset(name), rules="HP-IAM") == []
+    assert findings_by_name(preset(name), rules="HP-ROL") == []
 
 
 def test_a_role_that_another_service_assumes() -> None:
