@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Annotated, Any, Protocol
+from typing import Annotated, Any
 
 from aws_cdk import aws_eks_v2 as eks
-from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked
@@ -15,10 +14,11 @@ from hyperpod_constructs._support.deferred import check_at_synthesis
 from hyperpod_constructs._support.tokens import is_unknown
 from hyperpod_constructs._support.values import Namespace
 from hyperpod_constructs.cluster.capacity import CapacityRequirements
+from hyperpod_constructs.cluster.cluster import HyperPodCluster
 from hyperpod_constructs.cluster.instance_group import InstanceGroup
 from hyperpod_constructs.cluster.instance_type import ClusterInstanceType
 from hyperpod_constructs.eks.awaiting import await_definition
-from hyperpod_constructs.eks.host import KubernetesHost
+from hyperpod_constructs.eks.base import KubernetesControlPlane
 from hyperpod_constructs.facts import autoscaling as facts
 from hyperpod_constructs.facts.kubernetes_nodes import ARCHITECTURE, INSTANCE_TYPE, ZONE
 from hyperpod_constructs.facts.limits import Limit
@@ -27,20 +27,6 @@ from hyperpod_constructs.rules.plugin import register_rules
 
 KarpenterName = Namespace
 Seconds = Annotated[int, Limit(least=0)]
-
-
-class ScaledCluster(Protocol):
-    """A HyperPod cluster with autoscaling, such as `HyperPodCluster`."""
-
-    @property
-    def resource(self) -> sagemaker.CfnCluster:
-        """The L1, which the objects wait for: with it the service installs their kinds."""
-        ...
-
-    @property
-    def instance_groups(self) -> Sequence[InstanceGroup]:
-        """Its groups."""
-        ...
 
 
 class ConsolidationPolicy(StrEnum):
@@ -66,8 +52,8 @@ class KarpenterNodeClass(Construct):
         scope: Construct,
         id: str,
         *,
-        control_plane: KubernetesHost,
-        cluster: ScaledCluster,
+        control_plane: KubernetesControlPlane,
+        cluster: HyperPodCluster,
         instance_groups: Sequence[InstanceGroup],
         name: KarpenterName,
     ) -> None:
@@ -122,7 +108,7 @@ class KarpenterNodeClass(Construct):
         return self._manifest
 
     @property
-    def control_plane(self) -> KubernetesHost:
+    def control_plane(self) -> KubernetesControlPlane:
         """The EKS cluster."""
         return self._control_plane
 

@@ -15,11 +15,11 @@ from constructs import Construct
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.tokens import is_unknown
 from hyperpod_constructs.cluster.instance_type import ClusterInstanceType
+from hyperpod_constructs.eks.base import KubernetesControlPlane
 from hyperpod_constructs.eks.chart import HyperPodChart
 from hyperpod_constructs.eks.chart_files import ChartError
 from hyperpod_constructs.eks.chart_tree import merged
 from hyperpod_constructs.eks.chart_values import HyperPodChartValues, SubChart, is_on, unserved
-from hyperpod_constructs.eks.host import ChartHost
 from hyperpod_constructs.facts import chart as facts
 from hyperpod_constructs.facts.limits import Limit
 
@@ -52,7 +52,7 @@ class HyperPodDependencies(Construct):
         scope: Construct,
         id: str,
         *,
-        control_plane: ChartHost,
+        control_plane: KubernetesControlPlane,
         chart: HyperPodChart,
         values: HyperPodChartValues | None = None,
         instance_types: Sequence[ClusterInstanceType] = (),

@@ -49,8 +49,15 @@ DEFAULT_BORROW_LIMIT = 50
 DEFAULT_SHARING: Mapping[str, object] = {"Strategy": "LendAndBorrow", "BorrowLimit": DEFAULT_BORROW_LIMIT}
 """What the service takes for a quota without ResourceSharingConfig."""
 
-QUEUE_LABEL = "kueue.x-k8s.io/queue-name"
-PRIORITY_LABEL = "kueue.x-k8s.io/priority-class"
+KUEUE = "kueue.x-k8s.io"
+"""The API group of Kueue, which the add-on brings."""
+
+QUEUE_LABEL = f"{KUEUE}/queue-name"
+PRIORITY_LABEL = f"{KUEUE}/priority-class"
+"""Labels of a job: its queue and its priority.
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-console-ui-governance-cli.html
+"""
 
 
 def namespace(team: str) -> str:

@@ -93,6 +93,12 @@ GROUP = Limit(
 Source: https://docs.aws.amazon.com/eks/latest/userguide/creating-access-entries.html
 """
 
+RBAC = "rbac.authorization.k8s.io"
+"""The API group of roles and their bindings.
+
+Source: https://kubernetes.io/docs/reference/access-authn-authz/rbac/
+"""
+
 NODE_ENTRY = "HYPERPOD_LINUX"
 """The type of the access entry of HyperPod's nodes, which the service makes for the execution role by itself.
 

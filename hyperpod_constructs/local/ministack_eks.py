@@ -22,6 +22,7 @@ from botocore.auth import SIGV4_TIMESTAMP
 from ministack.core import iam_evaluator, router  # type: ignore[import-untyped]
 from ministack.services import eks  # type: ignore[import-untyped]
 
+from hyperpod_constructs.facts.kubernetes import RBAC
 from hyperpod_constructs.local.aws_service import Caller
 from hyperpod_constructs.local.claims import refusing_nonsense
 from hyperpod_constructs.local.eks.control_planes import Api
@@ -36,7 +37,7 @@ LONGEST_TOKEN = 16384
 HOLDS, EARLY = timedelta(minutes=15), timedelta(minutes=5)
 """How long a token holds, and how far its clock may be ahead; kubectl keeps a token for 14 minutes."""
 
-_RBAC = "rbac.authorization.k8s.io/v1"
+_RBAC = f"{RBAC}/v1"
 _KINDS = {"clusterrolebinding": "ClusterRoleBinding", "rolebinding": "RoleBinding"}
 _ADDRESS = re.compile(rf"{REVIEWS}([0-9]{{12}})/([A-Za-z0-9-]+)/([A-Za-z0-9_.-]+)/([A-Za-z0-9_-]{{16,}})")
 

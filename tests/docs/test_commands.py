@@ -87,7 +87,7 @@ RUN = [one for one in BLOCKS if AWS not in one.block.marks and not any(_run_by(o
 
 @pytest.mark.parametrize("place", fenced(), ids=lambda place: place.id)
 def test_block_has_a_known_language_and_mark(place: Place) -> None:
-    assert place.block.language in (*SHELL, "text", "json", "python")
+    assert place.block.language in (*SHELL, "text", "json", "python", "yaml")
     assert place.block.marks <= {AWS, NODES}
     assert place.block.language not in SHELL or place.block.commands()
 

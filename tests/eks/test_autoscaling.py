@@ -52,7 +52,7 @@ class Scaled:
 
     def node_class(self, *groups: InstanceGroup) -> KarpenterNodeClass:
         return KarpenterNodeClass(
-            self.stack, "Class", control_plane=self.host, cluster=self.cluster, instance_groups=groups, name="gpu"
+            self.stack, "Class", control_plane=self.host.control_plane, cluster=self.cluster, instance_groups=groups, name="gpu"
         )
 
     def objects(self) -> dict[str, tuple[str, dict[str, Any], list[str]]]:

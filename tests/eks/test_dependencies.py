@@ -7,13 +7,19 @@ from typing import Any
 
 import pytest
 from aws_cdk import App, Duration, Environment, Stack
-from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk.assertions import Annotations, Match, Template
-from constructs import IDependable
 
-from hyperpod_constructs import ClusterInstanceType, HyperPodChart, HyperPodChartValues, HyperPodDependencies, SubChart
+from hyperpod_constructs import (
+    ClusterInstanceType,
+    ExistingControlPlane,
+    HyperPodChart,
+    HyperPodChartValues,
+    HyperPodDependencies,
+    SubChart,
+)
+from tests.eks import LAYER
 from tests.eks.conftest import STAND_IN, Render, named
 
 RELEASE = "Custom::AWSCDK-EKS-HelmChart"
@@ -26,22 +32,15 @@ class Host:
         self.app = App()
         environment = None if region is None else Environment(account="111122223333", region=region)
         self.stack = Stack(self.app, "Kubernetes", env=environment)
-        function = lambda_.Function.from_function_arn(self.stack, "Function", "arn:aws:lambda:us-west-2:111122223333:function:f")
         role = iam.Role.from_role_arn(self.stack, "Role", "arn:aws:iam::111122223333:role/kubectl")
-        provider = eks.KubectlProvider.from_kubectl_provider_attributes(
-            self.stack, "Kubectl", service_token=function.function_arn, role=role
+        layer = lambda_.LayerVersion.from_layer_version_arn(self.stack, "Layer", LAYER)
+        self.control_plane = ExistingControlPlane(
+            self.stack, "ControlPlane", cluster_name="training", kubectl_role=role, kubectl_layer=layer
         )
-        self.cluster = eks.Cluster.from_cluster_attributes(
-            self.stack, "Cluster", cluster_name="training", kubectl_provider=provider
-        )
-        self.awaited: list[IDependable] = []
-
-    def add_awaited(self, dependable: IDependable) -> None:
-        self.awaited.append(dependable)
 
     def install(self, **more: Any) -> HyperPodDependencies:
         chart = more.pop("chart", None) or HyperPodChart.from_directory(STAND_IN)
-        return HyperPodDependencies(self.stack, "Dependencies", control_plane=self, chart=chart, **more)
+        return HyperPodDependencies(self.stack, "Dependencies", control_plane=self.control_plane, chart=chart, **more)
 
     def release(self) -> dict[str, Any]:
         (found,) = Template.from_stack(self.stack).find_resources(RELEASE).values()
@@ -49,7 +48,7 @@ class Host:
         return properties
 
     def warnings(self) -> list[str]:
-        found = Annotations.from_stack(self.stack).find_warning("*", Match.any_value())
+        found = Annotations.from_stack(self.stack).find_warning("/Kubernetes/Dependencies", Match.any_value())
         return [str(one.entry.data) for one in found]
 
 
@@ -60,7 +59,7 @@ def test_the_release_is_called_as_in_the_templates_of_aws() -> None:
     assert (found["Release"], found["Namespace"], found["Timeout"]) == ("hyperpod-dependencies", "kube-system", "900s")
     assert "CreateNamespace" not in found or found["CreateNamespace"] in (False, "false")
     assert json.loads(found["Values"]) == dependencies.values == {"global": {"region": "us-west-2"}}
-    assert host.awaited == [dependencies]
+    assert list(host.control_plane.awaited) == [dependencies]
 
 
 def test_the_asset_is_the_packed_chart(render: Render) -> None:

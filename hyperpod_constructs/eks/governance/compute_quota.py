@@ -92,23 +92,9 @@ class ComputeQuotaResource:
     def __post_init__(self) -> None:
         if is_unknown(self.instance_type.name) and self.accelerator_partition is not None:
             return
-        mistake = facts.amounts_mistake(self.allocation)
+        mistake = facts.amounts_mistake(_allocation(self))
         if mistake is not None:
             raise ValueError(f"ComputeQuotaResource: {mistake}")
-
-    @property
-    def allocation(self) -> Allocation:
-        """The amounts, for their arithmetic."""
-        partition = self.accelerator_partition
-        return Allocation(
-            instance_type=self.instance_type.name,
-            count=self.count,
-            accelerators=self.accelerators,
-            vcpus=self.vcpu,
-            memory_gib=self.memory_in_gib,
-            partition=None if partition is None else partition.type,
-            partitions=0 if partition is None else partition.count,
-        )
 
     def render(self) -> dict[str, Any]:
         """The properties."""
@@ -122,6 +108,20 @@ class ComputeQuotaResource:
             "AcceleratorPartition": None if partition is None else partition.render(),
         }
         return {name: value for name, value in found.items() if value is not None}
+
+
+def _allocation(resource: ComputeQuotaResource) -> Allocation:
+    """The amounts, for their arithmetic."""
+    partition = resource.accelerator_partition
+    return Allocation(
+        instance_type=resource.instance_type.name,
+        count=resource.count,
+        accelerators=resource.accelerators,
+        vcpus=resource.vcpu,
+        memory_gib=resource.memory_in_gib,
+        partition=None if partition is None else partition.type,
+        partitions=0 if partition is None else partition.count,
+    )
 
 
 @jsii.implements(ITaggable)
@@ -214,7 +214,7 @@ class ComputeQuota(Construct):
         quota = Quota(
             team=team,
             construct=self,
-            allocations=[(resource.allocation, resource.instance_type) for resource in resources],
+            allocations=[(_allocation(resource), resource.instance_type) for resource in resources],
             counts=not beyond_capacity,
         )
         policies.add_quota(quota, self.resource)

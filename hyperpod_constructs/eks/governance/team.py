@@ -24,11 +24,13 @@ from hyperpod_constructs.eks.governance.policies import Policies
 from hyperpod_constructs.eks.governance.scheduler_config import priority_value
 from hyperpod_constructs.eks.governance.values import BorrowLimit, FairShareWeight, PolicyName, TeamName
 from hyperpod_constructs.facts import governance as facts
+from hyperpod_constructs.facts import jobs
+from hyperpod_constructs.facts.kubernetes import RBAC
 
 _ALL = ("create", "delete", "get", "list", "patch", "update", "watch")
 _READ = ("get", "list", "watch")
 _RULES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
-    ("sagemaker.amazonaws.com", ("hyperpodpytorchjobs",), _ALL),
+    (jobs.GROUP, (jobs.PLURAL,), _ALL),
     ("kubeflow.org", ("mpijobs", "pytorchjobs"), _ALL),
     ("batch", ("jobs",), _ALL),
     ("", ("configmaps",), _ALL),
@@ -36,7 +38,7 @@ _RULES: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
     ("", ("pods/log",), ("get",)),
     ("", ("pods/exec", "pods/portforward"), ("create", "get")),
     ("", ("events", "persistentvolumeclaims"), _READ),
-    ("kueue.x-k8s.io", ("localqueues", "workloads"), _READ),
+    (facts.KUEUE, ("localqueues", "workloads"), _READ),
 )
 """What a team's people may do in their namespace: API group, resources, verbs. A pod of their own, or a secret, is not in it."""
 
@@ -168,19 +170,18 @@ class Team(Construct):
 
 def _objects(namespace: str, name: str, group: str) -> list[Mapping[str, Any]]:
     """The Kubernetes role and its binding to the group."""
-    authorization = "rbac.authorization.k8s.io"
     metadata = {"name": name, "namespace": namespace}
     role = {
-        "apiVersion": f"{authorization}/v1",
+        "apiVersion": f"{RBAC}/v1",
         "kind": "Role",
         "metadata": metadata,
         "rules": [{"apiGroups": [api], "resources": [*resources], "verbs": [*verbs]} for api, resources, verbs in _RULES],
     }
     binding = {
-        "apiVersion": f"{authorization}/v1",
+        "apiVersion": f"{RBAC}/v1",
         "kind": "RoleBinding",
         "metadata": metadata,
-        "roleRef": {"apiGroup": authorization, "kind": "Role", "name": name},
-        "subjects": [{"apiGroup": authorization, "kind": "Group", "name": group}],
+        "roleRef": {"apiGroup": RBAC, "kind": "Role", "name": name},
+        "subjects": [{"apiGroup": RBAC, "kind": "Group", "name": group}],
     }
     return [role, binding]

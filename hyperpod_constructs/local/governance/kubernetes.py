@@ -17,7 +17,6 @@ from hyperpod_constructs.local.governance.state import allocation_of, facts_of
 
 Object = dict[str, Any]
 
-KUEUE = "kueue.x-k8s.io"
 MANAGED = "sagemaker.amazonaws.com/sagemaker-managed-queue"
 ALLOCATION = "sagemaker.amazonaws.com/quota-allocation-id"
 _COHORT = "hyperpod-cohort"
@@ -72,8 +71,8 @@ def _kueue_version(api: Objects) -> str | None:
     """The API version of Kueue's objects; None where they are not defined."""
     for definition in api.list("apiextensions.k8s.io/v1", "CustomResourceDefinition"):
         spec = definition["spec"]
-        if spec["group"] == KUEUE and spec["names"]["kind"] == _QUEUES:
-            return f"{KUEUE}/{next(item['name'] for item in spec['versions'] if item['storage'])}"
+        if spec["group"] == facts.KUEUE and spec["names"]["kind"] == _QUEUES:
+            return f"{facts.KUEUE}/{next(item['name'] for item in spec['versions'] if item['storage'])}"
     return None
 
 

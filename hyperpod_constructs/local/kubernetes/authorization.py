@@ -7,11 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from hyperpod_constructs.facts.kubernetes import RBAC
 from hyperpod_constructs.local.kubernetes import selectors
 from hyperpod_constructs.local.kubernetes.resources import Key
 from hyperpod_constructs.local.kubernetes.store import Place, Store
 
-GROUP = "rbac.authorization.k8s.io"
+GROUP = RBAC
 ROLES, CLUSTER_ROLES = Key(GROUP, "roles"), Key(GROUP, "clusterroles")
 BINDINGS, CLUSTER_BINDINGS = Key(GROUP, "rolebindings"), Key(GROUP, "clusterrolebindings")
 MASTERS = "system:masters"

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from hyperpod_constructs.facts.kubernetes import RBAC
+
 Object = dict[str, Any]
 NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
-_RBAC = "rbac.authorization.k8s.io"
 _READ = ("get", "list", "watch")
 _WRITE = ("create", "delete", "deletecollection", "patch", "update")
 _DISCOVERY = (
@@ -95,7 +96,7 @@ def _roles() -> Iterator[Object]:
         ],
     )
     for name in ("admin", "edit", "view"):
-        selector = {"matchLabels": {f"{_RBAC}/aggregate-to-{name}": "true"}}
+        selector = {"matchLabels": {f"{RBAC}/aggregate-to-{name}": "true"}}
         yield {**_role(name, []), "aggregationRule": {"clusterRoleSelectors": [selector]}}
     yield _part(
         "view", ("admin", "edit", "view"), [_rule(group, names, _READ) for group, names in (*_SEEN.items(), *_STATUSES.items())]
@@ -115,7 +116,7 @@ def _roles() -> Iterator[Object]:
         ("admin",),
         [
             _rule("authorization.k8s.io", ("localsubjectaccessreviews",), ("create",)),
-            _rule(_RBAC, ("rolebindings", "roles"), (*_READ, *_WRITE)),
+            _rule(RBAC, ("rolebindings", "roles"), (*_READ, *_WRITE)),
         ],
     )
 
@@ -125,20 +126,20 @@ def _rule(group: str, resources: tuple[str, ...], verbs: tuple[str, ...]) -> Obj
 
 
 def _role(name: str, rules: list[Object], labels: dict[str, str] | None = None) -> Object:
-    role = _object(f"{_RBAC}/v1", "ClusterRole", name)
+    role = _object(f"{RBAC}/v1", "ClusterRole", name)
     role["metadata"]["labels"] = {"kubernetes.io/bootstrapping": "rbac-defaults", **(labels or {})}
     return {**role, "rules": rules}
 
 
 def _part(name: str, targets: tuple[str, ...], rules: list[Object]) -> Object:
     """A role that others aggregate."""
-    return _role(f"system:aggregate-to-{name}", rules, {f"{_RBAC}/aggregate-to-{target}": "true" for target in targets})
+    return _role(f"system:aggregate-to-{name}", rules, {f"{RBAC}/aggregate-to-{target}": "true" for target in targets})
 
 
 def _cluster_binding(name: str, role: str, *groups: str) -> Object:
-    binding = _object(f"{_RBAC}/v1", "ClusterRoleBinding", name)
-    reference = {"apiGroup": _RBAC, "kind": "ClusterRole", "name": role}
-    return {**binding, "roleRef": reference, "subjects": [{"apiGroup": _RBAC, "kind": "Group", "name": one} for one in groups]}
+    binding = _object(f"{RBAC}/v1", "ClusterRoleBinding", name)
+    reference = {"apiGroup": RBAC, "kind": "ClusterRole", "name": role}
+    return {**binding, "roleRef": reference, "subjects": [{"apiGroup": RBAC, "kind": "Group", "name": one} for one in groups]}
 
 
 def _object(api_version: str, kind: str, name: str, namespace: str = "") -> Object:

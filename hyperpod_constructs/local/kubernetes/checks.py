@@ -6,13 +6,13 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from hyperpod_constructs.facts.kubernetes import RBAC
 from hyperpod_constructs.local.kubernetes import metadata, selectors, status
 from hyperpod_constructs.local.kubernetes.resources import Key
 from hyperpod_constructs.local.kubernetes.status import Cause, invalid_value
 from hyperpod_constructs.local.kubernetes.values import at
 
 Object = Mapping[str, Any]
-_RBAC = "rbac.authorization.k8s.io"
 _IMMUTABLE = "field is immutable"
 _CONFIG_KEY = r"[-._a-zA-Z0-9]+"
 _CONFIG_KEY_TEXT = (
@@ -221,7 +221,7 @@ def _role(obj: Object) -> Iterator[Cause]:
 
 def _binding(obj: Object) -> Iterator[Cause]:
     role = obj.get("roleRef") or {}
-    yield from _one_of("roleRef.apiGroup", role.get("apiGroup"), (_RBAC,))
+    yield from _one_of("roleRef.apiGroup", role.get("apiGroup"), (RBAC,))
     kinds = ("Role", "ClusterRole") if obj.get("kind") == "RoleBinding" else ("ClusterRole",)
     yield from _one_of("roleRef.kind", role.get("kind"), kinds)
     if not role.get("name"):
@@ -286,10 +286,10 @@ _KINDS: Mapping[Key, Callable[[Object], Iterator[Cause]]] = {
     Key("scheduling.k8s.io", "priorityclasses"): _priority,
     Key("admissionregistration.k8s.io", "mutatingwebhookconfigurations"): _webhooks,
     Key("admissionregistration.k8s.io", "validatingwebhookconfigurations"): _webhooks,
-    Key(_RBAC, "roles"): _role,
-    Key(_RBAC, "clusterroles"): _role,
-    Key(_RBAC, "rolebindings"): _binding,
-    Key(_RBAC, "clusterrolebindings"): _binding,
+    Key(RBAC, "roles"): _role,
+    Key(RBAC, "clusterroles"): _role,
+    Key(RBAC, "rolebindings"): _binding,
+    Key(RBAC, "clusterrolebindings"): _binding,
 }
 _FIXED: Mapping[Key, tuple[str, ...]] = {
     Key("apps", "deployments"): ("spec.selector",),
@@ -302,6 +302,6 @@ _FIXED: Mapping[Key, tuple[str, ...]] = {
     Key("scheduling.k8s.io", "priorityclasses"): ("value", "preemptionPolicy"),
     Key("storage.k8s.io", "storageclasses"): ("provisioner", "parameters", "reclaimPolicy", "volumeBindingMode"),
     Key("apiextensions.k8s.io", "customresourcedefinitions"): ("spec.group", "spec.scope", "spec.names.plural", "spec.names.kind"),
-    Key(_RBAC, "rolebindings"): ("roleRef",),
-    Key(_RBAC, "clusterrolebindings"): ("roleRef",),
+    Key(RBAC, "rolebindings"): ("roleRef",),
+    Key(RBAC, "clusterrolebindings"): ("roleRef",),
 }

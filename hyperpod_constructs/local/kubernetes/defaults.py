@@ -6,11 +6,11 @@ import base64
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from hyperpod_constructs.facts.kubernetes import RBAC
 from hyperpod_constructs.local.kubernetes.resources import Key
 from hyperpod_constructs.local.kubernetes.values import at
 
 Object = dict[str, Any]
-_RBAC = "rbac.authorization.k8s.io"
 _PROBES = ("livenessProbe", "readinessProbe", "startupProbe")
 _MODES = ("configMap", "secret", "projected", "downwardAPI")
 
@@ -182,9 +182,9 @@ def _namespace(obj: Object) -> None:
 
 
 def _binding(obj: Object) -> None:
-    _set(obj.get("roleRef"), apiGroup=_RBAC)
+    _set(obj.get("roleRef"), apiGroup=RBAC)
     for subject in obj.get("subjects") or ():
-        _set(subject, **({} if subject.get("kind") == "ServiceAccount" else {"apiGroup": _RBAC}))
+        _set(subject, **({} if subject.get("kind") == "ServiceAccount" else {"apiGroup": RBAC}))
 
 
 def _webhooks(obj: Object) -> None:
@@ -252,6 +252,6 @@ _KINDS: Mapping[Key, Callable[[Object], None]] = {
     Key("apiextensions.k8s.io", "customresourcedefinitions"): _definition,
     Key("admissionregistration.k8s.io", "mutatingwebhookconfigurations"): _webhooks,
     Key("admissionregistration.k8s.io", "validatingwebhookconfigurations"): _webhooks,
-    Key(_RBAC, "rolebindings"): _binding,
-    Key(_RBAC, "clusterrolebindings"): _binding,
+    Key(RBAC, "rolebindings"): _binding,
+    Key(RBAC, "clusterrolebindings"): _binding,
 }

@@ -7,6 +7,7 @@ import secrets
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from hyperpod_constructs.facts.kubernetes import RBAC
 from hyperpod_constructs.local.kubernetes import status
 from hyperpod_constructs.local.kubernetes.resources import Key
 from hyperpod_constructs.local.kubernetes.status import Cause, invalid_value
@@ -41,7 +42,7 @@ _VALUE_TEXT = (
 
 _AS_LABEL = {Key("", "namespaces"), Key("apps", "statefulsets")}
 _AS_1035 = {Key("", "services")}
-_AS_PATH = {Key("rbac.authorization.k8s.io", plural) for plural in ("roles", "rolebindings", "clusterroles", "clusterrolebindings")}
+_AS_PATH = {Key(RBAC, plural) for plural in ("roles", "rolebindings", "clusterroles", "clusterrolebindings")}
 _SUFFIX = "bcdfghjklmnpqrstvwxz2456789"
 _LONGEST_PREFIX = 58
 

@@ -239,14 +239,14 @@ def _in_hyperpod(instance_type: str) -> str:
 
 
 def _labels(instance: FakeInstance) -> dict[str, str]:
-    place = {"topology.kubernetes.io/zone": instance.zone} if instance.zone else {}
+    place = {facts.ZONE: instance.zone} if instance.zone else {}
     return {
         **instance.labels,
-        "kubernetes.io/arch": facts.architecture(_in_hyperpod(instance.instance_type)),
+        facts.ARCHITECTURE: facts.architecture(_in_hyperpod(instance.instance_type)),
         "kubernetes.io/hostname": instance.node,
-        "kubernetes.io/os": "linux",
-        "node.kubernetes.io/instance-type": instance.instance_type,
-        "topology.kubernetes.io/region": instance.region,
+        facts.SYSTEM: "linux",
+        facts.INSTANCE_TYPE: instance.instance_type,
+        facts.REGION: instance.region,
         **place,
     }
 

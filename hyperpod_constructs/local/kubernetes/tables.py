@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
+from hyperpod_constructs.facts.kubernetes import RBAC
 from hyperpod_constructs.local.kubernetes.resources import Key, ResourceType
 from hyperpod_constructs.local.kubernetes.values import at
 
@@ -131,10 +132,10 @@ _COLUMNS: Mapping[Key, Sequence[Column]] = {
         Column("Value", _field("value"), "integer"),
         Column("Global-Default", _field("globalDefault", default=False), "boolean"),
     ),
-    Key("rbac.authorization.k8s.io", "roles"): (_CREATED,),
-    Key("rbac.authorization.k8s.io", "clusterroles"): (_CREATED,),
-    Key("rbac.authorization.k8s.io", "rolebindings"): (Column("Role", _role),),
-    Key("rbac.authorization.k8s.io", "clusterrolebindings"): (Column("Role", _role),),
+    Key(RBAC, "roles"): (_CREATED,),
+    Key(RBAC, "clusterroles"): (_CREATED,),
+    Key(RBAC, "rolebindings"): (Column("Role", _role),),
+    Key(RBAC, "clusterrolebindings"): (Column("Role", _role),),
     Key("apiextensions.k8s.io", "customresourcedefinitions"): (_CREATED,),
 }
 
