@@ -15,6 +15,7 @@ from constructs import Construct, IDependable
 
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.deferred import check_at_synthesis
+from hyperpod_constructs._support.tokens import is_unknown
 from hyperpod_constructs._support.values import AddonName
 from hyperpod_constructs.eks.addon_checks import check_addon, check_order
 from hyperpod_constructs.eks.addon_policies import attaching_volumes, collecting, looking_at_file_systems, mounting
@@ -223,15 +224,21 @@ class Addon(Construct):
         Its role looks at file systems and makes none: pods mount what this app made.
 
         :param file_system: a persistent volume and its claim of this name are made in each namespace; none unless given.
-        :param namespaces: they exist already: `LustreVolume` makes a volume for one that comes later.
+        :param namespaces: they exist already: `LustreVolume` makes a volume for one that comes later, or whose name is known only
+            in the deployment.
         :param claim_name: pods name it in `persistentVolumeClaim`.
         :param after: what the driver waits for; nothing unless given: it starts as soon as there are nodes.
         :param version: the default of EKS when not given.
         :param configuration: the add-on's defaults when not given.
-        :raises ValueError: see `Addon`.
+        :raises ValueError: for a namespace that is known only in the deployment; see also `Addon`.
 
         Source: https://docs.aws.amazon.com/eks/latest/userguide/fsx-csi.html
         """
+        if any(map(is_unknown, namespaces)):
+            raise ValueError(
+                f"{scope.node.path}/{id}: namespaces has one that is known only in the deployment, which cannot name a volume; "
+                "leave it out, and make a LustreVolume(..., namespace=...) for it"
+            )
         driver = Addon(
             scope,
             id,

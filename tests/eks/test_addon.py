@@ -472,6 +472,24 @@ def test_an_existing_file_system_is_a_volume(stack: Stack, existing: ExistingCon
     assert claim["spec"]["resources"]["requests"] == {"storage": "1Gi"}, "the size of a claim cannot change"
 
 
+def test_tokens_of_volumes_are_taken(stack: Stack, existing: ExistingControlPlane) -> None:
+    text = CfnParameter(stack, "Text").value_as_string
+    number: Any = CfnParameter(stack, "Number", type="Number").value_as_number
+    there = LustreStorage.from_attributes(file_system_id=text, mount_name=text)
+    LustreVolume(stack, "Volume", control_plane=existing, file_system=there, namespace=text, claim_name=text, capacity_gib=number)
+    Addon.fsx_csi(stack, "Fsx", control_plane=existing, file_system=there, claim_name=text)
+    found = manifests(stack)
+    assert [one["metadata"]["name"] for one in found] == ["t-t", "t", "t-default", "t"], "t is the last letter of Text"
+    assert found[0]["spec"]["capacity"] == {"storage": "rGi"}, "r is that of Number"
+
+
+def test_fails_with_a_namespace_that_names_no_volume(stack: Stack, existing: ExistingControlPlane) -> None:
+    there = LustreStorage.from_attributes(file_system_id="fs-11111111", mount_name="m")
+    text = CfnParameter(stack, "Text").value_as_string
+    with pytest.raises(ValueError, match=r"^Stack/Fsx: namespaces has one that is known only in the deployment, .* LustreVolume\("):
+        Addon.fsx_csi(stack, "Fsx", control_plane=existing, file_system=there, namespaces=["default", text])
+
+
 def test_a_driver_without_a_file_system_has_no_volume(stack: Stack, existing: ExistingControlPlane) -> None:
     Addon.fsx_csi(stack, "Fsx", control_plane=existing)
     assert manifests(stack) == []

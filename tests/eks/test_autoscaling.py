@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from aws_cdk import App, Stack
+from aws_cdk import App, CfnParameter, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk.assertions import Annotations, Match
 
@@ -193,3 +193,30 @@ def test_fails_on_a_type_that_no_group_has() -> None:
             name="gpu",
             instance_types=[ClusterInstanceType.M5_XLARGE],
         )
+
+
+def test_tokens_are_taken() -> None:
+    scaled = Scaled()
+    text = CfnParameter(scaled.stack, "Text").value_as_string
+    number: Any = CfnParameter(scaled.stack, "Number", type="Number").value_as_number
+    node_class = KarpenterNodeClass(
+        scaled.stack,
+        "Class",
+        control_plane=scaled.host.control_plane,
+        cluster=scaled.cluster,
+        instance_groups=[WORKERS],
+        name=text,
+    )
+    KarpenterNodePool(
+        scaled.stack,
+        "Pool",
+        node_class=node_class,
+        name=text,
+        instance_types=[ClusterInstanceType.of(text)],
+        availability_zones=[text],
+        consolidate_after_seconds=number,
+    )
+    manifests = resources(scaled.stack, "Custom::AWSCDK-EKS-KubernetesResource").values()
+    parts = [json.dumps(one["Properties"]["Manifest"]) for one in manifests]
+    assert [part.count('{"Ref": "Text"}') for part in parts] == [1, 4]
+    assert [part.count('{"Ref": "Number"}') for part in parts] == [0, 1]

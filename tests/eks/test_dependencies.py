@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aws_cdk import App, Duration, Environment, Stack
+from aws_cdk import App, CfnParameter, Duration, Environment, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk.assertions import Annotations, Match, Template
@@ -146,3 +146,14 @@ def test_fails_for_a_longer_timeout() -> None:
 def test_fails_for_a_release_of_another_form() -> None:
     with pytest.raises(ValueError, match="release is 'My Release'; allowed: 1 to 53 lowercase letters"):
         Host().install(release="My Release")
+
+
+def test_tokens_are_taken() -> None:
+    host = Host(region=None)
+    text = CfnParameter(host.stack, "Text").value_as_string
+    number: Any = CfnParameter(host.stack, "Number", type="Number").value_as_number
+    values = HyperPodChartValues(more={"mlflow": {"enabled": text}})
+    host.install(release=text, timeout=Duration.seconds(number), values=values, instance_types=[ClusterInstanceType.of(text)])
+    found = host.release()
+    assert found["Release"] == {"Ref": "Text"}
+    assert found["Timeout"] == {"Fn::Join": ["", [{"Ref": "Number"}, "s"]]}

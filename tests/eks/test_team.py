@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from aws_cdk import App, Stack
+from aws_cdk import App, CfnParameter, Stack
 from aws_cdk import aws_iam as iam
 
 from hyperpod_constructs import (
@@ -154,8 +154,8 @@ def test_a_given_role_is_used(stack: Stack, cluster: Governed, control_plane: Ex
     assert not any(id.startswith("Research") for id in resources(stack, "AWS::IAM::Role"))
 
 
-def groups(stack: Stack) -> list[str]:
-    found: list[str] = only(stack, "AWS::EKS::AccessEntry")["Properties"]["KubernetesGroups"]
+def groups(stack: Stack) -> list[Any]:
+    found: list[Any] = only(stack, "AWS::EKS::AccessEntry")["Properties"]["KubernetesGroups"]
     return found
 
 
@@ -230,3 +230,34 @@ def test_every_argument_of_a_quota_reaches_it(stack: Stack, cluster: Governed, c
     assert (found["Name"], found["Description"], found["ActivationState"]) == ("other", "ours", "Disabled")
     assert found["ComputeQuotaTarget"]["FairShareWeight"] == 3
     assert found["ComputeQuotaConfig"]["ResourceSharingConfig"]["BorrowLimit"] == 80
+
+
+def test_tokens_are_taken(stack: Stack, cluster: Governed, control_plane: ExistingControlPlane) -> None:
+    text = CfnParameter(stack, "Text").value_as_string
+    number: Any = CfnParameter(stack, "Number", type="Number").value_as_number
+    wanted = [ComputeQuotaResource(instance_type=P5, count=number)]
+    role = iam.Role.from_role_arn(stack, "Unknown", text)
+    made = Team(
+        stack,
+        "Team",
+        name=text,
+        cluster=cluster,
+        control_plane=control_plane,
+        resources=wanted,
+        borrow_limit=number,
+        absolute_borrow_limits=wanted,
+        fair_share_weight=number,
+        quota_name=text,
+        description=text,
+        role=role,
+    )
+    control_plane.access.grant_team(role, namespaces=[text], kubernetes_groups=[text])
+    found = only(stack, COMPUTE_QUOTA)["Properties"]
+    assert found["ComputeQuotaTarget"] == {"TeamName": {"Ref": "Text"}, "FairShareWeight": {"Ref": "Number"}}
+    assert stack.resolve(made.local_queue) == {"Fn::Join": ["", ["hyperpod-ns-", {"Ref": "Text"}, "-localqueue"]]}
+    namespace = {"Fn::Join": ["", ["hyperpod-ns-", {"Ref": "Text"}]]}
+    assert only(stack, "Custom::AWSCDK-EKS-KubernetesObjectValue")["Properties"]["ObjectName"] == namespace
+    assert groups(stack) == [
+        {"Fn::Join": ["", ["hyperpod-ns-", {"Ref": "Text"}, "-namespace-level-group"]]},
+        {"Ref": "Text"},
+    ]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pytest
-from aws_cdk import Stack
+from aws_cdk import CfnParameter, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_lambda as lambda_
 
@@ -297,3 +297,27 @@ def test_outputs_tell_how_kubectl_finds_the_cluster(make: Any, stack: Stack) -> 
     assert "aws eks update-kubeconfig --name " in outputs
     assert " --region us-west-2" in outputs
     assert len(resources(stack, CLUSTER)) == 1
+
+
+def test_tokens_are_taken(make: Any, stack: Stack, lustre: LustreStorage) -> None:
+    text = CfnParameter(stack, "Text").value_as_string
+    number: Any = CfnParameter(stack, "Number", type="Number").value_as_number
+    made = make(
+        worker_type=ClusterInstanceType.of(text),
+        worker_count=number,
+        cluster_name=text,
+        training_plan_arn=text,
+        file_system=lustre,
+        claim_name=text,
+        priority_classes=[PriorityClass(name=text, weight=number)],
+        min_running={"workers": number},
+    )
+    made.add_team("Team", name=text, resources=[ComputeQuotaResource(instance_type=P5, count=number)], fair_share_weight=number)
+    (group,) = only(stack, CLUSTER)["Properties"]["InstanceGroups"]
+    assert (group["InstanceType"], group["InstanceCount"], group["TrainingPlanArn"]) == (
+        {"Ref": "Text"},
+        {"Ref": "Number"},
+        {"Ref": "Text"},
+    )
+    (gated,) = only(stack, "Custom::HyperPodReadinessGate")["Properties"]["Groups"]
+    assert gated["Minimum"] == {"Ref": "Number"}
