@@ -29,6 +29,10 @@ UNPROVEN = 70_167_211
 
 _ACCOUNT = re.compile(r"[0-9]{12}")
 
+_EMULATOR = re.compile(r"(?!/_aws/|/_alb/)/[_%]")
+"""Paths of which AWS has none: resets, settings, everybody's messages. No bucket's name starts so. APIs, function URLs and load
+balancers have paths of the first two kinds, and judge who asks."""
+
 
 class Behind(Protocol):
     """The guard's questions to the application behind it."""
@@ -109,7 +113,10 @@ class Guard:
     def _credential(self, received: Received, key_id: str) -> Credential:
         if self._behind.claimed_key(received) != key_id:
             raise Refused("IncompleteSignature", "the request names more than one access key")
-        found = self._owner.credential(key_id) or self._behind.credential(key_id)
+        owned = self._owner.credential(key_id)
+        if owned is None and _EMULATOR.match(received.path):
+            raise Refused("AccessDenied", "the emulator's own paths answer to its owner's key only")
+        found = owned or self._behind.credential(key_id)
         if found is None:
             raise Refused("UnrecognizedClientException", "The security token included in the request is invalid.")
         return found

@@ -18,6 +18,7 @@ from hyperpod_constructs.local import (
     ministack_access,
     ministack_eks,
     ministack_functions,
+    ministack_operations,
     ministack_order,
 )
 from hyperpod_constructs.local.access import App, Guard, Owner, Receive, Scope, Send
@@ -196,6 +197,8 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
     ministack.serve(eks_wire.signing_name, eks_wire)
     ministack_functions.place_functions(lambda config, role, who: function_networks.place(config, role, clients, who), aws.endpoint)
     ministack.run_in_worker_threads(frozenset(provider.type_name for provider in providers) | {ministack_functions.FUNCTION})
+    own = frozenset({"ec2", eks_wire.signing_name, *(models.service(service.name).signing_name for service in services)})
+    ministack_operations.read_requests_once(models.service, own)
     ministack.add_aws_managed_policies(managed_policies.documents)
     ministack.judge_policies(policy_problem, trust_problem)
     ministack.audit_properties()

@@ -144,7 +144,10 @@ def name_resources(arn_of: Callable[[str, Request], str | None]) -> None:
 
     def extract(service: str, method: str, path: str, headers: Mapping[str, str], body: bytes, *rest: Any) -> str:
         found = arn_of(service, (method, path, headers, body, {}))
-        return found if found is not None else native(service, method, path, headers, body, *rest)
+        try:
+            return found if found is not None else native(service, method, path, headers, body, *rest)
+        except UnicodeDecodeError:  # It looks for names in JSON only, and a body of CBOR is no text.
+            return "*"
 
     iam_actions.extract_resource_arn = extract
 

@@ -31,6 +31,12 @@ def test_version() -> None:
     [
         ("ministack.app", "app", ["scope", "receive", "send"]),
         ("ministack.app", "_reset_all_state", []),
+        (
+            "ministack.app",
+            "_dispatch_service_request",
+            ["method", "path", "headers", "body", "query_params", "request_id"],
+        ),
+        ("ministack.app", "_routing_params", ["method", "path", "headers", "body", "query_params"]),
         ("ministack.core.concurrency", "run_reentrant", ["fn", "args", "thread_name"]),
         (
             "ministack.core.iam_actions",

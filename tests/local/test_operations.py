@@ -1,0 +1,198 @@
+"""A request has one reading: what IAM judges is what a handler does, in every protocol and service that ministack dispatches."""
+
+from __future__ import annotations
+
+import json
+import re
+import urllib.error
+import urllib.request
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import parse_qs
+
+import ministack.app  # type: ignore[import-untyped]
+import pytest
+from botocore.auth import S3SigV4Auth, SigV4Auth
+from botocore.awsrequest import AWSRequest
+from botocore.credentials import Credentials
+from botocore.exceptions import UnknownServiceError
+
+from hyperpod_constructs.local import server
+from hyperpod_constructs.local.aws_service import AwsError
+from hyperpod_constructs.local.ministack_operations import NAMES
+from hyperpod_constructs.local.models import ServiceModels
+from hyperpod_constructs.local.operations import Operations, Wire
+from hyperpod_constructs.local.server import LocalAws
+
+MODELS = ServiceModels()
+OPERATIONS = Operations(MODELS.service, NAMES)
+FORM = {"content-type": "application/x-www-form-urlencoded"}
+WITHOUT_MODEL = {"appsync-events", "ecs-metadata", "imds"}
+"""Parts of ministack that are no service of AWS's."""
+
+
+@pytest.mark.parametrize("service", sorted({*ministack.app.SERVICE_HANDLERS} - WITHOUT_MODEL))
+def test_every_operation_has_one_reading(service: str) -> None:
+    """As a client sends it, in each protocol of its service. S3's permissions have names of their own, so it is left out there."""
+    wire = NAMES.get(service, Wire(service))
+    model = MODELS.service(wire.model)
+    protocols = {model.metadata["protocol"], *model.metadata.get("protocols", ())}
+    wrong = []
+    for name in model.operation_names:
+        http = model.operation_model(name).http
+        path, _, query = http["requestUri"].partition("?")
+        path = re.sub(r"\{[^{}]+\}", "1", path)
+        asked: list[tuple[str, str, dict[str, str], bytes, str]] = []
+        if protocols & {"query", "ec2"}:
+            asked += [("POST", "/", FORM, f"Action={name}&Version=1".encode(), ""), ("GET", "/", {}, b"", f"Action={name}")]
+        if "json" in protocols:
+            asked.append(("POST", "/", {"x-amz-target": f"{model.metadata['targetPrefix']}.{name}"}, b"{}", ""))
+        if "smithy-rpc-v2-cbor" in protocols:
+            asked.append(("POST", f"/service/S/operation/{name}", {"content-type": "application/cbor"}, b"\xa0", ""))
+        if protocols & {"rest-json", "rest-xml"}:
+            asked.append((http["method"], path, {}, b"", query))
+        for method, path, headers, body, address in asked:
+            found = parse_qs(address, keep_blank_values=True)
+            OPERATIONS.refuse_ambiguous(service, method, path, headers, body, found)
+            merged = found | (parse_qs(body.decode()) if headers == FORM else {})
+            named = OPERATIONS.named(service, method, path, headers, merged)
+            if named is None or (service != "s3" and named != name and not _same_route(service, named, name)):
+                wrong.append((name, named))
+    assert wrong == []
+
+
+def _same_route(service: str, first: str, second: str) -> bool:
+    """Whether two operations have the same method and path, up to the names of labels: the service tells them by the body."""
+    model = MODELS.service(NAMES.get(service, Wire(service)).model)
+    one, other = (model.operation_model(name).http for name in (first, second))
+    return [one["method"], re.sub(r"\{[^{}]+\}", "", one["requestUri"]).partition("?")[0]] == [
+        other["method"],
+        re.sub(r"\{[^{}]+\}", "", other["requestUri"]).partition("?")[0],
+    ]
+
+
+def test_the_others_have_no_model() -> None:
+    for service in WITHOUT_MODEL:
+        with pytest.raises(UnknownServiceError):
+            MODELS.service(service)
+
+
+AMBIGUOUS = [
+    ("iam", "POST", "/", FORM, b"Action=CreateUser", "Action=ListUsers"),
+    ("iam", "POST", "/", FORM, b"Action=CreateUser", "UserName=mine"),
+    ("iam", "POST", "/", FORM, b"Action=ListUsers&Action=CreateUser", ""),
+    ("iam", "GET", "/", {}, b"", "Action=ListUsers&Action=CreateUser"),
+    ("iam", "POST", "/", FORM, b"Action=DeleteUser&UserName=a&UserName=b", ""),
+    ("iam", "POST", "/", {"content-type": "text/plain"}, b"Action=CreateUser", ""),
+    ("iam", "GET", "/", FORM, b"Action=CreateUser", ""),
+    ("iam", "POST", "/", FORM | {"x-amz-target": "IAM.ListUsers"}, b"Action=CreateUser", ""),
+    ("sts", "POST", "/", {"x-amz-target": "AWSSecurityTokenServiceV20110615.AssumeRole"}, b"{}", "Action=GetCallerIdentity"),
+    ("ssm", "POST", "/", {"x-amz-target": "AmazonSSM.PutParameter"}, b"{}", "Action=GetParameter"),
+    ("ssm", "POST", "/", {"x-amz-target": "AmazonSSM.GetParameter, AmazonSSM.PutParameter"}, b"{}", ""),
+    ("ssm", "POST", "/parameters", {"x-amz-target": "AmazonSSM.GetParameter"}, b"{}", ""),
+    ("sqs", "POST", "/", FORM | {"x-amz-target": "AmazonSQSx.ListQueues"}, b"Action=CreateQueue", ""),
+    ("monitoring", "POST", "/service/S/operation/PutMetricData", {}, b"", "Action=ListMetrics"),
+    ("monitoring", "POST", "/service/S/operation/PutMetricData", {"x-amz-target": "S.ListMetrics"}, b"", ""),
+    ("lambda", "DELETE", "/2015-03-31/functions/mine", {"x-amz-target": "Lambda.GetFunction"}, b"", ""),
+    ("lambda", "GET", "/2015-03-31/functions/mine%2Fcode", {}, b"", ""),
+    ("s3", "PUT", "/bucket/key", {}, b"", "acl=&tagging="),
+    ("s3", "PUT", "/bucket/key", {}, b"", "tagging=&uploadId=1&partNumber=1"),
+    ("s3", "PUT", "/bucket/key", {}, b"", "Action=ListBucket"),
+    ("s3", "GET", "//bucket/key", {}, b"", ""),
+    ("sagemaker", "POST", "/", {"x-amz-target": "SageMaker.DeleteCluster"}, b"{}", "Action=ListClusters"),
+    ("ec2", "POST", "/", FORM, b"Action=DeleteVpc&VpcId=a", "VpcId=b"),
+    ("imds", "GET", "/latest/meta-data", {"x-amz-target": "IMDS.Nothing"}, b"", ""),
+]
+
+
+@pytest.mark.parametrize(("service", "method", "path", "headers", "body", "query"), AMBIGUOUS)
+def test_refuses_two_readings(service: str, method: str, path: str, headers: dict[str, str], body: bytes, query: str) -> None:
+    with pytest.raises(AwsError, match=f"a request to {service} must have one reading: found .*; "):
+        OPERATIONS.refuse_ambiguous(service, method, path, headers, body, parse_qs(query, keep_blank_values=True))
+
+
+ALLOWED = ("iam:ListUsers", "sns:ListTopics", "ssm:GetParameter", "s3:ListBucket", "s3:PutObjectTagging", "lambda:ListAliases")
+
+
+@pytest.fixture(scope="module")
+def aws(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LocalAws]:
+    directory: Path = tmp_path_factory.mktemp("readings")
+    yield server.start(directory, auth=True)
+    server.stop(directory)
+
+
+@pytest.fixture(scope="module")
+def weak(aws: LocalAws) -> Credentials:
+    """The key of somebody who may do little."""
+    iam = aws.client("iam")
+    statement = {"Effect": "Allow", "Action": [*ALLOWED, "cloudwatch:ListMetrics"], "Resource": "*"}
+    iam.create_user(UserName="weak")
+    document = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    iam.put_user_policy(UserName="weak", PolicyName="little", PolicyDocument=document)
+    aws.client("s3").create_bucket(Bucket="bucket", CreateBucketConfiguration={"LocationConstraint": aws.region})
+    made = iam.create_access_key(UserName="weak")["AccessKey"]
+    return Credentials(made["AccessKeyId"], made["SecretAccessKey"])
+
+
+def ask(aws: LocalAws, credentials: Credentials, service: str, method: str, path: str, headers: dict[str, str], body: bytes) -> int:
+    """The status of an answer."""
+    request = AWSRequest(method, aws.endpoint + path, headers=headers, data=body)
+    (S3SigV4Auth if service == "s3" else SigV4Auth)(credentials, service, aws.region).add_auth(request)
+    plain = urllib.request.Request(aws.endpoint + path, body or None, dict(request.headers), method=method)
+    try:
+        with urllib.request.urlopen(plain) as answer:
+            return int(answer.status)
+    except urllib.error.HTTPError as error:
+        error.close()
+        return error.code
+
+
+JSON = {"Content-Type": "application/x-amz-json-1.1"}
+CBOR = {"Content-Type": "application/cbor", "smithy-protocol": "rpc-v2-cbor"}
+METRICS = "/service/GraniteServiceVersion20100801/operation/"
+
+
+@pytest.mark.parametrize(
+    ("status", "service", "method", "path", "headers", "body"),
+    [
+        (200, "iam", "POST", "/", FORM, b"Action=ListUsers"),
+        (403, "iam", "POST", "/", FORM, b"Action=CreateUser&UserName=a"),
+        (400, "iam", "POST", "/?Action=ListUsers", FORM, b"Action=CreateUser&UserName=b"),
+        (400, "iam", "POST", "/", {"Content-Type": "text/plain"}, b"Action=CreateUser&UserName=c"),
+        (400, "iam", "POST", "/?Action=ListUsers", JSON | {"X-Amz-Target": "IAM.CreateUser"}, b'{"UserName": "d"}'),
+        (400, "iam", "POST", "/", JSON | {"X-Amz-Target": "I.ListUsers"}, b'{"Action": ["CreateUser"], "UserName": "e"}'),
+        (400, "sns", "POST", "/?Action=ListTopics", FORM, b"Action=CreateTopic&Name=a"),
+        (400, "ssm", "POST", "/?Action=GetParameter", JSON | {"X-Amz-Target": "AmazonSSM.PutParameter"}, b'{"Name":"a"}'),
+        (200, "s3", "GET", "/bucket?list-type=2", {}, b""),
+        (403, "s3", "PUT", "/bucket/a", FORM, b"Action=ListBucket"),
+        (403, "s3", "PUT", "/bucket/a", FORM, b"tagging="),
+        (400, "s3", "PUT", "/bucket/a", {"X-Amz-Target": "S3.ListBucket"}, b""),
+        (403, "lambda", "DELETE", "/2015-03-31/functions/one/aliases/a", {}, b""),
+        (403, "lambda", "DELETE", "/2015-03-31/event-source-mappings/a", {}, b""),
+        (200, "monitoring", "POST", f"{METRICS}ListMetrics", CBOR, b"\xa0"),
+        (403, "monitoring", "POST", f"{METRICS}PutMetricData", CBOR, b"\xa0"),
+        (403, "sqs", "GET", "/_ministack/sqs/messages", {}, b""),
+        (403, "sqs", "POST", "/_ministack/reset", {}, b""),
+        (403, "sqs", "POST", "/_hyperpod/reset", {}, b""),
+    ],
+)
+def test_does_what_was_judged(
+    aws: LocalAws, weak: Credentials, status: int, service: str, method: str, path: str, headers: dict[str, str], body: bytes
+) -> None:
+    """Over the wire, for somebody who may do little."""
+    assert ask(aws, weak, service, method, path, headers, body) == status
+
+
+def test_a_packed_body_is_bounded(aws: LocalAws, weak: Credentials) -> None:
+    """One megabyte unpacks to a thousand."""
+    packed = _zeros(1000 << 20)
+    headers = CBOR | {"Content-Encoding": "gzip"}
+    assert len(packed) < 2 << 20
+    assert ask(aws, weak, "monitoring", "POST", f"{METRICS}ListMetrics", headers, packed) == 413
+
+
+def _zeros(size: int) -> bytes:
+    packing = zlib.compressobj(wbits=31)
+    part = bytes(1 << 20)
+    return b"".join([*(packing.compress(part) for _ in range(size >> 20)), packing.flush()])
