@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from hyperpod_constructs.facts.governance import COMPUTE_QUOTA, SCHEDULER_CONFIG
@@ -38,12 +38,27 @@ class TemplateCheck:
         self.check('{"Resources": {"Bucket": {"Type": "AWS::S3::Bucket"}}}')
 
     def _lint_anew(self, template: str) -> tuple[str, ...]:
-        from cfnlint.api import ManualArgs, lint  # type: ignore[import-untyped]
+        from cfnlint.decode.decode import decode_str  # type: ignore[import-untyped]
+
+        decoded, found = decode_str(template)
+        if not found and decoded is not None:
+            found = self._runner.validate_template(decoded)
+        return tuple(f"{_path(match)}: {match.message} ({match.rule.id})" for match in found)
+
+    @cached_property
+    def _runner(self) -> Any:
+        """The linter with its rules: `cfnlint.api.lint` would make them again for each template, which takes half a second."""
+        from cfnlint.config import ConfigMixIn, ManualArgs  # type: ignore[import-untyped]
+        from cfnlint.runner import Runner  # type: ignore[import-untyped]
         from cfnlint.schema.manager import PROVIDER_SCHEMA_MANAGER  # type: ignore[import-untyped]
 
         _list_governance(PROVIDER_SCHEMA_MANAGER, self._region)
-        found = lint(template, config=ManualArgs(regions=[self._region], ignore_checks=["W", "I"]))
-        return tuple(f"{'/'.join(str(part) for part in match.path or ())}: {match.message} ({match.rule.id})" for match in found)
+        return Runner(ConfigMixIn(**ManualArgs(regions=[self._region], ignore_checks=["W", "I"])))
+
+
+def _path(match: Any) -> str:
+    """The place of a finding; empty for a text that is no JSON or YAML."""
+    return "/".join(str(part) for part in getattr(match, "path", None) or ())
 
 
 def _list_governance(schemas: Any, region: str) -> None:

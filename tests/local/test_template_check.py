@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from unittest.mock import Mock
 
+import cfnlint.runner  # type: ignore[import-untyped]
 import pytest
 from botocore.exceptions import ClientError
 
@@ -51,6 +53,26 @@ def test_scheduling_policies_are_where_clusters_are() -> None:
     assert gate.check(policy("scheduler")) is None
     assert "'not_a_name'" in (gate.check(policy("not_a_name")) or "")
     assert "does not exist in 'eu-west-3'" in (TemplateCheck("eu-west-3").check(policy("scheduler")) or "")
+
+
+def test_a_verdict_does_not_depend_on_the_templates_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """They share the linter's rules, which are made once."""
+    make = Mock(wraps=cfnlint.runner.Runner)
+    monkeypatch.setattr(cfnlint.runner, "Runner", make)
+    right = {"Role": ROLE, "Bucket": {"Type": "AWS::S3::Bucket"}}
+    wrong = {"Bucket": {"Type": "AWS::S3::Bucket", "DependsOn": "Rule"}, "Role": role(Nmae="x")}
+    templates = [json.dumps({"Resources": resources}) for resources in (right, wrong, {"Role": wrong["Role"]}, right | {"B": ROLE})]
+    alone = [TemplateCheck("us-west-2").check(template) for template in templates]
+    assert [refusal is None for refusal in alone] == [True, False, False, True]
+    make.reset_mock()
+    gate = TemplateCheck("us-west-2")
+    assert [gate.check(template) for template in reversed(templates)] == alone[::-1]
+    assert [gate.check(template + " ") for template in templates] == alone
+    make.assert_called_once()
+
+
+def test_fails_on_text_that_is_no_template() -> None:
+    assert "E0000" in (TemplateCheck("us-west-2").check('{"Resources": {"A": }') or "")
 
 
 @pytest.mark.parametrize(
