@@ -214,8 +214,8 @@ class ClusterNetwork(Construct):
     ) -> ec2.ISubnet:
         """Add a private subnet for the control plane of a Kubernetes cluster, which needs subnets in two zones.
 
-        It leaves by the network's NAT gateway, and reaches S3 by the network's endpoint. It goes with its stack, because nothing
-        that is kept lies in it: left behind, it would take its block from the next one. A change of zone or block **replaces** it.
+        It leaves by the network's NAT gateway, and reaches S3 by the network's endpoint. It goes with its stack: nothing that is
+        kept lies in it, and left behind it would take its block from the next one. A change of zone or block **replaces** it.
 
         :param cidr: a part of the VPC's `cidr`, /28 or larger, beside its first /24, which is the public subnet. EKS recommends 16
             addresses.

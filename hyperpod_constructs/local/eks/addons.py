@@ -1,4 +1,4 @@
-"""The operations of EKS on add-ons: records with states, which install nothing in the control plane.
+"""The operations of EKS on add-ons: records with states, which install no program in the control plane.
 
 Decided here: an add-on whose prerequisite is missing, or that needs nodes where there are none, ends as CREATE_FAILED.
 """
@@ -14,6 +14,7 @@ from hyperpod_constructs.facts import eks
 from hyperpod_constructs.facts.addons import Nodes
 from hyperpod_constructs.local.aws_service import AwsError, Caller
 from hyperpod_constructs.local.eks import catalog
+from hyperpod_constructs.local.eks.kinds import bring_kinds
 from hyperpod_constructs.local.eks.pod_identities import PodIdentities
 from hyperpod_constructs.local.eks.records import (
     IN_USE,
@@ -68,6 +69,8 @@ class Addons:
             raise AwsError(IN_USE, f"Addon already exists: {name} on cluster {cluster.name}", 409)
         version = parameters.get("addonVersion") or catalog.default_version(name, cluster.version)
         self._check(cluster, name, version, parameters)
+        if cluster.control is not None:
+            bring_kinds(cluster.control.api, name)
         arn = f"{cluster.prefix('addon')}/{name}/{uuid.uuid4()}"
         body = {
             "addonName": name,

@@ -75,6 +75,24 @@ def test_a_wrong_update_is_refused(eks: EksCloud) -> None:
     assert described(eks, "kube-proxy")["status"] == "ACTIVE"
 
 
+def test_task_governance_brings_the_kinds_of_its_queues(eks: EksCloud) -> None:
+    eks.cluster()
+    api = eks.control_planes.only.api
+    create(eks, "vpc-cni")
+    assert api.list("apiextensions.k8s.io/v1", "CustomResourceDefinition") == []
+    create(eks, "amazon-sagemaker-hyperpod-taskgovernance")
+    found = {
+        one["metadata"]["name"]: one["spec"]["scope"] for one in api.list("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+    }
+    assert found == {
+        "clusterqueues.kueue.x-k8s.io": "Cluster",
+        "localqueues.kueue.x-k8s.io": "Namespaced",
+        "resourceflavors.kueue.x-k8s.io": "Cluster",
+        "workloads.kueue.x-k8s.io": "Namespaced",
+        "workloadpriorityclasses.kueue.x-k8s.io": "Cluster",
+    }
+
+
 def test_coredns_is_degraded_until_nodes_come(eks: EksCloud) -> None:
     eks.cluster()
     found = create(eks, "coredns")
