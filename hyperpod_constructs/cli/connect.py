@@ -11,8 +11,8 @@ from typing import Any, NoReturn
 
 from hyperpod_constructs.cli import kubeconfig, kubectl
 from hyperpod_constructs.cli.console import CliError, say
+from hyperpod_constructs.cli.deployed import deployed_cluster
 from hyperpod_constructs.cli.kubeconfig import kubernetes_name
-from hyperpod_constructs.cli.stacks import CLUSTER_TYPE, deployed
 from hyperpod_constructs.cli.target import Target, TargetName, running_virtual_nodes
 
 # A node cannot use the terminal of the host, so the shell gets a terminal on the node.
@@ -94,25 +94,6 @@ def _enter(instance_id: str) -> NoReturn:
         )
     command = [*nodes[instance_id]["Command"], *(IN_TERMINAL if sys.stdin.isatty() else ("bash", "-s"))]
     os.execvp(command[0], command)
-
-
-def deployed_cluster(target: Target, where: TargetName) -> str:
-    """The one cluster of the last deployment.
-
-    :raises CliError: if there is none, or more than one.
-    """
-    from hyperpod_constructs.cli.assembly import Assembly
-
-    try:
-        assembly = Assembly.read(where.assembly)
-    except FileNotFoundError:
-        raise CliError(f"nothing was deployed from {where.assembly}: name the cluster with --cluster") from None
-    stacks = [stack for entry in assembly.stacks if (stack := deployed(target, entry.name)) is not None]
-    found = [entry.physical_id for stack in stacks for entry in stack.resources if entry.type == CLUSTER_TYPE]
-    if len(found) != 1:
-        cause = "no cluster is deployed" if not found else f"{len(found)} clusters are deployed ({', '.join(found)})"
-        raise CliError(f"{cause}: deploy one (`hyperpod deploy`), or name the cluster with --cluster")
-    return found[0]
 
 
 def _replace_process(arguments: Sequence[str], target: Target) -> None:

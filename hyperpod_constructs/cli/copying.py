@@ -8,8 +8,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from hyperpod_constructs.cli.connect import deployed_cluster, nodes_of
+from hyperpod_constructs.cli.connect import nodes_of
 from hyperpod_constructs.cli.console import CliError, say
+from hyperpod_constructs.cli.deployed import deployed_cluster
 from hyperpod_constructs.cli.target import Target, TargetName, running_virtual_nodes
 
 _UNPACK = 'mkdir -p -- "$1" && exec tar --extract --no-same-owner --directory "$1"'

@@ -14,6 +14,7 @@ from typing import Any
 from hyperpod_constructs.cli.assembly import Assembly
 from hyperpod_constructs.cli.cloudformation import stack_description
 from hyperpod_constructs.cli.console import CliError, say
+from hyperpod_constructs.cli.deployed import deployed_cluster
 from hyperpod_constructs.cli.target import LOCAL_STATE, Target, TargetName
 
 ADMINISTRATORS = "AdminRoleArn"
@@ -74,8 +75,6 @@ def kubernetes_of_deployed(target: Target, where: TargetName) -> str:
 
     :raises CliError: if none is deployed, or if it runs Slurm.
     """
-    from hyperpod_constructs.cli.connect import deployed_cluster
-
     deployed = deployed_cluster(target, where)
     name = kubernetes_name(target.client("sagemaker").describe_cluster(ClusterName=deployed))
     if name is None:
