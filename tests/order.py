@@ -22,6 +22,7 @@ SECONDS = {
     "deploy/test_auth.py": 239,
     "deploy/test_life.py": 221,
     "deploy/test_failures.py": 213,
+    "deploy/test_eks_cluster.py": 210,
     "docs/test_commands.py": 197,
     "nodes/test_training_checkpointless.py": 193,
     "nodes/test_health.py": 192,

@@ -72,7 +72,7 @@ class Cloud:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=180,
+            timeout=600,
             check=False,
         )
         return Run(done.returncode, done.stdout)
@@ -214,7 +214,15 @@ class Cloud:
             "state machine": {machine["name"] for machine in machines},
             "log group": {group["logGroupName"] for group in groups},
             "parameter": {parameter["Name"] for parameter in parameters},
+            "kubernetes cluster": set(self.client("eks").list_clusters()["clusters"]),
+            "key": self._keys(),
         }
+
+    def _keys(self) -> set[str]:
+        """Those of KMS that nobody deletes."""
+        kms = self.client("kms")
+        ids = [key["KeyId"] for key in kms.list_keys()["Keys"]]
+        return {name for name in ids if kms.describe_key(KeyId=name)["KeyMetadata"]["KeyState"] == "Enabled"}
 
 
 @contextmanager

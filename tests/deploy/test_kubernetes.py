@@ -5,8 +5,6 @@ kubectl and Helm, and IAM is evaluated. The control plane is whichever is there.
 from __future__ import annotations
 
 import json
-import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,8 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3_assets as assets
 from aws_cdk.lambda_layer_kubectl_v35 import KubectlV35Layer
 
-from tests.deploy.conftest import BIN, Cloud, Run, running_cloud
+from tests.deploy.conftest import Cloud, running_cloud
+from tests.deploy.people import kubectl
 
 NAME = "Kubernetes"
 CHART = Path(__file__).parent / "chart"
@@ -85,23 +84,6 @@ def right(cloud: Cloud) -> Path:
     return assembly(cloud, "settings")
 
 
-def kubectl(cloud: Cloud, *arguments: str, role: str | None = None, secret: str | None = None) -> Run:
-    """kubectl in a user's shell, as the owner of the account or in a role."""
-    own = cloud.directory / "shell"
-    own.mkdir(exist_ok=True)
-    path = f"{BIN}{os.pathsep}{os.environ['PATH']}"
-    environment = {**cloud.aws.environment(), "PATH": path, "HOME": str(own), "KUBECONFIG": str(own / "config")}
-    subprocess.run(["aws", "eks", "update-kubeconfig", "--name", "demo"], env=environment, check=True, capture_output=True)
-    if role is not None:
-        given = cloud.client("sts").assume_role(RoleArn=role, RoleSessionName="me")["Credentials"]
-        environment["AWS_ACCESS_KEY_ID"], environment["AWS_SECRET_ACCESS_KEY"] = given["AccessKeyId"], given["SecretAccessKey"]
-        environment["AWS_SESSION_TOKEN"] = given["SessionToken"]
-    if secret is not None:
-        environment["AWS_SECRET_ACCESS_KEY"] = secret
-    done = subprocess.run(["kubectl", *arguments], env=environment, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603
-    return Run(done.returncode, done.stdout + done.stderr)
-
-
 def team(cloud: Cloud) -> str:
     return str(cloud.client("iam").get_role(RoleName="team")["Role"]["Arn"])
 
@@ -117,18 +99,18 @@ def test_the_stack_deploys(cloud: Cloud, right: Path) -> None:
 
 
 def test_a_team_works_in_its_namespace_only(cloud: Cloud) -> None:
-    done = kubectl(cloud, "get", "configmaps", "-n", "team", "-o", "json", role=team(cloud))
+    done = kubectl(cloud, "demo", "get", "configmaps", "-n", "team", "-o", "json", role=team(cloud))
     assert done.code == 0, done.output
     assert "settings" in [item["metadata"]["name"] for item in json.loads(done.output)["items"]]
-    made = kubectl(cloud, "create", "configmap", "mine", "-n", "team", role=team(cloud))
+    made = kubectl(cloud, "demo", "create", "configmap", "mine", "-n", "team", role=team(cloud))
     assert made.code == 0, made.output
-    elsewhere = kubectl(cloud, "create", "configmap", "mine", "-n", "default", role=team(cloud))
+    elsewhere = kubectl(cloud, "demo", "create", "configmap", "mine", "-n", "default", role=team(cloud))
     assert elsewhere.code == 1
     assert "forbidden" in elsewhere.output
 
 
 def test_a_wrong_key_is_unauthorized(cloud: Cloud) -> None:
-    done = kubectl(cloud, "get", "configmaps", "-n", "team", role=team(cloud), secret="wrong")
+    done = kubectl(cloud, "demo", "get", "configmaps", "-n", "team", role=team(cloud), secret="wrong")
     assert done.code == 1
     assert "Unauthorized" in done.output
 
