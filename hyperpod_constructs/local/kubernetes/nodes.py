@@ -144,8 +144,9 @@ class FakeNodes:
             self._go_down(old)
         if instance.up and (old is None or not old.up or instance.boots != old.boots):
             self._register(instance)
-        elif instance.up and old is not None:
-            self._change(old, instance)
+        if old is not None and (old.labels, old.taints) != (instance.labels, instance.taints):
+            with _ignoring(HTTPStatus.NOT_FOUND):
+                self._change(old, instance)
         self._nodes[instance.node] = instance
 
     def _go_down(self, instance: FakeInstance) -> None:

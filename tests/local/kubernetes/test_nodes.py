@@ -188,6 +188,21 @@ def test_labels_that_somebody_has_set_stay(world: World) -> None:
     assert world.node()["spec"]["taints"] == [{**TAINT, "key": "mine"}]
 
 
+def test_labels_that_change_during_a_reboot_are_there_after_it(world: World) -> None:
+    world.nodes.hold([instance(labels={facts.HEALTH: "Schedulable", "added": "yes"})])
+    world.nodes.hold([instance(labels={facts.HEALTH: "Schedulable", "other": "yes"}, up=False, boots=1)])
+    world.nodes.hold([instance(labels={facts.HEALTH: "Schedulable", "last": "yes"}, boots=1)])
+    labels = world.node()["metadata"]["labels"]
+    assert ("last" in labels, {"team", "added", "other"} & set(labels)) == (True, set())
+
+
+def test_labels_of_a_node_that_somebody_deleted_come_with_it(world: World) -> None:
+    world.api.delete("v1", "Node", NAME)
+    world.nodes.hold([instance(labels={facts.HEALTH: "Schedulable", "last": "yes"}, taints=(TAINT,))])
+    world.nodes.find_lost()
+    assert ("last" in world.node()["metadata"]["labels"], world.node()["spec"]["taints"]) == (True, [TAINT])
+
+
 @pytest.mark.parametrize(
     ("health", "marks"),
     [
