@@ -207,6 +207,33 @@ def test_a_node_that_is_to_be_rebooted_is_once(world: World, seconds: float) -> 
     assert said.count("Automatic node recovery: Action:Reboot") == 1
 
 
+def test_a_reboot_between_two_looks_counts(world: World) -> None:
+    world.create(world.group(count=1))
+    world.call("UpdateClusterSoftware", ClusterName="demo")
+    world.settle()
+    (instance,) = world.instances()
+    pod(world, instance)
+    world.tick()
+    world.call("BatchRebootClusterNodes", ClusterName="demo", NodeIds=[instance])
+    world.cloud.clock.tick(5.0)
+    assert world.instances() == [instance]
+    world.tick()
+    assert (phase(world), world.ready(instance)) == ("Failed", "True")
+
+
+def test_a_software_update_between_two_looks_counts(world: World) -> None:
+    world.create(world.group(count=1))
+    (instance,) = world.instances()
+    world.mark(instance, "Unschedulable")
+    world.call("UpdateClusterSoftware", ClusterName="demo")
+    for _ in range(10):
+        world.cloud.clock.tick()
+        world.call("ListClusters")
+    assert world.instances() == [instance]
+    world.tick()
+    assert world.health(instance) == "Schedulable"
+
+
 def test_without_recovery_a_mark_is_only_a_label(world: World) -> None:
     world.create(NodeRecovery="None")
     before = world.instances()
@@ -338,16 +365,24 @@ def test_clusters_of_slurm_are_no_nodes(world: World) -> None:
     assert (world.names(), world.names(OTHER)) == ([], [])
 
 
+def pod(world: World, instance: str) -> None:
+    spec = {"containers": [{"name": "main", "image": "busybox"}], "nodeName": f"hyperpod-{instance}"}
+    world.api.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "one", "namespace": "jobs"}, "spec": spec})
+
+
+def phase(world: World) -> str:
+    return str(world.api.get("v1", "Pod", "one", "jobs")["status"]["phase"])
+
+
 def test_placed_pods_run_and_fail_with_their_node(world: World) -> None:
     world.create(world.group(count=1))
     (instance,) = world.instances()
-    spec = {"containers": [{"name": "main", "image": "busybox"}], "nodeName": f"hyperpod-{instance}"}
-    world.api.create({"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "one", "namespace": "jobs"}, "spec": spec})
+    pod(world, instance)
     world.tick()
-    assert world.api.get("v1", "Pod", "one", "jobs")["status"]["phase"] == "Running"
+    assert phase(world) == "Running"
     world.mark(instance, REPLACE)
     world.settle()
-    assert world.api.get("v1", "Pod", "one", "jobs")["status"]["phase"] == "Failed"
+    assert phase(world) == "Failed"
 
 
 def test_the_readiness_gate_and_the_inventory_see_the_same_nodes(world: World) -> None:

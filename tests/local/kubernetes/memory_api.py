@@ -16,7 +16,8 @@ Key = tuple[str, str, str | None, str]
 class MemoryApi:
     """Objects, and the calls that changed them: `calls` holds a verb, a kind and a name each.
 
-    `gone` is raised instead of every answer; objects whose names are in `refused` are refused.
+    `gone` is raised instead of every answer; objects whose names are in `refused` are refused, `refusals` times so
+    far.
     """
 
     def __init__(self) -> None:
@@ -24,11 +25,13 @@ class MemoryApi:
         self.calls: list[tuple[str, str, str]] = []
         self.gone: Exception | None = None
         self.refused: set[str] = set()
+        self.refusals = 0
 
     def _answer(self, name: str = "") -> None:
         if self.gone is not None:
             raise self.gone
         if name in self.refused:
+            self.refusals += 1
             raise KubernetesError(422, {"message": f"{name} is refused"})
 
     def _found(self, key: Key) -> Object:

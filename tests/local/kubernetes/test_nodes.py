@@ -152,6 +152,8 @@ def test_leases_are_renewed_in_batches_the_oldest_first(monkeypatch: pytest.Monk
     assert world.api.calls == [("patch", "Lease", f"hyperpod-i-{number}") for number in (0, 1, 2)]
     world.nodes.beat()
     assert world.api.calls[3:] == [("patch", "Lease", "hyperpod-i-3")]
+    assert (world.nodes.hold([]), len(world.names())) == (True, 1)
+    assert (world.nodes.hold([]), world.names()) == (False, [])
 
 
 def test_a_deleted_lease_comes_back(world: World) -> None:
@@ -331,10 +333,10 @@ def test_a_node_that_is_refused_stops_no_other(world: World) -> None:
     world.api.refused.add("hyperpod-i-1")
     assert world.nodes.hold(fleet(3)) is False
     assert world.names() == ["hyperpod-i-0", "hyperpod-i-2"]
-    world.api.calls.clear()
+    assert world.api.refusals == 1
     world.nodes.hold(fleet(3))
     world.nodes.find_lost()
-    assert world.api.calls == []
+    assert world.api.refusals == 1
     world.api.refused.clear()
     world.clock.tick(fake.RETRY_SECONDS)
     world.nodes.hold(fleet(3))
