@@ -86,6 +86,7 @@ EMITTED = (
     "AWS::SageMaker::Cluster",
     "AWS::SageMaker::ClusterSchedulerConfig",
     "AWS::SageMaker::ComputeQuota",
+    "AWS::Scheduler::Schedule",
     "AWS::SecretsManager::Secret",
     "AWS::SecretsManager::SecretTargetAttachment",
     "AWS::StepFunctions::StateMachine",

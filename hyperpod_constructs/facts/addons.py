@@ -65,6 +65,13 @@ addon version".
 Source: https://github.com/awslabs/awsome-distributed-training/issues/1075 (as of 2026-11-22)
 """
 
+STEP_NEEDED: Mapping[str, tuple[str, str]] = {TASK_GOVERNANCE: ("1.4.0", "1.5.0")}
+"""Add-ons that do not go from below the first version to the second or a newer one: there is a step in between.
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-console-ui-governance-setup-task-governance.html
+(as of 2026-11-22)
+"""
+
 VOLUME_ACTIONS = ("sagemaker:AttachClusterNodeVolume", "sagemaker:DetachClusterNodeVolume")
 """Actions by which the EBS driver attaches volumes to nodes, on every HyperPod cluster; it also looks at the EKS cluster.
 

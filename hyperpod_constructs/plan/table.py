@@ -11,14 +11,18 @@ from hyperpod_constructs.facts.schema import type_facts
 from hyperpod_constructs.plan.change import Change
 from hyperpod_constructs.plan.effect import Effect
 from hyperpod_constructs.plan.row import Row
-from hyperpod_constructs.plan.rows import cluster, file_systems, network, others
+from hyperpod_constructs.plan.rows import cluster, file_systems, kubernetes, network, others
 from hyperpod_constructs.templates.values import ABSENT, Either, Unknown, Value, alternatives_of, at, is_known, shown
 
 OURS: Mapping[str, tuple[Row, ...]] = {
     "AWS::EC2::SecurityGroup": network.SECURITY_GROUP,
     "AWS::EC2::Subnet": network.SUBNET,
     "AWS::EC2::VPC": network.VPC,
-    "AWS::EKS::Cluster": others.KUBERNETES,
+    "AWS::EKS::AccessEntry": kubernetes.ACCESS_ENTRY,
+    "AWS::EKS::Addon": kubernetes.ADDON,
+    "AWS::EKS::Cluster": kubernetes.CLUSTER,
+    "AWS::EKS::Nodegroup": kubernetes.NODE_GROUP,
+    "AWS::EKS::PodIdentityAssociation": kubernetes.POD_IDENTITY,
     "AWS::FSx::DataRepositoryAssociation": file_systems.ASSOCIATION,
     "AWS::FSx::FileSystem": file_systems.FILE_SYSTEM,
     "AWS::KMS::Key": others.KEY,
@@ -26,9 +30,12 @@ OURS: Mapping[str, tuple[Row, ...]] = {
     "AWS::Logs::LogGroup": others.LOG_GROUP,
     "AWS::S3::Bucket": others.BUCKET,
     "AWS::SageMaker::Cluster": cluster.ROWS,
-    "Custom::AWSCDK-EKS-HelmChart": others.HELM_CHART,
-    "Custom::AWSCDK-EKS-KubernetesObjectValue": others.KUBERNETES_OBJECT_VALUE,
-    "Custom::AWSCDK-EKS-KubernetesResource": others.KUBERNETES_OBJECTS,
+    "AWS::SageMaker::ClusterSchedulerConfig": kubernetes.SCHEDULER_CONFIG,
+    "AWS::SageMaker::ComputeQuota": kubernetes.COMPUTE_QUOTA,
+    "AWS::Scheduler::Schedule": kubernetes.SCHEDULE,
+    "Custom::AWSCDK-EKS-HelmChart": kubernetes.HELM_CHART,
+    "Custom::AWSCDK-EKS-KubernetesObjectValue": kubernetes.KUBERNETES_OBJECT_VALUE,
+    "Custom::AWSCDK-EKS-KubernetesResource": kubernetes.KUBERNETES_OBJECTS,
     "Custom::HyperPodDataRepositoryTask": others.DATA_REPOSITORY_TASK,
     "Custom::HyperPodFileSystemFields": others.FILE_SYSTEM_FIELDS,
     "Custom::HyperPodClusterExtension": others.EXTENSION,

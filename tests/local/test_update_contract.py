@@ -119,6 +119,12 @@ def test_the_plan_says_what_the_embedded_aws_does(world: World, kind: str, path:
     assert done(provider_of(kind, world), old, new) == planned(kind, old, new)
 
 
+@pytest.mark.parametrize(("kind", "words", "values"), update_values_eks.SECOND)
+def test_the_plan_says_what_the_embedded_aws_does_with_other_values(world: World, kind: str, words: str, values: Values) -> None:
+    old, new = both(world, kind, values)
+    assert done(provider_of(kind, world), old, new) == planned(kind, old, new), words
+
+
 @pytest.mark.parametrize(("kind", "path"), UNSERVED)
 def test_the_embedded_aws_says_what_it_does_not_serve(world: World, kind: str, path: str) -> None:
     """No handler reads a property without values above: a template with it fails by name."""

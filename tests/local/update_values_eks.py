@@ -46,6 +46,7 @@ BASES: dict[str, Callable[[World], Properties]] = {
     "AWS::EKS::PodIdentityAssociation": _association,
 }
 
+_CLOSED = {"ResourcesVpcConfig/EndpointPublicAccess": False, "ResourcesVpcConfig/EndpointPrivateAccess": True}
 _AUTO_MODE = {
     "ComputeConfig": {"Enabled": True},
     "StorageConfig": {"BlockStorage": {"Enabled": True}},
@@ -85,13 +86,13 @@ VALUES: dict[str, dict[str, Values]] = {
             KubeSchedulerConfig={"NodeResourcesFit": {"ScoringStrategy": {"Type": "MostAllocated"}}},
             Logging={"ClusterLogging": {"EnabledTypes": [{"Type": "audit"}]}},
             Name="another",
-            ResourcesVpcConfig=lambda world: {"SubnetIds": world.eks.subnets, "EndpointPrivateAccess": True},
             RoleArn=lambda world: world.eks.roles[1],
             Tags=TAGS,
             UpgradePolicy={"SupportType": "STANDARD"},
             Version="1.34",
         ),
         **pair("DeletionProtection", True, False),
+        "ResourcesVpcConfig/EndpointPublicAccess": Values(new=lambda world: _CLOSED),
         **{path: Values(new=lambda world: _AUTO_MODE) for path in _AUTO_MODE},
         **{
             path: one(path, value)
@@ -100,6 +101,11 @@ VALUES: dict[str, dict[str, Values]] = {
                 ("AccessConfig/BootstrapClusterCreatorAdminPermissions", False),
                 ("KubernetesNetworkConfig/IpFamily", "ipv4"),
                 ("KubernetesNetworkConfig/ServiceIpv4Cidr", "10.200.0.0/16"),
+                ("ResourcesVpcConfig/ControlPlaneEgressMode", "CUSTOMER_ROUTED"),
+                ("ResourcesVpcConfig/EndpointPrivateAccess", True),
+                ("ResourcesVpcConfig/PublicAccessCidrs", ["203.0.113.0/24"]),
+                ("ResourcesVpcConfig/SecurityGroupIds", lambda world: [world.eks.group]),
+                ("ResourcesVpcConfig/SubnetIds", lambda world: world.eks.other_subnets),
             )
         },
     },
@@ -150,3 +156,25 @@ UNSERVED: dict[tuple[str, str], Callable[[World], Any]] = {
     ("AWS::EKS::Nodegroup", "WarmPoolConfig"): lambda world: {"Enabled": True},
 }
 """Values of properties that the embedded AWS reads in order to refuse them."""
+
+
+SECOND: list[tuple[str, str, Values]] = [
+    ("AWS::EKS::Cluster", "two versions up", one("Version", "1.35")),
+    ("AWS::EKS::Cluster", "an authentication mode back", one("AccessConfig/AuthenticationMode", "CONFIG_MAP")),
+    (
+        "AWS::EKS::Cluster",
+        "a role beside a name",
+        Values(old=lambda world: {"Name": "k"}, new=lambda world: {"RoleArn": world.eks.roles[1]}),
+    ),
+    (
+        "AWS::EKS::Cluster",
+        "a network of services beside a name",
+        Values(old=lambda world: {"Name": "k"}, new=lambda world: {"KubernetesNetworkConfig/ServiceIpv4Cidr": "10.200.0.0/16"}),
+    ),
+    (
+        "AWS::EKS::Nodegroup",
+        "a role beside a name",
+        Values(old=lambda world: {"NodegroupName": "n"}, new=lambda world: {"NodeRole": world.eks.node_roles[1]}),
+    ),
+]
+"""Other values of properties that have one above."""

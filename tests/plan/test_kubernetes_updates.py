@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
 from hyperpod_constructs.plan.effect import Effect
-from tests.plan.templates import resource, row
+from tests.plan.templates import Template, change, resource, row, template
 
 
 @pytest.mark.parametrize(
@@ -81,3 +83,82 @@ def test_the_authentication_mode_goes_one_step_forward_and_never_back(old: str |
 def test_an_authentication_mode_that_is_unknown_or_gone_refuses_nothing(old: object, new: object) -> None:
     one, other = (resource("AWS::EKS::Cluster", AccessConfig={"AuthenticationMode": mode}) for mode in (old, new))
     assert row(one, other).effect is Effect.NO_INTERRUPTION
+
+
+def _subnet(zone: str) -> dict[str, Any]:
+    return resource("AWS::EC2::Subnet", VpcId="vpc-1", CidrBlock=f"10.0.{ord(zone[-1])}.0/28", AvailabilityZone=zone)
+
+
+def _placed(*names: str) -> Template:
+    zones = {"A": "us-west-2a", "A2": "us-west-2a", "B": "us-west-2b", "C": "us-west-2c"}
+    control = resource("AWS::EKS::Cluster", ResourcesVpcConfig={"SubnetIds": [{"Ref": name} for name in names]})
+    return template(Control=control, **{name: _subnet(zone) for name, zone in zones.items()})
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "effect"),
+    [
+        (("A", "B"), ("A2", "B"), Effect.NO_INTERRUPTION),
+        (("A", "B"), ("A", "A2", "B"), Effect.NO_INTERRUPTION),
+        (("A", "B"), ("A", "C"), Effect.REFUSED),
+        (("A", "B"), ("A", "B", "C"), Effect.REFUSED),
+        (("A", "B", "C"), ("A", "B"), Effect.REFUSED),
+    ],
+)
+def test_the_control_plane_stays_in_its_zones(old: tuple[str, ...], new: tuple[str, ...], effect: Effect) -> None:
+    (found,) = change(_placed(*old), _placed(*new)).rows
+    assert (found.property, found.effect) == ("ResourcesVpcConfig/SubnetIds", effect)
+
+
+def test_zones_of_subnets_from_elsewhere_are_not_known() -> None:
+    one, other = (resource("AWS::EKS::Cluster", ResourcesVpcConfig={"SubnetIds": [name, "subnet-2"]}) for name in ("s-1", "s-3"))
+    found = row(one, other)
+    assert (found.effect, "EKS refuses" in found.why) == (Effect.NO_INTERRUPTION, True)
+
+
+GOVERNANCE = "amazon-sagemaker-hyperpod-taskgovernance"
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "effect"),
+    [
+        (GOVERNANCE, "v1.3.2-eksbuild.1", "v1.4.0-eksbuild.1", Effect.NO_INTERRUPTION),
+        (GOVERNANCE, "v1.4.0-eksbuild.1", "v1.5.0-eksbuild.1", Effect.NO_INTERRUPTION),
+        (GOVERNANCE, "v1.3.2-eksbuild.1", "v1.5.0-eksbuild.1", Effect.REFUSED),
+        ("coredns", "v1.3.2-eksbuild.1", "v1.5.0-eksbuild.1", Effect.NO_INTERRUPTION),
+    ],
+)
+def test_an_add_on_takes_no_step_over_a_version(name: str, old: str, new: str, effect: Effect) -> None:
+    one, other = (resource("AWS::EKS::Addon", AddonName=name, ClusterName="k", AddonVersion=version) for version in (old, new))
+    assert row(one, other).effect is effect
+
+
+@pytest.mark.parametrize(
+    ("way", "words"), [(None, "make the update fail (NONE)"), ("PRESERVE", "stay as they are"), ("OVERWRITE", "are set back")]
+)
+def test_the_plan_says_what_becomes_of_changed_fields(way: str | None, words: str) -> None:
+    given: dict[str, Any] = {"AddonName": "coredns", "ClusterName": "k", **({} if way is None else {"ResolveConflicts": way})}
+    one, other = (resource("AWS::EKS::Addon", ConfigurationValues=value, **given) for value in ("{}", '{"replicaCount": 3}'))
+    assert words in row(one, other).why
+
+
+@pytest.mark.parametrize(
+    ("kind", "base", "name", "effect"),
+    [
+        ("AWS::EKS::Addon", {"AddonName": "coredns", "ClusterName": "k"}, "NamespaceConfig", Effect.REFUSED),
+        ("AWS::EKS::AccessEntry", {"PrincipalArn": "arn", "ClusterName": "k"}, "Type", Effect.REFUSED),
+        ("AWS::EKS::AccessEntry", {"ClusterName": "k"}, "PrincipalArn", Effect.REPLACE),
+        ("AWS::EKS::PodIdentityAssociation", {"ClusterName": "k", "ServiceAccount": "s"}, "Namespace", Effect.REPLACE),
+        ("AWS::EKS::Nodegroup", {"ClusterName": "k"}, "Version", Effect.ROLLING),
+        ("AWS::EKS::Nodegroup", {"ClusterName": "k"}, "NodeRole", Effect.REPLACE),
+        ("AWS::EKS::Cluster", {"RoleArn": "r"}, "EncryptionConfig", Effect.REPLACE),
+        ("AWS::EKS::Cluster", {"RoleArn": "r"}, "Logging", Effect.NO_INTERRUPTION),
+        ("AWS::SageMaker::ComputeQuota", {"ClusterArn": "a"}, "Name", Effect.REPLACE),
+        ("AWS::Scheduler::Schedule", {"Target": {}}, "ScheduleExpression", Effect.NO_INTERRUPTION),
+    ],
+)
+def test_what_is_fixed_is_made_anew_unless_the_old_one_holds_its_place(
+    kind: str, base: dict[str, Any], name: str, effect: Effect
+) -> None:
+    one, other = ({**base, name: value} for value in ("one", "two"))
+    assert row(resource(kind, **one), resource(kind, **other)).effect is effect

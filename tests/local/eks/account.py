@@ -25,6 +25,18 @@ class EksAccount:
         return [str(item["Subnet"]["SubnetId"]) for item in made]
 
     @cached_property
+    def other_subnets(self) -> list[str]:
+        """Another subnet in the zone of the first one, and the second one."""
+        block, zone = "10.1.22.0/24", "us-west-2a"
+        made = self._cloud.client("ec2").create_subnet(VpcId=self._cloud.vpc, CidrBlock=block, AvailabilityZone=zone)
+        return [str(made["Subnet"]["SubnetId"]), self.subnets[1]]
+
+    @cached_property
+    def group(self) -> str:
+        ec2 = self._cloud.client("ec2")
+        return str(ec2.create_security_group(GroupName="control", Description="control", VpcId=self._cloud.vpc)["GroupId"])
+
+    @cached_property
     def roles(self) -> list[str]:
         return [self._cloud.new_role(name, eks.PRINCIPAL) for name in ("control", "control2")]
 
