@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hyperpod_constructs.cost.prices import HOURS_PER_MONTH, Prices
+from hyperpod_constructs.facts import eks
 from hyperpod_constructs.facts.prices import GATEWAY_ENDPOINT_HOUR, is_free
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Value, as_bool, as_int, as_items, as_str, at
@@ -110,7 +111,7 @@ def _instance_group(group: Value, prices: Prices) -> Iterator[Item]:
             continue
         size = as_int(at(volume, "VolumeSizeInGB"))
         price = _product(count, size, prices.ebs_gb_month, 1 / HOURS_PER_MONTH)
-        yield f"{nodes} EBS volume of {'unknown size' if size is None else f'{size} GB'}", price
+        yield f"{nodes} EBS volume of {_gigabytes(size)}", price
 
 
 def _not_negative(count: int | None) -> int | None:
@@ -196,6 +197,51 @@ def _endpoint(resource: Resource, prices: Prices) -> Iterator[Item]:
         yield f"{kind or 'unknown'} endpoint", None
 
 
+def _control_plane(resource: Resource, prices: Prices) -> Iterator[Item]:
+    path = ("Version",) if resource.type == "AWS::EKS::Cluster" else ("Config", "version")
+    version = as_str(resource.get(*path)) or ""
+    period = eks.support_on(prices.day, version) or eks.SupportPeriod.STANDARD
+    kept = period is not eks.SupportPeriod.STANDARD and resource.get("UpgradePolicy", "SupportType") != "STANDARD"
+    since = f" of Kubernetes {version} (since {eks.SUPPORT[version].standard})" if kept else ""
+    name = eks.SupportPeriod.EXTENDED if kept else eks.SupportPeriod.STANDARD
+    yield f"EKS control plane in {name}{since}", prices.eks_extended_hour if kept else prices.eks_cluster_hour
+    tier = as_str(resource.get("ControlPlaneScalingConfig", "Tier"))
+    if tier not in (None, "standard"):
+        yield f"{tier} of the EKS control plane", None
+    if as_bool(resource.get("ComputeConfig", "Enabled")):
+        yield "nodes of EKS Auto Mode, by their use", None
+
+
+def _node_group(resource: Resource, prices: Prices) -> Iterator[Item]:
+    """EC2 nodes that EKS manages: the desired number, which a scaler may change."""
+    scaling = resource.get("ScalingConfig")
+    given = next((value for name in ("DesiredSize", "MinSize") if (value := at(scaling, name)) is not ABSENT), eks.NODE_GROUP_SIZE)
+    count = _not_negative(as_int(given))
+    templated = resource.get("LaunchTemplate") is not ABSENT
+    listed = as_items(resource.get("InstanceTypes"))
+    types = [as_str(name) for name in listed or ((None,) if templated or listed is None else (eks.NODE_GROUP_TYPE,))]
+    nodes = f"node group: {'an unknown number of' if count is None else count} x"
+    known = types[0] if len(types) == 1 and resource.get("CapacityType") in (ABSENT, "ON_DEMAND") else None
+    names = " or ".join("an unknown type" if name is None else name for name in types)
+    yield f"{nodes} {names}", None if known is None else _product(count, prices.instance_hour.get(f"ml.{known}"))
+    size = None if templated else _disk(resource)
+    yield f"{nodes} EBS volume of {_gigabytes(size)}", _product(count, size, prices.ebs_gb_month, 1 / HOURS_PER_MONTH)
+
+
+def _disk(resource: Resource) -> int | None:
+    return eks.NODE_GROUP_DISK_GB if resource.get("DiskSize") is ABSENT else as_int(resource.get("DiskSize"))
+
+
+def _gigabytes(size: int | None) -> str:
+    return "unknown size" if size is None else f"{size} GB"
+
+
+def _addon(resource: Resource, prices: Prices) -> Iterator[Item]:
+    metered = eks.METERED_ADDONS.get(as_str(resource.get("AddonName")) or "")
+    if metered is not None:
+        yield metered, None
+
+
 def _fixed(what: str, price: Callable[[Prices], float | None]) -> Rule:
     return lambda resource, prices: iter([(what, price(prices))])
 
@@ -210,10 +256,12 @@ _RULES: dict[str, Rule] = {
     "AWS::EC2::VPCEndpoint": _endpoint,
     "AWS::EC2::NatGateway": _fixed("NAT gateway", lambda prices: prices.nat_gateway_hour),
     "AWS::EC2::EIP": _fixed("public IPv4 address", lambda prices: prices.public_ipv4_hour),
-    **dict.fromkeys(
-        ("AWS::EKS::Cluster", "Custom::AWSCDK-EKS-Cluster"),
-        _fixed("EKS control plane in standard support", lambda prices: prices.eks_cluster_hour),
-    ),
+    "AWS::APS::Workspace": _unknown("storage and queries of metrics in Prometheus, by their amount"),
+    "AWS::EKS::Addon": _addon,
+    "AWS::EKS::Cluster": _control_plane,
+    "AWS::EKS::Nodegroup": _node_group,
+    "AWS::Grafana::Workspace": _unknown("users of Grafana, by the month"),
+    "Custom::AWSCDK-EKS-Cluster": _control_plane,
     "AWS::KMS::Key": _fixed("KMS key", lambda prices: _product(prices.kms_key_month, 1 / HOURS_PER_MONTH)),
     "AWS::SecretsManager::Secret": _fixed("secret", lambda prices: _product(prices.secret_month, 1 / HOURS_PER_MONTH)),
     "AWS::S3::Bucket": _unknown("objects in S3"),

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +42,9 @@ class Prices:
     :param ebs_gb_month: a GB of a node's secondary volume, by the month; unknown by default.
     :param metadata_iops_month: one provisioned metadata IOPS of a Lustre file system, by the month; unknown by default.
     :param interface_endpoint_hour: an interface endpoint in one availability zone, by the hour.
+    :param eks_cluster_hour: a control plane of EKS by the hour, while its version of Kubernetes has standard support.
+    :param eks_extended_hour: the same in extended support.
+    :param day: the day of the estimate, which tells the two apart; today by default.
     """
 
     label: str = LABEL
@@ -57,8 +61,10 @@ class Prices:
     public_ipv4_hour: float | None = figures.PUBLIC_IPV4_HOUR
     interface_endpoint_hour: float | None = figures.INTERFACE_ENDPOINT_HOUR
     eks_cluster_hour: float | None = figures.EKS_CLUSTER_HOUR
+    eks_extended_hour: float | None = figures.EKS_EXTENDED_HOUR
     kms_key_month: float | None = figures.KMS_KEY_MONTH
     secret_month: float | None = None
+    day: date = field(default_factory=date.today)
 
     @classmethod
     def read(cls, path: Path) -> Prices:
@@ -76,7 +82,7 @@ class Prices:
             raise PriceFileError(f"{path}: cannot be read as JSON: {error.message}") from error
         if not isinstance(document, dict):
             raise PriceFileError(f'{path}: a file of prices is a JSON object, such as {{"nat_gateway_hour": 0.048}}')
-        known = {item.name for item in fields(cls)}
+        known = {item.name for item in fields(cls)} - {"day"}
         for key in sorted(set(document) - known):
             raise PriceFileError(f"{path}: {key!r} is not a price; allowed: {', '.join(sorted(known))}")
         given: dict[str, Any] = {}

@@ -233,3 +233,19 @@ OTHER_ADDONS = (
 
 Source: https://docs.aws.amazon.com/eks/latest/userguide/workloads-add-ons-available-eks.html
 """
+
+NODE_GROUP_SIZE, NODE_GROUP_TYPE, NODE_GROUP_DISK_GB = 2, "t3.medium", 20
+"""Nodes of a node group, their type and their disk, where nothing else is written.
+
+Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.html; the number is recalled, not retrieved
+"""
+
+METERED_ADDONS: Mapping[str, str] = {
+    "amazon-cloudwatch-observability": "metrics and logs of pods in CloudWatch, by their amount",
+    "amazon-sagemaker-hyperpod-observability": "samples that the add-on sends to Prometheus, by their number",
+    "aws-guardduty-agent": "GuardDuty's look at the nodes, by their processors",
+}
+"""Add-ons whose use costs beyond the nodes, and how; the others are free.
+
+Sources: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-costs.html and https://aws.amazon.com/SERVICE/pricing/
+"""

@@ -22,9 +22,11 @@ GATEWAY_ENDPOINT_HOUR = 0.0
 # Source: https://www.factualminds.com/blog/amazon-vpc-pricing-endpoints-peering-transit-gateway/ (us-east-1)
 INTERFACE_ENDPOINT_HOUR = 0.01
 
-# A control plane with a Kubernetes version in standard support; extended support costs 0.60.
+# A control plane with a Kubernetes version in standard and in extended support; `eks.SUPPORT` has the days. A provisioned tier
+# comes on top, at a price that is not known.
 # Source: https://aws.amazon.com/blogs/containers/amazon-eks-extended-support-for-kubernetes-versions-pricing
 EKS_CLUSTER_HOUR = 0.10
+EKS_EXTENDED_HOUR = 0.60
 
 # Source: https://cloudburn.io/blog/aws-kms-pricing (2026-03; requests come on top)
 KMS_KEY_MONTH = 1.0

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 
 from hyperpod_constructs.cluster.instance_type import ClusterInstanceType
 from hyperpod_constructs.cost.estimate import CostEstimate, CostRow, hourly_cost
-from hyperpod_constructs.cost.prices import Prices
+from hyperpod_constructs.cost.prices import PriceFileError, Prices
 from hyperpod_constructs.facts import prices
 
 
@@ -256,3 +257,68 @@ def test_the_import_loads_neither_cdk_nor_boto3() -> None:
     command = [sys.executable, "-c", "import sys, hyperpod_constructs.cost.estimate; print(*sys.modules)"]
     loaded = subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()  # noqa: S603
     assert not {"aws_cdk", "jsii", "boto3", "botocore"} & set(loaded)
+
+
+@pytest.mark.parametrize(
+    ("version", "day", "usd", "words"),
+    [
+        ("1.33", date(2026, 7, 28), 0.10, "EKS control plane in standard support"),
+        ("1.33", date(2026, 7, 29), 0.60, "EKS control plane in extended support of Kubernetes 1.33 (since 2026-07-29)"),
+        ("1.33", date(2029, 1, 1), 0.60, "EKS control plane in extended support of Kubernetes 1.33 (since 2026-07-29)"),
+        ("1.99", date(2029, 1, 1), 0.10, "EKS control plane in standard support"),
+        ({"Ref": "AWS::StackName"}, date(2029, 1, 1), 0.10, "EKS control plane in standard support"),
+    ],
+)
+def test_the_price_of_a_control_plane_depends_on_the_day(version: Any, day: date, usd: float, words: str) -> None:
+    found = of_day(day, "AWS::EKS::Cluster", Version=version)
+    assert [(row.what, row.usd_per_hour) for row in found.rows] == [(words, usd)]
+
+
+def of_day(day: date, kind: str, **properties: Any) -> CostEstimate:
+    return hourly_cost({"Resources": {"Thing": {"Type": kind, "Properties": properties}}}, Prices(day=day))
+
+
+def test_a_cluster_that_eks_upgrades_never_costs_extended_support() -> None:
+    found = of_day(date(2027, 1, 1), "AWS::EKS::Cluster", Version="1.33", UpgradePolicy={"SupportType": "STANDARD"})
+    assert found.usd_per_hour == 0.10
+
+
+def test_the_older_construct_library_has_its_version_elsewhere() -> None:
+    assert of_day(date(2027, 1, 1), "Custom::AWSCDK-EKS-Cluster", Config={"version": "1.33"}).usd_per_hour == 0.60
+
+
+def test_a_provisioned_tier_and_auto_mode_have_no_known_price() -> None:
+    found = estimate("AWS::EKS::Cluster", ControlPlaneScalingConfig={"Tier": "tier-xl"}, ComputeConfig={"Enabled": True})
+    assert found.unpriced == ("tier-xl of the EKS control plane", "nodes of EKS Auto Mode, by their use")
+
+
+@pytest.mark.parametrize(
+    ("given", "usd"),
+    [
+        ({"InstanceTypes": ["m5.large"], "ScalingConfig": {"DesiredSize": 3, "MinSize": 1}}, 0.288),
+        ({"InstanceTypes": ["m5.large"], "ScalingConfig": {"MinSize": 0}}, 0.0),
+        ({"InstanceTypes": ["m5.large"]}, 0.192),
+        ({"InstanceTypes": ["m5.large"], "ScalingConfig": {"DesiredSize": -3}}, None),
+        ({"InstanceTypes": ["m5.large"], "CapacityType": "SPOT"}, None),
+        ({"InstanceTypes": ["m5.large", "m5.xlarge"]}, None),
+        ({"LaunchTemplate": {"Id": "lt-1"}}, None),
+        ({"InstanceTypes": ["x9.large"]}, None),
+    ],
+)
+def test_nodes_that_eks_manages(given: dict[str, Any], usd: float | None) -> None:
+    nodes, volumes = estimate("AWS::EKS::Nodegroup", **given).rows
+    assert nodes.usd_per_hour == (usd if usd is None else pytest.approx(usd))
+    assert ("20 GB" in volumes.what) is ("LaunchTemplate" not in given)
+
+
+def test_an_add_on_costs_by_its_use_or_nothing() -> None:
+    metered = estimate("AWS::EKS::Addon", AddonName="amazon-sagemaker-hyperpod-observability")
+    assert metered.unpriced == ("samples that the add-on sends to Prometheus, by their number",)
+    assert estimate("AWS::EKS::Addon", AddonName="vpc-cni").rows == ()
+    assert estimate("AWS::APS::Workspace").unpriced == ("storage and queries of metrics in Prometheus, by their amount",)
+
+
+def test_a_file_of_prices_has_no_day(tmp_path: Path) -> None:
+    (path := tmp_path / "prices.json").write_text('{"day": "2026-01-01"}')
+    with pytest.raises(PriceFileError, match="'day' is not a price"):
+        Prices.read(path)
