@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import jsii
@@ -35,7 +36,7 @@ from hyperpod_constructs.execution_role import ExecutionRole
 from hyperpod_constructs.facts import addons as facts
 from hyperpod_constructs.network import NodeNetwork
 from hyperpod_constructs.node_software.lifecycle_scripts import LifecycleScripts
-from hyperpod_constructs.patterns.short_form import WORKERS, one_group
+from hyperpod_constructs.patterns.short_form import groups_of_workers
 from hyperpod_constructs.storage.existing_lustre import LustreSource
 
 _VOLUME_GB = 500
@@ -120,13 +121,15 @@ class EksCluster(Construct):
         if not task_governance and (priority_classes or idle_resource_sharing):
             given = "priority_classes" if priority_classes else "idle_resource_sharing"
             raise ValueError(f"{self.node.path}: {given} without task governance; leave task_governance=False out, or {given}")
-        groups = _groups(
+        groups = groups_of_workers(
             self.node.path,
             instance_groups,
             worker_type=worker_type,
             worker_count=worker_count,
             training_plan_arn=training_plan_arn,
             deep_health_checks=deep_health_checks,
+            of=("instance_groups", "InstanceGroup"),
+            make=partial(InstanceGroup, ebs_volumes=(EbsVolume(size_gb=_VOLUME_GB),)),
         )
         #: The EKS cluster.
         self.control_plane = control_plane
@@ -275,35 +278,3 @@ class EksCluster(Construct):
         }
         for id, (value, description) in outputs.items():
             CfnOutput(self, id, value=value, description=description)
-
-
-def _groups(
-    path: str,
-    groups: Sequence[InstanceGroup],
-    *,
-    worker_type: ClusterInstanceType | None,
-    worker_count: int | None,
-    training_plan_arn: str | PlanSource | None,
-    deep_health_checks: Sequence[DeepHealthCheck],
-) -> Sequence[InstanceGroup]:
-    """The given groups, or one from the parameters of one group."""
-    one = one_group(
-        path,
-        type_=worker_type,
-        count=worker_count,
-        more={"training_plan_arn": training_plan_arn, "deep_health_checks": deep_health_checks},
-        groups=groups,
-        of=("instance_groups", "InstanceGroup"),
-    )
-    if one is None:
-        return groups
-    return [
-        InstanceGroup(
-            name=WORKERS,
-            instance_type=one[0],
-            count=one[1],
-            training_plan_arn=training_plan_arn,
-            deep_health_checks=deep_health_checks,
-            ebs_volumes=(EbsVolume(size_gb=_VOLUME_GB),),
-        )
-    ]

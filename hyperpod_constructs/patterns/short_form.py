@@ -2,15 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
 
+from hyperpod_constructs.cluster.instance_group import DeepHealthCheck, PlanSource
 from hyperpod_constructs.cluster.instance_type import ClusterInstanceType
+
+G = TypeVar("G")
 
 WORKERS = "workers"
 """The name of the workers' group where it is the only one."""
 
 
-def one_group(
+def groups_of_workers(
+    path: str,
+    groups: Sequence[G],
+    *,
+    worker_type: ClusterInstanceType | None,
+    worker_count: int | None,
+    training_plan_arn: str | PlanSource | None,
+    deep_health_checks: Sequence[DeepHealthCheck],
+    of: tuple[str, str],
+    make: Callable[..., G],
+) -> Sequence[G]:
+    """The given groups, or one from the parameters of one group.
+
+    :param of: the name of the list's parameter, and of its items.
+    :param make: makes the one group.
+    :raises ValueError: for both forms or none.
+    """
+    one = _one_group(
+        path,
+        type_=worker_type,
+        count=worker_count,
+        more={"training_plan_arn": training_plan_arn, "deep_health_checks": deep_health_checks},
+        groups=groups,
+        of=of,
+    )
+    if one is None:
+        return groups
+    return [
+        make(
+            name=WORKERS,
+            instance_type=one[0],
+            count=one[1],
+            training_plan_arn=training_plan_arn,
+            deep_health_checks=deep_health_checks,
+        )
+    ]
+
+
+def _one_group(
     path: str,
     *,
     type_: ClusterInstanceType | None,

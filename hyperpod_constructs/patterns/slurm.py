@@ -25,7 +25,7 @@ from hyperpod_constructs.execution_role import ExecutionRole
 from hyperpod_constructs.network import NodeNetwork
 from hyperpod_constructs.node_software.lifecycle_scripts import LifecycleScripts
 from hyperpod_constructs.node_software.node_type import SlurmNodeType
-from hyperpod_constructs.patterns.short_form import WORKERS, one_group
+from hyperpod_constructs.patterns.short_form import groups_of_workers
 from hyperpod_constructs.storage.existing_lustre import LustreSource
 
 _VOLUME_GB = 500
@@ -144,13 +144,15 @@ class SlurmCluster(Construct):
             `HyperPodCluster` and `InstanceGroup`.
         """
         super().__init__(scope, id)
-        workers = _workers(
+        workers = groups_of_workers(
             self.node.path,
             worker_groups,
             worker_type=worker_type,
             worker_count=worker_count,
             training_plan_arn=training_plan_arn,
             deep_health_checks=deep_health_checks,
+            of=("worker_groups", "WorkerGroup"),
+            make=WorkerGroup,
         )
         mounts = (LustreMount(file_system=file_system),)
         self.cluster = HyperPodCluster(
@@ -200,34 +202,3 @@ class SlurmCluster(Construct):
     def connections(self) -> ec2.Connections:
         """Rules from and to the nodes."""
         return self.cluster.connections
-
-
-def _workers(
-    path: str,
-    groups: Sequence[WorkerGroup],
-    *,
-    worker_type: ClusterInstanceType | None,
-    worker_count: int | None,
-    training_plan_arn: str | PlanSource | None,
-    deep_health_checks: Sequence[DeepHealthCheck],
-) -> Sequence[WorkerGroup]:
-    """The groups of workers: the given ones, or one from the parameters of one group."""
-    one = one_group(
-        path,
-        type_=worker_type,
-        count=worker_count,
-        more={"training_plan_arn": training_plan_arn, "deep_health_checks": deep_health_checks},
-        groups=groups,
-        of=("worker_groups", "WorkerGroup"),
-    )
-    if one is None:
-        return groups
-    return [
-        WorkerGroup(
-            name=WORKERS,
-            instance_type=one[0],
-            count=one[1],
-            training_plan_arn=training_plan_arn,
-            deep_health_checks=deep_health_checks,
-        )
-    ]
