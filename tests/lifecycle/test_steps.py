@@ -126,10 +126,24 @@ def test_a_replaced_node_keeps_its_host_keys(tmp_path: Path) -> None:
 def test_docker_and_enroot_are_on_the_same_disk(worker: Machine, disks: list[str], place: str) -> None:
     mounts = worker.text("/proc/mounts").splitlines()[0] + "\n"
     worker.write("/proc/mounts", mounts + "".join(f"/dev/x {disk} xfs rw 0 0\n" for disk in disks))
+    worker.path(place).mkdir(parents=True, exist_ok=True)
     worker.set_up("on_init_complete")
     assert json.loads(worker.text("/etc/docker/daemon.json")) == {"log-driver": "local", "data-root": f"{place}/docker"}
     assert f"ENROOT_DATA_PATH {place}/enroot/data/user-$(id -u)" in worker.text("/etc/enroot/enroot.conf").splitlines()[:3]
     assert worker.path(f"{place}/enroot/data").stat().st_mode & 0o7777 == 0o1777
+
+
+@pytest.mark.parametrize(("mode", "owner"), [(0o777, 0), (0o775, 0), (0o1777, 1000), (0o755, 1000)])
+def test_containers_stay_where_they_are_if_others_can_change_the_disk(worker: Machine, mode: int, owner: int) -> None:
+    """Another could put his folder in place of the daemon's, whose programs run as root."""
+    disk = "/opt/dlami/nvme"
+    status = worker.path(disk).stat()
+    worker.owners.by_inode[(status.st_dev, status.st_ino)] = (owner, owner)
+    worker.path(disk).chmod(mode)
+    worker.set_up("on_init_complete")
+    assert "data-root" not in worker.text("/etc/docker/daemon.json")
+    assert worker.text("/etc/enroot/enroot.conf") == "ENROOT_DATA_PATH /tmp\n"
+    assert f"containers: {disk}: belongs to uid {owner} and has mode {mode:04o}" in worker.skipped()[0]
 
 
 def test_containers_stay_where_they_are_without_a_disk(worker: Machine) -> None:

@@ -11,12 +11,9 @@ import json
 import stat
 from collections.abc import Sequence
 
-from node_trust.way import OTHERS_WRITE
-
-from node_setup import systemd
+from node_setup import disks, systemd
 from node_setup.errors import NodeSetupError
 from node_setup.node import STATE, Node
-from node_setup.steps.containers import DISKS, disk, mounted_paths
 
 MANDATORY = False
 FOLDERS = {"containerd": "/var/lib/containerd", "kubelet": "/var/lib/kubelet"}
@@ -65,25 +62,15 @@ def _place(node: Node) -> str | None:
     found = _disk(node, known)
     if found is None:
         return None
-    _check_disk(node, found)
+    disks.require_safe(node, found)
     _record(node, "disk", found)
     return f"{found}/hyperpod"
 
 
-def _check_disk(node: Node, path: str) -> None:
-    """Refuse a disk where somebody else than root could put another folder in place of the data's."""
-    owner, mode = node.owner(path)[0], stat.S_IMODE(node.status(path).st_mode)
-    if owner != 0 or (mode & OTHERS_WRITE and not mode & stat.S_ISVTX):
-        raise NodeSetupError(
-            f"{path}: belongs to uid {owner} and has mode {mode:04o}, so others than root could replace the data of containers; "
-            "give it to root with mode 0755 or 1777"
-        )
-
-
 def _disk(node: Node, known: object) -> str | None:
     if known is None:
-        return disk(node)
-    return next((path for path in DISKS if path == known and path in mounted_paths(node)), None)
+        return disks.largest(node)
+    return next((path for path in disks.DISKS if path == known and path in disks.mounted_paths(node)), None)
 
 
 def _stop(node: Node) -> None:
@@ -137,7 +124,7 @@ def _clear(node: Node, *paths: str) -> None:
 
 
 def _is_bound(node: Node, name: str) -> bool:
-    return FOLDERS[name] in mounted_paths(node)
+    return FOLDERS[name] in disks.mounted_paths(node)
 
 
 def _recorded(node: Node, key: str) -> Sequence[str]:

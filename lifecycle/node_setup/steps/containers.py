@@ -7,25 +7,25 @@ from __future__ import annotations
 
 import json
 
-from node_setup import systemd
+from node_setup import disks, systemd
 from node_setup.blocks import with_block
 from node_setup.errors import NodeSetupError
 from node_setup.node import Node
 
 MANDATORY = False
-DISKS = ("/opt/dlami/nvme", "/opt/sagemaker")
 DAEMON = "/etc/docker/daemon.json"
 ENROOT = "/etc/enroot/enroot.conf"
 
 
 def needed(node: Node) -> bool:
-    return node.software.containers and disk(node) is not None and (_has_docker(node) or _has_enroot(node))
+    return node.software.containers and disks.largest(node) is not None and (_has_docker(node) or _has_enroot(node))
 
 
 def apply(node: Node) -> None:
-    place = disk(node)
+    place = disks.largest(node)
     if place is None:
         return
+    disks.require_safe(node, place)
     if _has_docker(node):
         _set_docker(node, f"{place}/docker")
     if _has_enroot(node):
@@ -33,19 +33,9 @@ def apply(node: Node) -> None:
 
 
 def verify(node: Node) -> None:
-    place = disk(node)
+    place = disks.largest(node)
     if _has_docker(node) and not node.is_folder(f"{place}/docker"):
         raise NodeSetupError(f"{place}/docker: is missing")
-
-
-def disk(node: Node) -> str | None:
-    """The largest mounted local disk of the node."""
-    mounted = mounted_paths(node)
-    return next((path for path in DISKS if path in mounted), None)
-
-
-def mounted_paths(node: Node) -> set[str]:
-    return {line.split(" ")[1] for line in (node.read("/proc/mounts") or "").splitlines()}
 
 
 def _set_docker(node: Node, place: str) -> None:
