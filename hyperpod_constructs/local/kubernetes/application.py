@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import traceback
 from collections.abc import Mapping
+from dataclasses import replace
 from http import HTTPStatus
 from typing import Any
 
@@ -181,6 +182,7 @@ class Application:
         if verb in ("delete", "deletecollection"):
             options = self._mapping(call, body) if body.strip() else {}
             options = {**options, **{name: call.query[name] for name in ("propagationPolicy",) if name in call.query}}
+            request = replace(request, dry_run=request.dry_run or bool(options.get("dryRun")))
             return Answer(self._delete(request, options) if verb == "delete" else self._delete_all(call, request, options))
         if verb == "patch":
             form = content_type.partition(";")[0].strip().removeprefix("application/")
@@ -211,9 +213,6 @@ class Application:
         return value
 
     def _delete(self, request: Request, options: Mapping[str, Any]) -> Object:
-        dry_run = options.get("dryRun")
-        if dry_run:
-            request = Request(request.kind, request.user, request.namespace, request.name, dry_run=True)
         last = self.objects.delete(request, options)
         if last["metadata"].get("deletionTimestamp") and self.objects.store.get(request.kind.key, request.place) is not None:
             return last

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from hyperpod_constructs.facts.kubernetes import RBAC
-from hyperpod_constructs.local.kubernetes import selectors
+from hyperpod_constructs.local.kubernetes import selectors, status
 from hyperpod_constructs.local.kubernetes.resources import Key
 from hyperpod_constructs.local.kubernetes.store import Place, Store
 
@@ -16,6 +16,9 @@ GROUP = RBAC
 ROLES, CLUSTER_ROLES = Key(GROUP, "roles"), Key(GROUP, "clusterroles")
 BINDINGS, CLUSTER_BINDINGS = Key(GROUP, "rolebindings"), Key(GROUP, "clusterrolebindings")
 MASTERS = "system:masters"
+
+MOST_PARTS = 10_000
+"""Single rights in the rules of a role: verbs times groups times resources times names."""
 
 Rule = Mapping[str, Any]
 EVERYTHING: tuple[Rule, ...] = (
@@ -95,9 +98,16 @@ class Authorizer:
         return self._found_rules(binding.get("roleRef") or {}, binding["metadata"].get("namespace", ""))
 
     def missing(self, user: User, namespace: str, wanted: Iterable[Rule]) -> list[Rule]:
-        """The rules, taken apart, that a user does not have and so may not hand on."""
+        """The rules, taken apart, that a user does not have and so may not hand on.
+
+        :raises ApiError: 422 for rules of too many parts.
+        """
         if MASTERS in user.groups:
             return []
+        wanted = list(wanted)
+        if (count := sum(map(_count, wanted))) > MOST_PARTS:
+            detail = f"the rules grant {count} single rights, and at most {MOST_PARTS} are compared with yours; use '*'"
+            raise status.ApiError(422, "Invalid", detail)
         held = list(self.rules(user, namespace))
         return [part for rule in wanted for part in _parts(rule) if not any(_includes(one, part) for one in held)]
 
@@ -143,6 +153,14 @@ def _has_resource(rule: Rule, resource: str) -> bool:
 
 def _path_matches(pattern: str, path: str) -> bool:
     return pattern == path or pattern == "*" or (pattern.endswith("*") and path.startswith(pattern[:-1]))
+
+
+def _count(rule: Rule) -> int:
+    """How many parts `_parts` makes."""
+    verbs, urls, groups, resources, names = (
+        len(rule.get(field) or ()) for field in ("verbs", "nonResourceURLs", "apiGroups", "resources", "resourceNames")
+    )
+    return verbs * (urls + groups * resources * max(1, names))
 
 
 def _parts(rule: Rule) -> Iterator[Rule]:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import ipaddress
+import json
+import time
 from collections.abc import Callable, Iterator, Mapping
+from contextvars import ContextVar
 from typing import Any
 
 import regex  # type: ignore[import-untyped]
@@ -14,7 +17,12 @@ from hyperpod_constructs.local.kubernetes.values import copy
 
 Schema = Mapping[str, Any]
 MOST_CAUSES = 50
+SECONDS = 5.0
+"""Processor time to judge one object: a definition may try thousands of schemas and slow patterns on each of its values."""
+MOST_DEFAULTS = 3 * 1024 * 1024
+"""Bytes of defaults that come into one object: each item of a list takes those of its schema."""
 _PATTERN_SECONDS = 0.1
+_END: ContextVar[float | None] = ContextVar("end_of_judging", default=None)
 _EMBEDDED = frozenset({"apiVersion", "kind", "metadata"})
 
 
@@ -47,35 +55,69 @@ def prune(schema: Schema, value: Any, path: str = "", *, root: bool = False) -> 
 
 
 def with_defaults(schema: Schema, value: Any) -> Any:
-    """The value with the schema's defaults; null where it is not allowed counts as absent."""
-    if isinstance(value, list):
-        return [with_defaults(schema.get("items", {}), item) for item in value]
-    if not isinstance(value, dict):
-        return value
-    properties, rest = schema.get("properties", {}), schema.get("additionalProperties")
-    filled = {}
-    for key, item in value.items():
-        inner = properties.get(key, rest if isinstance(rest, Mapping) else {})
-        if item is None and not inner.get("nullable") and "default" in inner:
-            continue
-        filled[key] = with_defaults(inner, item)
-    for key, inner in properties.items():
-        if key not in filled and "default" in inner:
-            filled[key] = with_defaults(inner, copy(inner["default"]))
-    return filled
+    """The value with the schema's defaults; null where it is not allowed counts as absent.
+
+    :raises ApiError: 413 for more than `MOST_DEFAULTS`.
+    """
+    return _Defaults().onto(schema, value)
+
+
+class _Defaults:
+    """The defaults of one object, and how much of them may still come into it."""
+
+    def __init__(self) -> None:
+        self._left = MOST_DEFAULTS
+
+    def onto(self, schema: Schema, value: Any) -> Any:
+        if isinstance(value, list):
+            return [self.onto(schema.get("items", {}), item) for item in value]
+        if not isinstance(value, dict):
+            return value
+        properties, rest = schema.get("properties", {}), schema.get("additionalProperties")
+        filled = {}
+        for key, item in value.items():
+            inner = properties.get(key, rest if isinstance(rest, Mapping) else {})
+            if item is None and not inner.get("nullable") and "default" in inner:
+                continue
+            filled[key] = self.onto(inner, item)
+        for key, inner in properties.items():
+            if key not in filled and "default" in inner:
+                filled[key] = self.onto(inner, self._taken(inner["default"]))
+        return filled
+
+    def _taken(self, default: Any) -> Any:
+        self._left -= len(json.dumps(default))
+        if self._left < 0:
+            raise status.too_large(MOST_DEFAULTS)
+        return copy(default)
 
 
 def problems(schema: Schema, value: Any, path: str = "") -> list[Cause]:
-    """What the schema does not allow, at most `MOST_CAUSES`."""
+    """What the schema does not allow, at most `MOST_CAUSES`.
+
+    :raises ApiError: 422 for a value that takes more than `SECONDS` to judge.
+    """
     found: list[Cause] = []
-    for cause in _problems(schema, value, path):
-        found.append(cause)
-        if len(found) == MOST_CAUSES:
-            break
+    token = _END.set(time.thread_time() + SECONDS)
+    try:
+        for cause in _problems(schema, value, path):
+            found.append(cause)
+            if len(found) == MOST_CAUSES:
+                break
+    finally:
+        _END.reset(token)
     return found
 
 
+def _check_time() -> None:
+    end = _END.get()
+    if end is not None and time.thread_time() > end:
+        detail = f"the object takes more than {SECONDS:g} seconds of processor time to judge; simplify its definition"
+        raise status.ApiError(422, "Invalid", detail)
+
+
 def _problems(schema: Schema, value: Any, path: str) -> Iterator[Cause]:
+    _check_time()
     if value is None:
         if not schema.get("nullable") and schema.get("type"):
             yield status.wrong_type(path, "null", f'{path} in body must be of type {schema["type"]}: "null"')

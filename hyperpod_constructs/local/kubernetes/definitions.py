@@ -47,6 +47,14 @@ def problems(obj: Mapping[str, Any]) -> Iterator[Cause]:
         if schema.get("type") != "object":
             yield invalid_value(f"{where}.type", schema.get("type", ""), "must be object at the root")
         yield from _structural(schema, where)
+        yield from _scale(at(version, "subresources", "scale") or {}, f"spec.versions[{index}].subresources.scale")
+
+
+def _scale(scale: Mapping[str, Any], path: str) -> Iterator[Cause]:
+    """Whoever may scale an object may write its desired state, and nothing of its metadata."""
+    for field, within in (("specReplicasPath", ".spec."), ("statusReplicasPath", ".status.")):
+        if field in scale and not str(scale[field]).startswith(within):
+            yield invalid_value(f"{path}.{field}", scale[field], f"should be a json path under {within[:-1]}")
 
 
 def _places(group: str, names: Mapping[str, Any]) -> Iterator[Cause]:

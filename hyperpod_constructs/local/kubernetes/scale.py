@@ -47,6 +47,8 @@ def onto(kind: ResourceType, obj: Object, wanted: Mapping[str, Any]) -> Object:
     *parents, last = _paths(kind)["specReplicasPath"]
     for key in parents:
         target = target.setdefault(key, {})
+        if not isinstance(target, dict):
+            raise status.bad_request(f"the field {key} of {obj['metadata']['name']} holds no fields, so it has no scale")
     target[last] = count
     return obj
 
