@@ -53,7 +53,7 @@ class Deletion:
         obj = self._store.get(task.key, task.place)
         if obj is None:
             return {}
-        dependents = self._store.dependents(obj["metadata"].get("uid", ""))
+        dependents = self._dependents(obj)
         if task.policy == ORPHAN:
             self._release(obj, dependents)
         marked = self._marked(task, obj, foreground=task.policy == FOREGROUND and bool(dependents))
@@ -100,7 +100,7 @@ class Deletion:
         return False
 
     def _remove(self, key: Key, obj: Object) -> Object:
-        dependents = self._store.dependents(obj["metadata"].get("uid", ""))
+        dependents = self._dependents(obj)
         last = self._store.remove(key, place_of(obj))
         for inner, place in dependents:
             self._drop_owner(inner, place, obj)
@@ -149,7 +149,7 @@ class Deletion:
         """Let an owner go that waited for its last dependent."""
         for reference in obj["metadata"].get("ownerReferences") or ():
             owner = self._owner(reference, obj["metadata"].get("namespace", ""))
-            if owner is None or self._store.dependents(str(reference.get("uid"))):
+            if owner is None or self._dependents(owner[1]):
                 continue
             key, found = owner
             finalizers = found["metadata"].get("finalizers") or []
@@ -158,6 +158,12 @@ class Deletion:
                 metadata = {**found["metadata"], "finalizers": rest}
                 self._store.put(key, {**found, "metadata": metadata})
                 self._tasks.append(_Task(key, place_of(found), BACKGROUND))
+
+    def _dependents(self, owner: Object) -> list[tuple[Key, Place]]:
+        """What names an object as its owner; nobody in another namespace can, or he would hold its deletion up."""
+        namespace = owner["metadata"].get("namespace")
+        found = self._store.dependents(owner["metadata"].get("uid", ""))
+        return [(key, place) for key, place in found if not namespace or place.namespace == namespace]
 
     def _exists(self, reference: Mapping[str, Any], namespace: str) -> bool:
         return self._owner(reference, namespace) is not None

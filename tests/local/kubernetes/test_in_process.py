@@ -45,6 +45,19 @@ def test_a_chain_of_owners_is_deleted_without_recursion(cluster: Objects) -> Non
     assert list(cluster.store.select(CONFIG_MAPS)) == []
 
 
+def test_an_object_of_another_namespace_holds_no_owner(cluster: Objects) -> None:
+    """A finalizer on it would keep the owner from ever being deleted."""
+    owner = cluster.create(_request(cluster, "owner"), config_map("owner", "default"))
+    child = config_map("child", "kube-system")
+    child["metadata"]["finalizers"] = ["example.com/never"]
+    child["metadata"]["ownerReferences"] = [
+        {"apiVersion": "v1", "kind": "ConfigMap", "name": "owner", "uid": owner["metadata"]["uid"], "blockOwnerDeletion": True}
+    ]
+    cluster.create(replace(_request(cluster, "child"), namespace="kube-system"), child)
+    cluster.delete(_request(cluster, "owner"), {"propagationPolicy": "Foreground"})
+    assert [obj["metadata"]["name"] for obj in cluster.store.select(CONFIG_MAPS)] == ["child"]
+
+
 @pytest.mark.parametrize(
     ("rule", "value", "holds"),
     [
