@@ -7,22 +7,10 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hyperpod_constructs.local.kubernetes import bootstrap, definitions, metadata, patching, scale, status, values
+from hyperpod_constructs.local.kubernetes import bootstrap, definitions, grants, metadata, patching, scale, status, values
 from hyperpod_constructs.local.kubernetes.addresses import Addresses
 from hyperpod_constructs.local.kubernetes.admission import WARN, Admission, Read
-from hyperpod_constructs.local.kubernetes.authorization import (
-    BINDINGS,
-    CLUSTER_BINDINGS,
-    CLUSTER_ROLES,
-    EVERYTHING,
-    MASTERS,
-    ROLES,
-    Act,
-    Authorizer,
-    Rule,
-    User,
-    shown,
-)
+from hyperpod_constructs.local.kubernetes.authorization import CLUSTER_ROLES, MASTERS, Act, Authorizer, User
 from hyperpod_constructs.local.kubernetes.deletion import BACKGROUND, NAMESPACES, ORPHAN, Deletion
 from hyperpod_constructs.local.kubernetes.field_sets import Typing
 from hyperpod_constructs.local.kubernetes.ownership import Manager, Ownership
@@ -131,7 +119,7 @@ class Objects:
             obj["metadata"]["generation"] = 1
         obj = self._admission.complete(kind, obj)
         self._admission.judge(kind, obj, None, missing, request.warnings)
-        self._judge_grant(request, obj)
+        grants.judge(self.authorizer, request.user, kind, obj)
         obj = self._addresses.assign(kind.key, obj, self.store, dry_run=request.dry_run)
         obj = owned(obj) if owned is not None else self._ownership(kind).written(None, obj, manager)
         return self._keep(request, None, obj)
@@ -163,7 +151,7 @@ class Objects:
         if request.subresource == "status":
             obj = {**before, "metadata": before["metadata"], **({"status": obj["status"]} if "status" in obj else {})}
         self._admission.judge(kind, obj, before, read.missing, request.warnings)
-        self._judge_grant(request, obj, before)
+        grants.judge(self.authorizer, request.user, kind, obj, before)
         obj = self._addresses.assign(kind.key, obj, self.store, dry_run=request.dry_run)
         if _counts(kind) and _desired(obj) != _desired(before):
             obj = {**obj, "metadata": {**obj["metadata"], "generation": before["metadata"].get("generation", 1) + 1}}
@@ -357,34 +345,6 @@ class Objects:
             cause = {"reason": "NamespaceTerminating", "message": f"namespace {request.namespace} is being terminated"}
             raise status.forbidden(request.kind.named(request.name), detail, [{**cause, "field": "metadata.namespace"}])
 
-    def _judge_grant(self, request: Request, obj: Object, before: Object | None = None) -> None:
-        """Nobody hands on rights that he does not have.
-
-        :raises ApiError: 403 with the rights that are missing, 404 for a binding to a role that is absent.
-        """
-        key, user = request.kind.key, request.user
-        wanted: list[Rule] | None
-        if key in (ROLES, CLUSTER_ROLES):
-            gathers = any(one is not None and one.get("aggregationRule") is not None for one in (before, obj))
-            wanted, verb = [*(obj.get("rules") or ()), *(EVERYTHING if gathers else ())], "escalate"
-        elif key in (BINDINGS, CLUSTER_BINDINGS):
-            wanted, verb = self.authorizer.referred(obj), "bind"
-        else:
-            return
-        reference = obj.get("roleRef") or {}
-        plural = {"Role": "roles", "ClusterRole": "clusterroles"}.get(reference.get("kind", ""), key.plural)
-        act = Act(verb, key.group, plural, request.namespace, reference.get("name") or request.name)
-        unchanged = before is not None and _granting(before) == _granting(obj)
-        if unchanged or self.authorizer.allows(user, act):
-            return
-        if wanted is None:
-            raise status.not_found(status.Named(key.group, plural, reference["kind"], reference["name"]))
-        missing = self.authorizer.missing(user, request.namespace, wanted)
-        if missing:
-            groups = ", ".join(f'"{group}"' for group in user.groups)
-            detail = f'user "{user.name}" (groups=[{groups}]) is attempting to grant RBAC permissions not currently held:\n'
-            raise status.forbidden(request.kind.named(request.name), detail + "\n".join(map(shown, missing)))
-
     def _scale(self, request: Request, change: Callable[[Object], Mapping[str, Any]]) -> Object:
         whole = replace(request, subresource="")
 
@@ -415,12 +375,6 @@ def _counts(kind: ResourceType) -> bool:
 
 def _desired(obj: Object) -> Object:
     return {key: item for key, item in obj.items() if key not in ("metadata", "status")}
-
-
-def _granting(obj: Object) -> Object:
-    """A role or a binding without what changes when it is cleaned up."""
-    names = ("finalizers", "managedFields", "ownerReferences")
-    return {**obj, "metadata": {key: item for key, item in obj["metadata"].items() if key not in names}}
 
 
 def _plain(obj: Object) -> Object:
