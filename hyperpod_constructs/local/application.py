@@ -18,6 +18,7 @@ from hyperpod_constructs.local import (
     ministack_access,
     ministack_eks,
     ministack_functions,
+    ministack_layers,
     ministack_operations,
     ministack_order,
 )
@@ -213,7 +214,7 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
         return names.arn(service, target(headers), body, caller())
 
     ministack.name_resources(resource)
-    ministack.keep_layers_runnable()
+    ministack_layers.keep_layers_runnable()
     ministack_functions.fail_refused_invocations()
     ministack.encrypt_with_aws_managed_key()
     ministack.keep_targets_of_schedules()

@@ -11,9 +11,9 @@ from types import ModuleType
 
 import pytest
 
-from hyperpod_constructs.local import ministack
+from hyperpod_constructs.local import ministack_layers
 
-SITE = Path(ministack.__file__).parent / "lambda_site/sitecustomize.py"
+SITE = Path(ministack_layers.__file__).parent / "lambda_site/sitecustomize.py"
 SCRIPT = "#!/var/lang/bin/python\nimport sys; print(sys.executable)\n"
 
 
@@ -33,7 +33,7 @@ def layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def unpacked(layer: Path, worker: str) -> Path:
     directory = layer.parent / worker / "layer_0"
     directory.mkdir(parents=True)
-    with ministack._LayerZip(layer) as archive:
+    with ministack_layers._LayerZip(layer) as archive:
         archive.extractall(directory)
     return directory
 
