@@ -199,6 +199,49 @@ def test_nodes_of_a_cluster_that_is_being_deleted_do_not_count(account: Account)
     assert account.run() == []
 
 
+def test_an_own_cluster_that_somebody_deleted_counts_no_more(account: Account) -> None:
+    account.exists({"workers": 8})
+    account.aws.answers["DescribeCluster"] = refused("DescribeCluster", "ResourceNotFound")
+    account.clusters.clear()
+    assert account.run(group(count=10)) == []
+    assert "this deployment adds 11 nodes" in account.errors(group(count=11))
+
+
+def test_an_own_cluster_that_cannot_be_read_is_a_warning(account: Account) -> None:
+    account.exists({"workers": 8})
+    account.aws.answers["DescribeCluster"] = refused("DescribeCluster")
+    warnings = account.run()
+    assert any(line.startswith("- the stack's own cluster not checked: DescribeCluster: AccessDenied") for line in warnings), (
+        warnings
+    )
+
+
+@pytest.mark.parametrize("status", ["DELETE_COMPLETE", "CREATE_FAILED"])
+def test_a_cluster_that_the_stack_has_lost_is_not_its_own(account: Account, status: str) -> None:
+    account.exists({"workers": 8})
+    found = account._resource(StackName=STACK, LogicalResourceId="Cluster")
+    found["StackResourceDetail"]["ResourceStatus"] = status
+    account.aws.answers["DescribeStackResource"] = found
+    assert "is 10, 8 in use, and this deployment adds 4 nodes" in account.errors()
+
+
+def test_a_cluster_that_goes_while_it_is_listed_does_not_count(account: Account) -> None:
+    account.clusters.append(cluster(OTHER, {"workers": 8}))
+    account.aws.answers["DescribeCluster"] = refused("DescribeCluster", "ResourceNotFound")
+    assert account.run() == []
+
+
+@pytest.mark.parametrize(
+    "market",
+    [{"TrainingPlanArn": "arn:aws:sagemaker:us-west-2:123456789012:training-plan/p"}, {"CapacityRequirements": {"Spot": {}}}],
+)
+def test_nodes_of_a_plan_or_on_spot_do_not_use_the_quota_on_demand(account: Account, market: dict[str, Any]) -> None:
+    theirs = cluster(OTHER, {"workers": 8})
+    theirs["InstanceGroups"][0] |= market
+    account.clusters.append(theirs)
+    assert account.run() == []
+
+
 def test_all_findings_come_in_one_error(account: Account) -> None:
     account.quotas |= {TYPE_QUOTA: 0, quotas.NODES_OF_A_CLUSTER: 2, quotas.NODES_OF_ALL_CLUSTERS: 3, quotas.VOLUME_SIZE: 100}
     account.quotas[quotas.INTERFACES] = 100
