@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from hyperpod_constructs.local.aws_service import AwsError, Caller
 from hyperpod_constructs.local.ec2 import rules
+from hyperpod_constructs.local.ec2.tags import look_up_by_id
 from hyperpod_constructs.local.judging import Request, Response, answered
 
 log = logging.getLogger(__name__)
@@ -86,6 +87,7 @@ class Ec2:
     def _application(self) -> Any:
         from moto.moto_server.werkzeug_app import create_backend_app
 
+        look_up_by_id()
         return create_backend_app("ec2")
 
     @cached_property
