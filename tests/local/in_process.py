@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 from types import SimpleNamespace
 from typing import Any
 
 from botocore import xform_name
 from botocore.exceptions import ClientError
+from botocore.model import ServiceModel
 
 from hyperpod_constructs.local.aws_service import AwsError, Caller, Service
 from hyperpod_constructs.local.eks.service import Eks
@@ -27,7 +29,7 @@ class InProcessClient:
         self._call = checked(service)
 
     def __getattr__(self, name: str) -> Callable[..., dict[str, Any]]:
-        operation = next(item for item in self.meta.service_model.operation_names if xform_name(item) == name)
+        operation = _operations(self.meta.service_model)[name]
 
         def call(**parameters: Any) -> dict[str, Any]:
             self.requests.append((operation, parameters))
@@ -37,6 +39,12 @@ class InProcessClient:
                 raise ClientError({"Error": {"Code": error.code, "Message": error.message}}, operation) from None
 
         return call
+
+
+@cache
+def _operations(model: ServiceModel) -> dict[str, str]:
+    """The operations of a service by the names of a client's methods."""
+    return {xform_name(name): name for name in model.operation_names}
 
 
 class InProcess:

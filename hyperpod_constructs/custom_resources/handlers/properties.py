@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
 
 T = TypeVar("T")
@@ -25,7 +26,7 @@ def parse(kind: type[T], raw: Mapping[str, Any], where: str = "") -> T:
     :param where: the path of the properties in the resource, for messages; by default the resource itself.
     :raises PropertyError: if a property is missing or has the wrong type.
     """
-    hints = get_type_hints(kind)
+    hints = _hints(kind)
     values: dict[str, Any] = {}
     for item in fields(kind):  # type: ignore[arg-type]  # T is a dataclass: the annotation of dataclasses has no name for it
         key = "".join(word.capitalize() for word in item.name.split("_"))
@@ -35,6 +36,12 @@ def parse(kind: type[T], raw: Mapping[str, Any], where: str = "") -> T:
         elif item.default is MISSING and item.default_factory is MISSING:
             raise PropertyError(f"property {path} is missing; found: {', '.join(sorted(raw)) or 'none'}")
     return kind(**values)
+
+
+@cache
+def _hints(kind: type) -> Mapping[str, Any]:
+    """The types of a dataclass; a list of a hundred properties asks a hundred times."""
+    return get_type_hints(kind)
 
 
 def _convert(value: Any, hint: Any, path: str) -> Any:
