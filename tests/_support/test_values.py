@@ -30,7 +30,7 @@ from hyperpod_constructs import (
 )
 from hyperpod_constructs._support import values
 from hyperpod_constructs.facts.limits import Limit
-from tests.conftest import ZONE
+from tests.conftest import ZONE, resources
 from tests.rules.catalogue.cases import edited
 from tests.rules.catalogue.templates import findings, slurm
 
@@ -237,6 +237,8 @@ def test_a_network_may_have_tokens(stack: Stack) -> None:
     text = CfnParameter(stack, "Text").value_as_string
     ClusterNetwork(stack, "N", availability_zone_id=text, cidr=text, node_cidr=text, egress_ports=[ec2.Port.tcp(22)])
     ClusterNetwork(stack, "M", availability_zone_id=ZONE)
+    blocks = [vpc["Properties"]["CidrBlock"] for vpc in resources(stack, "AWS::EC2::VPC").values()]
+    assert {"Ref": "Text"} in blocks
 
 
 def test_a_template_with_such_a_value_has_no_finding_of_ours_beside_the_schema() -> None:

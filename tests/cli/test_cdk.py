@@ -90,6 +90,8 @@ def test_fails_without_an_app(workdir: Path, settings: dict[str, object] | None)
 
 def test_an_app_is_named_by_cdk_json_or_by_its_command(workdir: Path) -> None:
     cdk.check_app(App("python app.py"))
+    with pytest.raises(CliError, match="names an app"):
+        cdk.check_app(App())
     (workdir / "cdk.json").write_text('{"app": "python app.py"}')
     cdk.check_app(App())
 

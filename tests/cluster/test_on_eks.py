@@ -400,7 +400,8 @@ def test_fails_beyond_the_limits_of_labels_and_taints(given: dict[str, Any], mes
 
 
 def test_fifty_labels_and_taints_pass() -> None:
-    KubernetesConfig(labels={f"k{number}": "v" for number in range(50)}, taints=taints(50))
+    made = KubernetesConfig(labels={f"k{number}": "v" for number in range(50)}, taints=taints(50))
+    assert len(made.labels) == len(made.taints) == 50
 
 
 @pytest.mark.parametrize(

@@ -125,7 +125,9 @@ def test_cluster_may_wait_for_the_gate_of_another(stack: Stack, make_cluster: Ma
     a, b = make_cluster(stack, "A", "a"), make_cluster(stack, "B", "b")
     b.resource.node.add_dependency(ReadinessGate(stack, "GateA", cluster=a))
     ReadinessGate(stack, "GateB", cluster=b)
-    Template.from_stack(stack)  # refuses cycles
+    template = Template.from_stack(stack)  # refuses cycles
+    gates = template.find_resources(GATE)
+    assert {id for id in gates if id.startswith("GateA")} & {*template.find_resources("AWS::SageMaker::Cluster")["B"]["DependsOn"]}
 
 
 def test_logical_ids_do_not_depend_on_which_gate_is_first(make_cluster: MakeCluster) -> None:

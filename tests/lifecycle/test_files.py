@@ -56,7 +56,7 @@ def test_the_modules_compile(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("path", MODULES, ids=name)
 def test_a_module_has_the_syntax_of_python_3_8(path: Path) -> None:
-    ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 8))
+    assert isinstance(ast.parse(path.read_text(encoding="utf-8"), feature_version=(3, 8)), ast.Module)
 
 
 @pytest.mark.skipif(sys.version_info < (3, 10), reason="this Python does not list its standard library")

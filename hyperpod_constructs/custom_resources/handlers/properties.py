@@ -26,7 +26,7 @@ def parse(kind: type[T], raw: Mapping[str, Any], where: str = "") -> T:
     :param where: the path of the properties in the resource, for messages; by default the resource itself.
     :raises PropertyError: if a property is missing or has the wrong type.
     """
-    hints = _hints(kind)
+    hints = _hints(kind)  # type: ignore[arg-type]  # mypy takes a class of any type for unhashable
     values: dict[str, Any] = {}
     for item in fields(kind):  # type: ignore[arg-type]  # T is a dataclass: the annotation of dataclasses has no name for it
         key = "".join(word.capitalize() for word in item.name.split("_"))
