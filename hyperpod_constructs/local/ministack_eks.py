@@ -25,8 +25,8 @@ from ministack.services import eks  # type: ignore[import-untyped]
 from hyperpod_constructs.facts.kubernetes import RBAC
 from hyperpod_constructs.local.aws_service import Caller
 from hyperpod_constructs.local.claims import refusing_nonsense
-from hyperpod_constructs.local.eks.control_planes import Api
 from hyperpod_constructs.local.judging import Request
+from hyperpod_constructs.local.kubernetes.interface import ObjectsApi
 from hyperpod_constructs.local.signatures import Claim, Credential, Received, Refused, claim
 
 log = logging.getLogger(__name__)
@@ -53,7 +53,7 @@ class Authenticator:
         self._endpoint = endpoint
         self._host = endpoint.partition("://")[2]
         self._credential = credential
-        self._apis: dict[str, Api] = {}
+        self._apis: dict[str, ObjectsApi] = {}
 
     def install(self) -> None:
         """Take the places of Docker and of the check of tokens in ministack."""
@@ -130,7 +130,7 @@ class Authenticator:
         eks._clusters.set_scoped(caller.account, caller.region, cluster, record)
         return f"{self._endpoint}{REVIEWS}{caller.account}/{caller.region}/{cluster}/{secret}"
 
-    def attach(self, caller: Caller, cluster: str, api: Api) -> None:
+    def attach(self, caller: Caller, cluster: str, api: ObjectsApi) -> None:
         """Write RBAC objects for access policies, now and whenever a namespace comes."""
         record = eks._clusters.get_scoped(caller.account, caller.region, cluster)
         if record is None:
@@ -207,12 +207,12 @@ def _presigned(token: Any, cluster: str) -> Received:
 class _Docker:
     """What ministack asks of Docker."""
 
-    def __init__(self, apis: Mapping[str, Api]) -> None:
+    def __init__(self, apis: Mapping[str, ObjectsApi]) -> None:
         self.containers = _Containers(apis)
 
 
 class _Containers:
-    def __init__(self, apis: Mapping[str, Api]) -> None:
+    def __init__(self, apis: Mapping[str, ObjectsApi]) -> None:
         self._apis = apis
 
     def list(self, **filters: Any) -> Sequence[Any]:
@@ -226,7 +226,7 @@ class _Containers:
 class _Container:
     """A control plane, as a container in which ministack runs kubectl."""
 
-    def __init__(self, api: Api) -> None:
+    def __init__(self, api: ObjectsApi) -> None:
         self._api = api
 
     def exec_run(self, command: Sequence[str]) -> tuple[int, bytes]:

@@ -28,7 +28,7 @@ from hyperpod_constructs.local.eks.cluster_checks import (
     check_network,
     check_next_version,
 )
-from hyperpod_constructs.local.eks.control_planes import Access, ControlPlane, ControlPlanes
+from hyperpod_constructs.local.eks.control_planes import Access, ControlPlanes
 from hyperpod_constructs.local.eks.logs import open_logs
 from hyperpod_constructs.local.eks.network import close_network, open_interfaces, open_security_group
 from hyperpod_constructs.local.eks.records import (
@@ -44,6 +44,7 @@ from hyperpod_constructs.local.eks.records import (
 )
 from hyperpod_constructs.local.faults import Faults
 from hyperpod_constructs.local.hyperpod.background import Tasks
+from hyperpod_constructs.local.kubernetes.interface import RunningControlPlane
 from hyperpod_constructs.local.paging import page
 from hyperpod_constructs.local.timed_service import Operation, Parameters
 
@@ -324,7 +325,7 @@ class Clusters:
 
 def describe(cluster: Cluster) -> dict[str, Any]:
     """The cluster as the API answers it: without endpoint and certificate before its control plane answers."""
-    control: ControlPlane | None = cluster.control if cluster.status != "CREATING" else None
+    control: RunningControlPlane | None = cluster.control if cluster.status != "CREATING" else None
     region = cluster.caller.region
     answers: dict[str, Any] = {}
     if control is not None:

@@ -8,34 +8,13 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from hyperpod_constructs.local.aws_service import Caller
-from hyperpod_constructs.local.kubernetes.interface import ObjectsApi as Api
-
-__all__ = ["Access", "Api", "ControlPlane", "ControlPlanes", "Local"]
-
-
-class ControlPlane(Protocol):
-    """A control plane that runs."""
-
-    @property
-    def endpoint(self) -> str:
-        """Its address."""
-
-    @property
-    def certificate_authority(self) -> bytes:
-        """The certificate of the authority that signed its own, as PEM."""
-
-    @property
-    def api(self) -> Api:
-        """Its API as the administrator."""
-
-    def stop(self) -> None:
-        """End it."""
+from hyperpod_constructs.local.kubernetes.interface import ObjectsApi, RunningControlPlane
 
 
 class ControlPlanes(Protocol):
     """Starts control planes."""
 
-    def start(self, name: str, version: str, webhook: str) -> ControlPlane:
+    def start(self, name: str, version: str, webhook: str) -> RunningControlPlane:
         """Start one, and return when it answers."""
 
     def forget(self, name: str) -> None:
@@ -48,7 +27,7 @@ class Access(Protocol):
     def open(self, caller: Caller, cluster: str) -> str:
         """Take a cluster on; the address at which its control plane asks about tokens."""
 
-    def attach(self, caller: Caller, cluster: str, api: Api) -> None:
+    def attach(self, caller: Caller, cluster: str, api: ObjectsApi) -> None:
         """The control plane answers: write its RBAC objects from now on."""
 
     def close(self, caller: Caller, cluster: str) -> None:
@@ -73,13 +52,13 @@ class Local:
     def __init__(self, directory: Path) -> None:
         self._directory = directory
 
-    def start(self, name: str, version: str, webhook: str) -> ControlPlane:
+    def start(self, name: str, version: str, webhook: str) -> RunningControlPlane:
         """Start one, and return when it answers."""
         from hyperpod_constructs.local.kubernetes.control_plane import start_control_plane
 
         directory = self._directory / name
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        control: ControlPlane = start_control_plane(name=name, version=version, token_webhook=webhook, directory=directory)
+        control: RunningControlPlane = start_control_plane(name=name, version=version, token_webhook=webhook, directory=directory)
         return control
 
     def forget(self, name: str) -> None:

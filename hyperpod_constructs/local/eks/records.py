@@ -10,8 +10,8 @@ from typing import Any, Protocol
 
 from hyperpod_constructs.local.aws_service import AwsError, Caller
 from hyperpod_constructs.local.clients import partition
-from hyperpod_constructs.local.eks.control_planes import ControlPlane
 from hyperpod_constructs.local.hyperpod.background import Task
+from hyperpod_constructs.local.kubernetes.interface import RunningControlPlane
 from hyperpod_constructs.local.timed_service import Parameters
 
 INVALID, REFUSED = "InvalidParameterException", "InvalidRequestException"
@@ -124,7 +124,7 @@ class Cluster:
     webhook: str
     """Where the control plane asks whom a token belongs to."""
     status: str = "CREATING"
-    control: ControlPlane | None = None
+    control: RunningControlPlane | None = None
     task: Task | None = None
     failure: str = ""
     interfaces: list[str] = field(default_factory=list)

@@ -16,13 +16,14 @@ from hyperpod_constructs.local.clients import Clients
 from hyperpod_constructs.local.eks.access_entries import AccessEntries
 from hyperpod_constructs.local.eks.addons import Addons
 from hyperpod_constructs.local.eks.clusters import Clusters
-from hyperpod_constructs.local.eks.control_planes import Access, Api, ControlPlanes
+from hyperpod_constructs.local.eks.control_planes import Access, ControlPlanes
 from hyperpod_constructs.local.eks.node_group_nodes import nodes_of
 from hyperpod_constructs.local.eks.node_groups import NodeGroups
 from hyperpod_constructs.local.eks.pod_identities import PodIdentities
 from hyperpod_constructs.local.eks.records import Cluster
 from hyperpod_constructs.local.faults import Faults
 from hyperpod_constructs.local.hyperpod.background import AtOnce, Tasks
+from hyperpod_constructs.local.kubernetes.interface import ObjectsApi
 from hyperpod_constructs.local.kubernetes_nodes import Homes
 from hyperpod_constructs.local.timed_service import Operation, Parameters, TimedService
 
@@ -67,7 +68,7 @@ class Eks(TimedService):
         with self._lock:
             self._clusters.forget()
 
-    def api(self, arn: str, caller: Caller) -> Api | None:
+    def api(self, arn: str, caller: Caller) -> ObjectsApi | None:
         """The API of the cluster with this ARN, as its administrator; None while it has no control plane."""
         with self._lock:
             found = next((cluster for cluster in self._clusters.mine(caller) if cluster.arn == arn), None)

@@ -71,8 +71,8 @@ class KubernetesApi(ObjectsApi, Protocol):
         ...
 
 
-class ControlPlane(Protocol):
-    """A running control plane."""
+class RunningControlPlane(Protocol):
+    """A control plane that runs, as far as services of the embedded AWS need it."""
 
     @property
     def endpoint(self) -> str:
@@ -85,15 +85,24 @@ class ControlPlane(Protocol):
         ...
 
     @property
+    def api(self) -> ObjectsApi:
+        """The API as the administrator."""
+        ...
+
+    def stop(self) -> None:
+        """End it at once, with all that it holds; a second call does nothing."""
+        ...
+
+
+class ControlPlane(RunningControlPlane, Protocol):
+    """A running control plane with its whole API."""
+
+    @property
     def kind(self) -> str:
         """What runs: `double` or `official binaries`."""
         ...
 
     @property
     def api(self) -> KubernetesApi:
-        """The API as the administrator."""
-        ...
-
-    def stop(self) -> None:
-        """End it at once, with all that it holds; a second call does nothing."""
+        """The whole API as the administrator."""
         ...
