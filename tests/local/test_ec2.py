@@ -167,6 +167,25 @@ def test_fails_when_a_subnet_is_full(network: Network) -> None:
         network.ec2.create_network_interface(SubnetId=network.subnet)
 
 
+def test_the_routes_of_a_gateway_endpoint_follow_its_tables(network: Network) -> None:
+    ec2 = network.ec2
+    other = ec2.create_route_table(VpcId=network.vpc)["RouteTable"]["RouteTableId"]
+    endpoint = ec2.create_vpc_endpoint(
+        VpcId=network.vpc, ServiceName="com.amazonaws.us-west-2.s3", VpcEndpointType="Gateway", RouteTableIds=[network.table]
+    )["VpcEndpoint"]["VpcEndpointId"]
+
+    def tables() -> list[str]:
+        found = ec2.describe_route_tables(Filters=[{"Name": "vpc-id", "Values": [network.vpc]}])["RouteTables"]
+        return [one["RouteTableId"] for one in found if any(route.get("GatewayId") == endpoint for route in one["Routes"])]
+
+    ec2.modify_vpc_endpoint(VpcEndpointId=endpoint, AddRouteTableIds=[other])
+    assert sorted(tables()) == sorted([network.table, other])
+    ec2.modify_vpc_endpoint(VpcEndpointId=endpoint, RemoveRouteTableIds=[network.table])
+    assert tables() == [other]
+    ec2.delete_vpc_endpoints(VpcEndpointIds=[endpoint])
+    assert tables() == []
+
+
 def test_everything_goes_in_the_right_order(network: Network) -> None:
     ec2 = network.ec2
     endpoint = ec2.create_vpc_endpoint(

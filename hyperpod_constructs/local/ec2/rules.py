@@ -320,6 +320,20 @@ def _after_create_vpc_endpoint(backend: Any, parameters: Parameters) -> None:
             backend.modify_network_interface_attribute(interface, groups)
 
 
+def _after_modify_vpc_endpoint(backend: Any, parameters: Parameters) -> None:
+    """Give a gateway endpoint a route in each added table, and take it out of each removed one: the deletion looks for all."""
+    point = backend.vpc_end_points[parameters["VpcEndpointId"]]
+    if point.vpc_endpoint_type != "Gateway":
+        return
+    prefix_list = point.destination_prefix_list_id
+    for table_id, table in backend.route_tables.items():
+        there = any(route.destination_prefix_list is not None and route.gateway is point for route in table.routes)
+        if table_id in point.route_table_ids and not there:
+            backend.create_route(table_id, None, gateway_id=point.id, destination_prefix_list_id=prefix_list)
+        elif there and table_id not in point.route_table_ids:
+            backend.delete_route(table_id, prefix_list)
+
+
 _RULES: dict[str, Callable[[Any, Parameters], None]] = {
     "AssociateRouteTable": _associate_route_table,
     "AuthorizeSecurityGroupEgress": partial(_authorize, egress=True),
@@ -343,4 +357,5 @@ _RULES: dict[str, Callable[[Any, Parameters], None]] = {
 _FOLLOW_UPS: dict[str, Callable[[Any, Parameters], None]] = {
     "CreateVpcEndpoint": _after_create_vpc_endpoint,
     "DeleteNatGateway": _after_delete_nat_gateway,
+    "ModifyVpcEndpoint": _after_modify_vpc_endpoint,
 }
