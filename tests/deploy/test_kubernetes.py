@@ -17,16 +17,32 @@ from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3_assets as assets
 from aws_cdk.lambda_layer_kubectl_v35 import KubectlV35Layer
 
+from hyperpod_constructs.eks.awaiting import await_definition, await_namespace
 from tests.deploy.conftest import Cloud, running_cloud
 from tests.deploy.people import kubectl
 
 NAME = "Kubernetes"
 CHART = Path(__file__).parent / "chart"
 WRONG = "Not_A_Name"
+DEFINITION = {
+    "apiVersion": "apiextensions.k8s.io/v1",
+    "kind": "CustomResourceDefinition",
+    "metadata": {"name": "greetings.example.com"},
+    "spec": {
+        "group": "example.com",
+        "scope": "Cluster",
+        "names": {"kind": "Greeting", "plural": "greetings"},
+        "versions": [{"name": "v1", "served": True, "storage": True, "schema": {"openAPIV3Schema": {"type": "object"}}}],
+    },
+}
+GREETING = {"apiVersion": "example.com/v1", "kind": "Greeting", "metadata": {"name": "hello"}}
 
 
 def assembly(cloud: Cloud, name: str) -> Path:
-    """The assembly of the stack; `name` is that of a ConfigMap in it."""
+    """The assembly of the stack; `name` is that of a ConfigMap in it.
+
+    The namespace and the kind are made side by side with the waits for them: without a wait, the objects behind it would fail.
+    """
     directory = cloud.directory / name
     app = App(outdir=str(directory))
     stack = Stack(app, NAME, env=Environment(account=cloud.aws.account, region=cloud.aws.region))
@@ -58,9 +74,15 @@ def assembly(cloud: Cloud, name: str) -> Path:
             )
         ],
     )
-    namespace = cluster.add_manifest("Namespace", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}})
+    cluster.add_manifest("Namespace", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "team"}})
     settings = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": name, "namespace": "team"}, "data": {"a": "1"}}
-    cluster.add_manifest("Settings", settings).node.add_dependency(namespace)
+    control_plane = cluster.node.default_child
+    assert control_plane is not None
+    there = await_namespace(stack, "TeamIsThere", cluster=cluster, name="team", after=control_plane)  # type: ignore[arg-type]
+    cluster.add_manifest("Settings", settings).node.add_dependency(there)
+    kind = cluster.add_manifest("Kind", DEFINITION)
+    known = await_definition(stack, "KindIsThere", cluster=cluster, name="greetings.example.com", after=kind)  # type: ignore[arg-type]
+    cluster.add_manifest("Greeting", GREETING).node.add_dependency(known)
     cluster.add_helm_chart(
         "Chart", chart_asset=assets.Asset(stack, "Greeting", path=str(CHART)), release="hello", values={"words": "good day"}
     )
