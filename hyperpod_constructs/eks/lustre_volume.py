@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Sequence
 from typing import Annotated, Any
 
@@ -50,9 +51,11 @@ class LustreVolume(Construct):
         :param claim_name: pods name it in `persistentVolumeClaim`. A change makes a new claim, on which no running pod is.
         :param capacity_gib: the size that Kubernetes shows; it limits nothing.
         :param after: what it waits for, such as `team.namespace_ready`; nothing unless given.
+        :raises ValueError: for a second claim of one name in a namespace of the control plane.
         """
         super().__init__(scope, id)
         register_rules(self, scope)
+        _reserve(self.node.path, control_plane, namespace, claim_name)
         name = f"{claim_name}-{namespace}"
         self._manifest = eks.KubernetesManifest(
             self,
@@ -70,6 +73,19 @@ class LustreVolume(Construct):
     def manifest(self) -> eks.KubernetesManifest:
         """The volume and its claim."""
         return self._manifest
+
+
+_claims: weakref.WeakKeyDictionary[KubernetesControlPlane, dict[tuple[str, str], str]] = weakref.WeakKeyDictionary()
+"""The path of each volume by the namespace and the name of its claim."""
+
+
+def _reserve(path: str, control_plane: KubernetesControlPlane, namespace: str, claim: str) -> None:
+    """Refuse a second claim of one name, which Kubernetes refuses in the deployment."""
+    first = _claims.setdefault(control_plane, {}).setdefault((namespace, claim), path)
+    if first != path:
+        raise ValueError(
+            f"{path}: the claim {claim!r} in the namespace {namespace!r} is that of {first} already; give another claim_name"
+        )
 
 
 def _volume(name: str, file_system: LustreSource, namespace: str, claim: str, capacity: int) -> dict[str, Any]:

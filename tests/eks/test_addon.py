@@ -472,6 +472,15 @@ def test_an_existing_file_system_is_a_volume(stack: Stack, existing: ExistingCon
     assert claim["spec"]["resources"]["requests"] == {"storage": "1Gi"}, "the size of a claim cannot change"
 
 
+def test_fails_for_a_second_claim_of_a_name(stack: Stack, existing: ExistingControlPlane) -> None:
+    there = LustreStorage.from_attributes(file_system_id="fs-11111111", mount_name="m")
+    LustreVolume(stack, "One", control_plane=existing, file_system=there)
+    LustreVolume(stack, "Elsewhere", control_plane=existing, file_system=there, namespace="other")
+    text = "Stack/Two: the claim 'fsx' in the namespace 'default' is that of Stack/One already; give another claim_name"
+    with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
+        LustreVolume(stack, "Two", control_plane=existing, file_system=there)
+
+
 def test_tokens_of_volumes_are_taken(stack: Stack, existing: ExistingControlPlane) -> None:
     text = CfnParameter(stack, "Text").value_as_string
     number: Any = CfnParameter(stack, "Number", type="Number").value_as_number
