@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
 from typing import Any
@@ -17,7 +18,7 @@ from hyperpod_constructs.local.kubernetes.views import chosen, formed, selection
 
 Object = dict[str, Any]
 
-MOST_WATCHES = 500
+MOST_WATCHES, MOST_OF_ONE_USER = 500, 200
 _WATCH_SECONDS, _BOOKMARK_SECONDS = 600, 30.0
 _INITIAL_END = {"k8s.io/initial-events-end": "true"}
 
@@ -27,18 +28,19 @@ class Watches:
 
     def __init__(self, served: Objects) -> None:
         self._objects = served
-        self._open = 0
+        self._open: Counter[str] = Counter()
 
     async def serve(self, call: Call, request: Request) -> None:
         """Answer one watch to its end.
 
         :raises ApiError: 429 for too many, 410 for a revision that is forgotten.
         """
-        if self._open >= MOST_WATCHES:
-            raise status.too_many_requests(f"the double serves at most {MOST_WATCHES} watches")
+        user = call.user.name
+        if self._open.total() >= MOST_WATCHES or self._open[user] >= MOST_OF_ONE_USER:
+            raise status.too_many_requests(f"the double serves at most {MOST_WATCHES} watches, {MOST_OF_ONE_USER} of one user")
         key, store = request.kind.key, self._objects.store
         watcher = store.watch(key)
-        self._open += 1
+        self._open[user] += 1
         try:
             first = self._first_changes(call, request)
             await call.send(start(HTTPStatus.OK, wire.JSON_TYPE))
@@ -49,7 +51,8 @@ class Watches:
             finally:
                 gone.cancel()
         finally:
-            self._open -= 1
+            self._open[user] -= 1
+            self._open += Counter()  # forgets users without a watch
             store.unwatch(key, watcher)
 
     def _first_changes(self, call: Call, request: Request) -> list[Object]:

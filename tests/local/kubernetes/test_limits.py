@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
 from typing import Any
 
 import pytest
 
-from hyperpod_constructs.local.kubernetes import custom_values, definitions, schemas
+from hyperpod_constructs.local.kubernetes import custom_values, definitions, schemas, watching
 from hyperpod_constructs.local.kubernetes.authorization import GROUP, User
 from hyperpod_constructs.local.kubernetes.client import HttpsApi
+from hyperpod_constructs.local.kubernetes.connection import Call
 from hyperpod_constructs.local.kubernetes.objects import Objects, Request
 from hyperpod_constructs.local.kubernetes.resources import Resources
 from hyperpod_constructs.local.kubernetes.status import ApiError
+from hyperpod_constructs.local.kubernetes.wire import Format, Query
 from tests.local.kubernetes.manifests import config_map, definition
 
 ITEMS = {"type": "array", "items": {"type": "object", "properties": {"a": {"type": "string", "default": "x" * 10_000}}}}
@@ -75,3 +78,34 @@ def test_a_dry_run_in_the_body_deletes_no_collection(api: HttpsApi, namespace: s
     path = f"/api/v1/namespaces/{namespace}/configmaps"
     api.call("DELETE", path, body={"dryRun": ["All"]})
     assert api.get("v1", "ConfigMap", "kept", namespace) is not None
+
+
+def test_one_user_takes_not_every_watch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another can still watch, and after its watch a user may begin the next."""
+    monkeypatch.setattr(watching, "MOST_OF_ONE_USER", 2)
+    cluster = Objects(Resources(schemas.load("1.34")))
+    kind = cluster.resources.of_kind("v1", "ConfigMap")
+    assert kind is not None
+    request, watches = Request(kind, namespace="default"), watching.Watches(cluster)
+
+    async def watch(name: str, seconds: int) -> None:
+        async def receive() -> dict[str, Any]:
+            await asyncio.sleep(60)
+            return {"type": "http.disconnect"}
+
+        async def send(message: Any) -> None:
+            pass
+
+        query = Query({"watch": "true", "timeoutSeconds": str(seconds)})
+        await watches.serve(Call("GET", "/", [], query, [], User(name), Format(), receive, send), request)
+
+    async def scenario() -> None:
+        running = [asyncio.create_task(watch("ann", 1)) for _ in range(2)]
+        await asyncio.sleep(0)
+        with pytest.raises(ApiError, match="500 watches, 2 of one user"):
+            await watch("ann", 1)
+        await watch("bob", 1)
+        await asyncio.gather(*running)
+        await watch("ann", 1)
+
+    asyncio.run(scenario())
