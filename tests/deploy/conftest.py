@@ -25,6 +25,7 @@ from hyperpod_constructs.cli.cdk import bootstrap
 from hyperpod_constructs.local import server
 from hyperpod_constructs.local.server import LocalAws
 from hyperpod_constructs.local.waiting import wait
+from tests.local.conftest import NODE_CACHE
 from tests.presets import build
 
 BIN = Path(sys.executable).parent
@@ -68,7 +69,7 @@ class Cloud:
         done = subprocess.run(  # noqa: S603
             [str(BIN / command), *arguments],
             cwd=self.directory,
-            env={**self.aws.environment(), "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "NO_COLOR": "1"},
+            env={**self.aws.environment(), **NODE_CACHE, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "NO_COLOR": "1"},
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
