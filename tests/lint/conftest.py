@@ -24,7 +24,7 @@ def assemblies(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     directory = tmp_path_factory.mktemp("assemblies")
     running = [(directory / preset, tools.synthesize(directory / preset, preset)) for preset in PRESETS]
     for assembly, process in running:
-        _, errors = process.communicate(timeout=180)
+        _, errors = process.communicate(timeout=600)
         assert process.returncode == 0, f"{assembly.name}: {errors}"
     return [assembly for assembly, _ in running]
 
