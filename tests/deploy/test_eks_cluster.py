@@ -193,6 +193,13 @@ def test_created_teams_have_quotas_namespaces_access_and_files(story: Story) -> 
         assert [subject["name"] for subject in binding["subjects"]] == [f"{namespace}-namespace-level-group"]
 
 
+def test_created_function_with_kubectl_is_in_the_network(story: Story) -> None:
+    name = story.resource("ControlPlaneClusterKubectlProviderHandler", "AWS::Lambda::Function")
+    found = story.cloud.client("lambda").get_function_configuration(FunctionName=name)["VpcConfig"]
+    network = story.control_plane()["resourcesVpcConfig"]
+    assert (found["VpcId"], set(found["SubnetIds"])) == (network["vpcId"], set(network["subnetIds"]))
+
+
 def test_second_deploy_changes_nothing(story: Story) -> None:
     cloud = story.cloud
     before = [cloud.events(name)[0]["EventId"] for name in (FOUNDATION, CLUSTER)]
