@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aws_cdk import Acknowledgment, Validations
 from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 
@@ -119,10 +120,12 @@ class Story:
 
 def _ask_for_an_unknown_part(_: kubernetes_app.Foundation, cluster: kubernetes_app.Cluster) -> None:
     """A quota that the service refuses when nodes and policy have been updated already."""
+    resource = cluster.teams[OTHER].quota.resource
+    Validations.of(resource).acknowledge(Acknowledgment(id="hyperpod::HP-GOV-005", reason="the service is to refuse it"))
     entry = {"InstanceType": P5.name, "Count": None, "AcceleratorPartition": {"Type": PART, "Count": 1}}
     for key, value in entry.items():
         path = f"ComputeQuotaConfig.ComputeQuotaResources.0.{key}"
-        cluster.teams[OTHER].quota.resource.add_property_override(path, value)
+        resource.add_property_override(path, value)
 
 
 @pytest.fixture(scope="module")
@@ -188,8 +191,10 @@ def test_created_teams_have_quotas_namespaces_access_and_files(story: Story) -> 
         with story.kubernetes() as kubernetes:
             claim = kubernetes.get("v1", "PersistentVolumeClaim", "fsx", namespace)
             volume = kubernetes.get("v1", "PersistentVolume", claim["spec"]["volumeName"])
+            (queue,) = kubernetes.list("kueue.x-k8s.io/v1beta1", "LocalQueue", namespace)
             (binding,) = kubernetes.list("rbac.authorization.k8s.io/v1", "RoleBinding", namespace)
         assert volume["spec"]["csi"]["volumeHandle"] == file_system["FileSystemId"]
+        assert queue["metadata"]["name"] == f"{namespace}-localqueue"
         assert [subject["name"] for subject in binding["subjects"]] == [f"{namespace}-namespace-level-group"]
 
 
