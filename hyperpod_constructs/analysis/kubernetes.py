@@ -97,9 +97,9 @@ class EksCluster:
         return self._model.complete and not unnamed
 
     def may_bring(self, name: str) -> bool:
-        """Whether a chart or Auto Mode can bring what an add-on would; HyperPod's own chart only by its values."""
-        other = (not installs(chart, "hyperpod") or name in str(shown(chart.get("Values"))) for chart in self.charts)
-        return self.is_automatic or any(other)
+        """Whether a chart, a manifest or Auto Mode can bring what an add-on would; HyperPod's own chart only by its values."""
+        charts = any(not installs(chart, "hyperpod") or name in str(shown(chart.get("Values"))) for chart in self.charts)
+        return self.is_automatic or charts or any(name in str(shown(one.get("Manifest"))) for one in self.manifests)
 
     @cached_property
     def pod_identities(self) -> tuple[Resource, ...]:

@@ -59,6 +59,15 @@ HELM = {
     "Properties": {"ServiceToken": "arn", "ClusterName": {"Ref": "Control"}, "Release": "certificates", "Chart": "cert-manager"},
 }
 
+APPLIED = {
+    "Type": "Custom::AWSCDK-EKS-KubernetesResource",
+    "Properties": {
+        "ServiceToken": "arn",
+        "ClusterName": {"Ref": "Control"},
+        "Manifest": '[{"metadata": {"name": "cert-manager"}}]',
+    },
+}
+
 
 def sent_to(level: str, **more: Any) -> dict[str, Any]:
     """The observability add-on with its role; the workspace is known only at the deployment."""
@@ -93,6 +102,12 @@ CASES = [
         WITH_OPERATOR,
         {"Certificates": REMOVED, "Operator/.DependsOn/1": "Cluster"},
         {"Certificates": HELM, "Operator/.DependsOn/1": "Certificates"},
+    ),
+    Case(
+        "HP-ADD-023",
+        WITH_OPERATOR,
+        {"Certificates": APPLIED, "Certificates/Manifest": "[]", "Operator/.DependsOn/1": "Certificates"},
+        {"Certificates": APPLIED, "Operator/.DependsOn/1": "Certificates"},
     ),
     Case(
         "HP-ADD-020",
