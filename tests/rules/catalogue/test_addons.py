@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -59,14 +60,12 @@ HELM = {
     "Properties": {"ServiceToken": "arn", "ClusterName": {"Ref": "Control"}, "Release": "certificates", "Chart": "cert-manager"},
 }
 
-APPLIED = {
-    "Type": "Custom::AWSCDK-EKS-KubernetesResource",
-    "Properties": {
-        "ServiceToken": "arn",
-        "ClusterName": {"Ref": "Control"},
-        "Manifest": '[{"metadata": {"name": "cert-manager"}}]',
-    },
-}
+
+def applied(name: str) -> Template:
+    """A manifest with one object."""
+    manifest = json.dumps([{"kind": "Namespace", "metadata": {"name": name}}])
+    properties = {"ServiceToken": "arn", "ClusterName": {"Ref": "Control"}, "Manifest": manifest}
+    return {"Type": "Custom::AWSCDK-EKS-KubernetesResource", "Properties": properties}
 
 
 def sent_to(level: str, **more: Any) -> dict[str, Any]:
@@ -106,8 +105,8 @@ CASES = [
     Case(
         "HP-ADD-023",
         WITH_OPERATOR,
-        {"Certificates": APPLIED, "Certificates/Manifest": "[]", "Operator/.DependsOn/1": "Certificates"},
-        {"Certificates": APPLIED, "Operator/.DependsOn/1": "Certificates"},
+        {"Certificates": applied("other"), "Operator/.DependsOn/1": "Certificates"},
+        {"Certificates": applied("cert-manager"), "Operator/.DependsOn/1": "Certificates"},
     ),
     Case(
         "HP-ADD-020",
