@@ -149,7 +149,7 @@ class EksControlPlane(KubernetesControlPlane):
         assert isinstance(resource, eks.CfnCluster)
         self._resource = self.node.default_child = resource
         resource.access_config = eks.CfnCluster.AccessConfigProperty(
-            authentication_mode="API_AND_CONFIG_MAP", bootstrap_cluster_creator_admin_permissions=bootstraps
+            authentication_mode=facts.API_AND_CONFIG_MAP, bootstrap_cluster_creator_admin_permissions=bootstraps
         )
         resource.apply_removal_policy(removal_policy)
 

@@ -64,7 +64,8 @@ MOST_MINOR_VERSIONS_BEHIND = 3
 Source: https://kubernetes.io/docs/setup/version-skew-policy/
 """
 
-AUTHENTICATION_MODES = ("API", "API_AND_CONFIG_MAP")
+API_AND_CONFIG_MAP = "API_AND_CONFIG_MAP"
+AUTHENTICATION_MODES = ("API", API_AND_CONFIG_MAP)
 """The authentication modes with access entries, by which HyperPod's nodes join. A cluster never goes back from the first to the
 second.
 """

@@ -34,6 +34,14 @@ def test_nothing_is_made_but_the_function_and_its_access(stack: Stack, layer: la
     assert control_plane.has_nodes is None
 
 
+def test_a_grant_to_the_function_meets_its_entry(stack: Stack, layer: lambda_.ILayerVersion) -> None:
+    control_plane = make(stack, layer)
+    role = control_plane.kubectl_provider.role
+    assert role is not None
+    control_plane.access.grant_viewer(role)
+    assert len(only(stack, "AWS::EKS::AccessEntry")["Properties"]["AccessPolicies"]) == 2
+
+
 def test_the_function_awaits_its_access(stack: Stack, layer: lambda_.ILayerVersion) -> None:
     make(stack, layer)
     (entry,) = resources(stack, "AWS::EKS::AccessEntry")
