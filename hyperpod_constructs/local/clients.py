@@ -14,6 +14,7 @@ from botocore.exceptions import ClientError
 
 from hyperpod_constructs.facts import regions
 from hyperpod_constructs.local.aws_service import Caller
+from hyperpod_constructs.local.models import loader
 
 Clients = Callable[[str, Caller], Any]
 """A factory of boto3 clients of a service, by botocore's name, in the caller's account and region, at the caller's endpoint."""
@@ -29,8 +30,7 @@ class BotoClients:
     def __init__(self, secret: str, models: Path | None = None) -> None:
         self._secret = secret
         self._session = botocore.session.Session()
-        if models is not None:
-            self._session.get_component("data_loader").search_paths.insert(0, str(models))
+        self._session.register_component("data_loader", loader(models, installed=True))
         self._made: dict[tuple[str, Caller], Any] = {}
         self._lock = threading.Lock()
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from unittest.mock import Mock
 
+import botocore
 import pytest
 
 from hyperpod_constructs.local.clients import BotoClients, dns_suffix, partition
+from hyperpod_constructs.local.models import ServiceModels
 from tests.local.moto_cloud import CALLER
 
 
@@ -26,6 +29,18 @@ def test_newer_models_come_first(tmp_path: Path) -> None:
     folder.mkdir(parents=True)
     (folder / "service-2.json").write_text(model)
     assert BotoClients("secret", tmp_path)("logs", CALLER).meta.service_model.operation_names == []
+
+
+def test_clients_and_judges_share_one_reading_of_a_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "logs").symlink_to(Path(botocore.__file__).parent / "data" / "logs")
+    read = Mock(wraps=json.loads)
+    monkeypatch.setattr("botocore.loaders.json.loads", read)
+    model = ServiceModels(tmp_path).service("logs")
+    before = read.call_count
+    client = BotoClients("secret", tmp_path)("logs", CALLER)
+    assert client.meta.service_model.operation_names == model.operation_names
+    assert before > 0
+    assert not [call for call in read.mock_calls[before:] if "CreateLogGroup" in call.args[0]]
 
 
 @pytest.mark.parametrize(
