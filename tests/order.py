@@ -13,7 +13,6 @@ SECONDS = {
     "nodes/test_training.py": 621,
     "lint/test_node_code.py": 490,
     "local/test_sample_deploy.py": 466,
-    "examples/test_checkpoints.py": 381,
     "nodes/test_lifecycle.py": 352,
     "deploy/test_custom_resources.py": 290,
     "deploy/test_newcomer.py": 270,
