@@ -119,7 +119,8 @@ class ReadinessGate(Construct):
             deletes=False,
         )
         check_at_synthesis(self, self._mistakes, resource=self.resource)
-        warn_at_synthesis(self, self._warnings, resource=self.resource)
+        if any(self._min_running.values()):
+            warn_at_synthesis(self, self._warnings, resource=self.resource)
 
     @property
     def ready(self) -> str:
