@@ -270,7 +270,7 @@ def test_the_reference_app_is_clean_and_checked_without_jsii(assembly: Path) -> 
 def test_a_template_from_standard_input(workdir: Path, form: str) -> None:
     result = runner.invoke(app, ["check", "-", "--format", form], input=json.dumps(untrusted(), indent=1))
     assert result.exit_code == 1
-    assert "HP-IAM-" in result.stdout
+    assert "HP-ROL-" in result.stdout
     assert runner.invoke(app, ["check", "-"]).exit_code == 2
 
 
