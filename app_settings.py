@@ -161,7 +161,6 @@ PRESETS: Mapping[str, Settings] = {
         worker_instance_type=ClusterInstanceType.P5_48XLARGE,
         worker_count=8,
         teams=(TeamShare("research", 5), TeamShare("product", 3)),
-        storage_capacity_gib=4800,
     ),
 }
 

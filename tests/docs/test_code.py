@@ -37,7 +37,8 @@ def test_python_runs_and_makes_nothing_that_the_rules_find(place: Place, tmp_pat
 def test_every_price_is_documented() -> None:
     page = (ROOT / "docs" / "check-plan-cost.md").read_text("utf-8")
     rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
-    assert {field.name for field in fields(Prices)} <= {key for row in rows for key in re.findall(r"`(\w+)`", row)}
+    in_a_file = {field.name for field in fields(Prices)} - {"day"}
+    assert in_a_file <= {key for row in rows for key in re.findall(r"`(\w+)`", row)}
 
 
 @pytest.mark.parametrize("place", fenced("json"), ids=lambda place: place.id)
