@@ -60,18 +60,24 @@ def validated(pairs: int, directory: Path) -> None:
     _against_typed("Cold synthesis, CDK's own template validation on", pairs, directory, validated=True)
 
 
-def _against_typed(title: str, pairs: int, directory: Path, *, validated: bool) -> None:
-    programs = synthesis.prepare(directory / "synthesis")
+def on_eks(pairs: int, directory: Path) -> None:
+    """Cold synthesis of a cluster on EKS without the CDK's own template validation."""
+    title = "Cold synthesis on EKS, CDK's own template validation off"
+    _against_typed(title, pairs, directory, preset=synthesis.EKS, validated=False)
+
+
+def _against_typed(title: str, pairs: int, directory: Path, *, preset: str = synthesis.SLURM, validated: bool) -> None:
+    programs = synthesis.prepare(directory / "synthesis" / preset, preset)
     measured = synthesis.compare(programs, programs.floor, pairs, validated=validated)
     write(title)
-    write(f"  preset announcement, {synthesis.resource_count(programs)} resources, whole processes;")
+    write(f"  preset {preset}, {synthesis.resource_count(programs)} resources, whole processes;")
     write("  floor: the same templates, compared resource by resource, as bare L1s")
     _pairs(measured, "library", "floor", goal="a ratio of at most 1.15")
 
 
 def untyped(pairs: int, directory: Path) -> None:
     """Cold synthesis, as the CDK CLI does it, against the final resources as literals."""
-    programs = synthesis.prepare(directory / "synthesis")
+    programs = synthesis.prepare(directory / "synthesis" / synthesis.SLURM)
     measured = synthesis.compare(programs, programs.untyped, pairs, validated=True)
     write("Cold synthesis, CDK's own template validation on")
     write("  floor: the final resources as CfnResource from literals, without references, assets and outputs")
@@ -228,6 +234,7 @@ def _milliseconds(found: Estimate) -> str:
 _PARTS: Mapping[str, Callable[[int, Path], None]] = {
     "synth": synth,
     "validated": validated,
+    "eks-synth": on_eks,
     "untyped": untyped,
     "import": import_times,
     "groups": growth,

@@ -21,7 +21,7 @@ _CFN_LINT_SAYS = range(15)
 
 def reference(directory: Path) -> list[Path]:
     """The templates of the default preset, as `cdk synth` writes them."""
-    programs = synthesis.prepare(directory / "synthesis")
+    programs = synthesis.prepare(directory / "synthesis" / synthesis.SLURM)
     return sorted((programs.directory / "library.out").glob("*.template.json"))
 
 
@@ -47,7 +47,7 @@ def compare(files: Sequence[Path], pairs: int) -> Pairs:
 
 def plugin(directory: Path, pairs: int) -> Pairs:
     """Costs of a cold synthesis of the default preset with the rules and without, CDK's own validation on, as users have it."""
-    programs = synthesis.prepare(directory / "synthesis")
+    programs = synthesis.prepare(directory / "synthesis" / synthesis.SLURM)
     return interleave(
         lambda: programs.synthesize(programs.library, validated=True),
         lambda: programs.synthesize(programs.library, validated=True, rules=False),

@@ -57,11 +57,11 @@ class Namespace:
 
 
 def l1_class(resource_type: str) -> type | None:
-    """The typed L1 of a resource type; `None` for a custom resource."""
+    """The typed L1 of a resource type; `None` for a custom resource, and for a type that the CDK lacks."""
     if resource_type.startswith("Custom::"):
         return None
     _, service, name = resource_type.split("::")
-    kind: type = getattr(importlib.import_module(f"aws_cdk.aws_{service.lower()}"), f"Cfn{name}")
+    kind: type | None = getattr(importlib.import_module(f"aws_cdk.aws_{service.lower()}"), f"Cfn{name}", None)
     return kind
 
 
@@ -164,6 +164,11 @@ class Writer:
             return f"cdk.Fn.select({int(operand[0])}, {self.value(operand[1])})"
         if function == "Fn::Split":
             return f"cdk.Fn.split({operand[0]!r}, {self.value(operand[1])})"
+        if function == "Fn::Equals":
+            return f"cdk.Fn.condition_equals({self.value(operand[0])}, {self.value(operand[1])})"
+        if function == "Fn::If":
+            condition, chosen, otherwise = operand
+            return f"cdk.Token.as_string(cdk.Fn.condition_if({condition!r}, {self.value(chosen)}, {self.value(otherwise)}))"
         raise FloorError(f"{self.artifact}: the intrinsic function {function} cannot be written as a bare L1 yet")
 
     def _export(self, name: str) -> str:

@@ -55,11 +55,14 @@ def _stack(assembly: Path, stack: StackFile, names: Namespace) -> list[str]:
     variable = names.variable("stack")
     lines = [f"{variable} = {stack.constructor}"]
     files = json.loads((assembly / f"{artifact}.assets.json").read_text("utf-8"))["files"]
-    for digest in sorted(name for name, file in files.items() if file["source"]["packaging"] == "zip"):
+    for digest in sorted(name for name, file in files.items() if file["source"]["path"] != f"{artifact}.template.json"):
         asset = names.variable("asset")
         path = assembly / files[digest]["source"]["path"]
         lines.append(f"{asset} = Asset({variable}, {asset!r}, path={str(path)!r})")
         names.asset_hashes[digest] = f"{asset}.asset_hash"
+    for name, condition in template.get("Conditions", {}).items():
+        expression = Writer(names, artifact).value(condition)
+        lines.append(f"cdk.CfnCondition({variable}, {name!r}, expression={expression})")
     resources: dict[str, Any] = template["Resources"]
     needs = {name: references(resource) & set(resources) for name, resource in resources.items()}
     for name in TopologicalSorter(needs).static_order():

@@ -1,10 +1,11 @@
-"""Cold synthesis of the announcement preset against its floors: whole processes, as the CDK CLI starts them."""
+"""Cold synthesis of a preset against its floors: whole processes, as the CDK CLI starts them."""
 
 from __future__ import annotations
 
 import json
 import shutil
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -19,6 +20,13 @@ from bench.untyped import differing_resources, write_untyped_floor
 
 ACCOUNT, REGION, ZONE = "123456789012", "us-west-2", "usw2-az4"
 
+SLURM, EKS = "announcement", "kubernetes"
+#: The settings of each preset that is measured.
+_SETTINGS: Mapping[str, Mapping[str, str]] = {
+    SLURM: {},
+    EKS: {"control_plane_zone_ids": "usw2-az1,usw2-az2", "chart": "stand-in"},
+}
+
 #: The CDK CLI's additions to the context of cdk.json.
 _CLI_CONTEXT = {
     "aws:cdk:enable-path-metadata": True,
@@ -30,24 +38,25 @@ _CLI_CONTEXT = {
 
 @dataclass(frozen=True, slots=True)
 class Programs:
-    """The programs to compare, and a directory for their output."""
+    """The programs to compare, a directory for their output, and the preset of the app."""
 
     library: Path
     floor: Path
     untyped: Path
     directory: Path
+    preset: str
 
     def synthesize(self, program: Path, *, validated: bool, rules: bool = True) -> Cost:
         """Cost of one cold synthesis into a fresh directory."""
         target = Path(mkdtemp(dir=self.directory))
         try:
-            return _synthesize(program, target, validated=validated, rules=rules)
+            return _synthesize(program, target, self.preset, validated=validated, rules=rules)
         finally:
             shutil.rmtree(target)
 
 
 @cache
-def prepare(directory: Path) -> Programs:
+def prepare(directory: Path, preset: str = SLURM) -> Programs:
     """Synthesize the app, write its floors, and prove that they emit the same (the untyped one only resources).
 
     The runs warm the machine's caches: compiled Python, jsii's unpacked packages. A second call with the same directory returns the
@@ -59,18 +68,18 @@ def prepare(directory: Path) -> Programs:
     library, floor = children.ROOT / "app.py", directory / "floor.py"
     reference, emitted = directory / "library.out", directory / "floor.out"
     untyped, bare = directory / "untyped.py", directory / "untyped.out"
-    _synthesize(library, reference, validated=False)
+    _synthesize(library, reference, preset, validated=False)
     floor.write_text(write_floor(reference), "utf-8")
-    _synthesize(floor, emitted, validated=False)
+    _synthesize(floor, emitted, preset, validated=False)
     found = differences(reference, emitted)
     if found:
         raise FloorError("the floor does not emit what the library emits:\n" + "\n".join(found))
     untyped.write_text(write_untyped_floor(reference), "utf-8")
-    _synthesize(untyped, bare, validated=False)
+    _synthesize(untyped, bare, preset, validated=False)
     other = differing_resources(reference, bare)
     if other:
         raise FloorError(f"the untyped floor does not emit what the library emits: {', '.join(other)}")
-    return Programs(library, floor, untyped, directory)
+    return Programs(library, floor, untyped, directory, preset)
 
 
 def compare(programs: Programs, floor: Path, pairs: int, *, validated: bool) -> Pairs:
@@ -88,9 +97,9 @@ def resource_count(programs: Programs) -> int:
     return sum(len(json.loads(file.read_text("utf-8"))["Resources"]) for file in templates)
 
 
-def _synthesize(program: Path, target: Path, *, validated: bool, rules: bool = True) -> Cost:
+def _synthesize(program: Path, target: Path, preset: str, *, validated: bool, rules: bool = True) -> Cost:
     context = json.loads((children.ROOT / "cdk.json").read_text("utf-8"))["context"]
-    given = {"preset": "announcement", "availability_zone_id": ZONE, "hyperpod:rules": rules}
+    given = {"preset": preset, "availability_zone_id": ZONE, "hyperpod:rules": rules, **_SETTINGS[preset]}
     variables = {
         **children.environment(),
         "CDK_OUTDIR": str(target),

@@ -27,6 +27,12 @@ def test_the_floor_of_the_app_emits_what_the_library_emits(tmp_path: Path) -> No
     assert text.count("cdk.CfnResource(") == 4, "only the custom resources are generic"
 
 
+def test_the_floor_of_a_cluster_on_eks_emits_what_the_library_emits(tmp_path: Path) -> None:
+    text = synthesis.prepare(tmp_path, synthesis.EKS).floor.read_text("utf-8")
+    assert "aws_eks.CfnAddon(" in text
+    assert "hyperpod_constructs" not in text.replace(str(tmp_path), "")
+
+
 def test_fails_when_the_floor_emits_something_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(synthesis, "write_floor", lambda assembly: write_floor(assembly).replace("'ml.m5.xlarge'", "'ml.m5.large'"))
     with pytest.raises(FloorError, match=r"Cluster Resources SlurmCluster\w+: .*ml\.m5\.large"):
@@ -44,6 +50,12 @@ def test_properties_become_typed_structs(writer: Writer) -> None:
     assert written == "delay_seconds=5, tags=[cdk.CfnTag(key='a', value='b')]"
     written = writer.arguments("AWS::SageMaker::Cluster", {"VpcConfig": {"Subnets": ["s"], "SecurityGroupIds": ["g"]}})
     assert written == "vpc_config=aws_sagemaker.CfnCluster.VpcConfigProperty(subnets=['s'], security_group_ids=['g'])"
+
+
+def test_conditions_become_expressions(writer: Writer) -> None:
+    assert writer.value({"Fn::Equals": [{"Ref": "AWS::Partition"}, "aws"]}) == "cdk.Fn.condition_equals(cdk.Aws.PARTITION, 'aws')"
+    chosen = writer.value({"Fn::If": ["Public", "policy", {"Ref": "AWS::NoValue"}]})
+    assert chosen == "cdk.Token.as_string(cdk.Fn.condition_if('Public', 'policy', cdk.Aws.NO_VALUE))"
 
 
 def test_pseudo_parameters_and_asset_hashes_become_expressions(writer: Writer) -> None:

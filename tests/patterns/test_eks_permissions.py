@@ -9,7 +9,6 @@ import pytest
 from aws_cdk import App, Environment, Stack
 
 from hyperpod_constructs import ClusterInstanceType, ClusterNetwork, EksCluster, EksControlPlane, HyperPodChart
-from hyperpod_constructs.facts import node_permissions
 from tests.conftest import synthesize
 from tests.rules.catalogue.templates import findings
 
@@ -17,7 +16,6 @@ HARMLESS = {
     "cloudwatch:PutMetricData",  # the nodes run without their metrics
     "ecr:BatchCheckLayerAvailability",  # asked by who pushes; the guide lists it
     "logs:DescribeLogStreams",  # the nodes write their logs without it
-    node_permissions.POD_IDENTITY,  # not for the nodes but for pods, and only where the agent runs
 }
 """Permissions that no rule misses."""
 
@@ -62,4 +60,4 @@ def test_every_permission_of_the_nodes_is_missed_by_name(template: dict[str, Any
             (missed if named else silent).add(action)
         statement["Action"] = given
     assert len(missed) > 25
-    assert silent <= HARMLESS
+    assert silent == HARMLESS
