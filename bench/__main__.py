@@ -130,8 +130,11 @@ def mistaken(pairs: int, directory: Path) -> None:
 def deploy(pairs: int, directory: Path) -> None:
     """Deployment to the embedded AWS."""
     measured = deployment.compare(directory / "deploy", _DEPLOYMENTS)
-    write("cdk deploy --all of the preset announcement, embedded AWS, bootstrapped")
+    write(f"cdk deploy --all of the preset {synthesis.SLURM}, embedded AWS, bootstrapped")
     _pairs(measured, "cdk deploy", "cdk synth", goal="cdk deploy in at most 60 s", processor=False)
+    on_kubernetes = deployment.compare(directory / "deploy-eks", _DEPLOYMENTS, synthesis.EKS)
+    write(f"The same of the preset {synthesis.EKS}; its control plane is a double")
+    _pairs(on_kubernetes, "cdk deploy", "cdk synth", goal="cdk deploy in at most 90 s", processor=False)
     many = deployment.large(directory / "deploy-large")
     parts = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in many.stacks.items())
     write(f"The same with {deployment.WORKERS:,} workers, all awaited, 1 run")

@@ -1,18 +1,18 @@
-"""`cdk deploy` of the announcement preset against a running, bootstrapped embedded AWS, beside `cdk synth` of the same app."""
+"""`cdk deploy` of a preset against a running, bootstrapped embedded AWS, beside `cdk synth` of the same app."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from bench import children
 from bench.figures import Cost, Pairs, interleave
-from bench.synthesis import ZONE
+from bench.synthesis import SETTINGS, SLURM
 from hyperpod_constructs.local import server
 
 WORKERS = 1000
@@ -24,15 +24,15 @@ class DeploymentError(RuntimeError):
     """A deployment left other stacks than expected."""
 
 
-def compare(directory: Path, runs: int) -> Pairs:
-    """Costs of `cdk deploy --all`, synthesis included, and of `cdk synth`, in turns.
+def compare(directory: Path, runs: int, preset: str = SLURM) -> Pairs:
+    """Costs of `cdk deploy --all` of a preset, synthesis included, and of `cdk synth`, in turns.
 
     Each deployment starts from an embedded AWS that knows only the bootstrap stack.
 
     :raises DeploymentError: for a stack that is not complete afterwards.
     """
     with _running(directory / "aws") as aws:
-        run = _runner(aws, directory)
+        run = _runner(aws, directory, SETTINGS[preset])
         return interleave(lambda: _deploy(aws, run), lambda: run("synth", "--quiet"), runs)
 
 
@@ -56,7 +56,7 @@ def large(directory: Path, workers: int = WORKERS) -> Large:
     :raises DeploymentError: for a stack that is not complete afterwards.
     """
     with _running(directory / "aws") as aws:
-        run = _runner(aws, directory, f"worker_count={workers}", f"min_running_workers={workers}")
+        run = _runner(aws, directory, {**SETTINGS[SLURM], "worker_count": f"{workers}", "min_running_workers": f"{workers}"})
         before = _processor_seconds(aws.pid)
         command = _deploy(aws, run)
         after = _processor_seconds(aws.pid)
@@ -90,7 +90,7 @@ def _running(directory: Path) -> Iterator[server.LocalAws]:
         server.stop(directory)
 
 
-def _runner(aws: server.LocalAws, directory: Path, *settings: str) -> Callable[..., Cost]:
+def _runner(aws: server.LocalAws, directory: Path, settings: Mapping[str, str]) -> Callable[..., Cost]:
     variables = children.environment(aws.environment())
     cli = Path(sys.executable).parent / "cdk"
 
@@ -99,8 +99,7 @@ def _runner(aws: server.LocalAws, directory: Path, *settings: str) -> Callable[.
             return children.timed([str(cli), command, *arguments, "--no-notices"], variables, directory)
         output = directory / "cdk.out"
         shutil.rmtree(output, ignore_errors=True)
-        given = ("preset=announcement", f"availability_zone_id={ZONE}", *settings)
-        context = [part for setting in given for part in ("--context", setting)]
+        context = [part for key, value in settings.items() for part in ("--context", f"{key}={value}")]
         return children.timed([str(cli), command, *arguments, "--output", str(output), "--no-notices", *context], variables)
 
     return run

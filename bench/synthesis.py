@@ -21,10 +21,15 @@ from bench.untyped import differing_resources, write_untyped_floor
 ACCOUNT, REGION, ZONE = "123456789012", "us-west-2", "usw2-az4"
 
 SLURM, EKS = "announcement", "kubernetes"
-#: The settings of each preset that is measured.
-_SETTINGS: Mapping[str, Mapping[str, str]] = {
-    SLURM: {},
-    EKS: {"control_plane_zone_ids": "usw2-az1,usw2-az2", "chart": "stand-in"},
+#: What a user gives to each preset that is measured.
+SETTINGS: Mapping[str, Mapping[str, str]] = {
+    SLURM: {"preset": SLURM, "availability_zone_id": ZONE},
+    EKS: {
+        "preset": EKS,
+        "availability_zone_id": ZONE,
+        "control_plane_zone_ids": "usw2-az1,usw2-az2",
+        "chart": "stand-in",
+    },
 }
 
 #: The CDK CLI's additions to the context of cdk.json.
@@ -99,7 +104,7 @@ def resource_count(programs: Programs) -> int:
 
 def _synthesize(program: Path, target: Path, preset: str, *, validated: bool, rules: bool = True) -> Cost:
     context = json.loads((children.ROOT / "cdk.json").read_text("utf-8"))["context"]
-    given = {"preset": preset, "availability_zone_id": ZONE, "hyperpod:rules": rules, **_SETTINGS[preset]}
+    given = {**SETTINGS[preset], "hyperpod:rules": rules}
     variables = {
         **children.environment(),
         "CDK_OUTDIR": str(target),
