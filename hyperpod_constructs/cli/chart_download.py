@@ -87,7 +87,7 @@ def download(
 def _body(answer: Any, url: str, most: int) -> bytes:
     expected, ends = answer.headers.get("Content-Length"), time.monotonic() + SECONDS
     body = bytearray()
-    while chunk := answer.read(_CHUNK):
+    while chunk := answer.read1(_CHUNK):  # `read` waits for a whole chunk, however slowly it drips
         body += chunk
         if len(body) > most:
             raise ChartError(f"{url}: the answer is larger than {most} bytes")

@@ -31,7 +31,7 @@ def fetch_for_project(revision: str | None, lock: Path | None, *, update: bool, 
         raise CliError("--update records new hashes and --frozen forbids it; write one of them")
     try:
         _fetch(revision, Path(LOCK_FILE) if lock is None else lock, update=update, frozen=frozen, gpu_operator=gpu_operator)
-    except ChartError as error:
+    except ValueError as error:  # a `ChartError`, or an address of a stranger that cannot be read
         raise CliError(str(error)) from error
     except OSError as error:
         raise CliError(f"{error.filename or 'the cache'}: {error.strerror}") from error

@@ -41,6 +41,8 @@ def write(target: Target, where: TargetName, name: str, role: str | None, file: 
     """Write a kubeconfig that its owner alone can read, in the place of the one before; its absolute path."""
     content = json.dumps(_content(described(target, name), _command(target, where, name, role)), indent=2)
     path = (where.assembly.parent / "kubeconfig" if file is None else file).absolute()
+    if path.is_dir() or (path.is_file() and not _is_ours(path)):
+        raise CliError(f"{path} is there and was not written by this command; name another file with --file, or remove it")
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = mkstemp(dir=path.parent, prefix=f".{path.name}-")  # mode 0600
     try:
@@ -51,6 +53,15 @@ def write(target: Target, where: TargetName, name: str, role: str | None, file: 
         Path(temporary).unlink(missing_ok=True)
         raise
     return path
+
+
+def _is_ours(path: Path) -> bool:
+    """Whether a file names one cluster alone, as this command writes it: another one may hold the way to many."""
+    try:
+        content = json.loads(path.read_bytes())
+    except (OSError, ValueError):
+        return False
+    return isinstance(content, dict) and len(content.get("clusters") or ()) == 1
 
 
 def kubernetes_name(cluster: Mapping[str, Any]) -> str | None:

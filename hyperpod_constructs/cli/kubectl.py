@@ -42,7 +42,11 @@ def programs(parent: Path) -> Path | None:
         parent.mkdir(parents=True, exist_ok=True)
         with TemporaryDirectory(dir=parent) as temporary:
             _unpack(archive, Path(temporary) / "bin")
-            (Path(temporary) / "bin").rename(folder)
+            try:
+                (Path(temporary) / "bin").rename(folder)
+            except OSError:
+                if not folder.is_dir():  # else another process was first
+                    raise
     return folder.absolute()
 
 

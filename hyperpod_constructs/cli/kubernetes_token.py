@@ -46,11 +46,12 @@ def token(target: Target, cluster: str, role: str | None = None) -> str:
 
 
 def _in_role(target: Target, role: str) -> Any:
-    import boto3
+    import botocore.session
 
     asked = target.client("sts")
     given = asked.assume_role(RoleArn=role, RoleSessionName=_SESSION)["Credentials"]
-    return boto3.session.Session().client(
+    # Without a profile: one of the user's may not exist here.
+    return botocore.session.Session(session_vars={"profile": (None, [], None, None)}).create_client(
         "sts",
         region_name=target.region,
         endpoint_url=asked.meta.endpoint_url,

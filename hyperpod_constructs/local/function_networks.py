@@ -25,7 +25,7 @@ def place(config: Mapping[str, Any], role: str, clients: Clients, caller: Caller
     :raises AwsError: for a subnet or group that does not exist or lies in another VPC, and for a role without permissions.
     """
     subnets, groups = list(config.get("SubnetIds") or ()), list(config.get("SecurityGroupIds") or ())
-    dual = bool(config.get("Ipv6AllowedForDualStack", False))
+    dual = str(config.get("Ipv6AllowedForDualStack", False)).lower() == "true"  # a parameter's value is a text
     if not subnets and not groups:
         return {"SubnetIds": [], "SecurityGroupIds": [], "VpcId": "", "Ipv6AllowedForDualStack": dual}
     if not subnets or not groups:

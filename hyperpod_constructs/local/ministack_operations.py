@@ -101,7 +101,8 @@ def _inflated(body: bytes, headers: Headers) -> bytes:
     :raises AwsError: for one that unpacks to too much, and for one that cannot be unpacked.
     """
     encodings = [one.strip() for one in headers.get("content-encoding", "").split(",") if one.strip()]
-    if "gzip" not in [one.lower() for one in encodings]:
+    packed = [one for one in encodings if "gzip" in one.lower()]  # as the handlers look for it: `x-gzip` and `gzip;q=1` too
+    if not packed:
         return body
     unpacking = zlib.decompressobj(wbits=31)
     try:
@@ -110,5 +111,5 @@ def _inflated(body: bytes, headers: Headers) -> bytes:
         raise AwsError("SerializationException", f"the body is not gzip: {error}") from error
     if not unpacking.eof or unpacking.unused_data:
         raise AwsError("RequestEntityTooLarge", f"the body must be one gzip member of at most {INFLATED} bytes", 413)
-    headers["content-encoding"] = ", ".join(one for one in encodings if one.lower() != "gzip")
+    headers["content-encoding"] = ", ".join(one for one in encodings if one not in packed)
     return found

@@ -111,8 +111,8 @@ class Operations:
         protocols = _protocols(model)
         if target:
             _refuse_target(model, service, protocols, target, path, own)
-        elif _RPC_PATH.fullmatch(path):
-            if "smithy-rpc-v2-cbor" not in protocols or own:
+        elif "/operation/" in path:  # a handler may search the path for it
+            if not _RPC_PATH.fullmatch(path) or "smithy-rpc-v2-cbor" not in protocols or own:
                 raise _ambiguous(service, "found an operation in the path; it must be in the parameters, or in the path alone")
         elif protocols & _FORMS:
             _refuse_form(service, method, headers, body, own)

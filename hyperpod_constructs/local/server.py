@@ -63,6 +63,8 @@ class LocalAws:
 
     def client(self, service: str) -> Any:
         """A boto3 client of this AWS; `service` is botocore's name, such as `cloudformation`."""
+        from botocore.config import Config
+
         with _SESSION_LOCK:
             return _session().create_client(
                 service,
@@ -70,6 +72,7 @@ class LocalAws:
                 endpoint_url=self.endpoint,
                 aws_access_key_id=self.access_key_id,
                 aws_secret_access_key=self.secret_access_key,
+                config=Config(proxies={}),  # no user's proxy leads to this machine
             )
 
     def _settings(self) -> dict[str, str]:

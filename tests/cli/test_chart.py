@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from email.message import Message
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -346,6 +347,20 @@ def test_a_redirection_takes_no_token_along(world: World) -> None:
 def test_fails_for_an_answer_that_never_ends(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(chart_download, "SECONDS", -1.0)
     assert "took more than -1 seconds; try again" in world.fail()
+
+
+def test_fails_for_an_answer_that_drips(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A `read` would wait for a whole chunk before anybody looks at the time."""
+    monkeypatch.setattr(chart_download, "SECONDS", 0.0)
+    drips = SimpleNamespace(headers={}, read1=lambda size: b"x")
+    with pytest.raises(chart_files.ChartError, match="took more than 0 seconds"):
+        chart_download._body(drips, "https://example.com", 10**6)
+
+
+def test_fails_for_an_address_that_cannot_be_read(world: World) -> None:
+    index = "entries: {nvidia: [{version: 0.16.1, urls: ['https://[']}]}"
+    world.server.answers["/nvidia/index.yaml"] = 200, {}, index.encode()
+    assert "Invalid IPv6 URL" in world.fail()
 
 
 def test_fails_for_a_hostile_archive(world: World) -> None:

@@ -64,7 +64,7 @@ def _user(content: dict[str, Any]) -> dict[str, Any]:
 def test_the_file_is_for_its_owner_alone_and_holds_no_secret(
     target: StubbedTarget, workdir: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    (workdir / "mine").write_text("old")
+    (workdir / "mine").write_text('{"clusters": [{"name": "old"}]}')
     (workdir / "mine").chmod(0o644)
     answer_kubernetes(target)
     content = _write(target, TargetName.AWS)
@@ -144,12 +144,20 @@ def test_fails_for_a_cluster_without_an_endpoint(target: StubbedTarget, workdir:
     assert not (workdir / "mine").exists()
 
 
-def test_a_file_that_cannot_be_written_leaves_nothing(
-    target: StubbedTarget, workdir: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+@pytest.mark.parametrize("text", ["apiVersion: v1\nclusters: []\n", '{"clusters": [{"name": "one"}, {"name": "two"}]}', "[]"])
+def test_fails_for_a_file_of_somebody_else(target: StubbedTarget, workdir: Path, text: str) -> None:
+    """It may hold the way to other clusters."""
+    (workdir / "mine").write_text(text)
+    answer_kubernetes(target)
+    with pytest.raises(CliError, match="mine is there and was not written by this command; name another file with --file"):
+        _write(target, TargetName.AWS)
+    assert (workdir / "mine").read_text() == text
+
+
+def test_a_file_that_cannot_be_written_leaves_nothing(target: StubbedTarget, workdir: Path) -> None:
     (workdir / "mine").mkdir()
     answer_kubernetes(target)
-    with pytest.raises(OSError, match="mine"):
+    with pytest.raises(CliError, match="mine is there"):
         _write(target, TargetName.AWS)
     assert [path.name for path in workdir.iterdir()] == ["mine"]
 

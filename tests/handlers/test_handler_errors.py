@@ -3,7 +3,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from botocore.exceptions import ClientError, EndpointConnectionError
+from botocore.exceptions import ClientError, EndpointConnectionError, HTTPClientError, ProxyConnectionError, SSLError
 
 from hyperpod_constructs.custom_resources.handlers.aws import transient, unsettled, whole_client
 from hyperpod_constructs.custom_resources.handlers.errors import describe, fit
@@ -37,6 +37,9 @@ def test_kinds_of_errors() -> None:
     assert transient(refusal("ThrottlingException"))
     assert transient(refusal("InternalFailure", 500))
     assert transient(EndpointConnectionError(endpoint_url="https://x"))
+    assert transient(SSLError(endpoint_url="https://x", error=OSError("EOF")))
+    assert transient(ProxyConnectionError(proxy_url="http://x", error="refused"))
+    assert transient(HTTPClientError(error="bad status line"))
     assert not transient(refusal("ValidationException"))
     assert not transient(KeyError("x"))
     assert unsettled(refusal("AccessDeniedException", 403))

@@ -30,6 +30,12 @@ def test_a_function_is_described_with_its_vpc(cloud: Cloud, config: dict[str, An
     assert place({}, ROLE, cloud.client, CALLER)["VpcId"] == ""
 
 
+@pytest.mark.parametrize(("given", "described"), [("true", True), ("false", False), (True, True)])
+def test_a_truth_may_come_from_a_parameter_as_text(cloud: Cloud, config: dict[str, Any], given: object, described: bool) -> None:
+    found = place({**config, "Ipv6AllowedForDualStack": given}, ROLE, cloud.client, CALLER)
+    assert found["Ipv6AllowedForDualStack"] is described
+
+
 def test_fails_without_groups_for_an_unknown_subnet_and_for_two_vpcs(cloud: Cloud, config: dict[str, Any]) -> None:
     ec2 = cloud.client("ec2")
     other = ec2.create_vpc(CidrBlock="10.9.0.0/16")["Vpc"]["VpcId"]

@@ -94,6 +94,8 @@ AMBIGUOUS = [
     ("sqs", "POST", "/", FORM | {"x-amz-target": "AmazonSQSx.ListQueues"}, b"Action=CreateQueue", ""),
     ("monitoring", "POST", "/service/S/operation/PutMetricData", {}, b"", "Action=ListMetrics"),
     ("monitoring", "POST", "/service/S/operation/PutMetricData", {"x-amz-target": "S.ListMetrics"}, b"", ""),
+    ("monitoring", "POST", "/x/operation/DeleteAlarms", FORM, b"Action=ListMetrics&AlarmNames.member.1=a", ""),
+    ("monitoring", "POST", "/service/S/operation/DeleteAlarms/", FORM, b"Action=ListMetrics", ""),
     ("lambda", "DELETE", "/2015-03-31/functions/mine", {"x-amz-target": "Lambda.GetFunction"}, b"", ""),
     ("lambda", "GET", "/2015-03-31/functions/mine%2Fcode", {}, b"", ""),
     ("s3", "PUT", "/bucket/key", {}, b"", "acl=&tagging="),
@@ -184,10 +186,11 @@ def test_does_what_was_judged(
     assert ask(aws, weak, service, method, path, headers, body) == status
 
 
-def test_a_packed_body_is_bounded(aws: LocalAws, weak: Credentials) -> None:
+@pytest.mark.parametrize("encoding", ["gzip", "x-gzip", "gzip;q=1"])
+def test_a_packed_body_is_bounded(aws: LocalAws, weak: Credentials, encoding: str) -> None:
     """One megabyte unpacks to a thousand."""
     packed = _zeros(1000 << 20)
-    headers = CBOR | {"Content-Encoding": "gzip"}
+    headers = CBOR | {"Content-Encoding": encoding}
     assert len(packed) < 2 << 20
     assert ask(aws, weak, "monitoring", "POST", f"{METRICS}ListMetrics", headers, packed) == 413
 

@@ -9,14 +9,12 @@ from typing import Any, TypeVar
 from botocore.exceptions import (
     BotoCoreError,
     ClientError,
-    ConnectionClosedError,
-    ConnectTimeoutError,
-    EndpointConnectionError,
     FlexibleChecksumError,
+    HTTPClientError,
     IncompleteReadError,
     ReadTimeoutError,
-    ResponseStreamingError,
 )
+from botocore.exceptions import ConnectionError as NoConnectionError
 from botocore.parsers import ResponseParserError
 
 from .service import CONNECT_SECONDS, READ_SECONDS, Client
@@ -50,16 +48,15 @@ _BUSY = frozenset(
     }
 )
 _UNSETTLED = frozenset({"AccessDenied", "AccessDeniedException", "ResourceNotFound", "ResourceNotFoundException"})
+# Botocore's first two stand for all that a connection, a proxy or TLS can do; a body that is read in parts raises Python's own.
 _NETWORK = (
-    ConnectionClosedError,
+    NoConnectionError,
+    HTTPClientError,
     ConnectionError,
-    ConnectTimeoutError,
-    EndpointConnectionError,
     FlexibleChecksumError,
     IncompleteReadError,
     ReadTimeoutError,
     ResponseParserError,
-    ResponseStreamingError,
 )
 
 

@@ -113,7 +113,8 @@ def _endpoint(service: ServiceModel) -> _Endpoint:
         raise NoRegionError
     own = f"AWS_ENDPOINT_URL_{service.service_id.replace(' ', '_').upper()}"
     url = os.environ.get(own) or os.environ.get("AWS_ENDPOINT_URL") or None
-    found = _rules(service).resolve_endpoint(Region=region, UseFIPS=False, UseDualStack=False, Endpoint=url)
+    fips, dual = (os.environ.get(f"AWS_USE_{kind}_ENDPOINT", "").lower() == "true" for kind in ("FIPS", "DUALSTACK"))
+    found = _rules(service).resolve_endpoint(Region=region, UseFIPS=fips, UseDualStack=dual, Endpoint=url)
     scheme = (found.properties.get("authSchemes") or [{}])[0]
     return _Endpoint(found.url, scheme.get("signingName", service.signing_name), scheme.get("signingRegion", region))
 

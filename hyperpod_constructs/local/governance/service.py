@@ -12,6 +12,7 @@ Sources: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateCom
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, Protocol
@@ -25,6 +26,8 @@ from hyperpod_constructs.local.governance.state import KINDS, WORKING, GovernedC
 from hyperpod_constructs.local.governance.views import describe, listed_by, summarize
 from hyperpod_constructs.local.paging import page
 from hyperpod_constructs.local.timed_service import Operation, Parameters
+
+log = logging.getLogger(__name__)
 
 INVALID, CONFLICT = "ValidationException", "ConflictException"
 
@@ -68,10 +71,12 @@ class Governance:
         return self._policies.get(arn)
 
     def forget(self, cluster_arn: str | None = None) -> None:
-        """Forget those of a cluster, or all."""
+        """Forget those of a cluster, with what Kubernetes has of them, or all."""
         gone = [arn for arn, policy in self._policies.items() if cluster_arn in (None, policy.cluster.arn)]
         for arn in gone:
-            del self._policies[arn]
+            policy = self._policies.pop(arn)
+            if cluster_arn is not None and self._queues is not None:
+                self._begin(partial(_remove, self._queues, policy))
 
     def _create(self, kind: Kind, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
         cluster = self._find(parameters["ClusterArn"], caller)
@@ -169,16 +174,9 @@ class Governance:
 
     def _change_queues(self, policy: Policy, problems: list[str]) -> None:
         assert self._queues is not None
-        applied = Applied(
-            kind=policy.kind.noun,
-            policy_id=policy.id,
-            eks_cluster_arn=policy.cluster.settings["Orchestrator"]["Eks"]["ClusterArn"],
-            caller=policy.cluster.caller,
-            settings=policy.settings,
-        )
         change = self._queues.remove if policy.status == "Deleting" else self._queues.apply
         try:
-            change(applied)
+            change(_applied(policy))
         except Exception as error:  # whatever it is, it is the reason
             problems.append(str(error)[:_LONGEST_REASON] or type(error).__name__)
 
@@ -196,6 +194,24 @@ class Governance:
 
 _LOOK_AGAIN = 0.1
 _LONGEST_REASON = 1024
+
+
+def _applied(policy: Policy) -> Applied:
+    return Applied(
+        kind=policy.kind.noun,
+        policy_id=policy.id,
+        eks_cluster_arn=policy.cluster.settings["Orchestrator"]["Eks"]["ClusterArn"],
+        caller=policy.cluster.caller,
+        settings=policy.settings,
+    )
+
+
+def _remove(queues: Queues, policy: Policy) -> None:
+    """Take what Kubernetes has of a policy whose cluster is gone. Nobody is left to hear of a failure but the log."""
+    try:
+        queues.remove(_applied(policy))
+    except Exception as error:
+        log.warning("the objects of %s %s stay in Kubernetes: %s", policy.kind.words, policy.id, error)
 
 
 def _check_idle(policy: Policy, what: str) -> None:

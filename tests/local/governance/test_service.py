@@ -230,6 +230,7 @@ def test_all_go_with_their_cluster(api: Governed) -> None:
     for found in (api.described, api.scheduled):
         with pytest.raises(AwsError, match="ResourceNotFound"):
             found(quota if found == api.described else policy)
+    assert [(word, applied.policy_id) for word, applied in api.queues.calls[2:]] == [("remove", quota), ("remove", policy)]
 
 
 def test_the_kubernetes_side_hears_of_every_change(api: Governed) -> None:
