@@ -14,7 +14,6 @@ from hyperpod_constructs.facts import eks
 from hyperpod_constructs.facts.addons import Nodes
 from hyperpod_constructs.local.aws_service import AwsError, Caller
 from hyperpod_constructs.local.eks import catalog
-from hyperpod_constructs.local.eks.kinds import bring_kinds
 from hyperpod_constructs.local.eks.pod_identities import PodIdentities
 from hyperpod_constructs.local.eks.records import (
     IN_USE,
@@ -28,6 +27,7 @@ from hyperpod_constructs.local.eks.records import (
     page_parameters,
 )
 from hyperpod_constructs.local.faults import Faults
+from hyperpod_constructs.local.kubernetes_kinds import bring_kinds_of_addon
 from hyperpod_constructs.local.paging import page
 from hyperpod_constructs.local.timed_service import Operation, Parameters
 
@@ -70,7 +70,7 @@ class Addons:
         version = parameters.get("addonVersion") or catalog.default_version(name, cluster.version)
         self._check(cluster, name, version, parameters)
         if cluster.control is not None:
-            bring_kinds(cluster.control.api, name)
+            bring_kinds_of_addon(cluster.control.api, name)
         arn = f"{cluster.prefix('addon')}/{name}/{uuid.uuid4()}"
         body = {
             "addonName": name,

@@ -1,6 +1,7 @@
 """HyperPod on EKS: what it refuses about the Kubernetes cluster, and the access entries that it makes there for its nodes.
 
-Decided here: the dependencies count as installed when the namespace is there that the service's chart makes.
+Decided here: the dependencies count as installed when the namespace is there that the service's chart makes. Autoscaling brings the
+kinds of Karpenter alone, which stay when it is disabled.
 """
 
 from __future__ import annotations
@@ -13,8 +14,12 @@ from botocore.exceptions import ClientError
 from hyperpod_constructs.facts import chart, kubernetes
 from hyperpod_constructs.local.aws_service import Caller
 from hyperpod_constructs.local.clients import Clients, ignoring
+from hyperpod_constructs.local.hyperpod.background import Tasks
 from hyperpod_constructs.local.hyperpod.rules import refusal
-from hyperpod_constructs.local.hyperpod.state import Cluster, Spec
+from hyperpod_constructs.local.hyperpod.state import AutoScaling, Cluster, Spec
+from hyperpod_constructs.local.kubernetes_kinds import bring_kinds_of_karpenter
+
+_LONGEST_CAUSE = 500
 
 
 class Objects(Protocol):
@@ -25,6 +30,9 @@ class Objects(Protocol):
     ) -> list[dict[str, Any]]:
         """The objects of a kind."""
 
+    def apply(self, manifest: Mapping[str, Any]) -> dict[str, Any]:
+        """Create an object, or change it to this."""
+
 
 Kubernetes = Callable[[str, Caller], Objects | None]
 """The objects of the EKS cluster with an ARN; None while it has no control plane."""
@@ -33,9 +41,10 @@ Kubernetes = Callable[[str, Caller], Objects | None]
 class EksOrchestrator:
     """The Kubernetes clusters that clusters of HyperPod run on. Without `kubernetes` the dependencies are not looked up."""
 
-    def __init__(self, clients: Clients, kubernetes: Kubernetes | None) -> None:
+    def __init__(self, clients: Clients, kubernetes: Kubernetes | None, tasks: Tasks) -> None:
         self._clients = clients
         self._kubernetes = kubernetes
+        self._tasks = tasks
 
     def check(self, settings: Mapping[str, Any], subnets: Mapping[str, Mapping[str, Any]], caller: Caller) -> None:
         """Refuse a Kubernetes cluster that HyperPod does not take; a cluster of Slurm has none.
@@ -73,7 +82,7 @@ class EksOrchestrator:
         return found
 
     def _check_dependencies(self, arn: str, caller: Caller) -> None:
-        objects = None if self._kubernetes is None else self._kubernetes(arn, caller)
+        objects = self._objects(arn, caller)
         if objects is None:
             return
         names = {item["metadata"]["name"] for item in objects.list("v1", "Namespace")}
@@ -82,6 +91,29 @@ class EksOrchestrator:
                 f"EKS cluster {arn} is missing one or more required dependencies: it has no namespace {chart.CREATED_NAMESPACE};"
                 " install HyperPod's Helm chart before the cluster is created"
             )
+
+    def _objects(self, arn: str, caller: Caller) -> Objects | None:
+        return None if self._kubernetes is None else self._kubernetes(arn, caller)
+
+    def install_karpenter(self, cluster: Cluster) -> None:
+        """Bring the kinds of Karpenter, if autoscaling is enabled. It is a task; the cluster notes how it goes."""
+        arn, scaling = _arn(cluster.settings), AutoScaling()
+        cluster.auto_scaling = scaling
+        if arn is None or cluster.settings.get("AutoScaling", {}).get("Mode") != "Enable":
+            return
+        scaling.status = "Creating"
+
+        def install() -> None:
+            try:
+                if (objects := self._objects(arn, cluster.caller)) is not None:
+                    bring_kinds_of_karpenter(objects)
+            except Exception as error:  # whatever it is, DescribeCluster tells it
+                cause = str(error)[:_LONGEST_CAUSE] or type(error).__name__
+                scaling.status, scaling.failure = "Failed", f"The kinds of Karpenter were not installed in {arn}: {cause}"
+            else:
+                scaling.status = "InService"
+
+        self._tasks.begin(install)
 
     def let_in(self, cluster: Cluster, specs: Iterable[Spec] | None = None) -> None:
         """Make access entries for the roles of the nodes. One that is there already, of whatever origin, is left as it is."""

@@ -82,10 +82,10 @@ class HyperPod(TimedService):
         queues: Queues | None = None,
         kubernetes: Kubernetes | None = None,
     ) -> None:
-        self._eks = EksOrchestrator(clients, kubernetes)
+        tasks = AtOnce() if tasks is None else tasks
+        self._eks = EksOrchestrator(clients, kubernetes, tasks)
         self._clients = clients
         self._fleet = Records() if fleet is None else fleet
-        tasks = AtOnce() if tasks is None else tasks
         self._side_effects = SideEffects(self._clients, tasks)
         self._plans = TrainingPlans(faults, self._clients, self._nodes_of_plan)
         self._provisioner = Provisioner(faults, self._side_effects, self._fleet, self._plans.waits)
@@ -193,6 +193,7 @@ class HyperPod(TimedService):
         self._eks.let_in(cluster)
         self._clusters[cluster.arn] = cluster
         self._machine.create(cluster, placements, now, legacy_problem(specs, settings, self._clients, caller))
+        self._eks.install_karpenter(cluster)
         self._schedules.arm(cluster, now)
         return {"ClusterArn": cluster.arn}
 
@@ -217,6 +218,8 @@ class HyperPod(TimedService):
             wanted[spec["InstanceGroupName"]] = (spec, max(0, spec["InstanceCount"] - alive))
         self._eks.let_in(cluster, specs)
         self._machine.update(cluster, specs, self._placements(wanted, subnets, cluster.settings), settings, now, fault)
+        if "AutoScaling" in settings:
+            self._eks.install_karpenter(cluster)
         self._schedules.arm(cluster, now)
         return {"ClusterArn": cluster.arn}
 

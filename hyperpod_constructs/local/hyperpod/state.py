@@ -172,6 +172,14 @@ class Event:
 
 
 @dataclass(eq=False)
+class AutoScaling:
+    """How the installation of autoscaling goes, in the words of DescribeCluster."""
+
+    status: str = "InService"
+    failure: str = ""
+
+
+@dataclass(eq=False)
 class Cluster:
     """A cluster. `settings` are the request's members other than the groups and the tags."""
 
@@ -190,6 +198,7 @@ class Cluster:
     gone: bool = False
     entries: list[str] = field(default_factory=list)
     """The roles with access entries that were made for it in its EKS cluster."""
+    auto_scaling: AutoScaling = field(default_factory=AutoScaling)
 
     @property
     def cluster_id(self) -> str:

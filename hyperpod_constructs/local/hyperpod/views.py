@@ -38,7 +38,8 @@ def describe_cluster(cluster: Cluster) -> dict[str, Any]:
     if cluster.failure:
         answer["FailureMessage"] = cluster.failure
     if "AutoScaling" in answer:
-        answer["AutoScaling"] = {**answer["AutoScaling"], "Status": "InService"}
+        failure = {"FailureMessage": cluster.auto_scaling.failure} if cluster.auto_scaling.failure else {}
+        answer["AutoScaling"] = {**answer["AutoScaling"], "Status": cluster.auto_scaling.status, **failure}
     return answer
 
 

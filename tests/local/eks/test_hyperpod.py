@@ -81,6 +81,51 @@ def test_its_nodes_get_access_entries_that_go_with_it(hyperpod: OnEks) -> None:
     assert hyperpod.entries() == []
 
 
+def scaled(hyperpod: OnEks, arn: str) -> dict[str, Any]:
+    role = hyperpod.cloud.new_role("scaler", "hyperpod.sagemaker.amazonaws.com")
+    return hyperpod.request(arn, ClusterRole=role, AutoScaling={"Mode": "Enable", "AutoScalerType": "Karpenter"})
+
+
+def definitions(hyperpod: OnEks) -> dict[str, str]:
+    found = hyperpod.clients.control_planes.only.api.list("apiextensions.k8s.io/v1", "CustomResourceDefinition")
+    return {one["metadata"]["name"]: one["spec"]["names"]["kind"] for one in found}
+
+
+KARPENTER = {"hyperpodnodeclasses.karpenter.sagemaker.amazonaws.com": "HyperpodNodeClass", "nodepools.karpenter.sh": "NodePool"}
+
+
+def test_autoscaling_brings_the_kinds_of_karpenter(hyperpod: OnEks) -> None:
+    hyperpod.call("CreateCluster", **scaled(hyperpod, hyperpod.new_cluster()))
+    assert definitions(hyperpod) == KARPENTER
+    assert hyperpod.call("DescribeCluster", ClusterName="demo")["AutoScaling"]["Status"] == "InService"
+
+
+def test_autoscaling_that_is_enabled_later_brings_them_then(hyperpod: OnEks) -> None:
+    request = scaled(hyperpod, hyperpod.new_cluster())
+    scaling = {key: request.pop(key) for key in ("AutoScaling", "ClusterRole")}
+    hyperpod.call("CreateCluster", **request)
+    for _ in range(20):
+        hyperpod.cloud.clock.tick()
+        hyperpod.call("ListClusters")
+    assert definitions(hyperpod) == {}
+    hyperpod.call("UpdateCluster", ClusterName="demo", InstanceGroups=request["InstanceGroups"], **scaling)
+    assert definitions(hyperpod) == KARPENTER
+
+
+def test_a_control_plane_that_refuses_the_kinds_fails_autoscaling(hyperpod: OnEks, monkeypatch: pytest.MonkeyPatch) -> None:
+    request = scaled(hyperpod, hyperpod.new_cluster())
+
+    def refuse(manifest: Any) -> None:
+        raise OSError("no answer" + "!" * 9000)
+
+    monkeypatch.setattr(hyperpod.clients.control_planes.only.api, "apply", refuse)
+    hyperpod.call("CreateCluster", **request)
+    found = hyperpod.call("DescribeCluster", ClusterName="demo")["AutoScaling"]
+    assert found["Status"] == "Failed"
+    assert "kinds of Karpenter were not installed" in found["FailureMessage"]
+    assert "no answer" in found["FailureMessage"]
+
+
 def test_an_entry_of_somebody_else_stays(hyperpod: OnEks) -> None:
     arn = hyperpod.new_cluster()
     hyperpod.clients.eks.create_access_entry(clusterName="demo", principalArn=hyperpod.cloud.role, type="HYPERPOD_LINUX")
