@@ -250,6 +250,18 @@ def is_lower(version: str, least: str) -> bool:
     return numbers is not None and other is not None and numbers < other
 
 
+def skips_a_step(name: str, old: str, new: str) -> bool:
+    """Whether an add-on goes from a version to one that needs another in between."""
+    below, onward = STEP_NEEDED.get(name, ("0", "0"))
+    return is_lower(old, below) and not is_lower(new, onward)
+
+
+@fixed_by("update to each minor version in between, one after the other")
+def skipped_step(name: str, old: str, new: str) -> str:
+    """An update over a version that is needed in between."""
+    return f"the add-on {name} goes from {old} to {new} in one step"
+
+
 @fixed_by("raise the version of the control plane")
 def low_kubernetes(name: str, kubernetes: str, least: str) -> str:
     """An add-on that needs a newer Kubernetes."""

@@ -122,6 +122,7 @@ class Addons:
         if addon.status in ("CREATING", "DELETING", "UPDATING"):
             raise AwsError(IN_USE, f"Addon {name} is {addon.status}; wait until that is over", 409)
         version = parameters.get("addonVersion") or addon.body["addonVersion"]
+        catalog.check_step(name, addon.body["addonVersion"], version)
         self._check(cluster, name, version, parameters)
         change = {key: parameters[key] for key in CHANGED if key in parameters}
         if "podIdentityAssociations" in parameters:

@@ -58,6 +58,15 @@ def check_version(name: str, version: str, kubernetes: str) -> None:
         raise AwsError("InvalidParameterException", f"Addon version specified is not supported: {problem}")
 
 
+def check_step(name: str, old: str, new: str) -> None:
+    """Refuse an update over a version that is needed in between.
+
+    :raises AwsError: with the way to take.
+    """
+    if addons.skips_a_step(name, old, new):
+        raise invalid(f"Addon version specified is not supported: {addons.skipped_step(name, old, new)}")
+
+
 def check_kubernetes(name: str, kubernetes: str) -> None:
     """Refuse an add-on that needs a newer Kubernetes.
 

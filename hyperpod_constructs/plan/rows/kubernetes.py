@@ -6,7 +6,7 @@ import json
 
 from hyperpod_constructs.analysis.networks import SUBNET, Zone, network_facts
 from hyperpod_constructs.facts import eks
-from hyperpod_constructs.facts.addons import STEP_NEEDED, is_lower
+from hyperpod_constructs.facts.addons import skips_a_step
 from hyperpod_constructs.facts.kubernetes import MOST_MINOR_VERSIONS_UP
 from hyperpod_constructs.plan.change import Change
 from hyperpod_constructs.plan.row import Row, in_place, refused, replaced, rolling
@@ -155,8 +155,8 @@ NODE_GROUP: tuple[Row, ...] = (
 def _skips_a_step(change: Change) -> bool:
     """Whether an add-on goes from a version to one that needs another in between."""
     old, new = as_str(change.old), as_str(change.new)
-    below, onward = STEP_NEEDED.get(as_str(change.after.get("AddonName", ABSENT)) or "", ("0", "0"))
-    return old is not None and new is not None and is_lower(old, below) and not is_lower(new, onward)
+    name = as_str(change.after.get("AddonName", ABSENT)) or ""
+    return old is not None and new is not None and skips_a_step(name, old, new)
 
 
 def _conflicts(change: Change) -> str:

@@ -75,6 +75,20 @@ def test_a_wrong_update_is_refused(eks: EksCloud) -> None:
     assert described(eks, "kube-proxy")["status"] == "ACTIVE"
 
 
+def test_task_governance_takes_no_step_over_a_version(eks: EksCloud) -> None:
+    name = "amazon-sagemaker-hyperpod-taskgovernance"
+    eks.cluster()
+    eks.control_planes.only.api.add("v1", "Node", "hyperpod-i-1")
+    create(eks, name, addonVersion="v1.3.0-eksbuild.1")
+    message = refused(eks, "UpdateAddon", clusterName="demo", addonName=name, addonVersion="v1.5.0-eksbuild.1")
+    assert "from v1.3.0-eksbuild.1 to v1.5.0-eksbuild.1" in message
+    assert "each minor version in between" in message
+    for version in ("v1.4.0-eksbuild.1", "v1.5.0-eksbuild.1"):
+        eks("UpdateAddon", clusterName="demo", addonName=name, addonVersion=version)
+        eks.tick()
+    assert described(eks, name)["addonVersion"] == "v1.5.0-eksbuild.1"
+
+
 def test_task_governance_brings_the_kinds_of_its_queues(eks: EksCloud) -> None:
     eks.cluster()
     api = eks.control_planes.only.api
