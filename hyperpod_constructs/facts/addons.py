@@ -27,6 +27,7 @@ OBSERVABILITY = "amazon-sagemaker-hyperpod-observability"
 FSX_CSI = "aws-fsx-csi-driver"
 EBS_CSI = "aws-ebs-csi-driver"
 S3_CSI = "aws-mountpoint-s3-csi-driver"
+METRICS_SERVER = "metrics-server"
 
 FSX_CSI_DRIVER = "fsx.csi.aws.com"
 """The name of the driver of FSx for Lustre in volumes.
@@ -121,6 +122,30 @@ class Nodes(StrEnum):
     """It is degraded, and active as soon as nodes come."""
     NEEDS = "needs"
     """Its creation fails: it comes after the nodes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """An object of Kubernetes by which a cluster shows that it has a program, whether an add-on or a chart has brought it."""
+
+    api_version: str
+    kind: str
+    name: str
+
+
+MARKS: Mapping[str, Mark] = {
+    CERT_MANAGER: Mark("apiextensions.k8s.io/v1", "CustomResourceDefinition", "certificates.cert-manager.io"),
+    POD_IDENTITY_AGENT: Mark("apps/v1", "DaemonSet", "eks-pod-identity-agent"),
+    METRICS_SERVER: Mark("apiregistration.k8s.io/v1", "APIService", "v1beta1.metrics.k8s.io"),
+    FSX_CSI: Mark("storage.k8s.io/v1", "CSIDriver", FSX_CSI_DRIVER),
+    S3_CSI: Mark("storage.k8s.io/v1", "CSIDriver", "s3.csi.aws.com"),
+}
+"""The objects that the charts of prerequisites make, by the add-on (as of 2026-11-23).
+
+Sources: https://cert-manager.io/docs/reference/api-docs/, https://github.com/aws/eks-pod-identity-agent,
+https://github.com/kubernetes-sigs/metrics-server, https://docs.aws.amazon.com/eks/latest/userguide/fsx-csi.html and
+https://github.com/awslabs/mountpoint-s3-csi-driver
+"""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)

@@ -1,6 +1,7 @@
 """The operations of EKS on add-ons: records with states, which install no program in the control plane.
 
-Decided here: an add-on whose prerequisite is missing, or that needs nodes where there are none, ends as CREATE_FAILED.
+Decided here: an add-on whose prerequisite is missing, or that needs nodes where there are none, ends as CREATE_FAILED. A
+prerequisite may come with a chart, which an object of it shows.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from hyperpod_constructs.facts import eks
-from hyperpod_constructs.facts.addons import Nodes
+from hyperpod_constructs.facts.addons import MARKS, Nodes
 from hyperpod_constructs.local.aws_service import AwsError, Caller
 from hyperpod_constructs.local.eks import catalog
 from hyperpod_constructs.local.eks.pod_identities import PodIdentities
@@ -188,13 +189,22 @@ def _described(cluster: Cluster, addon: Child, now: float) -> dict[str, Any]:
 
 def _issues(cluster: Cluster, name: str) -> list[Mapping[str, Any]]:
     facts = catalog.facts_of(name)
-    missing = [other for other in (facts.prerequisites if facts is not None else ()) if other not in cluster.addons]
+    needed = facts.prerequisites if facts is not None else ()
+    missing = [other for other in needed if other not in cluster.addons and not _from_a_chart(cluster, other)]
     if missing:
-        return [{"code": "K8sResourceNotFound", "message": f"{name} needs the add-on {', '.join(missing)}", "resourceIds": missing}]
+        message = f"{name} needs the add-on {', '.join(missing)}, or a chart that brings the same"
+        return [{"code": "K8sResourceNotFound", "message": message, "resourceIds": missing}]
     if catalog.nodes_of(name) is not Nodes.NONE and cluster.control is not None and not cluster.control.api.list("v1", "Node"):
         message = f"The add-on is unhealthy because it doesn't have the desired number of replicas: {name} has no node to run on"
         return [{"code": _NO_NODES, "message": message, "resourceIds": [name]}]
     return []
+
+
+def _from_a_chart(cluster: Cluster, name: str) -> bool:
+    mark = MARKS.get(name)
+    if mark is None or cluster.control is None:
+        return False
+    return any(item["metadata"]["name"] == mark.name for item in cluster.control.api.list(mark.api_version, mark.kind))
 
 
 def _information(name: str, clusters: list[str]) -> dict[str, Any]:

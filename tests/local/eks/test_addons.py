@@ -7,10 +7,12 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.facts.addons import prerequisites
 from hyperpod_constructs.local.eks.addons import NODE_SECONDS
 from tests.local.eks.conftest import EksCloud
 from tests.local.eks.test_clusters import refused
 
+INFERENCE = "amazon-sagemaker-hyperpod-inference"
 OPERATOR, AGENT = "amazon-sagemaker-hyperpod-training-operator", "eks-pod-identity-agent"
 
 
@@ -138,6 +140,30 @@ def test_an_add_on_fails_without_its_prerequisites(eks: EksCloud) -> None:
     found = create(eks, OPERATOR)
     assert found["status"] == "CREATE_FAILED"
     assert set(found["health"]["issues"][0]["resourceIds"]) == {"cert-manager", AGENT}
+
+
+@pytest.mark.parametrize(
+    ("addon", "api_version", "kind", "name"),
+    [
+        ("cert-manager", "apiextensions.k8s.io/v1", "CustomResourceDefinition", "certificates.cert-manager.io"),
+        ("eks-pod-identity-agent", "apps/v1", "DaemonSet", "eks-pod-identity-agent"),
+        ("metrics-server", "apiregistration.k8s.io/v1", "APIService", "v1beta1.metrics.k8s.io"),
+        ("aws-fsx-csi-driver", "storage.k8s.io/v1", "CSIDriver", "fsx.csi.aws.com"),
+        ("aws-mountpoint-s3-csi-driver", "storage.k8s.io/v1", "CSIDriver", "s3.csi.aws.com"),
+    ],
+)
+def test_a_chart_brings_a_prerequisite(eks: EksCloud, addon: str, api_version: str, kind: str, name: str) -> None:
+    eks.cluster()
+    api = eks.control_planes.only.api
+    api.add("v1", "Node", "hyperpod-i-1")
+    dependent = next(one for one in (OPERATOR, INFERENCE) if addon in prerequisites(one))
+    for other in set(prerequisites(dependent)) - {addon}:
+        create(eks, other)
+    api.add(api_version, kind, f"another-{name}")
+    found = create(eks, dependent)
+    assert (found["status"], found["health"]["issues"][0]["resourceIds"]) == ("CREATE_FAILED", [addon])
+    api.add(api_version, kind, name, "kube-system" if kind == "DaemonSet" else "")
+    assert described(eks, dependent)["status"] == "ACTIVE"
 
 
 def test_the_training_operator_takes_no_identity_inside(eks: EksCloud) -> None:
