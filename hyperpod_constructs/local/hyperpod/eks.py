@@ -116,23 +116,27 @@ class EksOrchestrator:
         self._tasks.begin(install)
 
     def let_in(self, cluster: Cluster, specs: Iterable[Spec] | None = None) -> None:
-        """Make access entries for the roles of the nodes. One that is there already, of whatever origin, is left as it is."""
+        """Make access entries for the roles of the nodes. One that is there already, of whatever origin, is left as it is.
+
+        The cluster notes roles with one of another type: their nodes never join.
+        """
         arn = _arn(cluster.settings)
         if arn is None:
             return
         eks, name = self._clients("eks", cluster.caller), arn.rpartition("/")[2]
         wanted = [group.spec for group in cluster.groups.values()] if specs is None else specs
         for role in _roles(wanted):
-            if role not in cluster.entries:
-                try:
-                    eks.create_access_entry(clusterName=name, principalArn=role, type=kubernetes.NODE_ENTRY)
-                except ClientError as error:
-                    if error.response["Error"]["Code"] != "ResourceInUseException":
-                        raise refusal(
-                            f"the role {role} cannot join the EKS cluster {arn}: {error.response['Error']['Message']}"
-                        ) from error
-                else:
-                    cluster.entries.append(role)
+            if role in cluster.entries:
+                continue
+            cluster.outsiders.pop(role, None)
+            try:
+                kind = _entry_of(eks, name, role)
+            except ClientError as error:
+                raise refusal(f"the role {role} cannot join the EKS cluster {arn}: {error.response['Error']['Message']}") from error
+            if kind is None:
+                cluster.entries.append(role)
+            elif kind != kubernetes.NODE_ENTRY:
+                cluster.outsiders[role] = kind
 
     def let_out(self, cluster: Cluster) -> None:
         """Delete the access entries that were made for the cluster; a Kubernetes cluster that is gone has taken them along."""
@@ -141,6 +145,17 @@ class EksOrchestrator:
             with ignoring("ResourceNotFoundException", "InvalidRequestException"):
                 self._clients("eks", cluster.caller).delete_access_entry(clusterName=str(arn).rpartition("/")[2], principalArn=role)
         cluster.entries.clear()
+
+
+def _entry_of(eks: Any, cluster: str, role: str) -> str | None:
+    """The type of the access entry that a role has already; None if it got one now."""
+    try:
+        eks.create_access_entry(clusterName=cluster, principalArn=role, type=kubernetes.NODE_ENTRY)
+    except ClientError as error:
+        if error.response["Error"]["Code"] != "ResourceInUseException":
+            raise
+        return str(eks.describe_access_entry(clusterName=cluster, principalArn=role)["accessEntry"]["type"])
+    return None
 
 
 def _arn(settings: Mapping[str, Any]) -> str | None:

@@ -198,6 +198,8 @@ class Cluster:
     gone: bool = False
     entries: list[str] = field(default_factory=list)
     """The roles with access entries that were made for it in its EKS cluster."""
+    outsiders: dict[str, str] = field(default_factory=dict)
+    """The roles with an access entry of another type than HyperPod's, and that type: their nodes never join."""
     auto_scaling: AutoScaling = field(default_factory=AutoScaling)
 
     @property

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from hyperpod_constructs.local.hyperpod.eks_nodes import why_outside
 from hyperpod_constructs.local.hyperpod.state import Cluster, Event, LiveGroup, Node, Software, instance_types
 from hyperpod_constructs.local.times import moment
 
@@ -62,7 +63,7 @@ def summarize_node(cluster: Cluster, node: Node, logical_ids: bool) -> dict[str,
         "InstanceId": node.instance_id,
         "InstanceType": node.instance_type or instance_types(node.spec)[0],
         "LaunchTime": moment(node.launched or node.created),
-        "InstanceStatus": _status(node),
+        "InstanceStatus": _status(cluster, node),
         **_software(node),
         **_host_name(cluster, node),
     }
@@ -152,8 +153,9 @@ def _current_and_desired(given: Mapping[str, Any], members: tuple[str, ...]) -> 
     return {f"{when}{member}": given[member] for member in members if member in given for when in ("Current", "Desired")}
 
 
-def _status(node: Node) -> dict[str, str]:
-    return {"Status": node.status} | ({"Message": node.message} if node.message else {})
+def _status(cluster: Cluster, node: Node) -> dict[str, str]:
+    message = node.message or why_outside(cluster, node)
+    return {"Status": node.status} | ({"Message": message} if message else {})
 
 
 def _images(current: Software | None, desired: Software) -> dict[str, str]:

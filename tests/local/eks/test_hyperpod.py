@@ -140,6 +140,37 @@ def test_an_entry_of_somebody_else_stays(hyperpod: OnEks) -> None:
     assert hyperpod.entries() == [hyperpod.cloud.role]
 
 
+def settle(hyperpod: OnEks) -> dict[str, Any]:
+    """Let every transition end; the one node."""
+    for _ in range(20):
+        hyperpod.cloud.clock.tick()
+        hyperpod.call("ListClusters")
+    (found,) = hyperpod.call("ListClusterNodes", ClusterName="demo")["ClusterNodeSummaries"]
+    return dict(found)
+
+
+def joined(hyperpod: OnEks) -> list[str]:
+    return [instance.instance_id for nodes in hyperpod.service.recover({}).values() for instance in nodes]
+
+
+@pytest.mark.parametrize("kind", ["STANDARD", "EC2_LINUX"])
+def test_nodes_with_another_access_entry_never_join(hyperpod: OnEks, kind: str) -> None:
+    arn, eks = hyperpod.new_cluster(), hyperpod.clients.eks
+    eks.create_access_entry(clusterName="demo", principalArn=hyperpod.cloud.role, type=kind)
+    hyperpod.call("CreateCluster", **hyperpod.request(arn))
+    found = settle(hyperpod)
+    assert joined(hyperpod) == []
+    message = found["InstanceStatus"]["Message"]
+    assert f"{hyperpod.cloud.role} has an access entry of the type {kind}" in message
+    assert "HYPERPOD_LINUX" in message
+    described = hyperpod.call("DescribeClusterNode", ClusterName="demo", NodeId=found["InstanceId"])["NodeDetails"]
+    assert described["InstanceStatus"] == found["InstanceStatus"]
+    eks.delete_access_entry(clusterName="demo", principalArn=hyperpod.cloud.role)
+    hyperpod.call("UpdateCluster", ClusterName="demo", InstanceGroups=[group(hyperpod.cloud, "workers", None)])
+    assert settle(hyperpod)["InstanceStatus"] == {"Status": "Running"}
+    assert joined(hyperpod) == [found["InstanceId"]]
+
+
 def test_missing_dependencies_are_refused(hyperpod: OnEks) -> None:
     arn = hyperpod.new_cluster()
     hyperpod.clients.control_planes.only.api.delete("v1", "Namespace", "aws-hyperpod")
