@@ -84,7 +84,8 @@ class HyperPodChartValues:
         :param chart: the chart that takes them.
         :param region: the region of the cluster; may be a token, but not with `mig`.
         :param instance_types: the types of the nodes; the device plugins are extended to those that they leave out.
-        :raises ValueError: for a key that the chart does not know, with the nearest; and for sub-charts that do not go together.
+        :raises ValueError: for a key that the chart does not know, with the nearest; for another name of the service's namespace;
+            and for sub-charts that do not go together.
         """
         _check_keys(self.more, chart.default_values, ())
         values: dict[str, Any] = {"global": {"region": region}}
@@ -93,7 +94,9 @@ class HyperPodChartValues:
         if self.mig:
             values = merged(values, _regional(chart, region))
         values = merged(merged(values, _extended(chart, instance_types)), self.more)
-        _check_parts(chart, merged(chart.default_values, values))
+        everything = merged(chart.default_values, values)
+        _check_namespace(chart.default_values, everything, ())
+        _check_parts(chart, everything)
         return values
 
 
@@ -130,6 +133,19 @@ def is_on(chart: HyperPodChart, values: Mapping[str, Any], sub_chart: str) -> bo
     paths = [path.strip().split(".") for path in declared.condition.split(",") if path.strip()]
     found = [value for value in (_get(values, path) for path in paths) if isinstance(value, bool)]
     return found[0] if found else True
+
+
+def _check_namespace(known: Any, given: Any, path: tuple[str, ...]) -> None:
+    """Refuse another name for the namespace of the service's agents, wherever the chart's own values have that name."""
+    if isinstance(known, Mapping):
+        for key, value in known.items():
+            _check_namespace(value, given.get(key) if isinstance(given, Mapping) else None, (*path, key))
+    elif known == facts.CREATED_NAMESPACE != given:
+        found = "missing" if given is None else repr(given)
+        raise ChartError(
+            f"chart values: {'.'.join(path)} is {found}; the service finds its agents in the namespace "
+            f"{facts.CREATED_NAMESPACE} only, so leave the key out"
+        )
 
 
 def _check_parts(chart: HyperPodChart, values: Mapping[str, Any]) -> None:

@@ -100,11 +100,20 @@ def test_further_values_win(chart: HyperPodChart, render: Render) -> None:
         ({"cert-manager": None}, "cert-manager is None, which does not reach the chart"),
         ({"gpu-operator": {"enabled": True}}, "both serve GPUs; write mig=True"),
         ({"deep-health-check": {"enabled": False}}, "makes the namespace aws-hyperpod"),
+        ({"namespace": {"name": "mine"}}, "namespace.name is 'mine'; the service finds its agents in the namespace aws-hyperpod"),
+        ({"namespace": "mine"}, "namespace.name is missing; the service finds"),
+        ({"deep-health-check": {"namespace": {"name": "mine"}}}, r"deep-health-check\.namespace\.name is 'mine'; .*leave the key"),
+        ({"health-monitoring-agent": {"namespace": "mine"}}, r"health-monitoring-agent\.namespace is 'mine'"),
     ],
 )
 def test_fails_for_values_that_the_chart_does_not_take(chart: HyperPodChart, more: dict[str, Any], error: str) -> None:
     with pytest.raises(ValueError, match=error):
         HyperPodChartValues(more=more).render(chart, region=REGION)
+
+
+def test_the_namespace_may_be_made_elsewhere_under_its_name(chart: HyperPodChart) -> None:
+    more = {"namespace": {"create": False, "name": "aws-hyperpod"}}
+    assert HyperPodChartValues(more=more).render(chart, region=REGION)["namespace"] == more["namespace"]
 
 
 def test_any_key_goes_where_the_chart_s_own_value_is_empty(chart: HyperPodChart) -> None:
