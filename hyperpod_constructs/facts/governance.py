@@ -39,6 +39,11 @@ PRIORITY_CLASSES = property_limit(f"{SCHEDULER_CONFIG}/SchedulerConfig/PriorityC
 FAIR_SHARE_WEIGHT = property_limit(f"{COMPUTE_QUOTA}/ComputeQuotaTarget/FairShareWeight")
 BORROW_LIMIT = property_limit(f"{COMPUTE_QUOTA}/ComputeQuotaConfig/ResourceSharingConfig/BorrowLimit")
 """In percent. The API takes 0 to 10000; its page says 1 to 500."""
+DOCUMENTED_BORROW_LIMIT = 500
+"""The highest percentage that a page names.
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ResourceSharingConfig.html (as of 2026-11-22)
+"""
 
 RESOURCES = property_limit(_RESOURCES)
 QUOTA_ENTRIES = replace(RESOURCES, fewest=1)
@@ -297,6 +302,12 @@ def borrow_mistake(strategy: str, limited: bool) -> Mistake | None:
     if not limited or strategy == "LendAndBorrow":
         return None
     return Mistake(f"a team with the strategy {strategy} borrows nothing, so a borrow limit has no effect", "leave the limit out")
+
+
+@fixed_by(f"take {DOCUMENTED_BORROW_LIMIT} or less, or limit by AbsoluteBorrowLimits what the team may borrow")
+def high_borrow_limit(limit: int) -> str:
+    """A limit of borrowing that the API takes and its page does not."""
+    return f"a borrow limit of {limit} percent; the service's page names {DOCUMENTED_BORROW_LIMIT} at most"
 
 
 def unknown_type(where: str, instance_type: str, known: Iterable[str]) -> Mistake:

@@ -166,7 +166,7 @@ class ComputeQuota(Construct):
         :param resources: the guaranteed resources, at most 15 entries.
         :param strategy: lend and borrow unless given.
         :param borrow_limit: idle resources that the team may borrow, in percent of its own, 0 to 10000; 50 when not given. The
-            guide names 1 to 500.
+            service's page names 500 at most, so more is a warning.
         :param absolute_borrow_limits: the most that it may borrow, by instance type, whatever the percentage; none unless given.
         :param preempt_team_tasks: the team's jobs of lower priority make way unless given.
         :param fair_share_weight: 0 to 100, the weight among teams that ask for idle resources; 0 unless given.

@@ -17,7 +17,7 @@ from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import ABSENT, as_items, as_str, at
+from hyperpod_constructs.templates.values import ABSENT, as_int, as_items, as_str, at
 
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _GOVERNANCE = f"{_GUIDE}sagemaker-hyperpod-eks-operate-console-ui-governance-setup-task-governance.html"
@@ -199,3 +199,22 @@ def _counts(quota: Quota) -> bool:
 def priority_classes_differ(policy: Resource) -> Iterator[Mistake]:
     names = [as_str(at(one, "Name")) for one in as_items(policy.get(*_CLASSES)) or ()]
     return (governance.repeated_class(name) for name in dict.fromkeys(names) if name is not None and names.count(name) > 1)
+
+
+@warning(
+    "HP-GOV-010",
+    on=quotas,
+    at=(*SHARING, "BorrowLimit"),
+    title=f"a team may borrow up to {governance.DOCUMENTED_BORROW_LIMIT} percent of its own resources",
+    why=f"the API takes up to {governance.BORROW_LIMIT.most}, but its page says 1 to {governance.DOCUMENTED_BORROW_LIMIT}, and "
+    "none says what more means",
+    fix=governance.high_borrow_limit.fix,
+    allowed=f"1 to {governance.DOCUMENTED_BORROW_LIMIT}",
+    source=f"{_API}API_ResourceSharingConfig.html",
+)
+def borrow_limits_are_documented(quota: Quota) -> Mistake | None:
+    limit = as_int(quota.resource.get(*SHARING, "BorrowLimit"))
+    borrows = as_str(quota.resource.get(*SHARING, "Strategy")) == "LendAndBorrow"
+    if limit is None or not borrows or limit <= governance.DOCUMENTED_BORROW_LIMIT:
+        return None
+    return governance.high_borrow_limit(limit)

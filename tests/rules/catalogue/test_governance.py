@@ -96,6 +96,13 @@ CASES = [
         {"Quota": quota(sharing={"Strategy": "Lend", "BorrowLimit": 20})},
         {"Quota": quota(sharing={"Strategy": "LendAndBorrow", "BorrowLimit": 20})},
     ),
+    Case(
+        "HP-GOV-010",
+        GOVERNED,
+        {"Quota": quota(sharing={"Strategy": "LendAndBorrow", "BorrowLimit": 501})},
+        {"Quota": quota(sharing={"Strategy": "LendAndBorrow", "BorrowLimit": 500})},
+    ),
+    Case("HP-GOV-006", GOVERNED, {"Quota": quota(sharing={"Strategy": "Lend", "BorrowLimit": 501})}, {}),
     Case("HP-GOV-007", GOVERNED, {"Quota": quota(entry={"InstanceType": "ml.g5.xlarge", "Count": 1})}, {}),
     Case(
         "HP-GOV-007",
