@@ -13,10 +13,11 @@ from typing import Any
 
 from hyperpod_constructs.analysis.clusters import given
 from hyperpod_constructs.analysis.embedded import parsed
+from hyperpod_constructs.analysis.iam import ROLE
 from hyperpod_constructs.analysis.kubernetes import ADDON, EksCluster, eks_clusters
 from hyperpod_constructs.facts.addons import AddonFacts, Identity, addon_facts
-from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import as_items, as_str
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.values import as_items, as_str, at
 
 
 @dataclass(frozen=True)
@@ -60,6 +61,14 @@ class Addon:
         return tuple((one, tuple(filter(lambda found: _is_of(found, one), self._associations))) for one in accounts)
 
     @property
+    def roles(self) -> tuple[Resource, ...]:
+        """The roles of its pods that are in the model, whichever way they are given."""
+        own = [at(one, "RoleArn") for one in as_items(self.resource.get("PodIdentityAssociations")) or ()]
+        outside = [one.get("RoleArn") for _, associations in self.identities for one in associations]
+        found = [resource_of(value, ROLE) for value in (*own, self.resource.get("ServiceAccountRoleArn"), *outside)]
+        return tuple(dict.fromkeys(role for role in found if role is not None))
+
+    @property
     def has_own_role(self) -> bool | None:
         """Whether a role is written in the add-on itself: as an association, or for its service account."""
         inline = self.resource.get("PodIdentityAssociations")
@@ -91,4 +100,4 @@ def _all(model: Model) -> Iterator[Addon]:
 
 def addons_of(eks: EksCluster) -> tuple[Addon, ...]:
     """The add-ons of a cluster."""
-    return tuple(addon for addon in addons(eks.resource.template.model) if addon.eks is eks)
+    return tuple(addon for addon in addons(eks.resource.template.model) if addon.eks == eks)

@@ -33,7 +33,7 @@ def looking_at_file_systems() -> iam.PolicyDocument:
 def attaching_volumes(stack: Stack, control_plane_arn: str, keys: Sequence[IKeyRef]) -> iam.PolicyDocument:
     """Volumes of HyperPod's nodes, beside the managed policy for those of EC2."""
     clusters = stack.format_arn(service="sagemaker", resource="cluster", resource_name="*")
-    statements = [_allow(facts.VOLUME_ACTIONS, [clusters]), _allow(["eks:DescribeCluster"], [control_plane_arn])]
+    statements = [_allow(facts.VOLUME_ACTIONS, [clusters]), _allow([facts.LOOK_AT_CLUSTER], [control_plane_arn])]
     if arns := [key.key_ref.key_arn for key in keys]:
         for_volumes = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
         statements += [_allow(facts.KEY_ACTIONS, arns), _allow(["kms:CreateGrant"], arns, for_volumes)]

@@ -74,7 +74,8 @@ Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-o
 """
 
 VOLUME_ACTIONS = ("sagemaker:AttachClusterNodeVolume", "sagemaker:DetachClusterNodeVolume")
-"""Actions by which the EBS driver attaches volumes to nodes, on every HyperPod cluster; it also looks at the EKS cluster.
+LOOK_AT_CLUSTER = "eks:DescribeCluster"
+"""Actions by which the EBS driver attaches volumes to nodes, on every HyperPod cluster, and by which it looks at the EKS cluster.
 
 Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-ebs.html (as of 2026-11-22)
 """

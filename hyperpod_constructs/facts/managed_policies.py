@@ -1,4 +1,4 @@
-"""AWS's managed policies of node roles, with their statements (as of 2026-11-21)."""
+"""AWS's managed policies of nodes and of the EBS driver, with their statements (as of 2026-11-21)."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import as_items, as_str, at
+from hyperpod_constructs.templates.values import Reference, as_items, as_str, at
 
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _EKS_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/"
@@ -272,3 +272,23 @@ def identities_are_where_the_pods_are(eks: EksCluster) -> Iterator[Hit]:
         if addon is not None and namespace not in (right, None):
             text = f"the pods of {addon.name} are in {right}, and this identity is for {account} in {namespace}"
             yield hit(association, text, "Namespace", covers=(addon.resource,))
+
+
+@_joined_warning(
+    "HP-ADD-032",
+    title="the EBS driver may attach volumes to HyperPod's nodes",
+    why="the managed policy of the driver speaks of EC2's own instances only: pods on HyperPod's nodes wait without end for their "
+    "volumes",
+    fix="allow the role of the driver the missing actions, beside the managed policy",
+    allowed=f"{' and '.join(facts.VOLUME_ACTIONS)} on the HyperPod cluster, and {facts.LOOK_AT_CLUSTER} on the EKS cluster",
+    source=f"{_GUIDE}sagemaker-hyperpod-eks-ebs.html",
+)
+def volumes_can_be_attached(cluster: Cluster, eks: EksCluster) -> Iterator[Hit]:
+    needed = {action: Reference(cluster.resource, "ClusterArn") for action in facts.VOLUME_ACTIONS}
+    needed[facts.LOOK_AT_CLUSTER] = Reference(eks.resource, "Arn")
+    for addon in addons_of(eks):
+        for role in addon.roles if addon.name == facts.EBS_CSI else ():
+            lacking = [action for action, arn in needed.items() if role_facts(role).may(action, arn) is False]
+            if lacking:
+                text = f"the role of {addon.name} may not attach volumes to HyperPod's nodes: missing {', '.join(lacking)}"
+                yield hit(role, text)

@@ -54,6 +54,55 @@ NODES = {
     },
 }
 
+ATTACHING = {
+    "Effect": "Allow",
+    "Action": ["sagemaker:AttachClusterNodeVolume", "sagemaker:DetachClusterNodeVolume"],
+    "Resource": {"Fn::Sub": "arn:${AWS::Partition}:sagemaker:${AWS::Region}:${AWS::AccountId}:cluster/*"},
+}
+LOOKING = {"Effect": "Allow", "Action": "eks:DescribeCluster", "Resource": {"Fn::GetAtt": ["Control", "Arn"]}}
+
+
+def policies(*statements: Template) -> list[Template]:
+    return [{"PolicyName": "volumes", "PolicyDocument": {"Version": "2012-10-17", "Statement": list(statements)}}]
+
+
+OF_THE_DRIVER = {"Fn::GetAtt": ["DriverRole", "Arn"]}
+WITH_VOLUMES = edited(
+    eks(),
+    {
+        "DriverRole": {
+            "Type": "AWS::IAM::Role",
+            "Properties": {
+                "AssumeRolePolicyDocument": trust("sts:AssumeRole", "sts:TagSession"),
+                "ManagedPolicyArns": [{"Fn::Sub": "arn:${AWS::Partition}:iam::aws:policy/service-role/AmazonEBSCSIDriverPolicy"}],
+                "Policies": policies(ATTACHING, LOOKING),
+            },
+        },
+        "Identity": {
+            "Type": "AWS::EKS::PodIdentityAssociation",
+            "Properties": {
+                "ClusterName": {"Ref": "Control"},
+                "Namespace": "kube-system",
+                "ServiceAccount": "ebs-csi-controller-sa",
+                "RoleArn": OF_THE_DRIVER,
+            },
+        },
+        "Driver": addon("aws-ebs-csi-driver", "Cluster", "PodIdentity", "Identity"),
+    },
+)
+INLINE_DRIVER = {
+    "Identity": REMOVED,
+    "Driver": addon(
+        "aws-ebs-csi-driver",
+        "Cluster",
+        "PodIdentity",
+        PodIdentityAssociations=[{"RoleArn": OF_THE_DRIVER, "ServiceAccount": "ebs-csi-controller-sa"}],
+    ),
+}
+BY_ACCOUNT = {"Identity": REMOVED, "Driver": addon("aws-ebs-csi-driver", "Cluster", ServiceAccountRoleArn=OF_THE_DRIVER)}
+NO_EXTRAS = {"DriverRole/Policies": REMOVED}
+MANAGED = {"DriverRole/ManagedPolicyArns/1": "arn:aws:iam::123456789012:policy/volumes"}
+
 GOVERNANCE, OBSERVABILITY = "amazon-sagemaker-hyperpod-taskgovernance", "amazon-sagemaker-hyperpod-observability"
 HELM = {
     "Type": "Custom::AWSCDK-EKS-HelmChart",
@@ -96,6 +145,11 @@ CASES = [
         {"Ebs": addon("aws-ebs-csi-driver", "Cluster", ServiceAccountRoleArn="arn:aws:iam::123456789012:role/ebs")},
     ),
     Case("HP-ADD-031", WITH_OPERATOR, {"Identity/Namespace": "kube-system"}, {}),
+    Case("HP-ADD-032", WITH_VOLUMES, NO_EXTRAS, {}),
+    Case("HP-ADD-032", WITH_VOLUMES, {"DriverRole/Policies": policies(ATTACHING)}, {"DriverRole/Policies": REMOVED, **MANAGED}),
+    Case("HP-ADD-032", WITH_VOLUMES, {**INLINE_DRIVER, **NO_EXTRAS}, INLINE_DRIVER),
+    Case("HP-ADD-032", WITH_VOLUMES, {**BY_ACCOUNT, **NO_EXTRAS}, BY_ACCOUNT),
+    Case("HP-ADD-032", WITH_VOLUMES, NO_EXTRAS, {**NO_EXTRAS, "Identity/RoleArn": "arn:aws:iam::123456789012:role/driver"}),
     Case(
         "HP-ADD-023",
         WITH_OPERATOR,
