@@ -30,9 +30,9 @@ from hyperpod_constructs.templates.environment import Environment
 from hyperpod_constructs.templates.model import Model
 from hyperpod_constructs.templates.raw import raw_template
 from tests.conftest import synthesize
-from tests.rules.catalogue.templates import KEPT, eks, slurm
+from tests.rules.catalogue.templates import KEPT, eks, findings, slurm
 from tests.rules.catalogue.test_addons import WITH_OPERATOR
-from tests.rules.catalogue.test_roles import allow, autoscaled, iam_findings, policy, properties, the_one
+from tests.rules.catalogue.test_roles import allow, autoscaled, policy, properties
 
 Template = dict[str, Any]
 BASE = ["logs:*", "ssmmessages:*", "cloudwatch:PutMetricData"]
@@ -41,6 +41,15 @@ KEY = {
     "Type": "AWS::KMS::Key",
     "Properties": {"KeyPolicy": {"Statement": [allow("kms:*", Principal={"AWS": "arn:aws:iam::1:root"})]}},
 }
+
+
+def iam_findings(*templates: Template) -> list[Finding]:
+    return findings(*templates, rules="HP-IAM")
+
+
+def the_one(*templates: Template) -> Finding:
+    (found,) = iam_findings(*templates)
+    return found
 
 
 def statements(template: Template) -> list[Template]:
