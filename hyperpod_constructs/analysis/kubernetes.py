@@ -5,6 +5,7 @@ Both `AWS::EKS::Cluster` and the custom resource of CDK's older construct librar
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,6 +13,7 @@ from functools import cached_property
 from hyperpod_constructs.analysis.clusters import Cluster, clusters
 from hyperpod_constructs.analysis.security_groups import is_resource
 from hyperpod_constructs.facts.addons import VPC_CNI
+from hyperpod_constructs.templates.documents import NESTED_STACK
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Text, Value, as_bool, as_items, as_str, parts_of, shown
 
@@ -22,8 +24,27 @@ ACCESS_ENTRY = "AWS::EKS::AccessEntry"
 _NODE_GROUP = "AWS::EKS::Nodegroup"
 _ASSOCIATION = "AWS::EKS::PodIdentityAssociation"
 _CHART = "Custom::AWSCDK-EKS-HelmChart"
+_CUSTOM_RESOURCE = "AWS::CloudFormation::CustomResource"
 # Other sources of nodes.
 _NODE_SOURCES = (_NODE_GROUP, "AWS::EKS::FargateProfile", "Custom::AWSCDK-EKS-FargateProfile")
+# Resources that run programs of the user, or wait for them, and so may install a chart.
+_INSTALLERS = (
+    "AWS::AutoScaling::AutoScalingGroup",
+    "AWS::CloudFormation::WaitCondition",
+    "AWS::CodeBuild::Project",
+    "AWS::CodePipeline::Pipeline",
+    "AWS::EC2::Instance",
+    "AWS::EKS::Capability",
+    "AWS::SSM::Association",
+    "AWS::StepFunctions::StateMachine",
+    _CUSTOM_RESOURCE,
+)
+# Custom resources that install nothing: this library's own and the CDK's.
+_NO_INSTALLER = re.compile(
+    r"Custom::(HyperPod\w+|AWSCDK-EKS-(Cluster|FargateProfile|KubernetesObjectValue|KubernetesPatch)|AWSCDKOpenIdConnectProvider"
+    r"|CDKBucketDeployment|CrossRegionExport(Reader|Writer)|LogRetention|S3AutoDeleteObjects|S3BucketNotifications"
+    r"|VpcRestrictDefaultSG)"
+)
 
 
 @dataclass(frozen=True)
@@ -117,6 +138,12 @@ class EksCluster:
         return self._naming("Custom::AWSCDK-EKS-KubernetesResource")
 
     @property
+    def lacks_charts(self) -> bool:
+        """Whether the templates surely make it, and nothing in them can install a chart into it."""
+        made = self.resource.exists is True and self._model.complete
+        return made and not any(map(_may_install, self._model.resources()))
+
+    @property
     def lacks_nodes(self) -> bool:
         """Whether HyperPod surely brings its only nodes."""
         if not self._model.complete or not self._native:
@@ -152,6 +179,14 @@ def installs(chart: Resource, name: str) -> bool:
     """Whether a name is in the release, the chart or the repository of a Helm chart; case does not count."""
     texts = (part for key in ("Release", "Chart", "Repository") for part in parts_of(chart.get(key)))
     return any(isinstance(text, str) and name in text.lower() for text in texts)
+
+
+def _may_install(resource: Resource) -> bool:
+    """Whether a resource may install a chart; one of another maker may do anything, and so may a nested stack that is not known."""
+    if resource.type == NESTED_STACK:
+        return resource.nested is None
+    foreign = not resource.type.startswith("AWS::") and _NO_INSTALLER.fullmatch(resource.type) is None
+    return foreign or resource.type in _INSTALLERS
 
 
 def eks_clusters(model: Model) -> tuple[EksCluster, ...]:

@@ -180,6 +180,20 @@ def the_chart_comes_first(cluster: Cluster, eks: EksCluster) -> Iterator[str]:
             yield f"the cluster does not await {chart.logical_id}, which installs HyperPod's chart"
 
 
+@_joined_warning(
+    "HP-EKS-017",
+    at=("Orchestrator",),
+    title="the Helm chart of HyperPod is installed in a Kubernetes cluster that the templates make",
+    why='in a new Kubernetes cluster without it, the service answers "missing one or more required dependencies"',
+    fix="install the chart (in the CDK: HyperPodDependencies) and make the HyperPod cluster depend on it; accept the finding where "
+    "you install it by hand between two deployments",
+    allowed="a chart of HyperPod, or another way to install it",
+    source=f"{_GUIDE}sagemaker-hyperpod-eks-install-packages-using-helm-chart.html",
+)
+def the_chart_is_there(_: Cluster, eks: EksCluster) -> str | None:
+    return f"nothing in the templates installs HyperPod's chart in {eks.resource.logical_id}" if eks.lacks_charts else None
+
+
 @warning(
     "HP-EKS-010",
     on=clusters,

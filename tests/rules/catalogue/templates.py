@@ -50,8 +50,19 @@ def slurm() -> Template:
     }
 
 
+CHART: Template = {
+    "Type": "Custom::AWSCDK-EKS-HelmChart",
+    "Properties": {
+        "ServiceToken": "arn:aws:lambda:us-west-2:123456789012:function:kubectl",
+        "ClusterName": {"Ref": "Control"},
+        "Release": "hyperpod-dependencies",
+        "Namespace": "kube-system",
+    },
+}
+
+
 def eks() -> Template:
-    """A Kubernetes cluster with its network, its control plane in two zones, and a role."""
+    """A Kubernetes cluster with its network, its control plane in two zones, the chart that HyperPod needs, and a role."""
     return {
         "AWSTemplateFormatVersion": "2010-09-09",
         "Resources": {
@@ -82,6 +93,7 @@ def eks() -> Template:
                 addon: {"Type": "AWS::EKS::Addon", "Properties": {"AddonName": name, "ClusterName": {"Ref": "Control"}}}
                 for addon, name in (("Cni", "vpc-cni"), ("Proxy", "kube-proxy"), ("PodIdentity", "eks-pod-identity-agent"))
             },
+            "Chart": deepcopy(CHART),
             "Scripts": {
                 "Type": "AWS::S3::Bucket",
                 "Properties": {"BucketName": {"Fn::Sub": "sagemaker-scripts-${AWS::AccountId}"}},
@@ -89,7 +101,7 @@ def eks() -> Template:
             "Role": _role(*_EKS_ACTIONS),
             "Cluster": {
                 "Type": "AWS::SageMaker::Cluster",
-                "DependsOn": ["Cni", "Proxy", "PodIdentity"],
+                "DependsOn": ["Chart", "Cni", "Proxy", "PodIdentity"],
                 "Properties": {
                     "ClusterName": "research",
                     "NodeRecovery": "Automatic",

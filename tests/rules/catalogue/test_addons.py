@@ -171,12 +171,17 @@ CASES = [
     Case(
         "HP-ADD-021",
         eks(),
-        {"Dns": addon("coredns"), "Cluster/.DependsOn": ["Dns"]},
-        {"Dns": addon("coredns"), "Cluster/.DependsOn": ["Cni"]},
+        {"Dns": addon("coredns"), "Cluster/.DependsOn": ["Chart", "Dns"]},
+        {"Dns": addon("coredns"), "Cluster/.DependsOn": ["Chart", "Cni"]},
     ),
-    Case("HP-ADD-021", eks(), {"Certificates": addon("cert-manager"), "Cluster/.DependsOn": ["Certificates"]}, {}),
+    Case("HP-ADD-021", eks(), {"Certificates": addon("cert-manager"), "Cluster/.DependsOn": ["Chart", "Certificates"]}, {}),
     Case("HP-ADD-022", WITH_OPERATOR, {"Operator/.DependsOn": ["Cluster", "PodIdentity", "Identity"]}, {}),
-    Case("HP-ADD-023", WITH_OPERATOR, {"PodIdentity": REMOVED, "Cluster/.DependsOn": ["Cni"], "Operator/.DependsOn/2": "Cni"}, {}),
+    Case(
+        "HP-ADD-023",
+        WITH_OPERATOR,
+        {"PodIdentity": REMOVED, "Cluster/.DependsOn": ["Chart", "Cni"], "Operator/.DependsOn/2": "Cni"},
+        {},
+    ),
     Case("HP-ADD-024", WITH_OPERATOR, {"PodRole/AssumeRolePolicyDocument": trust("sts:AssumeRole")}, {}),
     Case(
         "HP-ADD-025",

@@ -8,15 +8,14 @@ from tests.rules.catalogue.cases import REMOVED, Case, edited
 from tests.rules.catalogue.templates import KEPT, eks
 
 SYSTEM = "Cluster/InstanceGroups/0"
-CHART: dict[str, Any] = {
-    "Type": "Custom::AWSCDK-EKS-HelmChart",
-    "Properties": {
-        "ServiceToken": "arn:aws:lambda:us-west-2:123456789012:function:kubectl",
-        "ClusterName": {"Ref": "Control"},
-        "Release": "hyperpod-dependencies",
-        "Namespace": "kube-system",
-    },
-}
+WITHOUT_CHART = {"Chart": REMOVED, "Cluster/.DependsOn/0": "Cni"}
+ELSEWHERE = "arn:aws:eks:us-west-2:123456789012:cluster/elsewhere"
+
+
+def installer(type_: str) -> dict[str, Any]:
+    return {**WITHOUT_CHART, "Installer": {"Type": type_, "Properties": {"ServiceToken": "arn", "ClusterName": {"Ref": "Control"}}}}
+
+
 LUSTRE = {"DnsName": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com", "MountName": "abcdefgh"}
 
 VPC = {"Type": "AWS::EC2::VPC", **KEPT, "Properties": {"CidrBlock": "10.0.0.0/16"}}
@@ -65,12 +64,22 @@ CASES = [
         {"Cluster/TieredStorageConfig": {"Mode": "Enable", "InstanceMemoryAllocationPercentage": 10}},
         {"Cluster/TieredStorageConfig": {"Mode": "Enable", "InstanceMemoryAllocationPercentage": 20}},
     ),
-    Case(
-        "HP-EKS-008",
-        eks(),
-        {"Chart": CHART},
-        {"Chart": CHART, "Cluster/.DependsOn": ["Chart"]},
+    Case("HP-EKS-008", eks(), {"Cluster/.DependsOn": ["Cni"]}, {"Cluster/.DependsOn": ["Chart"]}),
+    *(
+        Case("HP-EKS-017", eks(), {**WITHOUT_CHART, **beside}, installer(kind))
+        for beside, kind in (
+            ({}, "Custom::AWSCDK-EKS-HelmChart"),
+            ({}, "Custom::AWSCDK-EKS-KubernetesResource"),
+            ({}, "Custom::Installer"),
+            ({}, "AWS::CloudFormation::CustomResource"),
+            ({}, "AWS::CloudFormation::WaitCondition"),
+            ({}, "AWS::EKS::Capability"),
+            ({}, "AWSQS::Kubernetes::Helm"),
+            ({"Other": installer("Custom::S3AutoDeleteObjects")["Installer"]}, "AWS::EC2::Instance"),
+            ({"Other": installer("Custom::HyperPodReadinessGate")["Installer"]}, "AWS::CodeBuild::Project"),
+        )
     ),
+    Case("HP-EKS-017", eks(), WITHOUT_CHART, {**WITHOUT_CHART, "Cluster/Orchestrator/Eks/ClusterArn": ELSEWHERE}),
     Case("HP-EKS-011", eks(), {"ControlSubnet2/AvailabilityZone": "us-west-2a"}, {}),
     Case("HP-EKS-011", eks(), {"Control/ResourcesVpcConfig/SubnetIds": [{"Ref": "ControlSubnet1"}]}, {}),
     Case("HP-EKS-012", eks(), {"Elsewhere": VPC, **{f"ControlSubnet{one}/VpcId": {"Ref": "Elsewhere"} for one in (1, 2)}}, {}),

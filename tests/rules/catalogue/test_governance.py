@@ -5,8 +5,7 @@ from typing import Any
 import pytest
 
 from tests.rules.catalogue.cases import REMOVED, Case, edited
-from tests.rules.catalogue.templates import Template, eks, findings, rules_of, slurm
-from tests.rules.catalogue.test_eks import CHART
+from tests.rules.catalogue.templates import CHART, Template, eks, findings, rules_of, slurm
 
 POLICY = {
     "Type": "AWS::SageMaker::ClusterSchedulerConfig",
