@@ -46,6 +46,21 @@ def test_what_is_known_of_an_add_on_holds_together(name: str) -> None:
         assert least is None or kubernetes.version_of(least) is not None
 
 
+@pytest.mark.parametrize("name", [addons.COREDNS, addons.KUBE_PROXY])
+@pytest.mark.parametrize("version", KubernetesVersion)
+def test_a_version_of_coredns_and_kube_proxy_is_named_for_each_kubernetes(name: str, version: KubernetesVersion) -> None:
+    facts = addons.addon_facts(name)
+    assert facts is not None
+    assert version in {known.kubernetes for known in facts.versions}
+
+
+def test_a_pair_that_no_source_names_is_not_judged() -> None:
+    facts = addons.addon_facts(addons.VPC_CNI)
+    assert facts is not None
+    assert "1.35" not in {known.kubernetes for known in facts.versions}
+    assert addons.version_mistake(addons.VPC_CNI, "v1.21.1-eksbuild.8", "1.35") is None
+
+
 def test_an_add_on_that_nobody_described_is_not_judged() -> None:
     assert addons.addon_facts("adot") is None
     assert addons.version_mistake("adot", "anything", None) is None
