@@ -1,7 +1,7 @@
 """Add-ons of EKS that a HyperPod cluster uses: `addons.json` holds one entry for each, with its source; the file carries the date.
 
-The versions are those that a source names. EKS offers more: `aws eks describe-addon-versions` lists them. Constructs and rules do not
-judge a pair of versions by this list; the embedded AWS takes its defaults from it.
+The versions are those that a source names. EKS offers more: `aws eks describe-addon-versions` lists them. Constructs and rules
+do not judge a pair of versions by this list; the embedded AWS takes its defaults from it.
 """
 
 from __future__ import annotations
