@@ -22,7 +22,18 @@ from hyperpod_constructs.local.kubernetes import (
 from hyperpod_constructs.local.kubernetes.admission import IGNORE, STRICT, WARN
 from hyperpod_constructs.local.kubernetes.authentication import Authenticator
 from hyperpod_constructs.local.kubernetes.authorization import Act, User
-from hyperpod_constructs.local.kubernetes.connection import Answer, Call, Receive, Scope, Send, body_of, lifespan, send_answer
+from hyperpod_constructs.local.kubernetes.connection import (
+    CLOSING,
+    Answer,
+    Call,
+    Incoming,
+    Receive,
+    Scope,
+    Send,
+    body_of,
+    lifespan,
+    send_answer,
+)
 from hyperpod_constructs.local.kubernetes.objects import Objects, Request
 from hyperpod_constructs.local.kubernetes.openapi import OpenApi
 from hyperpod_constructs.local.kubernetes.resources import Resources, ResourceType
@@ -56,12 +67,14 @@ class Application:
             return await lifespan(receive, send)
         if scope["type"] != "http":
             return
-        form = Format()
+        form, incoming = Format(), Incoming(receive)
         try:
-            call = await self._read(scope, receive, send)
+            call = await self._read(scope, incoming, send)
             form = call.form
             answer = await self._answer(call)
         except ApiError as error:
+            if error.code not in CLOSING:
+                await incoming.drain()
             form = Format(form.media, text=form.media)
             answer = Answer(error.render(), error.code)
         except Exception:

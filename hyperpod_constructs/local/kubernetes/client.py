@@ -126,7 +126,7 @@ class HttpsApi:
                 answer = connection.getresponse()
                 content = answer.read()
                 break
-            except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError):
+            except (http.client.RemoteDisconnected, ConnectionResetError, BrokenPipeError, ssl.SSLEOFError):
                 connection.close()
                 if last:
                     raise

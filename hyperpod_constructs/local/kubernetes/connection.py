@@ -18,6 +18,8 @@ Scope = MutableMapping[str, Any]
 
 BODY_SECONDS = 3.0
 SEND_SECONDS = 30.0
+CLOSING = (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.REQUEST_ENTITY_TOO_LARGE)
+"""The refusals after which the server reads no more of a client."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +44,34 @@ class Answer:
     body: Any
     code: int = HTTPStatus.OK
     warnings: Iterable[str] = ()
+
+
+class Incoming:
+    """The messages of one request as they come, with what is left of its body."""
+
+    def __init__(self, receive: Receive) -> None:
+        self._receive = receive
+        self._more = True
+
+    async def __call__(self) -> MutableMapping[str, Any]:
+        """The next message."""
+        message = await self._receive()
+        self._more = message["type"] == "http.request" and bool(message.get("more_body"))
+        return message
+
+    async def drain(self) -> None:
+        """Take the rest of the body, bounded in size and time.
+
+        The server closes a connection whose request was answered before its end, and a client that still sends then never reads the
+        answer.
+        """
+        size = 0
+        try:
+            async with asyncio.timeout(BODY_SECONDS):
+                while self._more and size <= wire.MOST_BYTES:
+                    size += len((await self()).get("body", b""))
+        except TimeoutError:
+            pass
 
 
 async def body_of(call: Call) -> bytes:
@@ -95,7 +125,7 @@ async def send_answer(send: Send, answer: Answer, form: Format) -> None:
     extra = [(b"content-length", str(len(body)).encode()), *wire.warning_headers(answer.warnings)]
     if answer.code == HTTPStatus.TOO_MANY_REQUESTS:
         extra.append((b"retry-after", b"1"))
-    if answer.code in (HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.REQUEST_ENTITY_TOO_LARGE):
+    if answer.code in CLOSING:
         extra.append((b"connection", b"close"))
     async with asyncio.timeout(SEND_SECONDS):
         await send(start(answer.code, text, extra))

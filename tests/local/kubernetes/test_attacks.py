@@ -6,6 +6,7 @@ import http.client
 import json
 import socket
 import ssl
+import time
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
@@ -79,6 +80,19 @@ def test_a_huge_body_is_refused_before_it_is_read(raw: Callable[[], Raw]) -> Non
     connection.socket.sendall(f"{head}Content-Length: 1000000000\r\n\r\n".encode())
     status, body = connection.answer(b"x" * (4 * 1024 * 1024))
     assert (status, json.loads(body)["reason"]) == (413, "RequestEntityTooLarge")
+
+
+def test_a_refused_client_sends_its_body_and_keeps_its_connection(control_plane: ControlPlane, api: HttpsApi) -> None:
+    """It sends the head first, as kubectl does; a busy machine is slow to send the rest."""
+    raw = Raw(control_plane, "nobody")
+    for _ in range(2):
+        raw.socket.sendall(f"POST /api/v1/namespaces HTTP/1.1\r\n{raw.head}Content-Length: 100\r\n\r\n".encode())
+        time.sleep(0.3)
+        raw.socket.sendall(b"x" * 100)
+        answer = http.client.HTTPResponse(raw.socket)
+        answer.begin()
+        assert (answer.status, b"Unauthorized" in answer.read()) == (401, True)
+    raw.socket.close()
 
 
 @pytest.mark.parametrize(

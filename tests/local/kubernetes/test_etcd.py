@@ -13,10 +13,12 @@ from hyperpod_constructs.local.kubernetes.control_plane import BINARIES, Control
 from tests.local.kubernetes.conftest import VERSION
 
 _SERVER = """#!{python}
-import json, re, ssl, sys, time, urllib.request
+import json, os, re, ssl, sys, time, urllib.request
 options = dict(one.removeprefix("--").split("=", 1) for one in sys.argv[1:])
 store = {{name.removeprefix("etcd-"): value for name, value in options.items() if name.startswith("etcd-")}}
-peer = json.load(open("peer"))
+while not os.path.exists("peer"):
+    time.sleep(0.05)
+peer = open("peer").read()
 
 def asked(url, *pair, path="/v3/kv/range"):
     context = ssl.create_default_context(cafile=store.get("cafile"))
@@ -42,7 +44,8 @@ sys.stdout.flush()
 _STORE = """#!{python}
 import json, os, sys
 options = dict(one.removeprefix("--").split("=", 1) for one in sys.argv[1:])
-json.dump(options["listen-peer-urls"], open("peer", "w"))
+open("written", "w").write(options["listen-peer-urls"])
+os.replace("written", "peer")
 json.dump(sys.argv[1:], open("options", "w"))
 os.execv("{etcd}", ["etcd", *sys.argv[1:]])
 """
