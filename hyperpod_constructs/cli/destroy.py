@@ -12,7 +12,7 @@ from hyperpod_constructs.cli.cdk import App, check_app, run, synthesize
 from hyperpod_constructs.cli.cdk_cli import check_cli
 from hyperpod_constructs.cli.console import CliError, say, step
 from hyperpod_constructs.cli.cost import say_hourly_cost
-from hyperpod_constructs.cli.kept import KINDS, history, removal, service_logs
+from hyperpod_constructs.cli.kept import KINDS, LOG_GROUP_TYPE, history, removal, service_logs
 from hyperpod_constructs.cli.last_deployment import last_assembly
 from hyperpod_constructs.cli.local_defaults import with_local_defaults
 from hyperpod_constructs.cli.stacks import CLUSTER_TYPE, DeployedStack, Resource, deployed, first_failure, latest_event
@@ -27,7 +27,6 @@ NOTABLE = {
     "AWS::EC2::NatGateway": "nat gateway",
     CLUSTER_TYPE: "cluster",
 }
-LOG_GROUP_TYPE = "AWS::Logs::LogGroup"
 NO_STACK = "(none)"
 
 

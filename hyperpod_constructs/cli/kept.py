@@ -18,6 +18,8 @@ from hyperpod_constructs.cli.target import Target
 from hyperpod_constructs.facts.log_groups import MADE_BY_SERVICES
 from hyperpod_constructs.facts.node_permissions import LOG_GROUPS
 
+LOG_GROUP_TYPE = "AWS::Logs::LogGroup"
+
 _GONE = re.compile(r"NotFound|NoSuch|\b404\b")
 _NODE_LOGS = f"{LOG_GROUPS}/"
 _EMPTY_AND_DELETE = (
@@ -68,7 +70,7 @@ KINDS: Mapping[str, Kind] = {
         "aws rds delete-db-cluster --skip-final-snapshot --db-cluster-identifier {id}",
     ),
     "AWS::S3::Bucket": Kind("bucket", "s3", "head_bucket", _one("Bucket"), _EMPTY_AND_DELETE),
-    "AWS::Logs::LogGroup": Kind(
+    LOG_GROUP_TYPE: Kind(
         "log group",
         "logs",
         "describe_log_groups",
@@ -148,6 +150,7 @@ def history(target: Target, names: Collection[str], owned: Collection[str]) -> H
                 kept[type, id] = Resource(summary["StackId"], event["LogicalResourceId"], type, id, True)
     order = list(KINDS)
     found = sorted(kept.values(), key=lambda resource: order.index(resource.type))
+    logs -= {id for type, id in kept if type == LOG_GROUP_TYPE}
     return History(tuple(resource for resource in found if _exists(target, resource)), frozenset(clusters), frozenset(logs))
 
 

@@ -163,6 +163,17 @@ def test_logs_that_services_made_are_left_behind(target: StubbedTarget) -> None:
     assert service_logs(target, past) == ["/aws/eks/training/cluster", "/aws/lambda/Manifests"]
 
 
+def test_a_log_group_of_a_function_that_the_stack_kept_is_listed_once(target: StubbedTarget) -> None:
+    function = {**event("1", "Code", "CREATE_COMPLETE"), "PhysicalResourceId": "code", "ResourceType": "AWS::Lambda::Function"}
+    kept = skipped("Logs", "AWS::Logs::LogGroup", "/aws/lambda/code")
+    answer_history(target, (stack_id("HyperPod-Foundation"), [function, kept]))
+    answer = {"logGroups": [{"logGroupName": "/aws/lambda/code"}]}
+    target.answer("logs", "describe_log_groups", answer, logGroupNamePrefix="/aws/lambda/code")
+    past = history(target, {"HyperPod-Foundation"}, set())
+    assert [one.physical_id for one in past.kept] == ["/aws/lambda/code"]
+    assert service_logs(target, past) == []
+
+
 def test_a_resource_that_a_stack_has_now_is_not_left_behind(target: StubbedTarget) -> None:
     answer_history(target, (stack_id("HyperPod-Foundation"), [skipped("Data", "AWS::S3::Bucket", "imported")]))
     assert history(target, {"HyperPod-Foundation"}, {"imported"}).kept == ()
