@@ -137,7 +137,7 @@ def deploy(pairs: int, directory: Path) -> None:
     _pairs(on_kubernetes, "cdk deploy", "cdk synth", goal="cdk deploy in at most 90 s", processor=False)
     many = deployment.large(directory / "deploy-large")
     parts = ", ".join(f"{name} {seconds:.1f} s" for name, seconds in many.stacks.items())
-    write(f"The same with {deployment.WORKERS:,} workers, all awaited, 1 run")
+    write(f"The preset {synthesis.SLURM} with {deployment.WORKERS:,} workers, all awaited, 1 run")
     write(f"  cdk deploy        {many.command.wall:.1f} s; goal: at most 60 s")
     write(f"  CloudFormation    {sum(many.stacks.values()):.1f} s: {parts}")
     if many.server is not None:
