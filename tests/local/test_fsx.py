@@ -248,8 +248,8 @@ def test_fails_to_link(cloud: Cloud, call: Call, path: str, repository: str, mes
 
 def test_names_that_begin_alike_do_not_overlap(cloud: Cloud, call: Call) -> None:
     identifier = created(cloud, call)["FileSystemId"]
-    linked(call, identifier, "/data")
-    linked(call, identifier, "/data2", "s3://sagemaker-scripts/data2")
+    made = [linked(call, identifier, "/data"), linked(call, identifier, "/data2", "s3://sagemaker-scripts/data2")]
+    assert [link(call, one)["FileSystemPath"] for one in made] == ["/data", "/data2"]
 
 
 def test_fails_to_link_a_ninth_time(cloud: Cloud, call: Call) -> None:

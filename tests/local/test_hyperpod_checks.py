@@ -172,7 +172,9 @@ def test_fails_without_continuous_provisioning(cloud: Cloud, call: Call, message
 
 
 def test_a_strategy_without_continuous_provisioning(cloud: Cloud, call: Call) -> None:
-    call("CreateCluster", **cluster(cloud, continuous=False, Orchestrator={"Slurm": {"SlurmConfigStrategy": "Merge"}}))
+    given = {"Slurm": {"SlurmConfigStrategy": "Merge"}}
+    call("CreateCluster", **cluster(cloud, continuous=False, Orchestrator=given))
+    assert call("DescribeCluster", ClusterName="demo")["Orchestrator"] == given
 
 
 def test_fails_with_two_login_groups(cloud: Cloud, call: Call) -> None:
@@ -231,6 +233,8 @@ def test_interfaces_that_carry_efa_alone_take_no_address(cloud: Cloud, call: Cal
     members = {"InstanceType": "ml.p5.48xlarge", "NetworkInterface": {"InterfaceType": "efa-only"}}
     groups = [group(cloud, "c", "Controller"), group(cloud, "workers", "Compute", 100, **members)]
     call("CreateCluster", **cluster(cloud, InstanceGroups=groups))
+    workers = call("DescribeCluster", ClusterName="demo")["InstanceGroups"][1]
+    assert workers["TargetCount"] == 100
 
 
 def test_a_group_in_a_subnet_of_its_own(cloud: Cloud, call: Call) -> None:
