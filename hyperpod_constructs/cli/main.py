@@ -8,24 +8,22 @@ from typing import Annotated
 
 import typer
 
-from hyperpod_constructs.cli import chart, local, training_plan
 from hyperpod_constructs.cli.assembly import ALL
 from hyperpod_constructs.cli.cdk import App
 from hyperpod_constructs.cli.cdk_cli import CLI_VERSION
 from hyperpod_constructs.cli.check import FailOn, FindingFormat
 from hyperpod_constructs.cli.console import CliError, make_encodable, reported
 from hyperpod_constructs.cli.inputs import STANDARD_INPUT, Format, check_threshold, standard_input, usable_input
+from hyperpod_constructs.cli.lazy import LazyCommands
 from hyperpod_constructs.cli.switches import switched
 from hyperpod_constructs.cli.target import AwsAccount, Target, TargetName, running_embedded_aws
 
 app = typer.Typer(
+    cls=LazyCommands,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
-    help="Check, plan, price and deploy SageMaker HyperPod clusters, on the embedded AWS of this machine or in your account.",
+    help="Check, plan, price, deploy and operate SageMaker HyperPod clusters, on this machine's embedded AWS or in your account.",
 )
-app.add_typer(chart.app, name="chart")
-app.add_typer(local.app, name="local")
-app.add_typer(training_plan.app, name="training-plan")
 
 
 def _show_version(wanted: bool) -> None:

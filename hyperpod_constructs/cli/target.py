@@ -55,30 +55,46 @@ class Target(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class AwsAccount:
-    """The account of the caller's credentials. AWS_ENDPOINT_URL in the environment stays in effect."""
+    """The account of the caller's credentials.
+
+    :ivar profile: the profile of the configuration; that of the environment unless given.
+    :ivar endpoint_url: where requests go; AWS_ENDPOINT_URL, or AWS itself, unless given.
+    """
 
     account: str
     region: str
+    profile: str | None = None
+    endpoint_url: str | None = None
 
     @classmethod
-    def of_caller(cls, environment: Mapping[str, str] | None = None) -> AwsAccount:
+    def of_caller(
+        cls,
+        environment: Mapping[str, str] | None = None,
+        *,
+        profile: str | None = None,
+        region: str | None = None,
+        endpoint_url: str | None = None,
+    ) -> AwsAccount:
         """The account that STS names.
 
-        The region is AWS_REGION, else AWS_DEFAULT_REGION, else the profile's.
-
         :param environment: the variables; those of this process unless given.
-        :raises CliError: without a region or without credentials.
+        :param profile: the profile of the configuration; that of the environment unless given.
+        :param region: the region; AWS_REGION, else AWS_DEFAULT_REGION, else the profile's, unless given.
+        :param endpoint_url: where requests go; AWS_ENDPOINT_URL, or AWS itself, unless given.
+        :raises CliError: without a region or without credentials, and for an endpoint that is no URL.
         """
         import boto3
         from botocore.exceptions import NoCredentialsError, ProfileNotFound
 
         variables = os.environ if environment is None else environment
+        if endpoint_url is not None and not endpoint_url.startswith(("https://", "http://")):
+            raise CliError(f"--endpoint-url {endpoint_url}: write a URL, such as https://sagemaker.us-west-2.amazonaws.com")
         try:
-            session = boto3.session.Session()
-            region = variables.get("AWS_REGION") or variables.get("AWS_DEFAULT_REGION") or session.region_name
+            session = boto3.session.Session(profile_name=profile)
+            region = region or variables.get("AWS_REGION") or variables.get("AWS_DEFAULT_REGION") or session.region_name
             if region is None:
                 raise CliError("no region is set: name one with AWS_REGION, such as AWS_REGION=us-west-2, or in your profile")
-            identity = session.client("sts", region_name=region).get_caller_identity()
+            identity = session.client("sts", region_name=region, endpoint_url=endpoint_url).get_caller_identity()
         except NoCredentialsError:
             raise CliError(
                 "no AWS credentials were found: sign in (`aws configure sso`, `aws sso login`) or set AWS_PROFILE; "
@@ -86,17 +102,20 @@ class AwsAccount:
             ) from None
         except ProfileNotFound as error:
             raise CliError(f"{error}: set AWS_PROFILE to one that `aws configure list-profiles` shows") from None
-        return cls(account=identity["Account"], region=region)
+        return cls(account=identity["Account"], region=region, profile=profile, endpoint_url=endpoint_url)
 
     def client(self, service: str) -> Any:
         """A boto3 client in this region."""
         import boto3
 
-        return boto3.session.Session().client(service, region_name=self.region)  # type: ignore[call-overload]
+        session = boto3.session.Session(profile_name=self.profile)
+        return session.client(service, region_name=self.region, endpoint_url=self.endpoint_url)  # type: ignore[call-overload]
 
     def environment(self) -> dict[str, str]:
-        """The caller's environment, with this region."""
-        return {**os.environ, "AWS_REGION": self.region, "AWS_DEFAULT_REGION": self.region}
+        """The caller's environment, with this region, profile and endpoint."""
+        given = {"AWS_PROFILE": self.profile, "AWS_ENDPOINT_URL": self.endpoint_url}
+        named = {name: value for name, value in given.items() if value is not None}
+        return {**os.environ, "AWS_REGION": self.region, "AWS_DEFAULT_REGION": self.region, **named}
 
 
 def embedded_aws(*, auth: bool | None = None, nodes: bool | None = None, seed: int | None = None) -> LocalAws:

@@ -10,15 +10,7 @@ from aws_cdk import aws_iam as iam
 
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.values import ClusterArn
-
-_READ = ("DescribeCluster", "DescribeClusterEvent", "DescribeClusterNode", "ListClusterEvents", "ListClusterNodes")
-_MANAGE = (
-    "BatchAddClusterNodes",
-    "BatchDeleteClusterNodes",
-    "BatchRebootClusterNodes",
-    "BatchReplaceClusterNodes",
-    "UpdateClusterSoftware",
-)
+from hyperpod_constructs.facts.cluster_actions import MANAGE_NODES, READ
 
 
 class ClusterReference(Protocol):
@@ -79,15 +71,15 @@ class ClusterGrants:
     @checked
     def read(self, grantee: iam.IGrantable) -> iam.Grant:
         """See the cluster, its nodes and its events."""
-        return self._grant(grantee, _READ)
+        return self._grant(grantee, READ)
 
     @checked
     def manage_nodes(self, grantee: iam.IGrantable) -> iam.Grant:
-        """See, reboot, replace, add and delete nodes, and update their software.
+        """See, reboot, replace, add, delete and examine nodes, and update their software.
 
         A replaced node loses its volumes. On Slurm the controller cannot be replaced.
         """
-        return self._grant(grantee, _MANAGE).combine(self.read(grantee))
+        return self._grant(grantee, MANAGE_NODES).combine(self.read(grantee))
 
     def _grant(self, grantee: iam.IGrantable, operations: tuple[str, ...]) -> iam.Grant:
         return self._add(grantee, [f"sagemaker:{operation}" for operation in operations], [self._arn])

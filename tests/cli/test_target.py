@@ -25,7 +25,10 @@ class FakeSession:
 
     region_name: str | None = None
 
-    def client(self, service: str, region_name: str) -> Any:
+    def __init__(self, profile_name: str | None = None) -> None:
+        self.profile_name = profile_name
+
+    def client(self, service: str, region_name: str, endpoint_url: str | None = None) -> Any:
         assert service == "sts"
         return self
 
@@ -73,6 +76,23 @@ def test_account_and_region_of_the_caller(no_aws: None, monkeypatch: pytest.Monk
     account = AwsAccount.of_caller()
     assert account == AwsAccount("111122223333", "eu-north-1")
     assert account.environment()["AWS_DEFAULT_REGION"] == "eu-north-1"
+
+
+def test_given_profile_region_and_endpoint_win_and_reach_child_processes(no_aws: None, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(boto3.session, "Session", FakeSession)
+    monkeypatch.setenv("AWS_REGION", "eu-north-1")
+    account = AwsAccount.of_caller(profile="research", region="us-west-2", endpoint_url="http://127.0.0.1:9")
+    child = account.environment()
+    assert [child[name] for name in ("AWS_PROFILE", "AWS_REGION", "AWS_ENDPOINT_URL")] == [
+        "research",
+        "us-west-2",
+        "http://127.0.0.1:9",
+    ]
+
+
+def test_fails_for_an_endpoint_that_is_no_url(no_aws: None) -> None:
+    with pytest.raises(CliError, match="--endpoint-url sagemaker: write a URL"):
+        AwsAccount.of_caller(region="us-west-2", endpoint_url="sagemaker")
 
 
 def test_the_caller_keeps_an_endpoint_of_their_own(monkeypatch: pytest.MonkeyPatch) -> None:

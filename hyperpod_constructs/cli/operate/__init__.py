@@ -1,0 +1,5 @@
+"""Commands on a running cluster: what it is, what it does, and what an operator does to it. Each module is one command.
+
+Shared by all: `place` (which account), `reading` (clusters, groups and nodes), `listing` (tables, JSON and Markdown), `watch`,
+`denied` (a missing permission) and `completion`.
+"""

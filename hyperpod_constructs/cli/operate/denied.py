@@ -1,0 +1,32 @@
+"""A missing permission, with the statement that grants it."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import TYPE_CHECKING
+
+from hyperpod_constructs.facts.cluster_actions import GRANTS
+
+if TYPE_CHECKING:
+    from botocore.exceptions import ClientError
+
+_CODES = ("AccessDenied", "AccessDeniedException", "UnauthorizedOperation")
+_SENTENCE = re.compile(r"not authorized to perform: ([a-z0-9-]{1,40}:[A-Za-z]{1,80})(?: on resource: (\S{1,2048}))?")
+
+
+def explained(error: ClientError) -> str | None:
+    """What to grant, or `None` for an error that is no missing permission.
+
+    :param error: the answer of the service. Its sentence names action and resource; only those are taken from it.
+    """
+    answer = error.response.get("Error", {})
+    if answer.get("Code") not in _CODES:
+        return None
+    found = _SENTENCE.search(answer.get("Message", ""))
+    if found is None:
+        return f"{error.operation_name} is not allowed, and AWS does not say why: ask whoever gives you permissions for it"
+    action, resource = found[1], (found[2] or "*").rstrip(".,;")
+    statement = json.dumps({"Effect": "Allow", "Action": action, "Resource": resource})
+    grant = f", or cluster.grants.{GRANTS[action]}(role) in the app" if action in GRANTS else ""
+    return f"{action} is not allowed; this statement grants it{grant}: {statement}"

@@ -1,0 +1,101 @@
+"""Results as a table for a person, JSON for a program, or Markdown for a report."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from hyperpod_constructs.cli import markdown
+from hyperpod_constructs.cli.console import say, stdout
+from hyperpod_constructs.cli.tables import table
+
+UNKNOWN = "-"
+
+
+class Output(StrEnum):
+    """The format of a result."""
+
+    TABLE = "table"
+    JSON = "json"
+    MARKDOWN = "markdown"
+
+
+As = Annotated[Output, typer.Option("--output", "-o", help="For a person, a program, or a report.")]
+ClusterName = Annotated[
+    str | None, typer.Option("--cluster", help="Name or ARN; that of the last deployment, or the only one, unless given.")
+]
+
+
+Wide = Annotated[bool, typer.Option("--wide", "-w", help="Show every column.")]
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """A column: its key in JSON, its heading, and whether it is shown with --wide only. Columns of numbers come last."""
+
+    key: str
+    heading: str
+    number: bool = False
+    wide: bool = False
+
+
+def show(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], output: Output, *, wide: bool = False) -> None:
+    """Print rows. JSON has every column, with `null` for what is not known.
+
+    :param rows: by the column's key: texts, numbers, moments (shown in UTC), ages, or `None`.
+    """
+    if output is Output.JSON:
+        print_json([{column.key: _plain(row.get(column.key)) for column in columns} for row in rows])
+        return
+    shown = [column for column in columns if wide or not column.wide]
+    cells = [[_text(row.get(column.key)) for column in shown] for row in rows]
+    headings, numbers = [column.heading for column in shown], sum(column.number for column in shown)
+    if output is Output.MARKDOWN:
+        for line in markdown.table(headings, [[markdown.plain(cell) for cell in row] for row in cells], numbers=numbers):
+            say(line)
+        return
+    table(headings, cells, numbers=numbers, whole=1)
+
+
+def print_json(value: object) -> None:
+    """Print a document for a program."""
+    stdout().file.write(json.dumps(_plain(value), indent=2, ensure_ascii=True) + "\n")
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    if isinstance(value, timedelta):
+        return int(value.total_seconds())
+    if isinstance(value, Mapping):
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    return value
+
+
+def _text(value: object) -> str:
+    if value is None or value == "":
+        return UNKNOWN
+    if isinstance(value, datetime):
+        return f"{value.astimezone(UTC):%Y-%m-%d %H:%M}"
+    if isinstance(value, timedelta):
+        return _age(value)
+    return str(value)
+
+
+def _age(passed: timedelta) -> str:
+    """Two units at most, as in 3d4h."""
+    seconds = max(int(passed.total_seconds()), 0)
+    days, hours, minutes = seconds // 86_400, seconds // 3600 % 24, seconds // 60 % 60
+    if days:
+        return f"{days}d{hours}h"
+    if hours:
+        return f"{hours}h{minutes}m"
+    return f"{minutes}m{seconds % 60}s"

@@ -1,0 +1,93 @@
+"""`hyperpod nodes`: the nodes of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+
+from hyperpod_constructs.cli.console import say
+from hyperpod_constructs.cli.operate.completion import group_names
+from hyperpod_constructs.cli.operate.listing import As, ClusterName, Column, Output, Wide, show
+from hyperpod_constructs.cli.operate.place import Place, placed
+from hyperpod_constructs.cli.operate.reading import RUNNING, Cluster, Node, read_cluster, read_nodes, zones
+from hyperpod_constructs.cli.operate.watch import EVERY, Every, Watch
+from hyperpod_constructs.cli.operate.watch import show as watched
+from hyperpod_constructs.custom_resources.handlers.redaction import one_line
+
+app = typer.Typer(add_completion=False)
+
+MESSAGE_CHARACTERS = 1000
+"""Limit for the message of a node."""
+
+COLUMNS = (
+    Column("node", "node"),
+    Column("group", "group"),
+    Column("zone", "zone"),
+    Column("status", "health"),
+    Column("type", "type", wide=True),
+    Column("image", "image", wide=True),
+    Column("image_status", "image is", wide=True),
+    Column("plan", "plan", wide=True),
+    Column("host_name", "host name", wide=True),
+    Column("launched", "since", wide=True),
+    Column("age_seconds", "age", number=True),
+)
+GroupName = Annotated[
+    str | None, typer.Option("--group", help="Only the nodes of this instance group.", autocompletion=group_names)
+]
+
+
+@app.command(
+    epilog="Examples: `hyperpod nodes`, `hyperpod nodes --group workers --wide`, `hyperpod nodes --unhealthy -o json`, "
+    "`hyperpod nodes --watch`. A group in several zones shows all of them."
+)
+@placed
+def nodes(
+    place: Place,
+    cluster: ClusterName = None,
+    group: GroupName = None,
+    unhealthy: Annotated[bool, typer.Option("--unhealthy", help="Only the nodes that are not Running.")] = False,
+    wide: Wide = False,
+    output: As = Output.TABLE,
+    watch: Watch = False,
+    every: Every = EVERY,
+) -> None:
+    """List the nodes of a cluster."""
+
+    def draw() -> None:
+        found = read_cluster(place, cluster)
+        listed = [node for node in read_nodes(place, found, group) if not unhealthy or node.status != RUNNING]
+        if not listed and output is Output.TABLE:
+            say("Every node is Running." if unhealthy else f"{found.name} has no nodes.")
+            return
+        show(COLUMNS, rows(found, listed, zones(place, found.groups)), output, wide=wide)
+
+    watched(draw, watch=watch, every=every)
+
+
+def rows(cluster: Cluster, listed: list[Node], zone: Mapping[str, str]) -> list[Mapping[str, Any]]:
+    """A row for each node, by the keys of `COLUMNS`.
+
+    :param zone: by group: the zones of its nodes.
+    """
+    now = datetime.now(UTC)
+    plans = {group.name: group.plan for group in cluster.groups}
+    return [
+        {
+            "node": node.id or "(none yet)",
+            "group": node.group,
+            "zone": zone.get(node.group),
+            "status": f"{node.status}: {one_line(node.message, MESSAGE_CHARACTERS)}" if node.message else node.status,
+            "type": node.instance_type,
+            "image": node.image,
+            "image_status": node.image_status,
+            "plan": plans.get(node.group),
+            "host_name": node.host_name,
+            "launched": node.launched,
+            "age_seconds": None if node.launched is None else now - node.launched,
+        }
+        for node in listed
+    ]

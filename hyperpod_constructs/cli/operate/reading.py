@@ -1,0 +1,218 @@
+"""Clusters, instance groups and nodes as SageMaker describes them: one call for a cluster, one for each 100 nodes."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any
+
+from hyperpod_constructs.cli.console import CliError
+from hyperpod_constructs.cli.deployed import deployed_cluster
+from hyperpod_constructs.cli.operate.place import Place
+
+PAGE = 100
+"""The most entries that one call lists."""
+
+RUNNING = "Running"
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """An instance group. `None` stands for what the service does not say."""
+
+    name: str
+    instance_type: str
+    status: str
+    current: int
+    target: int
+    node_type: str | None
+    plan: str | None
+    subnets: tuple[str, ...]
+    software_update: str | None
+    description: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, description: Mapping[str, Any], cluster: Mapping[str, Any]) -> Group:
+        """The group as DescribeCluster has it."""
+        network = description.get("OverrideVpcConfig") or cluster.get("VpcConfig") or {}
+        types = description.get("InstanceRequirements", {}).get("CurrentInstanceTypes", [])
+        plan = description.get("TrainingPlanArn")
+        return cls(
+            name=description["InstanceGroupName"],
+            instance_type=description.get("InstanceType") or ", ".join(types),
+            status=description.get("Status", ""),
+            current=description.get("CurrentCount", 0),
+            target=description.get("TargetCount", 0),
+            node_type=description.get("SlurmConfig", {}).get("NodeType"),
+            plan=None if plan is None else plan.rpartition("/")[2],
+            subnets=tuple(network.get("Subnets", ())),
+            software_update=description.get("SoftwareUpdateStatus"),
+            description=description,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """A cluster."""
+
+    name: str
+    arn: str
+    status: str
+    failure: str | None
+    groups: tuple[Group, ...]
+    description: Mapping[str, Any]
+
+    @property
+    def id(self) -> str:
+        """The last part of the ARN: log groups and session targets have it."""
+        return self.arn.rpartition("/")[2]
+
+    @property
+    def log_group(self) -> str:
+        """The CloudWatch log group of its nodes.
+
+        Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-run-jobs-slurm-monitoring.html
+        """
+        return f"/aws/sagemaker/Clusters/{self.name}/{self.id}"
+
+    @property
+    def kubernetes(self) -> str | None:
+        """The name of its EKS cluster; `None` for Slurm."""
+        arn = self.description.get("Orchestrator", {}).get("Eks", {}).get("ClusterArn")
+        return None if arn is None else str(arn).rpartition("/")[2]
+
+    @property
+    def continuous(self) -> bool:
+        """Whether nodes are provisioned continuously; only then does the cluster have events."""
+        return bool(self.description.get("NodeProvisioningMode") == "Continuous")
+
+    def group(self, name: str) -> Group:
+        """The group of this name.
+
+        :raises CliError: if there is none.
+        """
+        for group in self.groups:
+            if group.name == name:
+                return group
+        names = ", ".join(group.name for group in self.groups)
+        raise CliError(f"there is no instance group {name!r} in {self.name}; it has {names}")
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A node. `id` is empty until the instance exists."""
+
+    id: str
+    group: str
+    instance_type: str
+    status: str
+    message: str
+    launched: datetime | None
+    updated: datetime | None
+    image: str | None
+    image_status: str | None
+    host_name: str | None
+
+    @classmethod
+    def of(cls, summary: Mapping[str, Any]) -> Node:
+        """The node as ListClusterNodes has it."""
+        status = summary["InstanceStatus"]
+        return cls(
+            id=summary.get("InstanceId", ""),
+            group=summary["InstanceGroupName"],
+            instance_type=summary.get("InstanceType", ""),
+            status=status["Status"],
+            message=status.get("Message", ""),
+            launched=summary.get("LaunchTime"),
+            updated=summary.get("LastSoftwareUpdateTime"),
+            image=summary.get("CurrentImageReleaseVersion"),
+            image_status=summary.get("ImageVersionStatus"),
+            host_name=summary.get("PrivateDnsHostname"),
+        )
+
+
+def list_clusters(place: Place, *, limit: int | None = None) -> Iterator[Mapping[str, Any]]:
+    """The clusters of the account in the region, by name; one call for each 100."""
+    request: dict[str, Any] = {"SortBy": "NAME", "SortOrder": "Ascending", "MaxResults": min(limit or PAGE, PAGE)}
+    left = limit
+    while True:
+        answer = place.client("sagemaker").list_clusters(**request)
+        yield from answer["ClusterSummaries"][:left]
+        left = None if left is None else left - len(answer["ClusterSummaries"])
+        if "NextToken" not in answer or (left is not None and left <= 0):
+            return
+        request["NextToken"] = answer["NextToken"]
+
+
+def read_cluster(place: Place, name: str | None) -> Cluster:
+    """One cluster.
+
+    :param name: name or ARN; unless given, that of the last deployment, else the only one of the account.
+    :raises CliError: if it is not there, or if there are several to choose from.
+    """
+    wanted = name or _only_cluster(place)
+    sagemaker = place.client("sagemaker")
+    try:
+        description = sagemaker.describe_cluster(ClusterName=wanted)
+    except sagemaker.exceptions.ResourceNotFound:
+        known = [summary["ClusterName"] for summary in list_clusters(place, limit=20)]
+        has = f"it has {', '.join(known)}" if known else "it has none"
+        raise CliError(f"there is no cluster {wanted!r} in account {place.target.account}, {place.target.region}; {has}") from None
+    listed = [*description.get("InstanceGroups", ()), *description.get("RestrictedInstanceGroups", ())]
+    return Cluster(
+        name=description["ClusterName"],
+        arn=description["ClusterArn"],
+        status=description["ClusterStatus"],
+        failure=description.get("FailureMessage") or None,
+        groups=tuple(Group.of(group, description) for group in listed),
+        description=description,
+    )
+
+
+def read_nodes(place: Place, cluster: Cluster, group: str | None = None) -> list[Node]:
+    """The current nodes of a cluster, those of a group together, the oldest first.
+
+    :param group: only the nodes of this group.
+    :raises CliError: if the cluster has no such group.
+    """
+    request: dict[str, Any] = {"ClusterName": cluster.arn, "MaxResults": PAGE, "SortBy": "CREATION_TIME", "SortOrder": "Ascending"}
+    if group is not None:
+        request["InstanceGroupNameContains"] = cluster.group(group).name
+    pages = place.client("sagemaker").get_paginator("list_cluster_nodes").paginate(**request)
+    found = [Node.of(summary) for page in pages for summary in page["ClusterNodeSummaries"]]
+    order = {known.name: position for position, known in enumerate(cluster.groups)}
+    wanted = [node for node in found if group in (None, node.group)]
+    return sorted(wanted, key=lambda node: order.get(node.group, len(order)))
+
+
+def zones(place: Place, groups: Sequence[Group]) -> dict[str, str]:
+    """By group: the ids of the zones of its subnets. It is empty for groups in a network of the service.
+
+    One call; without the permission for it (ec2:DescribeSubnets) no zone is known.
+    """
+    subnets = sorted({subnet for group in groups for subnet in group.subnets})
+    if not subnets:
+        return {}
+    from botocore.exceptions import ClientError
+
+    try:
+        answer = place.client("ec2").describe_subnets(SubnetIds=subnets)
+    except ClientError:
+        return {}
+    zone = {subnet["SubnetId"]: subnet.get("AvailabilityZoneId", subnet["AvailabilityZone"]) for subnet in answer["Subnets"]}
+    return {group.name: ", ".join(sorted({zone[one] for one in group.subnets if one in zone})) for group in groups}
+
+
+def _only_cluster(place: Place) -> str:
+    """The cluster of the last deployment, else the only one of the account."""
+    with contextlib.suppress(CliError):
+        return deployed_cluster(place.target, place.where)
+    known = [summary["ClusterName"] for summary in list_clusters(place, limit=20)]
+    if len(known) == 1:
+        return str(known[0])
+    account = f"account {place.target.account}, {place.target.region}"
+    if not known:
+        raise CliError(f"there is no cluster in {account}: deploy one (hyperpod deploy)")
+    raise CliError(f"name the cluster with --cluster: {account} has {', '.join(known)}")

@@ -1,0 +1,26 @@
+"""Actions on a cluster of those who run it, by the grant that gives them (`cluster.grants`).
+
+Source: https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsagemaker.html
+"""
+
+from __future__ import annotations
+
+READ = ("DescribeCluster", "DescribeClusterEvent", "DescribeClusterNode", "ListClusterEvents", "ListClusterNodes")
+"""See the cluster, its nodes and its events."""
+
+MANAGE_NODES = (
+    "BatchAddClusterNodes",
+    "BatchDeleteClusterNodes",
+    "BatchRebootClusterNodes",
+    "BatchReplaceClusterNodes",
+    "StartClusterHealthCheck",
+    "UpdateClusterSoftware",
+)
+"""Add, delete, reboot, replace and examine nodes, and update their software."""
+
+GRANTS = {
+    **{f"sagemaker:{name}": "read" for name in READ},
+    **{f"sagemaker:{name}": "manage_nodes" for name in MANAGE_NODES},
+    "ssm:StartSession": "connect",
+}
+"""By action: the method of `cluster.grants` that gives it."""
