@@ -18,6 +18,10 @@ _MODULES: Mapping[str, str] = {
     "clusters": f"{_OPERATE}.clusters",
     "status": f"{_OPERATE}.status",
     "nodes": f"{_OPERATE}.nodes",
+    "events": f"{_OPERATE}.events",
+    "reboot": f"{_OPERATE}.reboot",
+    "replace": f"{_OPERATE}.replace",
+    "remove": f"{_OPERATE}.remove",
 }
 """By command: the module with its `app`, a command or a group of commands."""
 

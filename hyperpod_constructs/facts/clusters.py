@@ -36,6 +36,12 @@ MOST_DELETED = 99
 Source: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BatchDeleteClusterNodes.html
 """
 
+MOST_RESTARTED = 25
+"""Most nodes that one `BatchRebootClusterNodes` or `BatchReplaceClusterNodes` takes (as of 2026-11-21).
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BatchReplaceClusterNodes.html
+"""
+
 MOST_TAGS = 50
 """Most tags of a cluster (as of 2026-11-21).
 

@@ -129,11 +129,11 @@ def _mistake_of_make(words: list[str]) -> str | None:
 def _mistake_of_hyperpod(words: list[str]) -> str | None:
     command: Any = get_command(app)
     for word in words:
-        subcommands = getattr(command, "commands", {})
-        if subcommands and re.fullmatch(r"[a-z]+(-[a-z]+)*", word):
-            if word not in subcommands:
+        if hasattr(command, "commands") and re.fullmatch(r"[a-z]+(-[a-z]+)*", word):
+            subcommand = command.get_command(None, word)
+            if subcommand is None:
                 return f"no command {word}"
-            command = subcommands[word]
+            command = subcommand
         elif word.startswith("-") and word.partition("=")[0] not in _options(command):
             return f"no option {word}"
     return None

@@ -85,9 +85,11 @@ def _print(
     wide: bool,
 ) -> None:
     facts = _facts(cluster)
-    for key in ("cluster", "status", "failure", "orchestrator", "node_recovery", "arn"):
+    for key in ("cluster", "arn", "status", "orchestrator", "node_recovery"):
         if facts[key] is not None:
-            paragraph(f"{key.replace('_', ' '):<14}{facts[key]}", hanging=" " * 14)
+            say(f"{key.replace('_', ' '):<14}{facts[key]}")
+    if facts["failure"] is not None:
+        paragraph(f"{'failure':<14}{facts['failure']}", hanging=" " * 14)
     say()
     show(_COLUMNS, groups, output, wide=wide)
     if not others:

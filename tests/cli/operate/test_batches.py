@@ -1,0 +1,141 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from hyperpod_constructs.cli.main import app
+from hyperpod_constructs.cli.target import AwsAccount
+from tests.cli.conftest import StubbedTarget
+from tests.cli.operate.conftest import ARN, ASKED, CLUSTER, NODES, node, run
+
+FIRST = "i-00000000000000002"
+CONTROLLER = "i-00000000000000001"
+
+
+def there_are(account: StubbedTarget, nodes: list[dict[str, Any]], **asked: str) -> None:
+    account.answer("sagemaker", "describe_cluster", CLUSTER, ClusterName="trainer")
+    account.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": nodes}, **ASKED, **asked)
+
+
+def ids(count: int) -> list[str]:
+    return [f"i-{number:017x}" for number in range(100, 100 + count)]
+
+
+def many(count: int) -> list[dict[str, Any]]:
+    return [node(number) for number in range(100, 100 + count)]
+
+
+@pytest.mark.parametrize(
+    ("command", "operation", "most"),
+    [("reboot", "batch_reboot_cluster_nodes", 25), ("replace", "batch_replace_cluster_nodes", 25)],
+)
+def test_a_group_goes_in_batches_of_what_one_call_takes(account: StubbedTarget, command: str, operation: str, most: int) -> None:
+    names = ids(most + 1)
+    there_are(account, many(most + 1), InstanceGroupNameContains="workers")
+    account.answer("sagemaker", operation, {"Successful": names[:most]}, ClusterName=ARN, NodeIds=names[:most])
+    account.answer("sagemaker", operation, {"Successful": names[most:]}, ClusterName=ARN, NodeIds=names[most:])
+    result = run(command, "--group", "workers", "--cluster", "trainer", "--yes", "-o", "json")
+    account.assert_all_asked()
+    assert result.exit_code == 0
+    assert [row["result"] for row in json.loads(result.output)] == ["started"] * (most + 1)
+
+
+def test_one_call_removes_99_nodes(account: StubbedTarget) -> None:
+    there_are(account, many(99), InstanceGroupNameContains="workers")
+    account.answer("sagemaker", "batch_delete_cluster_nodes", {"Successful": ids(99)}, ClusterName=ARN, NodeIds=ids(99))
+    assert run("remove", "--group", "workers", "--cluster", "trainer", "--yes").exit_code == 0
+    account.assert_all_asked()
+
+
+@pytest.mark.parametrize(("refused", "code"), [(1, 3), (2, 1)])
+def test_each_refused_node_has_its_reason_and_the_exit_code_says_how_many(account: StubbedTarget, refused: int, code: int) -> None:
+    there_are(account, many(2))
+    failed = [{"NodeId": one, "ErrorCode": "InvalidInstanceStatus", "Message": "busy\x1b[2J"} for one in ids(refused)]
+    taken = {"Successful": ids(2)[refused:]} if refused < 2 else {}
+    account.answer("sagemaker", "batch_reboot_cluster_nodes", {**taken, "Failed": failed})
+    result = run("reboot", *ids(2), "--cluster", "trainer", "--yes", "-o", "json")
+    rows = json.loads(result.output)
+    assert result.exit_code == code
+    assert rows[0]["result"] == "refused"
+    assert rows[0]["reason"].startswith("InvalidInstanceStatus: busy")
+    assert rows[1]["result"] == ("started" if refused == 1 else "refused")
+
+
+def test_a_refused_batch_does_not_hide_those_before(account: StubbedTarget) -> None:
+    there_are(account, many(26))
+    account.answer("sagemaker", "batch_reboot_cluster_nodes", {"Successful": ids(26)[:25]})
+    account.refuse("sagemaker", "batch_reboot_cluster_nodes", "ThrottlingException", "Rate exceeded")
+    result = run("reboot", *ids(26), "--cluster", "trainer", "--yes", "-o", "json")
+    rows = json.loads(result.output)
+    assert result.exit_code == 3
+    assert [row["result"] for row in rows] == ["started"] * 25 + ["refused"]
+    assert "Rate exceeded" in rows[25]["reason"]
+
+
+def test_an_interruption_says_which_nodes_were_asked_for(account: StubbedTarget, monkeypatch: pytest.MonkeyPatch) -> None:
+    there_are(account, many(51))
+    client, calls = account.client("sagemaker"), []
+
+    def reboot(**request: Any) -> dict[str, Any]:
+        calls.append(request)
+        if len(calls) == 2:
+            raise KeyboardInterrupt
+        return {"Successful": request["NodeIds"]}
+
+    monkeypatch.setattr(client, "batch_reboot_cluster_nodes", reboot)
+    result = run("reboot", *ids(51), "--cluster", "trainer", "--yes", "-o", "json")
+    assert result.exit_code == 130
+    assert "interrupted: 25 of 51 nodes were answered for" in result.stderr
+    results = [row["result"] for row in json.loads(result.stdout)]
+    assert results == ["started"] * 25 + ["perhaps started"] * 25 + ["not asked for"]
+
+
+@pytest.mark.parametrize("command", ["replace", "remove"])
+def test_fails_for_the_controller(account: StubbedTarget, command: str) -> None:
+    there_are(account, NODES)
+    result = run(command, CONTROLLER, "--cluster", "trainer", "--yes")
+    assert result.exit_code == 1
+    assert f"{CONTROLLER} is the Slurm controller, and the service does not {command} it" in result.output
+
+
+def test_the_controller_is_rebooted(account: StubbedTarget) -> None:
+    there_are(account, NODES)
+    account.answer("sagemaker", "batch_reboot_cluster_nodes", {"Successful": [CONTROLLER]}, ClusterName=ARN, NodeIds=[CONTROLLER])
+    assert run("reboot", CONTROLLER, "--cluster", "trainer", "--yes").exit_code == 0
+
+
+def test_fails_for_an_unknown_node_with_the_nearest(account: StubbedTarget) -> None:
+    there_are(account, NODES)
+    result = run("replace", "i-00000000000000022", "--cluster", "trainer", "--yes")
+    assert "trainer has no node 'i-00000000000000022'; the nearest is i-0000000000000000" in result.output
+
+
+@pytest.mark.parametrize("arguments", [(), (FIRST, "--group", "workers")])
+def test_fails_unless_nodes_or_a_group_are_named(account: StubbedTarget, arguments: tuple[str, ...]) -> None:
+    asked = {"InstanceGroupNameContains": "workers"} if arguments else {}
+    there_are(account, NODES, **asked)
+    result = run("reboot", *arguments, "--cluster", "trainer", "--yes")
+    assert "name the nodes to reboot, or one group of them with --group" in result.output
+
+
+def test_fails_where_nobody_can_be_asked(account: StubbedTarget) -> None:
+    there_are(account, NODES)
+    result = run("replace", FIRST, "--cluster", "trainer")
+    assert result.exit_code == 1
+    assert "this would replace 1 nodes of trainer, and nobody is there to ask: add --yes" in result.output
+
+
+@pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("n\n", 1)])
+def test_it_says_what_is_lost_and_asks(target: StubbedTarget, monkeypatch: pytest.MonkeyPatch, answer: str, code: int) -> None:
+    monkeypatch.setattr(AwsAccount, "of_caller", lambda **options: target)
+    there_are(target, NODES)
+    target.answer("sagemaker", "batch_replace_cluster_nodes", {"Successful": [FIRST]})
+    monkeypatch.setattr("hyperpod_constructs.cli.operate.batches.somebody_is_there", lambda: True)
+    result = CliRunner().invoke(app, ["replace", FIRST, "--cluster", "trainer", "--target", "aws"], input=answer)
+    assert result.exit_code == code
+    assert "Every volume of the nodes is lost" in result.output
+    assert ("nothing was done" in result.output) == (code == 1)
+    assert ("started" in result.output) == (code == 0)
