@@ -19,6 +19,7 @@ _MODULES: Mapping[str, str] = {
     "status": f"{_OPERATE}.status",
     "nodes": f"{_OPERATE}.nodes",
     "events": f"{_OPERATE}.events",
+    "logs": f"{_OPERATE}.logs",
     "reboot": f"{_OPERATE}.reboot",
     "replace": f"{_OPERATE}.replace",
     "remove": f"{_OPERATE}.remove",

@@ -1,6 +1,6 @@
 """Log groups that services make by themselves and that no stack holds, so they stay when everything else goes (as of 2026-11-23).
 
-Those of HyperPod's nodes are in `node_permissions`.
+The names of those of HyperPod's nodes are in `node_permissions`.
 
 Sources: https://docs.aws.amazon.com/lambda/latest/dg/monitoring-cloudwatchlogs.html and
 https://docs.aws.amazon.com/eks/latest/userguide/control-plane-logs.html.
@@ -16,4 +16,13 @@ MADE_BY_SERVICES: Mapping[str, str] = {
 }
 """The name by the resource's type, with the resource's physical id in it. Lambda makes its group for the first line that a function
 without another group writes, EKS for the first kind of logs that is on.
+"""
+
+LIFECYCLE = "LifecycleConfig"
+HEALTH_AGENT = "SagemakerHealthMonitoringAgent"
+DEEP_HEALTH_CHECKS = "DeepHealthCheckResults"
+"""The kinds of streams in the log group of a cluster. The first two are followed by group and instance, as in
+`LifecycleConfig/workers/i-0123456789abcdef0`; the third by an id alone.
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-run-jobs-slurm-monitoring.html
 """

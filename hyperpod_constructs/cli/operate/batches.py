@@ -139,12 +139,16 @@ def _chosen(operation: Operation, cluster: Cluster, present: Sequence[Node], ids
 
 def _ask(operation: Operation, cluster: Cluster, chosen: Sequence[Node]) -> None:
     if not somebody_is_there():
-        raise CliError(f"this would {operation.verb} {len(chosen)} nodes of {cluster.name}, and nobody is there to ask: add --yes")
+        raise CliError(f"this would {operation.verb} {_counted(chosen)} of {cluster.name}, and nobody is there to ask: add --yes")
     show((*_COLUMNS[:2], Column("status", "health")), [_before(node) for node in chosen], Output.TABLE)
     say()
     paragraph(operation.loses)
-    if not typer.confirm(f"{operation.verb.capitalize()} {len(chosen)} nodes of {cluster.name}?"):
+    if not typer.confirm(f"{operation.verb.capitalize()} {_counted(chosen)} of {cluster.name}?"):
         raise CliError("nothing was done")
+
+
+def _counted(nodes: Sequence[Node]) -> str:
+    return f"{len(nodes)} node{'' if len(nodes) == 1 else 's'}"
 
 
 def somebody_is_there() -> bool:

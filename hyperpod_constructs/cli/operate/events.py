@@ -35,7 +35,7 @@ _COLUMNS = (
 )
 _NEXT = (
     (re.compile(r"capacity", re.I), "Wait, choose another zone, or reserve capacity: hyperpod training-plan search."),
-    (re.compile(r"lifecycle|script", re.I), "Read the node's log in the log group of the cluster, under LifecycleConfig."),
+    (re.compile(r"lifecycle|script", re.I), "Read what the scripts of the node wrote: hyperpod logs --node NODE."),
     (
         re.compile(r"not authorized|access ?denied|permission", re.I),
         "Give the group's execution role the permission that it names.",
@@ -69,7 +69,7 @@ def events(
 ) -> None:
     """List what happened to a cluster, the newest first, and explain what failed."""
     request: dict[str, Any] = {"SortBy": "EventTime", "SortOrder": "Descending", "MaxResults": _PAGE}
-    after = moment(since)
+    after = None if since is None else moment(since)
     found = read_cluster(place, cluster)
     if not found.continuous:
         raise CliError(f"{found.name} does not provision continuously, and only then does the service record events")

@@ -11,6 +11,7 @@ from typing import Any
 from hyperpod_constructs.cli.console import CliError
 from hyperpod_constructs.cli.deployed import deployed_cluster
 from hyperpod_constructs.cli.operate.place import Place
+from hyperpod_constructs.facts.node_permissions import LOG_GROUPS
 
 PAGE = 100
 """The most entries that one call lists."""
@@ -71,11 +72,8 @@ class Cluster:
 
     @property
     def log_group(self) -> str:
-        """The CloudWatch log group of its nodes.
-
-        Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-run-jobs-slurm-monitoring.html
-        """
-        return f"/aws/sagemaker/Clusters/{self.name}/{self.id}"
+        """The CloudWatch log group of its nodes."""
+        return f"{LOG_GROUPS}/{self.name}/{self.id}"
 
     @property
     def kubernetes(self) -> str | None:

@@ -12,14 +12,12 @@ _UNITS = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 EXAMPLES = "30m, 2h, 3d, 2026-11-23 or 2026-11-23T10:00 (UTC)"
 
 
-def moment(text: str | None, now: datetime | None = None) -> datetime | None:
-    """The moment, in UTC; `None` for no text.
+def moment(text: str, now: datetime | None = None) -> datetime:
+    """The moment, in UTC.
 
     :param now: the present; the clock's unless given.
     :raises CliError: for a text that is no moment.
     """
-    if text is None:
-        return None
     found = _AGO.fullmatch(text)
     try:
         if found is not None:

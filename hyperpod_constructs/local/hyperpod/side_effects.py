@@ -13,6 +13,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
+from hyperpod_constructs.facts.log_groups import LIFECYCLE
 from hyperpod_constructs.local.clients import Clients, ignoring
 from hyperpod_constructs.local.hyperpod.background import Task, Tasks
 from hyperpod_constructs.local.hyperpod.checks import script_problem
@@ -63,7 +64,7 @@ class SideEffects:
         def write() -> None:
             for node, lines in logs.items():
                 if "LifeCycleConfig" in node.spec and lines and node.status != "ShuttingDown":
-                    self._put(cluster, f"LifecycleConfig/{node.group}/{node.instance_id}", lines)
+                    self._put(cluster, f"{LIFECYCLE}/{node.group}/{node.instance_id}", lines)
 
         return self._tasks.begin(write)
 

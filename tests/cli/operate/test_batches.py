@@ -125,7 +125,7 @@ def test_fails_where_nobody_can_be_asked(account: StubbedTarget) -> None:
     there_are(account, NODES)
     result = run("replace", FIRST, "--cluster", "trainer")
     assert result.exit_code == 1
-    assert "this would replace 1 nodes of trainer, and nobody is there to ask: add --yes" in result.output
+    assert "this would replace 1 node of trainer, and nobody is there to ask: add --yes" in result.output
 
 
 @pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("n\n", 1)])

@@ -1,0 +1,137 @@
+"""`hyperpod logs`: what nodes wrote to the log group of their cluster."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Annotated, Any
+
+import typer
+
+from hyperpod_constructs.cli.console import CliError, say
+from hyperpod_constructs.cli.operate.completion import group_names, node_ids
+from hyperpod_constructs.cli.operate.listing import ClusterName
+from hyperpod_constructs.cli.operate.place import Place, placed
+from hyperpod_constructs.cli.operate.reading import Cluster, read_cluster, read_nodes
+from hyperpod_constructs.cli.operate.since import EXAMPLES, moment
+from hyperpod_constructs.custom_resources.handlers.redaction import one_line
+from hyperpod_constructs.facts.log_groups import DEEP_HEALTH_CHECKS, HEALTH_AGENT, LIFECYCLE
+
+app = typer.Typer(add_completion=False)
+
+LOOK_SECONDS = 2.0
+
+_CHARACTERS = 8000
+
+
+class Kind(StrEnum):
+    """The writer of a log."""
+
+    LIFECYCLE = "lifecycle"
+    HEALTH = "health"
+    DEEP_CHECK = "deep-check"
+
+
+_STREAMS = {Kind.LIFECYCLE: LIFECYCLE, Kind.HEALTH: HEALTH_AGENT, Kind.DEEP_CHECK: DEEP_HEALTH_CHECKS}
+
+
+@app.command(
+    epilog="Examples: `hyperpod logs --node i-0123456789abcdef0`, `hyperpod logs --group workers --follow`, "
+    "`hyperpod logs --kind health --since 3d`."
+)
+@placed
+def logs(
+    place: Place,
+    cluster: ClusterName = None,
+    node: Annotated[str | None, typer.Option("--node", help="Only of this node, gone or not.", autocompletion=node_ids)] = None,
+    group: Annotated[str | None, typer.Option("--group", help="Only of this group.", autocompletion=group_names)] = None,
+    kind: Annotated[Kind, typer.Option("--kind", help="Lifecycle scripts, health agent or deep checks.")] = Kind.LIFECYCLE,
+    since: Annotated[str, typer.Option("--since", metavar="TIME", help=f"Not before: {EXAMPLES}.")] = "1d",
+    limit: Annotated[int, typer.Option("--limit", min=1, help="The most lines to begin with, the newest.")] = 200,
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="Go on with what is written, until Ctrl-C.")] = False,
+) -> None:
+    """Print what nodes wrote: lifecycle scripts, health agent, deep health checks."""
+    after = moment(since)
+    found = read_cluster(place, cluster)
+    log = _Log(place, found, _Streams.chosen(place, found, kind, group, node))
+    with contextlib.suppress(KeyboardInterrupt) if follow else contextlib.nullcontext():
+        lines = deque(log.lines(after), maxlen=limit)
+        if not lines and not follow:
+            say(f"Nothing was written since {after:%Y-%m-%d %H:%M} (UTC); look further back with --since.")
+        for line in lines:
+            say(line)
+        while follow:
+            time.sleep(LOOK_SECONDS)
+            for line in log.lines(None):
+                say(line)
+
+
+@dataclass(frozen=True, slots=True)
+class _Streams:
+    """Streams by the beginning of their names, and by the last part where the beginning does not say it."""
+
+    prefix: str
+    last: str | None = None
+
+    @classmethod
+    def chosen(cls, place: Place, cluster: Cluster, kind: Kind, group: str | None, node: str | None) -> _Streams:
+        prefix = f"{_STREAMS[kind]}/"
+        if kind is Kind.DEEP_CHECK:
+            if group is not None:
+                raise CliError("logs of deep health checks do not name a group: leave --group out")
+            return cls(prefix if node is None else f"{prefix}{node}")
+        if group is None and node is not None:
+            group = next((known.group for known in read_nodes(place, cluster) if known.id == node), None)
+        if group is None:
+            return cls(prefix, node)
+        name = cluster.group(group).name
+        return cls(f"{prefix}{name}/" if node is None else f"{prefix}{name}/{node}")
+
+    def has(self, name: str) -> bool:
+        return name.startswith(self.prefix) and self.last in (None, name.rpartition("/")[2])
+
+
+class _Log:
+    """The lines of streams, each once, the oldest first."""
+
+    def __init__(self, place: Place, cluster: Cluster, streams: _Streams) -> None:
+        self._client = place.client("logs")
+        self._group = cluster.log_group
+        self._streams = streams
+        self._newest = 0
+        self._seen: set[str] = set()
+
+    def lines(self, after: datetime | None) -> Iterator[str]:
+        """The lines since a moment, or since the last look."""
+        start = self._newest if after is None else int(after.timestamp() * 1000)
+        for event in self._events(start):
+            # The next look begins with the newest millisecond again, because more lines of it may come.
+            if event["eventId"] in self._seen or not self._streams.has(event["logStreamName"]):
+                continue
+            if event["timestamp"] > self._newest:
+                self._newest, self._seen = event["timestamp"], set()
+            self._seen.add(event["eventId"])
+            yield _shown(event)
+
+    def _events(self, start: int) -> Iterator[Mapping[str, Any]]:
+        request: dict[str, Any] = {"logGroupName": self._group, "logStreamNamePrefix": self._streams.prefix, "startTime": start}
+        while True:
+            try:
+                answer = self._client.filter_log_events(**request)
+            except self._client.exceptions.ResourceNotFoundException:
+                raise CliError(f"there is no log group {self._group}: no node has written anything yet") from None
+            yield from answer["events"]
+            if not answer.get("nextToken"):
+                return
+            request["nextToken"] = answer["nextToken"]
+
+
+def _shown(event: Mapping[str, Any]) -> str:
+    second = datetime.fromtimestamp(event["timestamp"] / 1000, UTC)
+    node = event["logStreamName"].rpartition("/")[2]
+    return f"{second:%Y-%m-%d %H:%M:%S} {node} {one_line(event['message'], _CHARACTERS)}"

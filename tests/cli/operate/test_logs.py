@@ -1,0 +1,106 @@
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+
+from tests.cli.conftest import StubbedTarget
+from tests.cli.operate.conftest import ASKED, CLUSTER, NODES, run
+
+GROUP = "/aws/sagemaker/Clusters/trainer/abcde01234yz"
+NODE = "i-00000000000000002"
+START = int(datetime(2026, 11, 23, 10, tzinfo=UTC).timestamp() * 1000)
+SINCE = ("--since", "2026-11-23T10:00")
+
+
+def line(number: int, message: str, stream: str = f"LifecycleConfig/workers/{NODE}", later: int = 0) -> dict[str, Any]:
+    return {"eventId": str(number), "logStreamName": stream, "timestamp": START + later, "message": message}
+
+
+def written(account: StubbedTarget, lines: list[dict[str, Any]], prefix: str, **asked: Any) -> None:
+    following = {"nextToken": asked.pop("following")} if "following" in asked else {}
+    request = {"logGroupName": GROUP, "logStreamNamePrefix": prefix, "startTime": START, **asked}
+    account.answer("logs", "filter_log_events", {"events": lines, **following}, **request)
+
+
+def test_the_newest_lines_over_all_pages(account: StubbedTarget) -> None:
+    account.answer("sagemaker", "describe_cluster", CLUSTER)
+    written(account, [line(1, "one"), line(2, "two")], "LifecycleConfig/", following="more")
+    written(account, [line(3, "three\x1b[2J\n", later=1500)], "LifecycleConfig/", nextToken="more")
+    result = run("logs", "--cluster", "trainer", "--limit", "2", *SINCE)
+    account.assert_all_asked()
+    first, second = result.output.splitlines()
+    assert first == f"2026-11-23 10:00:00 {NODE} two"
+    assert second.startswith(f"2026-11-23 10:00:01 {NODE} three")
+    assert "\x1b" not in second
+
+
+@pytest.mark.parametrize(
+    ("arguments", "prefix"),
+    [
+        (("--group", "workers"), "LifecycleConfig/workers/"),
+        (("--group", "workers", "--node", NODE, "--kind", "health"), f"SagemakerHealthMonitoringAgent/workers/{NODE}"),
+        (("--kind", "deep-check"), "DeepHealthCheckResults/"),
+        (("--kind", "deep-check", "--node", NODE), f"DeepHealthCheckResults/{NODE}"),
+    ],
+)
+def test_only_the_chosen_streams_are_read(account: StubbedTarget, arguments: tuple[str, ...], prefix: str) -> None:
+    account.answer("sagemaker", "describe_cluster", CLUSTER)
+    written(account, [], prefix)
+    result = run("logs", "--cluster", "trainer", *arguments, *SINCE)
+    account.assert_all_asked()
+    assert result.output == "Nothing was written since 2026-11-23 10:00 (UTC); look further back with --since.\n"
+
+
+def test_a_node_is_found_with_its_group(account: StubbedTarget) -> None:
+    account.answer("sagemaker", "describe_cluster", CLUSTER)
+    account.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": NODES}, **ASKED)
+    written(account, [line(1, "hello")], f"LifecycleConfig/workers/{NODE}")
+    assert run("logs", "--cluster", "trainer", "--node", NODE, *SINCE).output.endswith("hello\n")
+
+
+def test_a_node_that_is_gone_keeps_its_log(account: StubbedTarget) -> None:
+    account.answer("sagemaker", "describe_cluster", CLUSTER)
+    account.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": NODES}, **ASKED)
+    gone = line(1, "last words", "LifecycleConfig/workers/i-00000000000000099")
+    written(account, [gone, line(2, "another's")], "LifecycleConfig/")
+    result = run("logs", "--cluster", "trainer", "--node", "i-00000000000000099", *SINCE)
+    assert result.output == "2026-11-23 10:00:00 i-00000000000000099 last words\n"
+
+
+def test_following_prints_each_line_once_and_ends_without_an_error(account: StubbedTarget, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = []
+
+    def look(seconds: float) -> None:
+        looks.append(seconds)
+        if len(looks) == 3:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("hyperpod_constructs.cli.operate.logs.time.sleep", look)
+    account.answer("sagemaker", "describe_cluster", CLUSTER)
+    written(account, [line(1, "one")], "LifecycleConfig/")
+    written(account, [line(1, "one"), line(2, "two"), line(3, "three", later=10)], "LifecycleConfig/")
+    written(account, [line(3, "three", later=10)], "LifecycleConfig/", startTime=START + 10)
+    result = run("logs", "--cluster", "trainer", "--follow", *SINCE)
+    account.assert_all_asked()
+    assert result.exit_code == 0
+    assert [text.rpartition(" ")[2] for text in result.output.splitlines()] == ["one", "two", "three"]
+
+
+def test_fails_before_a_node_has_written(account: StubbedTarget) -> None:
+    account.answer("sagemaker", "describe_cluster", CLUSTER)
+    account.refuse("logs", "filter_log_events", "ResourceNotFoundException", "no such group")
+    result = run("logs", "--cluster", "trainer")
+    assert result.exit_code == 1
+    assert f"there is no log group {GROUP}: no node has written anything yet" in result.output
+
+
+def test_a_missing_permission_is_named(account: StubbedTarget) -> None:
+    account.answer("sagemaker", "describe_cluster", CLUSTER)
+    resource = f"arn:aws:logs:us-west-2:111122223333:log-group:{GROUP}:log-stream:"
+    message = f"User: x is not authorized to perform: logs:FilterLogEvents on resource: {resource} because no policy allows it"
+    account.refuse("logs", "filter_log_events", "AccessDeniedException", message)
+    output = run("logs", "--cluster", "trainer").output
+    assert json.loads(output[output.index("{") :])["Resource"] == resource
