@@ -30,6 +30,7 @@ from hyperpod_constructs.templates.environment import Environment
 from hyperpod_constructs.templates.model import Model
 from hyperpod_constructs.templates.raw import raw_template
 from tests.conftest import synthesize
+from tests.rules.catalogue.cases import edited
 from tests.rules.catalogue.templates import KEPT, eks, findings, slurm
 from tests.rules.catalogue.test_addons import WITH_OPERATOR
 from tests.rules.catalogue.test_roles import allow, autoscaled, policy, properties
@@ -58,7 +59,8 @@ def statements(template: Template) -> list[Template]:
 
 
 def without(template: Template, *actions: str) -> Template:
-    """The role without some actions."""
+    """The template with the role without some actions; the given one stays, because other tests share it."""
+    template = edited(template, {})
     for statement in statements(template):
         listed = statement["Action"] if isinstance(statement["Action"], list) else [statement["Action"]]
         statement["Action"] = [action for action in listed if action not in actions] or ["none:None"]
