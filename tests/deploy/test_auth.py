@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aws_cdk import aws_iam as iam
+from typer.testing import CliRunner
 
 import app as reference
-from tests.deploy.conftest import CLUSTER, FOUNDATION, Cloud, running_cloud, synthesize
+from hyperpod_constructs.cli.main import app
+from hyperpod_constructs.cli.target import AwsAccount
+from hyperpod_constructs.facts.cluster_actions import READ
+from hyperpod_constructs.local.waiting import wait
+from tests.deploy import people
+from tests.deploy.conftest import CLUSTER, CLUSTER_NAME, FOUNDATION, SECONDS, Cloud, running_cloud, synthesize
 
 
 def _forbid_the_upload(_: reference.Foundation, cluster: reference.Cluster) -> None:
@@ -46,3 +55,53 @@ def test_create_with_the_permissions_of_the_app(cloud: Cloud, tmp_path: Path) ->
     assert cloud.status(CLUSTER) == "CREATE_COMPLETE"
     cloud.running("controller", 1)
     cloud.running("workers", 4)
+
+
+def test_an_operator_sees_and_mends_a_running_cluster(cloud: Cloud) -> None:
+    rows = json.loads(cloud.run("hyperpod", "nodes", "-o", "json").output)
+    assert {row["node"] for row in rows} == {node["InstanceId"] for node in cloud.nodes()}
+    events = json.loads(cloud.run("hyperpod", "events", "--level", "info", "-o", "json").output)
+    assert any(row["node"] == rows[0]["node"] for row in events)
+    worker = next(row["node"] for row in rows if row["group"] == "workers")
+    assert worker in cloud.run("hyperpod", "logs", "--node", worker).output
+    cloud.client("sagemaker").update_cluster_software(ClusterName=CLUSTER_NAME)
+    wait(lambda: cloud.cluster()["ClusterStatus"] == "InService" or None, SECONDS, "the cluster in service again")
+    replaced = cloud.run("hyperpod", "replace", worker, "--yes")
+    assert replaced.code == 0, replaced.output
+    assert worker not in cloud.running("workers", 4)
+
+
+def test_a_reader_sees_and_is_told_what_mending_needs(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
+    role = _role(cloud, "reader", [f"sagemaker:{name}" for name in READ])
+    reader = _Reader(people.clients(cloud, people.credentials(cloud, role)))
+    monkeypatch.setattr(AwsAccount, "of_caller", lambda **options: reader)
+    node = cloud.nodes()[-1]["InstanceId"]
+    where = ["--target", "aws", "--cluster", CLUSTER_NAME]
+    seen = CliRunner().invoke(app, ["nodes", *where, "-o", "json"])
+    assert seen.exit_code == 0, seen.output
+    assert node in seen.output
+    refused = CliRunner().invoke(app, ["reboot", node, *where, "--yes"])
+    assert refused.exit_code == 1
+    assert "sagemaker:BatchRebootClusterNodes is not allowed" in refused.output
+    assert "cluster.grants.manage_nodes(role)" in refused.output
+    statement = json.loads(refused.output[refused.output.index("{") :])
+    assert statement["Action"] == "sagemaker:BatchRebootClusterNodes"
+
+
+@dataclass
+class _Reader:
+    """The account as a role sees it."""
+
+    client: Callable[[str], Any]
+    account: str = "123456789012"
+    region: str = "us-west-2"
+
+
+def _role(cloud: Cloud, name: str, actions: list[str]) -> str:
+    """The ARN of a new role with these actions, for everybody of the account."""
+    statement = {"Effect": "Allow", "Principal": {"AWS": "arn:aws:iam::123456789012:root"}, "Action": "sts:AssumeRole"}
+    trust = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
+    made = cloud.client("iam").create_role(RoleName=name, AssumeRolePolicyDocument=trust)["Role"]
+    policy = json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": actions, "Resource": "*"}]})
+    cloud.client("iam").put_role_policy(RoleName=name, PolicyName="own", PolicyDocument=policy)
+    return str(made["Arn"])

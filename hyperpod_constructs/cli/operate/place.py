@@ -6,7 +6,7 @@ import functools
 import inspect
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Annotated, Any, Concatenate, ParamSpec, get_type_hints
 
 import typer
@@ -38,10 +38,13 @@ class Place:
 
     target: Target
     where: TargetName
+    _clients: dict[str, Any] = field(default_factory=dict, compare=False, repr=False)
 
     def client(self, service: str) -> Any:
-        """A boto3 client."""
-        return self.target.client(service)
+        """A boto3 client, made once: the model of SageMaker takes a third of a second to read."""
+        if service not in self._clients:
+            self._clients[service] = self.target.client(service)
+        return self._clients[service]
 
 
 def chosen(
