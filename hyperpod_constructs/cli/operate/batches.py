@@ -12,8 +12,8 @@ import typer
 
 from hyperpod_constructs.cli.console import CliError, say
 from hyperpod_constructs.cli.operate.completion import group_names, node_ids
-from hyperpod_constructs.cli.operate.listing import Column, Output, show
-from hyperpod_constructs.cli.operate.place import Place
+from hyperpod_constructs.cli.operate.listing import As, ClusterName, Column, Output, show
+from hyperpod_constructs.cli.operate.place import Place, placed
 from hyperpod_constructs.cli.operate.reading import Cluster, Node, read_cluster, read_nodes
 from hyperpod_constructs.cli.tables import paragraph
 from hyperpod_constructs.custom_resources.handlers.redaction import one_line
@@ -44,6 +44,7 @@ class Operation:
     """A batch operation of SageMaker on nodes.
 
     :ivar verb: the command's name.
+    :ivar summary: the first sentence of its help.
     :ivar call: the operation, as a method of boto3's client.
     :ivar most: the most nodes of one call.
     :ivar loses: what the user is told before it asks.
@@ -51,6 +52,7 @@ class Operation:
     """
 
     verb: str
+    summary: str
     call: str
     most: int
     loses: str
@@ -88,7 +90,28 @@ class _Outcome:
         return 0 if not refused else ALL_FAILED if refused == len(self.reasons) else SOME_FAILED
 
 
-def carry_out(
+def command(operation: Operation) -> typer.Typer:
+    """The command of an operation."""
+    app = typer.Typer(add_completion=False)
+    verb = operation.verb
+    examples = f"Examples: `hyperpod {verb} i-0123456789abcdef0`, `hyperpod {verb} --group workers --yes`. {CODES}"
+
+    @app.command(verb, help=operation.summary, epilog=examples)
+    @placed
+    def run(
+        place: Place,
+        nodes: Nodes = None,
+        group: WholeGroup = None,
+        cluster: ClusterName = None,
+        yes: Yes = False,
+        output: As = Output.TABLE,
+    ) -> None:
+        _carry_out(operation, place, cluster=cluster, ids=nodes or (), group=group, yes=yes, output=output)
+
+    return app
+
+
+def _carry_out(
     operation: Operation,
     place: Place,
     *,
@@ -98,12 +121,6 @@ def carry_out(
     yes: bool,
     output: Output,
 ) -> None:
-    """Do it to these nodes, after a question.
-
-    :param ids: the nodes; with `group` none.
-    :param yes: do not ask.
-    :raises CliError: for nodes that are not there or cannot take it, and where there is nobody to ask.
-    """
     found = read_cluster(place, cluster)
     chosen = _chosen(operation, found, read_nodes(place, found, group), ids, group)
     if not yes:
