@@ -65,6 +65,47 @@ Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-o
 """
 
 
+MANAGED = "sagemaker.amazonaws.com/sagemaker-managed-queue"
+ALLOCATION = "sagemaker.amazonaws.com/quota-allocation-id"
+ACTIVE = "sagemaker.amazonaws.com/activate-quota"
+"""Labels that the service puts on the objects that it makes: that they are its own, of which quota or policy, and whether it is in
+force.
+
+Source: the launcher in https://github.com/aws/sagemaker-hyperpod-cli; the last one as seen on clusters (as of 2026-11-24).
+"""
+
+COHORT = "shared-pool"
+"""The cohort of all teams' queues, as seen on clusters (as of 2026-11-24); no page of AWS names it."""
+
+IDLE_QUEUE = "hyperpod-ns-idle-resource-sharing-cq-{number}"
+"""The queue that lends what no quota holds; the service makes several when there are many types.
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-console-ui-governance-policies.html
+"""
+
+COVERED = ("aws.amazon.com/neurondevice", "cpu", "memory", "nvidia.com/gpu", "vpc.amazonaws.com/efa")
+"""The resources that every team's queue counts; of those that a type does not have there are none.
+
+Source: examples/end_to_end_walkthrough/03-task-governance in https://github.com/aws/sagemaker-hyperpod-cli (as of 2026-11-24)
+"""
+
+QUOTA_ACCELERATORS: Mapping[str, str] = {"gpu": "nvidia.com/gpu", "neuron": "aws.amazon.com/neurondevice"}
+"""The resource that a queue counts, by kind of accelerator."""
+
+PARTITION_RESOURCE = "nvidia.com/{partition}"
+"""The resource of a part of a GPU, such as `nvidia.com/mig-1g.5gb`.
+
+Source: https://docs.nvidia.com/datacenter/cloud-native/kubernetes/latest/index.html (MIG strategy "mixed")
+"""
+
+MANAGER_NAMESPACE, MANAGER_CONFIG = "kueue-system", "kueue-manager-config"
+MANAGER_CONFIG_KEY = "controller_manager_config.yaml"
+"""The ConfigMap of Kueue's settings, which says whether idle resources are shared by weight.
+
+Source: https://kueue.sigs.k8s.io/docs/concepts/fair_sharing/
+"""
+
+
 def namespace(team: str) -> str:
     """The namespace that the service makes for a team."""
     return f"hyperpod-ns-{team}"
