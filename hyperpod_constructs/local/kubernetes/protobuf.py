@@ -1,6 +1,7 @@
 """Bodies in Kubernetes' protobuf: typed clients of kubectl and Helm send a few kinds so, whatever the server offers.
 
-The schemas say the types; here are only the field numbers of the messages that these clients send.
+The schemas say the types, `protobuf_fields` the numbers of the fields. A client whose protobuf is refused does not try JSON, so
+what `kubectl create` sends must be read.
 """
 
 from __future__ import annotations
@@ -8,74 +9,19 @@ from __future__ import annotations
 import base64
 import datetime
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from hyperpod_constructs.local.kubernetes import status
+from hyperpod_constructs.local.kubernetes.protobuf_fields import FIELDS, UNSET_ZEROS
 from hyperpod_constructs.local.kubernetes.schemas import Schema, Schemas
 
 MEDIA = "application/vnd.kubernetes.protobuf"
 _MAGIC = b"k8s\x00"
-_META, _CORE = "io.k8s.apimachinery.pkg.apis.meta.v1.", "io.k8s.api.core.v1."
-_RBAC, _AUTHORIZATION = "io.k8s.api.rbac.v1.", "io.k8s.api.authorization.v1."
-_AUTHENTICATION, _COORDINATION = "io.k8s.api.authentication.v1.", "io.k8s.api.coordination.v1."
+_META = "io.k8s.apimachinery.pkg.apis.meta.v1."
 _TIMES = (_META + "Time", _META + "MicroTime")
 _QUANTITY = "io.k8s.apimachinery.pkg.api.resource.Quantity"
-
-
-def _numbered(names: str) -> dict[int, str]:
-    """Names in the order of their numbers; `-` for a number that is not in use."""
-    return {number: name for number, name in enumerate(names.split(), 1) if name != "-"}
-
-
-_REVIEW = _numbered("metadata spec status")
-_BINDING = _numbered("metadata subjects roleRef")
-_FIELDS: Mapping[str, Mapping[int, str]] = {
-    _META + "ObjectMeta": _numbered(
-        "name generateName namespace selfLink uid resourceVersion generation creationTimestamp deletionTimestamp "
-        "deletionGracePeriodSeconds labels annotations ownerReferences finalizers - - managedFields"
-    ),
-    _META + "OwnerReference": _numbered("kind - name uid apiVersion controller blockOwnerDeletion"),
-    _META + "ManagedFieldsEntry": _numbered("manager operation apiVersion time - fieldsType fieldsV1 subresource"),
-    _META + "LabelSelector": _numbered("matchLabels matchExpressions"),
-    _META + "LabelSelectorRequirement": _numbered("key operator values"),
-    _META + "DeleteOptions": _numbered("gracePeriodSeconds preconditions orphanDependents propagationPolicy dryRun"),
-    _META + "Preconditions": _numbered("uid resourceVersion"),
-    _CORE + "ConfigMap": _numbered("metadata data binaryData immutable"),
-    _CORE + "Secret": _numbered("metadata data type stringData immutable"),
-    _CORE + "Namespace": _numbered("metadata spec status"),
-    _CORE + "NamespaceSpec": _numbered("finalizers"),
-    _CORE + "NamespaceStatus": _numbered("phase conditions"),
-    _CORE + "ServiceAccount": _numbered("metadata secrets imagePullSecrets automountServiceAccountToken"),
-    _CORE + "ObjectReference": _numbered("kind namespace name uid apiVersion resourceVersion fieldPath"),
-    _CORE + "LocalObjectReference": _numbered("name"),
-    _CORE + "ResourceQuota": _numbered("metadata spec status"),
-    _CORE + "ResourceQuotaSpec": _numbered("hard scopes"),
-    _CORE + "ResourceQuotaStatus": _numbered("hard used"),
-    "io.k8s.api.scheduling.v1.PriorityClass": _numbered("metadata value globalDefault description preemptionPolicy"),
-    _COORDINATION + "Lease": _numbered("metadata spec"),
-    _COORDINATION + "LeaseSpec": _numbered("holderIdentity leaseDurationSeconds acquireTime renewTime leaseTransitions"),
-    _RBAC + "PolicyRule": _numbered("verbs apiGroups resources resourceNames nonResourceURLs"),
-    _RBAC + "AggregationRule": _numbered("clusterRoleSelectors"),
-    _RBAC + "Role": _numbered("metadata rules"),
-    _RBAC + "ClusterRole": _numbered("metadata rules aggregationRule"),
-    _RBAC + "RoleBinding": _BINDING,
-    _RBAC + "ClusterRoleBinding": _BINDING,
-    _RBAC + "Subject": _numbered("kind apiGroup name namespace"),
-    _RBAC + "RoleRef": _numbered("apiGroup kind name"),
-    _AUTHORIZATION + "SelfSubjectAccessReview": _REVIEW,
-    _AUTHORIZATION + "SubjectAccessReview": _REVIEW,
-    _AUTHORIZATION + "LocalSubjectAccessReview": _REVIEW,
-    _AUTHORIZATION + "SelfSubjectRulesReview": _REVIEW,
-    _AUTHORIZATION + "SelfSubjectAccessReviewSpec": _numbered("resourceAttributes nonResourceAttributes"),
-    _AUTHORIZATION + "SubjectAccessReviewSpec": _numbered("resourceAttributes nonResourceAttributes user groups - uid"),
-    _AUTHORIZATION + "SelfSubjectRulesReviewSpec": _numbered("namespace"),
-    _AUTHORIZATION + "ResourceAttributes": _numbered("namespace verb group version resource subresource name"),
-    _AUTHORIZATION + "NonResourceAttributes": _numbered("path verb"),
-    _AUTHENTICATION + "SelfSubjectReview": _numbered("metadata status"),
-    _AUTHENTICATION + "TokenReview": _REVIEW,
-    _AUTHENTICATION + "TokenReviewSpec": _numbered("token audiences"),
-}
+_INT_OR_STRING = "io.k8s.apimachinery.pkg.util.intstr.IntOrString"
 
 
 def read(schemas: Schemas, body: bytes) -> dict[str, Any]:
@@ -99,20 +45,26 @@ def read(schemas: Schemas, body: bytes) -> dict[str, Any]:
 def _definition(schemas: Schemas, api_version: str, kind: str) -> str:
     group, _, version = api_version.rpartition("/")
     name = _META + kind if kind == "DeleteOptions" else schemas.name(group, version, kind)
-    if name is None or name not in _FIELDS:
-        raise status.ApiError(
-            415,
-            "UnsupportedMediaType",
-            f"this double cannot read a {kind or 'body'} as protobuf; send json: kubectl create ... "
-            "--dry-run=client -o json | kubectl apply -f -",
-        )
+    if name is None or name not in FIELDS:
+        raise _unread(kind or "body")
     return name
 
 
+def _unread(what: str) -> status.ApiError:
+    return status.ApiError(
+        415,
+        "UnsupportedMediaType",
+        f"this double cannot read a {what} as protobuf; send json: kubectl create ... "
+        "--dry-run=client -o json | kubectl apply -f -",
+    )
+
+
 def _message(schemas: Schemas, name: str, data: bytes) -> dict[str, Any]:
-    fields, properties = _FIELDS.get(name), schemas.definitions[name].get("properties", {})
+    fields, properties = FIELDS.get(name), schemas.definitions[name].get("properties", {})
     if fields is None:
-        raise ValueError(f"the field numbers of {name.rpartition('.')[2]} are not known here")
+        if not data:
+            return {}
+        raise _unread(name.rpartition(".")[2])
     found: dict[str, Any] = {}
     for number, value in _pairs(data):
         field = fields.get(number)
@@ -128,7 +80,7 @@ def _message(schemas: Schemas, name: str, data: bytes) -> dict[str, Any]:
             found.setdefault(field, {})[key] = _value(schemas, schema["additionalProperties"], entry.get(2, b""))
         else:
             read = _value(schemas, schema, value)
-            if read not in (None, {}, "") or field == "spec":
+            if field == "spec" or not (read in (None, {}, "") or (field in UNSET_ZEROS and not read)):
                 found[field] = read
     return found
 
@@ -139,6 +91,9 @@ def _value(schemas: Schemas, schema: Schema, value: int | bytes) -> Any:
         return _time(_bytes(value))
     if reference == _QUANTITY:
         return _bytes(dict(_pairs(_bytes(value))).get(1, b"")).decode()
+    if reference == _INT_OR_STRING:
+        either = dict(_pairs(_bytes(value)))
+        return _bytes(either.get(3, b"")).decode() if either.get(1) else either.get(2, 0)
     if reference == _META + "FieldsV1":
         return json.loads(_bytes(dict(_pairs(_bytes(value))).get(1, b"{}")))
     if reference:

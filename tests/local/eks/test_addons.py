@@ -102,6 +102,7 @@ def test_task_governance_brings_the_kinds_of_its_queues(eks: EksCloud) -> None:
     }
     assert found == {
         "clusterqueues.kueue.x-k8s.io": "Cluster",
+        "cohorts.kueue.x-k8s.io": "Cluster",
         "localqueues.kueue.x-k8s.io": "Namespaced",
         "resourceflavors.kueue.x-k8s.io": "Cluster",
         "workloads.kueue.x-k8s.io": "Namespaced",

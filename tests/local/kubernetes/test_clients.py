@@ -62,6 +62,27 @@ def test_kubectl_creates_by_typed_clients(clients: Clients, namespace: str) -> N
     assert clients.kubectl("auth", "can-i", "get", "pods/one", "-n", namespace, "--as", robot) == "yes\n"
 
 
+def test_kubectl_creates_what_runs_by_typed_clients(clients: Clients, namespace: str) -> None:
+    """Jobs, and a job from the template of another kind; what nobody set stays away."""
+    clients.kubectl("create", "job", "train", "-n", namespace, "--image=busybox", "--", "sh", "-c", "exit 0")
+    job = json.loads(clients.kubectl("get", "job", "train", "-n", namespace, "-o", "json"))
+    pod = job["spec"]["template"]["spec"]
+    [container] = pod["containers"]
+    assert (container["image"], container["command"]) == ("busybox", ["sh", "-c", "exit 0"])
+    assert pod["restartPolicy"] == "Never"
+    assert not {"hostNetwork", "nodeName"} & pod.keys()
+    clients.kubectl("create", "cronjob", "nightly", "-n", namespace, "--image=busybox", "--schedule=0 3 * * *", "--", "date")
+    clients.kubectl("create", "job", "now", "-n", namespace, "--from=cronjob/nightly")
+    found = clients.kubectl("get", "job", "now", "-n", namespace, "-o", "jsonpath={.spec.template.spec.containers[0].command}")
+    assert json.loads(found) == ["date"]
+    clients.kubectl("create", "deployment", "web", "-n", namespace, "--image=nginx", "--replicas=2", "--port=80")
+    clients.kubectl("create", "service", "clusterip", "web", "-n", namespace, "--tcp=80:http")
+    assert clients.kubectl("get", "service", "web", "-n", namespace, "-o", "jsonpath={.spec.ports[0].targetPort}") == "http"
+    clients.kubectl("create", "pdb", "web", "-n", namespace, "--selector=app=web", "--min-available=50%")
+    assert clients.kubectl("get", "pdb", "web", "-n", namespace, "-o", "jsonpath={.spec.minAvailable}") == "50%"
+    assert clients.kubectl("get", "deployment", "web", "-n", namespace, "-o", "jsonpath={.spec.replicas}") == "2"
+
+
 def test_kubectl_ends_a_namespace_with_its_content(clients: Clients, api: HttpsApi) -> None:
     """The command waits until the namespace is gone."""
     clients.kubectl("create", "namespace", "ends")

@@ -20,6 +20,9 @@ from hyperpod_constructs.local.kubernetes_kinds import bring_kinds_of_addon, bri
 from tests.local.moto_cloud import CALLER
 
 
+KUEUE = "kueue.x-k8s.io/v1beta1"
+
+
 class InProcess:
     """The double without a server."""
 
@@ -38,7 +41,7 @@ class InProcess:
     [
         (bring_kinds_of_karpenter, f"{facts.NODE_CLASS_GROUP}/v1", facts.NODE_CLASS_KIND, {"instanceGroups": ["elastic"]}),
         (bring_kinds_of_karpenter, f"{facts.NODE_POOL_GROUP}/v1", facts.NODE_POOL_KIND, {"template": {"spec": {}}}),
-        (lambda api: bring_kinds_of_addon(api, TASK_GOVERNANCE), "kueue.x-k8s.io/v1beta1", "ResourceFlavor", {"nodeLabels": {"a": "b"}}),
+        (lambda api: bring_kinds_of_addon(api, TASK_GOVERNANCE), KUEUE, "ResourceFlavor", {"nodeLabels": {"a": "b"}}),
     ],
 )
 def test_the_control_plane_takes_objects_of_the_kinds(
@@ -48,9 +51,6 @@ def test_the_control_plane_takes_objects_of_the_kinds(
     bring(api)
     made = api.apply({"apiVersion": version, "kind": kind, "metadata": {"name": "elastic"}, "spec": spec})
     assert made["spec"] == spec
-
-
-KUEUE = "kueue.x-k8s.io/v1beta1"
 
 
 @pytest.fixture(scope="module")
