@@ -94,8 +94,8 @@ FIELDS: Mapping[str, Mapping[int, str]] = {
     _CORE + "PodSpec": _numbered(
         "volumes containers restartPolicy terminationGracePeriodSeconds activeDeadlineSeconds dnsPolicy nodeSelector "
         "serviceAccountName serviceAccount nodeName hostNetwork hostPID hostIPC securityContext imagePullSecrets hostname "
-        "subdomain affinity schedulerName initContainers automountServiceAccountToken tolerations hostAliases priorityClassName priority "
-        "dnsConfig shareProcessNamespace readinessGates runtimeClassName enableServiceLinks preemptionPolicy overhead "
+        "subdomain affinity schedulerName initContainers automountServiceAccountToken tolerations hostAliases priorityClassName "
+        "priority dnsConfig shareProcessNamespace readinessGates runtimeClassName enableServiceLinks preemptionPolicy overhead "
         "topologySpreadConstraints ephemeralContainers setHostnameAsFQDN os hostUsers schedulingGates resourceClaims resources"
     ),
     _CORE + "Container": _numbered(

@@ -19,7 +19,6 @@ from hyperpod_constructs.local.kubernetes.status import ApiError
 from hyperpod_constructs.local.kubernetes_kinds import bring_kinds_of_addon, bring_kinds_of_karpenter
 from tests.local.moto_cloud import CALLER
 
-
 KUEUE = "kueue.x-k8s.io/v1beta1"
 
 
