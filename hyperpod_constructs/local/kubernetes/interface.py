@@ -22,6 +22,10 @@ class ObjectsApi(Protocol):
     Every method raises `KubernetesError` (see `client`) with the status that the server answers.
     """
 
+    def version(self) -> str:
+        """What the server says of its version, such as `v1.35.0`."""
+        ...
+
     def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object:
         """One object."""
         ...

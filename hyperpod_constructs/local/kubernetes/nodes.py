@@ -7,6 +7,7 @@ has: what the kubelet and the system keep is not taken off. What becomes of pods
 from __future__ import annotations
 
 import logging
+import re
 import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -39,7 +40,7 @@ _RECOVERY: Mapping[str, Recovery] = {
 }
 _MARKED = f"{facts.HEALTH} in ({','.join(_RECOVERY)})"
 _LEASE = "coordination.k8s.io/v1"
-_VERSIONS = {"kubeletVersion": "v1.33.0-fake", "kubeProxyVersion": "", "containerRuntimeVersion": "fake://0"}
+_NUMBERS = re.compile(r"v\d+\.\d+\.\d+")
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -83,6 +84,7 @@ class FakeNodes:
         self._nodes: dict[str, FakeInstance] = {}
         self._renewed: dict[str, float] = {}
         self._resting: dict[str, float] = {}
+        self._kubelet = ""
 
     @property
     def empty(self) -> bool:
@@ -190,7 +192,8 @@ class FakeNodes:
         self._api.patch("v1", "Node", new.node, patch)
 
     def _report(self, instance: FakeInstance, *, ready: bool) -> None:
-        status = _status(instance, ready, datetime.fromtimestamp(self._clock(), UTC))
+        self._kubelet = self._kubelet or _kubelet(self._api.version())
+        status = _status(instance, ready, datetime.fromtimestamp(self._clock(), UTC), self._kubelet)
         self._api.patch("v1", "Node", instance.node, {"status": status}, subresource="status")
 
     def _renew(self, name: str) -> None:
@@ -252,7 +255,13 @@ def _labels(instance: FakeInstance) -> dict[str, str]:
     }
 
 
-def _status(instance: FakeInstance, ready: bool, now: datetime) -> dict[str, Any]:
+def _kubelet(server: str) -> str:
+    """The version of a node: its server's, with a word behind the plus sign, which does not count in comparisons."""
+    found = _NUMBERS.match(server)
+    return f"{found[0] if found else 'v0.0.0'}+fake-node"
+
+
+def _status(instance: FakeInstance, ready: bool, now: datetime, kubelet: str) -> dict[str, Any]:
     name = _in_hyperpod(instance.instance_type)
     kind = instance_type(name) if is_instance_type(name) else InstanceType(name=name)
     has = {**facts.resources(kind), "pods": PODS}
@@ -269,7 +278,9 @@ def _status(instance: FakeInstance, ready: bool, now: datetime) -> dict[str, Any
             for condition, state in conditions
         ],
         "nodeInfo": {
-            **_VERSIONS,
+            "kubeletVersion": kubelet,
+            "kubeProxyVersion": "",
+            "containerRuntimeVersion": "fake://0",
             "architecture": facts.architecture(name),
             "bootID": f"{instance.instance_id}-{instance.boots}",
             "kernelVersion": "fake",

@@ -37,6 +37,9 @@ class FakeApi:
             and (not label or item["metadata"].get("labels", {}).get(label) == value)
         ]
 
+    def version(self) -> str:
+        return "v1.34.0-hyperpod-double"
+
     def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> dict[str, Any]:
         return self.objects[api_version, kind, namespace or "", name]
 

@@ -40,6 +40,9 @@ class MemoryApi:
             raise KubernetesError(404, {"message": f"{key[3]} not found"})
         return self.objects[key]
 
+    def version(self) -> str:
+        return "v1.34.0-hyperpod-double"
+
     def get(self, api_version: str, kind: str, name: str, namespace: str | None = None) -> Object:
         return deepcopy(self._found((api_version, kind, namespace, name)))
 

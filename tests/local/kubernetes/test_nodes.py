@@ -352,3 +352,9 @@ def test_an_api_that_does_not_answer_is_an_exception_and_nothing_is_lost(world: 
     world.api.gone = None
     world.nodes.hold([replace(instance(), boots=1)])
     assert world.ready() == "True"
+
+
+def test_a_node_says_the_version_of_its_server_and_that_it_is_fake() -> None:
+    world = World()
+    world.nodes.hold([instance()])
+    assert world.node()["status"]["nodeInfo"]["kubeletVersion"] == "v1.34.0+fake-node"
