@@ -29,7 +29,9 @@ orchestrator = $(if $(unknown),$(error ORCHESTRATOR=$(unknown) is not known: wri
 nodes = $(if $(call said,NODES),--nodes,$(if $(NODES),--no-nodes))
 flags = --target "$(TARGET)" $(if $(call said,YES),--yes) $(orchestrator) $(foreach pair,$(CONTEXT),--context "$(pair)")
 stack = $(if $(STACK),--stack "$(STACK)")
-ready = $(READY) $(if $(filter eks,$(ORCHESTRATOR)),$(READY_EKS))
+# The settings that say Kubernetes, in the context of this run or of cdk.json; what is installed once is kept up to date.
+kubernetes = $(filter orchestrator=eks preset=kubernetes,$(CONTEXT)) $(shell grep -oE '"(orchestrator": *"eks|preset": *"kubernetes)"' cdk.json 2>/dev/null)
+ready = $(READY) $(if $(filter eks,$(ORCHESTRATOR))$(strip $(kubernetes))$(wildcard $(READY_EKS)),$(READY_EKS))
 
 .DEFAULT_GOAL := help
 .PHONY: help deploy destroy connect shell test test-fast bench lint freeze clean
@@ -52,10 +54,10 @@ deploy: $(ready) ## deploy the app, then show what the service says exists
 destroy: $(ready) ## take the cluster down, and list what stays
 	@$(RUN) hyperpod destroy $(flags) $(stack)
 
-connect: $(READY) ## open a shell on the controller (TARGET=aws), or print the command
+connect: $(ready) ## open a shell on the controller, or with kubectl (TARGET=aws); print the command (local)
 	@$(RUN) hyperpod connect --target "$(TARGET)" $(if $(filter local,$(TARGET)),--print)
 
-shell: $(READY) ## open a shell on the controller of a local cluster with virtual nodes; run what comes from a pipe
+shell: $(ready) ## open a shell on a local controller (virtual nodes), or with kubectl (Kubernetes); or run what is piped in
 	@$(RUN) hyperpod connect --target local
 
 test: $(DEV) ## install what tests of jobs and nodes need, run every test, and print the branch coverage
