@@ -83,5 +83,12 @@ not for `ec2:CreateNetworkInterface`, which names the subnet among its resources
 Source: https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonec2.html (as of 2026-11-22)
 """
 
-WRITE_LOGS_AND_OPEN_SHELLS = ("logs:CreateLogGroup", "logs:CreateLogStream", "logs:PutLogEvents", *SHELL_CHANNELS)
-"""Actions by which a node can be observed."""
+WRITE_LOGS_AND_OPEN_SHELLS = (
+    "logs:CreateLogGroup",
+    "logs:CreateLogStream",
+    "logs:DescribeLogStreams",
+    "logs:PutLogEvents",
+    "cloudwatch:PutMetricData",
+    *SHELL_CHANNELS,
+)
+"""Actions by which a node can be observed: all of the managed policy for nodes but those on scripts."""

@@ -82,9 +82,7 @@ def everything() -> Template:
         instance_type=ClusterInstanceType.P5_48XLARGE,
         count=2,
         ebs_volumes=[EbsVolume(size_gb=500, kms_key=key)],
-        scheduled_update_config=ScheduledUpdateConfig(
-            schedule_expression="cron(0 3 ? * SUN *)", deployment_config=deployment
-        ),
+        scheduled_update_config=ScheduledUpdateConfig(schedule_expression="cron(0 3 ? * SUN *)", deployment_config=deployment),
     )
     cluster = HyperPodCluster(
         stack,
@@ -150,10 +148,7 @@ def permissions(template: Template) -> Iterator[Permission]:
         if trust not in JUDGED:
             continue
         actions = (
-            action
-            for document in _documents(template, role)
-            for one in document["Statement"]
-            for action in _listed(one["Action"])
+            action for document in _documents(template, role) for one in document["Statement"] for action in _listed(one["Action"])
         )
         managed = (_managed(arn) for arn in resource["Properties"].get("ManagedPolicyArns", ()))
         yield from (Permission(trust, role, what) for what in dict.fromkeys((*actions, *managed)))
@@ -188,7 +183,7 @@ def test_every_kind_of_role_is_there(template: Template) -> None:
 def test_without_any_permission_a_rule_names_it(template: Template) -> None:
     unnamed = set()
     for one in permissions(template):
-        found = [item for item in findings(lacking(template, one)) if one.action.rpartition("/")[2] in item.message]
+        found = [item for item in findings(lacking(template, one)) if one.action.rpartition("/")[2].rstrip("*") in item.message]
         if not found:
             unnamed.add(one.key)
-    assert unnamed == set(UNNOTICED)
+    assert sorted(unnamed) == sorted(UNNOTICED)

@@ -9,6 +9,7 @@ from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.kubernetes import EksCluster, cni_has_own_role
 from hyperpod_constructs.analysis.node_roles import Feature, Need, RoleUse, cluster_roles, ec2_arn, missing, needs_of, role_uses
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM
+from hyperpod_constructs.analysis.resource_policies import KEY, key_admits
 from hyperpod_constructs.facts import node_permissions
 from hyperpod_constructs.facts.autoscaling import ROLE_GUIDE
 from hyperpod_constructs.facts.node_permissions import CLUSTER_POLICY, DETACH_INTERFACE, READ_ALARMS
@@ -242,14 +243,14 @@ def _mounts_efa(group: Group) -> bool:
 @warning(
     "HP-IAM-019",
     on=role_uses,
-    title="nodes can write logs and be connected to",
+    title="nodes can write logs and metrics, and be connected to",
     why="the log of a failing lifecycle script is empty, and no shell can be opened on a node",
     fix=f"attach {CLUSTER_POLICY}, or allow the role the missing actions",
-    allowed=f"logs on {node_permissions.LOG_GROUPS}/* and the channels of Session Manager",
+    allowed=f"logs on {node_permissions.LOG_GROUPS}/*, metrics and the channels of Session Manager",
     source=_PREREQUISITES,
 )
 def nodes_can_be_observed(use: RoleUse) -> Hit | None:
-    return _unable(use, "write logs or open shells", node_permissions.WRITE_LOGS_AND_OPEN_SHELLS)
+    return _unable(use, "write logs and metrics, or open shells", node_permissions.WRITE_LOGS_AND_OPEN_SHELLS)
 
 
 @warning(
@@ -285,3 +286,22 @@ def autoscaling_is_allowed(role: Resource, cluster: Cluster) -> str | None:
     enabled = cluster.get("AutoScaling", "Mode") == "Enable"
     lacking = _lacking(role, node_permissions.SCALE_CLUSTER, Reference(cluster.resource, "ClusterArn")) if enabled else ""
     return f"the cluster role of {cluster.resource.logical_id} may not scale the cluster: missing {lacking}" if lacking else None
+
+
+@warning(
+    "HP-IAM-024",
+    on=cluster_roles,
+    title="autoscaling can make volumes with keys of your own",
+    why="the service makes grants for the volumes of new nodes as this role, and without them Karpenter gets no node",
+    fix="allow the cluster role the missing actions on the key, for SageMaker by kms:ViaService",
+    allowed=" and ".join(node_permissions.USE_VOLUME_KEYS),
+    source=ROLE_GUIDE,
+)
+def autoscaling_uses_volume_keys(role: Resource, cluster: Cluster) -> Iterator[Hit]:
+    enabled = cluster.get("AutoScaling", "Mode") == "Enable"
+    volumes = (volume for group in cluster.groups for _, volume in group.storage("EbsVolumeConfig")) if enabled else ()
+    for key in dict.fromkeys(resource_of(at(volume, "VolumeKmsKeyId"), KEY) for volume in volumes):
+        lacking = "" if key is None else _lacking(role, node_permissions.USE_VOLUME_KEYS, Reference(key, "Arn"))
+        if key is not None and lacking and key_admits(key, role, node_permissions.USE_VOLUME_KEYS[0]) is False:
+            what = f"the cluster role of {cluster.resource.logical_id} may not use the key {key.logical_id} of the volumes"
+            yield hit(role, f"{what}: missing {lacking}")

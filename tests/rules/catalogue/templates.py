@@ -107,6 +107,7 @@ def eks() -> Template:
                     "NodeRecovery": "Automatic",
                     "NodeProvisioningMode": "Continuous",
                     "Orchestrator": {"Eks": {"ClusterArn": {"Fn::GetAtt": ["Control", "Arn"]}}},
+                    "Tags": [{"Key": "SageMaker", "Value": "true"}],
                     "VpcConfig": {
                         "SecurityGroupIds": [{"Fn::GetAtt": ["NodeGroup", "GroupId"]}],
                         "Subnets": [{"Ref": "NodeSubnet"}],

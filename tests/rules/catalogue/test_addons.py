@@ -9,6 +9,7 @@ from tests.rules.catalogue.cases import REMOVED, Case, edited
 from tests.rules.catalogue.templates import KEPT, Template, eks
 
 OPERATOR = "amazon-sagemaker-hyperpod-training-operator"
+OF_OPERATOR = "AmazonSageMakerHyperPodTrainingOperatorAccess"
 INLINE = [{"RoleArn": {"Fn::GetAtt": ["PodRole", "Arn"]}, "ServiceAccount": "hp-training-operator-controller-manager"}]
 
 
@@ -31,7 +32,10 @@ WITH_OPERATOR = edited(
         "Certificates": addon("cert-manager", "Cluster"),
         "PodRole": {
             "Type": "AWS::IAM::Role",
-            "Properties": {"AssumeRolePolicyDocument": trust("sts:AssumeRole", "sts:TagSession")},
+            "Properties": {
+                "AssumeRolePolicyDocument": trust("sts:AssumeRole", "sts:TagSession"),
+                "ManagedPolicyArns": [{"Fn::Sub": f"arn:${{AWS::Partition}}:iam::aws:policy/{OF_OPERATOR}"}],
+            },
         },
         "Identity": {
             "Type": "AWS::EKS::PodIdentityAssociation",
