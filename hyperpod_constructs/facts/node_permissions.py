@@ -6,6 +6,8 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-autoscali
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 NODES_PRINCIPAL = "sagemaker.amazonaws.com"
 """The service that assumes the role of nodes."""
 
@@ -51,6 +53,18 @@ POD_IDENTITY = "eks-auth:AssumeRoleForPodIdentity"
 """The action by which the pod identity agent, on a node, gets the credentials of a pod.
 
 Source: https://docs.aws.amazon.com/eks/latest/userguide/pod-id-agent-setup.html (as of 2026-11-22)
+"""
+
+ADMISSION_ACTIONS: Mapping[str, str] = {
+    "eks:DescribeCluster": "cluster",
+    "eks:CreateAccessEntry": "cluster",
+    "eks:DescribeAccessEntry": "access-entry",
+    "eks:DeleteAccessEntry": "access-entry",
+    "eks:AssociateAccessPolicy": "access-entry",
+}
+"""Actions of EKS, with their resource, that creating a cluster on EKS takes of the caller: the service lets its nodes in.
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html (as of 2026-11-24)
 """
 
 SCALE_CLUSTER = ("sagemaker:BatchAddClusterNodes", "sagemaker:BatchDeleteClusterNodes")

@@ -23,7 +23,7 @@ from hyperpod_constructs.local import (
     ministack_order,
 )
 from hyperpod_constructs.local.access import App, Guard, Owner, Receive, Scope, Send
-from hyperpod_constructs.local.authorization import ResourceNames
+from hyperpod_constructs.local.authorization import ResourceNames, dependents
 from hyperpod_constructs.local.aws_service import Service
 from hyperpod_constructs.local.clients import BotoClients, Clients
 from hyperpod_constructs.local.control import PREFIX, Control
@@ -214,6 +214,9 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
         return names.arn(service, target(headers), body, caller())
 
     ministack.name_resources(resource)
+    ministack_access.demand_dependents(
+        lambda operation, body: [(one.action, one.resource, one.context) for one in dependents("sagemaker", operation, body)]
+    )
     ministack_layers.keep_layers_runnable()
     ministack_functions.fail_refused_invocations()
     ministack.encrypt_with_aws_managed_key()

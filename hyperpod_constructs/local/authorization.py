@@ -1,4 +1,4 @@
-"""Which resource a request of our services is about: IAM evaluates policies that name resources against it.
+"""Which resource a request of our services is about, and what else it takes: IAM evaluates policies against both.
 
 Resource types follow the Service Authorization Reference of SageMaker, FSx and Systems Manager (parameters); an operation without
 one is evaluated against `*`.
@@ -7,9 +7,11 @@ one is evaluated against `*`.
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
+from hyperpod_constructs.facts.node_permissions import ADMISSION_ACTIONS, NODES_PRINCIPAL
 from hyperpod_constructs.local.aws_service import Caller
 from hyperpod_constructs.local.clients import partition
 
@@ -61,6 +63,51 @@ class ResourceNames:
         return (
             name if name.startswith("arn:") else self._arns.get((caller.account, caller.region, name), f"{prefix}:cluster/{name}")
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Dependent:
+    """An action that a request takes beside its own, in the caller's name."""
+
+    action: str
+    resource: str
+    context: Mapping[str, str] = field(default_factory=dict)
+
+
+def dependents(service: str, operation: str, body: bytes) -> Iterator[Dependent]:
+    """The actions that a request of HyperPod takes beside its own; the service needs them of who asks.
+
+    Sources: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html and the permissions of the
+    handler in the resource schema of `AWS::SageMaker::Cluster` (as of 2026-11-24)
+    """
+    if service != "sagemaker" or operation not in ("CreateCluster", "UpdateCluster"):
+        return
+    try:
+        parameters = json.loads(body or b"{}")
+    except ValueError:
+        return
+    if not isinstance(parameters, dict):
+        return
+    for role in dict.fromkeys(_roles(parameters)):
+        yield Dependent("iam:PassRole", role, {"iam:PassedToService": NODES_PRINCIPAL})
+    arn = _member(_member(parameters, "Orchestrator"), "Eks").get("ClusterArn")
+    if operation == "CreateCluster" and isinstance(arn, str):
+        entries = arn.replace(":cluster/", ":access-entry/", 1) + "/*"
+        for action, resource in ADMISSION_ACTIONS.items():
+            yield Dependent(action, arn if resource == "cluster" else entries)
+
+
+def _roles(parameters: Parameters) -> Iterator[str]:
+    groups = [parameters.get(name) for name in ("InstanceGroups", "RestrictedInstanceGroups")]
+    specs = [spec for found in groups if isinstance(found, list) for spec in found if isinstance(spec, dict)]
+    for role in (*(spec.get("ExecutionRole") for spec in specs), parameters.get("ClusterRole")):
+        if isinstance(role, str):
+            yield role
+
+
+def _member(value: Parameters, name: str) -> Parameters:
+    found = value.get(name)
+    return found if isinstance(found, dict) else {}
 
 
 _POLICIES = {"ClusterSchedulerConfig": "cluster-scheduler-config", "ComputeQuota": "compute-quota"}

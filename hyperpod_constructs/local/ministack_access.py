@@ -8,7 +8,7 @@ from __future__ import annotations
 import secrets
 import threading
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 from urllib.parse import parse_qs, unquote
 
@@ -18,6 +18,7 @@ from ministack.services import lambda_svc, s3, sts  # type: ignore[import-untype
 from ministack.services.cloudformation import custom_resource, wait_conditions  # type: ignore[import-untyped]
 
 from hyperpod_constructs.local.access import Response
+from hyperpod_constructs.local.judging import Response as Answer
 from hyperpod_constructs.local.signatures import Credential, Received, Refused
 
 ANSWERS = "/_ministack/cfn-response/"
@@ -114,3 +115,24 @@ def _session(config: dict[str, Any]) -> dict[str, str]:
     }
     sts.register_session(key_id, session)
     return {"AWS_ACCESS_KEY_ID": key_id, "AWS_SECRET_ACCESS_KEY": secret, "AWS_SESSION_TOKEN": token}
+
+
+def demand_dependents(dependents: Callable[[str, bytes], Iterable[tuple[str, str, Mapping[str, str]]]]) -> None:
+    """Let IAM evaluate what requests to SageMaker take beside their own action: action, resource and condition keys of each.
+
+    ministack evaluates with `auth` only, and so does this.
+    """
+    answer = ministack.app.SERVICE_HANDLERS["sagemaker"]
+
+    async def handle(method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, list[str]]) -> Answer:
+        operation = headers.get("x-amz-target", "").rpartition(".")[2]
+        for action, resource, context in dependents(operation, body):
+            denied: Answer | None = ministack.app._enforce_data_plane(
+                "sagemaker", action, headers, query, "", resource_arn=resource, service_context=context, named_resource=resource
+            )
+            if denied is not None:
+                return denied
+        response: Answer = await answer(method, path, headers, body, query)
+        return response
+
+    ministack.app.SERVICE_HANDLERS["sagemaker"] = handle

@@ -36,6 +36,14 @@ def test_version() -> None:
             "_dispatch_service_request",
             ["method", "path", "headers", "body", "query_params", "request_id"],
         ),
+        (
+            "ministack.app",
+            "_enforce_data_plane",
+            [
+                *("service", "iam_action", "headers", "query_params", "request_id", "resource_arn"),
+                *("service_context", "auth_error_response", "named_resource"),
+            ],
+        ),
         ("ministack.app", "_routing_params", ["method", "path", "headers", "body", "query_params"]),
         ("ministack.core.concurrency", "run_reentrant", ["fn", "args", "thread_name"]),
         (
