@@ -21,7 +21,7 @@ DEFAULT = ("IdleWaitWindowInSeconds", 86_400)
 
 class ClusterFieldsCase(Case):
     failure = "PatchingStrategy DrainFirst is only supported for clusters that EKS orchestrates"
-    unneeded: Mapping[str, str] = {"iam:PassRole": "the service asks for it; the embedded AWS does not"}
+    unneeded: Mapping[str, str] = {"iam:PassRole": "the service asks for it; these tests evaluate the action of a call alone"}
 
     unnoticed: Mapping[str, str] = {
         "DescribeCluster.InstanceGroups.": "a group without the member is described so; tests/handlers takes required ones away",
