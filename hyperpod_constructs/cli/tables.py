@@ -7,11 +7,19 @@ import sys
 import textwrap
 from collections.abc import Sequence
 from itertools import zip_longest
+from typing import TYPE_CHECKING
 
 from hyperpod_constructs._support.printable import printable
 from hyperpod_constructs.cli.console import folds, say, stdout
 
+if TYPE_CHECKING:
+    from rich.box import Box
+
+GAP = 2
+"""Spaces between two columns."""
+
 _LONGEST_VALUE = 40
+_INDENT = "  "
 
 Cell = str | tuple[str, ...]
 """One line or several."""
@@ -25,56 +33,102 @@ def table(columns: Sequence[str], rows: Sequence[Sequence[Cell]], *, numbers: in
     :param numbers: the number of last columns that hold numbers: they are aligned to the right and not folded.
     :param whole: the number of first columns that are not folded.
     """
-    if not folds():
-        _write_plain(columns, rows, numbers)
+    texts = [[_cell(cell) for cell in row] for row in rows]
+    if not folds() or sum(widths(columns, texts)) + GAP * (len(columns) - 1) <= stdout().width:
+        _write_plain(columns, texts, numbers)
         return
-    from rich.box import SIMPLE_HEAD
     from rich.table import Table
 
     out = stdout()
-    box = SIMPLE_HEAD if out.is_terminal else None
-    drawn = Table(box=box, pad_edge=False, show_edge=False, padding=(0, 2, 0, 0), header_style="bold")
+    drawn = Table(box=_box(), pad_edge=False, show_edge=False, padding=(0, GAP, 0, 0), header_style="bold")
     for position, column in enumerate(columns):
         if position < len(columns) - numbers:
             drawn.add_column(column, overflow="fold", no_wrap=position < whole)
         else:
             drawn.add_column(column, justify="right", no_wrap=True)
-    for row in rows:
-        drawn.add_row(*(_cell(cell) for cell in row))
+    for row in texts:
+        drawn.add_row(*row)
     with out.capture() as captured:
         out.print(drawn)
-    # In a pipe, the spaces that fill the last column are of no use.
-    shown = captured.get()
-    sys.stdout.write(shown if out.is_terminal else "".join(f"{line.rstrip()}\n" for line in shown.splitlines()))
+    # Spaces that fill the last column are of no use.
+    sys.stdout.write("".join(f"{line.rstrip()}\n" for line in captured.get().splitlines()))
 
 
-def _write_plain(columns: Sequence[str], rows: Sequence[Sequence[Cell]], numbers: int) -> None:
-    """Write rows that nothing folds: a thousand of them take rich most of a second."""
+def stacked(columns: Sequence[str], rows: Sequence[Sequence[str]], texts: Sequence[str], *, numbers: int = 0) -> None:
+    """Print rows, each with a text below it that would be too narrow beside it.
+
+    :param texts: one for each row; a row with an empty text stands alone.
+    :param numbers: as in `table`.
+    """
+    cells = [[_cell(cell) for cell in row] for row in rows]
+    wide = widths(columns, cells)
+    _write_head(columns, wide, numbers)
+    for row, text in zip(cells, texts, strict=True):
+        sys.stdout.write(_line(row, wide, numbers))
+        if text:
+            paragraph(text, indent=_INDENT, hanging=_INDENT, breaks=True)
+
+
+def widths(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
+    """The characters that each column takes unless it is folded."""
     from rich.cells import cell_len
 
-    texts = [list(columns), *([_cell(cell) for cell in row] for row in rows)]
-    lines = [line for row in texts for line in zip_longest(*(cell.split("\n") for cell in row), fillvalue="")]
-    widths = [max(map(cell_len, column)) for column in zip(*lines, strict=True)]
-    left = len(columns) - numbers
-    for line in lines:
-        fills = [" " * (width - cell_len(cell)) for cell, width in zip(line, widths, strict=True)]
-        cells = [cell + fill if place < left else fill + cell for place, (cell, fill) in enumerate(zip(line, fills, strict=True))]
-        sys.stdout.write("  ".join(cells).rstrip() + "\n")
+    return [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in zip(columns, *rows, strict=True)]
+
+
+def _write_plain(columns: Sequence[str], rows: Sequence[Sequence[str]], numbers: int) -> None:
+    """Write rows that nothing folds: a thousand of them take rich most of a second."""
+    wide = widths(columns, rows)
+    _write_head(columns, wide, numbers)
+    for row in rows:
+        for line in zip_longest(*(cell.split("\n") for cell in row), fillvalue=""):
+            sys.stdout.write(_line(line, wide, numbers))
+
+
+def _write_head(columns: Sequence[str], wide: Sequence[int], numbers: int) -> None:
+    """In a terminal the names are bold, with a rule below them."""
+    line = _line(columns, wide, numbers)
+    out = stdout()
+    if not out.is_terminal:
+        sys.stdout.write(line)
+        return
+    out.print(line.rstrip("\n"), style="bold", soft_wrap=True)
+    if _box() is not None:
+        sys.stdout.write("─" * min(sum(wide) + GAP * (len(wide) - 1), out.width) + "\n")
+
+
+def _box() -> Box | None:
+    """Only a rule below the names, and nothing where the terminal does not know its character."""
+    from rich.box import SIMPLE_HEAD
+
+    out = stdout()
+    return SIMPLE_HEAD if out.is_terminal and not out.options.ascii_only else None
+
+
+def _line(cells: Sequence[str], wide: Sequence[int], numbers: int) -> str:
+    from rich.cells import cell_len
+
+    left = len(wide) - numbers
+    fills = [" " * (width - cell_len(cell)) for cell, width in zip(cells, wide, strict=True)]
+    parts = [cell + fill if place < left else fill + cell for place, (cell, fill) in enumerate(zip(cells, fills, strict=True))]
+    return (" " * GAP).join(parts).rstrip() + "\n"
 
 
 def _cell(cell: Cell) -> str:
     return printable(cell) if isinstance(cell, str) else "\n".join(map(printable, cell))
 
 
-def paragraph(text: str, *, indent: str = "", hanging: str = "", style: str | None = None) -> None:
-    """Print text, wrapped between words in a terminal: the first line after `indent`, the others after `hanging`."""
+def paragraph(text: str, *, indent: str = "", hanging: str = "", style: str | None = None, breaks: bool = False) -> None:
+    """Print text, wrapped between words in a terminal: the first line after `indent`, the others after `hanging`.
+
+    :param breaks: whether a word that is longer than the line is broken; unless given it stays whole, as a link must.
+    """
     out = stdout()
     if not folds():
         say(f"{indent}{text}", style=style)
         return
-    # A link stays in one line, so that the terminal can open it.
     wrapper = textwrap.TextWrapper(
-        out.width, initial_indent=indent, subsequent_indent=hanging, break_on_hyphens=False, break_long_words=False
+        out.width, initial_indent=indent, subsequent_indent=hanging, break_on_hyphens=False, break_long_words=breaks
     )
     for line in wrapper.wrap(printable(text)) or [indent]:
         say(line, style=style)
