@@ -107,9 +107,10 @@ class VirtualFleet:
         controller = next((node for node in settled if node.node_type == "Controller" and node.running), None)
         if controller is None:
             return {}
-        free = {mark.node: cast(Recovery, mark.action) for mark in health_agent.read_marks(controller) if mark.free}
-        found = {node.instance_id: free[node.name] for node in settled if node.name in free}
-        return found | {node.instance_id: "Action:Replace" for node in settled if not node.running}
+        marks = {mark.node: mark for mark in health_agent.read_marks(controller)}
+        found = {node.instance_id: cast(Recovery, marks[node.name].action) for node in settled if _free(marks.get(node.name))}
+        dead = [node for node in settled if not node.running and node.name not in marks]
+        return found | {node.instance_id: "Action:Replace" for node in dead if not _noted_as_dead(controller, node)}
 
     def reboot(self, nodes: Sequence[Node]) -> None:
         """Reboot the nodes with their disks."""
@@ -246,6 +247,17 @@ class VirtualFleet:
             _write(target / entry, f"#!/bin/sh\nexec ./{shlex.quote(source.entry)}\n".encode())
         configuration = target / "config.json"
         return target, json.loads(configuration.read_text()) if configuration.exists() else dict(NO_CONFIGURATION)
+
+
+def _free(mark: health_agent.Mark | None) -> bool:
+    return mark is not None and mark.free
+
+
+def _noted_as_dead(controller: VirtualNode, node: VirtualNode) -> bool:
+    """Whether Slurm marks the node now. It is replaced once its jobs have left: a successor under its name would hide the death
+    from them. A node that Slurm does not know has no jobs.
+    """
+    return node.node_type == "Compute" and health_agent.mark_dead(controller, node.name)
 
 
 def _busy(nodes: Sequence[VirtualNode]) -> list[str]:

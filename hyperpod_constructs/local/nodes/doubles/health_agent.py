@@ -93,7 +93,7 @@ class HealthAgent:
             found = {mark.node: mark for mark in read_marks(controller)}
             for name, node in nodes.items():
                 if self._find_dead and not node.running and name not in found:
-                    _update(controller, name, "State=FAIL", f"Reason={REPLACE}")
+                    mark_dead(controller, name)
             for mark in found.values():
                 if mark.free and mark.node in nodes:
                     self._act(mark, nodes[mark.node])
@@ -137,6 +137,11 @@ def return_to_slurm(controller: VirtualNode, node: VirtualNode, *, seconds: floa
     deadline = time.monotonic() + seconds
     while controller.running and not _update(controller, node.name, setting) and time.monotonic() < deadline:
         time.sleep(POLL_SECONDS)
+
+
+def mark_dead(controller: VirtualNode, name: str) -> bool:
+    """Marks a node that is off for replacement. Returns whether Slurm took the mark."""
+    return _update(controller, name, "State=FAIL", f"Reason={REPLACE}")
 
 
 def _update(controller: VirtualNode, name: str, *settings: str) -> bool:

@@ -1,0 +1,158 @@
+"""A node dies under a training job, on a cluster that `hyperpod deploy --nodes` made, and the command line tells what happened."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.cli.target import LOCAL_STATE
+from hyperpod_constructs.local import server
+from hyperpod_constructs.local.waiting import wait
+from tests.nodes.conftest import require_nodes
+
+ROOT = Path(__file__).parents[2]
+BIN = Path(sys.executable).parent
+SECONDS = 120.0
+JOB = """#!/bin/sh
+#SBATCH --nodes=2 --ntasks=2 --no-kill --output=/fsx/light/log
+srun --auto-resume=1 --kill-on-bad-exit env PYTHONPATH=/opt/hyperpod python3 -B /fsx/light/train.py
+echo the step has ended with $?
+"""
+TRAIN = '''
+"""Two ranks that meet after every step, and begin again after the last one that both have done."""
+import os, sys, time
+from pathlib import Path
+from node_health.heartbeat import Heartbeat
+
+STEPS, RUN = 60, Path("/fsx/light/run")
+rank, ranks = int(os.environ["SLURM_PROCID"]), range(int(os.environ["SLURM_NTASKS"]))
+
+def met(number):
+    return all((RUN / f"{number}-{peer}").exists() for peer in ranks)
+
+RUN.mkdir(exist_ok=True)
+first = next(number for number in range(STEPS + 1) if not met(number))
+print(f"rank {rank} starts at step {first}", flush=True)
+beat = Heartbeat.from_environment()
+for number in range(first, STEPS):
+    beat.before(number)
+    time.sleep(0.1)
+    (RUN / f"{number}-{rank}").touch()
+    late = time.monotonic() + 5
+    while not met(number):
+        if time.monotonic() > late:
+            sys.exit(f"rank {rank} waits in vain in step {number}")
+        time.sleep(0.02)
+    beat.after(number)
+print(f"rank {rank} is done", flush=True)
+'''
+
+
+class Person:
+    """What somebody types in the directory of a deployment."""
+
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+
+    def types(self, *arguments: str, text: str = "") -> str:
+        """The output of a `hyperpod` command that succeeds."""
+        environment = {**os.environ, "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}", "NO_COLOR": "1"}
+        command = [str(BIN / "hyperpod"), *arguments]
+        done = subprocess.run(  # noqa: S603
+            command, cwd=self.directory, env=environment, input=text, capture_output=True, text=True, timeout=300, check=False
+        )
+        assert done.returncode == 0, done.stdout[-5000:] + done.stderr
+        return done.stdout
+
+    def sees(self, *arguments: str) -> list[dict[str, Any]]:
+        """The rows that a command lists."""
+        found: list[dict[str, Any]] = json.loads(self.types(*arguments, "--output", "json"))
+        return found
+
+    def on_controller(self, script: str) -> str:
+        """The output of a script on the controller."""
+        return self.types("connect", text=script)
+
+
+@pytest.fixture(scope="module")
+def person(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Person]:
+    require_nodes()
+    directory = tmp_path_factory.mktemp("story")
+    (directory / "cdk.json").write_text((ROOT / "cdk.json").read_text("utf-8"), "utf-8")
+    light = directory / "light"
+    light.mkdir()
+    (light / "job.sh").write_text(JOB, "utf-8")
+    (light / "train.py").write_text(TRAIN, "utf-8")
+    made = Person(directory)
+    settings = ("-c", "worker_count=2", "-c", "min_running_workers=2")
+    try:
+        made.types("deploy", "--nodes", "--app", f"{sys.executable} {ROOT / 'app.py'}", *settings)
+        yield made
+    finally:
+        server.stop(directory / LOCAL_STATE)
+
+
+def test_a_node_dies_the_job_goes_on_and_the_command_line_tells_it(person: Person) -> None:
+    before = {row["node"]: row for row in person.sees("nodes")}
+    person.types("local", "copy", "light", "/fsx")
+    person.on_controller("chmod -R a+rwX /fsx/light; su ubuntu -c 'sbatch --chdir=/fsx/light /fsx/light/job.sh'")
+    wait(lambda: _starts(person) == [0, 0] or None, SECONDS, "the start of the job")
+    lost = _second_of_the_job(person)
+    aws = server.running(person.directory / LOCAL_STATE)
+    assert aws is not None
+    (command,) = [node["Command"] for node in server.virtual_nodes(aws) if node["InstanceId"] == lost]
+    subprocess.run([*command, "systemctl", "poweroff", "--force", "--force"], check=False, timeout=60)  # noqa: S603
+
+    log = wait(_ended(person), SECONDS, "the end of the job")
+    assert "the step has ended with 0" in log
+    assert sorted(re.findall(r"rank \d is done", log)) == ["rank 0 is done", "rank 1 is done"]
+    assert "Retrying step. Attempt number: 1" in log
+    assert _starts(person)[-1] > 0, "the job began from the start"
+
+    nodes = {row["node"]: row for row in person.sees("nodes")}
+    (new,) = nodes.keys() - before.keys()
+    assert before.keys() - nodes.keys() == {lost}
+    assert {row["status"] for row in nodes.values()} == {"Running"}
+    assert nodes[new]["group"] == before[lost]["group"] == "workers"
+
+    events = [(row["node"], row["level"], row["event"]) for row in person.sees("events") if row["node"] in (lost, new)]
+    provisioned = "EC2 Instance {} successfully provisioned in Cluster sagemaker-demo-cluster and IG workers"
+    assert events == [
+        (new, "Info", provisioned.format(new)),
+        (lost, "Warn", "Automatic node recovery: Action:Replace"),
+        (lost, "Info", provisioned.format(lost)),
+    ]
+    for node in (lost, new):
+        lines = person.types("logs", "--node", node).splitlines()
+        assert {line.split()[2] for line in lines} == {node}
+        assert "on_init_complete: ok" in lines[-1]
+
+
+def _starts(person: Person) -> list[int]:
+    """The steps at which ranks have started."""
+    return [int(step) for step in re.findall(r"starts at step (\d+)", person.on_controller("cat /fsx/light/log 2>&1"))]
+
+
+def _ended(person: Person) -> Callable[[], str | None]:
+    def look() -> str | None:
+        log = person.on_controller("cat /fsx/light/log")
+        return log if "the step has ended" in log else None
+
+    return look
+
+
+def _second_of_the_job(person: Person) -> str:
+    """The id of the worker without the batch script of the job."""
+    host = person.on_controller("squeue --noheader --format=%B").strip()
+    aws = server.running(person.directory / LOCAL_STATE)
+    assert aws is not None
+    workers = [node for node in server.virtual_nodes(aws) if node["InstanceGroupName"] == "workers"]
+    return next(str(node["InstanceId"]) for node in workers if node["Name"] != host)
