@@ -6,6 +6,7 @@ import codecs
 import functools
 import io
 import os
+import shutil
 import sys
 import time
 from collections.abc import Callable, Iterator
@@ -59,6 +60,9 @@ def _console(*, stderr: bool) -> Console:
     console = Console(stderr=stderr, markup=False, emoji=False, highlight=False)
     if not console.is_terminal:
         console.width = _columns() or _PIPE_WIDTH
+    elif console.is_dumb_terminal:
+        # rich takes such a terminal for 80 columns wide, whatever its size.
+        console.width = shutil.get_terminal_size().columns
     return console
 
 

@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from hyperpod_constructs._support.printable import printable
 from hyperpod_constructs.cli.assembly import ALL
 from hyperpod_constructs.cli.cdk import App
 from hyperpod_constructs.cli.cdk_cli import CLI_VERSION
@@ -15,6 +16,7 @@ from hyperpod_constructs.cli.check import FailOn, FindingFormat
 from hyperpod_constructs.cli.console import CliError, make_encodable, reported
 from hyperpod_constructs.cli.inputs import STANDARD_INPUT, Format, check_threshold, standard_input, usable_input
 from hyperpod_constructs.cli.lazy import LazyCommands
+from hyperpod_constructs.cli.shadowed import other_program
 from hyperpod_constructs.cli.switches import switched
 from hyperpod_constructs.cli.target import AwsAccount, Target, TargetName, running_embedded_aws
 
@@ -243,4 +245,7 @@ def _existing(where: TargetName) -> Target:
 def main() -> None:
     """Run the command line, on a terminal of any encoding."""
     make_encodable(sys.stdout, sys.stderr)
+    other = other_program(sys.argv[0])
+    if other is not None:
+        sys.stderr.write(printable(f"hyperpod: your shell finds another hyperpod first, {other}; this is {sys.argv[0]}") + "\n")
     app()

@@ -20,6 +20,7 @@ GAP = 2
 
 _LONGEST_VALUE = 40
 _INDENT = "  "
+_NARROWEST_COLUMN = 4
 
 Cell = str | tuple[str, ...]
 """One line or several."""
@@ -61,12 +62,26 @@ def stacked(columns: Sequence[str], rows: Sequence[Sequence[str]], texts: Sequen
     :param numbers: as in `table`.
     """
     cells = [[_cell(cell) for cell in row] for row in rows]
-    wide = widths(columns, cells)
-    _write_head(columns, wide, numbers)
+    wide = _narrowed(widths(columns, cells), stdout().width)
+    _write_head([_chunked(column, width) for column, width in zip(columns, wide, strict=True)], wide, numbers)
     for row, text in zip(cells, texts, strict=True):
-        sys.stdout.write(_line(row, wide, numbers))
+        folded = [_chunked(cell, width).split("\n") for cell, width in zip(row, wide, strict=True)]
+        for line in zip_longest(*folded, fillvalue=""):
+            sys.stdout.write(_line(line, wide, numbers))
         if text:
             paragraph(text, indent=_INDENT, hanging=_INDENT, breaks=True)
+
+
+def _narrowed(wide: Sequence[int], room: int) -> list[int]:
+    """Widths that fit: the widest column gives first."""
+    found = list(wide)
+    while sum(found) + GAP * (len(found) - 1) > room and max(found) > _NARROWEST_COLUMN:
+        found[found.index(max(found))] -= 1
+    return found
+
+
+def _chunked(text: str, width: int) -> str:
+    return "\n".join(text[start : start + width] for start in range(0, len(text), width)) or text
 
 
 def widths(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
@@ -87,12 +102,13 @@ def _write_plain(columns: Sequence[str], rows: Sequence[Sequence[str]], numbers:
 
 def _write_head(columns: Sequence[str], wide: Sequence[int], numbers: int) -> None:
     """In a terminal the names are bold, with a rule below them."""
-    line = _line(columns, wide, numbers)
     out = stdout()
-    if not out.is_terminal:
-        sys.stdout.write(line)
-        return
-    out.print(line.rstrip("\n"), style="bold", soft_wrap=True)
+    for names in zip_longest(*(column.split("\n") for column in columns), fillvalue=""):
+        line = _line(names, wide, numbers)
+        if out.is_terminal:
+            out.print(line.rstrip("\n"), style="bold", soft_wrap=True)
+        else:
+            sys.stdout.write(line)
     if _box() is not None:
         sys.stdout.write("─" * min(sum(wide) + GAP * (len(wide) - 1), out.width) + "\n")
 

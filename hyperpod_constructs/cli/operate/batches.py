@@ -35,7 +35,7 @@ _COLUMNS = (
     Column("node", "node"),
     Column("group", "group"),
     Column("result", "result"),
-    Column("reason", "reason"),
+    Column("reason", "reason", long=True),
 )
 
 

@@ -31,7 +31,7 @@ _COLUMNS = (
     Column("level", "level"),
     Column("group", "group"),
     Column("node", "node"),
-    Column("event", "event"),
+    Column("event", "event", long=True),
 )
 _NEXT = (
     (re.compile(r"capacity", re.I), "Wait, choose another zone, or reserve capacity: hyperpod training-plan search."),

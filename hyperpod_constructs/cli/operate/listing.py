@@ -12,10 +12,12 @@ from typing import Annotated, Any
 import typer
 
 from hyperpod_constructs.cli import markdown
-from hyperpod_constructs.cli.console import say, stdout
-from hyperpod_constructs.cli.tables import table
+from hyperpod_constructs.cli.console import folds, say, stdout
+from hyperpod_constructs.cli.tables import GAP, paragraph, stacked, table, widths
 
 UNKNOWN = "-"
+_READABLE = 24
+"""The characters that a column of text needs, if it is folded."""
 
 
 class Output(StrEnum):
@@ -37,12 +39,16 @@ Wide = Annotated[bool, typer.Option("--wide", "-w", help="Show every column.")]
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """A column: its key in JSON, its heading, and whether it is shown with --wide only. Columns of numbers come last."""
+    """A column: its key in JSON, its heading, and whether it is shown with --wide only. Columns of numbers come last.
+
+    :ivar long: whether it holds sentences. Where they have no room they stand below their row.
+    """
 
     key: str
     heading: str
     number: bool = False
     wide: bool = False
+    long: bool = False
 
 
 def show(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], output: Output, *, wide: bool = False) -> None:
@@ -60,7 +66,39 @@ def show(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], output: O
         for line in markdown.table(headings, [[markdown.plain(cell) for cell in row] for row in cells], numbers=numbers):
             say(line)
         return
-    table(headings, cells, numbers=numbers, whole=1)
+    if folds():
+        _show_in(stdout().width, shown, cells)
+    else:
+        table(headings, cells, numbers=numbers, whole=1)
+
+
+def _show_in(room: int, columns: Sequence[Column], cells: Sequence[Sequence[str]]) -> None:
+    """Print a table into so many characters: columns of --wide go first, from the right; then sentences go below their rows."""
+    full = widths([column.heading for column in columns], cells)
+    needs = [
+        width if column.number or not place else min(width, _READABLE)
+        for place, (column, width) in enumerate(zip(columns, full, strict=True))
+    ]
+    kept = list(range(len(columns)))
+
+    def fits() -> bool:
+        return sum(needs[place] for place in kept) + GAP * (len(kept) - 1) <= room
+
+    for place in reversed([place for place in kept if columns[place].wide]):
+        if not fits():
+            kept.remove(place)
+    below = next((place for place in kept if columns[place].long and not fits()), None)
+    beside = [place for place in kept if place != below]
+    headings, numbers = [columns[place].heading for place in beside], sum(columns[place].number for place in beside)
+    rows = [[row[place] for place in beside] for row in cells]
+    if below is None and fits():
+        table(headings, rows, numbers=numbers, whole=1)
+    else:
+        stacked(headings, rows, ["" if below is None else row[below] for row in cells], numbers=numbers)
+    left_out = [column.heading for place, column in enumerate(columns) if place not in kept]
+    if left_out:
+        say()
+        paragraph(f"Left out, because the terminal is too narrow: {', '.join(left_out)}. They are in --output json.")
 
 
 def print_json(value: object) -> None:

@@ -26,7 +26,7 @@ COLUMNS = (
     Column("node", "node"),
     Column("group", "group"),
     Column("zone", "zone"),
-    Column("status", "health"),
+    Column("status", "health", long=True),
     Column("type", "type", wide=True),
     Column("image", "image", wide=True),
     Column("image_status", "image is", wide=True),

@@ -21,6 +21,7 @@ def _option(name: str, help: str, **settings: Any) -> Any:
     return typer.Option(name, help=help, rich_help_panel="Where", **settings)
 
 
+_THROTTLED = ("ThrottlingException", "Throttling", "TooManyRequestsException", "RequestLimitExceeded", "RequestThrottled")
 _LOCAL_OR_AWS = "The embedded AWS (local) or your account (aws); local, unless an option below is given."
 _OPTIONS: dict[str, Any] = {
     "where": Annotated[TargetName | None, _option("--target", _LOCAL_OR_AWS, envvar="HYPERPOD_TARGET")],
@@ -106,7 +107,14 @@ def _permissions_explained() -> Iterator[None]:
 
         from hyperpod_constructs.cli.operate.denied import explained
 
-        sentence = explained(error) if isinstance(error, ClientError) else None
+        sentence = (explained(error) or _throttled(error)) if isinstance(error, ClientError) else None
         if sentence is None:
             raise
         raise CliError(sentence) from None
+
+
+def _throttled(error: Any) -> str | None:
+    code = error.response.get("Error", {}).get("Code")
+    if code not in _THROTTLED:
+        return None
+    return f"AWS throttles {error.operation_name}: the account sends too many requests ({code}); try again in a minute"

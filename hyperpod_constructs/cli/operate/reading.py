@@ -16,6 +16,9 @@ from hyperpod_constructs.facts.node_permissions import LOG_GROUPS
 PAGE = 100
 """The most entries that one call lists."""
 
+MOST_NAMED = 20
+"""The most clusters that a message names."""
+
 RUNNING = "Running"
 
 
@@ -207,10 +210,11 @@ def _only_cluster(place: Place) -> str:
     """The cluster of the last deployment, else the only one of the account."""
     with contextlib.suppress(CliError):
         return deployed_cluster(place.target, place.where)
-    known = [summary["ClusterName"] for summary in list_clusters(place, limit=20)]
+    known = [summary["ClusterName"] for summary in list_clusters(place, limit=MOST_NAMED + 1)]
     if len(known) == 1:
         return str(known[0])
     account = f"account {place.target.account}, {place.target.region}"
     if not known:
         raise CliError(f"there is no cluster in {account}: deploy one (hyperpod deploy)")
-    raise CliError(f"name the cluster with --cluster: {account} has {', '.join(known)}")
+    more = " and more (hyperpod clusters)" if len(known) > MOST_NAMED else ""
+    raise CliError(f"name the cluster with --cluster: {account} has {', '.join(known[:MOST_NAMED])}{more}")

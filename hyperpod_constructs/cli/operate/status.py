@@ -87,9 +87,9 @@ def _print(
     facts = _facts(cluster)
     for key in ("cluster", "arn", "status", "orchestrator", "node_recovery"):
         if facts[key] is not None:
-            say(f"{key.replace('_', ' '):<14}{facts[key]}")
+            paragraph(f"{key.replace('_', ' '):<14}{facts[key]}", hanging=" " * 14, breaks=True)
     if facts["failure"] is not None:
-        paragraph(f"{'failure':<14}{facts['failure']}", hanging=" " * 14)
+        paragraph(f"{'failure':<14}{facts['failure']}", hanging=" " * 14, breaks=True)
     say()
     show(_COLUMNS, groups, output, wide=wide)
     if not others:

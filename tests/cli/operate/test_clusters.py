@@ -48,7 +48,7 @@ def test_no_cluster_says_how_to_deploy_one(account: StubbedTarget) -> None:
 
 
 def test_the_only_cluster_needs_no_name(account: StubbedTarget, workdir: Path) -> None:
-    account.answer("sagemaker", "list_clusters", {"ClusterSummaries": [summary("trainer")]}, MaxResults=20, **ORDER)
+    account.answer("sagemaker", "list_clusters", {"ClusterSummaries": [summary("trainer")]}, MaxResults=21, **ORDER)
     account.answer("sagemaker", "describe_cluster", CLUSTER, ClusterName="trainer")
     assert read_cluster(Place(account, TargetName.AWS), None).id == "abcde01234yz"
 
