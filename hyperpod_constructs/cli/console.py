@@ -55,14 +55,14 @@ def stdout() -> Console:
 
 
 def _console(*, stderr: bool) -> Console:
-    from rich.console import Console
+    from rich.console import Console, ConsoleDimensions
 
     console = Console(stderr=stderr, markup=False, emoji=False, highlight=False)
     if not console.is_terminal:
         console.width = _columns() or _PIPE_WIDTH
     elif console.is_dumb_terminal:
         # rich takes such a terminal for 80 columns wide, whatever its size.
-        console.width = shutil.get_terminal_size().columns
+        console.size = ConsoleDimensions(*shutil.get_terminal_size())
     return console
 
 
