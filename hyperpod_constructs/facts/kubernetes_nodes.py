@@ -19,8 +19,8 @@ PENDING_REPLACEMENT, PENDING_REBOOT = "UnschedulablePendingReplacement", "Unsche
 """Values of the label of health. The last two make the service replace or reboot the node, whoever sets them."""
 
 DEEP_HEALTH = f"{_PREFIX}/deep-health-check-status"
-PASSED = "Passed"
-"""The value of the label of deep health after the checks."""
+CHECKING, PASSED = "InProgress", "Passed"
+"""The values of the label of deep health during the checks and after them."""
 
 CLUSTER = f"{_PREFIX}/cluster-name"
 GROUP = f"{_PREFIX}/instance-group-name"

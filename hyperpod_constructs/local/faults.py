@@ -26,6 +26,7 @@ class Faults:
          "failing_scripts": {"controller": "mount.lustre: connection timed out"},
          "throttle": {"CreateCluster": 2},
          "unhealthy": {"controller": 1},
+         "faulty": {"workers": 1},
          "extension_issues": {"sagemaker-observability/workers": "AccessDenied: the role lacks aps:RemoteWrite"},
          "quotas": {"ml.p5.48xlarge for cluster usage": 0},
          "slow_creation": 3.0}
@@ -42,6 +43,9 @@ class Faults:
 
     unhealthy: Mapping[str, int] = field(default_factory=dict)
     """Instance group to the number of its next launches that yield an unhealthy instance: an error that the service retries."""
+
+    faulty: Mapping[str, int] = field(default_factory=dict)
+    """Instance group to the number of its nodes in which the next deep health checks find a fault."""
 
     extension_issues: Mapping[str, str] = field(default_factory=dict)
     """Extension, or extension and instance group with a slash between, to the code and the message of a problem on their nodes. An
@@ -76,6 +80,8 @@ class Faults:
             _mapping_of("throttle", values["throttle"], int, "operation to a number of calls")
         if "unhealthy" in values:
             _mapping_of("unhealthy", values["unhealthy"], int, "instance group to a number of launches")
+        if "faulty" in values:
+            _mapping_of("faulty", values["faulty"], int, "instance group to a number of nodes")
         if "extension_issues" in values:
             _mapping_of("extension_issues", values["extension_issues"], str, "extension to a code and a message")
         if "quotas" in values:
@@ -92,6 +98,7 @@ class Faults:
                 "failing_scripts": dict(self.failing_scripts),
                 "throttle": dict(self.throttle),
                 "unhealthy": dict(self.unhealthy),
+                "faulty": dict(self.faulty),
                 "extension_issues": dict(self.extension_issues),
                 "quotas": dict(self.quotas),
                 "slow_creation": self.slow_creation,
@@ -104,6 +111,7 @@ class Faults:
             self.failing_scripts = dict(other.failing_scripts)
             self.throttle = dict(other.throttle)
             self.unhealthy = dict(other.unhealthy)
+            self.faulty = dict(other.faulty)
             self.extension_issues = dict(other.extension_issues)
             self.quotas = dict(other.quotas)
             self.slow_creation = other.slow_creation
@@ -122,6 +130,12 @@ class Faults:
         """Whether this launch of the group is to yield an unhealthy instance; counts it."""
         with self._lock:
             self.unhealthy, taken = _counted(self.unhealthy, group)
+            return taken
+
+    def take_faulty(self, group: str) -> bool:
+        """Whether the checks of this node of the group are to find a fault; counts it."""
+        with self._lock:
+            self.faulty, taken = _counted(self.faulty, group)
             return taken
 
 

@@ -16,3 +16,8 @@ def second_of(value: Any) -> float | None:
     if value is None:
         return None
     return value.timestamp() if isinstance(value, datetime) else float(value)
+
+
+def between(second: float, after: float | None, before: float | None) -> bool:
+    """Whether a second lies after the one and before the other, as far as they are given."""
+    return (after is None or second > after) and (before is None or second < before)

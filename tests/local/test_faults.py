@@ -11,6 +11,7 @@ from hyperpod_constructs.local.faults import DEFAULT_TRANSITION_SECONDS, Faults
 EVERYTHING: dict[str, Any] = {
     "no_capacity": ["ml.p5.48xlarge", "workers"],
     "failing_scripts": {"controller": "mount: timed out"},
+    "faulty": {"workers": 1},
     "throttle": {"CreateCluster": 2},
     "unhealthy": {"controller": 1},
     "extension_issues": {"sagemaker-observability/workers": "AccessDenied: no role"},
@@ -36,6 +37,7 @@ def test_an_empty_object_heals_everything() -> None:
         ({"no_capactiy": []}, "found the key 'no_capactiy'; allowed are no_capacity, failing_scripts, throttle, unhealthy"),
         ({"_lock": 1}, "found the key '_lock'"),
         ({"no_capacity": "workers"}, "write a list of instance groups"),
+        ({"faulty": {"workers": "one"}}, "write an object that maps instance group to a number of nodes"),
         ({"failing_scripts": ["workers"]}, "write an object that maps instance group to a log line"),
         ({"throttle": {"CreateCluster": True}}, "write an object that maps operation to a number of calls"),
         ({"unhealthy": {"workers": "1"}}, "write an object that maps instance group to a number of launches"),

@@ -12,12 +12,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hyperpod_constructs.facts import kubernetes_nodes as facts
+from hyperpod_constructs.facts.health_checks import IN_PROGRESS
 from hyperpod_constructs.facts.kubernetes import NODE_ENTRY
 from hyperpod_constructs.local.hyperpod.state import Cluster, Node
 from hyperpod_constructs.local.kubernetes.nodes import FakeInstance
 from hyperpod_constructs.local.kubernetes_nodes import Home, Homes
 
-_STATES: Mapping[str, bool] = {"Running": True, "Pending": False}
+_STATES: Mapping[str, bool] = {"Running": True, "Pending": False, IN_PROGRESS: True}
 
 
 def nodes_of(clusters: Iterable[Cluster]) -> Homes:
@@ -50,7 +51,9 @@ def _joins(cluster: Cluster, node: Node) -> bool:
 def _instance(cluster: Cluster, node: Node) -> FakeInstance:
     spec = cluster.groups[node.group].spec
     wanted: Mapping[str, Any] = spec.get("KubernetesConfig", {})
-    checked = {facts.DEEP_HEALTH: facts.PASSED} if spec.get("OnStartDeepHealthChecks") else {}
+    checking = node.status == IN_PROGRESS
+    passed = {facts.DEEP_HEALTH: facts.PASSED} if spec.get("OnStartDeepHealthChecks") or node.checked else {}
+    checked = {facts.DEEP_HEALTH: facts.CHECKING} if checking else passed
     zone = "" if node.placement is None else node.placement.zone
     return FakeInstance(
         node=facts.node_name(node.instance_id),
@@ -65,10 +68,10 @@ def _instance(cluster: Cluster, node: Node) -> FakeInstance:
             **facts.COMPUTE_TYPE,
             facts.CLUSTER: cluster.name,
             facts.GROUP: node.group,
-            facts.HEALTH: facts.SCHEDULABLE,
+            facts.HEALTH: facts.UNSCHEDULABLE if checking else facts.SCHEDULABLE,
             **checked,
         },
-        taints=tuple(_taint(taint) for taint in wanted.get("Taints", ())),
+        taints=(*(_taint(taint) for taint in wanted.get("Taints", ())), *((facts.UNHEALTHY_TAINT,) if checking else ())),
         boots=node.boots,
         up=_STATES[node.status],
     )

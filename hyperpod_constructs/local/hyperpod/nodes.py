@@ -90,7 +90,7 @@ class NodeOperations:
         codes = ("InstanceIdNotFound", "InvalidInstanceStatus")
         nodes, answer = self._choose(cluster, request, codes, "ErrorCode", spare_controllers=True, failed_too=True)
         _check_patched(cluster, "BatchReplaceClusterNodes")
-        self._replace(cluster, nodes, now)
+        self.renew(cluster, nodes, now)
         return answer
 
     def recover(self, cluster: Cluster, marks: Mapping[str, Recovery], now: float) -> None:
@@ -103,14 +103,15 @@ class NodeOperations:
         replaced = [node for node in marked if marks[node.instance_id] == REPLACE and node.node_type != "Controller"]
         restarted = [node for node in marked if marks[node.instance_id] != REPLACE]
         if replaced:
-            self._replace(cluster, replaced, now)
+            self.renew(cluster, replaced, now)
         if restarted:
             self._restart(cluster, restarted, now)
 
     def _restart(self, cluster: Cluster, nodes: Sequence[Node], now: float) -> None:
         self._nodes.restart(cluster, nodes, "Pending", now, lambda second: None)
 
-    def _replace(self, cluster: Cluster, nodes: Sequence[Node], now: float) -> None:
+    def renew(self, cluster: Cluster, nodes: Sequence[Node], now: float) -> None:
+        """Give the nodes other instances."""
         self._nodes.replace(
             cluster, nodes, now, lambda second: self._machine.settle(cluster, second) if cluster.continuous else None
         )

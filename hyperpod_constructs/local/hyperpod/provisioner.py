@@ -172,7 +172,7 @@ class Provisioner:
 
     def _anew(self, cluster: Cluster, nodes: Sequence[Node], now: float, then: Then) -> None:
         for node in nodes:
-            node.instance_id = node.message = ""
+            node.instance_id, node.message, node.checked = "", "", None
         self.provision(cluster, nodes, now, then)
 
     def _outcome(self, node: Node) -> Outcome | None:

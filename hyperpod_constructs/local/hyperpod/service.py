@@ -21,11 +21,14 @@ from hyperpod_constructs.local.governance.state import Policy
 from hyperpod_constructs.local.hyperpod.addresses import Placements, taken, zones_of
 from hyperpod_constructs.local.hyperpod.background import AtOnce, Tasks
 from hyperpod_constructs.local.hyperpod.checks import Subnets, check_alarms, check_surroundings, legacy_problem
+from hyperpod_constructs.local.hyperpod.cluster_operations import advance, counts, describe_operation, list_operations, note_scaling
 from hyperpod_constructs.local.hyperpod.deployment import Deployment
 from hyperpod_constructs.local.hyperpod.eks import EksOrchestrator, Kubernetes
 from hyperpod_constructs.local.hyperpod.eks_nodes import nodes_of
+from hyperpod_constructs.local.hyperpod.events import describe, list_events
 from hyperpod_constructs.local.hyperpod.extensions import Extension, Extensions
 from hyperpod_constructs.local.hyperpod.fleet import Fleet, Records, Recovery
+from hyperpod_constructs.local.hyperpod.health_checks import HealthChecks
 from hyperpod_constructs.local.hyperpod.limits import check_quotas
 from hyperpod_constructs.local.hyperpod.machine import Machine, NewNodes
 from hyperpod_constructs.local.hyperpod.nodes import NodeOperations
@@ -41,22 +44,20 @@ from hyperpod_constructs.local.hyperpod.rules import (
 from hyperpod_constructs.local.hyperpod.schedules import Schedules
 from hyperpod_constructs.local.hyperpod.side_effects import SideEffects
 from hyperpod_constructs.local.hyperpod.software import SoftwareUpdates
-from hyperpod_constructs.local.hyperpod.state import Cluster, Event, LiveGroup, Node, Spec, new_cluster_id
+from hyperpod_constructs.local.hyperpod.state import Cluster, LiveGroup, Node, Spec, new_cluster_id
 from hyperpod_constructs.local.hyperpod.training_plans import Plan, TrainingPlans
 from hyperpod_constructs.local.hyperpod.update_rules import deployments
 from hyperpod_constructs.local.hyperpod.views import (
     describe_cluster,
-    describe_event,
     describe_node,
     summarize_cluster,
-    summarize_event,
     summarize_node,
 )
 from hyperpod_constructs.local.hyperpod.watch import Watch
 from hyperpod_constructs.local.kubernetes_nodes import Homes
 from hyperpod_constructs.local.paging import page
 from hyperpod_constructs.local.timed_service import Operation, Parameters, TimedService
-from hyperpod_constructs.local.times import second_of
+from hyperpod_constructs.local.times import between, second_of
 
 INVALID = "ValidationException"
 _TAGGED = {Cluster: "cluster", Plan: "training plan", Extension: "extension"}
@@ -90,9 +91,11 @@ class HyperPod(TimedService):
         self._plans = TrainingPlans(faults, self._clients, self._nodes_of_plan)
         self._provisioner = Provisioner(faults, self._side_effects, self._fleet, self._plans.waits)
         self._machine = Machine(self._provisioner)
-        self._updates = SoftwareUpdates(self._provisioner, Watch(clients, self._fleet, tasks), self._machine.rest)
+        watch = Watch(clients, self._fleet, tasks)
+        self._updates = SoftwareUpdates(self._provisioner, watch, self._machine.rest)
         self._schedules = Schedules(self._updates)
         self._batch = NodeOperations(self._machine, self._provisioner)
+        self._health_checks = HealthChecks(faults, self._provisioner, watch, self._side_effects, self._batch.renew)
         self._clusters: dict[str, Cluster] = {}
         self._extensions = Extensions(faults, self._find)
         self._governance = Governance(faults, lambda arn, c: self._find({"ClusterName": arn}, c), tasks.begin, queues)
@@ -104,13 +107,16 @@ class HyperPod(TimedService):
             "ListClusters": self._list_clusters,
             "ListClusterNodes": self._list_nodes,
             "DescribeClusterNode": self._describe_node,
-            "ListClusterEvents": self._list_events,
-            "DescribeClusterEvent": self._describe_event,
+            "ListClusterEvents": lambda p, c, now: list_events(self._find(p, c), p),
+            "DescribeClusterEvent": lambda p, c, now: describe(self._find(p, c), p),
             "BatchAddClusterNodes": self._add_nodes,
-            "BatchDeleteClusterNodes": lambda p, c, now: self._batch.delete(self._find(p, c), p, now),
+            "BatchDeleteClusterNodes": self._delete_nodes,
             "BatchRebootClusterNodes": lambda p, c, now: self._batch.reboot(self._find(p, c), p, now),
             "BatchReplaceClusterNodes": lambda p, c, now: self._batch.replace(self._find(p, c), p, now),
             "UpdateClusterSoftware": self._update_software,
+            "StartClusterHealthCheck": self._check_health,
+            "ListClusterOperations": lambda p, c, now: list_operations(self._find(p, c), p),
+            "DescribeClusterOperation": lambda p, c, now: describe_operation(self._find(p, c), p),
             "SearchTrainingPlanOfferings": self._plans.search,
             "CreateTrainingPlan": self._plans.create,
             "DescribeTrainingPlan": self._plans.describe,
@@ -151,6 +157,7 @@ class HyperPod(TimedService):
     def _advance(self, now: float) -> None:
         for cluster in list(self._clusters.values()):
             self._machine.advance(cluster, now)
+            advance(cluster)
             self._schedules.arm(cluster, now)
             if cluster.gone:
                 self._eks.let_out(cluster)
@@ -217,7 +224,9 @@ class HyperPod(TimedService):
             alive = 0 if group is None else sum(node.status != "ShuttingDown" for node in group.nodes)
             wanted[spec["InstanceGroupName"]] = (spec, max(0, spec["InstanceCount"] - alive))
         self._eks.let_in(cluster, specs)
+        sizes = counts(cluster)
         self._machine.update(cluster, specs, self._placements(wanted, subnets, cluster.settings), settings, now, fault)
+        note_scaling(cluster, sizes, now)
         if "AutoScaling" in settings:
             self._eks.install_karpenter(cluster)
         self._schedules.arm(cluster, now)
@@ -250,7 +259,7 @@ class HyperPod(TimedService):
             cluster
             for cluster in self._mine(caller)
             if parameters.get("NameContains", "") in cluster.name
-            and _between(cluster.created, after, before)
+            and between(cluster.created, after, before)
             and (plan is None or any(group.spec.get("TrainingPlanArn") == plan for group in cluster.groups.values()))
         ]
         by_name = parameters.get("SortBy") == "NAME"
@@ -264,7 +273,7 @@ class HyperPod(TimedService):
         part = parameters.get("InstanceGroupNameContains", "")
         logical_ids = bool(parameters.get("IncludeNodeLogicalIds"))
         known = [node for node in cluster.nodes() if node.instance_id or logical_ids]
-        found = [node for node in known if part in node.group and _between(node.created, after, before)]
+        found = [node for node in known if part in node.group and between(node.created, after, before)]
         by_name = parameters.get("SortBy") == "NAME"
         found.sort(key=lambda n: (n.group if by_name else "", n.created), reverse=parameters.get("SortOrder") == "Descending")
         nodes, following = page(found, parameters, 100, INVALID)
@@ -281,33 +290,6 @@ class HyperPod(TimedService):
             raise AwsError("ResourceNotFound", f"Instance with id {named} not found in cluster {cluster.name}.")
         return describe_node(cluster, node)
 
-    def _list_events(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
-        cluster = self._find(parameters, caller)
-        _require_events(cluster)
-        after, before = second_of(parameters.get("EventTimeAfter")), second_of(parameters.get("EventTimeBefore"))
-        kind, group, node = (parameters.get(key) for key in ("ResourceType", "InstanceGroupName", "NodeId"))
-        found = [
-            event
-            for event in cluster.events
-            if _between(event.time, after, before)
-            and kind in (None, event.resource_type)
-            and group in (None, event.group)
-            and node in (None, event.instance_id)
-        ]
-        if parameters.get("SortOrder", "Descending") == "Descending":
-            found.reverse()
-        events, following = page(found, parameters, 100, INVALID)
-        return {"Events": [summarize_event(cluster, event) for event in events], **following}
-
-    def _describe_event(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
-        cluster = self._find(parameters, caller)
-        _require_events(cluster)
-        wanted = parameters["EventId"]
-        event: Event | None = next((event for event in cluster.events if event.event_id == wanted), None)
-        if event is None:
-            raise AwsError("ResourceNotFound", f"Event {wanted} not found in cluster {cluster.name}.")
-        return describe_event(cluster, event)
-
     def _add_nodes(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
         cluster = self._find(parameters, caller)
 
@@ -320,7 +302,23 @@ class HyperPod(TimedService):
             self._plans.check(grown, {name: group.spec for name, group in cluster.groups.items()}, {}, cluster.caller, now)
             return self._placements({name: (specs[name], count) for name, count in wanted.items()}, subnets, cluster.settings)
 
-        return self._batch.add(cluster, parameters, find, now)
+        sizes = counts(cluster)
+        answer = self._batch.add(cluster, parameters, find, now)
+        note_scaling(cluster, sizes, now)
+        return answer
+
+    def _delete_nodes(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
+        cluster = self._find(parameters, caller)
+        sizes = counts(cluster)
+        answer = self._batch.delete(cluster, parameters, now)
+        note_scaling(cluster, sizes, now)
+        return answer
+
+    def _check_health(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
+        cluster = self._find(parameters, caller)
+        _require_status(cluster, ("InService",))
+        self._health_checks.start(cluster, parameters, now)
+        return {"ClusterArn": cluster.arn}
 
     def _update_software(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
         cluster = self._find(parameters, caller)
@@ -376,14 +374,3 @@ def _require_status(cluster: Cluster, allowed: tuple[str, ...]) -> None:
             "ConflictException",
             f"Cluster {cluster.name} is in state {cluster.status}; it must be {' or '.join(allowed)}.",
         )
-
-
-def _require_events(cluster: Cluster) -> None:
-    if not cluster.continuous:
-        raise refusal(
-            f"This functionality is only supported when the NodeProvisioningMode is set to Continuous: {cluster.name} is not"
-        )
-
-
-def _between(second: float, after: float | None, before: float | None) -> bool:
-    return (after is None or second > after) and (before is None or second < before)

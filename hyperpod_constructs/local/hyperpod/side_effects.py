@@ -13,7 +13,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError
 
-from hyperpod_constructs.facts.log_groups import LIFECYCLE
+from hyperpod_constructs.facts.log_groups import DEEP_HEALTH_CHECKS, LIFECYCLE
 from hyperpod_constructs.local.clients import Clients, ignoring
 from hyperpod_constructs.local.hyperpod.background import Task, Tasks
 from hyperpod_constructs.local.hyperpod.checks import script_problem
@@ -65,6 +65,15 @@ class SideEffects:
             for node, lines in logs.items():
                 if "LifeCycleConfig" in node.spec and lines and node.status != "ShuttingDown":
                     self._put(cluster, f"{LIFECYCLE}/{node.group}/{node.instance_id}", lines)
+
+        return self._tasks.begin(write)
+
+    def log_checks(self, cluster: Cluster, logs: Mapping[str, Sequence[str]]) -> Task:
+        """Write what deep health checks say of instances, each in a stream of its own."""
+
+        def write() -> None:
+            for instance_id, lines in logs.items():
+                self._put(cluster, f"{DEEP_HEALTH_CHECKS}/{instance_id}", lines)
 
         return self._tasks.begin(write)
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hyperpod_constructs.facts import clusters
+from hyperpod_constructs.facts.health_checks import IN_PROGRESS
 from hyperpod_constructs.facts.software_updates import CUSTOM_IMAGE
 from hyperpod_constructs.local.hyperpod.deployment import Deployment
 from hyperpod_constructs.local.hyperpod.provisioner import Provisioner, Then
@@ -253,7 +254,7 @@ def _want_again(group: LiveGroup, software: Software) -> None:
 
 
 def _stale(group: LiveGroup) -> list[Node]:
-    return [node for node in group.nodes if node.status == "Running" and node.software != group.wanted]
+    return [node for node in group.nodes if node.status in ("Running", IN_PROGRESS) and node.software != group.wanted]
 
 
 def _up(nodes: Iterable[Node], second: float) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from hyperpod_constructs.facts.health_checks import IN_PROGRESS
 from hyperpod_constructs.facts.node_permissions import LOG_GROUPS
 from hyperpod_constructs.local.aws_service import Caller
 
@@ -83,7 +84,8 @@ class Software:
 @dataclass(eq=False)
 class Node:
     """A node. `instance_id` is empty until it has capacity; `spec` is its group's as of its launch; `software` is on its root
-    volume; `outcome` is that of a boot that the fleet has no part in; `boots` counts its boots.
+    volume; `outcome` is that of a boot that the fleet has no part in; `boots` counts its boots; `checked` is the result of deep
+    health checks on demand, if it had some.
     """
 
     spec: Spec
@@ -101,6 +103,7 @@ class Node:
     waiting: bool = False
     software: Software | None = None
     boots: int = 0
+    checked: bool | None = None
 
     @property
     def group(self) -> str:
@@ -154,7 +157,7 @@ class LiveGroup:
     @property
     def running(self) -> int:
         """How many of its nodes are usable."""
-        return sum(node.status in ("Running", "SystemUpdating") for node in self.nodes)
+        return sum(node.status in ("Running", "SystemUpdating", IN_PROGRESS) for node in self.nodes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +172,28 @@ class Event:
     group: str | None
     instance_id: str | None
     metadata: Mapping[str, Any]
+
+
+@dataclass(eq=False)
+class Scaling:
+    """A group in a scaling operation: its counts before, and those that were asked for."""
+
+    group: str
+    original: Mapping[str, int]
+    desired: Mapping[str, int]
+    status: str = "InProgress"
+
+
+@dataclass(eq=False)
+class ClusterOperation:
+    """An entry of ListClusterOperations; `checks` are the configurations of a request for deep health checks."""
+
+    kind: str
+    created: float
+    scaling: list[Scaling] = field(default_factory=list)
+    checks: list[Mapping[str, Any]] = field(default_factory=list)
+    status: str = "InProgress"
+    operation_id: str = field(default_factory=lambda: str(uuid.uuid4()))
 
 
 @dataclass(eq=False)
@@ -193,6 +218,7 @@ class Cluster:
     status: str = "Creating"
     failure: str = ""
     events: list[Event] = field(default_factory=list)
+    operations: list[ClusterOperation] = field(default_factory=list)
     timeline: Timeline = field(default_factory=Timeline)
     patched: bool = False
     gone: bool = False
