@@ -23,6 +23,7 @@ _MODULES: Mapping[str, str] = {
     "reboot": f"{_OPERATE}.reboot",
     "replace": f"{_OPERATE}.replace",
     "remove": f"{_OPERATE}.remove",
+    "health-check": f"{_OPERATE}.health_check",
 }
 """By command: the module with its `app`, a command or a group of commands."""
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import difflib
 import sys
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
 from typing import Annotated, Any
 
 import typer
 
 from hyperpod_constructs.cli.console import CliError, say
 from hyperpod_constructs.cli.operate.completion import group_names, node_ids
+from hyperpod_constructs.cli.operate.jobs import Jobs, jobs_on
 from hyperpod_constructs.cli.operate.listing import As, ClusterName, Column, Output, show
 from hyperpod_constructs.cli.operate.place import Place, placed
 from hyperpod_constructs.cli.operate.reading import Cluster, Node, read_cluster, read_nodes
@@ -30,7 +32,13 @@ Nodes = Annotated[
 WholeGroup = Annotated[str | None, typer.Option("--group", help="All nodes of this instance group.", autocompletion=group_names)]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 
+MOST_SHOWN = 20
+"""The most jobs that are shown one by one before a question."""
+
+Send = Callable[[Any, Cluster, Sequence[Node]], Mapping[str, Any]]
+
 _MESSAGE_CHARACTERS = 1000
+_JOB_COLUMNS = (Column("id", "job"), Column("user", "user"), Column("name", "name"), Column("nodes", "nodes"))
 _COLUMNS = (
     Column("node", "node"),
     Column("group", "group"),
@@ -49,6 +57,9 @@ class Operation:
     :ivar most: the most nodes of one call.
     :ivar loses: what the user is told before it asks.
     :ivar spares_controllers: whether the service refuses it for Slurm controllers.
+    :ivar send: makes the request in another form than `NodeIds`: it takes a client, the cluster and the nodes.
+    :ivar objection: why the service leaves a node out; every node is asked for unless given.
+    :ivar check: raises a `CliError` for nodes that do not go together.
     """
 
     verb: str
@@ -57,6 +68,16 @@ class Operation:
     most: int
     loses: str
     spares_controllers: bool
+    send: Send | None = None
+    objection: Callable[[Cluster, Node], str | None] | None = None
+    check: Callable[[Sequence[Node]], None] | None = None
+
+    def request(self, client: Any, cluster: Cluster, nodes: Sequence[Node]) -> Mapping[str, Any]:
+        """Ask for a batch, and return the answer; its `Failed` has the nodes that were refused."""
+        if self.send is not None:
+            return self.send(client, cluster, nodes)
+        answer: Mapping[str, Any] = getattr(client, self.call)(ClusterName=cluster.arn, NodeIds=[node.id for node in nodes])
+        return answer
 
 
 @dataclass(slots=True)
@@ -106,12 +127,12 @@ def command(operation: Operation) -> typer.Typer:
         yes: Yes = False,
         output: As = Output.TABLE,
     ) -> None:
-        _carry_out(operation, place, cluster=cluster, ids=nodes or (), group=group, yes=yes, output=output)
+        carry_out(operation, place, cluster=cluster, ids=nodes or (), group=group, yes=yes, output=output)
 
     return app
 
 
-def _carry_out(
+def carry_out(
     operation: Operation,
     place: Place,
     *,
@@ -121,11 +142,19 @@ def _carry_out(
     yes: bool,
     output: Output,
 ) -> None:
+    """Do an operation: choose the nodes, say what is lost, ask, and print what became of each node.
+
+    :raises CliError: for nodes that are not there, if nobody can be asked, and if the answer is no.
+    """
     found = read_cluster(place, cluster)
-    chosen = _chosen(operation, found, read_nodes(place, found, group), ids, group)
+    present = read_nodes(place, found, group)
+    chosen = _chosen(operation, found, present, ids, group)
+    left_out = _left_out(operation, found, chosen)
+    fit = [node for node in chosen if node.id not in left_out]
     if not yes:
-        _ask(operation, found, chosen)
-    outcome = _sent(operation, place, found, chosen)
+        _ask(operation, place, found, fit)
+    with _first_update_explained(present):
+        outcome = _sent(operation, place, found, fit, left_out)
     show(_COLUMNS, [outcome.row(node) for node in chosen], output)
     if outcome.interrupted:
         typer.echo(f"interrupted: {len(outcome.reasons)} of {len(chosen)} nodes were answered for; what started goes on", err=True)
@@ -147,21 +176,51 @@ def _chosen(operation: Operation, cluster: Cluster, present: Sequence[Node], ids
     controllers = {known.name for known in cluster.groups if known.node_type == "Controller"}
     spared = [node.id for node in chosen if node.group in controllers]
     if operation.spares_controllers and spared:
+        group = next(node.group for node in chosen if node.id == spared[0])
         raise CliError(
             f"{spared[0]} is the Slurm controller, and the service does not {operation.verb} it: "
-            "leave it out, or update its software (aws sagemaker update-cluster-software)"
+            f"leave it out, or renew its root volume (hyperpod update-software --group {group})"
         )
     return chosen
 
 
-def _ask(operation: Operation, cluster: Cluster, chosen: Sequence[Node]) -> None:
+def _left_out(operation: Operation, cluster: Cluster, chosen: Sequence[Node]) -> dict[str, str]:
+    """The reasons of the nodes that the service leaves out.
+
+    :raises CliError: if it leaves all out, or if the others do not go together.
+    """
+    if operation.objection is None:
+        return {}
+    found = {node.id: f"left out: {why}" for node in chosen if (why := operation.objection(cluster, node))}
+    if len(found) == len(chosen):
+        raise CliError(f"no node to {operation.verb}: {next(iter(found.values()))}")
+    if operation.check is not None:
+        operation.check([node for node in chosen if node.id not in found])
+    return found
+
+
+def _ask(operation: Operation, place: Place, cluster: Cluster, chosen: Sequence[Node]) -> None:
     if not somebody_is_there():
         raise CliError(f"this would {operation.verb} {_counted(chosen)} of {cluster.name}, and nobody is there to ask: add --yes")
     show((*_COLUMNS[:2], Column("status", "health")), [_before(node) for node in chosen], Output.TABLE)
     say()
+    show_jobs(jobs_on(place, cluster, chosen))
     paragraph(operation.loses)
     if not typer.confirm(f"{operation.verb.capitalize()} {_counted(chosen)} of {cluster.name}?"):
         raise CliError("nothing was done")
+
+
+def show_jobs(jobs: Jobs) -> None:
+    """Print the jobs on nodes, before a question."""
+    if jobs.unknown is not None:
+        paragraph(f"Jobs on these nodes are unknown: {jobs.unknown}")
+    elif jobs.found:
+        show(_JOB_COLUMNS, [asdict(job) for job in jobs.found[:MOST_SHOWN]], Output.TABLE)
+        if len(jobs.found) > MOST_SHOWN:
+            say(f"and {len(jobs.found) - MOST_SHOWN} more jobs")
+    else:
+        say("No job runs on these nodes.")
+    say()
 
 
 def _counted(nodes: Sequence[Node]) -> str:
@@ -177,24 +236,43 @@ def _before(node: Node) -> dict[str, str]:
     return {"node": node.id, "group": node.group, "status": node.status}
 
 
-def _sent(operation: Operation, place: Place, cluster: Cluster, chosen: Sequence[Node]) -> _Outcome:
+def _sent(operation: Operation, place: Place, cluster: Cluster, chosen: Sequence[Node], left_out: Mapping[str, str]) -> _Outcome:
     """Ask for all nodes, batch by batch. A batch that the service refuses is the reason of its nodes, and hides no other."""
     from botocore.exceptions import ClientError
 
-    call, outcome = getattr(place.client("sagemaker"), operation.call), _Outcome()
+    client, outcome = place.client("sagemaker"), _Outcome(dict(left_out))
+    asked = False
     try:
         for first in range(0, len(chosen), operation.most):
             batch = chosen[first : first + operation.most]
             outcome.unsure = frozenset(node.id for node in batch)
             try:
-                outcome.add(batch, call(ClusterName=cluster.arn, NodeIds=[node.id for node in batch]))
+                outcome.add(batch, operation.request(client, cluster, batch))
             except ClientError as error:
-                if not outcome.reasons:
+                if not asked:
                     raise
                 outcome.reasons |= {node.id: one_line(str(error), _MESSAGE_CHARACTERS) for node in batch}
+            asked = True
     except KeyboardInterrupt:
         outcome.interrupted = True
     return outcome
+
+
+@contextmanager
+def _first_update_explained(present: Sequence[Node]) -> Iterator[None]:
+    """Point to the software update that the service wants first, if it refuses a request and no node shows one."""
+    from botocore.exceptions import ClientError
+
+    try:
+        yield
+    except ClientError as error:
+        invalid = error.response.get("Error", {}).get("Code") == "ValidationException"
+        if not invalid or any(node.updated is not None for node in present):
+            raise
+        raise CliError(
+            f"AWS answered: {one_line(str(error), _MESSAGE_CHARACTERS)}. No node shows a software update, "
+            "and the service wants one first: hyperpod update-software"
+        ) from None
 
 
 def _reason(failed: Mapping[str, Any]) -> str:

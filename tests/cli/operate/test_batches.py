@@ -7,6 +7,7 @@ import pytest
 from typer.testing import CliRunner
 
 from hyperpod_constructs.cli.main import app
+from hyperpod_constructs.cli.operate.jobs import Job, Jobs
 from hyperpod_constructs.cli.target import AwsAccount
 from tests.cli.conftest import StubbedTarget
 from tests.cli.operate.conftest import ARN, ASKED, CLUSTER, NODES, node, run
@@ -139,3 +140,22 @@ def test_it_says_what_is_lost_and_asks(target: StubbedTarget, monkeypatch: pytes
     assert "Every volume of the nodes is lost" in result.output
     assert ("nothing was done" in result.output) == (code == 1)
     assert ("started" in result.output) == (code == 0)
+
+
+def test_it_shows_the_jobs_before_it_asks(account: StubbedTarget, monkeypatch: pytest.MonkeyPatch) -> None:
+    there_are(account, NODES)
+    monkeypatch.setattr("hyperpod_constructs.cli.operate.batches.somebody_is_there", lambda: True)
+    found = Jobs(tuple(Job(str(number), "ada", "train", "ip-10-1-0-4") for number in range(22)))
+    monkeypatch.setattr("hyperpod_constructs.cli.operate.batches.jobs_on", lambda *asked: found)
+    output = CliRunner().invoke(app, ["reboot", FIRST, "--cluster", "trainer", "--target", "aws"], input="n\n").output
+    assert "0    ada   train  ip-10-1-0-4" in output
+    assert "and 2 more jobs" in output
+    assert output.index("and 2 more jobs") < output.index("Reboot 1 node of trainer?")
+
+
+def test_a_cluster_that_was_never_updated_is_pointed_to_the_update(account: StubbedTarget) -> None:
+    there_are(account, NODES)
+    account.refuse("sagemaker", "batch_reboot_cluster_nodes", "ValidationException", "needs a cluster that was patched")
+    result = run("reboot", FIRST, "--cluster", "trainer", "--yes")
+    assert result.exit_code == 1
+    assert "No node shows a software update, and the service wants one first: hyperpod update-software" in result.output

@@ -1,0 +1,164 @@
+"""Jobs on nodes, as Slurm's controller tells them. What it answers is a stranger's: bounded, checked, and shown on one line.
+
+Where the controller cannot be asked, the answer is the reason, never an error: an operator must be able to reboot a node of a
+cluster that is broken.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import threading
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from hyperpod_constructs.cli.connect import command
+from hyperpod_constructs.cli.console import CliError, is_aws_error
+from hyperpod_constructs.cli.operate.place import Place
+from hyperpod_constructs.cli.operate.reading import RUNNING, Cluster, Node, read_nodes
+from hyperpod_constructs.cli.target import TargetName, running_virtual_nodes
+from hyperpod_constructs.custom_resources.handlers.redaction import one_line
+
+TIMEOUT_SECONDS = 30.0
+MOST_BYTES = 1_000_000
+MOST_JOBS = 1000
+
+_CHARACTERS = 200
+_STATES = "RUNNING,SUSPENDED,COMPLETING,CONFIGURING,STAGE_OUT"
+_END = "hyperpod-end"
+_LINE = re.compile(r"hyperpod-job\|([0-9_+\[\]%,-]{1,64})\|([^|\s]{1,64})\|([^|\s]{1,4096})\|(.{0,1024})")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,62}")
+_DOCUMENT = "AWS-StartNonInteractiveCommand"
+_PROGRAMS = ("aws", "session-manager-plugin")
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A job that has nodes. `nodes` is Slurm's list of them, such as `ip-10-1-0-[4-7]`."""
+
+    id: str
+    user: str
+    name: str
+    nodes: str
+
+
+@dataclass(frozen=True, slots=True)
+class Jobs:
+    """Jobs on some nodes, or the reason why they are not known."""
+
+    found: tuple[Job, ...] = ()
+    unknown: str | None = None
+
+
+def jobs_on(place: Place, cluster: Cluster, nodes: Sequence[Node]) -> Jobs:
+    """The jobs that run on the nodes; reasons take the place of errors."""
+    if cluster.kubernetes is not None:
+        return Jobs(unknown="Kubernetes knows them: kubectl get pods --all-namespaces --output wide")
+    names = [node.host_name.partition(".")[0] for node in nodes if node.host_name]
+    if len(names) < len(nodes) or not all(map(_NAME.fullmatch, names)):
+        return Jobs(unknown="the service does not name the host of every node")
+    try:
+        program = _on_controller(place, cluster, _question(names))
+        return Jobs() if program is None else _parsed(_answer(program, place))
+    except CliError as error:
+        return Jobs(unknown=one_line(str(error), _CHARACTERS))
+    except Exception as error:
+        if not is_aws_error(error) and not isinstance(error, OSError):
+            raise
+        return Jobs(unknown=one_line(str(error), _CHARACTERS))
+
+
+def _question(names: Sequence[str]) -> str:
+    """A line for a shell on the controller. The names were checked, so nothing in them means anything to a shell."""
+    form = "hyperpod-job|%A|%u|%N|%j"
+    asked = f"squeue --noheader --states={_STATES} --nodelist={','.join(names)} '--format={form}'"
+    return f"PATH=/opt/slurm/bin:/usr/local/bin:/usr/bin:/bin; {asked} && echo {_END}"
+
+
+def _on_controller(place: Place, cluster: Cluster, line: str) -> list[str] | None:
+    """The program of this machine that has a shell on the controller run the line; `None` where no node runs jobs.
+
+    :raises CliError: if there is no way to the controller.
+    """
+    group = next((group.name for group in cluster.groups if group.node_type == "Controller"), None)
+    if group is None:
+        raise CliError("the service names no controller to ask")
+    if place.where is TargetName.LOCAL:
+        nodes = {node["InstanceId"]: node for node in running_virtual_nodes()}
+        if not nodes:
+            return None
+        controller = next((node.id for node in read_nodes(place, cluster, group) if node.id in nodes), None)
+        if controller is None:
+            raise CliError("the controller does not run")
+        return [*nodes[controller]["Command"], "sh", "-c", line]
+    missing = [program for program in _PROGRAMS if shutil.which(program) is None]
+    if missing:
+        raise CliError(f"{' and '.join(missing)} is not installed, and without Session Manager nobody can ask the controller")
+    present = read_nodes(place, cluster, group)
+    running = [node for node in present if node.status == RUNNING]
+    summaries = [
+        {"InstanceGroupName": node.group, "InstanceId": node.id, "InstanceStatus": {"Status": node.status}} for node in running
+    ]
+    session = command(cluster.arn, group, summaries, place.target.region)
+    return [*session, "--document-name", _DOCUMENT, "--parameters", json.dumps({"command": [line]})]
+
+
+def _answer(program: Sequence[str], place: Place) -> str:
+    """What a program prints, cut at the most bytes that are read.
+
+    :raises CliError: if it takes too long.
+    """
+    process = subprocess.Popen(
+        program,
+        env=place.target.environment(),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    late = threading.Event()
+
+    def end() -> None:
+        late.set()
+        _kill(process)
+
+    timer = threading.Timer(TIMEOUT_SECONDS, end)
+    timer.start()
+    try:
+        assert process.stdout is not None
+        with process.stdout as stream:
+            said = stream.read(MOST_BYTES)
+    finally:
+        timer.cancel()
+        _kill(process)
+        process.wait()
+    if late.is_set():
+        raise CliError(f"the controller did not answer within {TIMEOUT_SECONDS:.0f} s")
+    return said.decode(errors="replace")
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End the program with its children; one that has ended is fine."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+
+
+def _parsed(said: str) -> Jobs:
+    """The jobs in an answer. The banner of a session and everything else that is no job is passed over."""
+    lines = [line.rstrip("\r") for line in said.split("\n")]
+    if _END not in lines:
+        return Jobs(unknown="Slurm did not answer on the controller")
+    matches = [match for line in lines if (match := _LINE.fullmatch(line))]
+    if len(matches) > MOST_JOBS:
+        return Jobs(unknown=f"the controller named more than {MOST_JOBS} jobs")
+    return Jobs(tuple(_job(match) for match in matches))
+
+
+def _job(match: re.Match[str]) -> Job:
+    number, user, nodes, name = (one_line(text, _CHARACTERS) for text in match.groups())
+    return Job(id=number, user=user, name=name, nodes=nodes)
