@@ -113,7 +113,7 @@ def _answer(program: Sequence[str], place: Place) -> str:
 
     :raises CliError: if it takes too long.
     """
-    process = subprocess.Popen(
+    process = subprocess.Popen(  # noqa: S603
         program,
         env=place.target.environment(),
         stdin=subprocess.DEVNULL,

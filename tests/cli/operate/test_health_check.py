@@ -27,20 +27,8 @@ def checked(account: StubbedTarget, nodes: list[dict[str, Any]], *checks: str) -
 def test_a_group_is_checked_by_one_request(account: StubbedTarget) -> None:
     there_are(account, WORKERS, InstanceGroupNameContains="workers")
     checked(account, WORKERS, "InstanceStress", "InstanceConnectivity")
-    result = run(
-        "health-check",
-        "--group",
-        "workers",
-        "--check",
-        "stress",
-        "--check",
-        "connectivity",
-        "--cluster",
-        "trainer",
-        "--yes",
-        "-o",
-        "json",
-    )
+    asked = ("--group", "workers", "--check", "stress", "--check", "connectivity", "--cluster", "trainer")
+    result = run("health-check", *asked, "--yes", "-o", "json")
     account.assert_all_asked()
     assert result.exit_code == 0
     assert [row["result"] for row in json.loads(result.output)] == ["started", "started"]

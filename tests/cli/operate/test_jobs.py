@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -90,7 +91,7 @@ def test_records_run_no_jobs(target: StubbedTarget, monkeypatch: pytest.MonkeyPa
 
 
 def test_without_session_manager_they_are_unknown(target: StubbedTarget, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs.shutil, "which", lambda program: None if program == "session-manager-plugin" else program)
+    monkeypatch.setattr(shutil, "which", lambda program: None if program == "session-manager-plugin" else program)
     unknown = asked(target, where=TargetName.AWS).unknown
     assert unknown == "session-manager-plugin is not installed, and without Session Manager nobody can ask the controller"
 
@@ -99,7 +100,7 @@ def test_on_aws_a_session_asks(target: StubbedTarget, tmp_path: Path, monkeypatc
     aws = tmp_path / "aws"
     aws.write_text(f"#!/bin/sh\necho \"$@\" > {tmp_path}/arguments; printf '%s' '{BANNER}{LINES}'\n")
     aws.chmod(0o755)
-    monkeypatch.setattr(jobs.shutil, "which", lambda program: program)
+    monkeypatch.setattr(shutil, "which", lambda program: program)
     monkeypatch.setattr(target, "environment", lambda: {"PATH": f"{tmp_path}:/usr/bin:/bin"})
     target.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": [CONTROLLER]})
     assert [job.id for job in asked(target, where=TargetName.AWS).found] == ["17"]
