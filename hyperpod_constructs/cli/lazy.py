@@ -24,6 +24,7 @@ _MODULES: Mapping[str, str] = {
     "replace": f"{_OPERATE}.replace",
     "remove": f"{_OPERATE}.remove",
     "health-check": f"{_OPERATE}.health_check",
+    "update-software": f"{_OPERATE}.update_software",
 }
 """By command: the module with its `app`, a command or a group of commands."""
 

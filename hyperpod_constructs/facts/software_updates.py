@@ -15,6 +15,18 @@ UPDATE_GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperp
 MOST_PERCENT = 100
 """The whole of a group, for a batch of the type `CAPACITY_PERCENTAGE`."""
 
+MOST_WAIT_SECONDS = 3600
+"""The longest wait between two batches."""
+
+MOST_ALARMS = 10
+"""Most alarms of an update."""
+
+JOBS_ARE_NOT_DRAINED = "The service does not wait for jobs: those on these nodes end."
+"""What becomes of jobs, in words for the operator (as of 2026-11-24).
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-update-cluster-software.html
+"""
+
 IDLE_WAIT_SECONDS = 86400
 """Seconds that an automatic patch waits for nodes without jobs, unless `IdleWaitWindowInSeconds` says otherwise."""
 
@@ -81,3 +93,21 @@ def schedule_mistake(expression: str) -> Mistake | None:
         return malformed
     found = fields(expression)
     return days_of_both_kinds(expression) if len(found) != _FIELDS or (found[2] == "?") == (found[4] == "?") else None
+
+
+def lost_with_root_volume(node_type: str | None, *, own_database: bool) -> str:
+    """What a node of a role loses with its root volume, in words for the operator (as of 2026-11-24).
+
+    The queue is Slurm's state directory, `/var/spool/slurmctld`; the accounting records are in MariaDB on the controller.
+
+    :param node_type: the Slurm node type; `None` on Kubernetes, and where scripts configure Slurm.
+    :param own_database: whether Slurm's accounting is in a database outside of the cluster.
+
+    Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-operate.html
+    """
+    if node_type == "Controller":
+        records = "" if own_database else " and the accounting records"
+        return f"root volume with Slurm's queue{records}; no job starts until it is back"
+    if node_type == "Login":
+        return "root volume and open sessions"
+    return "root volume and instance store"
