@@ -25,6 +25,7 @@ _MODULES: Mapping[str, str] = {
     "remove": f"{_OPERATE}.remove",
     "health-check": f"{_OPERATE}.health_check",
     "update-software": f"{_OPERATE}.update_software",
+    "scale": f"{_OPERATE}.scale",
 }
 """By command: the module with its `app`, a command or a group of commands."""
 

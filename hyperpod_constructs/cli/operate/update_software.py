@@ -14,8 +14,8 @@ from hyperpod_constructs.cli.operate.completion import group_names
 from hyperpod_constructs.cli.operate.jobs import jobs_on
 from hyperpod_constructs.cli.operate.listing import As, ClusterName, Column, Output, show
 from hyperpod_constructs.cli.operate.place import Place, placed
+from hyperpod_constructs.cli.operate.progress import Progress, watch
 from hyperpod_constructs.cli.operate.reading import Cluster, Group, Node, read_cluster, read_nodes
-from hyperpod_constructs.cli.operate.update_progress import Progress, watch
 from hyperpod_constructs.cli.operate.watch import Every
 from hyperpod_constructs.cli.tables import paragraph
 from hyperpod_constructs.facts import software_updates as facts

@@ -15,7 +15,7 @@ from botocore.model import StructureShape
 from . import answers, resource
 from .aws import LOOK_SECONDS, Patient, code, transient, unsettled
 from .errors import OperationError, describe, fit
-from .group_specs import IMAGES, KINDS, Path, as_request, converted, differences, with_fields, without_fields
+from .group_specs import IMAGES, KINDS, Path, converted, differences, group_requests, with_fields, without_fields
 from .redaction import one_line
 from .resource import Done, Replace, Request, Resource, Started, Undo, Waiting
 from .service import model
@@ -267,15 +267,8 @@ def _settled(cluster: Mapping[str, Any]) -> bool:
 
 def _groups(cluster: Mapping[str, Any], wanted: FieldsProperties) -> _Groups:
     """The cluster's groups as requests; those that the service deletes are left out."""
-    shape = model("sagemaker").operation_model("UpdateCluster").input_shape
-    assert isinstance(shape, StructureShape)
-    if not isinstance(cluster.get(KINDS[0]), list):
-        raise OperationError(f"DescribeCluster: the answer has no {KINDS[0]}; nothing was changed")
-    found: _Groups = {}
-    for kind in KINDS:
-        groups = [group for group in answers.structures(cluster, kind) if answers.text(group, "Status") != "Deleting"]
-        found[kind] = [_without_images(spec, wanted) for spec in as_request(shape.members[kind], groups, kind)]
-    return found
+    found = group_requests(model("sagemaker"), cluster)
+    return {kind: [_without_images(spec, wanted) for spec in specs] for kind, specs in found.items()}
 
 
 def _without_images(spec: dict[str, Any], wanted: FieldsProperties) -> dict[str, Any]:

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from botocore.model import ListShape, MapShape, Shape, StructureShape
+from botocore.model import ListShape, MapShape, ServiceModel, Shape, StructureShape
 from botocore.utils import parse_to_aware_datetime
 
+from . import answers
 from .errors import OperationError
 
 Path = tuple[str, ...]
@@ -28,6 +29,23 @@ OTHER_NAMES: Mapping[str, str] = {"InstanceCount": "TargetCount", "MinInstanceCo
 
 IMAGES = ("ImageId", "ImageReleaseVersion")
 """Members that the service fills in: sent back, they would tie a group to the image that it has now."""
+
+
+def group_requests(service: ServiceModel, cluster: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """The groups of an answer by kind, as requests; those that the service deletes are left out.
+
+    :param service: the model that knows the members.
+    :raises OperationError: if the answer has no groups, or a group lacks what a request needs.
+    """
+    shape = service.operation_model("UpdateCluster").input_shape
+    assert isinstance(shape, StructureShape)
+    if not isinstance(cluster.get(KINDS[0]), list):
+        raise OperationError(f"DescribeCluster: the answer has no {KINDS[0]}; nothing was changed")
+    found: dict[str, list[dict[str, Any]]] = {}
+    for kind in KINDS:
+        groups = [group for group in answers.structures(cluster, kind) if answers.text(group, "Status") != "Deleting"]
+        found[kind] = as_request(shape.members[kind], groups, kind)
+    return found
 
 
 def as_request(shape: Shape, answer: Any, where: str) -> Any:

@@ -11,15 +11,15 @@ from hyperpod_constructs.cli.console import CliError
 from hyperpod_constructs.cli.main import app
 from hyperpod_constructs.cli.operate.jobs import Jobs
 from hyperpod_constructs.cli.operate.place import Place
+from hyperpod_constructs.cli.operate.progress import Progress, watch
 from hyperpod_constructs.cli.operate.reading import Node, read_cluster
-from hyperpod_constructs.cli.operate.update_progress import Progress, watch
 from hyperpod_constructs.cli.target import TargetName
 from tests.cli.conftest import StubbedTarget
 from tests.cli.operate.conftest import ARN, ASKED, CLUSTER, node, run
 
 EKS: dict[str, Any] = {"Orchestrator": {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:111122223333:cluster/k"}}}
 NOW = datetime.now(UTC)
-OLD = [node(2), node(3), node(1, "controller")]
+OLD = [node(2, LastSoftwareUpdateTime=NOW - timedelta(days=1)), node(3), node(1, "controller")]
 NEW = [node(2, LastSoftwareUpdateTime=NOW), node(3, LastSoftwareUpdateTime=NOW), node(1, "controller")]
 ROLLING = ("--batch-size", "1", "--wait", "60", "--alarm", "errors")
 

@@ -1,4 +1,4 @@
-"""How a software update goes: which nodes have their new root volume, and how it ended."""
+"""Work of the service that a command follows: software updates and scaling, node by node, to their end."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import Any, Protocol
 
 from hyperpod_constructs.cli.console import CliError, say, stdout
 from hyperpod_constructs.cli.operate.place import Place
@@ -28,6 +28,28 @@ _CHARACTERS = 1000
 _PASSING = frozenset({"Throttling", "ThrottlingException", "TooManyRequestsException", "ServiceUnavailable", "InternalFailure"})
 
 
+class Followed(Protocol):
+    """Work of the service on nodes, which goes on without the command."""
+
+    what: str
+    counts: dict[str, tuple[int, int]]
+    seen: bool
+
+    @property
+    def done(self) -> int:
+        """The nodes that are done."""
+
+    @property
+    def total(self) -> int:
+        """The nodes that are wanted."""
+
+    def look(self, cluster: Cluster, nodes: Sequence[Node]) -> bool:
+        """Note what the service says now; whether the work goes on."""
+
+    def sentence(self) -> str:
+        """Where it is."""
+
+
 @dataclass(slots=True)
 class Progress:
     """The nodes of an update. `before` tells when each had its last one, because clocks of two machines differ."""
@@ -39,6 +61,7 @@ class Progress:
     away: int = 0
     seen: bool = False
     cause: str | None = None
+    what: str = "the update"
 
     @classmethod
     def begin(cls, groups: Iterable[str], nodes: Sequence[Node]) -> Progress:
@@ -94,14 +117,16 @@ class Progress:
 def watch(
     place: Place,
     cluster: Cluster,
-    progress: Progress,
+    progress: Followed,
     every: float,
     *,
+    patience: float = START_SECONDS,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
     """Look until the update has ended; in a terminal a bar, in a pipe a line for each change.
 
+    :param patience: seconds after which work that does not show itself is not waited for.
     :raises CliError: if the service cannot be asked any more.
     """
     started, failed = clock(), 0
@@ -114,10 +139,12 @@ def watch(
             except Exception as error:
                 failed += 1
                 if not _passes(error) or failed >= MOST_FAILED_LOOKS:
-                    raise CliError(f"the update goes on, but nobody can follow it: {one_line(str(error), _CHARACTERS)}") from error
+                    raise CliError(
+                        f"{progress.what} goes on, but nobody can follow it: {one_line(str(error), _CHARACTERS)}"
+                    ) from error
                 goes_on = True
             shown(progress)
-            if not goes_on or (not failed and not progress.seen and clock() - started > START_SECONDS):
+            if not goes_on or (not failed and not progress.seen and clock() - started > patience):
                 return
             sleep(every)
 
@@ -142,7 +169,7 @@ class _Lines:
 
     def __exit__(self, *_: object) -> None: ...
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: Followed) -> None:
         if progress.counts and (said := progress.sentence()) != self._last:
             say(said)
             self._last = said
@@ -166,7 +193,7 @@ class _Bar:
     def __exit__(self, *_: object) -> None:
         self._drawn.stop()
 
-    def __call__(self, progress: Progress) -> None:
+    def __call__(self, progress: Followed) -> None:
         if progress.counts:
             self._drawn.update(self._task, completed=progress.done, total=progress.total, description=progress.sentence())
 
