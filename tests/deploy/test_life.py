@@ -11,8 +11,20 @@ import pytest
 from aws_cdk import aws_fsx as fsx
 
 import app as reference
+from hyperpod_constructs.custom_resources.handlers.group_specs import group_requests
 from hyperpod_constructs.local import server
-from tests.deploy.conftest import CLUSTER, CLUSTER_NAME, FOUNDATION, Cloud, Things, give_the_gate, running_cloud, synthesize
+from hyperpod_constructs.local.waiting import wait
+from tests.deploy.conftest import (
+    CLUSTER,
+    CLUSTER_NAME,
+    FOUNDATION,
+    SECONDS,
+    Cloud,
+    Things,
+    give_the_gate,
+    running_cloud,
+    synthesize,
+)
 
 CHECKPOINT = b"step 1000"
 MISSING = "fs-0123456789abcdef0"
@@ -100,6 +112,49 @@ def test_second_deploy_changes_nothing(story: Story) -> None:
     assert run.output.count("(no changes)") == 2
     assert [cloud.events(name)[0]["EventId"] for name in (FOUNDATION, CLUSTER)] == before
     assert cloud.things() == things
+
+
+def test_the_running_cluster_is_checked_updated_and_rebooted(story: Story) -> None:
+    cloud = story.cloud
+    checked = cloud.run("hyperpod", "health-check", "--group", "workers", "--yes")
+    assert (checked.code, checked.output.count(" started")) == (0, 4), checked.output
+    cloud.running("workers", 4)
+    node = min(story.workers)
+    early = cloud.run("hyperpod", "reboot", node, "--yes")
+    assert early.code == 1
+    assert "the service wants one first: hyperpod update-software" in early.output
+    updated = cloud.run("hyperpod", "update-software", "--yes", "--every", "1")
+    assert updated.code == 0, updated.output
+    assert "5 of 5 nodes updated, 0 away" in updated.output
+    assert cloud.running("workers", 4) == story.workers
+    assert cloud.run("hyperpod", "reboot", node, "--yes").code == 0
+    cloud.running("workers", 4)
+
+
+def test_the_count_of_a_stack_is_not_scaled(story: Story) -> None:
+    run = story.cloud.run("hyperpod", "scale", "workers", "6", "--yes")
+    assert run.code == 1
+    assert f"the stack {CLUSTER} owns the count of workers, at Resources." in run.output
+    assert "In the code write count=6 for InstanceGroup(name='workers'), or worker_count=6" in run.output
+    assert story.cloud.targets() == {"controller": 1, "workers": 4}
+
+
+def test_the_count_of_a_cluster_without_a_stack_is_scaled(story: Story) -> None:
+    sagemaker, deployed = story.cloud.client("sagemaker"), story.cloud.cluster()
+    groups = group_requests(sagemaker.meta.service_model, deployed)["InstanceGroups"]
+    settings = {name: deployed[name] for name in ("NodeProvisioningMode", "NodeRecovery", "Orchestrator", "VpcConfig")}
+    arn = sagemaker.create_cluster(ClusterName="by-hand", InstanceGroups=groups, **settings)["ClusterArn"]
+    try:
+        wait(lambda: sagemaker.describe_cluster(ClusterName="by-hand")["ClusterStatus"] == "InService" or None, SECONDS, "by-hand")
+        run = story.cloud.run("hyperpod", "scale", "workers", "2", "--cluster", "by-hand", "--yes", "--watch", "--every", "1")
+        assert run.code == 0, run.output
+        assert "2 of 2 nodes run, 2 are there" in run.output
+        after = group_requests(sagemaker.meta.service_model, sagemaker.describe_cluster(ClusterName="by-hand"))["InstanceGroups"]
+        assert after == [group | ({"InstanceCount": 2} if group["InstanceGroupName"] == "workers" else {}) for group in groups]
+    finally:
+        sagemaker.delete_cluster(ClusterName="by-hand")
+        wait(lambda: len(sagemaker.list_clusters()["ClusterSummaries"]) == 1 or None, SECONDS, "the deletion of by-hand")
+        story.cloud.client("logs").delete_log_group(logGroupName=f"/aws/sagemaker/Clusters/by-hand/{arn.rpartition('/')[2]}")
 
 
 def test_scaling_up_keeps_nodes_scripts_and_data(story: Story) -> None:
