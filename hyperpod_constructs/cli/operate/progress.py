@@ -121,16 +121,18 @@ def watch(
     every: float,
     *,
     patience: float = START_SECONDS,
+    quiet: bool = False,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
     """Look until the update has ended; in a terminal a bar, in a pipe a line for each change.
 
     :param patience: seconds after which work that does not show itself is not waited for.
+    :param quiet: whether to show nothing, because a program reads the result.
     :raises CliError: if the service cannot be asked any more.
     """
     started, failed = clock(), 0
-    with _bar() as shown:
+    with _Lines() if quiet else _bar() as shown:
         while True:
             try:
                 now = read_cluster(place, cluster.arn)
@@ -143,7 +145,8 @@ def watch(
                         f"{progress.what} goes on, but nobody can follow it: {one_line(str(error), _CHARACTERS)}"
                     ) from error
                 goes_on = True
-            shown(progress)
+            if not quiet:
+                shown(progress)
             if not goes_on or (not failed and not progress.seen and clock() - started > patience):
                 return
             sleep(every)

@@ -190,12 +190,12 @@ def _ask(place: Place, cluster: Cluster, groups: Sequence[Group], nodes: Sequenc
 
 def _follow(place: Place, cluster: Cluster, progress: Progress, every: float, output: Output) -> None:
     try:
-        watch(place, cluster, progress, every)
+        watch(place, cluster, progress, every, quiet=output is not Output.TABLE)
     except KeyboardInterrupt:
         typer.echo(f"interrupted; the update goes on: hyperpod status --watch --cluster {cluster.name}", err=True)
         raise typer.Exit(130) from None
     show(_RESULT_COLUMNS, progress.rows(), output)
-    if not progress.seen:
+    if not progress.seen and output is Output.TABLE:
         say("No node changed so far: perhaps all have this image. See: hyperpod status")
     if progress.cause is not None:
         word = "was rolled back" if progress.rolled_back else "failed"

@@ -102,7 +102,7 @@ def test_a_rollback_is_told_with_its_reason(account: StubbedTarget, status: str,
     there_is(account, described(update=status, FailureMessage="the alarm errors is in ALARM\x1b[2J", **EKS), NEW)
     result = update(*ROLLING, "--yes", "-o", "json")
     assert result.exit_code == 1
-    assert json.loads(result.stdout.partition("\n")[2])[0]["result"] == status
+    assert json.loads(result.stdout)[0]["result"] == status
     assert f"the update {word}: the alarm errors is in ALARM" in result.stderr
 
 
@@ -137,7 +137,7 @@ def test_an_interruption_leaves_the_update_running_and_says_so(account: StubbedT
     there_is(account)
     account.answer("sagemaker", "update_cluster_software", {"ClusterArn": ARN})
 
-    def interrupted(*arguments: object) -> None:
+    def interrupted(*arguments: object, **options: object) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr("hyperpod_constructs.cli.operate.update_software.watch", interrupted)
