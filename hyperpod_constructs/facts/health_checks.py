@@ -1,6 +1,7 @@
 """Deep health checks that somebody asks for: what they are, and what the service does meanwhile (as of 2026-11-24).
 
-Those of a node's start are a setting of its group; see `clusters`.
+Those of a node's start are a setting of its group; see `clusters`. Whether the service takes the request with continuous
+provisioning is not known and was not tried: AWS's skills for agents say no, and the guide does not.
 
 Sources: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_StartClusterHealthCheck.html,
 https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-resiliency-slurm-deep-health-checks.html and
@@ -31,11 +32,6 @@ JOB_WAIT_SECONDS = 600
 
 LEAST_FOR_CONNECTIVITY = 2
 """The fewest nodes between which connections are measured."""
-
-CONTINUOUS = (
-    "AWS's skills for agents say that checks on demand are not for clusters that provision continuously; the guide does not"
-)
-"""Whether the service takes the request with continuous provisioning: not known, and not tried."""
 
 _ROLES_WITHOUT_CHECKS = frozenset({"Controller", "Login"})
 

@@ -14,7 +14,13 @@ HYPERPOD = Path(sys.executable).with_name("hyperpod")
 
 @pytest.mark.parametrize(
     ("typed", "offered"),
-    [("hyperpod pl", ["plan"]), ("hyperpod check --fo", ["--format"]), ("hyperpod check --format s", ["sarif"])],
+    [
+        ("hyperpod pl", ["plan"]),
+        ("hyperpod up", ["update-software"]),
+        ("hyperpod health-check --check s", ["stress"]),
+        ("hyperpod check --fo", ["--format"]),
+        ("hyperpod check --format s", ["sarif"]),
+    ],
 )
 def test_a_shell_is_offered_what_can_follow(typed: str, offered: list[str]) -> None:
     words = typed.split()
