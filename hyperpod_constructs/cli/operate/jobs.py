@@ -59,11 +59,8 @@ def jobs_on(place: Place, cluster: Cluster, nodes: Sequence[Node]) -> Jobs:
     """The jobs that run on the nodes; reasons take the place of errors."""
     if cluster.kubernetes is not None:
         return Jobs(unknown="Kubernetes knows them: kubectl get pods --all-namespaces --output wide")
-    names = [node.host_name.partition(".")[0] for node in nodes if node.host_name]
-    if len(names) < len(nodes) or not all(map(_NAME.fullmatch, names)):
-        return Jobs(unknown="the service does not name the host of every node")
     try:
-        program = _on_controller(place, cluster, _question(names))
+        program = _on_controller(place, cluster, nodes)
         return Jobs() if program is None else _parsed(_answer(program, place))
     except CliError as error:
         return Jobs(unknown=one_line(str(error), _CHARACTERS))
@@ -73,15 +70,23 @@ def jobs_on(place: Place, cluster: Cluster, nodes: Sequence[Node]) -> Jobs:
         return Jobs(unknown=one_line(str(error), _CHARACTERS))
 
 
-def _question(names: Sequence[str]) -> str:
-    """A line for a shell on the controller. The names were checked, so nothing in them means anything to a shell."""
+def _question(names: Sequence[str | None]) -> str:
+    """A line for a shell on the controller, with Slurm's names of the nodes.
+
+    The names are checked, so nothing in them means anything to a shell.
+
+    :raises CliError: if a name is not known, or is none of a node.
+    """
+    known = [name for name in names if name is not None and _NAME.fullmatch(name)]
+    if len(known) < len(names):
+        raise CliError("not every node has a name in Slurm")
     form = "hyperpod-job|%A|%u|%N|%j"
-    asked = f"squeue --noheader --states={_STATES} --nodelist={','.join(names)} '--format={form}'"
+    asked = f"squeue --noheader --states={_STATES} --nodelist={','.join(known)} '--format={form}'"
     return f"PATH=/opt/slurm/bin:/usr/local/bin:/usr/bin:/bin; {asked} && echo {_END}"
 
 
-def _on_controller(place: Place, cluster: Cluster, line: str) -> list[str] | None:
-    """The program of this machine that has a shell on the controller run the line; `None` where no node runs jobs.
+def _on_controller(place: Place, cluster: Cluster, nodes: Sequence[Node]) -> list[str] | None:
+    """The program of this machine that asks the controller for the jobs; `None` where no node runs any.
 
     :raises CliError: if there is no way to the controller.
     """
@@ -89,13 +94,16 @@ def _on_controller(place: Place, cluster: Cluster, line: str) -> list[str] | Non
     if group is None:
         raise CliError("the service names no controller to ask")
     if place.where is TargetName.LOCAL:
-        nodes = {node["InstanceId"]: node for node in running_virtual_nodes()}
-        if not nodes:
+        booted = {node["InstanceId"]: node for node in running_virtual_nodes()}
+        if not booted:
             return None
-        controller = next((node.id for node in read_nodes(place, cluster, group) if node.id in nodes), None)
+        controller = next((node.id for node in read_nodes(place, cluster, group) if node.id in booted), None)
         if controller is None:
             raise CliError("the controller does not run")
-        return [*nodes[controller]["Command"], "sh", "-c", line]
+        # Virtual nodes have addresses of their own, and their names follow these.
+        line = _question([booted[node.id]["Name"] if node.id in booted else None for node in nodes])
+        return [*booted[controller]["Command"], "sh", "-c", line]
+    line = _question([None if node.host_name is None else node.host_name.partition(".")[0] for node in nodes])
     missing = [program for program in _PROGRAMS if shutil.which(program) is None]
     if missing:
         raise CliError(f"{' and '.join(missing)} is not installed, and without Session Manager nobody can ask the controller")

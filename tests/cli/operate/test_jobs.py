@@ -36,7 +36,8 @@ def answering(target: StubbedTarget, tmp_path: Path, monkeypatch: pytest.MonkeyP
         program = tmp_path / "node"
         program.write_text(f"#!/bin/sh\n{body}\n")
         program.chmod(0o755)
-        found = [{"InstanceId": CONTROLLER["InstanceId"], "InstanceGroupName": "controller", "Command": [str(program)]}]
+        named = {CONTROLLER["InstanceId"]: "ip-10-78-1-1", WORKER.id: "ip-10-78-1-2"}
+        found = [{"InstanceId": id, "Name": name, "Command": [str(program)]} for id, name in named.items()]
         monkeypatch.setattr(jobs, "running_virtual_nodes", lambda: found)
         target.answer(
             "sagemaker",
@@ -58,7 +59,7 @@ def test_the_controller_names_the_jobs_on_the_nodes(target: StubbedTarget, answe
     assert asked(target) == Jobs((Job("17", "ada", "train|big", "ip-10-1-0-[4-5]"),))
     line = (tmp_path / "line").read_text()
     assert "squeue --noheader --states=RUNNING," in line
-    assert "--nodelist=ip-10-1-0-4 " in line
+    assert "--nodelist=ip-10-78-1-2 " in line
 
 
 def test_what_a_job_is_called_does_not_reach_the_terminal_as_it_is(target: StubbedTarget, answering: Answering) -> None:
@@ -107,6 +108,7 @@ def test_on_aws_a_session_asks(target: StubbedTarget, tmp_path: Path, monkeypatc
     arguments = (tmp_path / "arguments").read_text()
     assert arguments.startswith(f"ssm start-session --target sagemaker-cluster:abcde01234yz_controller-{CONTROLLER['InstanceId']}")
     assert "--document-name AWS-StartNonInteractiveCommand" in arguments
+    assert "--nodelist=ip-10-1-0-4 " in arguments
 
 
 def test_a_missing_permission_is_a_reason(target: StubbedTarget, answering: Answering, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -116,8 +118,17 @@ def test_a_missing_permission_is_a_reason(target: StubbedTarget, answering: Answ
 
 
 @pytest.mark.parametrize("name", [None, "x;reboot", "-w.example"])
-def test_a_node_with_a_strange_name_is_not_asked_for(target: StubbedTarget, name: str | None) -> None:
-    assert asked(target, replace(WORKER, host_name=name)).unknown == "the service does not name the host of every node"
+def test_a_node_with_a_strange_name_is_not_asked_for(
+    target: StubbedTarget, monkeypatch: pytest.MonkeyPatch, name: str | None
+) -> None:
+    monkeypatch.setattr(shutil, "which", lambda program: program)
+    found = asked(target, replace(WORKER, host_name=name), where=TargetName.AWS)
+    assert found.unknown == "not every node has a name in Slurm"
+
+
+def test_a_virtual_node_that_is_off_is_not_asked_for(target: StubbedTarget, answering: Answering) -> None:
+    answering("exit 1")
+    assert asked(target, replace(WORKER, id="i-00000000000000009")).unknown == "not every node has a name in Slurm"
 
 
 def test_kubernetes_is_asked_by_its_own_tool(target: StubbedTarget) -> None:
