@@ -21,7 +21,10 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.cli.target import LOCAL_STATE
+from hyperpod_constructs.cli.operate.jobs import Jobs, jobs_on
+from hyperpod_constructs.cli.operate.place import Place
+from hyperpod_constructs.cli.operate.reading import read_cluster, read_nodes
+from hyperpod_constructs.cli.target import LOCAL_STATE, TargetName
 from hyperpod_constructs.local import process, server
 from hyperpod_constructs.local.nodes import cgroups
 from hyperpod_constructs.local.server import LocalAws
@@ -164,6 +167,22 @@ def test_connect_is_a_shell_in_a_terminal(account: Account) -> None:
     assert re.search(rb"login_shell\s+on", said)
     assert b"/dev/pts/" in said
     assert b"no job control" not in said
+
+
+def test_the_jobs_on_a_node_are_known(account: Account, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(account.directory)
+    place = Place(account.aws, TargetName.LOCAL)
+    found = read_cluster(place, "demo")
+    workers = read_nodes(place, found, "workers")
+    (controller,) = account.settled("controller", "Running")
+    assert jobs_on(place, found, workers) == Jobs()
+
+    account.on(controller, "sbatch", "--chdir=/tmp", "--output=/dev/null", "--nodes=2", "--job-name=on both", "--wrap=sleep 60")
+    jobs = wait(lambda: jobs_on(place, found, workers[:1]).found or None, SECONDS, "a job on the node")
+    assert [(job.user, job.name) for job in jobs] == [("root", "on both")]
+
+    account.on(controller, "scancel", "--name=on both")
+    wait(lambda: jobs_on(place, found, workers) == Jobs() or None, SECONDS, "nodes without jobs")
 
 
 def test_a_failing_script_is_reported_with_its_cause(account: Account) -> None:
