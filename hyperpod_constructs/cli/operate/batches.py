@@ -57,6 +57,7 @@ class Operation:
     :ivar most: the most nodes of one call.
     :ivar loses: what the user is told before it asks.
     :ivar spares_controllers: whether the service refuses it for Slurm controllers.
+    :ivar needs_update: whether the service takes it only in clusters whose software was updated once.
     :ivar send: makes the request in another form than `NodeIds`: it takes a client, the cluster and the nodes.
     :ivar objection: why the service leaves a node out; every node is asked for unless given.
     :ivar check: raises a `CliError` for nodes that do not go together.
@@ -68,6 +69,7 @@ class Operation:
     most: int
     loses: str
     spares_controllers: bool
+    needs_update: bool = False
     send: Send | None = None
     objection: Callable[[Cluster, Node], str | None] | None = None
     check: Callable[[Sequence[Node]], None] | None = None
@@ -153,7 +155,7 @@ def carry_out(
     fit = [node for node in chosen if node.id not in left_out]
     if not yes:
         _ask(operation, place, found, fit)
-    with _first_update_explained(present):
+    with _first_update_explained(operation, present):
         outcome = _sent(operation, place, found, fit, left_out)
     show(_COLUMNS, [outcome.row(node) for node in chosen], output)
     if outcome.interrupted:
@@ -259,7 +261,7 @@ def _sent(operation: Operation, place: Place, cluster: Cluster, chosen: Sequence
 
 
 @contextmanager
-def _first_update_explained(present: Sequence[Node]) -> Iterator[None]:
+def _first_update_explained(operation: Operation, present: Sequence[Node]) -> Iterator[None]:
     """Point to the software update that the service wants first, if it refuses a request and no node shows one."""
     from botocore.exceptions import ClientError
 
@@ -267,7 +269,7 @@ def _first_update_explained(present: Sequence[Node]) -> Iterator[None]:
         yield
     except ClientError as error:
         invalid = error.response.get("Error", {}).get("Code") == "ValidationException"
-        if not invalid or any(node.updated is not None for node in present):
+        if not invalid or not operation.needs_update or any(node.updated is not None for node in present):
             raise
         raise CliError(
             f"AWS answered: {one_line(str(error), _MESSAGE_CHARACTERS)}. No node shows a software update, "

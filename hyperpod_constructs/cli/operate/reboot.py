@@ -12,6 +12,7 @@ app = command(
         call="batch_reboot_cluster_nodes",
         most=MOST_RESTARTED,
         spares_controllers=False,
+        needs_update=True,
         loses=(
             "The jobs on these nodes end. Root volume, added volumes and file systems stay; "
             "the instance store (/opt/dlami/nvme) is emptied."

@@ -12,6 +12,7 @@ app = command(
         call="batch_replace_cluster_nodes",
         most=MOST_RESTARTED,
         spares_controllers=True,
+        needs_update=True,
         loses=(
             "The jobs on these nodes end. Every volume of the nodes is lost; file systems stay. "
             "Without spare capacity the nodes stay away."

@@ -145,7 +145,7 @@ def _addresses(place: Place, cluster: Cluster, group: Group, more: int) -> str:
 def _ask(place: Place, cluster: Cluster, group: Group, count: int, nodes: Sequence[Node]) -> None:
     leaving = max(len(nodes) - count, 0)
     if not somebody_is_there():
-        raise CliError(f"this would end {leaving} nodes of {group.name}, and nobody is there to ask: add --yes")
+        raise CliError(f"this would scale {group.name} down from {len(nodes)} to {count}, and nobody is there to ask: add --yes")
     say()
     show_jobs(jobs_on(place, cluster, nodes))
     paragraph(

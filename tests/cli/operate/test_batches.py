@@ -159,3 +159,9 @@ def test_a_cluster_that_was_never_updated_is_pointed_to_the_update(account: Stub
     result = run("reboot", FIRST, "--cluster", "trainer", "--yes")
     assert result.exit_code == 1
     assert "No node shows a software update, and the service wants one first: hyperpod update-software" in result.output
+
+
+def test_an_operation_without_that_condition_is_not_pointed_there(account: StubbedTarget) -> None:
+    there_are(account, NODES)
+    account.refuse("sagemaker", "batch_delete_cluster_nodes", "ValidationException", "no such thing")
+    assert "update-software" not in run("remove", FIRST, "--cluster", "trainer", "--yes").output

@@ -116,7 +116,7 @@ def test_scaling_down_shows_what_is_lost_and_asks(
 
 def test_fails_to_scale_down_where_nobody_can_be_asked(account: StubbedTarget) -> None:
     there_is(account)
-    assert "this would end 1 nodes of workers, and nobody is there to ask: add --yes" in scale(1).output
+    assert "this would scale workers down from 2 to 1, and nobody is there to ask: add --yes" in scale(1).output
 
 
 def test_a_script_is_not_asked(account: StubbedTarget) -> None:
