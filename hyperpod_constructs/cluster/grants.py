@@ -10,6 +10,7 @@ from aws_cdk import aws_iam as iam
 
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.values import ClusterArn
+from hyperpod_constructs.facts import session_manager
 from hyperpod_constructs.facts.cluster_actions import MANAGE_NODES, READ
 
 
@@ -48,17 +49,16 @@ class ClusterGrants:
     def connect(self, grantee: iam.IGrantable) -> iam.Grant:
         """Open shells on the nodes by Session Manager, and list the nodes to find one.
 
-        The session documents are AWS's own: a shell, SSH, and a single command.
+        The session documents are AWS's own: a shell, SSH, a single command, and forwarding of ports.
         """
         region, partition = Fn.select(3, Fn.split(":", self._arn)), Aws.PARTITION
-        documents = ("SSM-SessionManagerRunShell", "AWS-StartSSHSession", "AWS-StartNonInteractiveCommand")
         session = self._add(
             grantee,
             ["ssm:StartSession"],
             [
                 self._arn,
-                f"arn:{partition}:ssm:{region}:{Aws.ACCOUNT_ID}:document/{documents[0]}",
-                *(f"arn:{partition}:ssm:{region}::document/{name}" for name in documents[1:]),
+                f"arn:{partition}:ssm:{region}:{Aws.ACCOUNT_ID}:document/{session_manager.SHELL}",
+                *(f"arn:{partition}:ssm:{region}::document/{name}" for name in session_manager.DOCUMENTS),
             ],
         )
         own = self._add(
