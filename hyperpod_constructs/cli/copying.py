@@ -8,9 +8,9 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path, PurePosixPath
 
-from hyperpod_constructs.cli.connect import nodes_of
 from hyperpod_constructs.cli.console import CliError, say
-from hyperpod_constructs.cli.deployed import deployed_cluster
+from hyperpod_constructs.cli.operate.place import Place
+from hyperpod_constructs.cli.operate.reading import read_cluster, read_nodes
 from hyperpod_constructs.cli.target import Target, TargetName, running_virtual_nodes
 
 _UNPACK = 'mkdir -p -- "$1" && exec tar --extract --no-same-owner --directory "$1"'
@@ -31,7 +31,7 @@ def copy(target: Target, sources: Sequence[Path], destination: str, *, cluster: 
     for source in sources:
         if not source.exists():
             raise CliError(f"there is no {source}")
-    command = _node_of(target, cluster or deployed_cluster(target, TargetName.LOCAL))
+    command = _node_of(Place(target, TargetName.LOCAL), cluster)
     with tempfile.TemporaryFile() as errors:
         with subprocess.Popen([*command, "sh", "-c", _UNPACK, "sh", destination], stdin=subprocess.PIPE, stderr=errors) as unpack:  # noqa: S603
             _pack(sources, unpack)
@@ -50,10 +50,11 @@ def _pack(sources: Sequence[Path], unpack: subprocess.Popen[bytes]) -> None:
         pass  # the other end says why
 
 
-def _node_of(target: Target, cluster: str) -> list[str]:
+def _node_of(place: Place, name: str | None) -> list[str]:
     """The command that starts a program on a running node of the cluster."""
-    ids = {node.get("InstanceId") for node in nodes_of(target, cluster)}
+    cluster = read_cluster(place, name)
+    ids = {node.id for node in read_nodes(place, cluster)}
     for node in running_virtual_nodes():
         if node["InstanceId"] in ids:
             return list(node["Command"])
-    raise CliError(f"no virtual node of {cluster} runs: deploy it with nodes (hyperpod deploy --nodes)")
+    raise CliError(f"no virtual node of {cluster.name} runs: deploy it with nodes (hyperpod deploy --nodes)")

@@ -20,6 +20,7 @@ _MODULES: Mapping[str, str] = {
     "nodes": f"{_OPERATE}.nodes",
     "events": f"{_OPERATE}.events",
     "logs": f"{_OPERATE}.logs",
+    "connect": f"{_OPERATE}.connect",
     "reboot": f"{_OPERATE}.reboot",
     "replace": f"{_OPERATE}.replace",
     "remove": f"{_OPERATE}.remove",

@@ -111,20 +111,6 @@ def destroy(
     run(where, App(command, tuple(context or ())), stack=stack, yes=switched(yes or None, "YES") is True)
 
 
-@app.command()
-@reported
-def connect(
-    where: _Where = TargetName.LOCAL,
-    cluster: Annotated[str | None, typer.Option("--cluster", help="Name or ARN; the deployed one unless given.")] = None,
-    group: Annotated[str | None, typer.Option("--group", help="Instance group; the controller's unless given.")] = None,
-    only_print: Annotated[bool, typer.Option("--print", help="Print the command, do not run it.")] = False,
-) -> None:
-    """Open a shell on the current controller node; on Kubernetes a shell with kubectl, unless a group is given."""
-    from hyperpod_constructs.cli.connect import connect as run
-
-    run(_existing(where), where, cluster=cluster, group=group, only_print=only_print)
-
-
 @app.command(epilog='Examples: `eval "$(hyperpod kubeconfig)"` for the embedded AWS, `hyperpod kubeconfig --target aws`.')
 @reported
 def kubeconfig(

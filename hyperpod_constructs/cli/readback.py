@@ -6,9 +6,12 @@ import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from hyperpod_constructs.cli.connect import command, controller_group, nodes_of
 from hyperpod_constructs.cli.console import CliError, say
-from hyperpod_constructs.cli.kubeconfig import administrators, kubernetes_name
+from hyperpod_constructs.cli.kubeconfig import administrators
+from hyperpod_constructs.cli.operate.choosing import controller_group, first_running
+from hyperpod_constructs.cli.operate.place import Place
+from hyperpod_constructs.cli.operate.reading import RUNNING, Cluster, Node, read_cluster, read_nodes
+from hyperpod_constructs.cli.operate.sessions import SessionManager
 from hyperpod_constructs.cli.readback_kubernetes import show_kubernetes
 from hyperpod_constructs.cli.stacks import CLUSTER_TYPE, Resource
 from hyperpod_constructs.cli.tables import table
@@ -40,62 +43,54 @@ def show(target: Target, resources: Sequence[Resource], *, shell: str | None = N
 
 
 def _show_cluster(target: Target, name: str, shell: str | None, where: TargetName) -> None:
-    cluster = target.client("sagemaker").describe_cluster(ClusterName=name)
-    nodes = nodes_of(target, name)
+    place = Place(target, where)
+    cluster = read_cluster(place, name)
+    nodes = read_nodes(place, cluster)
     say()
-    say(f"cluster  {cluster['ClusterName']}", style="bold")
-    say(f"arn      {cluster['ClusterArn']}")
-    say(f"status   {cluster['ClusterStatus']}")
-    if cluster.get("FailureMessage"):
-        say(f"failure  {one_line(cluster['FailureMessage'], MESSAGE_CHARACTERS)}")
+    say(f"cluster  {cluster.name}", style="bold")
+    say(f"arn      {cluster.arn}")
+    say(f"status   {cluster.status}")
+    if cluster.failure is not None:
+        say(f"failure  {one_line(cluster.failure, MESSAGE_CHARACTERS)}")
     say()
     table(("instance group", "type", "nodes", "target", "status"), list(_group_rows(cluster, nodes)))
     say()
     table(("node", "instance group", "type", "state"), [_node_row(node) for node in nodes[:MAX_NODES]])
     if len(nodes) > MAX_NODES:
-        listing = f"aws sagemaker list-cluster-nodes --cluster-name {cluster['ClusterName']}"
+        listing = f"aws sagemaker list-cluster-nodes --cluster-name {cluster.name}"
         say(f"and {len(nodes) - MAX_NODES} more: {listing}")
-    kubernetes = kubernetes_name(cluster)
-    if kubernetes is not None:
-        show_kubernetes(target, kubernetes, cluster["ClusterArn"], administrators(target, where))
+    if cluster.kubernetes is not None:
+        show_kubernetes(target, cluster.kubernetes, cluster.arn, administrators(target, where))
         say()
         say("a shell with kubectl:", style="bold")
         say("  hyperpod connect" if where is TargetName.LOCAL else f"  hyperpod connect --target {where}")
         return
     say()
     say("a shell on the controller:" if controller_group(cluster) is not None else "a shell on a node:", style="bold")
-    say(f"  {shell or _shell_command(cluster, nodes, target.region)}")
+    say(f"  {shell or _shell_command(place, cluster, nodes)}")
 
 
-def _group_rows(cluster: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]]) -> Iterable[tuple[str, ...]]:
+def _group_rows(cluster: Cluster, nodes: Sequence[Node]) -> Iterable[tuple[str, ...]]:
     """One row for each group, with the number of its Running nodes."""
-    for group in [*cluster.get("InstanceGroups", []), *cluster.get("RestrictedInstanceGroups", [])]:
-        name = group["InstanceGroupName"]
-        running = sum(node["InstanceGroupName"] == name and node["InstanceStatus"]["Status"] == "Running" for node in nodes)
-        yield name, _instance_type(group), f"{running} Running", str(group["TargetCount"]), group.get("Status", "")
+    for group in cluster.groups:
+        running = sum(node.group == group.name and node.status == RUNNING for node in nodes)
+        yield group.name, group.instance_type, f"{running} Running", str(group.target), group.status
 
 
-def _instance_type(group: Mapping[str, Any]) -> str:
-    if "InstanceType" in group:
-        return str(group["InstanceType"])
-    return ", ".join(group.get("InstanceRequirements", {}).get("CurrentInstanceTypes", []))
+def _node_row(node: Node) -> tuple[str, str, str, str]:
+    message = one_line(node.message, MESSAGE_CHARACTERS)
+    return node.id or "(none yet)", node.group, node.instance_type, f"{node.status}: {message}" if message else node.status
 
 
-def _node_row(node: Mapping[str, Any]) -> tuple[str, str, str, str]:
-    status = node["InstanceStatus"]
-    message = one_line(status.get("Message") or "", MESSAGE_CHARACTERS)
-    state = f"{status['Status']}: {message}" if message else status["Status"]
-    return node.get("InstanceId", "(none yet)"), node["InstanceGroupName"], node.get("InstanceType", ""), state
-
-
-def _shell_command(cluster: Mapping[str, Any], nodes: Sequence[Mapping[str, Any]], region: str) -> str:
+def _shell_command(place: Place, cluster: Cluster, nodes: Sequence[Node]) -> str:
     group = controller_group(cluster)
     if group is None:
         return "hyperpod connect --group NAME"
     try:
-        return shlex.join(command(cluster["ClusterArn"], group, nodes, region))
+        node = first_running(group, [node for node in nodes if node.group == group])
     except CliError:
         return "hyperpod connect    (no controller node is Running yet)"
+    return shlex.join(SessionManager.of(place, cluster, node).shell(None))
 
 
 def _show_file_systems(target: Target, ids: Sequence[str]) -> None:

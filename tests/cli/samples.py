@@ -53,7 +53,16 @@ SESSION = "aws ssm start-session --target sagemaker-cluster:abc123def456_control
 
 def answer_cluster(target: StubbedTarget) -> None:
     target.answer("sagemaker", "describe_cluster", CLUSTER, ClusterName=ARN)
-    target.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": NODES}, ClusterName=ARN)
+    answer_nodes(target)
+
+
+def answer_nodes(target: StubbedTarget, group: str | None = None) -> None:
+    """The nodes, or those of a group."""
+    asked = {"ClusterName": ARN, "MaxResults": 100, "SortBy": "CREATION_TIME", "SortOrder": "Ascending"}
+    if group is not None:
+        asked["InstanceGroupNameContains"] = group
+    found = [one for one in NODES if group in (None, one["InstanceGroupName"])]
+    target.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": found}, **asked)
 
 
 def answer_stack(

@@ -11,13 +11,13 @@ from hyperpod_constructs.cli import copying
 from hyperpod_constructs.cli.console import CliError
 from hyperpod_constructs.cli.main import app
 from tests.cli.conftest import StubbedTarget
-from tests.cli.samples import ARN, NODES
+from tests.cli.samples import ARN, answer_cluster
 
 
 @pytest.fixture
 def nodes(target: StubbedTarget, monkeypatch: pytest.MonkeyPatch) -> StubbedTarget:
     """A cluster with a virtual node, beside a node of another cluster."""
-    target.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": NODES}, ClusterName=ARN)
+    answer_cluster(target)
     other = {"InstanceId": "i-other", "Command": ["false"]}
     ours = {"InstanceId": "i-0000000000000000c", "Command": ["env"]}
     monkeypatch.setattr(copying, "running_virtual_nodes", lambda: [other, ours])
@@ -51,7 +51,7 @@ def test_fails_before_anything_is_asked(target: StubbedTarget, workdir: Path, so
 
 def test_fails_without_a_running_node(target: StubbedTarget, workdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(copying, "running_virtual_nodes", list)
-    target.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": NODES}, ClusterName=ARN)
+    answer_cluster(target)
     with pytest.raises(CliError, match=r"no virtual node of .* runs: deploy it with nodes"):
         copying.copy(target, [Path()], "/fsx", cluster=ARN)
 

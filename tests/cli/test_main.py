@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from hyperpod_constructs.cli import connect, deploy, destroy, switches
+from hyperpod_constructs.cli import deploy, destroy, switches
 from hyperpod_constructs.cli.cdk import App
 from hyperpod_constructs.cli.console import CliError
 from hyperpod_constructs.cli.main import app
@@ -135,14 +135,6 @@ def test_interruption_has_its_own_exit_code(workdir: Path, monkeypatch: pytest.M
 def test_an_error_of_the_program_keeps_its_traceback(workdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(deploy, "deploy", _raising(KeyError("bug")))
     assert isinstance(runner.invoke(app, ["deploy"]).exception, KeyError)
-
-
-def test_connect_takes_its_options(workdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    found: list[dict[str, Any]] = []
-    monkeypatch.setattr("hyperpod_constructs.cli.main.running_embedded_aws", lambda: "local")
-    monkeypatch.setattr(connect, "connect", lambda *args, **options: found.append({"target": args[0], **options}))
-    assert runner.invoke(app, ["connect", "--group", "workers", "--print"]).exit_code == 0
-    assert found == [{"target": "local", "cluster": None, "group": "workers", "only_print": True}]
 
 
 def test_connect_fails_when_the_embedded_aws_does_not_run(workdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:

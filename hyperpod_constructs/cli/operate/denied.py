@@ -23,9 +23,17 @@ def explained(error: ClientError) -> str | None:
     answer = error.response.get("Error", {})
     if answer.get("Code") not in _CODES:
         return None
-    found = _SENTENCE.search(answer.get("Message", ""))
-    if found is None:
+    sentence = said(answer.get("Message", ""))
+    if sentence is None:
         return f"{error.operation_name} is not allowed, and AWS does not say why: ask whoever gives you permissions for it"
+    return sentence
+
+
+def said(message: str) -> str | None:
+    """What to grant, by the sentence of a service or of the AWS CLI; `None` if it names no missing permission."""
+    found = _SENTENCE.search(message)
+    if found is None:
+        return None
     action, resource = found[1], (found[2] or "*").rstrip(".,;")
     statement = json.dumps({"Effect": "Allow", "Action": action, "Resource": resource})
     grant = f", or cluster.grants.{GRANTS[action]}(role) in the app" if action in GRANTS else ""
