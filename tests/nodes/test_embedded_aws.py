@@ -12,6 +12,7 @@ import pty
 import re
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import urllib.request
@@ -183,6 +184,36 @@ def test_the_jobs_on_a_node_are_known(account: Account, monkeypatch: pytest.Monk
 
     account.on(controller, "scancel", "--name=on both")
     wait(lambda: jobs_on(place, found, workers) == Jobs() or None, SECONDS, "nodes without jobs")
+
+
+def test_connect_is_another_user_on_a_named_node(account: Account) -> None:
+    worker = account.settled("workers", "Running", "Running")[1]
+    said = subprocess.run(  # noqa: S603
+        [*CONNECT, worker, "--user", "ubuntu"], cwd=account.directory, input="id -un; hostname", stdout=subprocess.PIPE, text=True,
+        timeout=60, check=True,
+    ).stdout.split()  # fmt: skip
+    assert said == ["ubuntu", account.on(worker, "hostname").strip()]
+
+
+def test_connect_joins_its_streams_to_the_ssh_server_of_a_node(account: Account) -> None:
+    command = [*CONNECT, "workers", "--stdio", "22"]
+    with subprocess.Popen(command, cwd=account.directory, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:  # noqa: S603
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith(b"SSH-2.0-OpenSSH")
+
+
+def test_connect_forwards_a_port_until_it_is_interrupted(account: Account) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    command = [*CONNECT, "workers", "--forward", f"{port}:22"]
+    with subprocess.Popen(command, cwd=account.directory, stdout=subprocess.PIPE) as process:  # noqa: S603
+        assert process.stdout is not None
+        assert process.stdout.readline().startswith(f"127.0.0.1:{port} leads to the node, port 22".encode())
+        for _ in range(2):
+            with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
+                assert connection.recv(100).startswith(b"SSH-2.0-OpenSSH")
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=60) == 130
 
 
 def test_a_failing_script_is_reported_with_its_cause(account: Account) -> None:
