@@ -2,11 +2,11 @@
 
 A node takes `StartSession` only, not `SendCommand`. Its shell is root's. `sshd` listens on port 22.
 
-Sources, read on 2026-11-24:
-https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-run-jobs-slurm-access-nodes.html (the target),
-https://docs.aws.amazon.com/systems-manager/latest/userguide/getting-started-sessiondocumentsyntax.html (the documents),
-https://github.com/aws/session-manager-plugin (the end of a session when standard input ends, its exit code of 0, the packets of
-1,024 bytes), and botocore's model of SSM (the longest value of a parameter).
+Sources: https://docs.aws.amazon.com/systems-manager/latest/userguide/getting-started-specify-session-document.html (documents, the
+default; read on 2026-11-24), the source of https://github.com/aws/session-manager-plugin (a session ends with standard input, its
+exit code is 0), and botocore's model of SSM (the longest value of a parameter). The form of the target stands in
+https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-run-jobs-slurm-access-nodes.html. No source says that HyperPod's
+nodes take the documents for ports; it was not tried.
 """
 
 from __future__ import annotations

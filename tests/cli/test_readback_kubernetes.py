@@ -11,6 +11,7 @@ from hyperpod_constructs.cli.kubernetes_api import KubernetesError
 from hyperpod_constructs.cli.readback import show
 from hyperpod_constructs.cli.target import TargetName
 from tests.cli.conftest import StubbedTarget
+from tests.cli.operate.conftest import ASKED
 from tests.cli.samples import ARN, NODES, NOW
 from tests.cli.test_kubeconfig import ADMINS, ON_EKS, answer_kubernetes, answer_outputs
 from tests.cli.test_readback import CLUSTER_RESOURCE
@@ -75,7 +76,7 @@ def _quota(team: str, resource: dict[str, Any]) -> dict[str, Any]:
 
 def _answer(target: StubbedTarget) -> None:
     target.answer("sagemaker", "describe_cluster", ON_EKS, ClusterName=ARN)
-    target.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": NODES}, ClusterName=ARN)
+    target.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": NODES}, **{**ASKED, "ClusterName": ARN})
     answer_kubernetes(target)
     target.answer("eks", "list_addons", {"addons": ["vpc-cni", "coredns"]}, clusterName="training")
     for name, health in (("vpc-cni", []), ("coredns", [{"code": "InsufficientNumberOfReplicas", "message": "no\nnode"}])):

@@ -7,7 +7,6 @@ cluster that is broken.
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import re
 import shutil
@@ -17,12 +16,14 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from hyperpod_constructs.cli.connect import command
 from hyperpod_constructs.cli.console import CliError, is_aws_error
+from hyperpod_constructs.cli.operate.choosing import running_node
 from hyperpod_constructs.cli.operate.place import Place
-from hyperpod_constructs.cli.operate.reading import RUNNING, Cluster, Node, read_nodes
+from hyperpod_constructs.cli.operate.reading import Cluster, Node, read_nodes
+from hyperpod_constructs.cli.operate.sessions import SessionManager
 from hyperpod_constructs.cli.target import TargetName, running_virtual_nodes
 from hyperpod_constructs.custom_resources.handlers.redaction import one_line
+from hyperpod_constructs.facts.session_manager import PLUGIN
 
 TIMEOUT_SECONDS = 30.0
 MOST_BYTES = 1_000_000
@@ -33,8 +34,7 @@ _STATES = "RUNNING,SUSPENDED,COMPLETING,CONFIGURING,STAGE_OUT"
 _END = "hyperpod-end"
 _LINE = re.compile(r"hyperpod-job\|([0-9_+\[\]%,-]{1,64})\|([^|\s]{1,64})\|([^|\s]{1,4096})\|(.{0,1024})")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9-]{0,62}")
-_DOCUMENT = "AWS-StartNonInteractiveCommand"
-_PROGRAMS = ("aws", "session-manager-plugin")
+_PROGRAMS = ("aws", PLUGIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,13 +107,7 @@ def _on_controller(place: Place, cluster: Cluster, nodes: Sequence[Node]) -> lis
     missing = [program for program in _PROGRAMS if shutil.which(program) is None]
     if missing:
         raise CliError(f"{' and '.join(missing)} is not installed, and without Session Manager nobody can ask the controller")
-    present = read_nodes(place, cluster, group)
-    running = [node for node in present if node.status == RUNNING]
-    summaries = [
-        {"InstanceGroupName": node.group, "InstanceId": node.id, "InstanceStatus": {"Status": node.status}} for node in running
-    ]
-    session = command(cluster.arn, group, summaries, place.target.region)
-    return [*session, "--document-name", _DOCUMENT, "--parameters", json.dumps({"command": [line]})]
+    return SessionManager.of(place, cluster, running_node(place, cluster, name=None, group=group)).command(line)
 
 
 def _answer(program: Sequence[str], place: Place) -> str:

@@ -63,7 +63,11 @@ class SessionManager:
 
     def script(self, script: Script) -> list[str]:
         """The script, run by bash."""
-        return self._start(session_manager.NON_INTERACTIVE_COMMAND, command=script.command)
+        return self.command(script.command)
+
+    def command(self, line: str) -> list[str]:
+        """A line for root's shell, without a terminal."""
+        return self._start(session_manager.NON_INTERACTIVE_COMMAND, command=line)
 
     def _start(self, document: str | None = None, **parameters: str) -> list[str]:
         command = ["aws", "ssm", "start-session", "--target", self.target, *self.options]
@@ -90,7 +94,7 @@ class Script:
         if len(self.text) > SCRIPT_BYTES:
             raise CliError(
                 f"the commands have {len(self.text)} bytes, and a session takes {SCRIPT_BYTES}: "
-                "copy them to the node as a file (hyperpod copy), and run that"
+                "put them into a file on the shared file system, and run that"
             )
 
     @property

@@ -166,7 +166,7 @@ def test_a_missing_permission_is_explained(account: StubbedTarget, monkeypatch: 
 
 def test_fails_for_commands_that_no_session_takes() -> None:
     assert len(Script(b"x" * SCRIPT_BYTES, "ubuntu").command) <= 65_535
-    with pytest.raises(CliError, match="copy them to the node as a file"):
+    with pytest.raises(CliError, match="put them into a file on the shared file system"):
         Script(b"x" * (SCRIPT_BYTES + 1), None)
 
 
