@@ -21,6 +21,7 @@ _MODULES: Mapping[str, str] = {
     "events": f"{_OPERATE}.events",
     "logs": f"{_OPERATE}.logs",
     "connect": f"{_OPERATE}.connect",
+    "ssh-config": f"{_OPERATE}.ssh_config",
     "reboot": f"{_OPERATE}.reboot",
     "replace": f"{_OPERATE}.replace",
     "remove": f"{_OPERATE}.remove",

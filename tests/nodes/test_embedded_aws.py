@@ -202,6 +202,26 @@ def test_connect_joins_its_streams_to_the_ssh_server_of_a_node(account: Account)
         assert process.stdout.readline().startswith(b"SSH-2.0-OpenSSH")
 
 
+def test_ssh_and_scp_use_the_entries_of_ssh_config(account: Account, tmp_path: Path) -> None:
+    config, key, sent = tmp_path / "config", tmp_path / "key", tmp_path / "sent"
+    sent.write_text("weights\n", encoding="utf-8")
+
+    def run(*command: str, input: str = "") -> str:
+        return subprocess.run(  # noqa: S603
+            command, cwd=account.directory, input=input, stdout=subprocess.PIPE, text=True, timeout=60, check=True
+        ).stdout
+
+    run(CONNECT[0], "ssh-config", "--cluster", "demo", "--write", str(config))
+    run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", str(key))
+    public = Path(f"{key}.pub").read_text("utf-8").strip()
+    allow = f"install -d -m 700 ~/.ssh && echo '{public}' > ~/.ssh/authorized_keys"
+    run(*CONNECT, "workers", "--user", "ubuntu", input=allow)
+
+    options = ("-F", str(config), "-i", str(key), "-o", "BatchMode=yes")
+    run("scp", "-q", *options, str(sent), "demo-workers:received")
+    assert run("ssh", *options, "demo-workers", "id -un; cat received") == "ubuntu\nweights\n"
+
+
 def test_connect_forwards_a_port_until_it_is_interrupted(account: Account) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

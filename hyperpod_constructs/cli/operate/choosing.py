@@ -3,11 +3,23 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Sequence
 
 from hyperpod_constructs.cli.console import CliError
 from hyperpod_constructs.cli.operate.place import Place
 from hyperpod_constructs.cli.operate.reading import RUNNING, Cluster, Node, read_nodes
+
+_USER = re.compile(r"[a-z_][a-z0-9_.-]{0,31}")
+
+
+def check_user(name: str) -> None:
+    """Check a name of a user on a node.
+
+    :raises CliError: if it could mean anything else to a shell.
+    """
+    if not _USER.fullmatch(name):
+        raise CliError(f"--user {name!r} is no name of a user: write lower-case letters, digits, _, . and -, such as ubuntu")
 
 
 def controller_group(cluster: Cluster) -> str | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shlex
 import signal
 import subprocess
@@ -16,7 +15,7 @@ import typer
 from hyperpod_constructs.cli import kubeconfig, kubectl
 from hyperpod_constructs.cli.console import CliError, say
 from hyperpod_constructs.cli.operate import forwarding
-from hyperpod_constructs.cli.operate.choosing import running_node
+from hyperpod_constructs.cli.operate.choosing import check_user, running_node
 from hyperpod_constructs.cli.operate.completion import group_names, node_ids
 from hyperpod_constructs.cli.operate.denied import said
 from hyperpod_constructs.cli.operate.forwarding import Forward
@@ -30,7 +29,6 @@ app = typer.Typer(add_completion=False)
 
 # A node cannot use the terminal of the host, so the shell gets a terminal on the node.
 IN_TERMINAL = ("script", "--quiet", "--return", "/dev/null", "--command")
-_USER = re.compile(r"[a-z_][a-z0-9_.-]{0,31}")
 _SAID_BYTES = 8000
 
 
@@ -57,8 +55,8 @@ def connect(
     only_print: Annotated[bool, typer.Option("--print", help="Print the command, do not run it.")] = False,
 ) -> None:
     """Open a shell on a node, run commands from a pipe, or forward a port; on Kubernetes without NODE, a shell with kubectl."""
-    if user is not None and not _USER.fullmatch(user):
-        raise CliError(f"--user {user!r} is no name of a user: write lower-case letters, digits, _, . and -, such as ubuntu")
+    if user is not None:
+        check_user(user)
     if sum(option is not None for option in (user, forward, stdio)) > 1:
         raise CliError("--user, --forward and --stdio exclude each other: a port has no user")
     wanted = None if forward is None else Forward.parse(forward)
