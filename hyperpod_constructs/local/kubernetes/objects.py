@@ -209,7 +209,7 @@ class Objects:
         if request.subresource == "status":
             applied = {key: applied[key] for key in ("apiVersion", "kind", "metadata", "status") if key in applied}
         merged = ownership.applied(live, applied, manager, force=request.force)
-        fields = merged["metadata"].pop("managedFields")
+        fields = merged["metadata"].pop("managedFields", [])
 
         def owned(before: Object, obj: Object) -> Object:
             return {**obj, "metadata": {**obj["metadata"], "managedFields": fields}}

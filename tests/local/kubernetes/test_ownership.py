@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import cProfile
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -63,6 +64,14 @@ def test_a_field_that_is_left_out_goes_unless_another_owns_it(cluster: Objects) 
     found = _apply(cluster, config_map("c", "default"))
     assert found["data"] == {"b": "2", "c": "3"}
     assert _owned(found, "two") == [".data.b", ".data.c"]
+
+
+def test_an_object_without_fields_can_be_applied_again(cluster: Objects) -> None:
+    """Nobody owns anything of it."""
+    namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "empty"}}
+    request = replace(_request(cluster, namespace, "one"), namespace=None)
+    first, second = (cluster.patch(request, objects.APPLY, namespace) for _ in range(2))
+    assert first["metadata"]["uid"] == second["metadata"]["uid"]
 
 
 def test_a_container_goes_with_its_last_owner(cluster: Objects) -> None:
