@@ -69,7 +69,7 @@ def test_a_field_that_is_left_out_goes_unless_another_owns_it(cluster: Objects) 
 def test_an_object_without_fields_can_be_applied_again(cluster: Objects) -> None:
     """Nobody owns anything of it."""
     namespace = {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "empty"}}
-    request = replace(_request(cluster, namespace, "one"), namespace=None)
+    request = replace(_request(cluster, namespace, "one"), namespace="")
     first, second = (cluster.patch(request, objects.APPLY, namespace) for _ in range(2))
     assert first["metadata"]["uid"] == second["metadata"]["uid"]
 
