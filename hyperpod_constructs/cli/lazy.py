@@ -22,6 +22,7 @@ _MODULES: Mapping[str, str] = {
     "logs": f"{_OPERATE}.logs",
     "connect": f"{_OPERATE}.connect",
     "ssh-config": f"{_OPERATE}.ssh_config",
+    "copy": f"{_OPERATE}.copy",
     "reboot": f"{_OPERATE}.reboot",
     "replace": f"{_OPERATE}.replace",
     "remove": f"{_OPERATE}.remove",

@@ -196,6 +196,20 @@ def running_virtual_nodes() -> list[dict[str, Any]]:
     return nodes
 
 
+def virtual_command(instance_id: str) -> list[str]:
+    """The command of this machine that starts a program on a virtual node.
+
+    :raises CliError: if the node is not a virtual one.
+    """
+    for running in running_virtual_nodes():
+        if running["InstanceId"] == instance_id:
+            return list(running["Command"])
+    raise CliError(
+        "this embedded AWS boots no nodes, so there is no shell to open: start one with nodes "
+        "(hyperpod local stop; hyperpod deploy --nodes), see the command with --print, or use a real cluster with --target aws"
+    )
+
+
 def stop_embedded_aws() -> int:
     """Stop the embedded AWS of this directory, and return the number of removed rigs of virtual nodes that a crashed one left.
 

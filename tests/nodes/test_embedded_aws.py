@@ -222,6 +222,33 @@ def test_ssh_and_scp_use_the_entries_of_ssh_config(account: Account, tmp_path: P
     assert run("ssh", *options, "demo-workers", "id -un; cat received") == "ubuntu\nweights\n"
 
 
+def test_files_and_directories_are_copied_both_ways(account: Account, tmp_path: Path) -> None:
+    worker = account.settled("workers", "Running", "Running")[1]
+    folder = tmp_path / "two words"
+    folder.mkdir()
+    (folder / "part 1").write_text("weights\n", encoding="utf-8")
+
+    def copy(*arguments: str) -> subprocess.CompletedProcess[str]:
+        command = [CONNECT[0], "copy", "--cluster", "demo", *arguments]
+        return subprocess.run(command, cwd=account.directory, capture_output=True, text=True, timeout=120, check=False)  # noqa: S603
+
+    sent = copy(str(folder), f"{worker}:/home/ubuntu/")
+    assert (sent.returncode, sent.stdout) == (0, f"Copied: {worker}:/home/ubuntu/two words\n"), sent.stderr
+    assert account.on(worker, "cat", "/home/ubuntu/two words/part 1") == "weights\n"
+    back = copy(f"{worker}:/home/ubuntu/two words", str(tmp_path / "back"))
+    assert back.returncode == 0, back.stderr
+    assert (tmp_path / "back" / "part 1").read_text("utf-8") == "weights\n"
+
+    again = copy(str(folder), f"{worker}:/home/ubuntu/")
+    assert again.returncode == 1
+    assert "exists on the node" in again.stderr
+    refused = copy(str(folder), f"{worker}:/root/")
+    assert "ubuntu may not write into /root on the node" in " ".join(refused.stderr.split())
+    assert "hyperpod-copy" not in account.on(worker, "cat", "/home/ubuntu/.ssh/authorized_keys")
+    assert "hyperpod-copy" not in account.on(worker, "ls", "-a", "/home/ubuntu")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["back", "two words"]
+
+
 def test_connect_forwards_a_port_until_it_is_interrupted(account: Account) -> None:
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]

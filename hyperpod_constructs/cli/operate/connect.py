@@ -23,7 +23,7 @@ from hyperpod_constructs.cli.operate.listing import ClusterName
 from hyperpod_constructs.cli.operate.place import Place, placed
 from hyperpod_constructs.cli.operate.reading import Cluster, Node, read_cluster
 from hyperpod_constructs.cli.operate.sessions import SCRIPT_BYTES, Script, SessionManager, require_programs
-from hyperpod_constructs.cli.target import TargetName, running_virtual_nodes
+from hyperpod_constructs.cli.target import TargetName, running_virtual_nodes, virtual_command
 
 app = typer.Typer(add_completion=False)
 
@@ -66,7 +66,7 @@ def connect(
         return
     chosen = _node(place, found, node, group)
     if place.where is TargetName.LOCAL and not only_print:
-        _on_virtual(virtual_command(chosen), user, wanted, stdio)
+        _on_virtual(virtual_command(chosen.id), user, wanted, stdio)
         return
     sessions = SessionManager.of(place, found, chosen)
     if wanted is not None:
@@ -89,20 +89,6 @@ def _node(place: Place, cluster: Cluster, name: str | None, group: str | None) -
         ids = {node["Name"]: node["InstanceId"] for node in running_virtual_nodes()}
         name = ids.get(name, name)
     return running_node(place, cluster, name=name, group=group)
-
-
-def virtual_command(node: Node) -> list[str]:
-    """The command of this machine that starts a program on a virtual node.
-
-    :raises CliError: if the node is not a virtual one.
-    """
-    for running in running_virtual_nodes():
-        if running["InstanceId"] == node.id:
-            return list(running["Command"])
-    raise CliError(
-        "this embedded AWS boots no nodes, so there is no shell to open: start one with nodes "
-        "(hyperpod local stop; hyperpod deploy --nodes), see the command with --print, or use a real cluster with --target aws"
-    )
 
 
 def _on_virtual(node: Sequence[str], user: str | None, forward: Forward | None, stdio: int | None) -> None:

@@ -6,13 +6,8 @@ cluster that is broken.
 
 from __future__ import annotations
 
-import contextlib
-import os
 import re
 import shutil
-import signal
-import subprocess
-import threading
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -20,13 +15,12 @@ from hyperpod_constructs.cli.console import CliError, is_aws_error
 from hyperpod_constructs.cli.operate.choosing import running_node
 from hyperpod_constructs.cli.operate.place import Place
 from hyperpod_constructs.cli.operate.reading import Cluster, Node, read_nodes
+from hyperpod_constructs.cli.operate.remote import captured
 from hyperpod_constructs.cli.operate.sessions import SessionManager
 from hyperpod_constructs.cli.target import TargetName, running_virtual_nodes
 from hyperpod_constructs.custom_resources.handlers.redaction import one_line
 from hyperpod_constructs.facts.session_manager import PLUGIN
 
-TIMEOUT_SECONDS = 30.0
-MOST_BYTES = 1_000_000
 MOST_JOBS = 1000
 
 _CHARACTERS = 200
@@ -61,7 +55,7 @@ def jobs_on(place: Place, cluster: Cluster, nodes: Sequence[Node]) -> Jobs:
         return Jobs(unknown="Kubernetes knows them: kubectl get pods --all-namespaces --output wide")
     try:
         program = _on_controller(place, cluster, nodes)
-        return Jobs() if program is None else _parsed(_answer(program, place))
+        return Jobs() if program is None else _parsed(captured(place, program).output.decode(errors="replace"))
     except CliError as error:
         return Jobs(unknown=one_line(str(error), _CHARACTERS))
     except Exception as error:
@@ -108,46 +102,6 @@ def _on_controller(place: Place, cluster: Cluster, nodes: Sequence[Node]) -> lis
     if missing:
         raise CliError(f"{' and '.join(missing)} is not installed, and without Session Manager nobody can ask the controller")
     return SessionManager.of(place, cluster, running_node(place, cluster, name=None, group=group)).command(line)
-
-
-def _answer(program: Sequence[str], place: Place) -> str:
-    """What a program prints, cut at the most bytes that are read.
-
-    :raises CliError: if it takes too long.
-    """
-    process = subprocess.Popen(  # noqa: S603
-        program,
-        env=place.target.environment(),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
-    late = threading.Event()
-
-    def end() -> None:
-        late.set()
-        _kill(process)
-
-    timer = threading.Timer(TIMEOUT_SECONDS, end)
-    timer.start()
-    try:
-        assert process.stdout is not None
-        with process.stdout as stream:
-            said = stream.read(MOST_BYTES)
-    finally:
-        timer.cancel()
-        _kill(process)
-        process.wait()
-    if late.is_set():
-        raise CliError(f"the controller did not answer within {TIMEOUT_SECONDS:.0f} s")
-    return said.decode(errors="replace")
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    """End the program with its children; one that has ended is fine."""
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(process.pid, signal.SIGKILL)
 
 
 def _parsed(said: str) -> Jobs:

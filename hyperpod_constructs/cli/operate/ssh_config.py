@@ -74,11 +74,11 @@ def _entries(place: Place, cluster: Cluster, user: str, *, nodes: bool) -> Itera
             raise CliError(f"the service names {host!r}, which is no name of a cluster, group or host: nothing is written")
         yield ""
         yield f"Host {host}"
-        for setting in (f"User {user}", f"ProxyCommand {_command(place, cluster, wanted)}", *_SETTINGS):
+        for setting in (f"User {user}", f"ProxyCommand {proxy_command(place, cluster, wanted)}", *_SETTINGS):
             yield f"    {setting}"
 
 
-def _command(place: Place, cluster: Cluster, wanted: str) -> str:
+def proxy_command(place: Place, cluster: Cluster, wanted: str) -> str:
     """The command that reaches the node. OpenSSH gives it to a shell, and reads `%` as its own sign."""
     command = [_program(), "connect", wanted, "--cluster", cluster.name, "--stdio", "22", "--target", str(place.where)]
     if place.where is TargetName.LOCAL:

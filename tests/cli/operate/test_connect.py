@@ -15,6 +15,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from hyperpod_constructs.cli import kubectl
+from hyperpod_constructs.cli import target as target_module
 from hyperpod_constructs.cli.console import CliError
 from hyperpod_constructs.cli.main import app
 from hyperpod_constructs.cli.operate import connect as module
@@ -203,7 +204,7 @@ LOCAL = ["connect", "--cluster", "trainer", "--target", "local"]
 
 
 def test_fails_to_open_a_shell_where_nothing_boots(local: StubbedTarget, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "running_virtual_nodes", list)
+    monkeypatch.setattr(target_module, "running_virtual_nodes", list)
     assert "this embedded AWS boots no nodes" in CliRunner().invoke(app, LOCAL).stderr
 
 
@@ -221,7 +222,7 @@ def test_becomes_a_shell_on_the_virtual_controller(
 ) -> None:
     ran: list[list[str]] = []
     virtual = [{"InstanceId": "i-00000000000000001", "Name": "ip-10-77-1-1", "Command": ["nsenter"]}]
-    monkeypatch.setattr(module, "running_virtual_nodes", lambda: virtual)
+    monkeypatch.setattr(target_module, "running_virtual_nodes", lambda: virtual)
     monkeypatch.setattr(module, "sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: terminal)))
     monkeypatch.setattr(os, "execvp", lambda _, command: ran.append(command))
     assert CliRunner().invoke(app, [*LOCAL, *options]).exit_code == 0

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.cli.operate import jobs
+from hyperpod_constructs.cli.operate import jobs, remote
 from hyperpod_constructs.cli.operate.jobs import Job, Jobs, jobs_on
 from hyperpod_constructs.cli.operate.place import Place
 from hyperpod_constructs.cli.operate.reading import Cluster, Group, Node
@@ -81,9 +81,9 @@ def test_a_strange_answer_is_a_reason(target: StubbedTarget, answering: Answerin
 
 
 def test_a_controller_that_hangs_is_a_reason(target: StubbedTarget, answering: Answering, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(jobs, "TIMEOUT_SECONDS", 0.2)
+    monkeypatch.setattr(remote, "TIMEOUT_SECONDS", 0.2)
     answering("sleep 60")
-    assert asked(target).unknown == "the controller did not answer within 0 s"
+    assert asked(target).unknown == "the node did not answer within 0 s"
 
 
 def test_records_run_no_jobs(target: StubbedTarget, monkeypatch: pytest.MonkeyPatch) -> None:

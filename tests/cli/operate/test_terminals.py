@@ -31,7 +31,8 @@ def arguments(name: str) -> list[str]:
     parameters = {parameter.name: parameter for parameter in COMMANDS[name].params}
     given = ["--yes"] if "yes" in parameters else []
     required = [p for p in parameters.values() if p.param_type_name == "argument" and (p.required or p.name == "nodes")]
-    return [*given, *("2" if parameter.name == "count" else "i-00000000000000002" for parameter in required)]
+    values = {"count": "2", "source": ":/fsx/data", "destination": "data"}
+    return [*given, *(values.get(parameter.name, "i-00000000000000002") for parameter in required)]
 
 
 def test_the_commands_are_found() -> None:
