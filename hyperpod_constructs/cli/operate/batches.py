@@ -86,12 +86,13 @@ class Operation:
 class _Outcome:
     """What became of the nodes: the reason of a refusal by id, and empty for a node that was taken.
 
-    An interruption leaves it open whether the service took the nodes of the batch under way.
+    An interruption, or a lost answer, leaves it open whether the service took the nodes of the batch under way.
     """
 
     reasons: dict[str, str] = field(default_factory=dict)
     unsure: frozenset[str] = frozenset()
     interrupted: bool = False
+    lost: str | None = None
 
     def add(self, batch: Sequence[Node], answer: Mapping[str, Any]) -> None:
         refused = {failed.get("NodeId", ""): _reason(failed) for failed in answer.get("Failed", ())}
@@ -110,6 +111,8 @@ class _Outcome:
         refused = sum(bool(reason) for reason in self.reasons.values())
         if self.interrupted:
             return INTERRUPTED
+        if self.lost is not None:
+            return SOME_FAILED if self.reasons else ALL_FAILED
         return 0 if not refused else ALL_FAILED if refused == len(self.reasons) else SOME_FAILED
 
 
@@ -160,6 +163,10 @@ def carry_out(
     show(_COLUMNS, [outcome.row(node) for node in chosen], output)
     if outcome.interrupted:
         typer.echo(f"interrupted: {len(outcome.reasons)} of {len(chosen)} nodes were answered for; what started goes on", err=True)
+    if outcome.lost is not None:
+        typer.echo(
+            f"{len(outcome.reasons)} of {len(chosen)} nodes were answered for, then the answer was lost: {outcome.lost}", err=True
+        )
     raise typer.Exit(outcome.code)
 
 
@@ -240,7 +247,7 @@ def _before(node: Node) -> dict[str, str]:
 
 def _sent(operation: Operation, place: Place, cluster: Cluster, chosen: Sequence[Node], left_out: Mapping[str, str]) -> _Outcome:
     """Ask for all nodes, batch by batch. A batch that the service refuses is the reason of its nodes, and hides no other."""
-    from botocore.exceptions import ClientError
+    from botocore.exceptions import BotoCoreError, ClientError
 
     client, outcome = place.client("sagemaker"), _Outcome(dict(left_out))
     asked = False
@@ -254,6 +261,9 @@ def _sent(operation: Operation, place: Place, cluster: Cluster, chosen: Sequence
                 if not asked:
                     raise
                 outcome.reasons |= {node.id: one_line(str(error), _MESSAGE_CHARACTERS) for node in batch}
+            except BotoCoreError as error:
+                outcome.lost = one_line(str(error), _MESSAGE_CHARACTERS)
+                break
             asked = True
     except KeyboardInterrupt:
         outcome.interrupted = True

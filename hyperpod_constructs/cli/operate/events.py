@@ -14,7 +14,7 @@ from hyperpod_constructs.cli.console import CliError, say
 from hyperpod_constructs.cli.operate.completion import group_names, node_ids
 from hyperpod_constructs.cli.operate.listing import As, ClusterName, Column, Output, show
 from hyperpod_constructs.cli.operate.place import Place, placed
-from hyperpod_constructs.cli.operate.reading import Cluster, read_cluster
+from hyperpod_constructs.cli.operate.reading import Cluster, read_cluster, sound_pages, unless_denied
 from hyperpod_constructs.cli.operate.since import EXAMPLES, moment
 from hyperpod_constructs.cli.tables import paragraph
 from hyperpod_constructs.custom_resources.handlers.redaction import one_line
@@ -92,21 +92,22 @@ def events(
 
 def _events(place: Place, cluster: Cluster, request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """The events, page by page; no page is asked for before it is needed."""
-    token: dict[str, str] = {}
-    while True:
-        answer = place.client("sagemaker").list_cluster_events(ClusterName=cluster.arn, **request, **token)
-        yield from answer["Events"]
-        if "NextToken" not in answer:
-            return
-        token = {"NextToken": answer["NextToken"]}
+    sagemaker = place.client("sagemaker")
+    for page in sound_pages(lambda more: sagemaker.list_cluster_events(ClusterName=cluster.arn, **request, **more)):
+        yield from page["Events"]
 
 
 def _causes(place: Place, cluster: Cluster, listed: list[Mapping[str, Any]]) -> dict[str, str]:
     """The failures' causes by event; the description of an event does not always name them."""
     failed = [event for event in listed if event["EventLevel"] == "Error"][:MOST_EXPLAINED]
-    causes = {}
+    causes: dict[str, str] = {}
     for event in failed:
-        answer = place.client("sagemaker").describe_cluster_event(ClusterName=cluster.arn, EventId=event["EventId"])
+        answer = {}
+        with unless_denied():
+            answer = place.client("sagemaker").describe_cluster_event(ClusterName=cluster.arn, EventId=event["EventId"])
+        if not answer:
+            typer.echo("The causes of failures are left out: sagemaker:DescribeClusterEvent is not allowed.", err=True)
+            return causes
         metadata = answer.get("EventDetails", {}).get("EventDetails", {}).get("EventMetadata", {})
         messages = [part["FailureMessage"] for part in metadata.values() if isinstance(part, dict) and part.get("FailureMessage")]
         causes[event["EventId"]] = one_line(messages[0] if messages else event.get("Description", ""), _CHARACTERS)

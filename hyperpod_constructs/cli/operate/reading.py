@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -11,6 +12,7 @@ from typing import Any
 from hyperpod_constructs.cli.console import CliError
 from hyperpod_constructs.cli.deployed import deployed_cluster
 from hyperpod_constructs.cli.operate.place import Place
+from hyperpod_constructs.custom_resources.handlers.answers import pages
 from hyperpod_constructs.facts.node_permissions import LOG_GROUPS
 
 PAGE = 100
@@ -138,13 +140,22 @@ def list_clusters(place: Place, *, limit: int | None = None) -> Iterator[Mapping
     """The clusters of the account in the region, by name; one call for each 100."""
     request: dict[str, Any] = {"SortBy": "NAME", "SortOrder": "Ascending", "MaxResults": min(limit or PAGE, PAGE)}
     left = limit
-    while True:
-        answer = place.client("sagemaker").list_clusters(**request)
+    for answer in sound_pages(lambda more: place.client("sagemaker").list_clusters(**request, **more)):
         yield from answer["ClusterSummaries"][:left]
         left = None if left is None else left - len(answer["ClusterSummaries"])
-        if "NextToken" not in answer or (left is not None and left <= 0):
+        if left is not None and left <= 0:
             return
-        request["NextToken"] = answer["NextToken"]
+
+
+def sound_pages(ask: Callable[[Mapping[str, str]], Mapping[str, Any]]) -> Iterator[Mapping[str, Any]]:
+    """The pages of a listing; none is asked for before it is needed.
+
+    :raises CliError: if the service repeats a page.
+    """
+    for page, sound in pages(ask):
+        yield page
+        if not sound:
+            raise CliError("AWS answers with the same page again and again, so the list is not complete: try again later")
 
 
 def read_cluster(place: Place, name: str | None) -> Cluster:
@@ -206,9 +217,23 @@ def zones(place: Place, groups: Sequence[Group]) -> dict[str, str]:
     return {group.name: ", ".join(sorted({zone[one] for one in group.subnets if one in zone})) for group in groups}
 
 
+@contextmanager
+def unless_denied() -> Iterator[None]:
+    """Go on after the block if a permission is missing for what it looks up."""
+    from botocore.exceptions import ClientError
+
+    from hyperpod_constructs.cli.operate.denied import explained
+
+    try:
+        yield
+    except ClientError as error:
+        if explained(error) is None:
+            raise
+
+
 def _only_cluster(place: Place) -> str:
     """The cluster of the last deployment, else the only one of the account."""
-    with contextlib.suppress(CliError):
+    with contextlib.suppress(CliError), unless_denied():
         return deployed_cluster(place.target, place.where)
     known = [summary["ClusterName"] for summary in list_clusters(place, limit=MOST_NAMED + 1)]
     if len(known) == 1:

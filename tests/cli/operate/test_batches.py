@@ -4,6 +4,7 @@ import json
 from typing import Any
 
 import pytest
+from botocore.exceptions import ReadTimeoutError
 from typer.testing import CliRunner
 
 from hyperpod_constructs.cli.main import app
@@ -92,6 +93,28 @@ def test_an_interruption_says_which_nodes_were_asked_for(account: StubbedTarget,
     assert "interrupted: 25 of 51 nodes were answered for" in result.stderr
     results = [row["result"] for row in json.loads(result.stdout)]
     assert results == ["started"] * 25 + ["perhaps started"] * 25 + ["not asked for"]
+
+
+@pytest.mark.parametrize(("before", "code"), [(0, 1), (1, 3)])
+def test_a_lost_answer_hides_none_before_it(
+    account: StubbedTarget, monkeypatch: pytest.MonkeyPatch, before: int, code: int
+) -> None:
+    there_are(account, many(51))
+    calls: list[dict[str, Any]] = []
+
+    def reboot(**request: Any) -> dict[str, Any]:
+        calls.append(request)
+        if len(calls) > before:
+            raise ReadTimeoutError(endpoint_url="https://sagemaker")
+        return {"Successful": request["NodeIds"]}
+
+    monkeypatch.setattr(account.client("sagemaker"), "batch_reboot_cluster_nodes", reboot)
+    result = run("reboot", *ids(51), "--cluster", "trainer", "--yes", "-o", "json")
+    assert result.exit_code == code
+    assert f"{25 * before} of 51 nodes were answered for, then the answer was lost: Read timeout" in " ".join(result.stderr.split())
+    results = [row["result"] for row in json.loads(result.stdout)]
+    rest = 26 - 25 * before
+    assert results == ["started"] * 25 * before + ["perhaps started"] * 25 + ["not asked for"] * rest
 
 
 @pytest.mark.parametrize("command", ["replace", "remove"])

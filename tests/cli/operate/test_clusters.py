@@ -1,13 +1,16 @@
 from __future__ import annotations
 
 import json
+from contextlib import nullcontext
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from hyperpod_constructs.cli.console import CliError
+from hyperpod_constructs.cli.operate import reading
 from hyperpod_constructs.cli.operate.place import Place, chosen
 from hyperpod_constructs.cli.operate.reading import read_cluster
 from hyperpod_constructs.cli.target import TargetName
@@ -51,6 +54,24 @@ def test_the_only_cluster_needs_no_name(account: StubbedTarget, workdir: Path) -
     account.answer("sagemaker", "list_clusters", {"ClusterSummaries": [summary("trainer")]}, MaxResults=21, **ORDER)
     account.answer("sagemaker", "describe_cluster", CLUSTER, ClusterName="trainer")
     assert read_cluster(Place(account, TargetName.AWS), None).id == "abcde01234yz"
+
+
+@pytest.mark.parametrize("code", ["AccessDenied", "InternalFailure"])
+def test_a_stack_that_may_not_be_read_leaves_the_only_cluster(
+    account: StubbedTarget, workdir: Path, monkeypatch: pytest.MonkeyPatch, code: str
+) -> None:
+    """Another error is not passed over."""
+    denied = "User: x is not authorized to perform: cloudformation:DescribeStacks on resource: y"
+    message = denied if code == "AccessDenied" else "try again"
+
+    def deployed(*_: object) -> str:
+        raise ClientError({"Error": {"Code": code, "Message": message}}, "DescribeStacks")
+
+    monkeypatch.setattr(reading, "deployed_cluster", deployed)
+    account.answer("sagemaker", "list_clusters", {"ClusterSummaries": [summary("trainer")]}, MaxResults=21, **ORDER)
+    account.answer("sagemaker", "describe_cluster", CLUSTER, ClusterName="trainer")
+    with nullcontext() if code == "AccessDenied" else pytest.raises(ClientError):
+        assert read_cluster(Place(account, TargetName.AWS), None).id == "abcde01234yz"
 
 
 def test_fails_without_a_name_where_there_are_several(account: StubbedTarget, workdir: Path) -> None:

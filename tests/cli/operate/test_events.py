@@ -67,6 +67,26 @@ def test_a_failure_has_its_cause_and_the_next_step(account: StubbedTarget) -> No
     assert "\x1b" not in result.output
 
 
+def test_events_are_listed_without_causes_that_may_not_be_read(account: StubbedTarget) -> None:
+    account.answer("sagemaker", "describe_cluster", CLUSTER)
+    answer(account, [event(7, "Error", "Scaling failed")])
+    denied = "User: x is not authorized to perform: sagemaker:DescribeClusterEvent on resource: y"
+    account.refuse("sagemaker", "describe_cluster_event", "AccessDeniedException", denied)
+    result = run("events", "--cluster", "trainer", "-o", "json")
+    assert result.exit_code == 0
+    assert json.loads(result.stdout)[0]["event"] == "Scaling failed"
+    assert "sagemaker:DescribeClusterEvent is not allowed" in result.stderr
+
+
+def test_a_page_that_comes_again_ends_the_list(account: StubbedTarget) -> None:
+    account.answer("sagemaker", "describe_cluster", CLUSTER)
+    answer(account, [event(1)], "two")
+    answer(account, [event(2)], "two", NextToken="two")
+    result = run("events", "--cluster", "trainer")
+    assert result.exit_code == 1
+    assert "the same page again and again" in " ".join(result.output.split())
+
+
 def test_no_more_than_twenty_causes_are_asked_for(account: StubbedTarget) -> None:
     account.answer("sagemaker", "describe_cluster", CLUSTER)
     failed = [event(number, "Error", "Health check failed") for number in range(30)]
