@@ -57,7 +57,7 @@ def _show_cluster(target: Target, name: str, shell: str | None, where: TargetNam
     say()
     table(("node", "instance group", "type", "state"), [_node_row(node) for node in nodes[:MAX_NODES]])
     if len(nodes) > MAX_NODES:
-        listing = f"aws sagemaker list-cluster-nodes --cluster-name {cluster.name}"
+        listing = f"hyperpod nodes --cluster {cluster.name}"
         say(f"and {len(nodes) - MAX_NODES} more: {listing}")
     if cluster.kubernetes is not None:
         show_kubernetes(target, cluster.kubernetes, cluster.arn, administrators(target, where))

@@ -54,7 +54,7 @@ def test_many_nodes_are_cut_and_said_to_be(target: StubbedTarget, capsys: pytest
     target.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": nodes})
     show(target, [CLUSTER_RESOURCE])
     out = capsys.readouterr().out
-    assert "and 3 more: aws sagemaker list-cluster-nodes --cluster-name sagemaker-demo-cluster" in out
+    assert "and 3 more: hyperpod nodes --cluster sagemaker-demo-cluster" in out
     assert "no controller node is Running yet" in out
 
 

@@ -142,7 +142,7 @@ def test_fewer_nodes_says_how_many_leave_and_who_chooses() -> None:
     found = row(cluster(group(count=8)), cluster(group(count=5)))
     assert "3 of 8 nodes of group workers are terminated" in found.why
     assert "the service chooses" in found.why
-    assert "batch-delete-cluster-nodes" in found.avoid
+    assert "hyperpod remove" in found.avoid
 
 
 @pytest.mark.parametrize(

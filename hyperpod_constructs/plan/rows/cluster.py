@@ -126,7 +126,7 @@ def _group_rows(groups: str) -> tuple[Row, ...]:
             f"{prefix}/InstanceCount",
             _shrunk,
             when=shrinks,
-            avoid="to choose the nodes, delete them first (aws sagemaker batch-delete-cluster-nodes), then lower the count",
+            avoid="to choose the nodes, delete them first (hyperpod remove), then lower the count",
             source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_BatchDeleteClusterNodes.html",
         ),
         rolling(f"{prefix}/InstanceCount", "the count is unknown here: nodes may be added or terminated"),
