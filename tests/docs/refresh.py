@@ -6,6 +6,7 @@ import sys
 import tempfile
 from pathlib import Path
 
+from tests.docs import terminal_pictures
 from tests.docs.pages import PAGES
 from tests.docs.shown import refreshed, write_templates
 from tests.leaves import page as properties_page
@@ -18,6 +19,7 @@ def main() -> int:
         write_templates(Path(directory))
         for shown in PAGES:
             shown.write_text(refreshed(shown.read_text("utf-8"), Path(directory)), "utf-8")
+    terminal_pictures.main()
     return sum(tool.main([]) for tool in (draw_pictures, generate_rule_table, generate_settings_table, properties_page))
 
 
