@@ -17,15 +17,20 @@ from hyperpod_constructs.cli.markdown import table as markdown_table
 from hyperpod_constructs.cli.tables import paragraph, table
 
 if TYPE_CHECKING:
+    from hyperpod_constructs.cli.operate.actual_cost import ActualCost, Asked
     from hyperpod_constructs.cost.estimate import CostEstimate
 
 _COLUMNS = ("resource", "what", "USD/hour", "USD/month")
+_ACTUAL_COLUMNS = ("service", "USD", "USD/hour", "USD/month")
 _WITHOUT = "without traffic, requests and taxes"
 
 
-def cost(paths: Sequence[Path], *, form: Format, prices: Path | None, fail_above: float | None = None) -> None:
+def cost(
+    paths: Sequence[Path], *, form: Format, prices: Path | None, fail_above: float | None = None, asked: Asked | None = None
+) -> None:
     """Print the cost of these templates and assemblies together.
 
+    :param asked: what Cost Explorer is asked beside the estimate; it is not asked unless given.
     :raises typer.Exit: with code 1 above the threshold, and with code 2 if a template cannot be read.
     """
     from hyperpod_constructs.cost.estimate import model_cost
@@ -33,13 +38,18 @@ def cost(paths: Sequence[Path], *, form: Format, prices: Path | None, fail_above
 
     with usable_input(), progress("reading"):
         estimate = model_cost(load(paths), read_prices(prices))
+    if form is Format.TEXT:
+        with usable_input():
+            _print(estimate)
+    actual = None if asked is None else asked.answer()
     with usable_input():
         if form is Format.JSON:
-            typer.echo(json.dumps(as_json(estimate), indent=2))
+            beside = {} if asked is None else {"actual": None if actual is None else actual.as_json()}
+            typer.echo(json.dumps({**as_json(estimate), **beside}, indent=2))
         elif form is Format.MARKDOWN:
-            typer.echo("\n".join(_markdown(estimate)))
-        else:
-            _print(estimate)
+            typer.echo("\n".join([*_markdown(estimate), *(() if asked is None else _actual_markdown(actual))]))
+        elif asked is not None:
+            _print_actual(actual)
     if is_above("the cost", estimate.usd_per_month, fail_above):
         raise typer.Exit(ABOVE)
 
@@ -94,6 +104,29 @@ def _print(estimate: CostEstimate) -> None:
     rows = [*_rows(estimate), ("total", "", f"{estimate.usd_per_hour:,.3f}", f"{estimate.usd_per_month:,.0f}")]
     table(_COLUMNS, rows, numbers=2)
     say_unpriced(estimate.label, estimate.unpriced)
+
+
+def _print_actual(actual: ActualCost | None) -> None:
+    from hyperpod_constructs.cli.operate.actual_cost import NOTHING
+
+    say()
+    if actual is None:
+        say(NOTHING)
+        return
+    if actual.by_service:
+        table(_ACTUAL_COLUMNS, actual.rows(), numbers=3)
+    for note in actual.notes():
+        paragraph(note)
+
+
+def _actual_markdown(actual: ActualCost | None) -> list[str]:
+    from hyperpod_constructs.cli.operate.actual_cost import NOTHING
+
+    if actual is None:
+        return ["", plain(NOTHING)]
+    rows = [(plain(name), *sums) for name, *sums in actual.rows()]
+    drawn = markdown_table(_ACTUAL_COLUMNS, rows, numbers=3) if actual.by_service else []
+    return ["", *drawn, *(line for note in actual.notes() for line in ("", plain(note)))]
 
 
 def say_unpriced(label: str, unpriced: Sequence[str]) -> None:

@@ -16,9 +16,11 @@ from hyperpod_constructs.cli.check import FailOn, FindingFormat
 from hyperpod_constructs.cli.console import CliError, make_encodable, reported
 from hyperpod_constructs.cli.inputs import STANDARD_INPUT, Format, check_threshold, standard_input, usable_input
 from hyperpod_constructs.cli.lazy import LazyCommands
+from hyperpod_constructs.cli.operate.place import EndpointUrl, Profile, Region, Where
 from hyperpod_constructs.cli.shadowed import other_program
 from hyperpod_constructs.cli.switches import switched
 from hyperpod_constructs.cli.target import AwsAccount, Target, TargetName, running_embedded_aws
+from hyperpod_constructs.facts.cost_explorer import MOST_DAYS
 
 app = typer.Typer(
     cls=LazyCommands,
@@ -209,14 +211,33 @@ def cost(
     form: _Format = Format.TEXT,
     prices: _Prices = None,
     fail_above: _FailAbove = None,
+    actual: Annotated[bool, typer.Option("--actual", help="Show what it really cost beside it, from Cost Explorer.")] = False,
+    days: Annotated[int, typer.Option("--days", min=1, max=MOST_DAYS, help="Complete days, with --actual.")] = 7,
+    stack: Annotated[
+        list[str] | None, typer.Option("--stack", metavar="NAME", help="A stack, with --actual; those of cdk.out unless given.")
+    ] = None,
+    tag: Annotated[
+        str | None, typer.Option("--tag", metavar="KEY=VALUE", help="Another cost allocation tag, with --actual.")
+    ] = None,
+    where: Where = None,
+    profile: Profile = None,
+    region: Region = None,
+    endpoint_url: EndpointUrl = None,
 ) -> None:
     """List what templates cost by the hour and by the month, resource by resource."""
     from hyperpod_constructs.cli.cost import cost as run
 
+    asked = None
     with usable_input():
         check_threshold(fail_above)
+        if actual:
+            from hyperpod_constructs.cli.operate.actual_cost import Asked, scope_of
+
+            asked = Asked(scope_of(paths, stack or [], tag), days, where, profile, region, endpoint_url)
+        elif stack or tag:
+            raise CliError("--stack and --tag are for --actual: add it, or leave them out")
     with standard_input(paths):
-        run(paths, form=form, prices=prices, fail_above=fail_above)
+        run(paths, form=form, prices=prices, fail_above=fail_above, asked=asked)
 
 
 def _existing(where: TargetName) -> Target:

@@ -23,14 +23,11 @@ def _option(name: str, help: str, **settings: Any) -> Any:
 
 _THROTTLED = ("ThrottlingException", "Throttling", "TooManyRequestsException", "RequestLimitExceeded", "RequestThrottled")
 _LOCAL_OR_AWS = "The embedded AWS (local) or your account (aws); local, unless an option below is given."
-_OPTIONS: dict[str, Any] = {
-    "where": Annotated[TargetName | None, _option("--target", _LOCAL_OR_AWS, envvar="HYPERPOD_TARGET")],
-    "profile": Annotated[str | None, _option("--profile", "Profile of your AWS configuration; AWS_PROFILE says it too.")],
-    "region": Annotated[str | None, _option("--region", "Region, such as us-west-2; AWS_REGION says it too.")],
-    "endpoint_url": Annotated[
-        str | None, _option("--endpoint-url", "Another endpoint; AWS_ENDPOINT_URL says it too.", metavar="URL")
-    ],
-}
+Where = Annotated[TargetName | None, _option("--target", _LOCAL_OR_AWS, envvar="HYPERPOD_TARGET")]
+Profile = Annotated[str | None, _option("--profile", "Profile of your AWS configuration; AWS_PROFILE says it too.")]
+Region = Annotated[str | None, _option("--region", "Region, such as us-west-2; AWS_REGION says it too.")]
+EndpointUrl = Annotated[str | None, _option("--endpoint-url", "Another endpoint; AWS_ENDPOINT_URL says it too.", metavar="URL")]
+_OPTIONS: dict[str, Any] = {"where": Where, "profile": Profile, "region": Region, "endpoint_url": EndpointUrl}
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +84,7 @@ def placed(command: Callable[Concatenate[Place, _P], None]) -> Callable[..., Non
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         place = chosen(**{name: kwargs.pop(name) for name in _OPTIONS})
-        with _permissions_explained():
+        with permissions_explained():
             command(place, *args, **kwargs)
 
     del run.__wrapped__  # type: ignore[attr-defined]
@@ -97,7 +94,8 @@ def placed(command: Callable[Concatenate[Place, _P], None]) -> Callable[..., Non
 
 
 @contextmanager
-def _permissions_explained() -> Iterator[None]:
+def permissions_explained() -> Iterator[None]:
+    """Explain a missing permission with the statement that grants it, and throttling in one sentence."""
     try:
         yield
     except Exception as error:

@@ -1,0 +1,11 @@
+"""Cost Explorer: what it costs to ask, and when it knows a cost (as of 2026-11-24)."""
+
+from __future__ import annotations
+
+# Each page of an answer is a request of its own.
+# Source: https://aws.amazon.com/aws-cost-management/aws-cost-explorer/faqs
+REQUEST_USD = 0.01
+
+# Billing data changes up to three times a day, so that the costs of a day are complete about a day later. 13 months are kept.
+# Source: https://docs.aws.amazon.com/cost-management/latest/userguide/ce-api-best-practices.html
+MOST_DAYS = 365
