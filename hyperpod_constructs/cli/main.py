@@ -200,8 +200,8 @@ def plan(
 
 
 @app.command(
-    epilog="Examples: `hyperpod cost cdk.out`, `hyperpod cost template.yaml --prices mine.json --format json`. Exit codes: 0, "
-    "1 above --fail-above, 2 unusable input."
+    epilog="Examples: `hyperpod cost cdk.out`, `hyperpod cost template.yaml --prices mine.json --format json`, "
+    "`hyperpod cost cdk.out --actual --target aws`. Exit codes: 0, 1 above --fail-above or if AWS refuses, 2 unusable input."
 )
 @reported
 def cost(
