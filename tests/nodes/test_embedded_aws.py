@@ -253,14 +253,20 @@ def test_connect_forwards_a_port_until_it_is_interrupted(account: Account) -> No
     with socket.create_server(("127.0.0.1", 0)) as free:
         port = free.getsockname()[1]
     command = [*CONNECT, "workers", "--forward", f"{port}:22"]
+    # A shell ignores interruptions for what it starts in the background, and so would the command.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
     with subprocess.Popen(command, cwd=account.directory, stdout=subprocess.PIPE) as process:  # noqa: S603
-        assert process.stdout is not None
-        assert process.stdout.readline().startswith(f"127.0.0.1:{port} leads to the node, port 22".encode())
-        for _ in range(2):
-            with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
-                assert connection.recv(100).startswith(b"SSH-2.0-OpenSSH")
-        process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=60) == 130
+        signal.signal(signal.SIGINT, before)
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline().startswith(f"127.0.0.1:{port} leads to the node, port 22".encode())
+            for _ in range(2):
+                with socket.create_connection(("127.0.0.1", port), timeout=60) as connection:
+                    assert connection.recv(100).startswith(b"SSH-2.0-OpenSSH")
+            process.send_signal(signal.SIGINT)
+            assert process.wait(timeout=60) == 130
+        finally:
+            process.kill()
 
 
 def test_a_failing_script_is_reported_with_its_cause(account: Account) -> None:

@@ -12,11 +12,7 @@ from hyperpod_constructs import ClusterInstanceType, ClusterNetwork, EksCluster,
 from tests.conftest import synthesize
 from tests.rules.catalogue.templates import findings
 
-HARMLESS = {
-    "cloudwatch:PutMetricData",  # the nodes run without their metrics
-    "ecr:BatchCheckLayerAvailability",  # asked by who pushes; the guide lists it
-    "logs:DescribeLogStreams",  # the nodes write their logs without it
-}
+HARMLESS = {"ecr:BatchCheckLayerAvailability"}  # asked by who pushes; the guide lists it
 """Permissions that no rule misses."""
 
 
