@@ -66,7 +66,7 @@ class Preflight(Resource[Wanted]):
         look = self._look(request)
         return _decided(as_warnings(look.findings()) if look.rolls_back() else look.findings())
 
-    def _look(self, request: Request[Wanted]) -> _Look:
+    def _look(self, request: Request[Wanted]) -> Look:
         until, settled = request.started + LOOK_SECONDS, request.started + SETTLE_SECONDS
 
         def patient(service: str) -> Patient:
@@ -75,12 +75,17 @@ class Preflight(Resource[Wanted]):
         def again(error: Exception) -> bool:
             return transient(error) or (_young(error) and self._clock() < settled)
 
-        return _Look(request.properties, request.stack, patient, self._clock())
+        return Look(request.properties, request.stack, patient, self._clock())
 
 
 @dataclass
-class _Look:
-    """One look at the account."""
+class Look:
+    """One look at the account.
+
+    :param stack: name or id of the stack of the cluster; empty for one that does not exist.
+    :param patient: a client by the name of its service.
+    :param now: the time, in epoch seconds.
+    """
 
     wanted: Wanted
     stack: str

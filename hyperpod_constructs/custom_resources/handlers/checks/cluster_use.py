@@ -69,7 +69,9 @@ def own_cluster(cloudformation: Patient, sagemaker: Patient, stack: str, wanted:
 
 
 def physical_id(cloudformation: Patient, stack: str, logical_id: str) -> str:
-    """The physical id of a resource of a stack; empty if it does not exist."""
+    """The physical id of a resource of a stack; empty if it does not exist, and for an empty stack."""
+    if not stack:
+        return ""
     try:
         answer = cloudformation.call("describe_stack_resource", StackName=stack, LogicalResourceId=logical_id)
     except ClientError as failure:

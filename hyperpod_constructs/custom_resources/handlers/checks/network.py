@@ -29,7 +29,7 @@ class Subnet:
 
 def subnets(ec2: Patient, wanted: Wanted) -> dict[str, Subnet]:
     """The subnets of the nodes and of the file systems."""
-    ids = sorted({id for group in wanted.groups for id in group.subnets} | {system.subnet for system in wanted.file_systems})
+    ids = sorted({id for group in wanted.groups for id in group.subnets} | {system.subnet for system in wanted.file_systems} - {""})
     if not ids:
         return {}
     answer = ec2.call("describe_subnets", SubnetIds=ids)
@@ -50,7 +50,8 @@ def check_addresses(found: Mapping[str, Subnet], wanted: Wanted, use: ClusterUse
         if group.subnets and (more := use.more(group)):
             needs.setdefault(tuple(sorted(group.subnets)), Counter())[f"group {group.name!r}"] += more * group.addresses
     for system in new:
-        needs.setdefault((system.subnet,), Counter())[f"file system {system.logical_id}"] += system.addresses
+        if system.subnet:
+            needs.setdefault((system.subnet,), Counter())[f"file system {system.logical_id}"] += system.addresses
     for ids, parts in sorted(needs.items()):
         lot = [found[id] for id in ids if id in found]
         if len(lot) < len(ids) or any(subnet.free is None for subnet in lot):
@@ -67,7 +68,7 @@ def check_addresses(found: Mapping[str, Subnet], wanted: Wanted, use: ClusterUse
 
 def interfaces_needed(wanted: Wanted, use: ClusterUse) -> int:
     """Network interfaces of the nodes that the deployment adds."""
-    return sum(use.more(group) * group.interfaces for group in wanted.groups if group.subnets)
+    return sum(use.more(group) * group.interfaces for group in wanted.groups if group.subnets or group.in_vpc)
 
 
 def check_interfaces(ec2: Patient, quota: Quota | None, more: int, region: str) -> Iterator[Finding]:

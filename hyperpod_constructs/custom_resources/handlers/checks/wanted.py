@@ -11,7 +11,8 @@ class Group:
 
     :param volume_gb: GB of the largest secondary volume of a node.
     :param training_plan: ARN of the plan; empty for capacity without one.
-    :param subnets: the subnets of the nodes; none for a cluster in the service's own network.
+    :param subnets: the subnets of the nodes; none for a cluster in the service's own network, or if they are not known.
+    :param in_vpc: whether the nodes are in a VPC of the user, although `subnets` are not known.
     """
 
     name: str
@@ -23,12 +24,14 @@ class Group:
     training_plan: str = ""
     spot: bool = False
     subnets: tuple[str, ...] = ()
+    in_vpc: bool = False
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class FileSystem:
     """A file system of the same stack; it takes `addresses` in its first subnet.
 
+    :param subnet: its first subnet; empty if that is not known.
     :param quota: the name of its kind in Service Quotas, such as `Lustre Persistent_2`; empty for a kind without a known quota.
     """
 
