@@ -21,6 +21,8 @@ from tests.nodes.conftest import require_nodes
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
 SECONDS = 120.0
+# There is no log before the job starts.
+READ = "cat /fsx/light/log 2>/dev/null || true"
 JOB = """#!/bin/sh
 #SBATCH --nodes=2 --ntasks=2 --no-kill --output=/fsx/light/log
 srun --auto-resume=1 --kill-on-bad-exit env PYTHONPATH=/opt/hyperpod python3 -B /fsx/light/train.py
@@ -138,12 +140,12 @@ def test_a_node_dies_the_job_goes_on_and_the_command_line_tells_it(person: Perso
 
 def _starts(person: Person) -> list[int]:
     """The steps at which ranks have started."""
-    return [int(step) for step in re.findall(r"starts at step (\d+)", person.on_controller("cat /fsx/light/log 2>&1"))]
+    return [int(step) for step in re.findall(r"starts at step (\d+)", person.on_controller(READ))]
 
 
 def _ended(person: Person) -> Callable[[], str | None]:
     def look() -> str | None:
-        log = person.on_controller("cat /fsx/light/log")
+        log = person.on_controller(READ)
         return log if "the step has ended" in log else None
 
     return look
