@@ -21,10 +21,12 @@ from tests.attacks.tally import tally
 from tests.custom_resources.tally import tally as faults_of
 from tests.fast import Guard, is_fast
 from tests.measured import measured_children, measures, measures_children
+from tests.models import read_once
 from tests.order import ChainScheduling, turn, workers
 
 ZONE = "usw2-az4"
 GUARD = Guard()
+read_once()
 pytest_plugins = ["tests.recording"]
 
 

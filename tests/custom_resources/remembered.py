@@ -4,11 +4,17 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Callable
-from typing import Any
+from functools import partial
+from typing import Any, NoReturn
+
+from botocore.exceptions import ClientError
 
 READS = ("describe_", "get_", "head_", "list_", "simulate_")
 STREAMS = ("get_object",)
 """Reads whose answer can be read once only."""
+
+Answer = Callable[[], Any]
+"""Gives the answer again, or raises the error again."""
 
 
 class Memory:
@@ -18,8 +24,8 @@ class Memory:
 
     def __init__(self, now: Callable[[], float]) -> None:
         self._now = now
-        self._moto: dict[str, dict[tuple[str, str], tuple[float, bytes]]] = {}
-        self._ours: dict[str, dict[tuple[str, str], tuple[float, bytes]]] = {}
+        self._moto: dict[str, dict[tuple[str, str], tuple[float, Answer]]] = {}
+        self._ours: dict[str, dict[tuple[str, str], tuple[float, Answer]]] = {}
 
     def forget(self) -> None:
         """Anything may have changed."""
@@ -43,8 +49,8 @@ class Memory:
         answers = (self._ours if timed else self._moto).setdefault(service, {})
         key, now = (name, repr(parameters)), self._now() if timed else 0.0
         if key not in answers or answers[key][0] != now:
-            answers[key] = now, pickle.dumps(plain(method(**parameters)), pickle.HIGHEST_PROTOCOL)
-        return pickle.loads(answers[key][1])  # ours, and by far the fastest copy
+            answers[key] = now, _answer(method, parameters)
+        return answers[key][1]()
 
 
 class _Client:
@@ -55,6 +61,18 @@ class _Client:
     def __getattr__(self, name: str) -> Callable[..., Any]:
         method = getattr(self._client, name)
         return lambda **parameters: self._memory.call(self._service, name, method, parameters, timed=self._timed)
+
+
+def _answer(method: Callable[..., Any], parameters: dict[str, Any]) -> Answer:
+    try:
+        answer = pickle.dumps(plain(method(**parameters)), pickle.HIGHEST_PROTOCOL)
+    except ClientError as error:
+        return partial(_fail, type(error), pickle.dumps(error.response), error.operation_name)
+    return partial(pickle.loads, answer)  # ours, and by far the fastest copy
+
+
+def _fail(kind: type[ClientError], response: bytes, operation: str) -> NoReturn:
+    raise kind(pickle.loads(response), operation)
 
 
 def plain(value: Any) -> Any:

@@ -9,7 +9,10 @@ from functools import cache
 from typing import Any
 
 import boto3
+from botocore.exceptions import ClientError
 from moto import mock_aws
+from moto.core.exceptions import JsonRESTError
+from moto.logs.models import logs_backends
 
 from hyperpod_constructs.local.aws_service import Caller
 from hyperpod_constructs.local.faults import Faults
@@ -58,6 +61,25 @@ class Eks:
         return {}
 
 
+class Logs:
+    """moto's CloudWatch Logs. What each new node of each test writes goes past botocore, which takes most of the time."""
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(client_of("logs"), name)
+
+    def create_log_stream(self, **stream: str) -> None:
+        self._write("CreateLogStream", "create_log_stream", stream["logGroupName"], stream["logStreamName"])
+
+    def put_log_events(self, **events: Any) -> None:
+        self._write("PutLogEvents", "put_log_events", events["logGroupName"], events["logStreamName"], events["logEvents"])
+
+    def _write(self, operation: str, method: str, *arguments: Any) -> None:
+        try:
+            getattr(logs_backends[CALLER.account][CALLER.region], method)(*arguments)
+        except JsonRESTError as error:
+            raise ClientError({"Error": {"Code": error.error_type, "Message": error.message}}, operation) from None
+
+
 @cache
 def client_of(service: str) -> Any:
     """A client, made once: moto's state is by test, not by client."""
@@ -84,7 +106,7 @@ class Cloud:
     def __init__(self, subnet: str = "10.1.0.0/24") -> None:
         self.clock = Clock()
         self.faults = Faults(slow_creation=1.0)
-        self.iam = Iam(client_of("iam"))
+        self.iam, self.logs = Iam(client_of("iam")), Logs()
         ec2, s3 = client_of("ec2"), client_of("s3")
         self.vpc = ec2.create_vpc(CidrBlock="10.1.0.0/16")["Vpc"]["VpcId"]
         self.eks = Eks(self.vpc)
@@ -96,7 +118,7 @@ class Cloud:
 
     def client(self, service: str, caller: Caller = CALLER) -> Any:
         """The factory of clients for the services."""
-        own = {"iam": self.iam, "eks": self.eks}
+        own = {"iam": self.iam, "eks": self.eks, "logs": self.logs}
         return own[service] if service in own else client_of(service)
 
     def new_subnet(self, cidr: str, vpc: str | None = None) -> str:
