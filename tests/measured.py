@@ -1,4 +1,4 @@
-"""Which tests measure coverage: its tracer more than doubles the time of Python code, so it looks only where it finds something."""
+"""Which tests `make coverage` runs: its tracer doubles the time of Python code, so it looks only where it finds something."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ UNMEASURED = (
     "attacks",
     "bench",
     "custom_resources/test_faults.py",
+    "deploy",
     "docs",
     "examples",
     "lifecycle",
@@ -30,7 +31,7 @@ VARIABLE = "COVERAGE_PROCESS_CONFIG"
 
 
 def measures(path: Path) -> bool:
-    """Whether the test measures what runs in its own process."""
+    """Whether the file or folder is part of `make coverage`."""
     return not is_within(path, UNMEASURED)
 
 

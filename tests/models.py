@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 from botocore.loaders import JSONFileLoader, Loader
+
+
+CHANGED = "s3"
+"""The service whose model botocore changes when it is used: each session reads it anew."""
 
 
 def read_once() -> None:
@@ -15,9 +20,12 @@ def read_once() -> None:
     files: dict[str, Any] = {}
 
     def load_file(self: JSONFileLoader, file_path: str) -> Any:
-        if file_path not in files and (found := read(self, file_path)) is not None:
+        if file_path in files:
+            return files[file_path]
+        found = read(self, file_path)
+        if found is not None and CHANGED not in Path(file_path).parts:
             files[file_path] = found
-        return files.get(file_path)
+        return found
 
     @cache
     def services(places: tuple[str, ...], kind: str) -> list[str]:

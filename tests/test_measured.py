@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 
 import pytest
 
 from tests.fast import TESTS
+from tests.presets import ROOT
 from tests.measured import CHILDREN, UNMEASURED, VARIABLE, measured_children, measures, measures_children
 
 
@@ -38,3 +41,15 @@ def test_the_setting_is_hidden_for_a_while(monkeypatch: pytest.MonkeyPatch) -> N
 
 def test_programs_of_this_test_do_not_measure_themselves() -> None:
     assert VARIABLE not in os.environ
+
+
+def test_make_coverage_measures_these_tests_and_has_a_floor() -> None:
+    recipe = (ROOT / "Makefile").read_text("utf-8").partition("\ncoverage:")[2].partition("\n\n")[0].split()
+    assert {"--measured", "--cov", "--cov-fail-under"} <= set(recipe)
+
+
+@pytest.mark.parametrize(("folder", "collected"), [("tests/facts", True), ("tests/lint", False)])
+def test_only_measured_files_are_collected(folder: str, collected: bool) -> None:
+    command = [sys.executable, "-m", "pytest", "--measured", "--collect-only", "-q", folder]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)  # noqa: S603
+    assert (f"{folder}/" in done.stdout) == collected, done.stdout

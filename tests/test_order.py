@@ -23,9 +23,6 @@ def test_slow_files_come_first_and_the_others_keep_their_order(monkeypatch: pyte
         def __init__(self, name: str) -> None:
             self.path = TESTS / name
 
-        def add_marker(self, name: str) -> None:
-            assert name == "no_cover"
-
     monkeypatch.setitem(SECONDS, "nodes/test_d.py", 2)
     monkeypatch.setitem(SECONDS, "lint/test_c.py", 3)
     names = ["attacks/test_a.py", "examples/test_b.py", "lint/test_c.py", "nodes/test_d.py", "nodes/test_e.py"]

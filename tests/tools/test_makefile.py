@@ -66,7 +66,7 @@ def test_fails_for_an_unknown_orchestrator(target: str) -> None:
 @pytest.mark.parametrize(
     ("target", "parts"),
     [(target, [""]) for target in ("deploy", "destroy", "connect", "shell")]
-    + [(target, ["", " dev"]) for target in ("test", "test-fast", "bench", "lint", "freeze")],
+    + [(target, ["", " dev"]) for target in ("test", "test-fast", "coverage", "bench", "lint", "freeze")],
 )
 def test_a_target_installs_what_it_needs(target: str, parts: list[str]) -> None:
     planned = _planned(target, "VENV=fresh").stdout
