@@ -8,7 +8,6 @@ from typing import Any
 
 from botocore.loaders import JSONFileLoader, Loader
 
-
 CHANGED = "s3"
 """The service whose model botocore changes when it is used: each session reads it anew."""
 

@@ -9,8 +9,8 @@ import sys
 import pytest
 
 from tests.fast import TESTS
-from tests.presets import ROOT
 from tests.measured import CHILDREN, UNMEASURED, VARIABLE, measured_children, measures, measures_children
+from tests.presets import ROOT
 
 
 def test_named_files_and_folders_exist() -> None:
