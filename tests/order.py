@@ -79,7 +79,7 @@ def unit(nodeid: str) -> str:
 
 def workers(cores: int, *, fast: bool) -> int:
     """How many processes run the tests: one for each core, but most tests of whole clusters wait, so more than that for all."""
-    return cores if fast else min(max(2 * cores, FEWEST), MOST)
+    return cores if fast else min(max(3 * cores, FEWEST), MOST)
 
 
 class ChainScheduling(LoadFileScheduling):  # type: ignore[misc]

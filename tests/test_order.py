@@ -59,6 +59,6 @@ def test_make_test_keeps_that_order() -> None:
     assert "--dist loadfile --no-loadscope-reorder" in recipe
 
 
-@pytest.mark.parametrize(("cores", "all_tests", "fast"), [(1, 4, 1), (2, 4, 2), (4, 8, 4), (64, 8, 64)])
+@pytest.mark.parametrize(("cores", "all_tests", "fast"), [(1, 4, 1), (2, 6, 2), (4, 8, 4), (64, 8, 64)])
 def test_whole_clusters_wait_so_more_processes_than_cores_run_all_tests(cores: int, all_tests: int, fast: int) -> None:
     assert (workers(cores, fast=False), workers(cores, fast=True)) == (all_tests, fast)
