@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import jsii
 from aws_cdk import ArnFormat, Stack
@@ -14,6 +13,8 @@ from aws_cdk.interfaces.aws_secretsmanager import ISecretRef
 from constructs import Construct, IDependable
 
 from hyperpod_constructs._support.arguments import checked
+from hyperpod_constructs._support.statements import Conditions, Statement, document
+from hyperpod_constructs._support.tree import stack_of
 from hyperpod_constructs.facts.node_permissions import (
     ADDRESS_INTERFACE,
     ATTACH_INTERFACE,
@@ -32,10 +33,6 @@ from hyperpod_constructs.facts.node_permissions import (
 )
 from hyperpod_constructs.network import NodePlace
 from hyperpod_constructs.rules.plugin import register_rules
-
-_Conditions = Mapping[str, Mapping[str, Any]]
-_Part = tuple[list[str], list[str], _Conditions | None]
-"""Actions, resources and conditions of a statement."""
 
 
 @jsii.implements(iam.IGrantable)
@@ -73,7 +70,7 @@ class ExecutionRole(Construct):
             assumed_by=iam.ServicePrincipal(NODES_PRINCIPAL),
             description="SageMaker HyperPod nodes",
             permissions_boundary=permissions_boundary,
-            inline_policies={"Nodes": iam.PolicyDocument.from_json(_document(_base(Stack.of(self), cluster_name)))},
+            inline_policies={"Nodes": document(_base(stack_of(scope), cluster_name))},
         )
 
     @property
@@ -97,10 +94,10 @@ class NodePermissions:
     """
 
     def __init__(self, scope: Construct, role: iam.IRole, control_plane_arn: str | None = None) -> None:
-        self._stack = Stack.of(scope)
+        self._stack = stack_of(scope)
         self._control_plane_arn = control_plane_arn
         self._grantee: iam.IRole | iam.Policy = role
-        if Stack.of(role) is not self._stack:
+        if stack_of(role) is not self._stack:
             self._grantee = iam.Policy(scope, f"NodePolicy{role.node.addr[-8:]}", roles=[role])
 
     @property
@@ -113,8 +110,8 @@ class NodePermissions:
 
         :param cluster_name: the cluster of the logs; every cluster for `None`.
         """
-        for actions, resources, conditions in _base(self._stack, cluster_name):
-            self._add(actions, resources, conditions)
+        for statement in _base(self._stack, cluster_name):
+            self._add([*statement.actions], [*statement.resources], statement.conditions)
 
     def add_network(self, place: NodePlace) -> None:
         """Interfaces of the nodes in the cluster's subnet.
@@ -190,11 +187,11 @@ class NodePermissions:
         """
         self._add([READ_ALARMS], ["*"])
 
-    def _add(self, actions: list[str], resources: list[str], conditions: _Conditions | None = None) -> None:
+    def _add(self, actions: list[str], resources: list[str], conditions: Conditions | None = None) -> None:
         iam.Grant.add_to_principal(grantee=self._grantee, actions=actions, resource_arns=resources, conditions=conditions)
 
 
-def _base(stack: Stack, cluster_name: str | None) -> list[_Part]:
+def _base(stack: Stack, cluster_name: str | None) -> list[Statement]:
     """The statements of every node."""
     groups = stack.format_arn(
         service="logs",
@@ -203,18 +200,15 @@ def _base(stack: Stack, cluster_name: str | None) -> list[_Part]:
         arn_format=ArnFormat.COLON_RESOURCE_NAME,
     )
     return [
-        (["logs:CreateLogGroup"], [groups], None),
-        (["logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"], [f"{groups}:log-stream:*"], None),
-        (["cloudwatch:PutMetricData"], ["*"], {"StringEquals": {"cloudwatch:namespace": LOG_GROUPS}}),
-        (list(SHELL_CHANNELS), ["*"], None),
+        Statement(actions=["logs:CreateLogGroup"], resources=[groups]),
+        Statement(
+            actions=["logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents"],
+            resources=[f"{groups}:log-stream:*"],
+        ),
+        Statement(
+            actions=["cloudwatch:PutMetricData"],
+            resources=["*"],
+            conditions={"StringEquals": {"cloudwatch:namespace": LOG_GROUPS}},
+        ),
+        Statement(actions=SHELL_CHANNELS, resources=["*"]),
     ]
-
-
-def _document(parts: list[_Part]) -> dict[str, Any]:
-    """A policy document as data: one call into jsii instead of one for each statement."""
-    return {"Version": "2012-10-17", "Statement": [_statement(*part) for part in parts]}
-
-
-def _statement(actions: list[str], resources: list[str], conditions: _Conditions | None) -> dict[str, Any]:
-    statement: dict[str, Any] = {"Effect": "Allow", "Action": actions, "Resource": resources}
-    return statement if conditions is None else {**statement, "Condition": conditions}

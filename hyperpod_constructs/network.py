@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import jsii
-from aws_cdk import CfnTag, RemovalPolicy, Stack
+from aws_cdk import CfnTag, RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_logs as logs
@@ -15,6 +15,7 @@ from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked, checked_value
 from hyperpod_constructs._support.network_checks import check_blocks, check_further_block, check_part, check_zone, first_block
+from hyperpod_constructs._support.tree import placed, region_of
 from hyperpod_constructs.facts.orchestration import TAG_OF_NODE_SUBNETS
 from hyperpod_constructs.rules.plugin import register_rules
 
@@ -53,7 +54,9 @@ def node_place(network: NodeNetwork) -> NodePlace:
 
 def zone_of(network: NodeNetwork, subnet: ec2.ISubnet) -> str:
     """The zone of a subnet, as the caller named it where a `ClusterNetwork` made the subnet."""
-    known = network._zones.get(subnet.subnet_id) if isinstance(network, ClusterNetwork) else None
+    if not isinstance(network, ClusterNetwork):
+        return subnet.availability_zone
+    known = network._zones_of_own.get(subnet) or network._zones.get(subnet.subnet_id)
     return subnet.availability_zone if known is None else known
 
 
@@ -114,12 +117,13 @@ class ClusterNetwork(Construct):
         """
         super().__init__(scope, id)
         register_rules(self, scope)
-        self._path = self.node.path
-        self._region = Stack.of(self).region
+        self._path = placed(self, scope, id)
+        self._region = region_of(self)
         check_zone(self._path, self._region, availability_zone_id, availability_zone)
         check_blocks(self._path, cidr, node_cidr)
         self._blocks, self._parts = [cidr, node_cidr], [first_block(cidr)]
         self._zones: dict[str, str] = {}
+        self._zones_of_own: dict[ec2.ISubnet, str] = {}
         self._zone_name, self._zone_id = availability_zone, availability_zone_id
         self._removal_policy = removal_policy
         self._private_subnets: list[ec2.CfnSubnet] = []
@@ -312,7 +316,7 @@ class ClusterNetwork(Construct):
         return side
 
     def _import_subnet(self, role: str, side: _Side, zone: str, cidr: str) -> ec2.ISubnet:
-        return ec2.Subnet.from_subnet_attributes(
+        subnet = ec2.Subnet.from_subnet_attributes(
             self,
             f"Imported{role}Subnet",
             subnet_id=side.subnet_id,
@@ -320,6 +324,8 @@ class ClusterNetwork(Construct):
             ipv4_cidr_block=cidr,
             route_table_id=side.route_table_id,
         )
+        self._zones_of_own[subnet] = self._zones[side.subnet_id]
+        return subnet
 
     def _create_subnet(self, role: str, cidr: str, zone_name: str | None, zone_id: str | None) -> ec2.CfnSubnet:
         return ec2.CfnSubnet(

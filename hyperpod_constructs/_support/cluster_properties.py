@@ -9,9 +9,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any, Protocol
 
-from aws_cdk import Stack
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
+
+from hyperpod_constructs._support.tree import stack_of
 
 
 class Clusterlike(Protocol):
@@ -28,7 +29,7 @@ def rendered(cluster: Clusterlike) -> Mapping[str, Any] | None:
     resource = getattr(cluster, "resource", None)
     if not isinstance(resource, sagemaker.CfnCluster):
         return None
-    found: Mapping[str, Any] = pascal(Stack.of(resource).resolve(resource._cfn_properties))
+    found: Mapping[str, Any] = pascal(stack_of(resource).resolve(resource._cfn_properties))
     return found
 
 
@@ -42,7 +43,7 @@ def follows(cluster: Clusterlike, scope: Construct) -> list[Any]:
     if properties is None:
         return []
     digest = sha256(json.dumps(properties, sort_keys=True, default=str).encode()).hexdigest()[:32]
-    beside = Stack.of(scope) is Stack.of(getattr(cluster, "resource", scope))
+    beside = stack_of(scope) is stack_of(getattr(cluster, "resource", scope))
     functions = {json.dumps(found, sort_keys=True): found for found in functions_in(properties)} if beside else {}
     return [digest, *(functions[key] for key in sorted(functions))]
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import jsii
 from aws_cdk import (
@@ -54,23 +56,47 @@ def check_at_synthesis(construct: Construct, mistakes: Callable[[], Sequence[str
     :param resource: the construct's resource, the subject of the check.
     """
 
-    def visit(node: IConstruct) -> None:
-        if node is resource:
-            for mistake in mistakes():
-                Annotations.of(construct).add_error(mistake)
+    check_together_at_synthesis(lambda: ((construct, mistake) for mistake in mistakes()), resource=resource)
 
-    Aspects.of(resource).add(_Visitor(visit))
+
+def check_together_at_synthesis(mistakes: Callable[[], Iterable[tuple[Construct, str]]], *, resource: Construct) -> None:
+    """Report mistakes of several constructs of one app, each as an error of its construct; see `check_at_synthesis`.
+
+    :param resource: any resource of the app that is visited at synthesis.
+    """
+
+    def check() -> None:
+        for construct, mistake in mistakes():
+            Annotations.of(construct).add_error(mistake)
+
+    _visit(resource, check)
 
 
 def warn_at_synthesis(construct: Construct, warnings: Callable[[], Mapping[str, str]], *, resource: Construct) -> None:
     """Report each of `warnings`, by its id, as a warning of the construct; see `check_at_synthesis`."""
 
-    def visit(node: IConstruct) -> None:
-        if node is resource:
-            for id, warning in warnings().items():
-                Annotations.of(construct).add_warning_v2(f"hyperpod-constructs:{id}", warning)
+    def warn() -> None:
+        for id, warning in warnings().items():
+            Annotations.of(construct).add_warning_v2(f"hyperpod-constructs:{id}", warning)
 
-    Aspects.of(resource).add(_Visitor(visit))
+    _visit(resource, warn)
+
+
+_visits: WeakKeyDictionary[IConstruct, list[Callable[[], None]]] = WeakKeyDictionary()
+"""What to do at each resource."""
+
+
+def _visit(resource: Construct, action: Callable[[], None]) -> None:
+    actions = _visits.setdefault(resource, [])
+    if not actions:
+        Aspects.of(resource).add(_visitor())
+    actions.append(action)
+
+
+@cache
+def _visitor() -> _Visitor:
+    """The one aspect of all checks: another one would be another call into jsii for each resource."""
+    return _Visitor()
 
 
 @jsii.implements(IStableStringProducer)
@@ -111,8 +137,6 @@ class _Fresh:
 
 @jsii.implements(IAspect)
 class _Visitor:
-    def __init__(self, visited: Callable[[IConstruct], None]) -> None:
-        self._visited = visited
-
     def visit(self, node: IConstruct) -> None:
-        self._visited(node)
+        for action in _visits.get(node, ()):
+            action()

@@ -17,6 +17,7 @@ from constructs import Construct, IDependable
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.cluster_arn import cluster_id
 from hyperpod_constructs._support.deferred import check_at_synthesis, deferred_value
+from hyperpod_constructs._support.tree import placed
 from hyperpod_constructs._support.values import ClusterArn, ClusterName
 from hyperpod_constructs.cluster import addresses, configuration
 from hyperpod_constructs.cluster.auto_scaling import AutoScaling, AutoScalingMode, ClusterRole
@@ -121,6 +122,7 @@ class HyperPodCluster(Construct):
         """
         super().__init__(scope, id)
         register_rules(self, scope)
+        placed(self, scope, id)
         self._network = network
         self._place = None if network is None else node_place(network)
         self._orchestrator = Orchestrator.slurm() if orchestrator is None else orchestrator

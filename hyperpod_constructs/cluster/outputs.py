@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from aws_cdk import CfnOutput, Stack
+from aws_cdk import CfnOutput
 from constructs import Construct
 
 from hyperpod_constructs._support.deferred import deferred_text
+from hyperpod_constructs._support.tree import region_of
 from hyperpod_constructs.facts.node_permissions import LOG_GROUPS
 
 
@@ -20,7 +21,7 @@ def create_outputs(cluster: Construct, *, arn: str, id: str, name: str | None, n
     :param node: the kind of node that the shell opens on, such as `the controller`.
     :param group: the name of that node's group, known at synthesis.
     """
-    region = Stack.of(cluster).region
+    region = region_of(cluster)
     CfnOutput(cluster, "ClusterArn", value=arn, description="ARN of the HyperPod cluster")
     CfnOutput(
         cluster,

@@ -7,12 +7,12 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from aws_cdk import ArnFormat, CustomResource, Duration, Stack, Token
-from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.cluster_properties import Clusterlike, rendered
 from hyperpod_constructs._support.deferred import check_at_synthesis
+from hyperpod_constructs._support.statements import Statement
 from hyperpod_constructs._support.tokens import is_list_token, is_token, is_unknown
 from hyperpod_constructs.custom_resources.provider import LONGEST, HandlerProvider
 from hyperpod_constructs.facts import extensions
@@ -149,7 +149,7 @@ class ClusterExtension(Construct):
             return [str(extensions.unsupported_cluster(self._name, "no NodeProvisioningMode"))]
         return []
 
-    def _statements(self) -> list[iam.PolicyStatement]:
+    def _statements(self) -> list[Statement]:
         stack = Stack.of(self)
         extension = stack.format_arn(
             service="sagemaker",
@@ -161,9 +161,9 @@ class ClusterExtension(Construct):
         of_extensions = [f"sagemaker:{verb}ClusterExtension" for verb in ("Delete", "Describe", "Update")]
         tags = ["sagemaker:AddTags", "sagemaker:DeleteTags", "sagemaker:ListTags"]
         return [
-            iam.PolicyStatement(actions=[*of_clusters, *of_extensions], resources=[self._cluster.cluster_arn, extension]),
-            iam.PolicyStatement(actions=tags, resources=[extension]),
-            iam.PolicyStatement(actions=["cloudformation:DescribeStacks"], resources=[stack.stack_id]),
+            Statement(actions=[*of_clusters, *of_extensions], resources=[self._cluster.cluster_arn, extension]),
+            Statement(actions=tags, resources=[extension]),
+            Statement(actions=["cloudformation:DescribeStacks"], resources=[stack.stack_id]),
         ]
 
 

@@ -18,6 +18,7 @@ from constructs import Construct
 from hyperpod_constructs._support.arguments import checked, checked_value
 from hyperpod_constructs._support.cluster_properties import Clusterlike, follows, is_function, pascal, rendered
 from hyperpod_constructs._support.deferred import check_at_synthesis, deferred_value, resolved_value
+from hyperpod_constructs._support.statements import Statement
 from hyperpod_constructs._support.tokens import is_unknown
 from hyperpod_constructs.custom_resources.provider import LONGEST, HandlerProvider
 from hyperpod_constructs.facts import node_permissions, patching
@@ -266,7 +267,7 @@ class ClusterFields(Construct):
         policy: Any = self.node.find_child("Policy")
         stack = Stack.of(self)
         if self._roles is None:
-            policy.add_statements(_pass(_late(self._render_roles)))
+            policy.add_statements(_pass(_late(self._render_roles)).made())
         if self._keys():
             service = f"sagemaker.{stack.region}.{stack.url_suffix}"
             policy.add_statements(
@@ -330,15 +331,13 @@ class ClusterFields(Construct):
             elif isinstance(patch, IdlePatching) and name in specs and config is None:
                 yield str(patching.no_patching(name))
 
-    def _statements(self) -> list[iam.PolicyStatement]:
-        update = iam.PolicyStatement(
-            actions=["sagemaker:DescribeCluster", "sagemaker:UpdateCluster"], resources=[self._cluster.cluster_arn]
-        )
+    def _statements(self) -> list[Statement]:
+        update = Statement(actions=["sagemaker:DescribeCluster", "sagemaker:UpdateCluster"], resources=[self._cluster.cluster_arn])
         return [update] if self._roles is None else [update, _pass([role.role_arn for role in self._roles])]
 
 
-def _pass(roles: list[str]) -> iam.PolicyStatement:
-    return iam.PolicyStatement(
+def _pass(roles: list[str]) -> Statement:
+    return Statement(
         actions=["iam:PassRole"],
         resources=roles,
         conditions={"StringEquals": {"iam:PassedToService": node_permissions.NODES_PRINCIPAL}},

@@ -7,11 +7,11 @@ from enum import StrEnum
 from typing import Any, Protocol
 
 from aws_cdk import CustomResource, Duration, Stack
-from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable, Node
 
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.deferred import check_at_synthesis
+from hyperpod_constructs._support.statements import Statement
 from hyperpod_constructs._support.tokens import is_unknown
 from hyperpod_constructs._support.values import DaysSinceAccess, ReportPath, TaskPath
 from hyperpod_constructs.custom_resources.provider import LONGEST, HandlerProvider
@@ -160,15 +160,15 @@ class DataRepositoryTask(Construct):
         exporting = [link.node.path for link in self._file_system.associations if link.auto_export_events]
         return [str(repository_tasks.export_beside_automatic_export(link)) for link in exporting[:1]]
 
-    def _statements(self) -> list[iam.PolicyStatement]:
+    def _statements(self) -> list[Statement]:
         stack = Stack.of(self)
         name = self._file_system.file_system_id
         file_system = stack.format_arn(service="fsx", resource="file-system", resource_name=name)
         tasks = stack.format_arn(service="fsx", resource="task", resource_name="*")
         return [
             # DescribeDataRepositoryTasks knows no resources.
-            iam.PolicyStatement(actions=["fsx:DescribeDataRepositoryTasks"], resources=["*"]),
-            iam.PolicyStatement(actions=["fsx:CreateDataRepositoryTask"], resources=[file_system, tasks]),
+            Statement(actions=["fsx:DescribeDataRepositoryTasks"], resources=["*"]),
+            Statement(actions=["fsx:CreateDataRepositoryTask"], resources=[file_system, tasks]),
             # By its tag the function finds its task again.
-            iam.PolicyStatement(actions=["fsx:CancelDataRepositoryTask", "fsx:TagResource"], resources=[tasks]),
+            Statement(actions=["fsx:CancelDataRepositoryTask", "fsx:TagResource"], resources=[tasks]),
         ]

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from aws_cdk import CustomResource, Duration, Stack
-from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked, checked_value
+from hyperpod_constructs._support.statements import Statement
 from hyperpod_constructs._support.tokens import is_unknown
 from hyperpod_constructs._support.values import SquashNid
 from hyperpod_constructs.custom_resources.provider import LONGEST, HandlerProvider
@@ -95,8 +95,8 @@ class FileSystemFields(Construct):
             properties=properties,
             statements=[
                 # DescribeFileSystems knows no resources.
-                iam.PolicyStatement(actions=["fsx:DescribeFileSystems"], resources=["*"]),
-                iam.PolicyStatement(
+                Statement(actions=["fsx:DescribeFileSystems"], resources=["*"]),
+                Statement(
                     actions=["fsx:UpdateFileSystem"],
                     resources=[Stack.of(self).format_arn(service="fsx", resource="file-system", resource_name=name)],
                 ),

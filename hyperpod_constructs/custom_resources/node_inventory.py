@@ -6,8 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from aws_cdk import Aws, CustomResource, Duration, Stack
-from aws_cdk import aws_iam as iam
+from aws_cdk import Aws, CustomResource
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct, IDependable
 
@@ -15,8 +14,10 @@ from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.cluster_arn import cluster_id
 from hyperpod_constructs._support.cluster_properties import follows
 from hyperpod_constructs._support.deferred import deferred_value, resolved_value
+from hyperpod_constructs._support.statements import Statement
 from hyperpod_constructs._support.tokens import is_unknown
-from hyperpod_constructs.custom_resources.provider import HandlerProvider
+from hyperpod_constructs._support.tree import placed, stack_of
+from hyperpod_constructs.custom_resources.provider import HandlerProvider, minutes
 from hyperpod_constructs.custom_resources.readiness_gate import GatedGroup
 
 # Three of the fifteen levels that Systems Manager allows are the inventory's own.
@@ -81,12 +82,13 @@ class NodeInventory(Construct):
         :raises ValueError: for a prefix that Systems Manager does not take.
         """
         super().__init__(scope, id)
+        placed(self, scope, id)
         self._cluster = cluster
         name = cluster_id(cluster.cluster_arn) if cluster.cluster_name is None else cluster.cluster_name
         #: The path of the parameters.
         self.prefix = f"/hyperpod/{name}" if prefix is None else prefix
         self._check_prefix()
-        provider = HandlerProvider.of(self, "HyperPodNodeInventoryProvider", module="node_inventory")
+        provider = HandlerProvider.of(scope, "HyperPodNodeInventoryProvider", module="node_inventory")
         #: The custom resource, to make other resources wait for it.
         self.resource: CustomResource = provider.add_resource(
             self,
@@ -98,7 +100,7 @@ class NodeInventory(Construct):
                 "Groups": deferred_value(self._render_groups),
             },
             statements=self._statements(),
-            timeout=Duration.minutes(30),
+            timeout=minutes(30),
         )
         if awaits:
             self.resource.node.add_dependency(*awaits)
@@ -171,16 +173,16 @@ class NodeInventory(Construct):
                 "write '/hyperpod/training'"
             )
 
-    def _statements(self) -> list[iam.PolicyStatement]:
-        parameters = Stack.of(self).format_arn(service="ssm", resource="parameter", resource_name=self.prefix.removeprefix("/"))
+    def _statements(self) -> list[Statement]:
+        parameters = stack_of(self).format_arn(service="ssm", resource="parameter", resource_name=self.prefix.removeprefix("/"))
         return [
-            iam.PolicyStatement(
+            Statement(
                 actions=["sagemaker:DescribeCluster", "sagemaker:DescribeClusterNode", "sagemaker:ListClusterNodes"],
                 resources=[self._cluster.cluster_arn],
             ),
-            iam.PolicyStatement(
+            Statement(
                 actions=["ssm:DeleteParameters", "ssm:GetParametersByPath", "ssm:PutParameter"],
                 resources=[parameters, f"{parameters}/*"],
             ),
-            iam.PolicyStatement(actions=["cloudformation:DescribeStacks"], resources=[Aws.STACK_ID]),
+            Statement(actions=["cloudformation:DescribeStacks"], resources=[Aws.STACK_ID]),
         ]

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from aws_cdk import ArnFormat, Aws, CfnResource, CustomResource, Duration, Stack, Token
+from aws_cdk import ArnFormat, Aws, CfnResource, CustomResource, Stack, Token
 from aws_cdk import aws_fsx as fsx
-from aws_cdk import aws_iam as iam
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.deferred import check_at_synthesis, resolved_value
+from hyperpod_constructs._support.statements import Statement
+from hyperpod_constructs._support.tree import region_of, stack_of
 from hyperpod_constructs.custom_resources.preflight_properties import Rendered, file_system
-from hyperpod_constructs.custom_resources.provider import HandlerProvider
+from hyperpod_constructs.custom_resources.provider import HandlerProvider, minutes
 
 
 class CheckedCluster(Protocol):
@@ -69,14 +70,14 @@ class Preflight(Construct):
         super().__init__(scope, id)
         self._cluster = cluster
         self._file_systems = tuple(file_systems)
-        provider = HandlerProvider.of(self, "HyperPodPreflightProvider", module="preflight", waits=False)
-        self._stack = stack = Stack.of(self)
+        provider = HandlerProvider.of(scope, "HyperPodPreflightProvider", module="preflight", waits=False)
+        self._stack = stack = stack_of(scope)
         #: The custom resource, to make other resources wait for it.
         self.resource: CustomResource = provider.add_resource(
             self,
             resource_type="Custom::HyperPodPreflight",
             properties={
-                "Region": stack.region,
+                "Region": region_of(stack),
                 "ClusterLogicalId": stack.get_logical_id(cluster.resource),
                 **({} if cluster.cluster_name is None else {"ClusterName": cluster.cluster_name}),
                 "Groups": resolved_value(lambda: self._rendered.groups),
@@ -85,7 +86,7 @@ class Preflight(Construct):
                 "Bucket": resolved_value(lambda: self._rendered.bucket),
             },
             statements=self._statements(stack),
-            timeout=Duration.minutes(5),
+            timeout=minutes(5),
             deletes=False,
         )
         check_at_synthesis(self, self._permit_looks, resource=self.resource)
@@ -104,7 +105,7 @@ class Preflight(Construct):
         :raises ValueError: for a resource of another stack.
         """
         for resource in resources:
-            if Stack.of(resource) is not self._stack:
+            if stack_of(resource) is not self._stack:
                 raise ValueError(
                     f"{self.node.path}: {resource.node.path} is in another stack, and a stack cannot await a part of another one; "
                     "make the preflight in the stack of the cluster, and leave out file systems of other stacks"
@@ -121,33 +122,34 @@ class Preflight(Construct):
         """
         rendered = self._rendered
         policy: Any = self.node.find_child("Policy")
+        found: list[Statement] = []
         for action, names in (("iam:GetRole", "roles"), ("sagemaker:DescribeTrainingPlan", "plans")):
             arns = [self._text(names, index) for index in range(len(getattr(rendered, names)))]
             if arns:
-                policy.add_statements(iam.PolicyStatement(actions=[action], resources=arns))
+                found.append(Statement(actions=[action], resources=arns))
         if rendered.bucket is not None:
             name = Token.as_string(resolved_value(lambda: self._rendered.bucket))
             arn = self._stack.format_arn(service="s3", region="", account="", resource=name, arn_format=ArnFormat.NO_RESOURCE_NAME)
-            policy.add_statements(iam.PolicyStatement(actions=["s3:ListBucket"], resources=[arn]))
+            found.append(Statement(actions=["s3:ListBucket"], resources=[arn]))
         if self._file_systems:
-            policy.add_statements(iam.PolicyStatement(actions=["fsx:DescribeFileSystems"], resources=["*"]))
+            found.append(Statement(actions=["fsx:DescribeFileSystems"], resources=["*"]))
+        if found:
+            policy.add_statements(*(statement.made() for statement in found))
         return []
 
     def _text(self, names: str, index: int) -> str:
         return Token.as_string(resolved_value(lambda: getattr(self._rendered, names)[index]))
 
     @staticmethod
-    def _statements(stack: Stack) -> list[iam.PolicyStatement]:
+    def _statements(stack: Stack) -> list[Statement]:
         """The looks of every preflight. Lists, subnets, offers and quotas have no permissions by resource."""
         return [
-            iam.PolicyStatement(
-                actions=["cloudformation:DescribeStackResource", "cloudformation:DescribeStacks"], resources=[Aws.STACK_ID]
-            ),
-            iam.PolicyStatement(
+            Statement(actions=["cloudformation:DescribeStackResource", "cloudformation:DescribeStacks"], resources=[Aws.STACK_ID]),
+            Statement(
                 actions=["sagemaker:DescribeCluster"],
                 resources=[stack.format_arn(service="sagemaker", resource="cluster", resource_name="*")],
             ),
-            iam.PolicyStatement(
+            Statement(
                 actions=[
                     "ec2:DescribeInstanceTypeOfferings",
                     "ec2:DescribeNetworkInterfaces",

@@ -6,8 +6,10 @@ import hashlib
 import json
 import re
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
+from weakref import WeakKeyDictionary
 
 from aws_cdk import CfnResource, CustomResource, Duration, IgnoreMode, RemovalPolicy, Stack
 from aws_cdk import aws_iam as iam
@@ -17,11 +19,24 @@ from aws_cdk import custom_resources as cr
 from constructs import Construct
 
 from hyperpod_constructs._support.deferred import deferred_text
+from hyperpod_constructs._support.statements import Statement, document
 from hyperpod_constructs._support.tokens import is_token
+from hyperpod_constructs._support.tree import stack_of
+
+_known_seconds: WeakKeyDictionary[Duration, int] = WeakKeyDictionary()
+
+
+@cache
+def minutes(count: int) -> Duration:
+    """A time of so many minutes, whose length need not be asked for."""
+    made = Duration.minutes(count)
+    _known_seconds[made] = 60 * count
+    return made
+
 
 #: CloudFormation's limit for the answer of a custom resource.
 #: Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-cloudformation-customresource.html
-LONGEST = Duration.hours(1)
+LONGEST = minutes(60)
 
 #: The handlers answer three minutes before their time is over; a shorter time leaves nothing for the wait.
 _SHORTEST_SECONDS = 300
@@ -54,7 +69,7 @@ class HandlerProvider(Construct):
         """
         super().__init__(scope, id)
         self.log_group = logs.LogGroup(self, "Logs", retention=logs.RetentionDays.ONE_MONTH, removal_policy=RemovalPolicy.DESTROY)
-        self._code = lambda_.Code.from_asset(_ASSET, exclude=_LEFT_OUT, ignore_mode=IgnoreMode.DOCKER)
+        self._code = _code(stack_of(self))
         #: The role of both handlers; each resource attaches a policy of its own to it.
         self.role = self._role("Role")
         self._provider = cr.Provider(
@@ -77,16 +92,14 @@ class HandlerProvider(Construct):
 
         :raises ValueError: for a child of the stack with this id and another type.
         """
-        stack = Stack.of(scope)
-        existing = stack.node.try_find_child(id)
-        if existing is None:
-            return cls(stack, id, module=module, waits=waits)
-        if not isinstance(existing, HandlerProvider):
-            raise ValueError(
-                f"{scope.node.path}: the stack has a construct {id!r} of another kind ({type(existing).__name__}); "
-                "the id is taken for a custom resource provider, give the other construct another id"
-            )
-        return existing
+        stack = stack_of(scope)
+        made = _providers.setdefault(stack, {})
+        if id not in made:
+            try:
+                made[id] = cls(stack, id, module=module, waits=waits)
+            except RuntimeError as error:
+                raise _taken(scope, stack, id) or error from None
+        return made[id]
 
     def add_resource(
         self,
@@ -94,7 +107,7 @@ class HandlerProvider(Construct):
         *,
         resource_type: str,
         properties: Mapping[str, Any],
-        statements: Sequence[iam.PolicyStatement],
+        statements: Sequence[Statement],
         timeout: Duration,
         deletes: bool = True,
     ) -> CustomResource:
@@ -112,9 +125,10 @@ class HandlerProvider(Construct):
         :raises ValueError: for a timeout out of these limits.
         """
         seconds = _checked_seconds(scope, timeout)
-        policy = iam.Policy(scope, "Policy", statements=list(statements), roles=[self.role])
+        allowed = document(statements)
+        policy = iam.Policy(scope, "Policy", document=allowed, roles=[self.role])
         if deletes:
-            _named_by_content(policy)
+            _named_by_content(policy, allowed, stack_of(self))
         resource = CustomResource(
             scope,
             "Resource",
@@ -146,21 +160,46 @@ class HandlerProvider(Construct):
         return role
 
 
-def _named_by_content(policy: iam.Policy) -> None:
+_providers: WeakKeyDictionary[Stack, dict[str, HandlerProvider]] = WeakKeyDictionary()
+_codes: WeakKeyDictionary[Stack, lambda_.Code] = WeakKeyDictionary()
+
+
+def _code(stack: Stack) -> lambda_.Code:
+    """The code of all handlers of a stack, which is one asset."""
+    if stack not in _codes:
+        _codes[stack] = lambda_.Code.from_asset(_ASSET, exclude=_LEFT_OUT, ignore_mode=IgnoreMode.DOCKER)
+    return _codes[stack]
+
+
+def _taken(scope: Construct, stack: Stack, id: str) -> ValueError | None:
+    """The error for an id that another construct of the stack has; `None` if none has it."""
+    existing = stack.node.try_find_child(id)
+    return (
+        None
+        if existing is None
+        else ValueError(
+            f"{scope.node.path}: the stack has a construct {id!r} of another kind ({type(existing).__name__}); "
+            "the id is taken for a custom resource provider, give the other construct another id"
+        )
+    )
+
+
+def _named_by_content(policy: iam.Policy, content: iam.PolicyDocument, stack: Stack) -> None:
     """Digests of assets do not count: no deletion needs an asset, and each edit of a script would make a new policy."""
-    resource, stack = policy.node.default_child, Stack.of(policy)
+    resource = policy.node.default_child
     assert isinstance(resource, CfnResource)
     base = stack.get_logical_id(resource)
 
     def logical_id() -> str:
-        text = _DIGEST.sub("", json.dumps(stack.resolve(policy.document), sort_keys=True))
+        text = _DIGEST.sub("", json.dumps(stack.resolve(content), sort_keys=True))
         return base + hashlib.sha256(text.encode()).hexdigest()[:8]
 
     resource.override_logical_id(deferred_text(logical_id))
 
 
 def _checked_seconds(scope: Construct, timeout: Duration) -> float:
-    seconds = timeout.to_seconds()
+    known = _known_seconds.get(timeout)
+    seconds = timeout.to_seconds() if known is None else known
     if not is_token(seconds) and not _SHORTEST_SECONDS <= seconds <= _LONGEST_SECONDS:
         raise ValueError(
             f"{scope.node.path}: timeout is {seconds:g} seconds; allowed: 300 to 3600, because CloudFormation waits "

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
-from aws_cdk import ArnFormat, CustomResource, Duration, Stack
-from aws_cdk import aws_iam as iam
+from aws_cdk import ArnFormat, CustomResource, Duration
 from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.cluster_arn import cluster_id
 from hyperpod_constructs._support.deferred import check_at_synthesis, deferred_value, warn_at_synthesis
+from hyperpod_constructs._support.statements import Statement
 from hyperpod_constructs._support.tokens import is_unknown
+from hyperpod_constructs._support.tree import placed, stack_of
 from hyperpod_constructs.custom_resources.provider import LONGEST, HandlerProvider
 from hyperpod_constructs.facts.clusters import CHECK_TIME
 from hyperpod_constructs.facts.node_permissions import LOG_GROUPS
@@ -101,11 +102,12 @@ class ReadinessGate(Construct):
         :raises ValueError: for a timeout out of these limits or a negative `min_running`.
         """
         super().__init__(scope, id)
+        placed(self, scope, id)
         self._cluster = cluster
         self._given = min_running is not None
         self._min_running = dict(min_running or {})
         self._check_numbers()
-        provider = HandlerProvider.of(self, "HyperPodReadinessGateProvider", module="readiness_gate")
+        provider = HandlerProvider.of(scope, "HyperPodReadinessGateProvider", module="readiness_gate")
         #: The custom resource, to make other resources wait for the nodes.
         self.resource: CustomResource = provider.add_resource(
             self,
@@ -194,12 +196,12 @@ class ReadinessGate(Construct):
                     f"write min_running={{{name!r}: 1}}"
                 )
 
-    def _statements(self) -> list[iam.PolicyStatement]:
-        stack, cluster = Stack.of(self), self._cluster
+    def _statements(self) -> list[Statement]:
+        stack, cluster = stack_of(self), self._cluster
         id = cluster_id(cluster.cluster_arn)
         name = "*" if cluster.cluster_name is None else cluster.cluster_name
         return [
-            iam.PolicyStatement(
+            Statement(
                 actions=[
                     "sagemaker:DescribeCluster",
                     "sagemaker:DescribeClusterEvent",
@@ -208,7 +210,7 @@ class ReadinessGate(Construct):
                 ],
                 resources=[cluster.cluster_arn],
             ),
-            iam.PolicyStatement(
+            Statement(
                 actions=["logs:GetLogEvents"],
                 resources=[
                     stack.format_arn(

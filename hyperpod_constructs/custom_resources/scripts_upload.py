@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from aws_cdk import CustomResource, Duration
-from aws_cdk import aws_iam as iam
+from aws_cdk import CustomResource
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
-from hyperpod_constructs.custom_resources.provider import HandlerProvider
+from hyperpod_constructs._support.statements import Statement
+from hyperpod_constructs.custom_resources.provider import HandlerProvider, minutes
 from hyperpod_constructs.custom_resources.upload_names import CONFIGURATION_FILE, EXCLUDED
 
 
@@ -47,7 +47,7 @@ class ScriptsUpload(Construct):
         super().__init__(scope, id)
         asset = assets.Asset(self, "Scripts", path=str(directory), exclude=[f"**/*{ending}" for ending in EXCLUDED])
         key, target = asset.s3_object_key, bucket.bucket_arn
-        provider = HandlerProvider.of(self, "HyperPodScriptsUploadProvider", module="scripts_upload", waits=False)
+        provider = HandlerProvider.of(scope, "HyperPodScriptsUploadProvider", module="scripts_upload", waits=False)
         self.resource: CustomResource = provider.add_resource(
             self,
             resource_type="Custom::HyperPodScriptsUpload",
@@ -61,15 +61,15 @@ class ScriptsUpload(Construct):
                 "Configuration": configuration,
             },
             statements=[
-                iam.PolicyStatement(actions=["s3:GetObject"], resources=[asset.bucket.arn_for_objects(key)]),
-                iam.PolicyStatement(actions=["s3:PutObject", "s3:DeleteObject"], resources=[f"{target}/{root}/*"]),
-                iam.PolicyStatement(
+                Statement(actions=["s3:GetObject"], resources=[asset.bucket.arn_for_objects(key)]),
+                Statement(actions=["s3:PutObject", "s3:DeleteObject"], resources=[f"{target}/{root}/*"]),
+                Statement(
                     actions=["s3:ListBucket"],
                     resources=[target],
                     conditions={"StringLike": {"s3:prefix": f"{root}/*"}},
                 ),
             ],
-            timeout=Duration.minutes(5),
+            timeout=minutes(5),
         )
         if (encryption_key := bucket.encryption_key) is not None:
             encryption_key.grant_encrypt(provider.role).apply_before(self.resource)

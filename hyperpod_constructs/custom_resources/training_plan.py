@@ -14,6 +14,7 @@ from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked
+from hyperpod_constructs._support.statements import Statement
 from hyperpod_constructs._support.tokens import is_unknown
 from hyperpod_constructs._support.values import NodeCount
 from hyperpod_constructs.custom_resources.provider import LONGEST, HandlerProvider
@@ -159,13 +160,13 @@ class TrainingPlan(Construct):
             f"{MINUTES_OF_ENDING} minutes before: save checkpoints, extend the plan, or move the instance group to another plan."
         )
 
-    def _statements(self, plan: str, with_subnets: bool) -> list[iam.PolicyStatement]:
+    def _statements(self, plan: str, with_subnets: bool) -> list[Statement]:
         """The permissions. DescribeSubnets knows no resources.
 
         Source: https://docs.aws.amazon.com/service-authorization/latest/reference/list_amazonsagemaker.html
         """
-        looking = iam.PolicyStatement(actions=["sagemaker:DescribeTrainingPlan"], resources=[self._arn_of(plan)])
-        finding = iam.PolicyStatement(actions=["ec2:DescribeSubnets"], resources=["*"])
+        looking = Statement(actions=["sagemaker:DescribeTrainingPlan"], resources=[self._arn_of(plan)])
+        finding = Statement(actions=["ec2:DescribeSubnets"], resources=["*"])
         return [looking, finding] if with_subnets else [looking]
 
     def _arn_of(self, plan: str) -> str:

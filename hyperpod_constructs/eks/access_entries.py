@@ -6,11 +6,12 @@ import weakref
 from collections.abc import Sequence
 from typing import cast
 
-from aws_cdk import Aws, Stack
+from aws_cdk import Aws
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IConstruct
 
+from hyperpod_constructs._support.tree import app_of, region_of, stack_of
 from hyperpod_constructs.facts.eks import STANDARD
 from hyperpod_constructs.facts.kubernetes import NODE_ENTRY
 
@@ -33,8 +34,8 @@ class AccessEntries:
 
         :param control_plane: in the cluster's account and region.
         """
-        stack, found = Stack.of(control_plane), _known.setdefault(control_plane.node.root, {})
-        return found.setdefault((stack.account, stack.region, cluster_name), cls(cluster_name))
+        stack, found = stack_of(control_plane), _known.setdefault(app_of(control_plane), {})
+        return found.setdefault((stack.account, region_of(stack), cluster_name), cls(cluster_name))
 
     def entry(self, scope: Construct, id: str, *, principal: Principal, kind: str = STANDARD) -> AccessEntry:
         """The entry of a principal; a new one if there is none.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from aws_cdk import ArnFormat, CfnTag, Stack
+from aws_cdk import ArnFormat, CfnTag
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
@@ -14,8 +14,8 @@ from aws_cdk.interfaces.aws_kms import IKeyRef
 from constructs import Construct, IDependable
 
 from hyperpod_constructs._support.arguments import checked
-from hyperpod_constructs._support.deferred import check_at_synthesis
 from hyperpod_constructs._support.tokens import is_unknown
+from hyperpod_constructs._support.tree import placed, stack_of
 from hyperpod_constructs._support.values import AddonName
 from hyperpod_constructs.eks.addon_checks import check_addon, check_order
 from hyperpod_constructs.eks.addon_policies import attaching_volumes, collecting, looking_at_file_systems, mounting
@@ -76,7 +76,7 @@ class Addon(Construct):
         """
         super().__init__(scope, id)
         register_rules(self, scope)
-        path = self.node.path
+        path = placed(self, scope, id)
         check_addon(path, control_plane, name, version, configuration)
         check_order(path, control_plane, name, after)
         self._control_plane, self._name, self._facts = control_plane, name, addon_facts(name)
@@ -87,7 +87,7 @@ class Addon(Construct):
             addon_name=name,
             cluster_name=control_plane.cluster_name,
             addon_version=version,
-            configuration_values=None if configuration is None else Stack.of(self).to_json_string(configuration),
+            configuration_values=None if configuration is None else stack_of(self).to_json_string(configuration),
             preserve_on_delete=True if preserve_on_delete else None,
             resolve_conflicts="OVERWRITE",
             tags=[CfnTag(key=TAG_OF_ADDONS[0], value=TAG_OF_ADDONS[1])] if name.startswith(facts.OF_SAGEMAKER) else None,
@@ -99,7 +99,7 @@ class Addon(Construct):
         if after:
             self._resource.node.add_dependency(*after)
         needs = dict.fromkeys((*facts.prerequisites(name), *((facts.POD_IDENTITY_AGENT,) if roles else ())))
-        self._join(Installed(path=path, name=name, version=version, needs=tuple(needs), resource=self._resource))
+        self._join(Installed(construct=self, path=path, name=name, version=version, needs=tuple(needs), resource=self._resource))
 
     @property
     def resource(self) -> eks.CfnAddon:
@@ -191,7 +191,7 @@ class Addon(Construct):
 
         Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-observability-addon-setup.html
         """
-        stack, arn = Stack.of(scope), workspace.workspace_ref.workspace_arn
+        stack, arn = stack_of(scope), workspace.workspace_ref.workspace_arn
         name = stack.split_arn(arn, ArnFormat.SLASH_RESOURCE_NAME).resource_name
         endpoint = f"https://aps-workspaces.{stack.region}.{stack.url_suffix}/workspaces/{name}"
         return Addon(
@@ -290,7 +290,7 @@ class Addon(Construct):
             name=facts.EBS_CSI,
             version=version,
             configuration=configuration,
-            policy=attaching_volumes(Stack.of(scope), control_plane.cluster_arn, keys),
+            policy=attaching_volumes(stack_of(scope), control_plane.cluster_arn, keys),
             after=after,
         )
 
@@ -350,9 +350,7 @@ class Addon(Construct):
 
     def _join(self, installed: Installed) -> None:
         """Put it in order among the add-ons of the control plane."""
-        prerequisites = self._control_plane.prerequisites
-        prerequisites.add(installed)
-        check_at_synthesis(self, lambda: prerequisites.mistakes(installed), resource=self._resource)
+        self._control_plane.prerequisites.add(installed)
         if self._facts is not None and self._facts.nodes is Nodes.NONE:
             self._control_plane.add_awaited(self._resource)
 

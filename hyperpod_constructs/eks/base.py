@@ -10,6 +10,7 @@ from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct, IDependable
 
 from hyperpod_constructs._support.arguments import checked
+from hyperpod_constructs._support.tree import placed
 from hyperpod_constructs._support.values import AddonName
 from hyperpod_constructs.eks.access import ClusterAccess
 from hyperpod_constructs.eks.prerequisites import Prerequisites
@@ -37,6 +38,7 @@ class KubernetesControlPlane(Construct):
         """
         super().__init__(scope, id)
         register_rules(self, scope)
+        placed(self, scope, id)
         self._version, self._has_nodes = version, has_nodes
         self._awaited: list[IDependable] = []
         self._prerequisites = Prerequisites(complete=addons is not None, there=addons or ())

@@ -17,6 +17,7 @@ from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.tokens import is_unknown
+from hyperpod_constructs._support.tree import path_of
 from hyperpod_constructs._support.values import KubernetesClusterName
 from hyperpod_constructs.eks import kubectl
 from hyperpod_constructs.eks.base import KubernetesControlPlane
@@ -83,7 +84,7 @@ class EksControlPlane(KubernetesControlPlane):
         :raises ModuleNotFoundError: without a layer and without the extra `eks`.
         """
         super().__init__(scope, id, version=version, has_nodes=default_capacity != 0)
-        path = self.node.path
+        path = path_of(self)
         _check_subnets(path, network, subnets)
         _check_capacity(path, default_capacity, default_capacity_instance)
         self._network = network
@@ -138,7 +139,7 @@ class EksControlPlane(KubernetesControlPlane):
         return kms.Key(
             self,
             "SecretsKey",
-            description=f"Secrets of Kubernetes: {self.node.path}",
+            description=f"Secrets of Kubernetes: {path_of(self)}",
             enable_key_rotation=True,
             removal_policy=RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
         )

@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
-from aws_cdk import Annotations, Duration, Stack
+from aws_cdk import Annotations, Duration
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.tokens import is_unknown
+from hyperpod_constructs._support.tree import placed, region_of
 from hyperpod_constructs.cluster.instance_type import ClusterInstanceType
 from hyperpod_constructs.eks.base import KubernetesControlPlane
 from hyperpod_constructs.eks.chart import HyperPodChart
@@ -72,6 +73,7 @@ class HyperPodDependencies(Construct):
             longer timeout.
         """
         super().__init__(scope, id)
+        placed(self, scope, id)
         limit = Duration.minutes(_MOST_MINUTES) if timeout is None else timeout
         if limit.to_seconds() > _MOST_MINUTES * 60:
             raise ValueError(f"{self.node.path}: timeout is {limit.to_human_string()}; allowed: up to {_MOST_MINUTES} minutes")
@@ -103,7 +105,7 @@ class HyperPodDependencies(Construct):
         return self._values
 
     def _rendered(self, values: HyperPodChartValues, instance_types: Sequence[ClusterInstanceType]) -> dict[str, Any]:
-        region = Stack.of(self).region
+        region = region_of(self)
         try:
             rendered = values.render(self._chart, region=region, instance_types=instance_types)
             self._check_agent(region, merged(self._chart.default_values, rendered))

@@ -10,6 +10,7 @@ from aws_cdk import aws_eks_v2 as eks
 from constructs import Construct, IDependable
 
 from hyperpod_constructs._support.arguments import checked
+from hyperpod_constructs._support.tree import placed
 from hyperpod_constructs._support.values import Namespace
 from hyperpod_constructs.eks.base import KubernetesControlPlane
 from hyperpod_constructs.facts.addons import FSX_CSI_DRIVER
@@ -55,7 +56,7 @@ class LustreVolume(Construct):
         """
         super().__init__(scope, id)
         register_rules(self, scope)
-        _reserve(self.node.path, control_plane, namespace, claim_name)
+        _reserve(placed(self, scope, id), control_plane, namespace, claim_name)
         name = f"{claim_name}-{namespace}"
         self._manifest = eks.KubernetesManifest(
             self,

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from aws_cdk import Stack
 from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked_value
+from hyperpod_constructs._support.tree import stack_of
 from hyperpod_constructs._support.values import Namespace
 from hyperpod_constructs.eks.base import KubernetesControlPlane
 from hyperpod_constructs.facts.addons import Identity
@@ -43,7 +43,7 @@ def pod_role(
 
     Source: https://docs.aws.amazon.com/eks/latest/userguide/pod-id-role.html
     """
-    of_this_cluster = {"aws:SourceAccount": Stack.of(scope).account, "aws:SourceArn": control_plane.cluster_arn}
+    of_this_cluster = {"aws:SourceAccount": stack_of(scope).account, "aws:SourceArn": control_plane.cluster_arn}
     service = iam.ServicePrincipal(PODS_PRINCIPAL, conditions={"StringEquals": of_this_cluster})
     managed = [] if identity.managed_policy is None else [iam.ManagedPolicy.from_aws_managed_policy_name(identity.managed_policy)]
     role = iam.Role(

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from aws_cdk import aws_eks_v2 as eks
-from constructs import IDependable
+from constructs import Construct, IDependable
 
+from hyperpod_constructs._support.deferred import check_together_at_synthesis
 from hyperpod_constructs.facts.addons import Nodes, addon_facts, is_lower
 
 
@@ -15,10 +16,11 @@ from hyperpod_constructs.facts.addons import Nodes, addon_facts, is_lower
 class Installed:
     """An add-on of a control plane.
 
-    :param path: the path of its construct.
+    :param path: the path of `construct`.
     :param needs: the names of the add-ons that must be there before it.
     """
 
+    construct: Construct
     path: str
     name: str
     version: str | None
@@ -55,6 +57,8 @@ class Prerequisites:
                 f"{addon.path}: the add-on {addon.name} is in {other.path} already; "
                 "a cluster has each add-on once: take that construct, or remove it"
             )
+        if not self._installed:
+            check_together_at_synthesis(self._mistakes, resource=addon.resource)
         self._installed[addon.name] = addon
         if self.nodes and _waits_for_nodes(addon.name):
             addon.resource.node.add_dependency(*self.nodes)
@@ -78,9 +82,11 @@ class Prerequisites:
         """Whether an add-on is there, in this app so far, or provided by something else."""
         return name in self._there or name in self._installed or name in self._provided
 
-    def mistakes(self, addon: Installed) -> list[str]:
-        """The add-ons that one needs and that are missing or too old, in words."""
-        return [*self._missing(addon), *self._too_old(addon)]
+    def _mistakes(self) -> Iterator[tuple[Construct, str]]:
+        """The add-ons that each one needs and that are missing or too old, in words."""
+        for addon in self._installed.values():
+            for mistake in (*self._missing(addon), *self._too_old(addon)):
+                yield addon.construct, mistake
 
     def _missing(self, addon: Installed) -> Iterator[str]:
         for needed in addon.needs:

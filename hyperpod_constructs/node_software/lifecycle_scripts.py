@@ -11,7 +11,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any, Protocol
 
-from aws_cdk import Fn, RemovalPolicy, Stack, Stage, Token
+from aws_cdk import Fn, RemovalPolicy, Stage, Token
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct, IDependable
@@ -19,6 +19,7 @@ from constructs import Construct, IDependable
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.deferred import deferred_text
 from hyperpod_constructs._support.tokens import is_token
+from hyperpod_constructs._support.tree import stack_of
 from hyperpod_constructs._support.values import EntryPoint
 from hyperpod_constructs.custom_resources.upload_names import CONFIGURATION_FILE, EXCLUDED
 from hyperpod_constructs.facts import clusters as cluster_facts
@@ -240,7 +241,7 @@ class _UploadedScripts(Construct):
         super().__init__(scope, id)
         self.bucket = scripts_bucket(self, "Bucket") if bucket is None else bucket
         self.root = f"{_ROOT}/{self.node.addr[-8:]}-{_stack_piece()}"
-        content, stack = content_hash(directory), Stack.of(self)
+        content, stack = content_hash(directory), stack_of(scope)
         self._prefix = f"{self.root}/{deferred_text(lambda: _version(content, configuration()))}"
         self._upload = ScriptsUpload(
             self,

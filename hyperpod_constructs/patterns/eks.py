@@ -7,12 +7,13 @@ from functools import partial
 from typing import Any
 
 import jsii
-from aws_cdk import CfnOutput, Stack
+from aws_cdk import CfnOutput
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct, IDependable
 
 from hyperpod_constructs._support.arguments import checked
+from hyperpod_constructs._support.tree import placed, region_of
 from hyperpod_constructs._support.values import ClusterName, Namespace, NodeCount, TrainingPlanArn
 from hyperpod_constructs.cluster.cluster import HyperPodCluster, NodeRecovery
 from hyperpod_constructs.cluster.grants import ClusterGrants
@@ -37,6 +38,7 @@ from hyperpod_constructs.facts import addons as facts
 from hyperpod_constructs.network import NodeNetwork
 from hyperpod_constructs.node_software.lifecycle_scripts import LifecycleScripts
 from hyperpod_constructs.patterns.short_form import groups_of_workers
+from hyperpod_constructs.rules.plugin import register_rules
 from hyperpod_constructs.storage.existing_lustre import LustreSource
 
 _VOLUME_GB = 500
@@ -118,11 +120,13 @@ class EksCluster(Construct):
             `HyperPodCluster`, `InstanceGroup`, `HyperPodDependencies` and `Addon`.
         """
         super().__init__(scope, id)
+        register_rules(self, scope)
+        path = placed(self, scope, id)
         if not task_governance and (priority_classes or idle_resource_sharing):
             given = "priority_classes" if priority_classes else "idle_resource_sharing"
-            raise ValueError(f"{self.node.path}: {given} without task governance; leave task_governance=False out, or {given}")
+            raise ValueError(f"{path}: {given} without task governance; leave task_governance=False out, or {given}")
         groups = groups_of_workers(
-            self.node.path,
+            path,
             instance_groups,
             worker_type=worker_type,
             worker_count=worker_count,
@@ -271,7 +275,7 @@ class EksCluster(Construct):
         return {}
 
     def _create_outputs(self) -> None:
-        name, region = self.control_plane.cluster_name, Stack.of(self).region
+        name, region = self.control_plane.cluster_name, region_of(self)
         outputs: Mapping[str, tuple[Any, str]] = {
             "ReadinessMessage": (self.readiness.message, "what runs, and what is missing"),
             "UpdateKubeconfig": (f"aws eks update-kubeconfig --name {name} --region {region}", "lets kubectl find the cluster"),

@@ -12,6 +12,7 @@ from aws_cdk import aws_iam as iam
 from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked, checked_value
+from hyperpod_constructs._support.tree import placed
 from hyperpod_constructs._support.values import ClusterName, GroupName, NodeCount, PartitionName, ThreadsPerCore, TrainingPlanArn
 from hyperpod_constructs.cluster.accounting_database import AccountingDatabase
 from hyperpod_constructs.cluster.cluster import HyperPodCluster, NodeRecovery
@@ -145,7 +146,7 @@ class SlurmCluster(Construct):
         """
         super().__init__(scope, id)
         workers = groups_of_workers(
-            self.node.path,
+            placed(self, scope, id),
             worker_groups,
             worker_type=worker_type,
             worker_count=worker_count,

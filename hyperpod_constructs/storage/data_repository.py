@@ -13,6 +13,7 @@ from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.tokens import is_unknown
+from hyperpod_constructs._support.tree import placed
 from hyperpod_constructs._support.values import ChunkSize, FileSystemId, FileSystemPath
 from hyperpod_constructs.facts import repository_links
 
@@ -110,7 +111,7 @@ class DataRepositoryAssociation(Construct):
                 if auto_export_events
                 else None,
             ),
-            tags=[CfnTag(key="Name", value=self.node.path)],
+            tags=[CfnTag(key="Name", value=placed(self, scope, id))],
         )
         self.resource.apply_removal_policy(removal_policy)
         self.resource.node.add_dependency(bucket)

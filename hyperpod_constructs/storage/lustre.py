@@ -15,6 +15,7 @@ from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.tokens import is_unknown
+from hyperpod_constructs._support.tree import placed
 from hyperpod_constructs._support.values import (
     BackupDays,
     ChunkSize,
@@ -125,6 +126,7 @@ class LustreStorage(Construct):
         """
         super().__init__(scope, id)
         register_rules(self, scope)
+        path = placed(self, scope, id)
         figures = LustreFigures(
             storage_type=storage_type,
             storage_capacity_gib=storage_capacity_gib,
@@ -134,7 +136,7 @@ class LustreStorage(Construct):
             metadata_iops=metadata_iops,
             efa_enabled=efa_enabled,
         )
-        figures.check(self.node.path)
+        figures.check(path)
         self._check_backups(automatic_backup_retention_days, daily_automatic_backup_start_time)
         self._removal_policy = removal_policy
         self._backup_days = automatic_backup_retention_days
@@ -172,7 +174,7 @@ class LustreStorage(Construct):
                 log_configuration=None if log_configuration is None else log_configuration.render(),
                 metadata_configuration=figures.metadata(),
             ),
-            tags=[CfnTag(key="Name", value=self.node.path)],
+            tags=[CfnTag(key="Name", value=path)],
         )
         self._resource.apply_removal_policy(removal_policy)
         if allow_data_loss is not None:

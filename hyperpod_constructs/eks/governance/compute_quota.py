@@ -16,6 +16,7 @@ from hyperpod_constructs._support.cluster_properties import Clusterlike
 from hyperpod_constructs._support.deferred import deferred_value
 from hyperpod_constructs._support.metadata import BEYOND_CAPACITY
 from hyperpod_constructs._support.tokens import is_unknown
+from hyperpod_constructs._support.tree import placed
 from hyperpod_constructs.cluster.instance_type import ClusterInstanceType
 from hyperpod_constructs.eks.governance.policies import Policies, Quota
 from hyperpod_constructs.eks.governance.values import BorrowLimit, FairShareWeight, PolicyName, QuotaAmount, QuotaCount, TeamName
@@ -181,6 +182,7 @@ class ComputeQuota(Construct):
             synthesis.
         """
         super().__init__(scope, id)
+        placed(self, scope, id)
         register_rules(self, scope)
         self._tags = TagManager(TagType.STANDARD, facts.COMPUTE_QUOTA)
         self._check_arguments(resources, strategy, borrow_limit, absolute_borrow_limits)

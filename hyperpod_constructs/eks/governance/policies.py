@@ -7,13 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from aws_cdk import Stack
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct, IConstruct
 
 from hyperpod_constructs._support.cluster_properties import Clusterlike, rendered
 from hyperpod_constructs._support.deferred import check_at_synthesis
 from hyperpod_constructs._support.tokens import is_unknown
+from hyperpod_constructs._support.tree import app_of, stack_of
 from hyperpod_constructs.facts import governance as facts
 from hyperpod_constructs.facts.governance import Allocation, Amounts
 from hyperpod_constructs.facts.instance_types import InstanceType
@@ -61,7 +61,7 @@ class Policies:
 
         :raises ValueError: for a cluster that Slurm orchestrates.
         """
-        found = _known.setdefault(scope.node.root, {})
+        found = _known.setdefault(app_of(scope), {})
         if cluster.cluster_arn not in found:
             if _on_slurm(cluster):
                 raise ValueError(f"{scope.node.path}: {facts.ON_SLURM}")
@@ -101,7 +101,7 @@ class Policies:
         if self._scheduler is None:
             return
         policy = self._scheduler[0]
-        if Stack.of(policy) is Stack.of(quota.construct):
+        if stack_of(policy) is stack_of(quota.construct):
             quota.construct.node.add_dependency(policy)
 
     def _mistakes(self) -> Iterator[Mistake]:
@@ -130,7 +130,7 @@ def _on_slurm(cluster: Clusterlike) -> bool:
     resource = getattr(cluster, "resource", None)
     if not isinstance(resource, sagemaker.CfnCluster):
         return False
-    orchestrator = Stack.of(resource).resolve(resource.orchestrator)
+    orchestrator = stack_of(resource).resolve(resource._cfn_properties.get("orchestrator"))
     return isinstance(orchestrator, Mapping) and "slurm" in orchestrator
 
 

@@ -11,6 +11,7 @@ from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked, checked_value
 from hyperpod_constructs._support.cluster_properties import Clusterlike
+from hyperpod_constructs._support.tree import placed
 from hyperpod_constructs.eks.governance.policies import Policies
 from hyperpod_constructs.eks.governance.values import PolicyName, PriorityClassName, PriorityWeight
 from hyperpod_constructs.facts import governance as facts
@@ -75,6 +76,7 @@ class SchedulerConfig(Construct):
         :raises ValueError: for a second policy of the cluster, more than ten classes, two classes of one name, or a Slurm cluster.
         """
         super().__init__(scope, id)
+        placed(self, scope, id)
         register_rules(self, scope)
         self._names = tuple(priority.name for priority in priority_classes)
         self._check_classes()

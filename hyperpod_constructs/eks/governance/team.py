@@ -11,6 +11,7 @@ from constructs import Construct, IDependable
 
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.cluster_properties import Clusterlike
+from hyperpod_constructs._support.tree import placed
 from hyperpod_constructs.cluster.grants import ClusterGrants
 from hyperpod_constructs.eks.awaiting import await_namespace
 from hyperpod_constructs.eks.base import KubernetesControlPlane
@@ -26,6 +27,7 @@ from hyperpod_constructs.eks.governance.values import BorrowLimit, FairShareWeig
 from hyperpod_constructs.facts import governance as facts
 from hyperpod_constructs.facts import jobs
 from hyperpod_constructs.facts.kubernetes import RBAC
+from hyperpod_constructs.rules.plugin import register_rules
 
 _ALL = ("create", "delete", "get", "list", "patch", "update", "watch")
 _READ = ("get", "list", "watch")
@@ -90,6 +92,8 @@ class Team(Construct):
         :raises ValueError: for the role of nodes, or see `ComputeQuota`.
         """
         super().__init__(scope, id)
+        register_rules(self, scope)
+        placed(self, scope, id)
         self._name = name
         self._policies = Policies.of(self, cluster)
         #: The quota.
