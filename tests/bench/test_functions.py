@@ -9,7 +9,7 @@ import botocore
 import pytest
 
 from bench.functions import HANDLERS, MOST_BYTES, MOST_CALLS, NODES, archive_bytes, gate_calls
-from hyperpod_constructs.custom_resources.handlers.service import MODELS
+from hyperpod_constructs.custom_resources.handlers.wire.models import MODELS
 
 DATA = Path(botocore.__file__).parent / "data"
 

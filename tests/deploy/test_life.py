@@ -141,7 +141,8 @@ def test_the_count_of_a_stack_is_not_scaled(story: Story) -> None:
 
 def test_the_count_of_a_cluster_without_a_stack_is_scaled(story: Story) -> None:
     sagemaker, deployed = story.cloud.client("sagemaker"), story.cloud.cluster()
-    groups = group_requests(sagemaker.meta.service_model, deployed)["InstanceGroups"]
+    asked: Any = sagemaker.meta.service_model.operation_model("UpdateCluster").input_shape
+    groups = group_requests(asked, deployed)["InstanceGroups"]
     settings = {name: deployed[name] for name in ("NodeProvisioningMode", "NodeRecovery", "Orchestrator", "VpcConfig")}
     arn = sagemaker.create_cluster(ClusterName="by-hand", InstanceGroups=groups, **settings)["ClusterArn"]
     try:
@@ -149,7 +150,7 @@ def test_the_count_of_a_cluster_without_a_stack_is_scaled(story: Story) -> None:
         run = story.cloud.run("hyperpod", "scale", "workers", "2", "--cluster", "by-hand", "--yes", "--watch", "--every", "1")
         assert run.code == 0, run.output
         assert "2 of 2 nodes run, 2 are there" in run.output
-        after = group_requests(sagemaker.meta.service_model, sagemaker.describe_cluster(ClusterName="by-hand"))["InstanceGroups"]
+        after = group_requests(asked, sagemaker.describe_cluster(ClusterName="by-hand"))["InstanceGroups"]
         assert after == [group | ({"InstanceCount": 2} if group["InstanceGroupName"] == "workers" else {}) for group in groups]
     finally:
         sagemaker.delete_cluster(ClusterName="by-hand")

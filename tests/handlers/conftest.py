@@ -11,7 +11,7 @@ import pytest
 from botocore.stub import Stubber
 
 from hyperpod_constructs.custom_resources.handlers.readiness_gate import ReadinessGate
-from hyperpod_constructs.custom_resources.handlers.service import MODELS
+from hyperpod_constructs.custom_resources.handlers.wire.models import MODELS
 
 ARN = "arn:aws:sagemaker:us-west-2:123456789012:cluster/abcdefabcdef"
 START = 1_800_000_000.0

@@ -14,7 +14,7 @@ from botocore.loaders import Loader
 from botocore.model import ServiceModel
 from botocore.validate import ParamValidator
 
-from hyperpod_constructs.custom_resources.handlers.service import MODELS
+from hyperpod_constructs.custom_resources.handlers.wire.models import MODELS
 
 Answer = Mapping[str, Any] | Exception | Callable[..., Mapping[str, Any]]
 

@@ -7,13 +7,12 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import pytest
-from botocore.model import ListShape, Shape, StructureShape
 
 from hyperpod_constructs.custom_resources.handlers.cluster_fields import ClusterFields
 from hyperpod_constructs.custom_resources.handlers.errors import OperationError
 from hyperpod_constructs.custom_resources.handlers.group_specs import KINDS, OTHER_NAMES, as_request, with_fields, without_fields
 from hyperpod_constructs.custom_resources.handlers.resource import is_complete, on_event
-from hyperpod_constructs.custom_resources.handlers.service import model
+from hyperpod_constructs.custom_resources.handlers.wire.models import Shape, model
 from tests.custom_resources.world import InProcessWorld, in_process_world
 from tests.local.hyperpod_requests import group
 
@@ -235,8 +234,7 @@ def test_a_policy_for_draining_goes_with_the_strategy() -> None:
 
 def test_every_member_of_a_request_has_a_source_in_the_answer() -> None:
     """But for the request's own spelling, nothing is lost: a member of a newer model without a source fails here."""
-    asked, told = (model("sagemaker").operation_model(name) for name in ("UpdateCluster", "DescribeCluster"))
-    assert asked.input_shape is not None
+    asked, told = (model("sagemaker").operations[name] for name in ("UpdateCluster", "DescribeCluster"))
     assert told.output_shape is not None
     for kind in KINDS:
         lost = list(unsourced(asked.input_shape.members[kind], told.output_shape.members[kind], kind))
@@ -244,9 +242,9 @@ def test_every_member_of_a_request_has_a_source_in_the_answer() -> None:
 
 
 def unsourced(request: Shape, answer: Shape, where: str) -> Iterator[str]:
-    if isinstance(request, ListShape) and isinstance(answer, ListShape):
+    if request.type_name == answer.type_name == "list":
         yield from unsourced(request.member, answer.member, where)
-    elif isinstance(request, StructureShape) and isinstance(answer, StructureShape):
+    elif request.type_name == answer.type_name == "structure":
         for name, member in request.members.items():
             sources = [each for each in (name, f"Desired{name}", OTHER_NAMES.get(name, "")) if each in answer.members]
             if not sources:
@@ -256,8 +254,6 @@ def unsourced(request: Shape, answer: Shape, where: str) -> Iterator[str]:
 
 
 def test_an_empty_list_that_a_request_cannot_have_is_left_out() -> None:
-    shape = model("sagemaker").operation_model("UpdateCluster").input_shape
-    assert isinstance(shape, StructureShape)
-    groups: Any = shape.members["InstanceGroups"]
+    groups = model("sagemaker").operations["UpdateCluster"].input_shape.members["InstanceGroups"]
     answer = {"InstanceGroupName": "a", "TargetCount": 1, "ExecutionRole": "r", "OnStartDeepHealthChecks": [], "CurrentCount": 1}
     assert as_request(groups.member, answer, "") == {"InstanceGroupName": "a", "InstanceCount": 1, "ExecutionRole": "r"}

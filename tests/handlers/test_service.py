@@ -26,10 +26,12 @@ from botocore.exceptions import (
     ReadTimeoutError,
 )
 
-from hyperpod_constructs.custom_resources.handlers import service
 from hyperpod_constructs.custom_resources.handlers.aws import client, transient
 from hyperpod_constructs.custom_resources.handlers.errors import describe
-from hyperpod_constructs.custom_resources.handlers.service import MODELS, Client
+from hyperpod_constructs.custom_resources.handlers.service import Client
+from hyperpod_constructs.custom_resources.handlers.wire import connections
+from hyperpod_constructs.custom_resources.handlers.wire.models import MODELS
+from tests.custom_resources.case import handler_modules
 
 SERVICES = sorted(path.name for path in MODELS.iterdir() if path.is_dir())
 _SAME = ("content-type", "x-amz-target", "x-amz-security-token", "x-amz-content-sha256")
@@ -106,9 +108,9 @@ def lambda_function(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     settings = {"AWS_ACCESS_KEY_ID": "AKID", "AWS_SECRET_ACCESS_KEY": "secret", "AWS_SESSION_TOKEN": "token"}
     for name, value in {**settings, "AWS_REGION": "us-west-2", "AWS_DEFAULT_REGION": "us-west-2"}.items():
         monkeypatch.setenv(name, value)
-    service._connections.cache_clear()
+    connections._kept.cache_clear()
     yield
-    service._connections.cache_clear()
+    connections._kept.cache_clear()
 
 
 def made(name: str) -> Client:
@@ -185,7 +187,7 @@ def test_endpoint_and_scope_are_those_of_botocores_client(name: str, region: str
     other = botocores(name, region)
     other.meta.events.register("before-send", catch)
     own = made(name)
-    monkeypatch.setattr(own._connections, "send", catch)
+    monkeypatch.setattr(own._connection, "send", catch)
     for each in (own, other):
         with pytest.raises(KeyboardInterrupt):
             getattr(each, method)(**parameters)
@@ -278,7 +280,7 @@ def test_a_service_that_cannot_be_reached_is_named(monkeypatch: pytest.MonkeyPat
 
 def test_a_service_that_does_not_answer_is_left(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
     site.silent = threading.Event()
-    monkeypatch.setattr(service, "READ_SECONDS", 0.05)
+    monkeypatch.setattr(connections, "READ_SECONDS", 0.05)
     with pytest.raises(ReadTimeoutError) as failure:
         made("sagemaker").describe_cluster(ClusterName="demo")
     assert describe(failure.value).startswith("DescribeCluster: ReadTimeoutError")
@@ -303,12 +305,11 @@ def test_a_proxy_of_the_environment_is_used(excepted: str, path: str, site: Site
     assert [asked.path for asked in site.asked] == [path]
 
 
-@pytest.mark.parametrize(("bundles", "trusted"), [((), True), (("REQUESTS",), "/REQUESTS"), (("REQUESTS", "AWS"), "/AWS")])
-def test_certificates_are_checked(bundles: tuple[str, ...], trusted: object, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize(("bundles", "trusted"), [((), ""), (("REQUESTS",), "/REQUESTS"), (("REQUESTS", "AWS"), "/AWS")])
+def test_certificates_are_those_of_the_environment(bundles: tuple[str, ...], trusted: str, monkeypatch: pytest.MonkeyPatch) -> None:
     for bundle in bundles:
         monkeypatch.setenv(f"{bundle}_CA_BUNDLE", f"/{bundle}")
-    connections: Any = made("sagemaker")._connections
-    assert connections._verify == trusted
+    assert made("sagemaker")._connection.bundle == trusted
 
 
 @pytest.mark.parametrize("missing", ["AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"])
@@ -335,8 +336,10 @@ def test_a_client_has_the_operations_of_its_vendored_model_only() -> None:
             getattr(sagemaker, name)
 
 
-def test_no_session_is_loaded() -> None:
-    program = "import sys; from handlers import preflight, aws; aws.client('s3'); print('botocore.session' in sys.modules)"
+@pytest.mark.parametrize("module", handler_modules())
+def test_of_botocore_only_the_errors_are_loaded(module: str) -> None:
+    program = f"import sys; from handlers import {module}, aws; [aws.client(name) for name in {SERVICES}]; print(*sys.modules)"
     environment = {**os.environ, "PYTHONPATH": str(MODELS.parent.parent)}
     done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)  # noqa: S603
-    assert done.stdout == "False\n"
+    loaded = {name for name in done.stdout.split() if name.startswith("botocore") and "vendored" not in name}
+    assert loaded == {"botocore", "botocore.exceptions"}

@@ -15,7 +15,7 @@ from botocore.stub import Stubber
 from hyperpod_constructs.custom_resources.handlers import training_plan
 from hyperpod_constructs.custom_resources.handlers.errors import OperationError
 from hyperpod_constructs.custom_resources.handlers.resource import RESERVE_SECONDS, is_complete, on_event
-from hyperpod_constructs.custom_resources.handlers.service import MODELS
+from hyperpod_constructs.custom_resources.handlers.wire.models import MODELS
 from hyperpod_constructs.facts import training_plans
 
 from .conftest import START, Clock

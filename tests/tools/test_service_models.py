@@ -49,6 +49,16 @@ def test_model_is_small_and_complete(service: str) -> None:
     assert not [word for word in ('"documentation":', '"enum":', '"pattern":') if word in text]
 
 
+def test_endpoints_are_templates_with_few_exceptions() -> None:
+    found = json.loads((MODELS / "endpoint-templates.json").read_text())
+    assert found["services"].keys() == OPERATIONS.keys()
+    places = {place for kinds in found["services"].values() for listed in kinds.values() for place in listed}
+    exceptions = places - {"*"} - {each["name"] for each in found["partitions"]}
+    assert exceptions == {"aws-global", "us-gov-east-1", "us-gov-west-1"}, (
+        "a region with a rule of its own: look whether it is right"
+    )
+
+
 def test_members_may_have_the_names_of_what_is_left_out() -> None:
     model = {
         "version": "2.0",

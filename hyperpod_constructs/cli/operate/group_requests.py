@@ -15,7 +15,9 @@ from hyperpod_constructs.cli.operate.place import Place
 from hyperpod_constructs.cli.operate.reading import Cluster
 from hyperpod_constructs.custom_resources.handlers.errors import OperationError
 from hyperpod_constructs.custom_resources.handlers.group_specs import IMAGES, group_requests, leaves, with_fields
-from hyperpod_constructs.custom_resources.handlers.service import model
+from hyperpod_constructs.custom_resources.handlers.wire.connections import Answer
+from hyperpod_constructs.custom_resources.handlers.wire.models import model
+from hyperpod_constructs.custom_resources.handlers.wire.replies import reply
 from hyperpod_constructs.facts.software_updates import CUSTOM_IMAGE
 
 Specs = dict[str, list[dict[str, Any]]]
@@ -49,8 +51,6 @@ def with_count(place: Place, cluster: Cluster, group: str, count: int, now: floa
 
 def _read(place: Place, cluster: Cluster) -> tuple[Specs, Specs]:
     """The groups by this machine's model and by the newest."""
-    from botocore.parsers import create_parser
-
     client, bodies = place.client("sagemaker"), list[Mapping[str, Any]]()
 
     def keep(response_dict: Mapping[str, Any], **_: object) -> None:
@@ -61,13 +61,13 @@ def _read(place: Place, cluster: Cluster) -> tuple[Specs, Specs]:
         answer = client.describe_cluster(ClusterName=cluster.arn)
     finally:
         client.meta.events.unregister("before-parse.sagemaker.DescribeCluster", keep)
-    here = client.meta.service_model
+    here: Any = client.meta.service_model.operation_model("UpdateCluster").input_shape
     known = group_requests(here, answer)
     if not bodies:
         return known, known
-    shape = model("sagemaker").operation_model("DescribeCluster").output_shape
-    parser: Any = create_parser(getattr(here, "resolved_protocol", None) or here.metadata["protocol"])
-    return known, group_requests(model("sagemaker"), parser.parse(bodies[-1], shape))
+    newest, got = model("sagemaker"), bodies[-1]
+    read = reply(newest, newest.operations["DescribeCluster"], Answer(got["status_code"], got["headers"], got["body"]))
+    return known, group_requests(newest.operations["UpdateCluster"].input_shape, read)
 
 
 def _lost(known: Specs, whole: Specs) -> set[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -15,9 +16,9 @@ from botocore.exceptions import (
     ReadTimeoutError,
 )
 from botocore.exceptions import ConnectionError as NoConnectionError
-from botocore.parsers import ResponseParserError
 
-from .service import CONNECT_SECONDS, READ_SECONDS, Client
+from .service import Client
+from .wire.connections import CONNECT_SECONDS, READ_SECONDS, UnreadableAnswerError
 
 T = TypeVar("T")
 
@@ -56,7 +57,7 @@ _NETWORK = (
     FlexibleChecksumError,
     IncompleteReadError,
     ReadTimeoutError,
-    ResponseParserError,
+    UnreadableAnswerError,
 )
 
 
@@ -87,9 +88,15 @@ def _name(operation: Any, caught_exception: Exception | None, **_: Any) -> None:
 def transient(error: Exception) -> bool:
     """Whether the same call may succeed later: after throttling, a service fault, or a broken connection or answer."""
     if not isinstance(error, ClientError):
-        return isinstance(error, (*_NETWORK, NoTimeLeftError))
+        return isinstance(error, (*_NETWORK, NoTimeLeftError)) or _unreadable(error)
     status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
     return _code(error) in _BUSY or status >= 500 or status == 429
+
+
+def _unreadable(error: Exception) -> bool:
+    """Whether a whole client could not read an answer; only such a client loads botocore's parsers."""
+    parsers = sys.modules.get("botocore.parsers")
+    return parsers is not None and isinstance(error, parsers.ResponseParserError)
 
 
 def unsettled(error: Exception) -> bool:

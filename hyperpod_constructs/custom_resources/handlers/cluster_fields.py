@@ -10,15 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from botocore.model import StructureShape
-
 from . import answers, resource
 from .aws import LOOK_SECONDS, Patient, code, transient, unsettled
 from .errors import OperationError, describe, fit
 from .group_specs import IMAGES, KINDS, Path, converted, differences, group_requests, with_fields, without_fields
 from .redaction import one_line
 from .resource import Done, Replace, Request, Resource, Started, Undo, Waiting
-from .service import model
+from .wire.models import model
 
 # Times in which the start of an operation repeats calls.
 _START_SECONDS, _RENAMED_SECONDS = 60.0, 20.0
@@ -267,7 +265,7 @@ def _settled(cluster: Mapping[str, Any]) -> bool:
 
 def _groups(cluster: Mapping[str, Any], wanted: FieldsProperties) -> _Groups:
     """The cluster's groups as requests; those that the service deletes are left out."""
-    found = group_requests(model("sagemaker"), cluster)
+    found = group_requests(model("sagemaker").operations["UpdateCluster"].input_shape, cluster)
     return {kind: [_without_images(spec, wanted) for spec in specs] for kind, specs in found.items()}
 
 
@@ -285,14 +283,12 @@ def _without_images(spec: dict[str, Any], wanted: FieldsProperties) -> dict[str,
 
 
 def _fields(wanted: FieldsProperties) -> dict[tuple[str, str], dict[str, Any]]:
-    shape = model("sagemaker").operation_model("UpdateCluster").input_shape
-    assert isinstance(shape, StructureShape)
+    shape = model("sagemaker").operations["UpdateCluster"].input_shape
     found = {}
     for group in wanted.groups:
         if group.kind not in KINDS:
             raise OperationError(f"property Kind of group {group.name} is {group.kind!r}; allowed: {' or '.join(KINDS)}")
-        member: Any = shape.members[group.kind]
-        found[group.kind, group.name] = converted(member.member, group.fields, group.name)
+        found[group.kind, group.name] = converted(shape.members[group.kind].member, group.fields, group.name)
     return found
 
 

@@ -7,14 +7,13 @@ The service's model tells the members: of a request's shape, those that the answ
 from __future__ import annotations
 
 from collections.abc import Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
-
-from botocore.model import ListShape, MapShape, ServiceModel, Shape, StructureShape
-from botocore.utils import parse_to_aware_datetime
 
 from . import answers
 from .errors import OperationError
+from .wire.models import Shape
+from .wire.times import moment
 
 Path = tuple[str, ...]
 
@@ -31,14 +30,12 @@ IMAGES = ("ImageId", "ImageReleaseVersion")
 """Members that the service fills in: sent back, they would tie a group to the image that it has now."""
 
 
-def group_requests(service: ServiceModel, cluster: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
+def group_requests(shape: Shape, cluster: Mapping[str, Any]) -> dict[str, list[dict[str, Any]]]:
     """The groups of an answer by kind, as requests; those that the service deletes are left out.
 
-    :param service: the model that knows the members.
+    :param shape: what `UpdateCluster` takes; botocore's shape will do too.
     :raises OperationError: if the answer has no groups, or a group lacks what a request needs.
     """
-    shape = service.operation_model("UpdateCluster").input_shape
-    assert isinstance(shape, StructureShape)
     if not isinstance(cluster.get(KINDS[0]), list):
         raise OperationError(f"DescribeCluster: the answer has no {KINDS[0]}; nothing was changed")
     found: dict[str, list[dict[str, Any]]] = {}
@@ -54,7 +51,7 @@ def as_request(shape: Shape, answer: Any, where: str) -> Any:
     :param where: the part, for a message.
     :raises OperationError: if a member is missing that the request needs.
     """
-    if isinstance(shape, StructureShape) and isinstance(answer, Mapping):
+    if shape.type_name == "structure" and isinstance(answer, Mapping):
         found = {}
         for name, member in shape.members.items():
             value = _source(name, answer)
@@ -64,7 +61,7 @@ def as_request(shape: Shape, answer: Any, where: str) -> Any:
         if missing:
             raise OperationError(f"DescribeCluster: {where} has no {missing[0]} in the answer; nothing was changed")
         return found
-    if isinstance(shape, ListShape) and isinstance(answer, list):
+    if shape.type_name == "list" and isinstance(answer, list):
         return [as_request(shape.member, item, where) for item in answer]
     return answer
 
@@ -74,18 +71,18 @@ def converted(shape: Shape, value: Any, where: str) -> Any:
 
     :raises OperationError: for a value or a member that the shape does not have.
     """
-    if isinstance(shape, StructureShape) and isinstance(value, Mapping):
+    if shape.type_name == "structure" and isinstance(value, Mapping):
         unknown = [name for name in value if name not in shape.members]
         if unknown:
             raise OperationError(f"property {where} has {unknown[0]}; allowed: {', '.join(shape.members)}")
         return {name: converted(shape.members[name], item, f"{where}.{name}") for name, item in value.items()}
-    if isinstance(shape, ListShape) and isinstance(value, list):
+    if shape.type_name == "list" and isinstance(value, list):
         return [converted(shape.member, item, where) for item in value]
     try:
         if shape.type_name in ("integer", "long"):
             return int(str(value))
         if shape.type_name == "timestamp":
-            return parse_to_aware_datetime(value).astimezone(UTC)
+            return moment(value)
         if shape.type_name == "boolean":
             return {"true": True, "false": False}[str(value).lower()]
         if shape.type_name == "string" and isinstance(value, str):
@@ -152,7 +149,7 @@ def _source(name: str, answer: Mapping[str, Any]) -> Any:
 
 def _empty(shape: Shape, value: Any) -> bool:
     """Whether a value is empty where the request takes none."""
-    sized = isinstance(shape, ListShape | MapShape) or shape.type_name == "string"
+    sized = shape.type_name in ("list", "map", "string")
     return sized and not value and int(shape.metadata.get("min", 0)) > 0
 
 

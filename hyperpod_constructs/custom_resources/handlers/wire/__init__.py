@@ -1,0 +1,1 @@
+"""The way to a service without botocore: models, requests, signatures, endpoints, connections, replies."""
