@@ -10,7 +10,7 @@ from hyperpod_constructs.analysis.clusters import given
 from hyperpod_constructs.analysis.file_systems import LUSTRE, Lustre, addresses_of
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM
 from hyperpod_constructs.custom_resources.handlers.checks.wanted import FileSystem, Group, Wanted
-from hyperpod_constructs.facts.addresses import node_addresses
+from hyperpod_constructs.facts.addresses import least_node_addresses, least_node_interfaces
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Text, Value, as_int, as_items, as_str, at, of_alternatives, shown
 
@@ -85,8 +85,8 @@ class Reading:
                 name=group.label,
                 count=max(0, group.count or 0),
                 instance_types=group.type_names or (),
-                addresses=min((node_addresses(kind, bool(self.cluster.on_eks), interface) for kind in kinds), default=1),
-                interfaces=min((kind.network_cards or 1 for kind in kinds), default=1),
+                addresses=least_node_addresses(kinds, bool(self.cluster.on_eks), interface),
+                interfaces=least_node_interfaces(kinds),
                 volume_gb=max((size for size in sizes if size is not None), default=0),
                 training_plan=as_str(plan) or "",
                 spot=bool(spot),

@@ -9,7 +9,7 @@ from aws_cdk import Stack
 from aws_cdk import aws_fsx as fsx
 from aws_cdk import aws_sagemaker as sagemaker
 
-from hyperpod_constructs.facts.addresses import lustre_addresses, node_addresses
+from hyperpod_constructs.facts.addresses import least_node_addresses, least_node_interfaces, lustre_addresses
 from hyperpod_constructs.facts.instance_types import INSTANCE_FACTS, instance_type
 
 _SCHEME = "s3://"
@@ -51,17 +51,18 @@ class Rendered:
 
     def _group(self, group: Mapping[str, Any]) -> dict[str, Any]:
         kinds = _at(group, "instanceRequirements", "instanceTypes") or [group.get("instanceType")]
-        facts = [instance_type(kind) for kind in kinds if isinstance(kind, str) and kind in INSTANCE_FACTS]
+        known = all(isinstance(kind, str) and kind in INSTANCE_FACTS for kind in kinds)
+        facts = [instance_type(kind) for kind in kinds] if known else []
         on_eks = _at(self._properties, "orchestrator", "eks") is not None
-        known = len(facts) == len(kinds)
+        interface = _at(group, "networkInterface", "interfaceType")
         sizes = [_at(volume, "ebsVolumeConfig", "volumeSizeInGb") for volume in group.get("instanceStorageConfigs") or []]
         network = group.get("overrideVpcConfig") or self._properties.get("vpcConfig") or {}
         return {
             "Name": group.get("instanceGroupName"),
             "Count": group.get("instanceCount", 0),
             "InstanceTypes": kinds,
-            "Addresses": min((node_addresses(kind, on_eks) for kind in facts), default=1) if known else 1,
-            "Interfaces": min((kind.network_cards or 1 for kind in facts), default=1) if known else 1,
+            "Addresses": least_node_addresses(facts, on_eks, interface),
+            "Interfaces": least_node_interfaces(facts),
             "VolumeGb": max((size for size in sizes if isinstance(size, int)), default=0),
             **({"TrainingPlan": group["trainingPlanArn"]} if "trainingPlanArn" in group else {}),
             **({"Spot": True} if _at(group, "capacityRequirements", "spot") is not None else {}),

@@ -6,6 +6,7 @@ Every figure is the smallest certain one.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from hyperpod_constructs.facts import lustre
 from hyperpod_constructs.facts.instance_types import InstanceType
@@ -54,6 +55,20 @@ def node_addresses(kind: InstanceType, on_eks: bool, interface: str | None = Non
         return cards
     size = kind.name.rpartition(".")[2]
     return _FEWER.get(size, _POD_ADDRESSES) + cards - 1
+
+
+def least_node_addresses(kinds: Iterable[InstanceType], on_eks: bool, interface: str | None = None) -> int:
+    """The addresses that a node of one of these types is sure to take; 1 for a type that nobody knows.
+
+    :param kinds: the types that a group may use; none if one of them is unknown.
+    :param interface: `InterfaceType` of the group, see `node_addresses`.
+    """
+    return min((node_addresses(kind, on_eks, interface) for kind in kinds), default=1)
+
+
+def least_node_interfaces(kinds: Iterable[InstanceType]) -> int:
+    """The network interfaces that a node of one of these types is sure to have, with those that carry EFA alone."""
+    return min((kind.network_cards or 1 for kind in kinds), default=1)
 
 
 def lustre_addresses(

@@ -18,7 +18,13 @@ from hyperpod_constructs import (
     Preflight,
     SlurmNodeType,
 )
+from hyperpod_constructs.analysis.clusters import clusters
+from hyperpod_constructs.analysis.placement import node_groups
+from hyperpod_constructs.cli.preflight_wanted import Reading
 from hyperpod_constructs.custom_resources.preflight_properties import _bucket
+from hyperpod_constructs.rules.catalogue.subnets import _of_group
+from hyperpod_constructs.templates.documents import Document
+from hyperpod_constructs.templates.model import Model
 from tests.custom_resources.l1_cluster import ROLE, l1_cluster, l1_file_system, l1_group
 
 TYPE = "Custom::HyperPodPreflight"
@@ -71,6 +77,32 @@ def test_pods_on_eks_take_addresses(stack: Stack) -> None:
     eks = sagemaker.CfnCluster.OrchestratorProperty(eks={"clusterArn": "arn:aws:eks:us-west-2:123456789012:cluster/x"})
     Preflight(stack, "Preflight", cluster=l1_cluster(stack, l1_group("workers", 1), orchestrator=eks))
     assert properties(stack)["Groups"][0]["Addresses"] == 81
+
+
+@pytest.mark.parametrize("on_eks", [False, True])
+def test_the_construct_and_the_command_count_the_same(stack: Stack, on_eks: bool) -> None:
+    """Addresses too, which the interfaces of EFA alone do not have; and what the rule counts."""
+    eks = sagemaker.CfnCluster.OrchestratorProperty(eks={"clusterArn": "arn:aws:eks:us-west-2:123456789012:cluster/x"})
+    mixed = sagemaker.CfnCluster.InstanceRequirementsProperty(instance_types=["ml.p5.48xlarge", "ml.p4d.24xlarge"])
+    alone, both = (sagemaker.CfnCluster.ClusterNetworkInterfaceProperty(interface_type=kind) for kind in ("efa-only", "efa"))
+    groups = [
+        l1_group("alone", 2, network_interface=alone),
+        l1_group("both", 2, network_interface=both),
+        l1_group("default", 2),
+        l1_group("mixed", 2, instance_requirements=mixed),
+        l1_group("mixed-alone", 2, instance_requirements=mixed, network_interface=alone),
+        l1_group("new", 2, kind="ml.x9.giant", network_interface=alone),
+    ]
+    Preflight(stack, "Preflight", cluster=l1_cluster(stack, *groups, orchestrator=eks if on_eks else None))
+    told = {group["Name"]: (group["Addresses"], group["Interfaces"]) for group in properties(stack)["Groups"]}
+    cards = [("alone", 1, 32), ("both", 32, 32), ("default", 32, 32), ("mixed", 4, 4), ("mixed-alone", 1, 4), ("new", 1, 1)]
+    pods = 49 if on_eks else 0
+    assert told == {name: (addresses + pods * (name != "new"), interfaces) for name, addresses, interfaces in cards}
+    model = Model([Document(name="Stack", body=Template.from_stack(stack).to_json())])
+    [cluster] = clusters(model)
+    read = Reading(model, cluster, "us-west-2").groups
+    assert {group.name: (group.addresses, group.interfaces) for group in read} == told
+    assert {group.label: _of_group(group) for group in node_groups(model)} == {name: 2 * told[name][0] for name in told}
 
 
 def test_a_group_with_subnets_of_its_own(stack: Stack) -> None:

@@ -9,7 +9,7 @@ from hyperpod_constructs.analysis.naming import Naming
 from hyperpod_constructs.analysis.networks import ENDPOINT, SUBNET, VpcBlock, Zone, network_facts, vpc_blocks
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, NodeGroup, node_groups, subnets_of, users_of_file_systems
 from hyperpod_constructs.facts import cidr_blocks
-from hyperpod_constructs.facts.addresses import node_addresses
+from hyperpod_constructs.facts.addresses import least_node_addresses
 from hyperpod_constructs.facts.zones import WRITE_ZONE, id_mistake, name_mistake
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
@@ -69,8 +69,7 @@ def _of_nodes(model: Model, subnets: frozenset[Resource]) -> Needs:
 def _of_group(group: NodeGroup) -> int:
     """The addresses of a group; an unknown type counts as one address for a node, an unknown count as no node."""
     interface = as_str(group.get("NetworkInterface", "InterfaceType"))
-    each = min((node_addresses(kind, bool(group.cluster.on_eks), interface) for kind in group.types or ()), default=1)
-    return (group.count or 0) * each
+    return (group.count or 0) * least_node_addresses(group.types or (), bool(group.cluster.on_eks), interface)
 
 
 def _of_others(model: Model, subnets: frozenset[Resource]) -> Needs:
