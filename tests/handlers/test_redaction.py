@@ -320,7 +320,7 @@ def _starts(parsed: Any) -> Iterator[tuple[str, Any]]:
 
 
 PATTERNS = [
-    *(pattern for pattern, _ in FORMS),
+    *(form.pattern for form in FORMS),
     *(value for module in (forms, assignments) for value in vars(module).values() if isinstance(value, re.Pattern)),
 ]
 

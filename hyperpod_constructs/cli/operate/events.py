@@ -24,7 +24,9 @@ app = typer.Typer(add_completion=False)
 MOST_EXPLAINED = 20
 """The most failures whose cause is asked for: each takes a call."""
 
-_PAGE = 100
+NEWEST_FIRST: Mapping[str, Any] = {"SortBy": "EventTime", "SortOrder": "Descending", "MaxResults": 100}
+"""The order and the pages in which events are asked for."""
+
 _CHARACTERS = 1000
 _COLUMNS = (
     Column("time", "time (UTC)"),
@@ -68,7 +70,7 @@ def events(
     output: As = Output.TABLE,
 ) -> None:
     """List what happened to a cluster, the newest first, and explain what failed."""
-    request: dict[str, Any] = {"SortBy": "EventTime", "SortOrder": "Descending", "MaxResults": _PAGE}
+    request = dict(NEWEST_FIRST)
     after = None if since is None else moment(since)
     found = read_cluster(place, cluster)
     if not found.continuous:
@@ -76,7 +78,7 @@ def events(
     filters = {"InstanceGroupName": group and found.group(group).name, "NodeId": node, "EventTimeAfter": after}
     request |= {key: value for key, value in filters.items() if value is not None}
     levels = [known.value for known in Level][list(Level).index(level) :]
-    matching = (event for event in _events(place, found, request) if event["EventLevel"].lower() in levels)
+    matching = (event for event in cluster_events(place, found, request) if event["EventLevel"].lower() in levels)
     listed = list(islice(matching, limit))
     if not listed and output is Output.TABLE:
         say(f"There is no such event of {found.name}.")
@@ -90,7 +92,7 @@ def events(
                 paragraph(advice)
 
 
-def _events(place: Place, cluster: Cluster, request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+def cluster_events(place: Place, cluster: Cluster, request: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """The events, page by page; no page is asked for before it is needed."""
     sagemaker = place.client("sagemaker")
     for page in sound_pages(lambda more: sagemaker.list_cluster_events(ClusterName=cluster.arn, **request, **more)):

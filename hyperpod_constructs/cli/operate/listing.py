@@ -57,7 +57,7 @@ def show(columns: Sequence[Column], rows: Sequence[Mapping[str, Any]], output: O
     :param rows: by the column's key: texts, numbers, moments (shown in UTC), ages, or `None`.
     """
     if output is Output.JSON:
-        print_json([{column.key: _plain(row.get(column.key)) for column in columns} for row in rows])
+        print_json([{column.key: plain_data(row.get(column.key)) for column in columns} for row in rows])
         return
     shown = [column for column in columns if wide or not column.wide]
     cells = [[_text(row.get(column.key)) for column in shown] for row in rows]
@@ -103,18 +103,19 @@ def _show_in(room: int, columns: Sequence[Column], cells: Sequence[Sequence[str]
 
 def print_json(value: object) -> None:
     """Print a document for a program."""
-    stdout().file.write(json.dumps(_plain(value), indent=2, ensure_ascii=True) + "\n")
+    stdout().file.write(json.dumps(plain_data(value), indent=2, ensure_ascii=True) + "\n")
 
 
-def _plain(value: object) -> object:
+def plain_data(value: object) -> Any:
+    """A value as JSON has it: moments as texts in UTC, ages in seconds."""
     if isinstance(value, datetime):
         return value.astimezone(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
     if isinstance(value, timedelta):
         return int(value.total_seconds())
     if isinstance(value, Mapping):
-        return {key: _plain(item) for key, item in value.items()}
+        return {key: plain_data(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain_data(item) for item in value]
     return value
 
 

@@ -8,7 +8,6 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from enum import StrEnum
 from typing import Annotated, Any
 
 import typer
@@ -16,28 +15,17 @@ import typer
 from hyperpod_constructs.cli.console import CliError, say
 from hyperpod_constructs.cli.operate.completion import group_names, node_ids
 from hyperpod_constructs.cli.operate.listing import ClusterName
+from hyperpod_constructs.cli.operate.log_streams import Kind, written
 from hyperpod_constructs.cli.operate.place import Place, placed
 from hyperpod_constructs.cli.operate.reading import Cluster, read_cluster, read_nodes
 from hyperpod_constructs.cli.operate.since import EXAMPLES, moment
 from hyperpod_constructs.custom_resources.handlers.redaction import one_line
-from hyperpod_constructs.facts.log_groups import DEEP_HEALTH_CHECKS, HEALTH_AGENT, LIFECYCLE
 
 app = typer.Typer(add_completion=False)
 
 LOOK_SECONDS = 2.0
 
 _CHARACTERS = 8000
-
-
-class Kind(StrEnum):
-    """The writer of a log."""
-
-    LIFECYCLE = "lifecycle"
-    HEALTH = "health"
-    DEEP_CHECK = "deep-check"
-
-
-_STREAMS = {Kind.LIFECYCLE: LIFECYCLE, Kind.HEALTH: HEALTH_AGENT, Kind.DEEP_CHECK: DEEP_HEALTH_CHECKS}
 
 
 @app.command(
@@ -80,7 +68,7 @@ class _Streams:
 
     @classmethod
     def chosen(cls, place: Place, cluster: Cluster, kind: Kind, group: str | None, node: str | None) -> _Streams:
-        prefix = f"{_STREAMS[kind]}/"
+        prefix = kind.prefix
         if kind is Kind.DEEP_CHECK:
             if group is not None:
                 raise CliError("logs of deep health checks do not name a group: leave --group out")
@@ -100,16 +88,14 @@ class _Log:
     """The lines of streams, each once, the oldest first."""
 
     def __init__(self, place: Place, cluster: Cluster, streams: _Streams) -> None:
-        self._client = place.client("logs")
-        self._group = cluster.log_group
-        self._streams = streams
+        self._place, self._cluster, self._streams = place, cluster, streams
         self._newest = 0
         self._seen: set[str] = set()
 
     def lines(self, after: datetime | None) -> Iterator[str]:
         """The lines since a moment, or since the last look."""
         start = self._newest if after is None else int(after.timestamp() * 1000)
-        for event in self._events(start):
+        for event in written(self._place, self._cluster, self._streams.prefix, start):
             # The next look begins with the newest millisecond again, because more lines of it may come.
             if event["eventId"] in self._seen or not self._streams.has(event["logStreamName"]):
                 continue
@@ -117,18 +103,6 @@ class _Log:
                 self._newest, self._seen = event["timestamp"], set()
             self._seen.add(event["eventId"])
             yield _shown(event)
-
-    def _events(self, start: int) -> Iterator[Mapping[str, Any]]:
-        request: dict[str, Any] = {"logGroupName": self._group, "logStreamNamePrefix": self._streams.prefix, "startTime": start}
-        while True:
-            try:
-                answer = self._client.filter_log_events(**request)
-            except self._client.exceptions.ResourceNotFoundException:
-                raise CliError(f"there is no log group {self._group}: no node has written anything yet") from None
-            yield from answer["events"]
-            if not answer.get("nextToken"):
-                return
-            request["nextToken"] = answer["nextToken"]
 
 
 def _shown(event: Mapping[str, Any]) -> str:

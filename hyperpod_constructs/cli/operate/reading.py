@@ -23,6 +23,8 @@ MOST_NAMED = 20
 
 RUNNING = "Running"
 
+SAME_PAGE = "AWS answers with the same page again and again, so the list is not complete: try again later"
+
 
 @dataclass(frozen=True, slots=True)
 class Group:
@@ -155,7 +157,7 @@ def sound_pages(ask: Callable[[Mapping[str, str]], Mapping[str, Any]]) -> Iterat
     for page, sound in pages(ask):
         yield page
         if not sound:
-            raise CliError("AWS answers with the same page again and again, so the list is not complete: try again later")
+            raise CliError(SAME_PAGE)
 
 
 def read_cluster(place: Place, name: str | None) -> Cluster:
@@ -189,14 +191,23 @@ def read_nodes(place: Place, cluster: Cluster, group: str | None = None) -> list
     :param group: only the nodes of this group.
     :raises CliError: if the cluster has no such group.
     """
-    request: dict[str, Any] = {"ClusterName": cluster.arn, "MaxResults": PAGE, "SortBy": "CREATION_TIME", "SortOrder": "Ascending"}
-    if group is not None:
-        request["InstanceGroupNameContains"] = cluster.group(group).name
-    pages = place.client("sagemaker").get_paginator("list_cluster_nodes").paginate(**request)
-    found = [Node.of(summary) for page in pages for summary in page["ClusterNodeSummaries"]]
+    named = None if group is None else cluster.group(group).name
+    found = [Node.of(summary) for summary in node_summaries(place, cluster, named)]
     order = {known.name: position for position, known in enumerate(cluster.groups)}
     wanted = [node for node in found if group in (None, node.group)]
     return sorted(wanted, key=lambda node: order.get(node.group, len(order)))
+
+
+def node_summaries(place: Place, cluster: Cluster, group: str | None = None) -> Iterator[Mapping[str, Any]]:
+    """The current nodes as ListClusterNodes has them, the oldest first; one call for each 100.
+
+    :param group: only groups whose name contains this.
+    """
+    request: dict[str, Any] = {"ClusterName": cluster.arn, "MaxResults": PAGE, "SortBy": "CREATION_TIME", "SortOrder": "Ascending"}
+    if group is not None:
+        request["InstanceGroupNameContains"] = group
+    for page in place.client("sagemaker").get_paginator("list_cluster_nodes").paginate(**request):
+        yield from page["ClusterNodeSummaries"]
 
 
 def zones(place: Place, groups: Sequence[Group]) -> dict[str, str]:

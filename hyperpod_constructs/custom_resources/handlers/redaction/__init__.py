@@ -9,9 +9,9 @@ from __future__ import annotations
 import re
 
 from .assignments import without_assignments
-from .forms import MASK, without_known_forms
+from .forms import MASK, Counts, without_known_forms
 
-__all__ = ["CUT", "MASK", "one_line", "redact"]
+__all__ = ["CUT", "MASK", "REACH", "Counts", "one_line", "redact"]
 
 # Characters that are kept at each end of a longer text.
 REACH = 20_000
@@ -33,11 +33,14 @@ _CONTROL = re.compile(
 )
 
 
-def redact(text: str) -> str:
-    """The text without control characters and with `***` for every secret; a very long one loses its middle."""
+def redact(text: str, counts: Counts | None = None) -> str:
+    """The text without control characters and with `***` for every secret; a very long one loses its middle.
+
+    :param counts: the number of secrets by class, which this adds to.
+    """
     text = _clean(_bounded(text))
     for _ in range(_PASSES):
-        text, before = without_assignments(without_known_forms(text)), text
+        text, before = without_assignments(without_known_forms(text, counts), counts), text
         if text == before:
             break
     return text

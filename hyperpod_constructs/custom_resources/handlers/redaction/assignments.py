@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .forms import MASK
+from .forms import MASK, Counts, count
 from .names import Level, is_folder, is_header, level
 
 # A name and the sign before its value: `=`, `:`, `:=`, `=>`, or blanks after `--option` and before a quote. An ARN is skipped up to
@@ -25,6 +25,8 @@ NAMED = re.compile(
     re.VERBOSE | re.IGNORECASE,
 )
 
+KIND = "value with a secret's name"
+
 PLAIN = re.compile(r"(?:\\[^\n]|[^\s\\])++")
 
 _END = r"[)\]},;.]*+\Z"
@@ -39,16 +41,16 @@ _HARMLESS_WEAK = re.compile(
 _NESTED = re.compile(r"\{(?:\s*+\\*+[\"']|\s*+\Z)")
 
 
-def without_assignments(text: str) -> str:
+def without_assignments(text: str, counts: Counts | None = None) -> str:
     """The text with the mask in place of every value with a secret's name."""
-    return "".join(Scan(text).pieces())
+    return "".join(Scan(text, counts).pieces())
 
 
 class Scan:
     """One pass over a text. `position` only grows, and each line end is searched once."""
 
-    def __init__(self, text: str) -> None:
-        self._text, self._line = text, -1
+    def __init__(self, text: str, counts: Counts | None = None) -> None:
+        self._text, self._line, self._counts = text, -1, counts
         self.position = 0
 
     def pieces(self) -> Iterator[str]:
@@ -58,6 +60,8 @@ class Scan:
             self.position = found.end()
             stop = self._secret_end(found)
             if stop > self.position:
+                if self._counts is not None:
+                    count(self._counts, KIND, 1 - self._text.count(MASK, self.position, stop))
                 yield self._text[done : self.position] + MASK
                 done = self.position = stop
         yield self._text[done:]

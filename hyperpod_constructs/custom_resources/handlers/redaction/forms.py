@@ -3,11 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, MutableMapping
+from typing import NamedTuple
 
 MASK = "***"
 
-Replacement = str | Callable[[re.Match[str]], str]
+Counts = MutableMapping[str, int]
+"""The number of masked secrets, by their class."""
+
+
+class Form(NamedTuple):
+    """A form of secrets: its class, its pattern, and what takes its place."""
+
+    kind: str
+    pattern: re.Pattern[str]
+    replacement: str | Callable[[re.Match[str]], str]
+
+    def without(self, text: str, counts: Counts | None) -> str:
+        """The text with the mask in place of every secret of this form."""
+        if counts is None:
+            return self.pattern.sub(self.replacement, text)
+
+        def counted(found: re.Match[str]) -> str:
+            masked = self.replacement(found) if callable(self.replacement) else found.expand(self.replacement)
+            count(counts, self.kind, masked.count(MASK) - found.group().count(MASK))
+            return masked
+
+        return self.pattern.sub(counted, text)
 
 _QUOTED = r"""(?:'(?:[^'\\\n]|\\.|'')*+'?|"(?:[^"\\\n]|\\.|"")*+"?)"""
 
@@ -66,11 +88,17 @@ _SECRET_KEY_LENGTH = 40
 _LINE_OF_KEY = 60
 
 
-def without_known_forms(text: str) -> str:
+def without_known_forms(text: str, counts: Counts | None = None) -> str:
     """The text with the mask in place of every secret with a telling form."""
-    for pattern, replacement in FORMS:
-        text = pattern.sub(replacement, text)
+    for form in FORMS:
+        text = form.without(text, counts)
     return text
+
+
+def count(counts: Counts, kind: str, masks: int) -> None:
+    """Count new masks. A secret that another one encloses has been counted in its own class."""
+    if masks > 0:
+        counts[kind] = counts.get(kind, 0) + masks
 
 
 def _userinfo(found: re.Match[str]) -> str:
@@ -92,20 +120,20 @@ def _client(found: re.Match[str]) -> str:
     return _CLIENT_PASSWORD.sub(rf"\1{MASK}", found.group())
 
 
-FORMS: tuple[tuple[re.Pattern[str], Replacement], ...] = (
-    (_PRIVATE_KEY, MASK),
-    (_END_OF_KEY, MASK + "\n"),
-    (_PRESIGNED, MASK),
-    (_SIGNED, MASK),
-    (_URL, _userinfo),
-    (_DATA_SOURCE, rf"\1:{MASK}"),
-    (_SQL, rf"\1'{MASK}'"),
-    (_SCHEME, rf"\1{MASK}"),
-    (_NETRC, rf"\1{MASK}"),
-    (_SSHPASS, rf"\1{MASK}"),
-    (_CLIENT, _client),
-    (_NAMED_TOKENS, MASK),
-    (_ACCESS_KEY, MASK),
-    (_HEX, MASK),
-    (_RUN, _run),
+FORMS = (
+    Form("private key", _PRIVATE_KEY, MASK),
+    Form("private key", _END_OF_KEY, MASK + "\n"),
+    Form("signed address", _PRESIGNED, MASK),
+    Form("signed address", _SIGNED, MASK),
+    Form("user in an address", _URL, _userinfo),
+    Form("user in an address", _DATA_SOURCE, rf"\1:{MASK}"),
+    Form("password in SQL", _SQL, rf"\1'{MASK}'"),
+    Form("credentials of HTTP", _SCHEME, rf"\1{MASK}"),
+    Form("password of a program", _NETRC, rf"\1{MASK}"),
+    Form("password of a program", _SSHPASS, rf"\1{MASK}"),
+    Form("password of a program", _CLIENT, _client),
+    Form("token of a service", _NAMED_TOKENS, MASK),
+    Form("access key of AWS", _ACCESS_KEY, MASK),
+    Form("random text", _HEX, MASK),
+    Form("random text", _RUN, _run),
 )
