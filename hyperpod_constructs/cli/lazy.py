@@ -30,6 +30,7 @@ _MODULES: Mapping[str, str] = {
     "health-check": f"{_OPERATE}.health_check",
     "update-software": f"{_OPERATE}.update_software",
     "scale": f"{_OPERATE}.scale",
+    "export-logs": f"{_OPERATE}.export_logs",
 }
 """By command: the module with its `app`, a command or a group of commands."""
 

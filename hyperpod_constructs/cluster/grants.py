@@ -11,7 +11,8 @@ from aws_cdk import aws_iam as iam
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.values import ClusterArn
 from hyperpod_constructs.facts import session_manager
-from hyperpod_constructs.facts.cluster_actions import MANAGE_NODES, READ
+from hyperpod_constructs.facts.cluster_actions import MANAGE_NODES, READ, READ_LOGS
+from hyperpod_constructs.facts.node_permissions import LOG_GROUPS
 
 
 class ClusterReference(Protocol):
@@ -72,6 +73,13 @@ class ClusterGrants:
     def read(self, grantee: iam.IGrantable) -> iam.Grant:
         """See the cluster, its nodes and its events."""
         return self._grant(grantee, READ)
+
+    @checked
+    def read_logs(self, grantee: iam.IGrantable) -> iam.Grant:
+        """Read what the nodes have written to the cluster's log group, and see the cluster, its nodes and its events."""
+        region, id = Fn.select(3, Fn.split(":", self._arn)), Fn.select(1, Fn.split("/", self._arn))
+        group = f"arn:{Aws.PARTITION}:logs:{region}:{Aws.ACCOUNT_ID}:log-group:{LOG_GROUPS}/*/{id}:*"
+        return self._add(grantee, [READ_LOGS], [group]).combine(self.read(grantee))
 
     @checked
     def manage_nodes(self, grantee: iam.IGrantable) -> iam.Grant:

@@ -18,9 +18,13 @@ MANAGE_NODES = (
 )
 """Add, delete, reboot, replace and examine nodes, and update their software."""
 
+READ_LOGS = "logs:FilterLogEvents"
+"""Read the log group of the cluster's nodes."""
+
 GRANTS = {
     **{f"sagemaker:{name}": "read" for name in READ},
     **{f"sagemaker:{name}": "manage_nodes" for name in MANAGE_NODES},
+    READ_LOGS: "read_logs",
     "ssm:StartSession": "connect",
 }
 """By action: the method of `cluster.grants` that gives it."""

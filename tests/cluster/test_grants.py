@@ -56,6 +56,13 @@ def test_read_changes_nothing(stack: Stack, person: iam.Role, grants: ClusterGra
     assert all(action.startswith(("sagemaker:Describe", "sagemaker:List")) for action in actions(stack))
 
 
+def test_read_logs_reads_those_of_this_cluster_only(stack: Stack, person: iam.Role, grants: ClusterGrants) -> None:
+    grants.read_logs(person).assert_success()
+    (found,) = [statement for statement in statements(stack) if statement["Action"] == "logs:FilterLogEvents"]
+    assert ":log-group:/aws/sagemaker/Clusters/*/abcdefgh1234:*" in str(found["Resource"])
+    assert "sagemaker:DescribeCluster" in actions(stack)
+
+
 def test_manage_nodes_cannot_delete_the_cluster(stack: Stack, person: iam.Role, grants: ClusterGrants) -> None:
     grants.manage_nodes(person)
     assert actions(stack) >= {
@@ -76,7 +83,7 @@ OWN_ROLES: dict[str, Callable[[HyperPodCluster, ExecutionRole], iam.IGrantable]]
 
 
 @pytest.mark.parametrize("which", OWN_ROLES)
-@pytest.mark.parametrize("grant", ["connect", "read", "manage_nodes"])
+@pytest.mark.parametrize("grant", ["connect", "read", "read_logs", "manage_nodes"])
 def test_fails_for_a_role_of_the_own_nodes(stack: Stack, which: str, grant: str) -> None:
     own = ExecutionRole(stack, "Own")
     cluster = HyperPodCluster(stack, "Cluster", execution_role=own)

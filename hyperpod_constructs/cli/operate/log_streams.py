@@ -42,7 +42,7 @@ def written(place: Place, cluster: Cluster, prefix: str, start: int) -> Iterator
             answer = client.filter_log_events(**request)
         except client.exceptions.ResourceNotFoundException:
             raise CliError(f"there is no log group {cluster.log_group}: no node has written anything yet") from None
-        yield from answer["events"]
+        yield from (event for event in answer["events"] if event["logStreamName"].startswith(prefix))
         token = answer.get("nextToken")
         if not token:
             return

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from hyperpod_constructs.cli.operate.listing import plain_data
@@ -15,6 +15,8 @@ _NAMES, _VALUES = ("Name", "Key", "ParameterKey", "name", "key"), ("Value", "Par
 _PROBED = 1000
 _BEGIN = re.compile(r"-----BEGIN [A-Z0-9 ]{0,40}PRIVATE KEY")
 _END = re.compile(r"-----END [A-Z0-9 ]{0,40}PRIVATE KEY")
+_LONG = re.compile(r"[A-Za-z0-9]{40,}")
+_STAND_IN = re.compile(r"\(name ([0-9]+)\)")
 _LONGEST_KEY = 200
 """The most lines of a private key."""
 
@@ -29,24 +31,46 @@ class Scrubber:
     def __init__(self) -> None:
         self.counts: dict[str, int] = {}
         self.shortened = 0
+        self._names: Collection[str] = ()
 
     def text(self, text: str) -> str:
         """A text of any length. Only a very long line loses its middle."""
         return "".join(self._redacted(piece) for piece in _pieces(text))
 
-    def data(self, value: object) -> Any:
-        """A structure as plain data, with each text scrubbed. A value is masked too if its name says that it is a secret."""
-        return self._value(plain_data(value))
+    def data(self, value: object, names: Collection[str] = ()) -> Any:
+        """A structure as plain data, with each text scrubbed. A value is masked too if its name says that it is a secret.
+
+        :param names: words that are no secrets, however random they look.
+        """
+        self._names = names
+        try:
+            return self._value(plain_data(value))
+        finally:
+            self._names = ()
 
     def _redacted(self, text: str) -> str:
         self.shortened += len(text) > 2 * REACH
-        return redact(text, self.counts)
+        known: list[str] = []
+
+        def stand_in(found: re.Match[str]) -> str:
+            if found[0] not in self._names:
+                return found[0]
+            known.append(found[0])
+            return f"(name {len(known) - 1})"
+
+        if not self._names:
+            return redact(text, self.counts)
+        clean = redact(_LONG.sub(stand_in, text), self.counts)
+        return _STAND_IN.sub(lambda found: known[int(found[1])] if int(found[1]) < len(known) else found[0], clean)
 
     def _value(self, value: Any) -> Any:
         if isinstance(value, str):
             return self.text(value)
         if isinstance(value, Mapping):
-            return dict(self._members(value))
+            members: dict[str, Any] = {}
+            for key, item in self._members(value):
+                members[key if key not in members else f"{key} {len(members)}"] = item
+            return members
         if isinstance(value, list):
             lines = Lines(self)
             return [lines.scrubbed("", item) if isinstance(item, str) else self._value(item) for item in value]

@@ -48,7 +48,13 @@ def test_what_is_no_secret_stays(value: dict[str, Any]) -> None:
 def test_a_private_key_over_many_lines_of_a_stream_leaves_nothing() -> None:
     scrubber = Scrubber()
     lines = Lines(scrubber)
-    log = [("a", "-----BEGIN RSA PRIVATE KEY-----"), ("a", PEM), ("b", "beside it"), ("a", "c2hvcnQ="), ("a", "-----END RSA PRIVATE KEY-----")]
+    log = [
+        ("a", "-----BEGIN RSA PRIVATE KEY-----"),
+        ("a", PEM),
+        ("b", "beside it"),
+        ("a", "c2hvcnQ="),
+        ("a", "-----END RSA PRIVATE KEY-----"),
+    ]
     shown = [lines.scrubbed(stream, line) for stream, line in [*log, ("a", "after it")]]
     assert shown == ["***", "***", "beside it", "***", "***", "after it"]
     assert scrubber.counts == {"private key": 1}
@@ -73,3 +79,16 @@ def test_a_long_line_loses_its_middle_and_is_counted() -> None:
     scrubber = Scrubber()
     assert len(scrubber.text("word " * 20_000)) < 50_000
     assert scrubber.shortened == 1
+
+
+def test_a_known_name_stays_however_random_it_looks() -> None:
+    name = "HyperPodNodeInventoryProviderLogs3FB5D437"[-40:]
+    scrubber = Scrubber()
+    assert scrubber.data({name: {"Ref": name}}) == {"***": {"Ref": "***"}}
+    value = {name: {"Fn::GetAtt": [name, "Arn"]}, "Sub": f"${{{name}}} password=hunter2 (name 7)"}
+    assert scrubber.data(value, {name}) == {**value, "Sub": f"${{{name}}} password=*** (name 7)"}
+
+
+def test_two_masked_names_keep_both_values() -> None:
+    first, second = "wJalrXUtnFEMI7K7MDENGabPxRfiCYEXAMPLEKEY", "aJalrXUtnFEMI7K7MDENGabPxRfiCYEXAMPLEKEY"
+    assert Scrubber().data({first: 1, second: 2}) == {"***": 1, "*** 1": 2}
