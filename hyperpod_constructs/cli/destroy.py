@@ -132,7 +132,7 @@ def _say_what_stays(
     """List what the stacks left behind, in earlier deployments too, with the commands that remove it, and what is in a stack."""
     others = [resource for stack in staying for resource in stack.resources]
     past = history(target, {entry.name for entry in assembly.stacks}, {resource.physical_id for resource in others})
-    logs = service_logs(target, past)
+    logs = [log.name for log in service_logs(target, past)]
     parts = [resource for stack in going for resource in stack.kept if resource.type not in KINDS]
     notable = [resource for resource in others if resource.type in NOTABLE]
     rows = [_row(resource, kept=True) for resource in (*past.kept, *parts)]
@@ -159,7 +159,10 @@ def _say_removal(target: Target, where: TargetName, left: Sequence[tuple[str, st
     if not left:
         return
     say()
-    say("kept without a stack; these commands delete it, with its data, in this order:", style="bold")
+    say(
+        "kept without a stack; hyperpod clean asks for each kind, or these commands delete it, with its data, in this order:",
+        style="bold",
+    )
     for type, id in left:
         say(f"  {removal(type, id, target.region)}")
     if where is TargetName.LOCAL:

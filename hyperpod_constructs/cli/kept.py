@@ -10,6 +10,7 @@ import re
 import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 from hyperpod_constructs.cli.cloudformation import events, stack_summaries, template_body
@@ -32,7 +33,7 @@ class Kind:
     """A type that can be kept: its name for a person, the call that finds one, and the command that removes one.
 
     :param request: the parameters of the call for a physical id.
-    :param is_gone: whether an answer means that it is on its way out.
+    :param is_gone: whether an answer means that the id is not there, or on its way out.
     """
 
     noun: str
@@ -40,7 +41,7 @@ class Kind:
     operation: str
     request: Callable[[str], dict[str, Any]]
     command: str
-    is_gone: Callable[[Mapping[str, Any]], bool] = lambda answer: False
+    is_gone: Callable[[Mapping[str, Any], str], bool] = lambda answer, id: False
 
 
 def _one(key: str) -> Callable[[str], dict[str, Any]]:
@@ -76,7 +77,7 @@ KINDS: Mapping[str, Kind] = {
         "describe_log_groups",
         _one("logGroupNamePrefix"),
         "aws logs delete-log-group --log-group-name {id}",
-        lambda answer: not answer["logGroups"],
+        lambda answer, id: all(group["logGroupName"] != id for group in answer["logGroups"]),
     ),
     "AWS::SecretsManager::Secret": Kind(
         "secret",
@@ -84,7 +85,7 @@ KINDS: Mapping[str, Kind] = {
         "describe_secret",
         _one("SecretId"),
         "aws secretsmanager delete-secret --secret-id {id}",
-        lambda answer: "DeletedDate" in answer,
+        lambda answer, id: "DeletedDate" in answer,
     ),
     "AWS::KMS::Key": Kind(
         "key",
@@ -92,7 +93,7 @@ KINDS: Mapping[str, Kind] = {
         "describe_key",
         _one("KeyId"),
         "aws kms schedule-key-deletion --key-id {id}",
-        lambda answer: answer["KeyMetadata"].get("KeyState") == "PendingDeletion",
+        lambda answer, id: answer["KeyMetadata"].get("KeyState") == "PendingDeletion",
     ),
     "AWS::EC2::SecurityGroup": Kind(
         "security group",
@@ -109,71 +110,116 @@ KINDS: Mapping[str, Kind] = {
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """What the stacks of an app have left behind.
+    """What the stacks of an app have left behind. Each stack is named by its id.
 
-    :param kept: kept resources that still exist, in the order in which they can be removed; each stack by its id.
-    :param clusters: the ids of all clusters that were in these stacks.
-    :param logs: the log groups that other services may have made for what these stacks no longer have.
+    :param kept: kept resources, in the order in which they can be removed.
+    :param clusters: by the id of a cluster: its stack.
+    :param makers: by a log group that another service may have made: the physical id of what it is for, and that one's stack.
     """
 
     kept: tuple[Resource, ...]
-    clusters: frozenset[str]
-    logs: frozenset[str]
+    clusters: Mapping[str, str]
+    makers: Mapping[str, tuple[str, str]]
 
     def templates(self, target: Target) -> list[dict[str, Any]]:
         """The templates of the stacks, reduced to what is kept of them."""
         return [
-            _reduced(template_body(target, stack), {one.logical_id for one in self.kept if one.stack == stack})
+            reduced(template_body(target, stack), {one.logical_id for one in self.kept if one.stack == stack})
             for stack in sorted({resource.stack for resource in self.kept})
         ]
 
 
+@dataclass(frozen=True, slots=True)
+class ServiceLog:
+    """A log group that a service made.
+
+    :param stack: the id of the stack that had what it is for.
+    :param maker: the physical id of that; empty for a cluster, whose log group has its id.
+    """
+
+    name: str
+    stack: str
+    maker: str
+    created: datetime
+    stored_bytes: int
+
+
 def history(target: Target, names: Collection[str], owned: Collection[str]) -> History:
-    """Read what earlier and present stacks of these names have left behind.
+    """Read what earlier and present stacks of these names have left behind and what still exists.
 
     :param target: the account.
     :param names: names of stacks.
     :param owned: physical ids of resources that a stack has now; they are not left behind.
     """
+    stacks = [summary["StackId"] for summary in stack_summaries(target) if summary["StackName"] in names]
+    past = recorded(target, stacks, owned)
+    return History(tuple(one for one in past.kept if _exists(target, one)), past.clusters, past.makers)
+
+
+def recorded(target: Target, stacks: Sequence[str], owned: Collection[str] = ()) -> History:
+    """Read what stacks have left behind, whether it still exists or not.
+
+    :param stacks: ids of stacks, deleted ones too.
+    """
     kept: dict[tuple[str, str], Resource] = {}
-    clusters, logs = set(), set()
-    for summary in stack_summaries(target):
-        if summary["StackName"] not in names:
-            continue
-        for event in events(target, summary["StackId"]):
+    clusters: dict[str, str] = {}
+    makers: dict[str, tuple[str, str]] = {}
+    for stack in stacks:
+        for event in events(target, stack):
             type, id = event.get("ResourceType", ""), event.get("PhysicalResourceId", "")
             if type == CLUSTER_TYPE and id:
-                clusters.add(id.rsplit("/", 1)[-1])
+                clusters[id.rsplit("/", 1)[-1]] = stack
             if type in MADE_BY_SERVICES and id and id not in owned:
-                logs.add(MADE_BY_SERVICES[type].format(id))
+                makers[MADE_BY_SERVICES[type].format(id)] = id, stack
             if event["ResourceStatus"] == "DELETE_SKIPPED" and type in KINDS and id not in owned:
-                kept[type, id] = Resource(summary["StackId"], event["LogicalResourceId"], type, id, True)
+                kept[type, id] = Resource(stack, event["LogicalResourceId"], type, id, True)
     order = list(KINDS)
     found = sorted(kept.values(), key=lambda resource: order.index(resource.type))
-    logs -= {id for type, id in kept if type == LOG_GROUP_TYPE}
-    return History(tuple(resource for resource in found if _exists(target, resource)), frozenset(clusters), frozenset(logs))
+    named = {id for type, id in kept if type == LOG_GROUP_TYPE}
+    return History(tuple(found), clusters, {name: maker for name, maker in makers.items() if name not in named})
+
+
+def look(target: Target, type: str, id: str) -> Mapping[str, Any] | None:
+    """What the service answers of a resource; `None` if it is gone or on its way out."""
+    kind = KINDS[type]
+    client = target.client(kind.service)
+    try:
+        answer: Mapping[str, Any] = getattr(client, kind.operation)(**kind.request(id))
+    except client.exceptions.ClientError as error:
+        if _GONE.search(error.response["Error"]["Code"]) is None:
+            raise
+        return None
+    return None if kind.is_gone(answer, id) else answer
 
 
 def _exists(target: Target, resource: Resource) -> bool:
     """Whether a resource is still there; also if the caller may not see it."""
-    kind = KINDS[resource.type]
-    client = target.client(kind.service)
     try:
-        answer = getattr(client, kind.operation)(**kind.request(resource.physical_id))
-    except client.exceptions.ClientError as error:
-        return _GONE.search(error.response["Error"]["Code"]) is None
-    return not kind.is_gone(answer)
+        return look(target, resource.type, resource.physical_id) is not None
+    except target.client(KINDS[resource.type].service).exceptions.ClientError:
+        return True
 
 
-def service_logs(target: Target, past: History) -> list[str]:
+def service_logs(target: Target, past: History) -> list[ServiceLog]:
     """The log groups that services made. They belong to no stack, so they stay."""
-    nodes = [name for name in _log_groups(target, _NODE_LOGS) if name.rsplit("/", 1)[-1] in past.clusters] if past.clusters else []
-    return [*nodes, *(name for name in sorted(past.logs) if name in _log_groups(target, name))]
+    found = []
+    for group in _log_groups(target, _NODE_LOGS) if past.clusters else ():
+        stack = past.clusters.get(group["logGroupName"].rsplit("/", 1)[-1])
+        if stack is not None:
+            found.append(_service_log(group, stack))
+    for name, (maker, stack) in sorted(past.makers.items()):
+        found += [_service_log(group, stack, maker) for group in _log_groups(target, name) if group["logGroupName"] == name]
+    return found
 
 
-def _log_groups(target: Target, prefix: str) -> list[str]:
+def _service_log(group: Mapping[str, Any], stack: str, maker: str = "") -> ServiceLog:
+    created = datetime.fromtimestamp(group.get("creationTime", 0) / 1000, UTC)
+    return ServiceLog(group["logGroupName"], stack, maker, created, group.get("storedBytes", 0))
+
+
+def _log_groups(target: Target, prefix: str) -> list[Mapping[str, Any]]:
     pages = target.client("logs").get_paginator("describe_log_groups").paginate(logGroupNamePrefix=prefix)
-    return [group["logGroupName"] for page in pages for group in page["logGroups"]]
+    return [group for page in pages for group in page["logGroups"]]
 
 
 def removal(type: str, id: str, region: str) -> str:
@@ -182,6 +228,7 @@ def removal(type: str, id: str, region: str) -> str:
     return f"{command} --region {region}" if command.startswith("aws ") else f"AWS_REGION={region} {command}"
 
 
-def _reduced(template: Mapping[str, Any], wanted: Collection[str]) -> dict[str, Any]:
+def reduced(template: Mapping[str, Any], wanted: Collection[str]) -> dict[str, Any]:
+    """A template with these resources alone."""
     found: Sequence[tuple[str, Any]] = tuple(template.get("Resources", {}).items())
     return {**template, "Resources": {key: value for key, value in found if key in wanted}}

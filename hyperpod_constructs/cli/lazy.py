@@ -13,6 +13,7 @@ _OPERATE = "hyperpod_constructs.cli.operate"
 _PANEL = "Running clusters"
 _MODULES: Mapping[str, str] = {
     "chart": "hyperpod_constructs.cli.chart",
+    "clean": "hyperpod_constructs.cli.clean",
     "preflight": "hyperpod_constructs.cli.preflight",
     "local": "hyperpod_constructs.cli.local",
     "training-plan": "hyperpod_constructs.cli.training_plan",

@@ -324,6 +324,36 @@ def keep_deleted_stacks() -> None:
     _refuse_first("cloudformation", archive)
 
 
+def date_deletions() -> None:
+    """Give a deleted stack the time of its deletion, which ministack's lists leave out."""
+    add = stacks._add_event
+
+    def added(stack_id: str, stack_name: str, logical_id: str, type: str, status: str, *rest: Any, **options: Any) -> None:
+        add(stack_id, stack_name, logical_id, type, status, *rest, **options)
+        if (logical_id, type, status) == (stack_name, "AWS::CloudFormation::Stack", "DELETE_COMPLETE"):
+            stack = handlers._resolve_stack(stack_id)
+            if stack is not None:
+                stack["DeletionTime"] = stacks.now_iso()
+
+    stacks._add_event = added
+
+
+def find_stacks_by_resource() -> None:
+    """Let DescribeStackResources find the stack of a physical id, as AWS does; ministack takes names only."""
+
+    async def find(parameters: Parameters) -> Response | None:
+        wanted = helpers._p(parameters, "PhysicalResourceId")
+        if helpers._p(parameters, "Action") != "DescribeStackResources" or not wanted or helpers._p(parameters, "StackName"):
+            return None
+        for stack in cloudformation._stacks.values():
+            present = stack.get("_resources", {}).values() if stack["StackStatus"] != "DELETE_COMPLETE" else ()
+            if any(resource.get("PhysicalResourceId") == wanted for resource in present):
+                return cast(Response, handlers._describe_stack_resources({**parameters, "StackName": [stack["StackName"]]}))
+        return cast(Response, helpers._error("ValidationError", f"Stack for {wanted} does not exist"))
+
+    _refuse_first("cloudformation", find)
+
+
 def order_events() -> None:
     """Give stack events distinct, ascending times; with ministack's whole seconds the CLI shows them in a wrong order."""
     last = [0]

@@ -160,7 +160,7 @@ def test_logs_that_services_made_are_left_behind(target: StubbedTarget) -> None:
         answer = {"logGroups": [{"logGroupName": one} for one in found]}
         target.answer("logs", "describe_log_groups", answer, logGroupNamePrefix=name)
     past = history(target, {"HyperPod-Foundation"}, {"Mine"})
-    assert service_logs(target, past) == ["/aws/eks/training/cluster", "/aws/lambda/Manifests"]
+    assert [log.name for log in service_logs(target, past)] == ["/aws/eks/training/cluster", "/aws/lambda/Manifests"]
 
 
 def test_a_log_group_of_a_function_that_the_stack_kept_is_listed_once(target: StubbedTarget) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from botocore.exceptions import ClientError
 
 from hyperpod_constructs.local.server import LocalAws
 from tests.local.stacks import delete, deploy
@@ -42,6 +43,17 @@ def test_deleted_stacks_of_one_name_tell_what_each_has_kept(fresh: LocalAws) -> 
     kept = {event["PhysicalResourceId"] for event in events if event["ResourceStatus"] == "DELETE_SKIPPED"}
     assert kept == set(made)
     assert len(listed) == 2
+    assert all(one["DeletionTime"] > one["CreationTime"] for one in listed)
+
+
+def test_a_stack_is_found_by_a_resource_that_it_has_and_not_by_one_that_it_had(fresh: LocalAws) -> None:
+    cloudformation = fresh.client("cloudformation")
+    made = deploy(fresh, {"Bucket": bucket("Retain")}).resources["Bucket"]
+    (found,) = cloudformation.describe_stack_resources(PhysicalResourceId=made)["StackResources"]
+    assert (found["StackName"], found["LogicalResourceId"]) == ("Stack", "Bucket")
+    assert delete(fresh).status == "DELETE_COMPLETE"
+    with pytest.raises(ClientError, match=f"Stack for {made} does not exist"):
+        cloudformation.describe_stack_resources(PhysicalResourceId=made)
 
 
 @pytest.mark.parametrize(("policy", "kept"), [("Delete", 0), ("Retain", 1), ("RetainExceptOnCreate", 0)])

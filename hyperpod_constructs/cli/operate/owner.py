@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from hyperpod_constructs.cli.cloudformation import resource_summaries, stack_summaries, template_body
+from hyperpod_constructs.cli.cloudformation import template_body
 from hyperpod_constructs.cli.operate.place import Place
 from hyperpod_constructs.cli.operate.reading import Cluster
-from hyperpod_constructs.cli.stacks import CLUSTER_TYPE
 
 TAG = "aws:cloudformation:stack-name"
 _KINDS = ("InstanceGroups", "RestrictedInstanceGroups")
 _DENIED = ("AccessDenied", "AccessDeniedException")
+_GONE = ("DELETE_COMPLETE", "DELETE_SKIPPED")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,20 +39,26 @@ def owner_of(place: Place, cluster: Cluster) -> Owner | None:
     """
     from botocore.exceptions import ClientError
 
-    client = place.client("cloudformation")
     try:
-        found = client.describe_stack_resources(PhysicalResourceId=cluster.arn)["StackResources"]
+        return holder(place, cluster.arn)
     except ClientError as error:
-        code, message = error.response["Error"]["Code"], error.response["Error"].get("Message", "")
-        if code in _DENIED:
-            if (owner := _by_tag(place, cluster)) is None:
-                raise
-            return owner
-        if code != "ValidationError":
+        if error.response["Error"]["Code"] not in _DENIED or (owner := _by_tag(place, cluster)) is None:
             raise
-        # The embedded AWS takes names only, and says so of an empty one.
-        return None if cluster.arn in message else _by_search(place, cluster)
-    mine = [resource for resource in found if resource.get("PhysicalResourceId") == cluster.arn]
+        return owner
+
+
+def holder(place: Place, physical_id: str) -> Owner | None:
+    """The stack that has a resource now; `None` if none has it."""
+    from botocore.exceptions import ClientError
+
+    try:
+        found = place.client("cloudformation").describe_stack_resources(PhysicalResourceId=physical_id)["StackResources"]
+    except ClientError as error:
+        answer = error.response["Error"]
+        if answer["Code"] == "ValidationError" and physical_id in answer.get("Message", ""):
+            return None
+        raise
+    mine = [one for one in found if one.get("PhysicalResourceId") == physical_id and one["ResourceStatus"] not in _GONE]
     return Owner(mine[0]["StackName"], mine[0]["LogicalResourceId"]) if mine else None
 
 
@@ -80,15 +86,6 @@ def _by_tag(place: Place, cluster: Cluster) -> Owner | None:
     except ClientError:
         return None
     return next((Owner(tag["Value"]) for tag in tags if tag["Key"] == TAG), None)
-
-
-def _by_search(place: Place, cluster: Cluster) -> Owner | None:
-    names = [summary["StackName"] for summary in stack_summaries(place.target) if summary["StackStatus"] != "DELETE_COMPLETE"]
-    for name in dict.fromkeys(names):
-        for resource in resource_summaries(place.target, name):
-            if resource["ResourceType"] == CLUSTER_TYPE and resource.get("PhysicalResourceId") == cluster.arn:
-                return Owner(name, resource["LogicalResourceId"])
-    return None
 
 
 def _structure(value: Mapping[str, Any], name: str) -> Mapping[str, Any]:

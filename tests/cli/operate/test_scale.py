@@ -8,6 +8,7 @@ import pytest
 from hyperpod_constructs.cli.console import CliError
 from hyperpod_constructs.cli.operate import group_requests
 from hyperpod_constructs.cli.operate.jobs import Job, Jobs
+from hyperpod_constructs.cli.operate.owner import holder
 from hyperpod_constructs.cli.operate.place import Place
 from hyperpod_constructs.cli.operate.reading import Cluster, Group, Node
 from hyperpod_constructs.cli.operate.scale import _Scaling
@@ -161,16 +162,11 @@ def test_without_a_tag_the_missing_permission_is_named(account: StubbedTarget) -
     assert '"Action": "cloudformation:DescribeStackResources"' in scale(8).output
 
 
-def test_an_engine_that_takes_only_names_is_searched(account: StubbedTarget) -> None:
-    account.answer("sagemaker", "describe_cluster", WHOLE)
-    account.refuse("cloudformation", "describe_stack_resources", "ValidationError", "Stack [] does not exist")
-    stack = {"StackName": "Trainer", "StackStatus": "CREATE_COMPLETE", "CreationTime": "2026-11-01T00:00:00Z"}
-    account.answer("cloudformation", "list_stacks", {"StackSummaries": [stack]})
-    resource = {"LogicalResourceId": "Cluster9EE0221C", "PhysicalResourceId": ARN, "ResourceType": "AWS::SageMaker::Cluster"}
-    dated = {"ResourceStatus": "CREATE_COMPLETE", "LastUpdatedTimestamp": "2026-11-01T00:00:00Z"}
-    account.answer("cloudformation", "list_stack_resources", {"StackResourceSummaries": [resource | dated]})
-    account.answer("cloudformation", "get_template", {"TemplateBody": TEMPLATE})
-    assert "the stack Trainer owns the count of workers, at Resources.Cluster9EE0221C" in scale(8).output
+def test_a_resource_that_a_deleted_stack_kept_has_no_owner(account: StubbedTarget) -> None:
+    resource = {"StackName": "Trainer", "LogicalResourceId": "Cluster", "PhysicalResourceId": ARN}
+    kind = {"ResourceType": "AWS::SageMaker::Cluster", "ResourceStatus": "DELETE_SKIPPED", "Timestamp": "2026-11-01T00:00:00Z"}
+    account.answer("cloudformation", "describe_stack_resources", {"StackResources": [resource | kind]})
+    assert holder(Place(account, TargetName.AWS), ARN) is None
 
 
 @pytest.mark.parametrize(

@@ -31,6 +31,7 @@ class Form(NamedTuple):
 
         return self.pattern.sub(counted, text)
 
+
 _QUOTED = r"""(?:'(?:[^'\\\n]|\\.|'')*+'?|"(?:[^"\\\n]|\\.|"")*+"?)"""
 
 # From the first line to the last, or to the end of the text. In JSON, its line feeds are written as `\n`.

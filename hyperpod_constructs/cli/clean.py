@@ -1,0 +1,232 @@
+"""`hyperpod clean`: what destroyed stacks have left behind, with its cost, deleted kind by kind."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from hyperpod_constructs.cli.assembly import Assembly
+from hyperpod_constructs.cli.console import CliError, say
+from hyperpod_constructs.cli.inputs import progress, read_prices, usable_input
+from hyperpod_constructs.cli.kept import KINDS, look
+from hyperpod_constructs.cli.leftover_kinds import CLEANING, Family
+from hyperpod_constructs.cli.leftovers import Leftover, age, find, refusal, said_of
+from hyperpod_constructs.cli.operate.batches import ALL_FAILED, INTERRUPTED, SOME_FAILED, somebody_is_there
+from hyperpod_constructs.cli.operate.listing import As, Column, Output, show
+from hyperpod_constructs.cli.operate.place import Place, placed
+from hyperpod_constructs.cli.tables import paragraph
+from hyperpod_constructs.custom_resources.handlers.redaction import one_line
+
+app = typer.Typer(add_completion=False)
+
+LOOK_SECONDS = 3.0
+WAIT_SECONDS = 1800.0
+"""How long a network waits for the end of a file system or a database."""
+
+_CHARACTERS = 1000
+_COLUMNS = (
+    Column("kind", "kind"),
+    Column("id", "id"),
+    Column("stack", "stack"),
+    Column("holds", "holds"),
+    Column("reason", "why it stayed", long=True),
+    Column("age_seconds", "since", number=True),
+    Column("usd_per_month", "USD/month", number=True),
+)
+_OUTCOMES = (Column("kind", "kind"), Column("id", "id"), Column("result", "result"), Column("note", "reason", long=True))
+_ALL = (*_COLUMNS[:5], *_OUTCOMES[2:], *_COLUMNS[5:])
+
+
+@app.command(
+    epilog="Examples: `hyperpod clean`, `hyperpod clean --delete log-groups --yes`, "
+    "`hyperpod clean --stack HyperPod-Foundation --delete file-systems --delete networks --with-data`. "
+    "Exit codes: 0 everything that was asked for is deleted, 1 nothing is, 3 a part is, 130 interrupted.",
+)
+@placed
+def clean(
+    place: Place,
+    stack: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--stack", metavar="NAME", help="Name of a destroyed stack; repeatable; those of the last deployment unless given."
+        ),
+    ] = None,
+    delete: Annotated[
+        list[Family] | None, typer.Option("--delete", help="Delete this kind; repeatable. Unless given, it asks for each kind.")
+    ] = None,
+    with_data: Annotated[
+        bool, typer.Option("--with-data", help="Also buckets that are not empty, and file systems and databases with their data.")
+    ] = False,
+    prices: Annotated[Path | None, typer.Option("--prices", metavar="FILE", help="Your own prices, as JSON.")] = None,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask; the kinds must be named with --delete.")] = False,
+    output: As = Output.TABLE,
+) -> None:
+    """List what destroyed stacks left behind, with its age and cost, and delete the kinds that you choose."""
+    named = tuple(dict.fromkeys(delete or ()))
+    if yes and not named:
+        raise CliError(f"--yes needs the kinds to delete: add --delete, with one of {', '.join(Family)}")
+    with usable_input():
+        used = read_prices(prices)
+    with progress("looking"):
+        found = find(place, stack or _deployed(place), used)
+    if not found:
+        show(_ALL, [], output) if output is Output.JSON else say("Nothing is left behind.")
+        return
+    if output is Output.TABLE or not named:
+        _list(found, output, used.label, with_data=with_data)
+    if not yes and not somebody_is_there():
+        if named:
+            raise CliError("this would delete what is listed, and nobody is there to ask: add --yes")
+        return
+    if not named and output is not Output.TABLE:
+        return
+    chosen = named if yes else _asked(found, named or tuple(Family), with_data=with_data)
+    _carry_out(place, [one for one in found if one.family in chosen], output, with_data=with_data)
+
+
+def _deployed(place: Place) -> list[str]:
+    """The names of the stacks of the last deployment."""
+    try:
+        return [entry.name for entry in Assembly.read(place.where.assembly).stacks]
+    except FileNotFoundError:
+        raise CliError(f"nothing was deployed from {place.where.assembly}: name the destroyed stacks with --stack") from None
+
+
+def _list(found: Sequence[Leftover], output: Output, label: str, *, with_data: bool) -> None:
+    rows = [_row(one) | {"note": refusal(one, one.seen, with_data=with_data)} for one in found]
+    show(_ALL if output is not Output.TABLE else _COLUMNS, rows, output)
+    if output is not Output.TABLE:
+        return
+    say()
+    for one, row in zip(found, rows, strict=True):
+        if row["note"] is not None:
+            paragraph(f"{one.id}: {row['note']}")
+    monthly = sum(one.usd_per_month or 0 for one in found)
+    unknown = ", and what has no known price (-)" if any(one.usd_per_month is None for one in found) else ""
+    paragraph(f"Together {monthly:,.2f} USD a month{unknown}. Prices: {label}.")
+
+
+def _row(leftover: Leftover) -> dict[str, Any]:
+    return {
+        "kind": leftover.noun,
+        "id": leftover.id,
+        "stack": leftover.stack.split("/")[1],
+        "holds": None if leftover.seen is None else leftover.seen.holds,
+        "reason": leftover.reason,
+        "age_seconds": age(leftover),
+        "usd_per_month": leftover.usd_per_month,
+    }
+
+
+def _asked(found: Sequence[Leftover], families: Sequence[Family], *, with_data: bool) -> tuple[Family, ...]:
+    """The families that the user wants to delete. A part of a network that is in use may be free once a file system is gone."""
+    chosen = []
+    for family in Family:
+        free = [one for one in found if one.family is family and family in families and _is_open(one, with_data=with_data)]
+        if not free:
+            continue
+        monthly = sum(one.usd_per_month or 0 for one in free)
+        cost = f", {monthly:,.2f} USD a month" if monthly else ""
+        data = ", with the data" if any(one.seen is not None and one.seen.data for one in free) else ""
+        say()
+        if typer.confirm(f"Delete {len(free)} of {family.replace('-', ' ')} for good{data}{cost}?"):
+            chosen.append(family)
+    if not chosen:
+        raise CliError("nothing was deleted")
+    return tuple(chosen)
+
+
+def _is_open(leftover: Leftover, *, with_data: bool) -> bool:
+    return leftover.objection is None and (with_data or leftover.seen is None or not leftover.seen.data)
+
+
+@dataclass(slots=True)
+class _Outcome:
+    """What became of the leftovers: a result and a reason by id."""
+
+    results: dict[str, tuple[str, str | None]] = field(default_factory=dict)
+    under_way: str | None = None
+    interrupted: bool = False
+
+    def row(self, leftover: Leftover) -> dict[str, str | None]:
+        waiting = "perhaps deleted" if leftover.id == self.under_way else "not asked for"
+        result, note = self.results.get(leftover.id, (waiting, None))
+        return {"result": result, "note": note}
+
+    @property
+    def code(self) -> int:
+        if self.interrupted:
+            return INTERRUPTED
+        refused = sum(result == "refused" for result, _ in self.results.values())
+        return 0 if not refused else ALL_FAILED if refused == len(self.results) else SOME_FAILED
+
+
+def _carry_out(place: Place, chosen: Sequence[Leftover], output: Output, *, with_data: bool) -> None:
+    """Delete, in order, and print what became of each."""
+    outcome = _Outcome()
+    try:
+        with progress("deleting"):
+            _delete_all(place, chosen, outcome, with_data=with_data)
+    except KeyboardInterrupt:
+        outcome.interrupted = True
+    columns = _OUTCOMES if output is Output.TABLE else _ALL
+    if output is Output.TABLE:
+        say()
+    show(columns, [_row(one) | outcome.row(one) for one in chosen], output)
+    if outcome.interrupted:
+        done = sum(result != "refused" for result, _ in outcome.results.values())
+        typer.echo(f"interrupted: {done} of {len(chosen)} were deleted; what started goes on", err=True)
+    raise typer.Exit(outcome.code)
+
+
+def _delete_all(place: Place, chosen: Iterable[Leftover], outcome: _Outcome, *, with_data: bool) -> None:
+    started: list[Leftover] = []
+    for leftover in chosen:
+        if leftover.family is Family.NETWORKS:
+            _wait(place, started, outcome)
+            started = []
+        outcome.under_way = leftover.id
+        outcome.results[leftover.id] = result = _deleted(place, leftover, with_data=with_data)
+        outcome.under_way = None
+        if CLEANING[leftover.type].waits and result[0] != "refused":
+            started.append(leftover)
+
+
+def _deleted(place: Place, leftover: Leftover, *, with_data: bool) -> tuple[str, str | None]:
+    """Look once more, then delete: the result, and the reason of a refusal."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    cleaning = CLEANING[leftover.type]
+    if leftover.objection is not None:
+        return "refused", leftover.objection
+    try:
+        answer = look(place.target, leftover.type, leftover.id)
+        if answer is None:
+            return "deleted", None
+        seen = cleaning.seen(place, leftover.id, answer)
+        if (reason := refusal(leftover, seen, with_data=with_data)) is not None:
+            return "refused", reason
+        client = place.client(KINDS[leftover.type].service)
+        if seen.data and cleaning.empty is not None:
+            cleaning.empty(client, leftover.id)
+        cleaning.delete(client, leftover.id)
+    except ClientError as error:
+        return "refused", said_of(error)
+    except (BotoCoreError, ValueError) as error:
+        return "refused", one_line(str(error), _CHARACTERS)
+    return cleaning.done, None
+
+
+def _wait(place: Place, started: Sequence[Leftover], outcome: _Outcome) -> None:
+    """Wait until file systems and databases are gone, which keep their network in use."""
+    end = time.monotonic() + WAIT_SECONDS
+    for leftover in started:
+        while (there := look(place.target, leftover.type, leftover.id)) is not None and time.monotonic() < end:
+            time.sleep(LOOK_SECONDS)
+        if there is None:
+            outcome.results[leftover.id] = "deleted", None
