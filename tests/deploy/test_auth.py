@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import tarfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from typer.testing import CliRunner
 import app as reference
 from hyperpod_constructs.cli.main import app
 from hyperpod_constructs.cli.target import AwsAccount
-from hyperpod_constructs.facts.cluster_actions import READ
+from hyperpod_constructs.facts.cluster_actions import READ, READ_LOGS
 from hyperpod_constructs.local.waiting import wait
 from tests.deploy import people
 from tests.deploy.conftest import CLUSTER, CLUSTER_NAME, FOUNDATION, SECONDS, Cloud, running_cloud, synthesize
@@ -72,9 +74,7 @@ def test_an_operator_sees_and_mends_a_running_cluster(cloud: Cloud) -> None:
 
 
 def test_a_reader_sees_and_is_told_what_mending_needs(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
-    role = _role(cloud, "reader", [f"sagemaker:{name}" for name in READ])
-    reader = _Reader(people.clients(cloud, people.credentials(cloud, role)))
-    monkeypatch.setattr(AwsAccount, "of_caller", lambda **options: reader)
+    _becomes(monkeypatch, cloud, _role(cloud, "reader", [f"sagemaker:{name}" for name in READ]))
     node = cloud.nodes()[-1]["InstanceId"]
     where = ["--target", "aws", "--cluster", CLUSTER_NAME]
     seen = CliRunner().invoke(app, ["nodes", *where, "-o", "json"])
@@ -86,6 +86,57 @@ def test_a_reader_sees_and_is_told_what_mending_needs(cloud: Cloud, monkeypatch:
     assert "cluster.grants.manage_nodes(role)" in refused.output
     statement = json.loads(refused.output[refused.output.index("{") :])
     assert statement["Action"] == "sagemaker:BatchRebootClusterNodes"
+
+
+def test_a_case_is_packed_with_all_that_its_role_may_read(cloud: Cloud, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.chdir(tmp_path)
+    case = ("export-logs", "--target", "aws", "--cluster", CLUSTER_NAME, "-o", "json")
+    _becomes(monkeypatch, cloud, _role(cloud, "first-line", [f"sagemaker:{name}" for name in READ]))
+    partial = CliRunner().invoke(app, [*case, "--file", "partial.tar.gz"])
+    assert partial.exit_code == 3, partial.output
+    missing = {one["what"]: one["why"] for one in json.loads(partial.output)["missing"]}
+    assert missing.keys() == {"logs/lifecycle.log", "logs/health.log", "logs/deep-check.log", "templates"}
+    assert "cluster.grants.read_logs(role)" in missing["logs/lifecycle.log"]
+    assert '"Action": "cloudformation:DescribeStackResources"' in missing["templates"]
+    more = [READ_LOGS, *(f"cloudformation:{name}" for name in ("DescribeStackResources", "GetTemplate", "ListExports"))]
+    _becomes(monkeypatch, cloud, _role(cloud, "second-line", [*more, *(f"sagemaker:{name}" for name in READ)]))
+    whole = CliRunner().invoke(app, [*case, "--file", "whole.tar.gz"])
+    assert whole.exit_code == 0, whole.output
+    with tarfile.open("whole.tar.gz") as tar:
+        files = {name.partition("/")[2]: tar.extractfile(name) for name in tar.getnames()}
+        nodes = [json.loads(line) for line in files["nodes.jsonl"] or ()]
+        log = (files["logs/lifecycle.log"] or BytesIO()).read().decode()
+    assert {node["InstanceId"] for node in nodes} == {node["InstanceId"] for node in cloud.nodes()}
+    assert nodes[0]["InstanceId"] in log
+    assert {f"templates/{name}.json" for name in (FOUNDATION, CLUSTER)} < set(files)
+
+
+def test_what_the_destroyed_cluster_left_is_cleaned_by_who_may(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    arn = cloud.cluster()["ClusterArn"]
+    run = cloud.run("hyperpod", "destroy", "--app", str(synthesize(tmp_path / "app")))
+    assert run.code == 0, run.output
+    group = f"/aws/sagemaker/Clusters/{CLUSTER_NAME}/{arn.rpartition('/')[2]}"
+    command = ["clean", "--target", "aws", "--stack", CLUSTER, "--delete", "log-groups", "--yes", "-o", "json"]
+    looking = [f"cloudformation:{name}" for name in ("ListStacks", "DescribeStackEvents", "DescribeStackResources", "GetTemplate")]
+    looking += ["logs:DescribeLogGroups", "logs:ListTagsForResource", "sagemaker:ListClusters", "sagemaker:DescribeCluster"]
+    _becomes(monkeypatch, cloud, _role(cloud, "guest", looking))
+    refused = CliRunner().invoke(app, command)
+    assert refused.exit_code == 1
+    (row,) = [found for found in json.loads(refused.output) if found["id"] == group]
+    assert row["note"].startswith("logs:DeleteLogGroup is not allowed; this statement grants it: {")
+    assert group in cloud.things()["log group"]
+    _becomes(monkeypatch, cloud, _role(cloud, "janitor", [*looking, "logs:DeleteLogGroup"]))
+    done = CliRunner().invoke(app, command)
+    assert done.exit_code == 0, done.output
+    assert group not in cloud.things()["log group"]
+
+
+def _becomes(monkeypatch: pytest.MonkeyPatch, cloud: Cloud, role: str) -> None:
+    """From now on the account is seen as the role with this ARN sees it."""
+    reader = _Reader(people.clients(cloud, people.credentials(cloud, role)))
+    monkeypatch.setattr(AwsAccount, "of_caller", lambda **options: reader)
 
 
 @dataclass

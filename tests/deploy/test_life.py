@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -285,6 +286,37 @@ def test_deploy_does_not_collide_with_what_stayed(story: Story) -> None:
     }
     assert cloud.output(FOUNDATION, "FileSystemId") in added["file system"]
     assert story.checkpoint() == CHECKPOINT
+
+
+def test_what_destroyed_stacks_left_is_cleaned_and_what_lives_stays(story: Story) -> None:
+    cloud = story.cloud
+    command = ("clean", "--stack", FOUNDATION, "--stack", CLUSTER)
+    listed = json.loads(cloud.run("hyperpod", *command, "-o", "json").output)
+    left = {kind: {row["id"] for row in listed if row["kind"] == kind} for kind in {row["kind"] for row in listed}}
+    assert {kind: ids for kind, ids in left.items() if kind != "log group"} == {
+        "file system": story.foundation["file system"],
+        "bucket": {story.seen["data"]},
+        "vpc": story.foundation["vpc"],
+        "subnet": left["subnet"] & story.foundation["subnet"],
+        "security group": left["security group"] & story.foundation["security group"],
+    }
+    assert f"/aws/sagemaker/Clusters/{CLUSTER_NAME}/{story.seen['arn'].rpartition('/')[2]}" in left["log group"]
+    full = cloud.run("hyperpod", *command, "--delete", "buckets", "--yes")
+    assert (full.code, story.checkpoint()) == (1, CHECKPOINT), full.output
+    used = cloud.run("hyperpod", *command, "--delete", "networks", "--yes")
+    assert (used.code, used.output.count("in use by 1 network interface")) == (1, 6), used.output
+    things = cloud.things()
+    kinds = ("file-systems", "buckets", "log-groups", "networks")
+    run = cloud.run(
+        "hyperpod", *command, *(word for kind in kinds for word in ("--delete", kind)), "--with-data", "--yes", "-o", "json"
+    )
+    assert run.code == 0, run.output
+    assert {row["result"] for row in json.loads(run.output)} == {"deleted"}
+    gone = {kind: ids - cloud.things()[kind] for kind, ids in things.items() if ids - cloud.things()[kind]}
+    assert {kind: gone[kind] for kind in left} == left
+    assert {kind: len(ids) for kind, ids in gone.items() if kind not in left} == {"interface": 1, "association": 1}
+    assert cloud.run("hyperpod", *command).output == "Nothing is left behind.\n"
+    cloud.running("workers", 4)
 
 
 def test_reset_forgets_everything(story: Story) -> None:
