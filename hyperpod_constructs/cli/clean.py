@@ -82,6 +82,8 @@ def clean(
     if not yes and not somebody_is_there():
         if named:
             raise CliError("this would delete what is listed, and nobody is there to ask: add --yes")
+        if output is Output.TABLE:
+            typer.echo("Nobody is there to ask, so nothing was deleted; a script adds --delete KIND and --yes.", err=True)
         return
     if not named and output is not Output.TABLE:
         return
@@ -98,7 +100,7 @@ def _deployed(place: Place) -> list[str]:
 
 
 def _list(found: Sequence[Leftover], output: Output, label: str, *, with_data: bool) -> None:
-    rows = [_row(one) | {"note": refusal(one, one.seen, with_data=with_data)} for one in found]
+    rows = [_row(one, output) | {"note": refusal(one, one.seen, with_data=with_data)} for one in found]
     show(_ALL if output is not Output.TABLE else _COLUMNS, rows, output)
     if output is not Output.TABLE:
         return
@@ -111,7 +113,8 @@ def _list(found: Sequence[Leftover], output: Output, label: str, *, with_data: b
     paragraph(f"Together {monthly:,.2f} USD a month{unknown}. Prices: {label}.")
 
 
-def _row(leftover: Leftover) -> dict[str, Any]:
+def _row(leftover: Leftover, output: Output) -> dict[str, Any]:
+    monthly = leftover.usd_per_month
     return {
         "kind": leftover.noun,
         "id": leftover.id,
@@ -119,7 +122,7 @@ def _row(leftover: Leftover) -> dict[str, Any]:
         "holds": None if leftover.seen is None else leftover.seen.holds,
         "reason": leftover.reason,
         "age_seconds": age(leftover),
-        "usd_per_month": leftover.usd_per_month,
+        "usd_per_month": monthly if monthly is None or output is Output.JSON else f"{monthly:,.2f}",
     }
 
 
@@ -177,7 +180,7 @@ def _carry_out(place: Place, chosen: Sequence[Leftover], output: Output, *, with
     columns = _OUTCOMES if output is Output.TABLE else _ALL
     if output is Output.TABLE:
         say()
-    show(columns, [_row(one) | outcome.row(one) for one in chosen], output)
+    show(columns, [_row(one, output) | outcome.row(one) for one in chosen], output)
     if outcome.interrupted:
         done = sum(result != "refused" for result, _ in outcome.results.values())
         typer.echo(f"interrupted: {done} of {len(chosen)} were deleted; what started goes on", err=True)

@@ -84,10 +84,10 @@ def _tags(listed: Iterable[Mapping[str, str]] | None, key: str = "Key", value: s
 def _file_system(place: Place, id: str, answer: Mapping[str, Any]) -> Seen:
     found = answer["FileSystems"][0]
     used = _used(place, id, found.get("FileSystemType", ""))
-    amount = "an unknown amount of data" if used is None else f"{size(used)} of data"
+    amount = "an unknown amount" if used is None else size(used)
     return Seen(
         tags=_tags(found.get("Tags")),
-        holds=f"{amount}, capacity {found.get('StorageCapacity', '?')} GiB",
+        holds=f"{amount} in {found.get('StorageCapacity', '?')} GiB",
         data=used is None or used > 0,
     )
 
@@ -115,7 +115,7 @@ def _used(place: Place, id: str, kind: str) -> float | None:
 
 def _database(place: Place, id: str, answer: Mapping[str, Any]) -> Seen:
     found = (answer.get("DBInstances") or answer.get("DBClusters") or [{}])[0]
-    return Seen(tags=_tags(found.get("TagList")), holds=f"a database of {found.get('AllocatedStorage', '?')} GiB", data=True)
+    return Seen(tags=_tags(found.get("TagList")), holds=f"records in {found.get('AllocatedStorage', '?')} GiB", data=True)
 
 
 def _bucket(place: Place, id: str, answer: Mapping[str, Any]) -> Seen:
@@ -129,7 +129,9 @@ def _bucket(place: Place, id: str, answer: Mapping[str, Any]) -> Seen:
     page = s3.list_object_versions(Bucket=id, MaxKeys=_PAGE)
     count = len(page.get("Versions", ())) + len(page.get("DeleteMarkers", ()))
     more = " or more" if page.get("IsTruncated") else ""
-    return Seen(tags=tags, holds=f"{count:,}{more} objects and versions" if count else "no object", data=count > 0)
+    return Seen(
+        tags=tags, holds=f"{count:,}{more} version{'' if count == 1 else 's'} of objects" if count else "no object", data=count > 0
+    )
 
 
 def _empty(s3: Any, id: str) -> None:

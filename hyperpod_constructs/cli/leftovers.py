@@ -29,6 +29,7 @@ GONE = "DELETE_COMPLETE"
 _TAG = "aws:cloudformation:stack-id"
 _LATE = timedelta(hours=1)
 """How long after the end of its stack a service may still make a log group."""
+_UNTAGGED = "it has no tag of that stack, so it may be somebody else's"
 _CHARACTERS = 1000
 
 
@@ -97,17 +98,14 @@ class _Search:
         self._clusters: dict[str, str] | None = None
 
     def found(self) -> Iterator[Leftover]:
-        kept = {type: [one for one in self._past.kept if one.type == type] for type in KINDS}
-        for type, resources in kept.items():
-            for resource in resources:
-                leftover = self._kept(resource)
-                if leftover is not None:
-                    yield leftover
+        for type in KINDS:
+            looked = [self._kept(one) for one in self._past.kept if one.type == type]
             if type == LOG_GROUP_TYPE:
-                yield from (self._made(log) for log in service_logs(self._place.target, self._past))
+                looked += [self._made(log) for log in service_logs(self._place.target, self._past)]
+            yield from (one for one in looked if one is not None)
 
     def _kept(self, resource: Resource) -> Leftover | None:
-        """A resource that a stack kept; `None` if it is gone."""
+        """A resource that a stack kept; `None` if it is gone, or somebody else's by now."""
         from botocore.exceptions import ClientError
 
         cleaning = CLEANING[resource.type]
@@ -117,35 +115,26 @@ class _Search:
             if answer is None:
                 return None
             seen = cleaning.seen(self._place, resource.physical_id, answer)
-            objection = self._objection(resource, seen, tagged=cleaning.tagged)
+            stack = seen.tags.get(_TAG)
+            if stack not in (None, resource.stack) or holder(self._place, resource.physical_id) is not None:
+                return None
+            objection = _UNTAGGED if cleaning.tagged and stack is None else self._user(resource.physical_id)
         except ClientError as error:
             objection = f"it cannot be looked at: {said_of(error)}"
-        policy = self._template(resource.stack).get("Resources", {}).get(resource.logical_id, {}).get("DeletionPolicy", "a policy")
+        policy = self._template(resource.stack).get("Resources", {}).get(resource.logical_id, {}).get("DeletionPolicy", "unknown")
         return Leftover(
             type=resource.type,
             id=resource.physical_id,
             stack=resource.stack,
             left=self._gone[resource.stack],
             usd_per_month=self._cost(resource),
-            reason=f"{policy} of {resource.logical_id}",
+            reason=f"DeletionPolicy {policy} of {resource.logical_id}",
             seen=seen,
             objection=objection,
         )
 
-    def _objection(self, resource: Resource, seen: Seen, *, tagged: bool) -> str | None:
-        stack = seen.tags.get(_TAG)
-        if stack != resource.stack and (tagged or stack is not None):
-            found = (
-                "it has no tag of that stack" if stack is None else f"its tag names another stack, {one_line(stack, _CHARACTERS)}"
-            )
-            return f"{found}, so it may be somebody else's"
-        return self._user(resource.physical_id)
-
     def _user(self, id: str) -> str | None:
-        """A living stack or cluster that uses it, as an objection."""
-        owner = holder(self._place, id)
-        if owner is not None:
-            return f"the stack {owner.stack} has it"
+        """A living cluster that names it, as an objection."""
         users = [name for name, described in self._living().items() if id in described]
         return f"the cluster {users[0]} uses it" if users else None
 
@@ -159,13 +148,14 @@ class _Search:
             }
         return self._clusters
 
-    def _made(self, log: ServiceLog) -> Leftover:
-        """A log group that a service made. It has no tags; its name has an id, and its age is that of the stack."""
+    def _made(self, log: ServiceLog) -> Leftover | None:
+        """A log group that a service made; `None` if what it is for is in a living stack. It has no tags, but it has an age."""
         from botocore.exceptions import ClientError
 
-        maker = log.maker or log.name.rsplit("/", 1)[-1]
         try:
-            objection = self._user(maker)
+            if log.maker and holder(self._place, log.maker) is not None:
+                return None
+            objection = self._user(log.maker or log.name.rsplit("/", 1)[-1])
         except ClientError as error:
             objection = f"it cannot be looked at: {said_of(error)}"
         if objection is None and log.created > self._gone[log.stack] + _LATE:

@@ -15,6 +15,7 @@ from hyperpod_constructs.cli.main import app
 from hyperpod_constructs.cli.target import AwsAccount
 from tests.cli.conftest import StubbedTarget
 from tests.cli.samples import ARN, event, skipped, stack_id, write_assembly
+from tests.docs.pages import ROOT
 
 GONE = datetime.now(UTC) - timedelta(days=3, hours=4)
 FOUNDATION = stack_id("HyperPod-Foundation")
@@ -143,16 +144,18 @@ def test_the_list_says_what_it_is_why_it_stayed_and_what_it_costs(account: Stubb
     assert result.exit_code == 0
     found = rows(result)
     assert [(row["kind"], row["id"], row["holds"], row["usd_per_month"]) for row in found] == [
-        ("file system", "fs-0123456789", "312.0 GB of data, capacity 1200 GiB", 174.0),
-        ("bucket", "data-bucket", "1 objects and versions", None),
+        ("file system", "fs-0123456789", "312.0 GB in 1200 GiB", 174.0),
+        ("bucket", "data-bucket", "1 version of objects", None),
         ("log group", "/rejected", "16.0 KB of logs", None),
         ("security group", "sg-1", None, 0),
     ]
-    assert {row["reason"] for row in found} == {f"Retain of {name}" for name in ("Lustre", "Data", "Traffic", "Group")}
+    assert {row["reason"] for row in found} == {
+        f"DeletionPolicy Retain of {name}" for name in ("Lustre", "Data", "Traffic", "Group")
+    }
     assert found[0]["age_seconds"] // 3600 == 76
     assert [row["note"] for row in found] == [
-        "holds 312.0 GB of data, capacity 1200 GiB: add --with-data",
-        "holds 1 objects and versions: add --with-data",
+        "holds 312.0 GB in 1200 GiB: add --with-data",
+        "holds 1 version of objects: add --with-data",
         None,
         "in use by 1 network interface (FSx)",
     ]
@@ -162,13 +165,21 @@ def test_a_table_ends_with_what_it_costs_together(account: StubbedTarget) -> Non
     all_of_it(account)
     output = clean().output
     assert "Together 174.00 USD a month, and what has no known price (-)." in output
-    assert "fs-0123456789: holds 312.0 GB of data, capacity 1200 GiB: add --with-data" in output
+    assert "fs-0123456789: holds 312.0 GB in 1200 GiB: add --with-data" in output
+
+
+def test_the_page_shows_what_is_printed(account: StubbedTarget, monkeypatch: pytest.MonkeyPatch) -> None:
+    all_of_it(account)
+    monkeypatch.setenv("COLUMNS", "100")
+    output = clean().stdout
+    assert f"```text\n{output}```" in (ROOT / "docs/operate.md").read_text("utf-8"), output
 
 
 def test_a_pipe_deletes_nothing(account: StubbedTarget) -> None:
     all_of_it(account)
     result = clean(answers="y\ny\ny\ny\n")
     assert result.exit_code == 0
+    assert "Nobody is there to ask, so nothing was deleted" in result.stderr
     account.assert_all_asked()
 
 
@@ -286,45 +297,48 @@ def test_a_network_in_use_is_refused(account: StubbedTarget) -> None:
     assert rows(result)[0]["note"] == "in use by 2 network interfaces (FSx)"
 
 
-OTHER = [{"Key": "aws:cloudformation:stack-id", "Value": stack_id("Theirs")}]
-
-
-@pytest.mark.parametrize(
-    ("tags", "note"),
-    [
-        ([], "it has no tag of that stack, so it may be somebody else's"),
-        (OTHER, f"its tag names another stack, {stack_id('Theirs')}, so it may be somebody else's"),
-    ],
-)
-def test_what_may_be_somebody_elses_is_never_deleted(account: StubbedTarget, tags: list[dict[str, str]], note: str) -> None:
-    destroyed(account, BUCKET)
-    bucket(account, tags=tags)
-    template(account, BUCKET)
-    result = clean("--delete", "buckets", "--yes", "--with-data", "-o", "json")
-    account.assert_all_asked()
-    assert result.exit_code == 1
-    assert (rows(result)[0]["result"], rows(result)[0]["note"]) == ("refused", note)
-
-
-def test_a_bucket_without_any_tag_is_somebody_elses(account: StubbedTarget) -> None:
+def test_what_has_no_tag_of_the_stack_is_never_deleted(account: StubbedTarget) -> None:
     destroyed(account, BUCKET)
     account.answer("s3", "head_bucket", {})
     account.refuse("s3", "get_bucket_tagging", "NoSuchTagSet", "none")
     contents(account, 0)
-    template(account, BUCKET)
-    assert rows(clean("-o", "json"))[0]["note"].startswith("it has no tag of that stack")
+    free(account, BUCKET)
+    result = clean("--delete", "buckets", "--yes", "--with-data", "-o", "json")
+    assert result.exit_code == 1
+    assert (rows(result)[0]["result"], rows(result)[0]["note"]) == (
+        "refused",
+        "it has no tag of that stack, so it may be somebody else's",
+    )
 
 
-def test_what_a_living_stack_has_is_never_deleted(account: StubbedTarget) -> None:
+def test_what_another_stack_tagged_is_not_left_behind(account: StubbedTarget) -> None:
+    destroyed(account, BUCKET)
+    bucket(account, tags=[{"Key": "aws:cloudformation:stack-id", "Value": stack_id("Theirs")}])
+    result = clean("--delete", "buckets", "--yes", "--with-data")
+    account.assert_all_asked()
+    assert (result.exit_code, result.output) == (0, "Nothing is left behind.\n")
+
+
+def test_what_a_living_stack_has_is_not_left_behind(account: StubbedTarget) -> None:
     destroyed(account, BUCKET)
     bucket(account)
     resource = {"StackName": "New", "LogicalResourceId": "Data", "PhysicalResourceId": "data-bucket"}
     kind = {"ResourceType": "AWS::S3::Bucket", "ResourceStatus": "IMPORT_COMPLETE", "Timestamp": GONE}
     account.answer("cloudformation", "describe_stack_resources", {"StackResources": [resource | kind]})
-    template(account, BUCKET)
-    result = clean("--delete", "buckets", "--yes", "-o", "json")
+    result = clean("--delete", "buckets", "--yes")
     account.assert_all_asked()
-    assert (rows(result)[0]["result"], rows(result)[0]["note"]) == ("refused", "the stack New has it")
+    assert (result.exit_code, result.output) == (0, "Nothing is left behind.\n")
+
+
+def test_the_log_of_a_living_function_is_not_left_behind(account: StubbedTarget) -> None:
+    made = {**event("1", "Code", "DELETE_COMPLETE"), "PhysicalResourceId": "code", "ResourceType": "AWS::Lambda::Function"}
+    destroyed(account, events=[made])
+    group = {"logGroupName": "/aws/lambda/code", "creationTime": 0}
+    account.answer("logs", "describe_log_groups", {"logGroups": [group]}, logGroupNamePrefix="/aws/lambda/code")
+    resource = {"StackName": "New", "LogicalResourceId": "Code", "PhysicalResourceId": "code"}
+    kind = {"ResourceType": "AWS::Lambda::Function", "ResourceStatus": "CREATE_COMPLETE", "Timestamp": GONE}
+    account.answer("cloudformation", "describe_stack_resources", {"StackResources": [resource | kind]})
+    assert clean().output == "Nothing is left behind.\n"
 
 
 def test_what_a_living_cluster_uses_is_never_deleted(account: StubbedTarget) -> None:
@@ -349,7 +363,6 @@ def test_logs_that_services_made_are_left_behind(account: StubbedTarget, late: b
     name = "/aws/sagemaker/Clusters/demo/abc123def456"
     group = {"logGroupName": name, "arn": f"arn:aws:logs:us-west-2:111122223333:log-group:{name}:*", "creationTime": created}
     account.answer("logs", "describe_log_groups", {"logGroups": [group]}, logGroupNamePrefix="/aws/sagemaker/Clusters/")
-    unowned(account, "abc123def456")
     no_cluster(account)
     (found,) = rows(clean("-o", "json"))
     assert (found["id"], found["stack"], found["reason"]) == (name, "HyperPod-Foundation", "a service made it, and no stack has it")

@@ -64,7 +64,8 @@ def export_logs(
     found = read_cluster(place, cluster)
     if _NAME.fullmatch(found.name) is None:
         raise CliError(f"the service names {found.name!r}, which is no name of a cluster: nothing is written")
-    path = (file or Path(f"hyperpod-{found.name}-{now:%Y%m%dT%H%M%SZ}.tar.gz")).expanduser().absolute()
+    named = file or Path(f"hyperpod-{found.name}-{now:%Y%m%dT%H%M%SZ}.tar.gz")
+    path = named.expanduser().absolute()
     seconds = int(now.timestamp())
     try:
         with writing(path, folder=found.name, seconds=seconds, replace=force) as archive, progress("reading"):
@@ -77,7 +78,7 @@ def export_logs(
     except KeyboardInterrupt:
         typer.echo("interrupted: no archive was written", err=True)
         raise typer.Exit(INTERRUPTED) from None
-    _say(path, manifest, output)
+    _say(named, manifest, output)
     raise typer.Exit(SOME_FAILED if any(one.failed for one in case.missing) else 0)
 
 
@@ -97,9 +98,9 @@ def _manifest(place: Place, cluster: Cluster, case: Case, now: datetime) -> dict
     }
 
 
-def _say(path: Path, manifest: Mapping[str, Any], output: Output) -> None:
+def _say(file: Path, manifest: Mapping[str, Any], output: Output) -> None:
     if output is Output.JSON:
-        print_json({"file": str(path), **manifest})
+        print_json({"file": str(file), **manifest})
         return
     show(_COLUMNS, manifest["files"], output)
     if output is Output.MARKDOWN:
@@ -111,5 +112,5 @@ def _say(path: Path, manifest: Mapping[str, Any], output: Output) -> None:
     paragraph(f"Masked: {counts or 'nothing, as no secret was found'}.")
     if manifest["shortened"]:
         paragraph(f"Lines that were too long to look through, and lost their middle: {manifest['shortened']}.")
-    say(f"Written: {path}")
+    say(f"Written: {file}")
     paragraph(_STAYS)

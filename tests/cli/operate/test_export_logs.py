@@ -15,6 +15,7 @@ from hyperpod_constructs.cli.operate.case_archive import Spool, writing
 from tests.cli.conftest import StubbedTarget
 from tests.cli.operate.conftest import ARN, CLUSTER, NODES, node, run
 from tests.cli.operate.test_events import NOW, event
+from tests.docs.pages import ROOT
 
 GROUP = "/aws/sagemaker/Clusters/trainer/abcde01234yz"
 KINDS = {"lifecycle": "LifecycleConfig", "health": "SagemakerHealthMonitoringAgent", "deep-check": "DeepHealthCheckResults"}
@@ -70,7 +71,8 @@ def unpacked(path: Path = Path("case.tar.gz")) -> dict[str, str]:
         return {name: file.read().decode() for name, file in files.items() if file is not None}
 
 
-def test_everything_of_a_case_without_its_secrets(account: StubbedTarget, workdir: Path) -> None:
+def whole(account: StubbedTarget) -> None:
+    """A failed node, an error, logs with a secret, and two stacks, one of which imports from the other."""
     failed = node(3, status="Failure", message="lifecycle script failed: password=hunter2")
     account.answer("sagemaker", "describe_cluster", CLUSTER)
     account.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": [*NODES[:1], failed]})
@@ -89,6 +91,10 @@ def test_everything_of_a_case_without_its_secrets(account: StubbedTarget, workdi
     export_of_network = {"Name": "Net:Subnet", "ExportingStackId": "arn:aws:cloudformation:us-west-2:111122223333:stack/Net/1"}
     account.answer("cloudformation", "list_exports", {"Exports": [export_of_network]})
     account.answer("cloudformation", "get_template", {"TemplateBody": "{}"})
+
+
+def test_everything_of_a_case_without_its_secrets(account: StubbedTarget, workdir: Path) -> None:
+    whole(account)
     result = export()
     assert result.exit_code == 0, result.output
     account.assert_all_asked()
@@ -113,6 +119,13 @@ def test_everything_of_a_case_without_its_secrets(account: StubbedTarget, workdi
         name: len(content) for name, content in files.items() if name != "manifest.json"
     }
     assert "Masked: 4 x value with a secret's name." in result.output
+
+
+def test_the_page_shows_what_is_printed(account: StubbedTarget, workdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    whole(account)
+    monkeypatch.setenv("COLUMNS", "100")
+    output = export().output
+    assert f"```text\n{output}```" in (ROOT / "docs/operate.md").read_text("utf-8"), output
 
 
 def test_a_part_without_permission_is_named_and_the_others_are_there(account: StubbedTarget, workdir: Path) -> None:
