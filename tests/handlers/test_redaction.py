@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from hyperpod_constructs.custom_resources.handlers.redaction import REACH, assignments, forms, one_line, redact
+from hyperpod_constructs.custom_resources.handlers.redaction import MASK, REACH, assignments, forms, one_line, redact
 from hyperpod_constructs.custom_resources.handlers.redaction.assignments import PLAIN, Scan
 from hyperpod_constructs.custom_resources.handlers.redaction.forms import FORMS
 
@@ -286,6 +286,34 @@ def test_redaction_is_idempotent_whatever_comes(text: str) -> None:
     once = redact(text)
     once.encode()
     assert redact(once) == once
+
+
+# Counts
+
+
+@pytest.mark.parametrize("text", [*SECRETS, *ORDINARY])
+def test_counting_changes_nothing(text: str) -> None:
+    counts: dict[str, int] = {}
+    assert redact(text, counts) == redact(text)
+    assert sum(counts.values()) == redact(text).count(MASK)
+
+
+def test_each_class_is_counted() -> None:
+    counts: dict[str, int] = {}
+    redact("\n".join(("password=hunter2 token=hunter2", "curl -u bob:hunter2 https://bob:hunter2@x", f"{SESSION} {BEGIN}")), counts)
+    assert counts == {
+        "value with a secret's name": 2,
+        "user in an address": 1,
+        "password of a program": 1,
+        "random text": 1,
+        "private key": 1,
+    }
+
+
+def test_a_secret_in_another_is_counted_in_its_own_class() -> None:
+    counts: dict[str, int] = {}
+    assert redact("Authorization: Bearer hunter2", counts) == "Authorization: ***"
+    assert counts == {"credentials of HTTP": 1}
 
 
 # One pass
