@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -12,11 +11,12 @@ from typing import Annotated, Any
 import typer
 
 from hyperpod_constructs.cli.console import CliError, say
+from hyperpod_constructs.cli.operate.choosing import named_nodes
 from hyperpod_constructs.cli.operate.completion import group_names, node_ids
 from hyperpod_constructs.cli.operate.jobs import Jobs, jobs_on
 from hyperpod_constructs.cli.operate.listing import As, ClusterName, Column, Output, show
 from hyperpod_constructs.cli.operate.place import Place, placed
-from hyperpod_constructs.cli.operate.reading import Cluster, Node, read_cluster, read_nodes
+from hyperpod_constructs.cli.operate.reading import Cluster, Node, list_nodes, read_cluster
 from hyperpod_constructs.cli.tables import paragraph
 from hyperpod_constructs.custom_resources.handlers.redaction import one_line
 
@@ -27,7 +27,7 @@ CODES = "Exit codes: 0 every node was taken, 1 none was, 3 some were not, 130 in
 
 Nodes = Annotated[
     list[str] | None,
-    typer.Argument(metavar="[NODE]...", help="Ids of nodes, such as i-0123456789abcdef0.", autocompletion=node_ids),
+    typer.Argument(metavar="[NODE]...", help="Ids of nodes, such as i-0123456789abcdef0, or host names.", autocompletion=node_ids),
 ]
 WholeGroup = Annotated[str | None, typer.Option("--group", help="All nodes of this instance group.", autocompletion=group_names)]
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
@@ -132,7 +132,7 @@ def command(operation: Operation) -> typer.Typer:
         yes: Yes = False,
         output: As = Output.TABLE,
     ) -> None:
-        carry_out(operation, place, cluster=cluster, ids=nodes or (), group=group, yes=yes, output=output)
+        carry_out(operation, place, cluster=cluster, names=nodes or (), group=group, yes=yes, output=output)
 
     return app
 
@@ -142,7 +142,7 @@ def carry_out(
     place: Place,
     *,
     cluster: str | None,
-    ids: Sequence[str],
+    names: Sequence[str],
     group: str | None,
     yes: bool,
     output: Output,
@@ -152,13 +152,12 @@ def carry_out(
     :raises CliError: for nodes that are not there, if nobody can be asked, and if the answer is no.
     """
     found = read_cluster(place, cluster)
-    present = read_nodes(place, found, group)
-    chosen = _chosen(operation, found, present, ids, group)
+    chosen = _chosen(operation, place, found, names, group)
     left_out = _left_out(operation, found, chosen)
     fit = [node for node in chosen if node.id not in left_out]
     if not yes:
         _ask(operation, place, found, fit)
-    with _first_update_explained(operation, present):
+    with _first_update_explained(operation, chosen):
         outcome = _sent(operation, place, found, fit, left_out)
     show(_COLUMNS, [outcome.row(node) for node in chosen], output)
     if outcome.interrupted:
@@ -170,16 +169,13 @@ def carry_out(
     raise typer.Exit(outcome.code)
 
 
-def _chosen(operation: Operation, cluster: Cluster, present: Sequence[Node], ids: Sequence[str], group: str | None) -> list[Node]:
-    if bool(ids) == (group is not None):
+def _chosen(operation: Operation, place: Place, cluster: Cluster, names: Sequence[str], group: str | None) -> list[Node]:
+    if bool(names) == (group is not None):
         raise CliError(f"name the nodes to {operation.verb}, or one group of them with --group")
-    by_id = {node.id: node for node in present if node.id}
-    for wanted in ids:
-        if wanted not in by_id:
-            near = difflib.get_close_matches(wanted, by_id, n=1)
-            hint = f"the nearest is {near[0]}" if near else "see them with: hyperpod nodes"
-            raise CliError(f"{cluster.name} has no node {wanted!r}; {hint}")
-    chosen = list(by_id.values()) if group is not None else [by_id[wanted] for wanted in dict.fromkeys(ids)]
+    if group is None:
+        chosen = named_nodes(place, cluster, names)
+    else:
+        chosen = [node for node in list_nodes(place, cluster, group) if node.id]
     if not chosen:
         raise CliError(f"group {group} has no nodes to {operation.verb}")
     controllers = {known.name for known in cluster.groups if known.node_type == "Controller"}
@@ -271,18 +267,18 @@ def _sent(operation: Operation, place: Place, cluster: Cluster, chosen: Sequence
 
 
 @contextmanager
-def _first_update_explained(operation: Operation, present: Sequence[Node]) -> Iterator[None]:
-    """Point to the software update that the service wants first, if it refuses a request and no node shows one."""
+def _first_update_explained(operation: Operation, chosen: Sequence[Node]) -> Iterator[None]:
+    """Point to the software update that the service wants first, if it refuses a request and none of the nodes shows one."""
     from botocore.exceptions import ClientError
 
     try:
         yield
     except ClientError as error:
         invalid = error.response.get("Error", {}).get("Code") == "ValidationException"
-        if not invalid or not operation.needs_update or any(node.updated is not None for node in present):
+        if not invalid or not operation.needs_update or any(node.updated is not None for node in chosen):
             raise
         raise CliError(
-            f"AWS answered: {one_line(str(error), _MESSAGE_CHARACTERS)}. No node shows a software update, "
+            f"AWS answered: {one_line(str(error), _MESSAGE_CHARACTERS)}. None of these nodes shows a software update, "
             "and the service wants one first: hyperpod update-software"
         ) from None
 

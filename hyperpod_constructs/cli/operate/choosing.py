@@ -1,15 +1,17 @@
-"""The node that a command reaches: named by its id, its host name or its group, else the Slurm controller."""
+"""Nodes that a command names: by id or host name; the one that it reaches also by group, else the Slurm controller."""
 
 from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from itertools import islice
 
 from hyperpod_constructs.cli.console import CliError
 from hyperpod_constructs.cli.operate.place import Place
-from hyperpod_constructs.cli.operate.reading import RUNNING, Cluster, Node, read_nodes
+from hyperpod_constructs.cli.operate.reading import PAGE, RUNNING, Cluster, Node, describe_node, list_nodes
 
+_ID = re.compile(r"i-[a-f0-9]{8}(?:[a-f0-9]{9})?")
 _USER = re.compile(r"[a-z_][a-z0-9_.-]{0,31}")
 
 
@@ -38,28 +40,73 @@ def running_node(place: Place, cluster: Cluster, *, name: str | None = None, gro
         raise CliError(f"name the node {name} or a group with --group, not both")
     if name is None or name in {known.name for known in cluster.groups}:
         wanted = group or name or _controller_of(cluster)
-        return first_running(wanted, read_nodes(place, cluster, wanted))
-    present = [node for node in read_nodes(place, cluster) if node.id]
-    found = next((node for node in present if name.lower() in (node.id, host_label(node))), None)
-    if found is None:
-        names = [*(node.id for node in present), *(label for node in present if (label := host_label(node)))]
-        near = difflib.get_close_matches(name.lower(), names, n=3)
-        hint = f"the nearest are {', '.join(near)}" if near else "see them with: hyperpod nodes --wide"
-        raise CliError(f"{cluster.name} has no node {name!r}; {hint}")
+        return first_running(wanted, list_nodes(place, cluster, wanted))
+    (found,) = named_nodes(place, cluster, [name])
     if found.status != RUNNING:
         raise CliError(f"node {found.id} is {found.status}, not Running: wait until it is, or see why with hyperpod nodes")
     return found
 
 
-def first_running(group: str, members: Sequence[Node]) -> Node:
+def named_nodes(place: Place, cluster: Cluster, names: Sequence[str]) -> list[Node]:
+    """The nodes of these names, each once, in their order.
+
+    Ids are looked up one by one where that takes no more calls than a listing. A host name needs the listing, which ends with the
+    last node that is wanted.
+
+    :param names: ids, and host names such as ip-10-1-2-3.
+    :raises CliError: for a name that no node has, with the nearest.
+    """
+    labels = {name: name.partition(".")[0].lower() for name in names}
+    wanted, known = set(labels.values()), dict[str, Node]()
+    if len(wanted) <= cluster.pages and all(map(is_id, wanted)):
+        found = ((label, describe_node(place, cluster, label)) for label in wanted)
+        known = {label: node for label, node in found if node is not None}
+        present: Iterable[Node] = islice(list_nodes(place, cluster), PAGE)
+    else:
+        present = list[Node]()
+        for node in list_nodes(place, cluster):
+            present.append(node)
+            known |= {label: node for label in (node.id, host_label(node)) if label in wanted}
+            if len(known) == len(wanted):
+                break
+    for name, label in labels.items():
+        if label not in known:
+            raise CliError(f"{cluster.name} has no node {name!r}; {_nearest(label, present)}")
+    return list({known[label].id: known[label] for label in labels.values()}.values())
+
+
+def is_id(name: str) -> bool:
+    """Whether this is the id of a node, gone or not."""
+    return _ID.fullmatch(name) is not None
+
+
+def node_id(place: Place, cluster: Cluster, name: str | None) -> str | None:
+    """The id of a node. An id is taken as it is, because nodes that are gone have events and logs too.
+
+    :raises CliError: for a host name that no node has.
+    """
+    if name is None or is_id(name):
+        return name
+    return named_nodes(place, cluster, [name])[0].id
+
+
+def _nearest(label: str, present: Iterable[Node]) -> str:
+    names = [name for node in present for name in (node.id, host_label(node)) if name]
+    near = difflib.get_close_matches(label, names, n=3)
+    return f"the nearest are {', '.join(near)}" if near else "see them with: hyperpod nodes --wide"
+
+
+def first_running(group: str, members: Iterable[Node]) -> Node:
     """The first Running node of a group.
 
     :raises CliError: if none is.
     """
+    others = set()
     for node in members:
         if node.status == RUNNING:
             return node
-    states = ", ".join(sorted({node.status for node in members})) or "no nodes"
+        others.add(node.status)
+    states = ", ".join(sorted(others)) or "no nodes"
     raise CliError(f"no node of instance group {group!r} is Running (found: {states}): wait until one is, or name another")
 
 

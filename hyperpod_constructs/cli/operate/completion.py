@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from itertools import islice
 
 import typer
 
 from hyperpod_constructs.cli.operate.place import Place, chosen
-from hyperpod_constructs.cli.operate.reading import list_clusters, read_cluster, read_nodes
+from hyperpod_constructs.cli.operate.reading import list_clusters, list_nodes, read_cluster
 from hyperpod_constructs.cli.target import TargetName
 
 MOST = 1000
@@ -45,5 +46,5 @@ def group_names(place: Place, cluster: str | None) -> Iterable[str]:
 
 @_completing
 def node_ids(place: Place, cluster: str | None) -> Iterable[str]:
-    """The nodes of the cluster."""
-    return (node.id for node in read_nodes(place, read_cluster(place, cluster)) if node.id)
+    """The oldest nodes of the cluster."""
+    return (node.id for node in islice(list_nodes(place, read_cluster(place, cluster)), MOST) if node.id)

@@ -71,7 +71,7 @@ def health_check(
         objection=_objection,
         check=_checker(names),
     )
-    carry_out(operation, place, cluster=cluster, ids=nodes or (), group=group, yes=yes, output=output)
+    carry_out(operation, place, cluster=cluster, names=nodes or (), group=group, yes=yes, output=output)
 
 
 def _objection(cluster: Cluster, node: Node) -> str | None:

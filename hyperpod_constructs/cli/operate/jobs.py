@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from hyperpod_constructs.cli.console import CliError, is_aws_error
 from hyperpod_constructs.cli.operate.choosing import running_node
 from hyperpod_constructs.cli.operate.place import Place
-from hyperpod_constructs.cli.operate.reading import Cluster, Node, read_nodes
+from hyperpod_constructs.cli.operate.reading import Cluster, Node, list_nodes
 from hyperpod_constructs.cli.operate.remote import captured
 from hyperpod_constructs.cli.operate.sessions import SessionManager
 from hyperpod_constructs.cli.target import TargetName, running_virtual_nodes
@@ -91,7 +91,7 @@ def _on_controller(place: Place, cluster: Cluster, nodes: Sequence[Node]) -> lis
         booted = {node["InstanceId"]: node for node in running_virtual_nodes()}
         if not booted:
             return None
-        controller = next((node.id for node in read_nodes(place, cluster, group) if node.id in booted), None)
+        controller = next((node.id for node in list_nodes(place, cluster, group) if node.id in booted), None)
         if controller is None:
             raise CliError("the controller does not run")
         # Virtual nodes have addresses of their own, and their names follow these.

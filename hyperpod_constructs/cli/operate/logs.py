@@ -13,11 +13,12 @@ from typing import Annotated, Any
 import typer
 
 from hyperpod_constructs.cli.console import CliError, say
+from hyperpod_constructs.cli.operate.choosing import node_id
 from hyperpod_constructs.cli.operate.completion import group_names, node_ids
 from hyperpod_constructs.cli.operate.listing import ClusterName
 from hyperpod_constructs.cli.operate.log_streams import Kind, written
 from hyperpod_constructs.cli.operate.place import Place, placed
-from hyperpod_constructs.cli.operate.reading import Cluster, read_cluster, read_nodes
+from hyperpod_constructs.cli.operate.reading import Cluster, describe_node, read_cluster
 from hyperpod_constructs.cli.operate.since import EXAMPLES, moment
 from hyperpod_constructs.custom_resources.handlers.redaction import one_line
 
@@ -36,7 +37,7 @@ _CHARACTERS = 8000
 def logs(
     place: Place,
     cluster: ClusterName = None,
-    node: Annotated[str | None, typer.Option("--node", help="Only of this node, gone or not.", autocompletion=node_ids)] = None,
+    node: Annotated[str | None, typer.Option("--node", help="Only of this node, by id, gone or not, or by host name.", autocompletion=node_ids)] = None,
     group: Annotated[str | None, typer.Option("--group", help="Only of this group.", autocompletion=group_names)] = None,
     kind: Annotated[Kind, typer.Option("--kind", help="Lifecycle scripts, health agent or deep checks.")] = Kind.LIFECYCLE,
     since: Annotated[str, typer.Option("--since", metavar="TIME", help=f"Not before: {EXAMPLES}.")] = "1d",
@@ -46,6 +47,7 @@ def logs(
     """Print what nodes wrote: lifecycle scripts, health agent, deep health checks."""
     after = moment(since)
     found = read_cluster(place, cluster)
+    node = node_id(place, found, node)
     log = _Log(place, found, _Streams.chosen(place, found, kind, group, node))
     with contextlib.suppress(KeyboardInterrupt) if follow else contextlib.nullcontext():
         lines = deque(log.lines(after), maxlen=limit)
@@ -74,7 +76,8 @@ class _Streams:
                 raise CliError("logs of deep health checks do not name a group: leave --group out")
             return cls(prefix if node is None else f"{prefix}{node}")
         if group is None and node is not None:
-            group = next((known.group for known in read_nodes(place, cluster) if known.id == node), None)
+            found = describe_node(place, cluster, node)
+            group = None if found is None else found.group
         if group is None:
             return cls(prefix, node)
         name = cluster.group(group).name

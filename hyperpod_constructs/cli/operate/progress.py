@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
 from hyperpod_constructs.cli.console import CliError, say, stdout
 from hyperpod_constructs.cli.operate.place import Place
-from hyperpod_constructs.cli.operate.reading import RUNNING, Cluster, Node, read_cluster, read_nodes
+from hyperpod_constructs.cli.operate.reading import RUNNING, Cluster, Node, read_cluster, read_members
 from hyperpod_constructs.custom_resources.handlers.redaction import one_line
 
 BUSY = frozenset({"Updating", "SystemUpdating", "RollingBack"})
@@ -36,6 +36,10 @@ class Followed(Protocol):
     seen: bool
 
     @property
+    def groups(self) -> Collection[str]:
+        """The instance groups whose nodes are looked at."""
+
+    @property
     def done(self) -> int:
         """The nodes that are done."""
 
@@ -54,7 +58,7 @@ class Followed(Protocol):
 class Progress:
     """The nodes of an update. `before` tells when each had its last one, because clocks of two machines differ."""
 
-    groups: frozenset[str]
+    groups: Collection[str]
     before: Mapping[str, datetime | None]
     counts: dict[str, tuple[int, int]] = field(default_factory=dict)
     states: dict[str, str] = field(default_factory=dict)
@@ -136,7 +140,7 @@ def watch(
         while True:
             try:
                 now = read_cluster(place, cluster.arn)
-                goes_on = progress.look(now, read_nodes(place, now))
+                goes_on = progress.look(now, read_members(place, now, progress.groups))
                 failed = 0
             except Exception as error:
                 failed += 1

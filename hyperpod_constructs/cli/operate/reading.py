@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -89,6 +89,11 @@ class Cluster:
         return None if arn is None else str(arn).rpartition("/")[2]
 
     @property
+    def pages(self) -> int:
+        """The calls that list all of its nodes."""
+        return -(-sum(group.current for group in self.groups) // PAGE) or 1
+
+    @property
     def continuous(self) -> bool:
         """Whether nodes are provisioned continuously; only then does the cluster have events."""
         return bool(self.description.get("NodeProvisioningMode") == "Continuous")
@@ -119,10 +124,11 @@ class Node:
     image: str | None
     image_status: str | None
     host_name: str | None
+    zone: str | None
 
     @classmethod
     def of(cls, summary: Mapping[str, Any]) -> Node:
-        """The node as ListClusterNodes has it."""
+        """The node as ListClusterNodes or DescribeClusterNode has it; only the latter names the zone."""
         status = summary["InstanceStatus"]
         return cls(
             id=summary.get("InstanceId", ""),
@@ -135,6 +141,7 @@ class Node:
             image=summary.get("CurrentImageReleaseVersion"),
             image_status=summary.get("ImageVersionStatus"),
             host_name=summary.get("PrivateDnsHostname"),
+            zone=summary.get("Placement", {}).get("AvailabilityZoneId"),
         )
 
 
@@ -185,17 +192,37 @@ def read_cluster(place: Place, name: str | None) -> Cluster:
     )
 
 
-def read_nodes(place: Place, cluster: Cluster, group: str | None = None) -> list[Node]:
-    """The current nodes of a cluster, those of a group together, the oldest first.
+def list_nodes(place: Place, cluster: Cluster, group: str | None = None) -> Iterator[Node]:
+    """The current nodes of a cluster, the oldest first; no page is asked for before it is needed.
 
     :param group: only the nodes of this group.
     :raises CliError: if the cluster has no such group.
     """
     named = None if group is None else cluster.group(group).name
-    found = [Node.of(summary) for summary in node_summaries(place, cluster, named)]
+    found = map(Node.of, node_summaries(place, cluster, named))
+    yield from (node for node in found if group in (None, node.group))
+
+
+def read_nodes(place: Place, cluster: Cluster, group: str | None = None) -> list[Node]:
+    """All nodes as `list_nodes` has them, those of a group together."""
     order = {known.name: position for position, known in enumerate(cluster.groups)}
-    wanted = [node for node in found if group in (None, node.group)]
-    return sorted(wanted, key=lambda node: order.get(node.group, len(order)))
+    return sorted(list_nodes(place, cluster, group), key=lambda node: order.get(node.group, len(order)))
+
+
+def read_members(place: Place, cluster: Cluster, groups: Collection[str]) -> list[Node]:
+    """The nodes of these groups; of a single one no others are listed."""
+    known = [group.name for group in cluster.groups if group.name in groups]
+    listed = read_nodes(place, cluster, known[0] if len(known) == len(groups) == 1 else None)
+    return [node for node in listed if node.group in groups]
+
+
+def describe_node(place: Place, cluster: Cluster, id: str) -> Node | None:
+    """The node with this id; `None` if it is gone."""
+    sagemaker = place.client("sagemaker")
+    try:
+        return Node.of(sagemaker.describe_cluster_node(ClusterName=cluster.arn, NodeId=id)["NodeDetails"])
+    except sagemaker.exceptions.ResourceNotFound:
+        return None
 
 
 def node_summaries(place: Place, cluster: Cluster, group: str | None = None) -> Iterator[Mapping[str, Any]]:
@@ -206,7 +233,7 @@ def node_summaries(place: Place, cluster: Cluster, group: str | None = None) -> 
     request: dict[str, Any] = {"ClusterName": cluster.arn, "MaxResults": PAGE, "SortBy": "CREATION_TIME", "SortOrder": "Ascending"}
     if group is not None:
         request["InstanceGroupNameContains"] = group
-    for page in place.client("sagemaker").get_paginator("list_cluster_nodes").paginate(**request):
+    for page in sound_pages(lambda more: place.client("sagemaker").list_cluster_nodes(**request, **more)):
         yield from page["ClusterNodeSummaries"]
 
 

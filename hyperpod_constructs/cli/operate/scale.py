@@ -170,6 +170,10 @@ class _Scaling:
     what: str = "the scaling"
 
     @property
+    def groups(self) -> tuple[str]:
+        return (self.group,)
+
+    @property
     def done(self) -> int:
         return self.counts.get(self.group, (0, 0))[0]
 

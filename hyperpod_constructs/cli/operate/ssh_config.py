@@ -17,7 +17,7 @@ from hyperpod_constructs.cli.console import CliError, say
 from hyperpod_constructs.cli.operate.choosing import check_user, controller_group, host_label
 from hyperpod_constructs.cli.operate.listing import ClusterName
 from hyperpod_constructs.cli.operate.place import Place, placed
-from hyperpod_constructs.cli.operate.reading import Cluster, read_cluster, read_nodes
+from hyperpod_constructs.cli.operate.reading import Cluster, list_nodes, read_cluster
 from hyperpod_constructs.cli.target import TargetName
 from hyperpod_constructs.facts.session_manager import USERS
 
@@ -67,7 +67,7 @@ def _entries(place: Place, cluster: Cluster, user: str, *, nodes: bool) -> Itera
     hosts = {} if controller is None else {cluster.name: controller}
     hosts |= {f"{cluster.name}-{group.name}": group.name for group in cluster.groups}
     if nodes:
-        labels = (host_label(node) for node in read_nodes(place, cluster))
+        labels = (host_label(node) for node in list_nodes(place, cluster))
         hosts |= {f"{cluster.name}-{label}": label for label in labels if label is not None}
     for host, wanted in hosts.items():
         if not (_NAME.fullmatch(wanted) and _NAME.fullmatch(cluster.name)):

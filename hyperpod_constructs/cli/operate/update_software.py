@@ -15,7 +15,7 @@ from hyperpod_constructs.cli.operate.jobs import jobs_on
 from hyperpod_constructs.cli.operate.listing import As, ClusterName, Column, Output, show
 from hyperpod_constructs.cli.operate.place import Place, placed
 from hyperpod_constructs.cli.operate.progress import Progress, watch
-from hyperpod_constructs.cli.operate.reading import Cluster, Group, Node, read_cluster, read_nodes
+from hyperpod_constructs.cli.operate.reading import Cluster, Group, Node, read_cluster, read_members
 from hyperpod_constructs.cli.operate.watch import Every
 from hyperpod_constructs.cli.tables import paragraph
 from hyperpod_constructs.facts import software_updates as facts
@@ -87,7 +87,7 @@ def update_software(
     deployment = _deployment(found, batch_size, wait, alarms or ())
     request = _request(found, groups, deployment, release, image, chosen)
     names = {group.name for group in chosen}
-    nodes = [node for node in read_nodes(place, found) if node.group in names]
+    nodes = read_members(place, found, names)
     if not yes:
         _ask(place, found, chosen, nodes, batch_size)
     try:

@@ -72,6 +72,11 @@ def account(target: StubbedTarget, monkeypatch: pytest.MonkeyPatch) -> StubbedTa
     return target
 
 
+def looked_up(account: StubbedTarget, found: dict[str, Any]) -> None:
+    """The answer for one node, asked for by its id."""
+    account.answer("sagemaker", "describe_cluster_node", {"NodeDetails": found}, ClusterName=ARN, NodeId=found["InstanceId"])
+
+
 def run(*arguments: str) -> Result:
     """A command on the account."""
     return CliRunner().invoke(app, [*arguments, "--target", "aws"])

@@ -11,7 +11,7 @@ from hyperpod_constructs.cli.main import app
 from hyperpod_constructs.cli.operate.jobs import Job, Jobs
 from hyperpod_constructs.cli.target import AwsAccount
 from tests.cli.conftest import StubbedTarget
-from tests.cli.operate.conftest import ARN, ASKED, CLUSTER, NODES, node, run
+from tests.cli.operate.conftest import ARN, ASKED, CLUSTER, NODES, looked_up, node, run
 
 FIRST = "i-00000000000000002"
 CONTROLLER = "i-00000000000000001"
@@ -20,6 +20,11 @@ CONTROLLER = "i-00000000000000001"
 def there_are(account: StubbedTarget, nodes: list[dict[str, Any]], **asked: str) -> None:
     account.answer("sagemaker", "describe_cluster", CLUSTER, ClusterName="trainer")
     account.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": nodes}, **ASKED, **asked)
+
+
+def there_is(account: StubbedTarget, found: dict[str, Any]) -> None:
+    account.answer("sagemaker", "describe_cluster", CLUSTER, ClusterName="trainer")
+    looked_up(account, found)
 
 
 def ids(count: int) -> list[str]:
@@ -119,34 +124,35 @@ def test_a_lost_answer_hides_none_before_it(
 
 @pytest.mark.parametrize("command", ["replace", "remove"])
 def test_fails_for_the_controller(account: StubbedTarget, command: str) -> None:
-    there_are(account, NODES)
+    there_is(account, NODES[2])
     result = run(command, CONTROLLER, "--cluster", "trainer", "--yes")
     assert result.exit_code == 1
     assert f"{CONTROLLER} is the Slurm controller, and the service does not {command} it" in result.output
 
 
 def test_the_controller_is_rebooted(account: StubbedTarget) -> None:
-    there_are(account, NODES)
+    there_is(account, NODES[2])
     account.answer("sagemaker", "batch_reboot_cluster_nodes", {"Successful": [CONTROLLER]}, ClusterName=ARN, NodeIds=[CONTROLLER])
     assert run("reboot", CONTROLLER, "--cluster", "trainer", "--yes").exit_code == 0
 
 
 def test_fails_for_an_unknown_node_with_the_nearest(account: StubbedTarget) -> None:
-    there_are(account, NODES)
+    account.answer("sagemaker", "describe_cluster", CLUSTER, ClusterName="trainer")
+    account.refuse("sagemaker", "describe_cluster_node", "ResourceNotFound", "not found")
+    account.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": NODES}, **ASKED)
     result = run("replace", "i-00000000000000022", "--cluster", "trainer", "--yes")
-    assert "trainer has no node 'i-00000000000000022'; the nearest is i-0000000000000000" in result.output
+    assert "trainer has no node 'i-00000000000000022'; the nearest are i-0000000000000000" in result.output
 
 
 @pytest.mark.parametrize("arguments", [(), (FIRST, "--group", "workers")])
 def test_fails_unless_nodes_or_a_group_are_named(account: StubbedTarget, arguments: tuple[str, ...]) -> None:
-    asked = {"InstanceGroupNameContains": "workers"} if arguments else {}
-    there_are(account, NODES, **asked)
+    account.answer("sagemaker", "describe_cluster", CLUSTER)
     result = run("reboot", *arguments, "--cluster", "trainer", "--yes")
     assert "name the nodes to reboot, or one group of them with --group" in result.output
 
 
 def test_fails_where_nobody_can_be_asked(account: StubbedTarget) -> None:
-    there_are(account, NODES)
+    there_is(account, NODES[0])
     result = run("replace", FIRST, "--cluster", "trainer")
     assert result.exit_code == 1
     assert "this would replace 1 node of trainer, and nobody is there to ask: add --yes" in result.output
@@ -155,7 +161,7 @@ def test_fails_where_nobody_can_be_asked(account: StubbedTarget) -> None:
 @pytest.mark.parametrize(("answer", "code"), [("y\n", 0), ("n\n", 1)])
 def test_it_says_what_is_lost_and_asks(target: StubbedTarget, monkeypatch: pytest.MonkeyPatch, answer: str, code: int) -> None:
     monkeypatch.setattr(AwsAccount, "of_caller", lambda **options: target)
-    there_are(target, NODES)
+    there_is(target, NODES[0])
     target.answer("sagemaker", "batch_replace_cluster_nodes", {"Successful": [FIRST]})
     monkeypatch.setattr("hyperpod_constructs.cli.operate.batches.somebody_is_there", lambda: True)
     result = CliRunner().invoke(app, ["replace", FIRST, "--cluster", "trainer", "--target", "aws"], input=answer)
@@ -166,7 +172,7 @@ def test_it_says_what_is_lost_and_asks(target: StubbedTarget, monkeypatch: pytes
 
 
 def test_it_shows_the_jobs_before_it_asks(account: StubbedTarget, monkeypatch: pytest.MonkeyPatch) -> None:
-    there_are(account, NODES)
+    there_is(account, NODES[0])
     monkeypatch.setattr("hyperpod_constructs.cli.operate.batches.somebody_is_there", lambda: True)
     found = Jobs(tuple(Job(str(number), "ada", "train", "ip-10-1-0-4") for number in range(22)))
     monkeypatch.setattr("hyperpod_constructs.cli.operate.batches.jobs_on", lambda *asked: found)
@@ -177,14 +183,14 @@ def test_it_shows_the_jobs_before_it_asks(account: StubbedTarget, monkeypatch: p
 
 
 def test_a_cluster_that_was_never_updated_is_pointed_to_the_update(account: StubbedTarget) -> None:
-    there_are(account, NODES)
+    there_is(account, NODES[0])
     account.refuse("sagemaker", "batch_reboot_cluster_nodes", "ValidationException", "needs a cluster that was patched")
     result = run("reboot", FIRST, "--cluster", "trainer", "--yes")
     assert result.exit_code == 1
-    assert "No node shows a software update, and the service wants one first: hyperpod update-software" in result.output
+    assert "None of these nodes shows a software update, and the service wants one first: hyperpod update-software" in result.output
 
 
 def test_an_operation_without_that_condition_is_not_pointed_there(account: StubbedTarget) -> None:
-    there_are(account, NODES)
+    there_is(account, NODES[0])
     account.refuse("sagemaker", "batch_delete_cluster_nodes", "ValidationException", "no such thing")
     assert "update-software" not in run("remove", FIRST, "--cluster", "trainer", "--yes").output

@@ -24,7 +24,7 @@ from hyperpod_constructs.cli.operate.connect import IN_TERMINAL
 from hyperpod_constructs.cli.operate.forwarding import Forward, relay
 from hyperpod_constructs.cli.operate.sessions import SCRIPT_BYTES, Script
 from tests.cli.conftest import StubbedTarget
-from tests.cli.operate.conftest import ARN, ASKED, CLUSTER, NODES, node, run
+from tests.cli.operate.conftest import ARN, ASKED, CLUSTER, NODES, looked_up, node, run
 from tests.cli.test_kubeconfig import answer_kubernetes
 
 EKS = {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:111122223333:cluster/training"}}
@@ -48,8 +48,14 @@ def test_prints_the_command_of_the_controller(account: StubbedTarget) -> None:
     assert connect("--print").stdout == f"{CONTROLLER}\n"
 
 
-@pytest.mark.parametrize("name", ["i-00000000000000002", "ip-10-1-2-0", "IP-10-1-2-0"])
-def test_a_node_is_found_by_its_id_and_by_its_host_name(account: StubbedTarget, name: str) -> None:
+def test_an_id_takes_no_listing(account: StubbedTarget) -> None:
+    account.answer("sagemaker", "describe_cluster", CLUSTER, ClusterName="trainer")
+    looked_up(account, NODES[0])
+    assert connect("i-00000000000000002", "--print").stdout.rstrip() == START.format("workers-i-00000000000000002")
+
+
+@pytest.mark.parametrize("name", ["ip-10-1-2-0", "IP-10-1-2-0", "ip-10-1-2-0.us-west-2.compute.internal"])
+def test_a_node_is_found_by_its_host_name(account: StubbedTarget, name: str) -> None:
     answer(account, NAMED)
     assert connect(name, "--print").stdout.rstrip() == START.format("workers-i-00000000000000002")
 
@@ -98,13 +104,16 @@ def test_fails_before_anything_is_asked(account: StubbedTarget, arguments: list[
 
 
 def test_fails_for_a_node_that_is_not_there_and_names_the_nearest(account: StubbedTarget) -> None:
-    answer(account)
+    account.answer("sagemaker", "describe_cluster", CLUSTER, ClusterName="trainer")
+    account.refuse("sagemaker", "describe_cluster_node", "ResourceNotFound", "not found")
+    account.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": NODES}, **ASKED)
     result = connect("i-00000000000000009", "--print")
     assert "has no node 'i-00000000000000009'; the nearest are i-0000000000000000" in result.stderr
 
 
 def test_fails_for_a_node_that_does_not_run(account: StubbedTarget) -> None:
-    answer(account)
+    account.answer("sagemaker", "describe_cluster", CLUSTER, ClusterName="trainer")
+    looked_up(account, NODES[1])
     assert "i-00000000000000003 is Failure, not Running" in connect("i-00000000000000003").stderr
 
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import StubbedTarget
-from tests.cli.operate.conftest import ARN, ASKED, CLUSTER, node, run
+from tests.cli.operate.conftest import ARN, ASKED, CLUSTER, looked_up, node, run
 
 CONTROLLER = node(1, "controller")
 WORKERS = [node(2), node(3)]
@@ -15,6 +15,11 @@ WORKERS = [node(2), node(3)]
 def there_are(account: StubbedTarget, nodes: list[dict[str, Any]], **asked: str) -> None:
     account.answer("sagemaker", "describe_cluster", CLUSTER, ClusterName="trainer")
     account.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": nodes}, **ASKED, **asked)
+
+
+def there_is(account: StubbedTarget, found: dict[str, Any]) -> None:
+    account.answer("sagemaker", "describe_cluster", CLUSTER, ClusterName="trainer")
+    looked_up(account, found)
 
 
 def checked(account: StubbedTarget, nodes: list[dict[str, Any]], *checks: str) -> None:
@@ -46,20 +51,20 @@ def test_nodes_that_are_never_checked_are_left_out_with_the_reason(account: Stub
 
 
 def test_fails_if_no_node_can_be_checked(account: StubbedTarget) -> None:
-    there_are(account, [node(2, InstanceType="ml.m5.xlarge")])
+    there_is(account, node(2, InstanceType="ml.m5.xlarge"))
     result = run("health-check", node(2)["InstanceId"], "--cluster", "trainer", "--yes")
     assert result.exit_code == 1
     assert "no node to health-check: left out: ml.m5.xlarge has no accelerator to check" in result.output
 
 
 def test_fails_for_the_connections_of_one_node(account: StubbedTarget) -> None:
-    there_are(account, WORKERS)
+    there_is(account, WORKERS[0])
     result = run("health-check", WORKERS[0]["InstanceId"], "--check", "connectivity", "--cluster", "trainer", "--yes")
     assert "instance group workers: InstanceConnectivity needs two nodes or more, found count 1" in result.output
 
 
 def test_a_missing_permission_is_named_with_the_grant(account: StubbedTarget) -> None:
-    there_are(account, WORKERS)
+    there_is(account, WORKERS[0])
     sentence = f"User: x is not authorized to perform: sagemaker:StartClusterHealthCheck on resource: {ARN}"
     account.refuse("sagemaker", "start_cluster_health_check", "AccessDeniedException", sentence)
     result = run("health-check", WORKERS[0]["InstanceId"], "--cluster", "trainer", "--yes")
@@ -68,7 +73,7 @@ def test_a_missing_permission_is_named_with_the_grant(account: StubbedTarget) ->
 
 
 def test_an_interruption_leaves_it_open(account: StubbedTarget, monkeypatch: pytest.MonkeyPatch) -> None:
-    there_are(account, WORKERS)
+    there_is(account, WORKERS[0])
 
     def interrupted(**request: Any) -> None:
         raise KeyboardInterrupt

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.cli.conftest import StubbedTarget
-from tests.cli.operate.conftest import ASKED, CLUSTER, NODES, run
+from tests.cli.operate.conftest import ASKED, CLUSTER, NODES, looked_up, run
 
 GROUP = "/aws/sagemaker/Clusters/trainer/abcde01234yz"
 NODE = "i-00000000000000002"
@@ -56,14 +56,22 @@ def test_only_the_chosen_streams_are_read(account: StubbedTarget, arguments: tup
 
 def test_a_node_is_found_with_its_group(account: StubbedTarget) -> None:
     account.answer("sagemaker", "describe_cluster", CLUSTER)
-    account.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": NODES}, **ASKED)
+    looked_up(account, NODES[0])
     written(account, [line(1, "hello")], f"LifecycleConfig/workers/{NODE}")
     assert run("logs", "--cluster", "trainer", "--node", NODE, *SINCE).output.endswith("hello\n")
 
 
+def test_a_host_name_stands_for_its_node(account: StubbedTarget) -> None:
+    named = [{**found, "PrivateDnsHostname": f"ip-10-1-2-{number}.internal"} for number, found in enumerate(NODES)]
+    account.answer("sagemaker", "describe_cluster", CLUSTER)
+    account.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": named}, **ASKED)
+    written(account, [line(1, "hello")], f"LifecycleConfig/workers/{NODE}")
+    assert run("logs", "--cluster", "trainer", "--group", "workers", "--node", "ip-10-1-2-0", *SINCE).output.endswith("hello\n")
+
+
 def test_a_node_that_is_gone_keeps_its_log(account: StubbedTarget) -> None:
     account.answer("sagemaker", "describe_cluster", CLUSTER)
-    account.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": NODES}, **ASKED)
+    account.refuse("sagemaker", "describe_cluster_node", "ResourceNotFound", "not found")
     gone = line(1, "last words", "LifecycleConfig/workers/i-00000000000000099")
     written(account, [gone, line(2, "another's")], "LifecycleConfig/")
     result = run("logs", "--cluster", "trainer", "--node", "i-00000000000000099", *SINCE)

@@ -31,9 +31,12 @@ def described(status: str = "InService", update: str | None = None, **members: A
     return {**CLUSTER, "ClusterStatus": status, "InstanceGroups": [controller, workers], **members}
 
 
-def there_is(account: StubbedTarget, cluster: dict[str, Any] = CLUSTER, nodes: list[dict[str, Any]] = OLD) -> None:
+def there_is(
+    account: StubbedTarget, cluster: dict[str, Any] = CLUSTER, nodes: list[dict[str, Any]] = OLD, group: str | None = "workers"
+) -> None:
+    asked = ASKED if group is None else {**ASKED, "InstanceGroupNameContains": group}
     account.answer("sagemaker", "describe_cluster", cluster)
-    account.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": nodes}, **ASKED)
+    account.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": nodes}, **asked)
 
 
 def update(*arguments: str) -> Any:
@@ -110,7 +113,7 @@ def test_a_rollback_is_told_with_its_reason(account: StubbedTarget, status: str,
 def test_it_says_what_each_role_loses_and_asks(
     account: StubbedTarget, monkeypatch: pytest.MonkeyPatch, answer: str, code: int
 ) -> None:
-    there_is(account)
+    there_is(account, group=None)
     account.answer("sagemaker", "update_cluster_software", {"ClusterArn": ARN}, ClusterName=ARN)
     monkeypatch.setattr("hyperpod_constructs.cli.operate.update_software.somebody_is_there", lambda: True)
     monkeypatch.setattr("hyperpod_constructs.cli.operate.update_software.jobs_on", lambda *asked: Jobs())
@@ -154,7 +157,7 @@ class Following:
         self.place = Place(target, TargetName.AWS)
         there_is(target)
         self.cluster = read_cluster(self.place, ARN)
-        target.client("sagemaker").list_cluster_nodes(**ASKED)
+        target.client("sagemaker").list_cluster_nodes(**ASKED, InstanceGroupNameContains="workers")
         self.progress = Progress.begin({"workers"}, [Node.of(one) for one in OLD])
         self.seconds = 0.0
 
