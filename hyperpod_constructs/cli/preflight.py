@@ -13,10 +13,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hyperpod_constructs.cli.console import CliError, say
+from hyperpod_constructs.cli.console import CliError
 from hyperpod_constructs.cli.inputs import progress, standard_input, usable_input
 from hyperpod_constructs.cli.operate.listing import As, Column, Output, show
 from hyperpod_constructs.cli.operate.place import Place, placed
+from hyperpod_constructs.cli.tables import paragraph
 from hyperpod_constructs.cli.target import TargetName
 
 if TYPE_CHECKING:
@@ -72,7 +73,7 @@ def preflight(
     if rows or output is not Output.TABLE:
         show(_COLUMNS, rows, output)
     if output is Output.TABLE and not mistaken:
-        say(_PASSED)
+        paragraph(_PASSED)
     if mistaken:
         raise typer.Exit(MISTAKEN)
 

@@ -14,15 +14,15 @@ from typing import Annotated, Any
 
 import typer
 
-from hyperpod_constructs.cli.console import CliError, is_aws_error, reported, say
+from hyperpod_constructs.cli.console import CliError, is_aws_error, say
+from hyperpod_constructs.cli.operate.place import Place, placed
 from hyperpod_constructs.cli.tables import paragraph, table
-from hyperpod_constructs.cli.target import AwsAccount, Target, TargetName, running_embedded_aws
+from hyperpod_constructs.cli.target import TargetName
 from hyperpod_constructs.facts.instance_types import PLANNED_TYPES
 from hyperpod_constructs.facts.training_plans import COUNTS, MOST_DAYS, TARGET
 
 app = typer.Typer(no_args_is_help=True, help="Search for reserved capacity, and list yours. Nothing here buys.")
 
-_Where = Annotated[TargetName, typer.Option("--target", help="The embedded AWS or your account.")]
 _Json = Annotated[bool, typer.Option("--json", help="Print JSON for a program.")]
 
 _UNKNOWN = "-"
@@ -106,23 +106,28 @@ class Offer:
 @app.command(
     epilog="Example: `hyperpod training-plan search --instance-type ml.p5.48xlarge --count 4 --duration-hours 48 --target aws`."
 )
-@reported
+@placed
 def search(
+    place: Place,
     instance_type: Annotated[str, typer.Option("--instance-type", metavar="TYPE", help="Such as ml.p5.48xlarge.")],
     count: Annotated[int, typer.Option("--count", min=1, help="Instances to reserve.")],
     duration_hours: Annotated[int, typer.Option("--duration-hours", min=1, help="Hours; the service sells whole days.")],
     start_after: Annotated[
         datetime | None,
-        typer.Option("--start-after", formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M"], help="Earliest start (UTC); now unless given."),
+        typer.Option(
+            "--start-after",
+            metavar="DATE",
+            formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M"],
+            help="Earliest start (UTC), such as 2026-12-01; now unless given.",
+        ),
     ] = None,
     offer: Annotated[int, typer.Option("--offer", min=1, help="Print the command of this offer; the first unless given.")] = 1,
-    where: _Where = TargetName.LOCAL,
     as_json: _Json = False,
 ) -> None:
     """Show offers for a cluster with their fees, and the command that would buy one. It is never run."""
     if instance_type not in PLANNED_TYPES:
         raise CliError(f"{instance_type} is not sold by training plan: write one of {', '.join(sorted(PLANNED_TYPES))}")
-    target = _existing(where)
+    target = place.target
     wanted: dict[str, Any] = {
         "InstanceType": instance_type,
         "InstanceCount": count,
@@ -131,10 +136,10 @@ def search(
     }
     if start_after is not None:
         wanted["StartTimeAfter"] = start_after.replace(tzinfo=UTC)
-    found = target.client("sagemaker").search_training_plan_offerings(**wanted)["TrainingPlanOfferings"]
+    found = place.client("sagemaker").search_training_plan_offerings(**wanted)["TrainingPlanOfferings"]
     if not found:
         raise CliError(_nothing(wanted, target.region))
-    zone_ids = _zone_ids(target)
+    zone_ids = _zone_ids(place)
     offers = [Offer.of(item, zone_ids) for item in found]
     if as_json:
         typer.echo(json.dumps([item.as_json(target.region) for item in offers], indent=2))
@@ -142,15 +147,14 @@ def search(
     if offer > len(offers):
         raise CliError(f"there is no offer {offer}: write --offer with a number from 1 to {len(offers)}")
     _show_offers(offers)
-    _show_command(offers[offer - 1], offer, target.region, where)
+    _show_command(offers[offer - 1], offer, target.region, place.where)
 
 
 @app.command("list")
-@reported
-def list_plans(where: _Where = TargetName.LOCAL, as_json: _Json = False) -> None:
+@placed
+def list_plans(place: Place, as_json: _Json = False) -> None:
     """List the training plans of the account in this region."""
-    target = _existing(where)
-    pages = target.client("sagemaker").get_paginator("list_training_plans").paginate()
+    pages = place.client("sagemaker").get_paginator("list_training_plans").paginate()
     plans = [plan for page in pages for plan in page["TrainingPlanSummaries"]]
     if as_json:
         typer.echo(json.dumps([_plan_as_json(plan) for plan in plans], indent=2))
@@ -158,7 +162,7 @@ def list_plans(where: _Where = TargetName.LOCAL, as_json: _Json = False) -> None
         columns = ("name", "status", "instances", "zone", "start and end (UTC)")
         table(columns, [_plan_row(plan) for plan in plans])
     else:
-        say(f"there is no training plan in {target.region}; `hyperpod training-plan search` shows offers")
+        say(f"there is no training plan in {place.target.region}; `hyperpod training-plan search` shows offers")
 
 
 def _show_offers(offers: Sequence[Offer]) -> None:
@@ -198,23 +202,14 @@ def _nothing(wanted: Mapping[str, Any], region: str) -> str:
     asked = f"{wanted['InstanceCount']} x {wanted['InstanceType']} for {wanted['DurationHours']} hours{start} in {region}"
     return (
         f"no offer of {asked}: vary --count (plans have {counts} instances), --duration-hours (whole days, at most {MOST_DAYS}), "
-        "--start-after, --instance-type, or the region (AWS_REGION)"
+        "--start-after, --instance-type, or --region"
     )
 
 
-def _existing(where: TargetName) -> Target:
-    if where is TargetName.AWS:
-        return AwsAccount.of_caller()
-    aws = running_embedded_aws()
-    if aws is None:
-        raise CliError("the embedded AWS does not run: start it (hyperpod local start), or ask your account (--target aws)")
-    return aws
-
-
-def _zone_ids(target: Target) -> Mapping[str, str]:
+def _zone_ids(place: Place) -> Mapping[str, str]:
     """The ids of the zones by their names, which differ between accounts; empty if the caller may not ask."""
     try:
-        zones = target.client("ec2").describe_availability_zones()["AvailabilityZones"]
+        zones = place.client("ec2").describe_availability_zones()["AvailabilityZones"]
     except Exception as error:
         if not is_aws_error(error):
             raise

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from hyperpod_constructs.cli import training_plan as module
 from hyperpod_constructs.cli.main import app
+from hyperpod_constructs.cli.operate import place
 from hyperpod_constructs.cli.target import AwsAccount
 from tests.cli.conftest import StubbedTarget
 from tests.cli.terminal import in_terminal
@@ -47,7 +47,7 @@ def offer(*blocks: dict[str, Any], **members: Any) -> dict[str, Any]:
 
 @pytest.fixture
 def account(target: StubbedTarget, monkeypatch: pytest.MonkeyPatch) -> StubbedTarget:
-    monkeypatch.setattr(AwsAccount, "of_caller", lambda: target)
+    monkeypatch.setattr(AwsAccount, "of_caller", lambda **options: target)
     return target
 
 
@@ -156,7 +156,7 @@ def test_fails_when_aws_refuses(account: StubbedTarget) -> None:
     account.refuse("sagemaker", "search_training_plan_offerings", "AccessDeniedException", "not allowed")
     failed = run()
     assert failed.exit_code == 1
-    assert "AWS answered: An error occurred (AccessDeniedException)" in failed.stderr
+    assert "SearchTrainingPlanOfferings is not allowed, and AWS does not say why" in failed.stderr
 
 
 def test_fails_without_a_region_or_credentials(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -171,11 +171,11 @@ def test_fails_without_a_region_or_credentials(monkeypatch: pytest.MonkeyPatch, 
 
 
 def test_the_embedded_aws_must_run(workdir: Path) -> None:
-    assert "the embedded AWS does not run: start it (hyperpod local start), or ask" in run(where="local").stderr
+    assert "the embedded AWS does not run, so it has no cluster: deploy one first" in run(where="local").stderr
 
 
 def test_the_embedded_aws_takes_no_money(target: StubbedTarget, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "running_embedded_aws", lambda: target)
+    monkeypatch.setattr(place, "running_embedded_aws", lambda: target)
     answer(target, offer())
     shown = run(where="local").stdout
     assert "In the embedded AWS nothing is paid" in shown

@@ -13,7 +13,7 @@ from typing import Any
 
 from hyperpod_constructs.cli.console import CliError
 from hyperpod_constructs.cli.operate.owner import TAG
-from hyperpod_constructs.cli.operate.place import chosen, permissions_explained
+from hyperpod_constructs.cli.operate.place import chosen, errors_explained
 from hyperpod_constructs.cli.target import Target, TargetName
 from hyperpod_constructs.cost.prices import HOURS_PER_MONTH
 from hyperpod_constructs.custom_resources.handlers.redaction import one_line
@@ -138,7 +138,7 @@ class Asked:
         if self.where is not TargetName.AWS and not of_an_account:
             return None
         place = chosen(self.where, self.profile, self.region, self.endpoint_url)
-        with permissions_explained():
+        with errors_explained():
             return read(place.target, self.scope, self.days)
 
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hyperpod_constructs.cli.console import CliError, say
+from hyperpod_constructs.cli.console import INTERRUPTED, CliError, Interrupted, if_interrupted, say
 from hyperpod_constructs.cli.operate.choosing import named_nodes
 from hyperpod_constructs.cli.operate.completion import group_names, node_ids
 from hyperpod_constructs.cli.operate.jobs import Jobs, jobs_on
@@ -22,7 +22,6 @@ from hyperpod_constructs.custom_resources.handlers.redaction import one_line
 
 SOME_FAILED = 3
 ALL_FAILED = 1
-INTERRUPTED = 130
 CODES = "Exit codes: 0 every node was taken, 1 none was, 3 some were not, 130 interrupted."
 
 Nodes = Annotated[
@@ -33,7 +32,7 @@ WholeGroup = Annotated[str | None, typer.Option("--group", help="All nodes of th
 Yes = Annotated[bool, typer.Option("--yes", help="Do not ask.")]
 
 MOST_SHOWN = 20
-"""The most jobs that are shown one by one before a question."""
+"""The most nodes, and the most jobs, that are shown one by one before a question."""
 
 Send = Callable[[Any, Cluster, Sequence[Node]], Mapping[str, Any]]
 
@@ -159,7 +158,8 @@ def carry_out(
         _ask(operation, place, found, fit)
     with _first_update_explained(operation, chosen):
         outcome = _sent(operation, place, found, fit, left_out)
-    show(_COLUMNS, [outcome.row(node) for node in chosen], output)
+    with if_interrupted(f"what was asked for goes on: hyperpod nodes --cluster {found.name}"):
+        show(_COLUMNS, [outcome.row(node) for node in chosen], output)
     if outcome.interrupted:
         typer.echo(f"interrupted: {len(outcome.reasons)} of {len(chosen)} nodes were answered for; what started goes on", err=True)
     if outcome.lost is not None:
@@ -207,12 +207,13 @@ def _left_out(operation: Operation, cluster: Cluster, chosen: Sequence[Node]) ->
 def _ask(operation: Operation, place: Place, cluster: Cluster, chosen: Sequence[Node]) -> None:
     if not somebody_is_there():
         raise CliError(f"this would {operation.verb} {_counted(chosen)} of {cluster.name}, and nobody is there to ask: add --yes")
-    show((*_COLUMNS[:2], Column("status", "health")), [_before(node) for node in chosen], Output.TABLE)
+    show((*_COLUMNS[:2], Column("status", "health")), [_before(node) for node in chosen[:MOST_SHOWN]], Output.TABLE)
+    if len(chosen) > MOST_SHOWN:
+        say(f"and {len(chosen) - MOST_SHOWN} more nodes")
     say()
     show_jobs(jobs_on(place, cluster, chosen))
     paragraph(operation.loses)
-    if not typer.confirm(f"{operation.verb.capitalize()} {_counted(chosen)} of {cluster.name}?"):
-        raise CliError("nothing was done")
+    agree(f"{operation.verb.capitalize()} {_counted(chosen)} of {cluster.name}?")
 
 
 def show_jobs(jobs: Jobs) -> None:
@@ -226,6 +227,20 @@ def show_jobs(jobs: Jobs) -> None:
     else:
         say("No job runs on these nodes.")
     say()
+
+
+def agree(question: str) -> None:
+    """Ask for a yes.
+
+    :raises CliError: for a no.
+    :raises Interrupted: for Ctrl-C in the place of an answer.
+    """
+    try:
+        agreed = typer.confirm(question)
+    except typer.Abort:
+        raise Interrupted("nothing was done") from None
+    if not agreed:
+        raise CliError("nothing was done")
 
 
 def _counted(nodes: Sequence[Node]) -> str:

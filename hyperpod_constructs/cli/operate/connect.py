@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from hyperpod_constructs.cli import kubeconfig, kubectl
-from hyperpod_constructs.cli.console import CliError, say
+from hyperpod_constructs.cli.console import CliError, if_interrupted, say
 from hyperpod_constructs.cli.operate import forwarding
 from hyperpod_constructs.cli.operate.choosing import check_user, running_node
 from hyperpod_constructs.cli.operate.completion import group_names, node_ids
@@ -76,7 +76,8 @@ def connect(
     elif only_print or sys.stdin.isatty():
         command = sessions.shell(user)
     else:
-        raise typer.Exit(_run_script(place, sessions, user))
+        with if_interrupted("perhaps the commands go on on the node"):
+            raise typer.Exit(_run_script(place, sessions, user))
     if only_print:
         say(shlex.join(command))
         return

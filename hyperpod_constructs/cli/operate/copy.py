@@ -22,7 +22,7 @@ from typing import Annotated
 
 import typer
 
-from hyperpod_constructs.cli.console import CliError, say
+from hyperpod_constructs.cli.console import CliError, Interrupted, if_interrupted, say
 from hyperpod_constructs.cli.operate import remote
 from hyperpod_constructs.cli.operate.choosing import check_user, running_node
 from hyperpod_constructs.cli.operate.listing import ClusterName
@@ -85,8 +85,12 @@ def copy(
     name = user or USERS["slurm" if found.kubernetes is None else "eks"]
     check_user(name)
     node = running_node(place, found, name=side.node or None)
-    with Connection.opened(place, found, node, name) as connection:
-        arrived = connection.send(local, side, force=force) if target is None else connection.fetch(side, target)
+    arrived = None
+    try:
+        with Connection.opened(place, found, node, name) as connection:
+            arrived = connection.send(local, side, force=force) if target is None else connection.fetch(side, target)
+    except KeyboardInterrupt:
+        raise Interrupted("nothing of the copy is left" if arrived is None else f"copied: {arrived}") from None
     say(f"Copied: {arrived}")
 
 
@@ -155,15 +159,17 @@ class Connection:
         try:
             self._scp(str(source), f"{self.node.id}:{draft}")
         except BaseException:
-            self._ask(f"rm -rf {quoted}")
+            with if_interrupted(f"perhaps a part of the copy is left on the node: {draft}"):
+                self._ask(f"rm -rf {quoted}")
             raise
-        self._ask(f"""
-            to={shlex.quote(target)}
-            [ ! -d "$to" ] && mv {"-fT" if force else "-nT"} {quoted} "$to" && [ ! -e {quoted} ] && exit 0
-            rm -rf {quoted}
-            echo "$to appeared on the node meanwhile"
-            exit 1
-        """)
+        with if_interrupted(f"perhaps the copy has arrived: {self.node.id}:{target}"):
+            self._ask(f"""
+                to={shlex.quote(target)}
+                [ ! -d "$to" ] && mv {"-fT" if force else "-nT"} {quoted} "$to" && [ ! -e {quoted} ] && exit 0
+                rm -rf {quoted}
+                echo "$to appeared on the node meanwhile"
+                exit 1
+            """)
         return f"{self.node.id}:{target}"
 
     def fetch(self, source: Remote, target: Path) -> str:
@@ -215,7 +221,13 @@ class Connection:
         try:
             self._ask(f"[ ! -f ~/.ssh/authorized_keys ] || sed -i --follow-symlinks '/ {self.mark}$/d' ~/.ssh/authorized_keys")
         except CliError as error:
-            typer.echo(f"the key of this copy stays on node {self.node.id} until it expires in ten minutes: {error}", err=True)
+            self._say_key_stays(str(error))
+        except KeyboardInterrupt:
+            self._say_key_stays("interrupted")
+            raise
+
+    def _say_key_stays(self, why: str) -> None:
+        typer.echo(f"the key of this copy stays on node {self.node.id} until it expires in ten minutes: {why}", err=True)
 
     def _ask(self, script: str) -> list[str]:
         """What a script says for this program.

@@ -64,7 +64,9 @@ def events(
     place: Place,
     cluster: ClusterName = None,
     group: Annotated[str | None, typer.Option("--group", help="Only of this group.", autocompletion=group_names)] = None,
-    node: Annotated[str | None, typer.Option("--node", help="Only of this node, by id or host name.", autocompletion=node_ids)] = None,
+    node: Annotated[
+        str | None, typer.Option("--node", help="Only of this node, by id or host name.", autocompletion=node_ids)
+    ] = None,
     level: Annotated[Level, typer.Option("--level", help="This level and those above.")] = Level.INFO,
     since: Annotated[str | None, typer.Option("--since", metavar="TIME", help=f"Not before: {EXAMPLES}.")] = None,
     limit: Annotated[int, typer.Option("--limit", min=1, help="The most events to list.")] = 50,
@@ -76,7 +78,8 @@ def events(
     found = read_cluster(place, cluster)
     if not found.continuous:
         raise CliError(f"{found.name} does not provision continuously, and only then does the service record events")
-    filters = {"InstanceGroupName": group and found.group(group).name, "NodeId": node_id(place, found, node), "EventTimeAfter": after}
+    node = node_id(place, found, node)
+    filters = {"InstanceGroupName": group and found.group(group).name, "NodeId": node, "EventTimeAfter": after}
     request |= {key: value for key, value in filters.items() if value is not None}
     levels = [known.value for known in Level][list(Level).index(level) :]
     matching = (event for event in cluster_events(place, found, request) if event["EventLevel"].lower() in levels)

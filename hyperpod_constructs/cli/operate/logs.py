@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-import contextlib
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, NoReturn
 
 import typer
 
-from hyperpod_constructs.cli.console import CliError, say
+from hyperpod_constructs.cli.console import INTERRUPTED, CliError, say
 from hyperpod_constructs.cli.operate.choosing import node_id
 from hyperpod_constructs.cli.operate.completion import group_names, node_ids
 from hyperpod_constructs.cli.operate.listing import ClusterName
 from hyperpod_constructs.cli.operate.log_streams import Kind, written
+from hyperpod_constructs.cli.operate.patience import Patience
 from hyperpod_constructs.cli.operate.place import Place, placed
 from hyperpod_constructs.cli.operate.reading import Cluster, describe_node, read_cluster
 from hyperpod_constructs.cli.operate.since import EXAMPLES, moment
@@ -37,7 +37,9 @@ _CHARACTERS = 8000
 def logs(
     place: Place,
     cluster: ClusterName = None,
-    node: Annotated[str | None, typer.Option("--node", help="Only of this node, by id, gone or not, or by host name.", autocompletion=node_ids)] = None,
+    node: Annotated[
+        str | None, typer.Option("--node", help="Only of this node, by id, gone or not, or host name.", autocompletion=node_ids)
+    ] = None,
     group: Annotated[str | None, typer.Option("--group", help="Only of this group.", autocompletion=group_names)] = None,
     kind: Annotated[Kind, typer.Option("--kind", help="Lifecycle scripts, health agent or deep checks.")] = Kind.LIFECYCLE,
     since: Annotated[str, typer.Option("--since", metavar="TIME", help=f"Not before: {EXAMPLES}.")] = "1d",
@@ -48,17 +50,33 @@ def logs(
     after = moment(since)
     found = read_cluster(place, cluster)
     node = node_id(place, found, node)
-    log = _Log(place, found, _Streams.chosen(place, found, kind, group, node))
-    with contextlib.suppress(KeyboardInterrupt) if follow else contextlib.nullcontext():
-        lines = deque(log.lines(after), maxlen=limit)
-        if not lines and not follow:
-            say(f"Nothing was written since {after:%Y-%m-%d %H:%M} (UTC); look further back with --since.")
-        for line in lines:
+    log = _Log(place, found, _Streams.chosen(place, found, kind, group, node), after)
+    if follow:
+        try:
+            _follow(log, limit)
+        except KeyboardInterrupt:
+            raise typer.Exit(INTERRUPTED) from None
+    lines = deque(log.lines(), maxlen=limit)
+    if not lines:
+        say(f"Nothing was written since {after:%Y-%m-%d %H:%M} (UTC); look further back with --since.")
+    for line in lines:
+        say(line)
+
+
+def _follow(log: _Log, limit: int) -> NoReturn:
+    """Print what is written until the user interrupts; faults of AWS that pass, such as throttling, do not end it."""
+    patience, told = Patience(LOOK_SECONDS), None
+    found = deque[str](maxlen=limit)
+    while True:
+        # Lines that came before a fault are not asked for again.
+        patience.look(lambda lines=found: lines.extend(log.lines()))  # type: ignore[misc]
+        for line in found:
             say(line)
-        while follow:
-            time.sleep(LOOK_SECONDS)
-            for line in log.lines(None):
-                say(line)
+        found = deque[str]()
+        if patience.fault not in (None, told):
+            typer.echo(f"hyperpod: {patience.fault}", err=True)
+        told = patience.fault
+        time.sleep(patience.pause)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,15 +108,14 @@ class _Streams:
 class _Log:
     """The lines of streams, each once, the oldest first."""
 
-    def __init__(self, place: Place, cluster: Cluster, streams: _Streams) -> None:
+    def __init__(self, place: Place, cluster: Cluster, streams: _Streams, after: datetime) -> None:
         self._place, self._cluster, self._streams = place, cluster, streams
-        self._newest = 0
+        self._newest = int(after.timestamp() * 1000)
         self._seen: set[str] = set()
 
-    def lines(self, after: datetime | None) -> Iterator[str]:
-        """The lines since a moment, or since the last look."""
-        start = self._newest if after is None else int(after.timestamp() * 1000)
-        for event in written(self._place, self._cluster, self._streams.prefix, start):
+    def lines(self) -> Iterator[str]:
+        """The lines since the moment, or since the last look."""
+        for event in written(self._place, self._cluster, self._streams.prefix, self._newest):
             # The next look begins with the newest millisecond again, because more lines of it may come.
             if event["eventId"] in self._seen or not self._streams.has(event["logStreamName"]):
                 continue

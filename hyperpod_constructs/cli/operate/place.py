@@ -11,7 +11,7 @@ from typing import Annotated, Any, Concatenate, ParamSpec, get_type_hints
 
 import typer
 
-from hyperpod_constructs.cli.console import CliError, is_aws_error, reported
+from hyperpod_constructs.cli.console import CliError, Interrupted, is_aws_error, reported
 from hyperpod_constructs.cli.target import AwsAccount, Target, TargetName, running_embedded_aws
 
 _P = ParamSpec("_P")
@@ -21,7 +21,6 @@ def _option(name: str, help: str, **settings: Any) -> Any:
     return typer.Option(name, help=help, rich_help_panel="Where", **settings)
 
 
-_THROTTLED = ("ThrottlingException", "Throttling", "TooManyRequestsException", "RequestLimitExceeded", "RequestThrottled")
 _LOCAL_OR_AWS = "The embedded AWS (local) or your account (aws); local, unless an option below is given."
 Where = Annotated[TargetName | None, _option("--target", _LOCAL_OR_AWS, envvar="HYPERPOD_TARGET")]
 Profile = Annotated[str | None, _option("--profile", "Profile of your AWS configuration; AWS_PROFILE says it too.")]
@@ -84,7 +83,7 @@ def placed(command: Callable[Concatenate[Place, _P], None]) -> Callable[..., Non
     @functools.wraps(command)
     def run(*args: Any, **kwargs: Any) -> None:
         place = chosen(**{name: kwargs.pop(name) for name in _OPTIONS})
-        with permissions_explained():
+        with errors_explained():
             command(place, *args, **kwargs)
 
     del run.__wrapped__  # type: ignore[attr-defined]
@@ -94,25 +93,27 @@ def placed(command: Callable[Concatenate[Place, _P], None]) -> Callable[..., Non
 
 
 @contextmanager
-def permissions_explained() -> Iterator[None]:
-    """Explain a missing permission with the statement that grants it, and throttling in one sentence."""
+def errors_explained() -> Iterator[None]:
+    """Explain a missing permission with the statement that grants it, and throttling and an interruption in one sentence.
+
+    An interruption is taken for one before anything was changed; after that a command says what it has done.
+    """
     try:
         yield
+    except KeyboardInterrupt:
+        raise Interrupted("nothing was changed") from None
     except Exception as error:
         if not is_aws_error(error):
             raise
         from botocore.exceptions import ClientError
 
         from hyperpod_constructs.cli.operate.denied import explained
+        from hyperpod_constructs.cli.operate.patience import throttled
 
-        sentence = (explained(error) or _throttled(error)) if isinstance(error, ClientError) else None
-        if sentence is None:
+        if not isinstance(error, ClientError):
             raise
-        raise CliError(sentence) from None
-
-
-def _throttled(error: Any) -> str | None:
-    code = error.response.get("Error", {}).get("Code")
-    if code not in _THROTTLED:
-        return None
-    return f"AWS throttles {error.operation_name}: the account sends too many requests ({code}); try again in a minute"
+        if (sentence := explained(error)) is not None:
+            raise CliError(sentence) from None
+        if (sentence := throttled(error)) is not None:
+            raise CliError(f"{sentence}; try again in a minute") from None
+        raise

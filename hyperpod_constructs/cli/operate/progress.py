@@ -8,7 +8,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Protocol
 
+import typer
+
+from hyperpod_constructs._support.printable import printable
 from hyperpod_constructs.cli.console import CliError, say, stdout
+from hyperpod_constructs.cli.operate.denied import explained
+from hyperpod_constructs.cli.operate.patience import Patience
 from hyperpod_constructs.cli.operate.place import Place
 from hyperpod_constructs.cli.operate.reading import RUNNING, Cluster, Node, read_cluster, read_members
 from hyperpod_constructs.custom_resources.handlers.redaction import one_line
@@ -19,13 +24,9 @@ BUSY = frozenset({"Updating", "SystemUpdating", "RollingBack"})
 START_SECONDS = 120.0
 """The time in which an update shows itself. One that does not had nothing to do."""
 
-MOST_FAILED_LOOKS = 10
-"""The looks in a row that may fail, as throttled ones do, before the command gives up."""
-
 _UNDER_WAY = frozenset({"Pending", "InProgress", "RollbackInProgress"})
 _ROLLED_BACK = frozenset({"RollbackInProgress", "RollbackComplete"})
 _CHARACTERS = 1000
-_PASSING = frozenset({"Throttling", "ThrottlingException", "TooManyRequestsException", "ServiceUnavailable", "InternalFailure"})
 
 
 class Followed(Protocol):
@@ -124,51 +125,48 @@ def watch(
     progress: Followed,
     every: float,
     *,
-    patience: float = START_SECONDS,
+    most_unseen: float = START_SECONDS,
     quiet: bool = False,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], None] = time.sleep,
 ) -> None:
     """Look until the update has ended; in a terminal a bar, in a pipe a line for each change.
 
-    :param patience: seconds after which work that does not show itself is not waited for.
-    :param quiet: whether to show nothing, because a program reads the result.
+    Faults of AWS that pass, such as throttling, do not end it.
+
+    :param most_unseen: seconds after which work that does not show itself is not waited for.
+    :param quiet: whether to show nothing but faults, because a program reads the result.
     :raises CliError: if the service cannot be asked any more.
     """
-    started, failed = clock(), 0
-    with _Lines() if quiet else _bar() as shown:
+    started, patience = clock(), Patience(every)
+    with _Lines(quiet=True) if quiet else _bar() as shown:
         while True:
             try:
-                now = read_cluster(place, cluster.arn)
-                goes_on = progress.look(now, read_members(place, now, progress.groups))
-                failed = 0
+                goes_on = patience.look(lambda: _look(place, cluster, progress))
             except Exception as error:
-                failed += 1
-                if not _passes(error) or failed >= MOST_FAILED_LOOKS:
-                    raise CliError(
-                        f"{progress.what} goes on, but nobody can follow it: {one_line(str(error), _CHARACTERS)}"
-                    ) from error
-                goes_on = True
-            if not quiet:
-                shown(progress)
-            if not goes_on or (not failed and not progress.seen and clock() - started > patience):
+                raise CliError(f"{progress.what} goes on, but nobody can follow it: {_why(error)}") from error
+            shown(progress, patience.fault)
+            if goes_on is False or (goes_on and not progress.seen and clock() - started > most_unseen):
                 return
-            sleep(every)
+            sleep(patience.pause)
 
 
-def _passes(error: Exception) -> bool:
-    """Whether the error of a look may be another one's fault: then the next look may succeed."""
-    from botocore.exceptions import ClientError, HTTPClientError
+def _look(place: Place, cluster: Cluster, progress: Followed) -> bool:
+    now = read_cluster(place, cluster.arn)
+    return progress.look(now, read_members(place, now, progress.groups))
 
-    if isinstance(error, ClientError):
-        return error.response.get("Error", {}).get("Code") in _PASSING
-    return isinstance(error, HTTPClientError)
+
+def _why(error: Exception) -> str:
+    from botocore.exceptions import ClientError
+
+    return (explained(error) if isinstance(error, ClientError) else None) or one_line(str(error), _CHARACTERS)
 
 
 class _Lines:
-    """A line for each change."""
+    """A line for each change; faults go to standard error."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, quiet: bool = False) -> None:
+        self._quiet = quiet
         self._last = ""
 
     def __enter__(self) -> _Lines:
@@ -176,9 +174,13 @@ class _Lines:
 
     def __exit__(self, *_: object) -> None: ...
 
-    def __call__(self, progress: Followed) -> None:
-        if progress.counts and (said := progress.sentence()) != self._last:
-            say(said)
+    def __call__(self, progress: Followed, fault: str | None) -> None:
+        said = fault or (progress.sentence() if progress.counts and not self._quiet else self._last)
+        if said != self._last:
+            if fault is None:
+                say(said)
+            else:
+                typer.echo(f"hyperpod: {fault}", err=True)
             self._last = said
 
 
@@ -200,8 +202,10 @@ class _Bar:
     def __exit__(self, *_: object) -> None:
         self._drawn.stop()
 
-    def __call__(self, progress: Followed) -> None:
-        if progress.counts:
+    def __call__(self, progress: Followed, fault: str | None) -> None:
+        if fault is not None:
+            self._drawn.update(self._task, description=printable(fault))
+        elif progress.counts:
             self._drawn.update(self._task, completed=progress.done, total=progress.total, description=progress.sentence())
 
 

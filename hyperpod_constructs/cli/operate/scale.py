@@ -9,8 +9,8 @@ from typing import Annotated, Any
 
 import typer
 
-from hyperpod_constructs.cli.console import CliError, say
-from hyperpod_constructs.cli.operate.batches import Yes, show_jobs, somebody_is_there
+from hyperpod_constructs.cli.console import CliError, if_interrupted, say
+from hyperpod_constructs.cli.operate.batches import Yes, agree, show_jobs, somebody_is_there
 from hyperpod_constructs.cli.operate.completion import group_names
 from hyperpod_constructs.cli.operate.group_requests import with_count
 from hyperpod_constructs.cli.operate.jobs import jobs_on
@@ -68,13 +68,13 @@ def scale(
     elif not yes:
         _ask(place, found, chosen, count, nodes)
     request = with_count(place, found, group, count, time.time())
-    try:
+    see = f"hyperpod status --watch --cluster {found.name}"
+    with if_interrupted(f"no answer came, so perhaps {group} is scaled to {count}: {see}"):
         place.client("sagemaker").update_cluster(ClusterName=found.arn, **request)
-    except KeyboardInterrupt:
-        raise CliError("interrupted before the answer came: perhaps the scaling goes on; see hyperpod status") from None
-    say(f"The service scales {group} to {count}; follow it with: hyperpod status --watch --cluster {found.name}")
-    if watch:
-        _follow(place, found, _Scaling(group, count), every)
+    with if_interrupted(f"the scaling of {group} to {count} goes on: {see}"):
+        say(f"The service scales {group} to {count}; follow it with: {see}")
+        if watch:
+            _follow(place, found, _Scaling(group, count), every)
 
 
 def _check(cluster: Cluster, group: Group, count: int) -> None:
@@ -152,8 +152,7 @@ def _ask(place: Place, cluster: Cluster, group: Group, count: int, nodes: Sequen
         f"{leaving} of {len(nodes)} nodes end, and the service chooses which. Their jobs end, and all of their volumes are lost; "
         "file systems stay. To choose the nodes yourself, remove them: hyperpod remove"
     )
-    if not typer.confirm(f"Scale {group.name} of {cluster.name} down to {count}?"):
-        raise CliError("nothing was done")
+    agree(f"Scale {group.name} of {cluster.name} down to {count}?")
 
 
 @dataclass(slots=True)
@@ -205,10 +204,6 @@ class _Scaling:
 
 
 def _follow(place: Place, cluster: Cluster, scaling: _Scaling, every: float) -> None:
-    try:
-        follow(place, cluster, scaling, every, patience=LONG_SECONDS)
-    except KeyboardInterrupt:
-        typer.echo(f"interrupted; the scaling goes on: hyperpod status --watch --cluster {cluster.name}", err=True)
-        raise typer.Exit(130) from None
+    follow(place, cluster, scaling, every, most_unseen=LONG_SECONDS)
     if scaling.cause is not None:
         raise CliError(f"the count of {scaling.group} was not reached: {scaling.cause}")

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from hyperpod_constructs.cli.console import CliError, say
-from hyperpod_constructs.cli.operate.batches import Yes, show_jobs, somebody_is_there
+from hyperpod_constructs.cli.console import CliError, if_interrupted, say
+from hyperpod_constructs.cli.operate.batches import Yes, agree, show_jobs, somebody_is_there
 from hyperpod_constructs.cli.operate.completion import group_names
 from hyperpod_constructs.cli.operate.jobs import jobs_on
 from hyperpod_constructs.cli.operate.listing import As, ClusterName, Column, Output, show
@@ -90,14 +90,14 @@ def update_software(
     nodes = read_members(place, found, names)
     if not yes:
         _ask(place, found, chosen, nodes, batch_size)
-    try:
+    see = f"hyperpod status --watch --cluster {found.name}"
+    with if_interrupted(f"no answer came, so perhaps the update goes on: {see}"):
         place.client("sagemaker").update_cluster_software(ClusterName=found.arn, **request)
-    except KeyboardInterrupt:
-        raise CliError("interrupted before the answer came: perhaps the update goes on; see hyperpod status") from None
-    if not watching:
-        say(f"The update of {found.name} goes on; follow it with: hyperpod status --watch --cluster {found.name}")
-        return
-    _follow(place, found, Progress.begin(names, nodes), every, output)
+    with if_interrupted(f"the update goes on: {see}"):
+        if watching:
+            _follow(place, found, Progress.begin(names, nodes), every, output)
+        else:
+            say(f"The update of {found.name} goes on; follow it with: {see}")
 
 
 def _chosen(cluster: Cluster, groups: Sequence[str] | None) -> list[Group]:
@@ -184,16 +184,11 @@ def _ask(place: Place, cluster: Cluster, groups: Sequence[Group], nodes: Sequenc
     show_jobs(jobs_on(place, cluster, nodes))
     way = "All of them at a time" if batch_size is None else f"At most {batch_size} of a group at a time"
     paragraph(f"{way} get a new root volume and run the lifecycle scripts again. {facts.JOBS_ARE_NOT_DRAINED}")
-    if not typer.confirm(f"Update the software of {counted}?"):
-        raise CliError("nothing was done")
+    agree(f"Update the software of {counted}?")
 
 
 def _follow(place: Place, cluster: Cluster, progress: Progress, every: float, output: Output) -> None:
-    try:
-        watch(place, cluster, progress, every, quiet=output is not Output.TABLE)
-    except KeyboardInterrupt:
-        typer.echo(f"interrupted; the update goes on: hyperpod status --watch --cluster {cluster.name}", err=True)
-        raise typer.Exit(130) from None
+    watch(place, cluster, progress, every, quiet=output is not Output.TABLE)
     show(_RESULT_COLUMNS, progress.rows(), output)
     if not progress.seen and output is Output.TABLE:
         say("No node changed so far: perhaps all have this image. See: hyperpod status")

@@ -182,6 +182,16 @@ def test_it_shows_the_jobs_before_it_asks(account: StubbedTarget, monkeypatch: p
     assert output.index("and 2 more jobs") < output.index("Reboot 1 node of trainer?")
 
 
+def test_it_shows_twenty_of_many_nodes_before_it_asks(account: StubbedTarget, monkeypatch: pytest.MonkeyPatch) -> None:
+    there_are(account, many(100), InstanceGroupNameContains="workers")
+    monkeypatch.setattr("hyperpod_constructs.cli.operate.batches.somebody_is_there", lambda: True)
+    monkeypatch.setattr("hyperpod_constructs.cli.operate.batches.jobs_on", lambda *asked: Jobs())
+    asked = ["reboot", "--group", "workers", "--cluster", "trainer", "--target", "aws"]
+    output = CliRunner().invoke(app, asked, input="n\n").output
+    assert output.count("i-0") == 20
+    assert "and 80 more nodes" in output
+
+
 def test_a_cluster_that_was_never_updated_is_pointed_to_the_update(account: StubbedTarget) -> None:
     there_is(account, NODES[0])
     account.refuse("sagemaker", "batch_reboot_cluster_nodes", "ValidationException", "needs a cluster that was patched")

@@ -78,7 +78,7 @@ def test_a_node_that_is_gone_keeps_its_log(account: StubbedTarget) -> None:
     assert result.output == "2026-11-23 10:00:00 i-00000000000000099 last words\n"
 
 
-def test_following_prints_each_line_once_and_ends_without_an_error(account: StubbedTarget, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_following_prints_each_line_once_until_ctrl_c(account: StubbedTarget, monkeypatch: pytest.MonkeyPatch) -> None:
     looks = []
 
     def look(seconds: float) -> None:
@@ -93,8 +93,28 @@ def test_following_prints_each_line_once_and_ends_without_an_error(account: Stub
     written(account, [line(3, "three", later=10)], "LifecycleConfig/", startTime=START + 10)
     result = run("logs", "--cluster", "trainer", "--follow", *SINCE)
     account.assert_all_asked()
-    assert result.exit_code == 0
+    assert result.exit_code == 130
     assert [text.rpartition(" ")[2] for text in result.output.splitlines()] == ["one", "two", "three"]
+
+
+def test_a_fault_in_the_middle_of_a_look_loses_no_line(account: StubbedTarget, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks = []
+
+    def look(seconds: float) -> None:
+        looks.append(seconds)
+        if len(looks) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("hyperpod_constructs.cli.operate.logs.time.sleep", look)
+    account.answer("sagemaker", "describe_cluster", CLUSTER)
+    written(account, [line(1, "one"), line(2, "two", later=5)], "LifecycleConfig/", following="more")
+    account.refuse("logs", "filter_log_events", "ThrottlingException", "Rate exceeded")
+    written(account, [line(2, "two", later=5), line(3, "three", later=9)], "LifecycleConfig/", startTime=START + 5)
+    result = run("logs", "--cluster", "trainer", "--follow", *SINCE)
+    account.assert_all_asked()
+    assert [text.rpartition(" ")[2] for text in result.stdout.splitlines()] == ["one", "two", "three"]
+    assert "AWS throttles FilterLogEvents" in result.stderr
+    assert looks == [4.0, 2.0]
 
 
 def test_fails_before_a_node_has_written(account: StubbedTarget) -> None:

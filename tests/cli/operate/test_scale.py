@@ -208,7 +208,7 @@ def test_an_interruption_leaves_it_open(account: StubbedTarget, monkeypatch: pyt
         raise KeyboardInterrupt
 
     monkeypatch.setattr(account.client("sagemaker"), "update_cluster", interrupted)
-    assert "perhaps the scaling goes on" in scale(1, "--yes").output
+    assert "no answer came, so perhaps workers is scaled to 1" in scale(1, "--yes").output
 
 
 def test_watching_ends_with_the_count(account: StubbedTarget) -> None:

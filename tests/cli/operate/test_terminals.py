@@ -1,69 +1,47 @@
-"""Every command on running clusters where the answer is none, is refused or is interrupted; and tables in narrow terminals."""
+"""Every command on clusters in a terminal of 60 columns, without colours, in ASCII and in a pipe."""
 
 from __future__ import annotations
 
 import io
+import re
 import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
-import typer
 from typer.testing import CliRunner
 
 from hyperpod_constructs.cli.console import make_encodable
-from hyperpod_constructs.cli.lazy import LazyCommands
 from hyperpod_constructs.cli.main import app
-from tests.cli.conftest import StubbedTarget
-from tests.cli.operate.conftest import ASKED, CLUSTER, SUBNETS, node, run
+from tests.cli.operate.conftest import node
+from tests.cli.operate.entries import ENTRIES, Stage, table_of_commands
 
-GROUP: Any = typer.main.get_command(app)
-COMMANDS = {
-    name: command
-    for name in LazyCommands.list_commands(GROUP, None)
-    if getattr(command := GROUP.get_command(None, name), "rich_help_panel", None) == "Running clusters"
+HOSTILE = "lifecycle script failed on a node with a long story\x1b[2J\x9b1m \u202e\n" * 3
+CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]")
+COLOURS = re.compile(r"\x1b\[[0-9;]*(3[0-8]|4[0-8]|9[0-7]|10[0-7])[0-9;]*m")
+STYLES = re.compile(r"\x1b\[[0-9;]*m")
+LONG_LINES = re.compile(r"hyperpod |aws |ProxyCommand|^\d{4}-\d\d-\d\d ")
+"""Commands to copy and lines of a log are not folded: a terminal breaks them itself."""
+
+
+@pytest.fixture
+def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
+    found = Stage(tmp_path, monkeypatch)
+    fleet = found.fleet()
+    fleet.listed.insert(1, {**fleet.listed[0], **node(3, status="Failure", message=HOSTILE)})
+    fleet.lines = [{"eventId": "1", "logStreamName": "LifecycleConfig/workers/i-00000000000000002", "timestamp": 2**43}]
+    fleet.lines[0]["message"] = HOSTILE
+    fleet.events = [{**_EVENT, "Description": HOSTILE}]
+    return found
+
+
+_EVENT = {
+    "EventId": "00000001-0000-4000-8000-000000000000",
+    "ClusterArn": "arn:aws:sagemaker:us-west-2:111122223333:cluster/abcde01234yz",
+    "ClusterName": "trainer",
+    "ResourceType": "Instance",
+    "EventTime": node(1)["LaunchTime"],
+    "EventLevel": "Error",
 }
-HOSTILE = "lifecycle script failed on a node with a long story\x1b[2J\x9b1m " * 3
-
-
-def arguments(name: str) -> list[str]:
-    """What the command needs to begin its work."""
-    parameters = {parameter.name: parameter for parameter in COMMANDS[name].params}
-    given = ["--yes"] if "yes" in parameters else []
-    required = [p for p in parameters.values() if p.param_type_name == "argument" and (p.required or p.name == "nodes")]
-    values = {"count": "2", "source": ":/fsx/data", "destination": "data"}
-    return [*given, *(values.get(parameter.name, "i-00000000000000002") for parameter in required)]
-
-
-def test_the_commands_are_found() -> None:
-    assert {"clusters", "status", "nodes", "events", "logs", "reboot", "replace", "remove"} <= set(COMMANDS)
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_without_a_cluster_a_sentence_says_so(account: StubbedTarget, workdir: Path, name: str) -> None:
-    account.answer("sagemaker", "list_clusters", {"ClusterSummaries": []})
-    result = run(name, *arguments(name))
-    assert "there is no cluster in account 111122223333" in result.output.lower()
-    assert "Traceback" not in result.output
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_a_throttled_call_is_named(account: StubbedTarget, workdir: Path, name: str) -> None:
-    account.refuse("sagemaker", "list_clusters", "ThrottlingException", "Rate exceeded")
-    result = run(name, *arguments(name))
-    assert result.exit_code == 1
-    assert "AWS throttles ListClusters" in result.output
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_an_interruption_ends_with_130(account: StubbedTarget, workdir: Path, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    def interrupt(**request: Any) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr(account.client("sagemaker"), "list_clusters", interrupt)
-    result = run(name, *arguments(name))
-    assert result.exit_code == 130
-    assert "interrupted" in result.output
 
 
 class Terminal(io.TextIOWrapper):
@@ -71,69 +49,67 @@ class Terminal(io.TextIOWrapper):
         return True
 
 
-def shown(monkeypatch: pytest.MonkeyPatch, *command: str, columns: int, encoding: str = "utf-8") -> list[str]:
-    """What a terminal shows of a command, without colours."""
+def shown(monkeypatch: pytest.MonkeyPatch, arguments: list[str], *, encoding: str = "utf-8", term: str = "dumb") -> str:
+    """What a terminal of 60 columns gets of a command that succeeds."""
     raw = io.BytesIO()
     terminal = Terminal(raw, encoding=encoding, write_through=True)
     make_encodable(terminal)
-    monkeypatch.setenv("COLUMNS", str(columns))
-    monkeypatch.setenv("TERM", "dumb")
-    monkeypatch.setattr(sys, "stdout", terminal)
-    with pytest.raises(SystemExit) as ended:
-        app([*command, "--target", "aws"])
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("TERM", term)
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", terminal)
+        patched.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"hostname\n")))
+        with pytest.raises(SystemExit) as ended:
+            app(arguments)
     assert ended.value.code == 0
-    return raw.getvalue().decode(encoding).splitlines()
+    return raw.getvalue().decode(encoding)
 
 
-def listed(account: StubbedTarget, nodes: list[dict[str, Any]]) -> None:
-    account.answer("sagemaker", "describe_cluster", CLUSTER)
-    account.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": nodes}, **ASKED)
-    account.answer("ec2", "describe_subnets", SUBNETS)
+def once(name: str) -> list[str]:
+    return [*ENTRIES[name].arguments(name), *(["--no-watch"] if name == "update-software" else [])]
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_sixty_columns_of_a_plain_terminal_hold_every_line(
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, name: str, encoding: str
+) -> None:
+    text = shown(monkeypatch, once(name), encoding=encoding)
+    assert not CONTROLS.search(text)
+    assert not [line for line in text.splitlines() if len(line) > 60 and not LONG_LINES.search(line)]
+    assert text.isascii() or encoding != "ascii"
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_no_color_takes_the_colours_away(stage: Stage, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    text = shown(monkeypatch, once(name), term="xterm-256color")
+    assert not COLOURS.search(text)
+    assert not CONTROLS.search(STYLES.sub("", text))
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_a_pipe_gets_plain_text_that_is_not_folded(stage: Stage, name: str) -> None:
+    result = CliRunner().invoke(app, once(name), input="hostname\n")
+    assert result.exit_code == 0, result.output
+    assert not CONTROLS.search(result.stdout)
+    assert result.stdout == CliRunner(env={"TERM": "xterm-256color"}).invoke(app, once(name), input="hostname\n").stdout
 
 
 @pytest.mark.parametrize("wide", [(), ("--wide",)])
 @pytest.mark.parametrize("command", ["nodes", "status"])
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
 def test_sixty_columns_hold_everything_essential(
-    account: StubbedTarget, monkeypatch: pytest.MonkeyPatch, command: str, encoding: str, wide: tuple[str, ...]
+    stage: Stage, monkeypatch: pytest.MonkeyPatch, command: str, encoding: str, wide: tuple[str, ...]
 ) -> None:
-    listed(account, [node(2), node(3, status="Failure", message=HOSTILE)])
-    lines = shown(monkeypatch, command, "--cluster", "trainer", *wide, columns=60, encoding=encoding)
-    assert max(map(len, lines)) <= 60
-    text = " ".join(" ".join(lines).split())
+    text = " ".join(shown(monkeypatch, [*once(command), *wide], encoding=encoding).split())
     assert "i-00000000000000003" in text
     assert text.count("lifecycle script failed on a node with a long story") == 3
-    assert not any(control in text for control in "\x1b\x9b")
     assert ("Left out, because the terminal is too narrow" in text) == bool(wide)
 
 
-def test_ten_thousand_nodes_take_a_hundred_calls(account: StubbedTarget) -> None:
-    account.answer("sagemaker", "describe_cluster", CLUSTER)
-    for page in range(100):
-        token = {"NextToken": str(page)} if page else {}
-        following = {"NextToken": str(page + 1)} if page < 99 else {}
-        answer = {"ClusterNodeSummaries": [node(page * 100 + one) for one in range(100)], **following}
-        account.answer("sagemaker", "list_cluster_nodes", answer, **ASKED, **token)
-    account.answer("ec2", "describe_subnets", SUBNETS)
-    result = run("nodes", "--cluster", "trainer")
-    account.assert_all_asked()
-    assert len(result.output.splitlines()) == 10_001
-
-
-def test_a_message_names_twenty_of_a_hundred_clusters(account: StubbedTarget, workdir: Path) -> None:
-    found = [
-        {"ClusterArn": f"arn:aws:sagemaker:us-west-2:111122223333:cluster/{n:012}", "ClusterName": f"c{n}"}
-        | {"CreationTime": 0, "ClusterStatus": "InService"}
-        for n in range(21)
-    ]
-    account.answer("sagemaker", "list_clusters", {"ClusterSummaries": found, "NextToken": "more"})
-    output = run("status").output
-    assert "c0, c1" in output
-    assert "c19 and more (hyperpod clusters)" in output
-
-
-@pytest.mark.parametrize("name", COMMANDS)
+@pytest.mark.parametrize("name", sorted(table_of_commands()))
 def test_help_fits_sixty_columns_of_ascii(monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setenv("COLUMNS", "60")
-    result = CliRunner(charset="ascii").invoke(app, [name, "--help"])
-    assert result.exit_code == 0, result.output
+    text = STYLES.sub("", shown(monkeypatch, [*name.split(), "--help"], encoding="ascii", term="xterm"))
+    # An ellipsis takes three characters in ASCII.
+    assert max(map(len, text.replace("...", "…").splitlines())) <= 60
