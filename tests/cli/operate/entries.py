@@ -56,7 +56,9 @@ class Entry:
     :ivar changes: the calls that change something.
     :ivar goes_on: further arguments with which it goes on until Ctrl-C, or until the work is done.
     :ivar by_cluster: whether it takes `--cluster`.
-    :ivar code: the exit code of a run without faults.
+    :ivar grant: the method of `cluster.grants` that gives its permissions.
+    :ivar beyond: the actions that it needs beyond them.
+    :ivar spared: the actions without which it goes on, and shows less.
     """
 
     one: tuple[str, ...] = ()
@@ -64,7 +66,9 @@ class Entry:
     changes: frozenset[str] = frozenset()
     goes_on: tuple[str, ...] | None = None
     by_cluster: bool = True
-    code: int = 0
+    grant: str | None = "read"
+    beyond: frozenset[str] = frozenset()
+    spared: frozenset[str] = frozenset()
 
     def arguments(self, name: str, *, all: bool = False, cluster: str | None = "trainer") -> list[str]:
         own = self.all if all and self.all is not None else self.one
@@ -73,32 +77,65 @@ class Entry:
 
 
 def _operation(call: str) -> Entry:
-    return Entry(one=(NODE, "--yes"), all=("--group", "workers", "--yes"), changes=frozenset({call}))
+    return Entry(one=(NODE, "--yes"), all=("--group", "workers", "--yes"), changes=frozenset({call}), grant="manage_nodes")
 
 
+_ZONES = frozenset({"ec2:DescribeSubnets"})
+_LOOKS = frozenset(
+    {
+        "ec2:DescribeInstanceTypeOfferings",
+        "ec2:DescribeSubnets",
+        "iam:GetRole",
+        "s3:ListBucket",
+        "sagemaker:DescribeCluster",
+        "sagemaker:ListClusters",
+        "servicequotas:ListServiceQuotas",
+    }
+)
 ENTRIES = {
-    "clusters": Entry(by_cluster=False, goes_on=("--watch",)),
-    "status": Entry(goes_on=("--watch",)),
-    "nodes": Entry(goes_on=("--watch",)),
-    "events": Entry(),
-    "logs": Entry(one=("--node", NODE), all=("--node", "ip-10-1-0-1"), goes_on=("--follow",)),
-    "connect": Entry(one=(NODE,), all=("ip-10-1-0-1",)),
+    "clusters": Entry(by_cluster=False, goes_on=("--watch",), grant=None, beyond=frozenset({"sagemaker:ListClusters"})),
+    "status": Entry(goes_on=("--watch",), spared=_ZONES),
+    "nodes": Entry(goes_on=("--watch",), spared=_ZONES),
+    "events": Entry(spared=frozenset({"sagemaker:DescribeClusterEvent"})),
+    "logs": Entry(
+        one=("--node", NODE), all=("--node", "ip-10-1-0-1"), goes_on=("--follow",), beyond=frozenset({"logs:FilterLogEvents"})
+    ),
+    "connect": Entry(one=(NODE,), all=("ip-10-1-0-1",), grant="connect"),
     "ssh-config": Entry(one=("--nodes",)),
-    "copy": Entry(one=("data", f"{NODE}:/fsx/data"), all=("data", "ip-10-1-0-1:/fsx/data")),
+    "copy": Entry(one=("data", f"{NODE}:/fsx/data"), all=("data", "ip-10-1-0-1:/fsx/data"), grant="connect"),
     "reboot": _operation("BatchRebootClusterNodes"),
     "replace": _operation("BatchReplaceClusterNodes"),
     "remove": _operation("BatchDeleteClusterNodes"),
     "health-check": _operation("StartClusterHealthCheck"),
     "update-software": Entry(
-        one=("--group", "workers", "--yes"), all=("--yes",), changes=frozenset({"UpdateClusterSoftware"}), goes_on=()
+        one=("--group", "workers", "--yes"),
+        all=("--yes",),
+        changes=frozenset({"UpdateClusterSoftware"}),
+        goes_on=(),
+        grant="manage_nodes",
     ),
-    "scale": Entry(one=("workers", "5", "--yes"), changes=frozenset({"UpdateCluster"}), goes_on=("--watch",)),
-    "preflight": Entry(one=("template.json",), by_cluster=False),
-    "cost": Entry(one=("template.json", "--actual", "--tag", "project=trainer"), by_cluster=False),
+    "scale": Entry(
+        one=("workers", "5", "--yes"),
+        changes=frozenset({"UpdateCluster"}),
+        goes_on=("--watch",),
+        beyond=frozenset({"sagemaker:UpdateCluster", "cloudformation:DescribeStackResources"}),
+        spared=_ZONES | {"sagemaker:DescribeTrainingPlan"},
+    ),
+    "preflight": Entry(one=("template.json",), by_cluster=False, grant=None, spared=_LOOKS),
+    "cost": Entry(
+        one=("template.json", "--actual", "--tag", "project=trainer"),
+        by_cluster=False,
+        grant=None,
+        beyond=frozenset({"ce:GetCostAndUsage"}),
+    ),
     "training-plan search": Entry(
-        one=("--instance-type", "ml.p5.48xlarge", "--count", "4", "--duration-hours", "48"), by_cluster=False
+        one=("--instance-type", "ml.p5.48xlarge", "--count", "4", "--duration-hours", "48"),
+        by_cluster=False,
+        grant=None,
+        beyond=frozenset({"sagemaker:SearchTrainingPlanOfferings"}),
+        spared=frozenset({"ec2:DescribeAvailabilityZones"}),
     ),
-    "training-plan list": Entry(by_cluster=False),
+    "training-plan list": Entry(by_cluster=False, grant=None, beyond=frozenset({"sagemaker:ListTrainingPlans"})),
 }
 ON_CLUSTERS = {name: entry for name, entry in ENTRIES.items() if entry.by_cluster}
 GOING_ON = {name: entry for name, entry in ENTRIES.items() if entry.goes_on is not None}

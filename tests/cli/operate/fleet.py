@@ -20,6 +20,7 @@ from botocore import xform_name
 from tests.cli.operate.conftest import ARN, CLUSTER, SUBNETS, node
 
 ROLE = "arn:aws:iam::111122223333:role/nodes"
+_ACTIONS = {"s3:HeadBucket": "s3:ListBucket"}
 DENIED = "AccessDeniedException"
 
 
@@ -32,7 +33,8 @@ class Call(NamedTuple):
 
     @property
     def action(self) -> str:
-        return f"{self.service}:{self.operation}"
+        name = f"{self.service}:{self.operation}"
+        return _ACTIONS.get(name, name)
 
 
 class RefusalError(Exception):

@@ -52,7 +52,7 @@ def calls_of(stage: Stage, name: str) -> list[Call]:
     fleet = stage.fleet()
     fleet.listed[0]["InstanceStatus"]["Status"] = "Running"
     result = invoke(once(name))
-    assert result.exit_code == ENTRIES[name].code, result.output
+    assert result.exit_code == 0, result.output
     return fleet.calls
 
 
@@ -85,7 +85,7 @@ def test_of_100_clusters_a_message_names_20(stage: Stage, name: str) -> None:
 def test_beside_99_clusters_a_named_one_takes_the_same_calls(stage: Stage, name: str) -> None:
     expected = [call.operation for call in calls_of(stage, name)]
     fleet = stage.fleet(clusters=100)
-    assert invoke(once(name)).exit_code == ENTRIES[name].code
+    assert invoke(once(name)).exit_code == 0
     assert [call.operation for call in fleet.calls] == expected
 
 
@@ -207,7 +207,7 @@ def test_throttling_at_each_call_is_one_sentence_or_passed_over(stage: Stage, mo
         sentence = (
             f"AWS throttles {call.operation}: the account sends too many requests (ThrottlingException); try again in a minute"
         )
-        assert (result.exit_code, sentence in said(result)) in ((1, True), (ENTRIES[name].code, False)), result.output
+        assert (result.exit_code, sentence in said(result)) in ((1, True), (0, False)), result.output
         named += sentence in said(result)
     assert named or name == "preflight"
 
