@@ -11,14 +11,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from aws_cdk import App, Stack
 from aws_cdk import aws_iam as iam
+from aws_cdk.assertions import Template
 from typer.testing import CliRunner
 
 import app as reference
 from hyperpod_constructs.cli.main import app
 from hyperpod_constructs.cli.target import AwsAccount
+from hyperpod_constructs.cluster.grants import ClusterGrants
 from hyperpod_constructs.facts.cluster_actions import READ, READ_LOGS
 from hyperpod_constructs.local.waiting import wait
+from tests.cli.operate.entries import ENTRIES, NODE, Stage, once
 from tests.deploy import people
 from tests.deploy.conftest import CLUSTER, CLUSTER_NAME, FOUNDATION, SECONDS, Cloud, running_cloud, synthesize
 
@@ -74,7 +78,7 @@ def test_an_operator_sees_and_mends_a_running_cluster(cloud: Cloud) -> None:
 
 
 def test_a_reader_sees_and_is_told_what_mending_needs(cloud: Cloud, monkeypatch: pytest.MonkeyPatch) -> None:
-    _becomes(monkeypatch, cloud, _role(cloud, "reader", [f"sagemaker:{name}" for name in READ]))
+    _becomes(monkeypatch, cloud, _role(cloud, "reader", _allowed([f"sagemaker:{name}" for name in READ])))
     node = cloud.nodes()[-1]["InstanceId"]
     where = ["--target", "aws", "--cluster", CLUSTER_NAME]
     seen = CliRunner().invoke(app, ["nodes", *where, "-o", "json"])
@@ -88,10 +92,37 @@ def test_a_reader_sees_and_is_told_what_mending_needs(cloud: Cloud, monkeypatch:
     assert statement["Action"] == "sagemaker:BatchRebootClusterNodes"
 
 
+OPERATED = [name for name, entry in ENTRIES.items() if entry.grant in ("read", "manage_nodes") and name != "scale"]
+"""The commands whose permissions a grant gives; the count of this cluster is its stack's."""
+
+
+@pytest.mark.parametrize("name", OPERATED)
+def test_a_command_works_with_its_grant_and_names_each_action_that_is_taken_from_it(
+    cloud: Cloud, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str
+) -> None:
+    """What changes the cluster is not asked for with all permissions."""
+    entry, stage = ENTRIES[name], Stage(tmp_path, monkeypatch)
+    fleet = stage.fleet()
+    assert CliRunner().invoke(app, once(name)).exit_code == 0
+    needed = {call.action for call in fleet.calls} - entry.spared
+    beyond = [{"Effect": "Allow", "Action": one, "Resource": "*"} for one in entry.beyond]
+    role = _role(cloud, f"only-{name}", [*_granted(cloud.cluster()["ClusterArn"], str(entry.grant)), *beyond])
+    _becomes(monkeypatch, cloud, role)
+    worker = next(node["InstanceId"] for node in cloud.nodes() if node["InstanceGroupName"] == "workers")
+    given = [worker if word == NODE else word for word in entry.arguments(name, cluster=CLUSTER_NAME)]
+    for action in sorted(needed):
+        with people.without(cloud, role, action):
+            refused = CliRunner().invoke(app, given)
+        assert (refused.exit_code, f"{action} is not allowed" in refused.output) == (1, True), refused.output
+    if not entry.changes:
+        done = CliRunner().invoke(app, given)
+        assert done.exit_code == 0, done.output
+
+
 def test_a_case_is_packed_with_all_that_its_role_may_read(cloud: Cloud, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     case = ("export-logs", "--target", "aws", "--cluster", CLUSTER_NAME, "-o", "json")
-    _becomes(monkeypatch, cloud, _role(cloud, "first-line", [f"sagemaker:{name}" for name in READ]))
+    _becomes(monkeypatch, cloud, _role(cloud, "first-line", _allowed([f"sagemaker:{name}" for name in READ])))
     partial = CliRunner().invoke(app, [*case, "--file", "partial.tar.gz"])
     assert partial.exit_code == 3, partial.output
     missing = {one["what"]: one["why"] for one in json.loads(partial.output)["missing"]}
@@ -99,7 +130,7 @@ def test_a_case_is_packed_with_all_that_its_role_may_read(cloud: Cloud, monkeypa
     assert "cluster.grants.read_logs(role)" in missing["logs/lifecycle.log"]
     assert '"Action": "cloudformation:DescribeStackResources"' in missing["templates"]
     more = [READ_LOGS, *(f"cloudformation:{name}" for name in ("DescribeStackResources", "GetTemplate", "ListExports"))]
-    _becomes(monkeypatch, cloud, _role(cloud, "second-line", [*more, *(f"sagemaker:{name}" for name in READ)]))
+    _becomes(monkeypatch, cloud, _role(cloud, "second-line", _allowed([*more, *(f"sagemaker:{name}" for name in READ)])))
     whole = CliRunner().invoke(app, [*case, "--file", "whole.tar.gz"])
     assert whole.exit_code == 0, whole.output
     with tarfile.open("whole.tar.gz") as tar:
@@ -121,13 +152,13 @@ def test_what_the_destroyed_cluster_left_is_cleaned_by_who_may(
     command = ["clean", "--target", "aws", "--stack", CLUSTER, "--delete", "log-groups", "--yes", "-o", "json"]
     looking = [f"cloudformation:{name}" for name in ("ListStacks", "DescribeStackEvents", "DescribeStackResources", "GetTemplate")]
     looking += ["logs:DescribeLogGroups", "logs:ListTagsForResource", "sagemaker:ListClusters", "sagemaker:DescribeCluster"]
-    _becomes(monkeypatch, cloud, _role(cloud, "guest", looking))
+    _becomes(monkeypatch, cloud, _role(cloud, "guest", _allowed(looking)))
     refused = CliRunner().invoke(app, command)
     assert refused.exit_code == 1
     (row,) = [found for found in json.loads(refused.output) if found["id"] == group]
     assert row["note"].startswith("logs:DeleteLogGroup is not allowed; this statement grants it: {")
     assert group in cloud.things()["log group"]
-    _becomes(monkeypatch, cloud, _role(cloud, "janitor", [*looking, "logs:DeleteLogGroup"]))
+    _becomes(monkeypatch, cloud, _role(cloud, "janitor", _allowed([*looking, "logs:DeleteLogGroup"])))
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 0, done.output
     assert group not in cloud.things()["log group"]
@@ -139,6 +170,16 @@ def _becomes(monkeypatch: pytest.MonkeyPatch, cloud: Cloud, role: str) -> None:
     monkeypatch.setattr(AwsAccount, "of_caller", lambda **options: reader)
 
 
+def _granted(arn: str, grant: str) -> list[dict[str, Any]]:
+    """The statements that a grant writes."""
+    stack = Stack(App(), "Granted")
+    role = iam.Role(stack, "Role", assumed_by=iam.AccountRootPrincipal())
+    getattr(ClusterGrants(arn), grant)(role)
+    (policy,) = Template.from_stack(stack).find_resources("AWS::IAM::Policy").values()
+    statements: list[dict[str, Any]] = policy["Properties"]["PolicyDocument"]["Statement"]
+    return statements
+
+
 @dataclass
 class _Reader:
     """The account as a role sees it."""
@@ -148,11 +189,16 @@ class _Reader:
     region: str = "us-west-2"
 
 
-def _role(cloud: Cloud, name: str, actions: list[str]) -> str:
-    """The ARN of a new role with these actions, for everybody of the account."""
+def _role(cloud: Cloud, name: str, statements: list[dict[str, Any]]) -> str:
+    """The ARN of a new role with these statements, for everybody of the account."""
     statement = {"Effect": "Allow", "Principal": {"AWS": "arn:aws:iam::123456789012:root"}, "Action": "sts:AssumeRole"}
     trust = json.dumps({"Version": "2012-10-17", "Statement": [statement]})
     made = cloud.client("iam").create_role(RoleName=name, AssumeRolePolicyDocument=trust)["Role"]
-    policy = json.dumps({"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": actions, "Resource": "*"}]})
+    policy = json.dumps({"Version": "2012-10-17", "Statement": statements})
     cloud.client("iam").put_role_policy(RoleName=name, PolicyName="own", PolicyDocument=policy)
     return str(made["Arn"])
+
+
+def _allowed(actions: list[str]) -> list[dict[str, Any]]:
+    """One statement with these actions on everything."""
+    return [{"Effect": "Allow", "Action": actions, "Resource": "*"}]

@@ -206,6 +206,11 @@ def _node_says(place: object, cluster: object, node: object, user: str, text: st
     return Done("hyperpod-copy|/fsx/data\n", 0)
 
 
+def once(name: str) -> list[str]:
+    """The arguments of a run that does not go on."""
+    return [*ENTRIES[name].arguments(name), *(["--no-watch"] if name == "update-software" else [])]
+
+
 def interrupt() -> None:
     raise KeyboardInterrupt
 

@@ -12,7 +12,18 @@ import typer
 
 from hyperpod_constructs.cli.operate import completion
 from hyperpod_constructs.facts.clusters import MOST_DELETED, MOST_RESTARTED
-from tests.cli.operate.entries import CHANGING, ENTRIES, GOING_ON, NODE, ON_CLUSTERS, Stage, interrupt, invoke, table_of_commands
+from tests.cli.operate.entries import (
+    CHANGING,
+    ENTRIES,
+    GOING_ON,
+    NODE,
+    ON_CLUSTERS,
+    Stage,
+    interrupt,
+    invoke,
+    once,
+    table_of_commands,
+)
 from tests.cli.operate.fleet import Call, Fleet, RefusalError
 
 MANY = 10_000
@@ -54,11 +65,6 @@ def calls_of(stage: Stage, name: str) -> list[Call]:
     result = invoke(once(name))
     assert result.exit_code == 0, result.output
     return fleet.calls
-
-
-def once(name: str) -> list[str]:
-    """The arguments of a run that does not go on."""
-    return [*ENTRIES[name].arguments(name), *(["--no-watch"] if name == "update-software" else [])]
 
 
 def test_every_command_of_the_table_has_an_entry() -> None:

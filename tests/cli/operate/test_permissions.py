@@ -10,9 +10,8 @@ import pytest
 from hyperpod_constructs.cli.operate import denied
 from hyperpod_constructs.facts.cluster_actions import MANAGE_NODES, READ
 from tests.cli.operate.conftest import ARN
-from tests.cli.operate.entries import ENTRIES, Stage, invoke
+from tests.cli.operate.entries import ENTRIES, Stage, invoke, once
 from tests.cli.operate.fleet import DENIED, Call, Fleet, RefusalError
-from tests.cli.operate.test_every_command import once
 
 _READ = frozenset(f"sagemaker:{name}" for name in READ)
 GIVEN = {

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from hyperpod_constructs.cli.console import make_encodable
 from hyperpod_constructs.cli.main import app
 from tests.cli.operate.conftest import node
-from tests.cli.operate.entries import ENTRIES, Stage, table_of_commands
+from tests.cli.operate.entries import ENTRIES, Stage, once, table_of_commands
 
 HOSTILE = "lifecycle script failed on a node with a long story\x1b[2J\x9b1m \u202e\n" * 3
 CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202e]")
@@ -63,10 +63,6 @@ def shown(monkeypatch: pytest.MonkeyPatch, arguments: list[str], *, encoding: st
             app(arguments)
     assert ended.value.code == 0
     return raw.getvalue().decode(encoding)
-
-
-def once(name: str) -> list[str]:
-    return [*ENTRIES[name].arguments(name), *(["--no-watch"] if name == "update-software" else [])]
 
 
 @pytest.mark.parametrize("name", ENTRIES)
