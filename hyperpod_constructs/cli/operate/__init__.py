@@ -2,5 +2,6 @@
 
 Shared by all: `place` (which account), `reading` (clusters, groups and nodes), `listing` (tables, JSON and Markdown), `watch`,
 `denied` (a missing permission) and `completion`. By those that change a cluster: `batches` (nodes), `jobs` (on nodes), `progress`,
-`group_requests` (what an update keeps) and `owner` (the stack). `export_logs` is made of `case_parts`, `case_archive` and `scrubbing`.
+`group_requests` (what an update keeps) and `owner` (the stack). `export_logs` is made of `case_parts`, `case_archive` and
+`scrubbing`.
 """
