@@ -130,7 +130,7 @@ REFUSED: list[tuple[str, Change]] = [
     ("TieredStorageConfig is only supported", whole(TieredStorageConfig={"Mode": "Enable"})),
     ("AutoScaling needs ClusterRole", whole(AutoScaling={"Mode": "Enable", "AutoScalerType": "Karpenter"})),
     (
-        "RestrictedInstanceGroupsConfig is only supported for clusters that EKS orchestrates; the embedded AWS does not serve",
+        "RestrictedInstanceGroupsConfig is only supported for clusters that EKS orchestrates",
         whole(RestrictedInstanceGroupsConfig=RESTRICTED),
     ),
     (
@@ -196,25 +196,6 @@ def test_an_eks_cluster(cloud: Cloud, call: Call) -> None:
     call("CreateCluster", **cluster(cloud, InstanceGroups=groups, Orchestrator=EKS))
     cloud.clock.tick(1)
     assert call("DescribeCluster", ClusterName="demo")["ClusterStatus"] == "InService"
-
-
-@pytest.mark.parametrize(
-    ("environment", "message"),
-    [
-        ({}, "EnvironmentConfig of restricted instance group nova needs an FSxLustreConfig"),
-        (
-            RESTRICTED["SharedEnvironmentConfig"],
-            "RestrictedInstanceGroups: the embedded AWS does not serve restricted instance groups",
-        ),
-    ],
-)
-def test_fails_for_restricted_groups_on_eks(cloud: Cloud, call: Call, environment: dict[str, Any], message: str) -> None:
-    spec = {"InstanceGroupName": "nova", "InstanceType": "ml.p5.48xlarge", "InstanceCount": 1, "ExecutionRole": cloud.role}
-    files = {key: value for key, value in environment.items() if key == "FSxLustreConfig"}
-    groups = [group(cloud, "workers", None, 2)]
-    restricted = [{**spec, "EnvironmentConfig": files}]
-    with pytest.raises(AwsError, match=message):
-        call("CreateCluster", **cluster(cloud, InstanceGroups=groups, Orchestrator=EKS, RestrictedInstanceGroups=restricted))
 
 
 def test_fails_with_a_role_that_trusts_another_service(cloud: Cloud, call: Call) -> None:

@@ -168,6 +168,31 @@ def _eks(world: World) -> Properties:
     return cluster(world.cloud, ClusterName=None, Orchestrator=_ON_EKS, InstanceGroups=groups)
 
 
+def _nova(world: World) -> Properties:
+    """A cluster with a restricted group, which has a file system of its own."""
+    workers = {
+        "InstanceGroupName": "workers",
+        "InstanceCount": 1,
+        "InstanceType": "ml.p5.48xlarge",
+        "ExecutionRole": world.cloud.role,
+        "EnvironmentConfig": _files(1200),
+    }
+    return {**_eks(world), "InstanceGroups": [group(world.cloud, "system", None)], "RestrictedInstanceGroups": [workers]}
+
+
+def _planned_nova(world: World) -> Properties:
+    wanted = _nova(world)
+    return {**wanted, "RestrictedInstanceGroups": [{**wanted["RestrictedInstanceGroups"][0], "InstanceType": "ml.p4d.24xlarge"}]}
+
+
+def _files(size: int) -> Properties:
+    return {"FSxLustreConfig": {"SizeInGiB": size, "PerUnitStorageThroughput": 250}}
+
+
+def _shared(policy: str) -> Properties:
+    return {"FSxLustreDeletionPolicy": policy, **_files(1200)}
+
+
 def _quota(world: World) -> Properties:
     entries = [{"InstanceType": "ml.p5.48xlarge", "Count": 1}]
     return {
@@ -371,6 +396,25 @@ _CLUSTER = {
         CapacityRequirements={"Spot": {}},
         ImageReleaseVersion="1.2.3",
         KubernetesConfig={"Labels": {"a": "b"}},
+    ),
+    **_in(
+        f"Restricted{_WORKERS}",
+        base=_nova,
+        EnvironmentConfig=_files(2400),
+        ExecutionRole=lambda world: world.other_role,
+        InstanceCount=2,
+        InstanceGroupName="others",
+        InstanceStorageConfigs=[{"EbsVolumeConfig": {"VolumeSizeInGB": 500}}],
+        InstanceType="ml.p5en.48xlarge",
+        OnStartDeepHealthChecks=["InstanceStress"],
+        OverrideVpcConfig=lambda world: {"Subnets": [world.other_subnet], "SecurityGroupIds": [world.cloud.security_group]},
+        ThreadsPerCore=2,
+    ),
+    **_in(f"Restricted{_WORKERS}", base=_planned_nova, TrainingPlanArn=lambda world: world.plan),
+    "RestrictedInstanceGroupsConfig": Values(
+        new=lambda world: {"RestrictedInstanceGroupsConfig": {"SharedEnvironmentConfig": _shared("DeleteIfNotUsed")}},
+        old=lambda world: {"RestrictedInstanceGroupsConfig": {"SharedEnvironmentConfig": _shared("Keep")}},
+        base=_nova,
     ),
     f"{_WORKERS}/NetworkInterface": one(f"{_WORKERS}/NetworkInterface", {"InterfaceType": "efa"})._replace(base=_planned),
 }
@@ -682,20 +726,5 @@ VALUES: dict[str, dict[str, Values]] = {
 UNSERVED: dict[tuple[str, str], Callable[[World], Any]] = {
     ("AWS::FSx::FileSystem", "OntapConfiguration"): lambda world: {"DeploymentType": "SINGLE_AZ_1"},
     ("AWS::FSx::FileSystem", "WindowsConfiguration"): lambda world: {"ThroughputCapacity": 8},
-    ("AWS::SageMaker::Cluster", "RestrictedInstanceGroups"): lambda world: [
-        {
-            "InstanceGroupName": "restricted",
-            "InstanceCount": 1,
-            "InstanceType": "ml.p5.48xlarge",
-            "ExecutionRole": world.cloud.role,
-            "EnvironmentConfig": {"FSxLustreConfig": {"SizeInGiB": 1200, "PerUnitStorageThroughput": 250}},
-        }
-    ],
-    ("AWS::SageMaker::Cluster", "RestrictedInstanceGroupsConfig"): lambda world: {
-        "SharedEnvironmentConfig": {
-            "FSxLustreDeletionPolicy": "Keep",
-            "FSxLustreConfig": {"SizeInGiB": 1200, "PerUnitStorageThroughput": 250},
-        }
-    },
 }
 """Values of properties that the embedded AWS reads in order to refuse them."""

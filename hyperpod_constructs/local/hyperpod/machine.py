@@ -13,10 +13,11 @@ Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-scali
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 
 from hyperpod_constructs.facts import clusters
 from hyperpod_constructs.local.hyperpod.provisioner import Provisioner, first_failure
+from hyperpod_constructs.local.hyperpod.restricted import settle_files
 from hyperpod_constructs.local.hyperpod.state import Cluster, LiveGroup, Node, Placement, Spec
 
 NewNodes = Mapping[str, Sequence[Placement | None]]
@@ -32,6 +33,7 @@ class Machine:
     def create(self, cluster: Cluster, placements: NewNodes, now: float, fault: str | None = None) -> None:
         """Begin the creation; `fault` is a mistake that the service finds while it provisions."""
         cluster.record(now, "Cluster", f"Cluster {cluster.name} creation started successfully")
+        self._settle_files(cluster, now)
         nodes = self._add(cluster, placements, now)
         if cluster.continuous:
             self._create_continuously(cluster, nodes, now, fault)
@@ -80,13 +82,17 @@ class Machine:
     def update(
         self,
         cluster: Cluster,
-        specs: Sequence[Spec],
+        specs: Mapping[str, Spec],
+        restricted: Container[str],
         placements: NewNodes,
         settings: Mapping[str, object],
         now: float,
         fault: str | None = None,
     ) -> None:
-        """Begin an update to these groups and settings; `fault` is a mistake that the service finds while it provisions."""
+        """Begin an update to these groups and settings; `fault` is a mistake that the service finds while it provisions.
+
+        `restricted` names the restricted groups.
+        """
         if cluster.continuous and fault is not None:
             self._refuse_update(cluster, fault, now)
             return
@@ -95,11 +101,12 @@ class Machine:
         cluster.settings.update(settings)
         cluster.failure = ""
         cluster.record(now, "Cluster", f"Cluster {cluster.name} update started successfully")
-        for spec in specs:
-            cluster.groups.setdefault(spec["InstanceGroupName"], LiveGroup(spec)).spec = spec
+        for name, spec in specs.items():
+            cluster.groups.setdefault(name, LiveGroup(spec, restricted=name in restricted)).spec = spec
         nodes = self._add(cluster, placements, now)
         if cluster.continuous:
             self._shrink(cluster, specs, now)
+            self._settle_files(cluster, now)
             self._nodes.provision(cluster, nodes, now, lambda second: self.settle(cluster, second))
             self._watch_minimum(cluster, before, now)
             return
@@ -109,6 +116,7 @@ class Machine:
             failure = fault or first_failure(nodes)
             if failure is None:
                 self._shrink(cluster, specs, second)
+                self._settle_files(cluster, second)
                 cluster.timeline.at(second + self._nodes.step, lambda later: self._in_service(cluster, later))
                 return
             cluster.settings = settings_before
@@ -168,8 +176,11 @@ class Machine:
         self.rest(cluster, second)
         cluster.record(second, "Cluster", f"Cluster {cluster.name} {operation} completed successfully")
 
-    def _shrink(self, cluster: Cluster, specs: Sequence[Spec], second: float) -> None:
-        kept = {spec["InstanceGroupName"] for spec in specs}
+    def _settle_files(self, cluster: Cluster, second: float) -> None:
+        """Bring the file systems of restricted groups to what is wanted, behind the groups that leave."""
+        cluster.timeline.at(second + self._nodes.step, lambda later: settle_files(cluster, later))
+
+    def _shrink(self, cluster: Cluster, kept: Container[str], second: float) -> None:
         for name, group in list(cluster.groups.items()):
             if name in kept:
                 self._nodes.remove(cluster, _surplus(group), second)

@@ -12,6 +12,7 @@ from hyperpod_constructs.facts import clusters
 from hyperpod_constructs.local.aws_service import AwsError, Caller
 from hyperpod_constructs.local.changes import tag_changes
 from hyperpod_constructs.local.clients import Clients
+from hyperpod_constructs.local.hyperpod.restricted import specs_of
 from hyperpod_constructs.local.hyperpod.rules import check_kept
 from hyperpod_constructs.local.hyperpod.update_rules import deployments
 from hyperpod_constructs.local.provider import Provisioned
@@ -121,7 +122,7 @@ def _tags(sagemaker: Any, properties: Mapping[str, Any]) -> list[dict[str, str]]
 
 
 def _by_name(settings: Mapping[str, Any]) -> dict[str, Properties]:
-    return {spec["InstanceGroupName"]: spec for spec in settings.get("InstanceGroups", ())}
+    return {spec["InstanceGroupName"]: spec for spec in specs_of(settings)}
 
 
 def _image(group: Properties, prefix: str = "") -> tuple[str | None, str | None]:

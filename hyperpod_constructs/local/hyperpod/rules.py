@@ -14,6 +14,7 @@ from typing import Any
 from hyperpod_constructs.facts import accounting, clusters, updates
 from hyperpod_constructs.facts.instance_types import instance_type
 from hyperpod_constructs.local.aws_service import AwsError
+from hyperpod_constructs.local.hyperpod.restricted import KINDS, check_restricted, check_sizes, restricted_in, specs_of
 from hyperpod_constructs.local.hyperpod.state import Cluster, LiveGroup, Spec, instance_types, node_type
 from hyperpod_constructs.local.hyperpod.update_rules import group_mistake, software_mistake
 
@@ -34,10 +35,10 @@ def check_create(request: Mapping[str, Any]) -> None:
 
     :raises AwsError: with the cause of the refusal.
     """
-    _check_restricted(request, _is_eks(request))
     _check_orchestrator(request.get("Orchestrator"))
+    check_restricted(request.get("RestrictedInstanceGroups", ()), request, eks=_is_eks(request))
     check_settings(request)
-    check_groups(request.get("InstanceGroups", ()), request, request["ClusterName"])
+    check_groups(specs_of(request), request, request["ClusterName"])
 
 
 def check_update(cluster: Cluster, request: Mapping[str, Any]) -> None:
@@ -45,7 +46,6 @@ def check_update(cluster: Cluster, request: Mapping[str, Any]) -> None:
 
     :raises AwsError: with the cause of the refusal.
     """
-    _check_restricted(request, _is_eks(cluster.settings))
     fixed = updates.fixed(TYPE)
     if "NodeProvisioningMode" in fixed and "NodeProvisioningMode" in request and not cluster.continuous:
         raise refusal(
@@ -66,6 +66,9 @@ def check_update(cluster: Cluster, request: Mapping[str, Any]) -> None:
     groups = groups_after(cluster, request)
     if not groups:
         raise refusal(f"the update deletes every instance group of cluster {cluster.name}; at least one must remain")
+    restricted = restricted_after(cluster, request)
+    check_restricted((spec for spec in groups if spec["InstanceGroupName"] in restricted), settings, eks=_is_eks(settings))
+    check_sizes(cluster, groups, settings)
     check_groups(groups, settings, cluster.name)
 
 
@@ -90,7 +93,7 @@ def check_software_update(cluster: Cluster, request: Mapping[str, Any]) -> None:
 
 def settings_of(request: Mapping[str, Any]) -> dict[str, Any]:
     """What a request says about the cluster as a whole: all but its name, its groups and its tags."""
-    others = ("ClusterName", "InstanceGroups", "InstanceGroupsToDelete", "Tags")
+    others = ("ClusterName", *KINDS, "InstanceGroupsToDelete", "Tags")
     return {key: value for key, value in request.items() if key not in others}
 
 
@@ -100,7 +103,7 @@ def groups_after(cluster: Cluster, request: Mapping[str, Any]) -> list[Spec]:
     :raises AwsError: for a list that is not whole or changes what is fixed.
     """
     deleted = list(request.get("InstanceGroupsToDelete", ()))
-    named = [spec["InstanceGroupName"] for spec in request.get("InstanceGroups", ())]
+    named = [spec["InstanceGroupName"] for spec in specs_of(request)]
     leaving = [name for name, group in cluster.groups.items() if group.status == "Deleting"]
     for name in leaving:
         if name in named:
@@ -112,22 +115,35 @@ def groups_after(cluster: Cluster, request: Mapping[str, Any]) -> list[Spec]:
         if name not in cluster.groups:
             raise refusal(f"InstanceGroupsToDelete names {name!r}; cluster {cluster.name} has {', '.join(cluster.groups)}")
         if name in named:
-            raise refusal(f"instance group {name} is in InstanceGroups and in InstanceGroupsToDelete; name it in one of them")
-    if "InstanceGroups" not in request:
-        return [group.spec for name, group in cluster.groups.items() if name not in (*deleted, *leaving)]
-    missing = [name for name in cluster.groups if name not in (*named, *deleted, *leaving)]
+            kind = "RestrictedInstanceGroups" if name in restricted_in(request) else "InstanceGroups"
+            raise refusal(f"instance group {name} is in {kind} and in InstanceGroupsToDelete; name it in one of them")
+    return [spec for kind in KINDS for spec in _kind_after(cluster, request, kind, (*deleted, *leaving))]
+
+
+def restricted_after(cluster: Cluster, request: Mapping[str, Any]) -> frozenset[str]:
+    """The names of the restricted groups that the cluster will have after an update; of groups that go, too."""
+    return restricted_in(request) | {name for name, group in cluster.groups.items() if group.restricted}
+
+
+def _kind_after(cluster: Cluster, request: Mapping[str, Any], kind: str, gone: Sequence[str]) -> list[Spec]:
+    """The groups of one list."""
+    here = {name: group for name, group in cluster.groups.items() if group.restricted == KINDS[kind] and name not in gone}
+    if kind not in request:
+        return [group.spec for group in here.values()]
+    named = [spec["InstanceGroupName"] for spec in request[kind]]
+    missing = [name for name in here if name not in named]
     if missing:
         raise refusal(
-            f"the update names {', '.join(named)} and leaves out {', '.join(missing)}; InstanceGroups takes every"
-            " group of the cluster,"
+            f"the update names {', '.join(named)} and leaves out {', '.join(missing)}; {kind} takes every"
+            f" {'restricted ' if KINDS[kind] else ''}group of the cluster,"
             f" and a group to delete is named in InstanceGroupsToDelete"
         )
-    for spec in request["InstanceGroups"]:
+    for spec in request[kind]:
         existing = cluster.groups.get(spec["InstanceGroupName"])
         if existing is not None:
-            _check_fixed(existing.spec, spec)
+            _check_fixed(existing, spec, kind)
             _check_types(existing, spec)
-    return list(request["InstanceGroups"])
+    return list(request[kind])
 
 
 def check_settings(settings: Mapping[str, Any]) -> None:
@@ -184,23 +200,6 @@ def _is_eks(settings: Mapping[str, Any]) -> bool:
     return "Eks" in settings.get("Orchestrator", {})
 
 
-def _check_restricted(request: Mapping[str, Any], eks: bool) -> None:
-    """Restricted groups: what the service refuses first, then that nothing here serves them."""
-    for member in ("RestrictedInstanceGroups", "RestrictedInstanceGroupsConfig"):
-        if member in request:
-            alone = [spec["InstanceGroupName"] for spec in request.get("RestrictedInstanceGroups", ()) if not _has_files(spec)]
-            unserved = "the embedded AWS does not serve restricted instance groups; try them on AWS"
-            if not eks:
-                raise refusal(f"{member} is only supported for clusters that EKS orchestrates; {unserved}")
-            if alone and "RestrictedInstanceGroupsConfig" not in request:
-                raise refusal(f"EnvironmentConfig of restricted instance group {alone[0]} needs an FSxLustreConfig; {unserved}")
-            raise refusal(f"{member}: {unserved}")
-
-
-def _has_files(spec: Spec) -> bool:
-    return "FSxLustreConfig" in spec.get("EnvironmentConfig", {})
-
-
 def _check_orchestrator(orchestrator: Mapping[str, Any] | None) -> None:
     if orchestrator is not None and len(orchestrator) != 1:
         found = " and ".join(orchestrator) or "none"
@@ -221,11 +220,14 @@ def _check_role(cluster: Cluster, request: Mapping[str, Any]) -> None:
         )
 
 
-def _check_fixed(old: Spec, new: Spec) -> None:
-    name = old["InstanceGroupName"]
-    for path in updates.fixed_in(TYPE, "InstanceGroups"):
-        before, after = _at(old, path), _at(new, path)
-        if before == after or (before is None and f"InstanceGroups/*/{path}" in updates.addable(TYPE)):
+def _check_fixed(group: LiveGroup, new: Spec, kind: str) -> None:
+    name = group.name
+    if group.restricted != KINDS[kind]:
+        is_now = "a restricted instance group" if group.restricted else "an instance group of the plain kind"
+        raise refusal(f"{name} in {kind} is {is_now}, and a group keeps its kind; add a new group instead")
+    for path in updates.fixed_in(TYPE, kind):
+        before, after = _at(group.spec, path), _at(new, path)
+        if before == after or (before is None and f"{kind}/*/{path}" in updates.addable(TYPE)):
             continue
         if path == "SlurmConfig/NodeType":
             raise refusal(f"NodeType of instance group {name} is immutable: it is {before}, found {after}; add a new group instead")

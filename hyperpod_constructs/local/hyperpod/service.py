@@ -33,12 +33,14 @@ from hyperpod_constructs.local.hyperpod.limits import check_quotas
 from hyperpod_constructs.local.hyperpod.machine import Machine, NewNodes
 from hyperpod_constructs.local.hyperpod.nodes import NodeOperations
 from hyperpod_constructs.local.hyperpod.provisioner import Provisioner
+from hyperpod_constructs.local.hyperpod.restricted import restricted_in, specs_of
 from hyperpod_constructs.local.hyperpod.rules import (
     check_create,
     check_software_update,
     check_update,
     groups_after,
     refusal,
+    restricted_after,
     settings_of,
 )
 from hyperpod_constructs.local.hyperpod.schedules import Schedules
@@ -184,7 +186,7 @@ class HyperPod(TimedService):
                 f"Resource Already Exists: Cluster with name {name} already exists. Choose a different name.",
             )
         check_create(parameters)
-        settings, specs = settings_of(parameters), list(parameters.get("InstanceGroups", ()))
+        settings, specs = settings_of(parameters), specs_of(parameters)
         self._check_fleet(specs, settings)
         subnets = check_surroundings(specs, settings, self._clients, caller)
         self._eks.check(settings, subnets, caller)
@@ -194,7 +196,8 @@ class HyperPod(TimedService):
         placements = self._placements(
             {spec["InstanceGroupName"]: (spec, spec["InstanceCount"]) for spec in specs}, subnets, settings
         )
-        groups = {spec["InstanceGroupName"]: LiveGroup(spec) for spec in specs}
+        restricted = restricted_in(parameters)
+        groups = {name: LiveGroup(spec, restricted=name in restricted) for spec in specs for name in [spec["InstanceGroupName"]]}
         tags = mapped(parameters.get("Tags", ()))
         cluster = Cluster(name, _arn(caller, new_cluster_id()), caller, now, settings, groups, tags)
         self._eks.let_in(cluster)
@@ -225,7 +228,9 @@ class HyperPod(TimedService):
             wanted[spec["InstanceGroupName"]] = (spec, max(0, spec["InstanceCount"] - alive))
         self._eks.let_in(cluster, specs)
         sizes = counts(cluster)
-        self._machine.update(cluster, specs, self._placements(wanted, subnets, cluster.settings), settings, now, fault)
+        groups = {spec["InstanceGroupName"]: spec for spec in specs}
+        placements, restricted = self._placements(wanted, subnets, cluster.settings), restricted_after(cluster, parameters)
+        self._machine.update(cluster, groups, restricted, placements, settings, now, fault)
         note_scaling(cluster, sizes, now)
         if "AutoScaling" in settings:
             self._eks.install_karpenter(cluster)

@@ -122,7 +122,7 @@ class LiveGroup:
 
     `software` is that of the group as a whole, which lags behind `wanted` until an update has reached every node; `newest` counts
     the updates to an unnamed newest image; `deployment` is that of the update that goes on. `schedule` and `patch_date` are noted
-    in the timeline, and `due` is the next time of the schedule.
+    in the timeline, and `due` is the next time of the schedule. `restricted` says of which list of a request it is.
     """
 
     spec: Spec
@@ -134,6 +134,7 @@ class LiveGroup:
     schedule: str | None = None
     due: float | None = None
     patch_date: float | None = None
+    restricted: bool = False
     software: Software = field(init=False)
 
     def __post_init__(self) -> None:
@@ -227,6 +228,8 @@ class Cluster:
     outsiders: dict[str, str] = field(default_factory=dict)
     """The roles with an access entry of another type than HyperPod's, and that type: their nodes never join."""
     auto_scaling: AutoScaling = field(default_factory=AutoScaling)
+    lustre: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """The file systems of restricted groups as they are now, by group; the shared one under an empty name."""
 
     @property
     def cluster_id(self) -> str:

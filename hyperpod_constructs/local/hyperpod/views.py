@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from hyperpod_constructs.local.hyperpod import restricted
 from hyperpod_constructs.local.hyperpod.eks_nodes import why_outside
 from hyperpod_constructs.local.hyperpod.state import Cluster, Event, LiveGroup, Node, Software, instance_types
 from hyperpod_constructs.local.times import moment
@@ -33,9 +34,12 @@ def describe_cluster(cluster: Cluster) -> dict[str, Any]:
         "ClusterName": cluster.name,
         "ClusterStatus": cluster.status,
         "CreationTime": moment(cluster.created),
-        "InstanceGroups": [_describe_group(group) for group in cluster.groups.values()],
+        "InstanceGroups": [_describe_group(group) for group in cluster.groups.values() if not group.restricted],
         **cluster.settings,
+        **restricted.describe_shared(cluster),
     }
+    if found := [_describe_restricted(group) for group in cluster.groups.values() if group.restricted]:
+        answer["RestrictedInstanceGroups"] = found
     if cluster.failure:
         answer["FailureMessage"] = cluster.failure
     if "AutoScaling" in answer:
@@ -111,15 +115,18 @@ def describe_event(cluster: Cluster, event: Event) -> dict[str, Any]:
     return {"EventDetails": details}
 
 
+def _counts(group: LiveGroup) -> dict[str, Any]:
+    counts = {"CurrentCount": group.running, "TargetCount": group.target}
+    return {"InstanceGroupName": group.name, **counts, "Status": group.status}
+
+
+def _describe_restricted(group: LiveGroup) -> dict[str, Any]:
+    return _counts(group) | {member: group.spec[member] for member in restricted.DETAILS if member in group.spec}
+
+
 def _describe_group(group: LiveGroup) -> dict[str, Any]:
     spec = group.spec
-    details = {
-        "InstanceGroupName": group.name,
-        "CurrentCount": group.running,
-        "TargetCount": group.target,
-        "Status": group.status,
-        **{member: spec[member] for member in AS_GIVEN if member in spec},
-    }
+    details = _counts(group) | {member: spec[member] for member in AS_GIVEN if member in spec}
     if "MinInstanceCount" in spec:
         details["MinCount"] = spec["MinInstanceCount"]
     if "InstanceRequirements" in spec:
