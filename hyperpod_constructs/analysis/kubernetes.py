@@ -23,6 +23,7 @@ ADDON = "AWS::EKS::Addon"
 ACCESS_ENTRY = "AWS::EKS::AccessEntry"
 _NODE_GROUP = "AWS::EKS::Nodegroup"
 _ASSOCIATION = "AWS::EKS::PodIdentityAssociation"
+MANIFEST = "Custom::AWSCDK-EKS-KubernetesResource"
 _CHART = "Custom::AWSCDK-EKS-HelmChart"
 _CUSTOM_RESOURCE = "AWS::CloudFormation::CustomResource"
 # Other sources of nodes.
@@ -135,7 +136,7 @@ class EksCluster:
     @cached_property
     def manifests(self) -> tuple[Resource, ...]:
         """The objects of Kubernetes that CDK applies to it."""
-        return self._naming("Custom::AWSCDK-EKS-KubernetesResource")
+        return self._naming(MANIFEST)
 
     @property
     def lacks_charts(self) -> bool:

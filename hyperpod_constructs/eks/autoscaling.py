@@ -13,7 +13,6 @@ from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.deferred import check_at_synthesis
 from hyperpod_constructs._support.tokens import is_unknown
 from hyperpod_constructs._support.values import Namespace
-from hyperpod_constructs.cluster.capacity import CapacityRequirements
 from hyperpod_constructs.cluster.cluster import HyperPodCluster
 from hyperpod_constructs.cluster.instance_group import InstanceGroup
 from hyperpod_constructs.cluster.instance_type import ClusterInstanceType
@@ -43,7 +42,8 @@ class KarpenterNodeClass(Construct):
 
     Take a group out of its node class before you remove it from the cluster: a class with an unknown group adds no nodes.
 
-    Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-autoscaling-nodeclass.html
+    Sources: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-autoscaling-nodeclass.html and, for spot
+    capacity, which that page does not know yet, https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-spot.html
     """
 
     @checked
@@ -61,8 +61,8 @@ class KarpenterNodeClass(Construct):
         :param control_plane: the EKS cluster.
         :param cluster: the HyperPod cluster, with `auto_scaling`. The object waits for it, and up to 14 minutes more until the
             service has installed Karpenter's kinds.
-        :param instance_groups: 1 to 10 groups of the cluster with a count of 0, on demand, in one zone each, without a training
-            plan and without deep health checks.
+        :param instance_groups: 1 to 10 groups of the cluster with a count of 0, in one zone each, without a training plan and
+            without deep health checks. Karpenter prefers spot groups to groups on demand.
         :param name: of the object. A change **replaces** it.
         :raises ValueError: for other groups, or a cluster without autoscaling.
         """
@@ -213,7 +213,6 @@ def _mistake_of_group(group: InstanceGroup) -> Mistake | None:
     settings = {
         "a training plan": group.training_plan_arn is not None,
         "deep health checks": bool(group.deep_health_checks),
-        "spot capacity": group.capacity_requirements is CapacityRequirements.SPOT,
     }
     subnets = () if group.override_vpc_config is None else group.override_vpc_config.subnets
     zones = sorted({subnet.availability_zone for subnet in subnets}) if len(subnets) > 1 else []

@@ -6,7 +6,7 @@ do not judge a pair of versions by this list; the embedded AWS takes its default
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
@@ -16,6 +16,7 @@ from hyperpod_constructs.facts.data import document
 from hyperpod_constructs.facts.kubernetes import version_of
 from hyperpod_constructs.facts.limits import Limit
 from hyperpod_constructs.facts.mistake import Mistake, fixed_by
+from hyperpod_constructs.facts.shapes import shape_mistakes
 
 VPC_CNI = "vpc-cni"
 KUBE_PROXY = "kube-proxy"
@@ -312,30 +313,4 @@ def configuration_mistake(name: str, values: Mapping[str, Any], unknown: Callabl
     facts = addon_facts(name)
     if facts is None or facts.configuration is None:
         return None
-    return next(_refused(facts.configuration, values, (), unknown), None)
-
-
-_KINDS: Mapping[str, type | tuple[type, ...]] = {
-    "object": Mapping,
-    "array": (list, tuple),
-    "string": str,
-    "integer": int,
-    "boolean": bool,
-}
-
-
-def _refused(schema: Mapping[str, Any], value: object, path: tuple[str, ...], unknown: Callable[[object], bool]) -> Iterator[str]:
-    if unknown(value):
-        return
-    kind, at = schema["type"], ".".join(path) or "the configuration"
-    if not isinstance(value, _KINDS[kind]) or (kind == "integer" and isinstance(value, bool)):
-        yield f"{at} is {value!r}; allowed: {kind}"
-    elif "enum" in schema and value not in schema["enum"]:
-        yield f"{at} is {value!r}; allowed: {', '.join(schema['enum'])}"
-    elif isinstance(value, Mapping) and "properties" in schema:
-        known: Mapping[str, Any] = schema["properties"]
-        for key, part in value.items():
-            if key in known:
-                yield from _refused(known[key], part, (*path, key), unknown)
-            else:
-                yield f"{'.'.join((*path, str(key)))} is unknown; allowed: {', '.join(known)}"
+    return next(shape_mistakes(facts.configuration, values, unknown), None)

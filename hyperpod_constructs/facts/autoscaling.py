@@ -6,9 +6,15 @@ https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-autoscali
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
+from hyperpod_constructs.facts import kubernetes_nodes
+from hyperpod_constructs.facts.data import document
+from hyperpod_constructs.facts.instance_types import InstanceType
 from hyperpod_constructs.facts.mistake import Mistake, fixed_by
+from hyperpod_constructs.facts.shapes import shape_mistakes
+from hyperpod_constructs.facts.zones import ids_are_of, is_zone_id
 
 ROLE_GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-autoscaling-iam.html"
 """The page about the cluster role."""
@@ -101,3 +107,69 @@ def group_mistake(group: str, count: int | None, settings: Mapping[str, bool], z
     if wrong is not None:
         return unsupported(group, wrong)
     return several_zones(group, zones) if len(zones) > 1 else None
+
+
+def object_mistake(found: Mapping[str, Any], unknown: Callable[[object], bool]) -> str | None:
+    """What Kubernetes refuses about a node class or a node pool, in words; `None` for an object of another kind.
+
+    :param unknown: whether a value is known only at the deployment.
+    """
+    kind = NODE_POOL_KIND if found.get("kind") == NODE_POOL_KIND else NODE_CLASS_KIND
+    return next(shape_mistakes(document("karpenter_objects.json")[kind], found, unknown), None)
+
+
+@fixed_by(f"write group {NODE_CLASS_GROUP}, kind {NODE_CLASS_KIND} and the name of a node class of the manifests")
+def unknown_class(group: str, kind: str | None, name: str | None, known: Iterable[str]) -> str:
+    """A node pool whose class is not there.
+
+    :param known: the names of the node classes that are there.
+    """
+    there = ", ".join(known) or "none"
+    return f"the node pool names the {kind} {name!r} of {group}, and the node classes in the manifests are {there}"
+
+
+@fixed_by("write names of the zones in which the groups of the node class have subnets, or none for all of them")
+def unreachable_zone(zone: str, zones: Iterable[str]) -> str:
+    """A zone in which no group of a node class has a subnet."""
+    return f"the node pool names the zone {zone}; the groups of its node class are in {', '.join(zones)}"
+
+
+@fixed_by(f"write {ARCHITECTURE}, or leave the requirement out")
+def foreign_architecture(found: str) -> str:
+    """An architecture that Karpenter does not add."""
+    return f"the node pool names the architecture {found}; Karpenter adds {ARCHITECTURE} only"
+
+
+@fixed_by("raise the limit to what the nodes together may have, or leave it out")
+def low_limit(resource: str, limit: object, kind: str, amount: str) -> str:
+    """A limit that leaves no room for one node."""
+    return f"the limit {resource}: {limit} of the node pool is below one node: {kind} has {amount}"
+
+
+def zone_mistake(zone: str, names: Sequence[str | None], ids: Sequence[str | None]) -> Mistake | None:
+    """A zone that no group of a node class is in; `None` where that is not known.
+
+    :param names: the names of the zones of the groups' subnets; `None` for one that is not known.
+    :param ids: the same for their ids.
+    """
+    known = [name for name in names if name is not None]
+    if known and len(known) == len(names):
+        return None if zone in known else unreachable_zone(zone, dict.fromkeys(known))
+    given = [name for name in ids if name is not None]
+    if is_zone_id(zone) or (given and len(given) == len(ids) and not ids_are_of(given, zone)):
+        return unreachable_zone(zone, dict.fromkeys(given) or ["zones with names such as us-west-2a"])
+    return None
+
+
+def limit_mistake(limits: Mapping[str, Any], kinds: Sequence[InstanceType]) -> Mistake | None:
+    """The first limit of a node pool that is below a node of every type; a type that lacks the resource is not held by its limit."""
+    for resource, limit in limits.items():
+        most = kubernetes_nodes.quantity(limit)
+        amounts = {kind.name: kubernetes_nodes.resources(kind).get(resource) for kind in kinds}
+        known = {name: (kubernetes_nodes.quantity(amount), amount) for name, amount in amounts.items() if amount is not None}
+        if most is None or not known or len(known) < len(amounts):
+            continue
+        name, (least, shown) = min(known.items(), key=lambda item: item[1][0] or 0)
+        if least is not None and most < least:
+            return low_limit(resource, limit, name, shown)
+    return None

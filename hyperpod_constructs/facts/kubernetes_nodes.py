@@ -54,6 +54,20 @@ def architecture(instance_type: str) -> str:
     return "arm64" if _ARM.match(instance_type) else "amd64"
 
 
+_QUANTITY = re.compile(r"\+?(?P<number>\d{1,15}(\.\d{0,9})?)(?P<unit>[KMGTPE]i|[mkMGTPE]?)")
+_UNITS = {"": 1.0, "m": 1e-3, **{unit: 1e3**power for power, unit in enumerate("kMGTPE", 1)}}
+_UNITS |= {f"{unit}i": 1024.0**power for power, unit in enumerate("KMGTPE", 1)}
+
+
+def quantity(found: object) -> float | None:
+    """The number of a quantity of Kubernetes, such as `1536Gi` or `100m`; `None` for a text of a rarer form.
+
+    Source: https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/ (as of 2026-11-24)
+    """
+    match = None if isinstance(found, bool) else _QUANTITY.fullmatch(str(found))
+    return None if match is None else float(match["number"]) * _UNITS[match["unit"]]
+
+
 def resources(kind: InstanceType) -> dict[str, str]:
     """The resources of a node, as far as the facts of its type are known: without what system processes keep."""
     found: dict[str, float | str | None] = {

@@ -6,6 +6,7 @@ Source: https://docs.aws.amazon.com/ram/latest/userguide/working-with-az-ids.htm
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 
 from hyperpod_constructs.facts.mistake import Mistake
 
@@ -23,6 +24,18 @@ def zone_prefix(region: str) -> str:
     area, *direction, number = region.split("-")
     words = "".join(direction)
     return f"{area}{''.join(initial for word, initial in _WORDS if word in words)}{number}"
+
+
+def is_zone_id(text: str) -> bool:
+    """Whether a text is the id of a zone, such as `usw2-az4`."""
+    return _ZONE_ID.fullmatch(text) is not None
+
+
+def ids_are_of(ids: Iterable[str], name: str) -> bool:
+    """Whether zone ids can be of the region of a zone's name, such as `us-west-2a`; true where that is not known."""
+    region = re.match(_REGION, name)
+    found = (_ZONE_ID.fullmatch(one) for one in ids)
+    return region is None or any(one is None or one["region"] == zone_prefix(region[0]) for one in found)
 
 
 def name_mistake(name: str, zone: str, id_name: str) -> Mistake | None:

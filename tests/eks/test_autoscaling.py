@@ -149,12 +149,16 @@ def subnets(*zones: str) -> OverrideVpcConfig:
             "instance group 'workers' of the node class has a training plan; leave it out",
         ),
         ({"deep_health_checks": (DeepHealthCheck.INSTANCE_STRESS,)}, "of the node class has deep health checks"),
-        ({"capacity_requirements": CapacityRequirements.SPOT}, "of the node class has spot capacity"),
     ],
 )
 def test_fails_on_a_group_that_karpenter_does_not_scale(changes: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=f"^Kubernetes/Class: .*{message}"):
         Scaled().node_class(replace(WORKERS, **changes))
+
+
+def test_takes_a_group_of_spot_capacity() -> None:
+    spot = replace(WORKERS, capacity_requirements=CapacityRequirements.SPOT)
+    assert Scaled().node_class(spot).instance_groups == (spot,)
 
 
 def test_fails_on_a_group_in_two_zones_and_takes_one_in_two_subnets_of_one() -> None:

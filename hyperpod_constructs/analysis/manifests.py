@@ -1,0 +1,104 @@
+"""Objects of Kubernetes in the manifests that the CDK applies to the clusters of the templates.
+
+>>> [(one.kind, one.name) for one in kubernetes_objects(model)]
+[('NodePool', 'gpu')]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hyperpod_constructs.analysis.embedded import has_hole, parsed
+from hyperpod_constructs.analysis.kubernetes import MANIFEST, EksCluster, eks_clusters
+from hyperpod_constructs.templates.model import Model, Resource
+
+Key = tuple[str, str | None, str | None]
+"""Kind, namespace and name of an object."""
+
+
+@dataclass(frozen=True)
+class KubernetesObject:
+    """An object in a manifest; `eks` is the cluster to which it is applied."""
+
+    resource: Resource
+    eks: EksCluster
+    raw: Mapping[str, Any]
+
+    @property
+    def path(self) -> tuple[str | int, ...]:
+        """The place of the manifest in the resource."""
+        return ("Manifest",)
+
+    @property
+    def kind(self) -> str | None:
+        """Its kind, such as `NodePool`."""
+        return self.text("kind")
+
+    @property
+    def group(self) -> str | None:
+        """Its API group, such as `karpenter.sh`; empty for the oldest kinds."""
+        version = self.text("apiVersion")
+        return None if version is None else version.rpartition("/")[0]
+
+    @property
+    def name(self) -> str | None:
+        """Its name."""
+        return self.text("metadata", "name")
+
+    @property
+    def namespace(self) -> str | None:
+        """Its namespace, if one is written."""
+        return self.text("metadata", "namespace")
+
+    @property
+    def key(self) -> Key:
+        """Kind, namespace and name."""
+        return self.kind or "", self.namespace, self.name
+
+    @property
+    def label(self) -> str:
+        """Kind and name in a sentence."""
+        return f"{self.kind} {self.name or 'without a known name'}"
+
+    def get(self, *path: str) -> Any:
+        """The value at a path; `None` where there is none."""
+        value: Any = self.raw
+        for key in path:
+            value = value.get(key) if isinstance(value, Mapping) else None
+        return value
+
+    def text(self, *path: str) -> str | None:
+        """The text at a path, if it is known as a whole."""
+        return known_text(self.get(*path))
+
+    def texts(self, *path: str) -> tuple[str, ...] | None:
+        """The texts of a list; `None` where one of them is not known."""
+        listed = self.get(*path)
+        found = [known_text(one) for one in listed] if isinstance(listed, list) else []
+        return None if None in found else tuple(one for one in found if one is not None)
+
+
+def known_text(value: object) -> str | None:
+    """A text that is known as a whole."""
+    return value if isinstance(value, str) and not has_hole(value) else None
+
+
+def kubernetes_objects(model: Model) -> tuple[KubernetesObject, ...]:
+    """The objects in manifests for clusters of the model; computed once."""
+    return model.cached(KubernetesObject, lambda: tuple(_all(model)))
+
+
+def _all(model: Model) -> Iterator[KubernetesObject]:
+    for eks in eks_clusters(model) if model.resources(MANIFEST) else ():
+        for manifest in eks.manifests:
+            found = parsed(manifest.get("Manifest"))
+            for one in found if isinstance(found, list) else [found]:
+                if isinstance(one, Mapping):
+                    yield KubernetesObject(manifest, eks, one)
+
+
+def objects_of(eks: EksCluster) -> tuple[KubernetesObject, ...]:
+    """The objects in manifests for a cluster."""
+    return tuple(one for one in kubernetes_objects(eks.resource.template.model) if one.eks == eks)
