@@ -69,10 +69,15 @@ class Addon:
         return tuple(dict.fromkeys(role for role in found if role is not None))
 
     @property
+    def has_inline_identity(self) -> bool:
+        """Whether its pods have an identity that is written in the add-on itself."""
+        return bool(as_items(self.resource.get("PodIdentityAssociations")))
+
+    @property
     def has_own_role(self) -> bool | None:
         """Whether a role is written in the add-on itself: as an association, or for its service account."""
-        inline = self.resource.get("PodIdentityAssociations")
-        return bool(as_items(inline)) or given(inline) is None or given(self.resource.get("ServiceAccountRoleArn")) is not False
+        inline = given(self.resource.get("PodIdentityAssociations"))
+        return self.has_inline_identity or inline is None or given(self.resource.get("ServiceAccountRoleArn")) is not False
 
     @property
     def _associations(self) -> tuple[Resource, ...]:

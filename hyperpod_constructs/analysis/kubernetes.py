@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hyperpod_constructs.analysis.clusters import Cluster, clusters
+from hyperpod_constructs.analysis.networks import SUBNET, VPC
 from hyperpod_constructs.analysis.security_groups import is_resource
 from hyperpod_constructs.facts.addons import VPC_CNI
 from hyperpod_constructs.templates.documents import NESTED_STACK
@@ -92,6 +93,12 @@ class EksCluster:
         items = as_items(self.resource.get(*self.network_path(key)))
         found = [resource_of(item, type_) for item in items or ()]
         return None if items is None or None in found else tuple(one for one in found if one is not None)
+
+    @property
+    def vpcs(self) -> tuple[Resource, ...]:
+        """The VPCs of its subnets that are in the model."""
+        found = (resource_of(one.get("VpcId"), VPC) for one in self.in_network("SubnetIds", SUBNET) or ())
+        return tuple(dict.fromkeys(vpc for vpc in found if vpc is not None))
 
     @cached_property
     def access_entries(self) -> tuple[Resource, ...]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -138,16 +138,26 @@ class NetworkFacts:
             if is_resource(endpoint.get("VpcId"), vpc) and as_str(endpoint.get("VpcEndpointType")) == "Interface"
         )
 
-    def has_interface_endpoint(self, vpc: Resource, service: str) -> bool | None:
-        """Whether a VPC has the interface endpoint of a service, such as `ssmmessages` or `ecr.dkr`; computed once."""
-        return self._model.cached((ENDPOINT, vpc, service), lambda: self._interface_endpoint(vpc, service))
+    def has_interface_endpoint(self, vpc: Resource, service: str, *, besides: Sequence[Resource] = ()) -> bool | None:
+        """Whether a VPC has the interface endpoint of a service, such as `ssmmessages` or `ecr.dkr`; computed once.
 
-    def _interface_endpoint(self, vpc: Resource, service: str) -> bool | None:
+        :param besides: endpoints that do not count.
+        """
+        key = (ENDPOINT, vpc, service, tuple(besides))
+        return self._model.cached(key, lambda: self._interface_endpoint(vpc, service, besides))
+
+    def _interface_endpoint(self, vpc: Resource, service: str, besides: Sequence[Resource]) -> bool | None:
         answers: list[bool | None] = []
         for endpoint, inside in self._naming(ENDPOINT, "VpcId", vpc):
             kind = endpoint.get("VpcEndpointType")
-            answers.append(all_of((inside, None if kind is UNKNOWN else kind == "Interface", _serves(endpoint, service))))
+            if endpoint not in besides:
+                answers.append(all_of((inside, None if kind is UNKNOWN else kind == "Interface", _serves(endpoint, service))))
         return any_of([*answers, False if vpc.template.complete else None])
+
+    @staticmethod
+    def serves(endpoint: Resource, service: str) -> bool | None:
+        """Whether an endpoint is of a service."""
+        return _serves(endpoint, service)
 
     @cached_property
     def _subnets(self) -> Mapping[Resource, Subnet]:

@@ -184,6 +184,7 @@ class AddonFacts:
     :param follows_kubernetes: whether its minor version is that of Kubernetes.
     :param prerequisites: the add-ons that must be there before it, with the lowest version of each.
     :param companions: add-ons that need this version or a newer one if they are there too.
+    :param endpoints: the services that its pods call, beside those of every node and of identities; by the names of endpoints.
     :param configuration: the JSON schema of its configuration, as far as a source tells it; `None` if none does.
     """
 
@@ -197,6 +198,7 @@ class AddonFacts:
     companions: Mapping[str, str]
     identities: tuple[Identity, ...]
     versions: tuple[KnownVersion, ...]
+    endpoints: tuple[str, ...]
     configuration: Mapping[str, Any] | None
 
 
@@ -217,6 +219,7 @@ def addon_facts(name: str) -> AddonFacts | None:
         companions=found.get("companions", {}),
         identities=tuple(_identity(identity) for identity in found.get("identities", ())),
         versions=tuple(KnownVersion(**version) for version in found.get("versions", ())),
+        endpoints=tuple(found.get("endpoints", ())),
         configuration=found.get("configuration"),
     )
 

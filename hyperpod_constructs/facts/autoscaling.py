@@ -162,7 +162,7 @@ def zone_mistake(zone: str, names: Sequence[str | None], ids: Sequence[str | Non
 
 
 def limit_mistake(limits: Mapping[str, Any], kinds: Sequence[InstanceType]) -> Mistake | None:
-    """The first limit of a node pool that is below a node of every type; a type that lacks the resource is not held by its limit."""
+    """The first limit of a node pool that is below a node of every type; a limit does not hold a type that lacks the resource."""
     for resource, limit in limits.items():
         most = kubernetes_nodes.quantity(limit)
         amounts = {kind.name: kubernetes_nodes.resources(kind).get(resource) for kind in kinds}

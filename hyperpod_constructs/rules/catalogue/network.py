@@ -7,7 +7,7 @@ from functools import partial
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.answers import any_of
-from hyperpod_constructs.analysis.clusters import given, labels
+from hyperpod_constructs.analysis.clusters import labels
 from hyperpod_constructs.analysis.naming import Naming
 from hyperpod_constructs.analysis.networks import Subnet, network_facts
 from hyperpod_constructs.analysis.placement import (
@@ -16,9 +16,8 @@ from hyperpod_constructs.analysis.placement import (
     node_groups,
     security_groups_of,
     users_of_subnets,
-    users_of_vpcs,
 )
-from hyperpod_constructs.analysis.reach import admit_each_other, lets_through
+from hyperpod_constructs.analysis.reach import admit_each_other
 from hyperpod_constructs.analysis.security_groups import (
     ALL_PORTS,
     Direction,
@@ -30,8 +29,8 @@ from hyperpod_constructs.analysis.security_groups import (
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
-from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, as_bool, as_items
+from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, as_items
 
 _EFA_DOCS = "https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa-start.html#efa-start-security"
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
@@ -277,108 +276,3 @@ def nodes_reach_s3(subnet: Subnet, users: _Users) -> Hit | None:
         return None
     id = subnet.resource.logical_id
     return hit(subnet.resource, f"the nodes of {labels(scripted)} take their scripts from S3, to which {id} has no route")
-
-
-@error(
-    "HP-NET-013",
-    on=node_groups,
-    title="nodes without a way to the internet reach the Kubernetes API inside the VPC",
-    why="the public endpoint of the control plane is on the internet: nodes in a closed network never join",
-    fix="set ResourcesVpcConfig.EndpointPrivateAccess to true (it is false by default)",
-    allowed="true",
-    source=_PRIVATE_CLUSTERS,
-)
-def nodes_reach_the_control_plane(group: NodeGroup) -> Hit | None:
-    control, path = resource_of(group.cluster.eks_arn, "AWS::EKS::Cluster"), ("ResourcesVpcConfig", "EndpointPrivateAccess")
-    subnets = group.subnet_facts()
-    if control is None or not subnets or any(subnet.reaches_internet is not False for subnet in subnets):
-        return None
-    private = control.get(*path)
-    if given(private) is not False and as_bool(private) is not False:
-        return None
-    message = f"the nodes of {group.resource.logical_id} have no way to the internet, where the only endpoint is"
-    return hit(control, message, *path)
-
-
-def _closed_vpcs(model: Model) -> Iterable[tuple[Resource, _Users]]:
-    """VPCs whose nodes surely have no way to the internet, with those groups."""
-    closed = ((subnet.vpc, users) for subnet, users in _subnets(model) if subnet.reaches_internet is False and not subnet.is_public)
-    return grouped((vpc, user) for vpc, users in closed if vpc is not None for user in users).items()
-
-
-def _missing(vpc: Resource, services: Sequence[str]) -> str:
-    """The services without an interface endpoint, in words."""
-    facts = network_facts(vpc.template.model)
-    return ", ".join(service for service in services if facts.has_interface_endpoint(vpc, service) is False)
-
-
-@error(
-    "HP-NET-020",
-    on=_closed_vpcs,
-    title="a closed network of EKS has the endpoints without which no pod starts",
-    why="images come from ECR and addresses of pods from EC2: nodes that reach neither never become ready, and the creation fails",
-    fix=_ADD_ENDPOINTS,
-    allowed=f"interface endpoints for {', '.join(_EKS_NEEDS)}, or a default route to a NAT gateway",
-    source=_PRIVATE_CLUSTERS,
-)
-def closed_network_has_endpoints(vpc: Resource, users: _Users) -> str | None:
-    on_eks = [user for user in users if user.cluster.on_eks]
-    missing = _missing(vpc, _EKS_NEEDS) if on_eks else ""
-    lacks = f"{_CLOSED}, and {vpc.logical_id} lacks interface endpoints for {missing}, which {labels(on_eks)} need"
-    return lacks if missing else None
-
-
-@warning(
-    "HP-NET-021",
-    on=_closed_vpcs,
-    title="a closed network has the endpoints that nodes and their features use",
-    why="lifecycle logs and sessions go through CloudWatch and Systems Manager, and add-ons and the accounting database take their "
-    "identity and secret from services too: without an endpoint a failing node says nothing, and the feature does not come up",
-    fix=_ADD_ENDPOINTS,
-    allowed="interface endpoints for the services named, or a default route to a NAT gateway",
-    source=_PREREQUISITES,
-)
-def closed_network_can_be_operated(vpc: Resource, users: _Users) -> str | None:
-    missing = _missing(vpc, _wanted(vpc.template.model, users))
-    return f"{_CLOSED}, and {vpc.logical_id} lacks interface endpoints for {missing}" if missing else None
-
-
-def _wanted(model: Model, users: _Users) -> Sequence[str]:
-    """The services that nodes and their features use."""
-    on_eks = any(user.cluster.on_eks for user in users)
-    identities = on_eks and model.resources("AWS::EKS::PodIdentityAssociation")
-    secret = any(given(user.cluster.get("Orchestrator", "Slurm", "AccountingDatabase", "SecretArn")) for user in users)
-    features = {"sts": on_eks, "eks-auth": identities, "secretsmanager": secret}
-    return [*_OPERATION, *(service for service, used in features.items() if used)]
-
-
-@warning(
-    "HP-NET-022",
-    on=lambda model: users_of_vpcs(model).items(),
-    title="endpoints admit the nodes",
-    why="with private DNS the service's name leads everybody in the VPC to the endpoint: nodes without access time out, even where "
-    "a NAT gateway would have taken them there",
-    fix="let TCP 443 in from the nodes' security group or from the block of their subnet",
-    allowed="TCP 443 in, from the nodes",
-    source="https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html",
-)
-def endpoints_admit_nodes(vpc: Resource, users: _Users) -> Iterator[Hit]:
-    """One hit for the endpoints that have the same groups, if these surely admit none of the nodes of the VPC."""
-    alike: dict[tuple[str, tuple[Resource, ...]], list[Resource]] = {}
-    for endpoint in network_facts(vpc.template.model).interface_endpoints(vpc):
-        refused = [user for user in users if _admits(endpoint, user) is False]
-        if refused and as_bool(endpoint.get("PrivateDnsEnabled")) is not False:
-            alike.setdefault((labels(refused), security_groups_of(endpoint) or ()), []).append(endpoint)
-    for (names, _), (first, *others) in alike.items():
-        more = f"; the same with {', '.join(other.logical_id for other in others)}" if others else ""
-        message = f"its security groups do not let TCP 443 in from {names}{more}"
-        yield hit(first, message, "SecurityGroupIds", covers=tuple(others))
-
-
-def _admits(endpoint: Resource, user: NodeGroup) -> bool | None:
-    groups = security_groups_of(endpoint)
-    if groups is None or user.security_groups is None:
-        return None
-    own = [security_groups(endpoint.template.model).of(group) for group in groups]
-    peers, subnets = user.security_groups, user.subnet_facts()
-    return lets_through(own, "ingress", peers=peers, subnets=subnets, protocol="tcp", ports=range(_HTTPS, _HTTPS + 1))

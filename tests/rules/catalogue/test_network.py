@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from hyperpod_constructs.rules.finding import Level
+from tests.rules.catalogue.cases import REMOVED, Case
 from tests.rules.catalogue.templates import Template, eks, findings, properties, rules_of, slurm
 
 
@@ -202,3 +203,38 @@ def test_endpoints_may_admit_the_block_of_the_vpc(block: object) -> None:
     properties(template, "Endpoint0")["SecurityGroupIds"] = [{"Fn::GetAtt": ["Endpoints", "GroupId"]}]
 
     assert rules_of(template) == []
+
+
+NAMED = closed(eks(), *EKS, *OPERATION, "sts")
+STS = f"Endpoint{len(EKS) + len(OPERATION)}"
+ZONE = {"Type": "AWS::Route53::HostedZone", "Properties": {"Name": "sts.us-west-2.amazonaws.com"}}
+SECOND = NAMED["Resources"][STS]
+CASES = [
+    Case("HP-NET-023", NAMED, {f"{STS}/PrivateDnsEnabled": False}, {f"{STS}/PrivateDnsEnabled": False, "Zone": ZONE}),
+    Case("HP-NET-023", NAMED, {"Endpoint0/PrivateDnsEnabled": False}, {"Second": SECOND, f"{STS}/PrivateDnsEnabled": False}),
+    Case("HP-NET-024", eks(), {"Vpc/EnableDnsHostnames": REMOVED}, {"Vpc/EnableDnsSupport": REMOVED}),
+    Case("HP-NET-024", NAMED, {"Vpc/EnableDnsSupport": "false"}, {"Vpc/EnableDnsHostnames": {"Ref": "AWS::StackName"}}),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
+def test_rule(case: Case) -> None:
+    case.check()
+
+
+@pytest.mark.parametrize(
+    ("addon", "service"),
+    [("amazon-sagemaker-hyperpod-observability", "aps-workspaces"), ("aws-ebs-csi-driver", "sagemaker.api")],
+)
+def test_add_ons_need_the_endpoints_of_what_they_call(addon: str, service: str) -> None:
+    identity = {"RoleArn": "arn:aws:iam::123456789012:role/pods", "ServiceAccount": "any"}
+    properties = {"AddonName": addon, "ClusterName": {"Ref": "Control"}, "PodIdentityAssociations": [identity]}
+    called = {"Type": "AWS::EKS::Addon", "DependsOn": ["Cluster", "PodIdentity"], "Properties": properties}
+    lacking, complete = (closed(eks(), *EKS, *OPERATION, "sts", *more) for more in ((), ("eks-auth", service)))
+    for template in (lacking, complete):
+        template["Resources"]["Called"] = called
+
+    (finding,) = findings(lacking)
+
+    assert (finding.rule, f"for eks-auth, {service}" in finding.message) == ("HP-NET-021", True)
+    assert rules_of(complete) == []
