@@ -63,6 +63,11 @@ class EksCluster:
         return None if found is None else cls(found)
 
     @property
+    def path(self) -> tuple[str | int, ...]:
+        """Its place in the resource: it is the whole."""
+        return ()
+
+    @property
     def version(self) -> str | None:
         """The version of Kubernetes, such as `1.33`, if it is written."""
         return as_str(self.resource.get(*self.version_path))

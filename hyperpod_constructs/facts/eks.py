@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
+from ipaddress import IPv4Network
 from typing import NamedTuple
 
 from hyperpod_constructs.facts.kubernetes import NODE_ENTRY, version_of
+from hyperpod_constructs.facts.mistake import Mistake, fixed_by
 
 VERSIONS = ("1.30", "1.31", "1.32", "1.33", "1.34", "1.35", "1.36")
 """The versions of Kubernetes that EKS has: those of HyperPod, and a newer one. Older ones have no support any more.
@@ -156,6 +158,36 @@ Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_KubernetesNetwor
 
 SERVICE_BLOCKS = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")
 """The blocks of which the block of service addresses is a part."""
+
+SERVICE_BLOCKS_ALLOWED = (
+    f"/{SERVICE_PREFIXES[0]} to /{SERVICE_PREFIXES[-1]} within {', '.join(SERVICE_BLOCKS)}, outside the blocks of the VPC"
+)
+"""The block of service addresses in words."""
+
+
+@fixed_by("write a block outside the VPC, such as 172.20.0.0/16, or leave it out: EKS then takes 10.100.0.0/16 or 172.20.0.0/16")
+def service_block(block: str, words: str) -> str:
+    """A block of service addresses that EKS refuses.
+
+    :param words: what is wrong with it.
+    """
+    return f"the block of service addresses {block} {words}; allowed: {SERVICE_BLOCKS_ALLOWED}"
+
+
+def service_block_mistake(block: str, vpc: Sequence[IPv4Network]) -> Mistake | None:
+    """A block of service addresses that EKS refuses; `None` for one that it takes.
+
+    :param vpc: the known blocks of the VPC.
+    """
+    try:
+        found = IPv4Network(block)
+    except ValueError:
+        return service_block(block, "is no block")
+    if found.prefixlen not in SERVICE_PREFIXES or not any(found.subnet_of(IPv4Network(outer)) for outer in SERVICE_BLOCKS):
+        return service_block(block, "is too large, too small or not private")
+    overlapping = next((one for one in vpc if found.overlaps(one)), None)
+    return None if overlapping is None else service_block(block, f"overlaps with {overlapping} of the VPC")
+
 
 STANDARD = "STANDARD"
 """The type of the access entries of people."""

@@ -31,13 +31,14 @@ _Users = Sequence[NodeGroup]
 
 
 @error(
-    "HP-NET-013",
+    "HP-END-013",
     on=node_groups,
     title="nodes without a way to the internet reach the Kubernetes API inside the VPC",
     why="the public endpoint of the control plane is on the internet: nodes in a closed network never join",
     fix="set ResourcesVpcConfig.EndpointPrivateAccess to true (it is false by default)",
     allowed="true",
     source=_PRIVATE_CLUSTERS,
+    aliases=("HP-NET-013",),
 )
 def nodes_reach_the_control_plane(group: NodeGroup) -> Hit | None:
     control, path = resource_of(group.cluster.eks_arn, "AWS::EKS::Cluster"), ("ResourcesVpcConfig", "EndpointPrivateAccess")
@@ -65,13 +66,14 @@ def _missing(vpc: Resource, services: Sequence[str]) -> str:
 
 
 @error(
-    "HP-NET-020",
+    "HP-END-020",
     on=_closed_vpcs,
     title="a closed network of EKS has the endpoints without which no pod starts",
     why="images come from ECR and addresses of pods from EC2: nodes that reach neither never become ready, and the creation fails",
     fix=_ADD_ENDPOINTS,
     allowed=f"interface endpoints for {', '.join(_EKS_NEEDS)}, or a default route to a NAT gateway",
     source=_PRIVATE_CLUSTERS,
+    aliases=("HP-NET-020",),
 )
 def closed_network_has_endpoints(vpc: Resource, users: _Users) -> str | None:
     on_eks = [user for user in users if user.cluster.on_eks]
@@ -81,7 +83,7 @@ def closed_network_has_endpoints(vpc: Resource, users: _Users) -> str | None:
 
 
 @warning(
-    "HP-NET-021",
+    "HP-END-021",
     on=_closed_vpcs,
     title="a closed network has the endpoints that nodes and their features use",
     why="lifecycle logs and sessions go through CloudWatch and Systems Manager, and add-ons and the accounting database take their "
@@ -89,6 +91,7 @@ def closed_network_has_endpoints(vpc: Resource, users: _Users) -> str | None:
     fix=_ADD_ENDPOINTS,
     allowed="interface endpoints for the services named, or a default route to a NAT gateway",
     source=_PREREQUISITES,
+    aliases=("HP-NET-021",),
 )
 def closed_network_can_be_operated(vpc: Resource, users: _Users) -> str | None:
     missing = _missing(vpc, _wanted(vpc.template.model, users))
@@ -109,7 +112,7 @@ def _wanted(model: Model, users: _Users) -> Sequence[str]:
 
 
 @warning(
-    "HP-NET-023",
+    "HP-END-001",
     on=_closed_vpcs,
     title="endpoints of a closed network answer to the names of their services",
     why="nodes ask for the name of the service, which without private DNS leads to the internet, and so nowhere",
@@ -128,7 +131,7 @@ def endpoints_have_the_names_of_services(vpc: Resource, users: _Users) -> Iterat
 
 
 @error(
-    "HP-NET-024",
+    "HP-END-002",
     on=joined,
     title="the VPC of a Kubernetes cluster has host names and DNS",
     why="without both, the name of the Kubernetes API inside the VPC and those of endpoints with private DNS lead nowhere, and "
@@ -146,7 +149,7 @@ def the_vpc_has_names(_: Cluster, eks: EksCluster) -> Iterator[Hit]:
 
 
 @warning(
-    "HP-NET-022",
+    "HP-END-022",
     on=lambda model: users_of_vpcs(model).items(),
     title="endpoints admit the nodes",
     why="with private DNS the service's name leads everybody in the VPC to the endpoint: nodes without access time out, even where "
@@ -154,6 +157,7 @@ def the_vpc_has_names(_: Cluster, eks: EksCluster) -> Iterator[Hit]:
     fix="let TCP 443 in from the nodes' security group or from the block of their subnet",
     allowed="TCP 443 in, from the nodes",
     source="https://docs.aws.amazon.com/vpc/latest/privatelink/create-interface-endpoint.html",
+    aliases=("HP-NET-022",),
 )
 def endpoints_admit_nodes(vpc: Resource, users: _Users) -> Iterator[Hit]:
     """One hit for the endpoints that have the same groups, if these surely admit none of the nodes of the VPC."""

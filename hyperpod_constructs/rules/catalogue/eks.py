@@ -260,6 +260,7 @@ def _placed(cluster: Cluster) -> Iterator[NodeGroup]:
     "only itself: nodes time out and never join",
     fix="add the nodes' security group to ResourcesVpcConfig.SecurityGroupIds, or let TCP 443 in from it",
     allowed="TCP 443 in, from the nodes' security group",
+    silences=("HP-CTL-006",),
     source=f"{_EKS_GUIDE}sec-group-reqs.html",
 )
 def the_control_plane_admits_nodes(cluster: Cluster, eks: EksCluster) -> Hit | None:
@@ -275,7 +276,7 @@ def the_control_plane_admits_nodes(cluster: Cluster, eks: EksCluster) -> Hit | N
             admitted = lets_through(facts, "ingress", peers=peers, subnets=group.subnet_facts(), protocol="tcp", ports=_API_PORTS)
             if admitted is False:
                 text = f"the control plane does not let TCP 443 in from the nodes of group {group.label!r}"
-                return hit(eks.resource, text, *eks.network_path("SecurityGroupIds"))
+                return hit(eks.resource, text, *eks.network_path("SecurityGroupIds"), covers=peers)
     return None
 
 

@@ -18,12 +18,20 @@ def installer(type_: str) -> dict[str, Any]:
 
 LUSTRE = {"DnsName": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com", "MountName": "abcdefgh"}
 
-VPC = {"Type": "AWS::EC2::VPC", **KEPT, "Properties": {"CidrBlock": "10.0.0.0/16"}}
+VPC = {"Type": "AWS::EC2::VPC", **KEPT, "Properties": {"CidrBlock": "10.0.0.0/16", "EnableDnsHostnames": True}}
 FROM_NODES = {
     "Type": "AWS::EC2::SecurityGroupIngress",
     "Properties": {
         "GroupId": {"Fn::GetAtt": ["Control", "ClusterSecurityGroupId"]},
         "SourceSecurityGroupId": {"Fn::GetAtt": ["NodeGroup", "GroupId"]},
+        "IpProtocol": "-1",
+    },
+}
+TO_NODES = {
+    "Type": "AWS::EC2::SecurityGroupIngress",
+    "Properties": {
+        "GroupId": {"Fn::GetAtt": ["NodeGroup", "GroupId"]},
+        "SourceSecurityGroupId": {"Fn::GetAtt": ["Control", "ClusterSecurityGroupId"]},
         "IpProtocol": "-1",
     },
 }
@@ -82,13 +90,18 @@ CASES = [
     Case("HP-EKS-017", eks(), WITHOUT_CHART, {**WITHOUT_CHART, "Cluster/Orchestrator/Eks/ClusterArn": ELSEWHERE}),
     Case("HP-EKS-011", eks(), {"ControlSubnet2/AvailabilityZone": "us-west-2a"}, {}),
     Case("HP-EKS-011", eks(), {"Control/ResourcesVpcConfig/SubnetIds": [{"Ref": "ControlSubnet1"}]}, {}),
-    Case("HP-EKS-012", eks(), {"Elsewhere": VPC, **{f"ControlSubnet{one}/VpcId": {"Ref": "Elsewhere"} for one in (1, 2)}}, {}),
+    Case(
+        "HP-EKS-012",
+        edited(eks(), {"Control/ResourcesVpcConfig/SecurityGroupIds": ["sg-0123456789abcdef0"]}),
+        {"Elsewhere": VPC, **{f"ControlSubnet{one}/VpcId": {"Ref": "Elsewhere"} for one in (1, 2)}},
+        {},
+    ),
     Case("HP-EKS-013", eks(), {"Control/ResourcesVpcConfig/SecurityGroupIds": REMOVED}, {}),
     Case(
         "HP-EKS-013",
         eks(),
         {"Control/ResourcesVpcConfig/SecurityGroupIds": REMOVED},
-        {"Control/ResourcesVpcConfig/SecurityGroupIds": REMOVED, "FromNodes": FROM_NODES},
+        {"Control/ResourcesVpcConfig/SecurityGroupIds": REMOVED, "FromNodes": FROM_NODES, "ToNodes": TO_NODES},
     ),
     Case("HP-EKS-014", eks(), {"Entry": entry("STANDARD")}, {"Entry": entry("HYPERPOD_LINUX")}),
     Case("HP-EKS-014", eks(), {"Nodes": nodes(NodeRole={"Fn::GetAtt": ["Role", "Arn"]})}, {"Nodes": nodes()}),

@@ -104,7 +104,7 @@ def test_a_closed_network_needs_the_private_endpoint_of_the_control_plane() -> N
 
     (finding,) = findings(template)
 
-    assert (finding.rule, finding.level, finding.resource) == ("HP-NET-013", Level.ERROR, "Control")
+    assert (finding.rule, finding.level, finding.resource) == ("HP-END-013", Level.ERROR, "Control")
     assert finding.path == "Properties/ResourcesVpcConfig/EndpointPrivateAccess"
 
 
@@ -119,7 +119,7 @@ def test_the_public_endpoint_is_enough_with_a_nat_gateway() -> None:
 def test_a_closed_network_of_eks_needs_endpoints(absent: str) -> None:
     (finding,) = findings(closed(eks(), *(name for name in (*EKS, *OPERATION, "sts") if name != absent)))
 
-    assert (finding.rule, finding.level, finding.resource) == ("HP-NET-020", Level.ERROR, "Vpc")
+    assert (finding.rule, finding.level, finding.resource) == ("HP-END-020", Level.ERROR, "Vpc")
     assert f"for {absent}, which" in finding.message
 
 
@@ -139,9 +139,9 @@ def test_pod_identities_need_their_endpoint() -> None:
         },
     }
 
-    (finding,) = findings(template, rules="HP-NET")
+    (finding,) = findings(template, rules="HP-END")
 
-    assert finding.rule == "HP-NET-021"
+    assert finding.rule == "HP-END-021"
     assert "for sts, eks-auth" in finding.message
 
 
@@ -150,16 +150,16 @@ def test_the_secret_of_the_database_needs_an_endpoint() -> None:
     database = {"Endpoint": "database.example.com", "SecretArn": "arn:aws:secretsmanager:us-west-2:123456789012:secret:x"}
     properties(template, "Cluster")["Orchestrator"] = {"Slurm": {"AccountingDatabase": database}}
 
-    (finding,) = findings(template, rules="HP-NET")
+    (finding,) = findings(template, rules="HP-END")
 
-    assert finding.rule == "HP-NET-021"
+    assert finding.rule == "HP-END-021"
     assert "secretsmanager" in finding.message
 
 
 def test_a_closed_network_of_slurm_can_be_operated() -> None:
     (finding,) = findings(closed(slurm(), "ssm"))
 
-    assert (finding.rule, finding.level) == ("HP-NET-021", Level.WARNING)
+    assert (finding.rule, finding.level) == ("HP-END-021", Level.WARNING)
     assert "logs, ssmmessages" in finding.message
 
 
@@ -173,7 +173,7 @@ def test_endpoints_must_admit_nodes() -> None:
 
     (finding,) = findings(template)
 
-    assert (finding.rule, finding.level, finding.resource) == ("HP-NET-022", Level.WARNING, "Endpoint0")
+    assert (finding.rule, finding.level, finding.resource) == ("HP-END-022", Level.WARNING, "Endpoint0")
     assert "the same" not in finding.message
 
 
@@ -188,7 +188,7 @@ def test_endpoints_of_one_group_are_one_mistake() -> None:
 
     (finding,) = findings(template)
 
-    assert (finding.rule, finding.resource) == ("HP-NET-022", "Endpoint0")
+    assert (finding.rule, finding.resource) == ("HP-END-022", "Endpoint0")
     assert finding.message.endswith("; the same with Endpoint1")
 
 
@@ -210,10 +210,10 @@ STS = f"Endpoint{len(EKS) + len(OPERATION)}"
 ZONE = {"Type": "AWS::Route53::HostedZone", "Properties": {"Name": "sts.us-west-2.amazonaws.com"}}
 SECOND = NAMED["Resources"][STS]
 CASES = [
-    Case("HP-NET-023", NAMED, {f"{STS}/PrivateDnsEnabled": False}, {f"{STS}/PrivateDnsEnabled": False, "Zone": ZONE}),
-    Case("HP-NET-023", NAMED, {"Endpoint0/PrivateDnsEnabled": False}, {"Second": SECOND, f"{STS}/PrivateDnsEnabled": False}),
-    Case("HP-NET-024", eks(), {"Vpc/EnableDnsHostnames": REMOVED}, {"Vpc/EnableDnsSupport": REMOVED}),
-    Case("HP-NET-024", NAMED, {"Vpc/EnableDnsSupport": "false"}, {"Vpc/EnableDnsHostnames": {"Ref": "AWS::StackName"}}),
+    Case("HP-END-001", NAMED, {f"{STS}/PrivateDnsEnabled": False}, {f"{STS}/PrivateDnsEnabled": False, "Zone": ZONE}),
+    Case("HP-END-001", NAMED, {"Endpoint0/PrivateDnsEnabled": False}, {"Second": SECOND, f"{STS}/PrivateDnsEnabled": False}),
+    Case("HP-END-002", eks(), {"Vpc/EnableDnsHostnames": REMOVED}, {"Vpc/EnableDnsSupport": REMOVED}),
+    Case("HP-END-002", NAMED, {"Vpc/EnableDnsSupport": "false"}, {"Vpc/EnableDnsHostnames": {"Ref": "AWS::StackName"}}),
 ]
 
 
@@ -236,5 +236,5 @@ def test_add_ons_need_the_endpoints_of_what_they_call(addon: str, service: str) 
 
     (finding,) = findings(lacking)
 
-    assert (finding.rule, f"for eks-auth, {service}" in finding.message) == ("HP-NET-021", True)
+    assert (finding.rule, f"for eks-auth, {service}" in finding.message) == ("HP-END-021", True)
     assert rules_of(complete) == []

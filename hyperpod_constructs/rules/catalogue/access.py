@@ -1,0 +1,121 @@
+"""Access entries of the Kubernetes cluster: whom they are for, and what they give."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import partial
+
+from hyperpod_constructs.analysis.clusters import given
+from hyperpod_constructs.analysis.kubernetes import ACCESS_ENTRY
+from hyperpod_constructs.facts import eks as facts
+from hyperpod_constructs.rules.finding import Hit
+from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.rule import error
+from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.values import Value, as_items, as_str, at, parts_of
+
+_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/"
+_ENTRIES = f"{_GUIDE}creating-access-entries.html"
+_POLICY = re.compile(r".*:eks::aws:cluster-access-policy/(?P<name>[A-Za-z]+)")
+_SESSION = re.compile(r"arn:[a-z-]+:sts:|.*:assumed-role/|.*:instance-profile/|.*:group/|.*:root$")
+
+_entry_error = partial(error, on=ACCESS_ENTRY)
+
+
+def _last(value: Value) -> str | None:
+    """The end of a text that begins with an unknown partition; the whole of a known one."""
+    part = parts_of(value)[-1]
+    return part if isinstance(part, str) and "/" in part else None
+
+
+@_entry_error(
+    "HP-ACC-001",
+    title="access entries have access policies of EKS",
+    why="EKS refuses a policy that it does not have; policies of IAM say nothing about Kubernetes",
+    fix="write the ARN of an access policy: arn:aws:eks::aws:cluster-access-policy/NAME",
+    allowed=", ".join(facts.ACCESS_POLICIES),
+    source=f"{_GUIDE}access-policy-permissions.html",
+)
+def policies_are_of_eks(entry: Resource) -> Iterator[Hit]:
+    for index, policy in enumerate(as_items(entry.get("AccessPolicies")) or ()):
+        arn = _last(at(policy, "PolicyArn"))
+        wrong = None if arn is None else _unknown_policy(arn)
+        if wrong is not None:
+            yield hit(entry, wrong, "AccessPolicies", index, "PolicyArn")
+
+
+def _unknown_policy(arn: str) -> str | None:
+    """A policy of IAM, or a name that nearly is a known one; EKS has others for its own features."""
+    found = _POLICY.fullmatch(arn)
+    if found is None:
+        return f"{arn!r} is no access policy of EKS"
+    if found["name"] in facts.ACCESS_POLICIES:
+        return None
+    from difflib import get_close_matches  # kept off the import path: only an unknown name needs it
+
+    nearest = get_close_matches(found["name"], facts.ACCESS_POLICIES, n=1, cutoff=0.85)
+    return f"EKS is not known to have the access policy {found['name']}; did you mean {nearest[0]}?" if nearest else None
+
+
+@_entry_error(
+    "HP-ACC-002",
+    title="access entries of nodes have no names, groups or policies",
+    why="EKS names the users and groups of nodes itself, and refuses others; access policies are for people",
+    fix="leave them out, or give the people a role and an entry of their own",
+    allowed=f"Username and KubernetesGroups in entries of the type {facts.STANDARD}",
+    source=_ENTRIES,
+)
+def entries_of_nodes_are_bare(entry: Resource) -> Iterator[Hit]:
+    kind = as_str(entry.get("Type"))
+    for key in ("Username", "KubernetesGroups", "AccessPolicies") if kind in facts.NODE_NAMES else ():
+        if given(entry.get(key)) is True and as_items(entry.get(key)) != ():
+            yield hit(entry, f"{key} in an access entry of the type {kind}", key)
+
+
+@_entry_error(
+    "HP-ACC-003",
+    title="names and groups of access entries are not Kubernetes' own",
+    why="EKS refuses names and groups with a reserved beginning",
+    fix="bind the roles of Kubernetes to a group of your own, or take an access policy such as AmazonEKSClusterAdminPolicy",
+    allowed=f"names that do not begin with {', '.join(facts.RESERVED_GROUPS)}",
+    source=_ENTRIES,
+)
+def names_are_not_reserved(entry: Resource) -> Iterator[Hit]:
+    name = as_str(entry.get("Username"))
+    if name is not None and name.startswith(facts.RESERVED_NAMES):
+        yield hit(entry, f"the user name {name!r} begins as those of the service", "Username")
+    for index, group in enumerate(as_items(entry.get("KubernetesGroups")) or ()):
+        text = as_str(group)
+        if text is not None and text.startswith(facts.RESERVED_GROUPS):
+            yield hit(entry, f"the group {text!r} begins as those of the service", "KubernetesGroups", index)
+
+
+@_entry_error(
+    "HP-ACC-004",
+    title="access to namespaces names them, and access to the cluster names none",
+    why="EKS refuses a scope of namespaces without one, and a scope of the cluster with some",
+    fix="write Type: namespace with Namespaces, or Type: cluster without",
+    allowed="namespace with Namespaces, or cluster",
+    source="https://docs.aws.amazon.com/eks/latest/APIReference/API_AccessScope.html",
+)
+def scopes_are_whole(entry: Resource) -> Iterator[Hit]:
+    for index, policy in enumerate(as_items(entry.get("AccessPolicies")) or ()):
+        kind, names = as_str(at(policy, "AccessScope", "Type")), as_items(at(policy, "AccessScope", "Namespaces"))
+        if kind in ("cluster", "namespace") and names is not None and (kind == "cluster") is bool(names):
+            text = "a scope of the cluster names namespaces" if names else "a scope of namespaces names none"
+            yield hit(entry, text, "AccessPolicies", index, "AccessScope")
+
+
+@_entry_error(
+    "HP-ACC-005",
+    at=("PrincipalArn",),
+    title="access entries are for roles and users of IAM",
+    why="EKS refuses sessions, groups, instance profiles and accounts: it knows a session by its role",
+    fix="write the ARN of the role: arn:aws:iam::ACCOUNT:role/NAME",
+    allowed="the ARN of a role or a user of IAM",
+    source=_ENTRIES,
+)
+def principals_are_roles_or_users(entry: Resource) -> str | None:
+    text = "".join(part if isinstance(part, str) else "?" for part in parts_of(entry.get("PrincipalArn")))
+    return f"the principal {text} is neither a role nor a user" if _SESSION.match(text) else None

@@ -1,0 +1,48 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.rules.catalogue.cases import Case, edited
+from tests.rules.catalogue.templates import eks, rules_of
+
+POLICIES = "arn:aws:eks::aws:cluster-access-policy/"
+PEOPLE = {"Fn::Sub": "arn:aws:iam::${AWS::AccountId}:role/people"}
+
+
+def entry(**given: Any) -> dict[str, Any]:
+    properties = {"ClusterName": {"Ref": "Control"}, "PrincipalArn": PEOPLE, **given}
+    return {"Entry": {"Type": "AWS::EKS::AccessEntry", "Properties": properties}}
+
+
+def policy(arn: Any, kind: str = "cluster", *namespaces: str) -> dict[str, Any]:
+    scope = {"Type": kind, **({"Namespaces": list(namespaces)} if namespaces else {})}
+    return entry(AccessPolicies=[{"PolicyArn": arn, "AccessScope": scope}])
+
+
+ADMIN, EDIT = f"{POLICIES}AmazonEKSClusterAdminPolicy", f"{POLICIES}AmazonEKSEditPolicy"
+ANY_PARTITION = {"Fn::Sub": "arn:${AWS::Partition}:eks::aws:cluster-access-policy/AmazonEKSViewPolicy"}
+CASES = [
+    Case("HP-ACC-001", eks(), policy("arn:aws:iam::aws:policy/AdministratorAccess"), policy(ADMIN)),
+    Case("HP-ACC-001", eks(), policy(f"{POLICIES}AmazonEKSClusterAdminsPolicy"), policy(ANY_PARTITION)),
+    Case("HP-ACC-002", eks(), entry(Type="EC2_LINUX", KubernetesGroups=["nodes"]), entry(KubernetesGroups=["nodes"])),
+    Case("HP-ACC-002", eks(), entry(Type="HYPERPOD_LINUX", Username="node"), entry(Type="HYPERPOD_LINUX", KubernetesGroups=[])),
+    Case("HP-ACC-003", eks(), entry(KubernetesGroups=["research", "system:masters"]), entry(KubernetesGroups=["research"])),
+    Case("HP-ACC-003", eks(), entry(Username="eks:me"), entry(Username="me:{{SessionName}}")),
+    Case("HP-ACC-004", eks(), policy(EDIT, "namespace"), policy(EDIT, "namespace", "hyperpod-ns-research")),
+    Case("HP-ACC-004", eks(), policy(EDIT, "cluster", "default"), policy(EDIT)),
+    Case("HP-ACC-005", eks(), entry(PrincipalArn="arn:aws:sts::123456789012:assumed-role/People/me"), entry()),
+    Case("HP-ACC-005", eks(), entry(PrincipalArn="arn:aws:iam::123456789012:group/people"), {}),
+    Case("HP-ACC-005", eks(), entry(PrincipalArn={"Fn::Sub": "arn:aws:iam::${AWS::AccountId}:root"}), {}),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
+def test_rule(case: Case) -> None:
+    case.check()
+
+
+@pytest.mark.parametrize("arn", [f"{POLICIES}AmazonEKSHybridPolicy", {"Ref": "AWS::StackName"}])
+def test_policies_that_may_be_there_are_not_judged(arn: Any) -> None:
+    assert rules_of(edited(eks(), policy(arn))) == []
