@@ -126,3 +126,23 @@ def guarantees(quotas: Iterable[Quota]) -> Mapping[str, Mapping[str, Amounts]]:
 def capacity(name: str, count: int) -> Amounts:
     """What so many nodes of a type have."""
     return amounts_of(instance_type(name)).times(count)
+
+
+def teams_of(cluster: Cluster) -> frozenset[str] | None:
+    """The teams with a quota of a cluster; `None` if there can be others, without any, and with two quotas of one team."""
+    model = cluster.resource.template.model
+    foreign = any(one.cluster is None for one in quotas(model))
+    names = [as_str(one.resource.get("ComputeQuotaTarget", "TeamName")) for one in quotas(model) if one.cluster is cluster]
+    if foreign or not names or None in names or len(set(names)) < len(names) or not model.complete:
+        return None
+    return frozenset(name for name in names if name is not None)
+
+
+def classes_of(cluster: Cluster) -> frozenset[str] | None:
+    """The priority classes of a cluster's policy; `None` if they are not known."""
+    found = [
+        policy for policy, of in policies(cluster.resource.template.model) if of is cluster and policy.type == SCHEDULER_CONFIG
+    ]
+    listed = as_items(found[0].get("SchedulerConfig", "PriorityClasses")) if len(found) == 1 else None
+    names = [as_str(at(one, "Name")) for one in listed or ()]
+    return None if listed is None or None in names else frozenset(name for name in names if name is not None)

@@ -10,14 +10,14 @@ has content that is not in `facts.managed_policies`, or a macro can add policies
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from hyperpod_constructs.analysis.answers import any_of
 from hyperpod_constructs.analysis.arns import arn_matches, reaches_other_accounts
 from hyperpod_constructs.analysis.naming import Naming
-from hyperpod_constructs.analysis.policy_document import Statement, statements_of
+from hyperpod_constructs.analysis.policy_document import Statement, listed, statements_of
 from hyperpod_constructs.facts.managed_policies import STATEMENTS
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
@@ -280,6 +280,21 @@ def _trust(statement: Statement, service: str, action: str) -> bool | None:
     if False in answers:
         return False
     return None if None in answers or statement.conditional else True
+
+
+def trusted_sources(role: Resource, service: str) -> tuple[Value, ...]:
+    """The ARNs for which alone a role trusts a service (`aws:SourceArn`); none if a statement trusts it for any."""
+    found: list[Value] = []
+    for statement in statements_of(role.get("AssumeRolePolicyDocument")) or ():
+        services = statement.principals("Service") or ()
+        if statement.effect == "Allow" and any(_is_service(one, service) for one in services):
+            conditions = at(statement.raw, "Condition")
+            tests = conditions.values() if isinstance(conditions, Mapping) else ()
+            sources = [one for test in tests for one in listed(at(test, "aws:SourceArn"))]
+            if not sources:
+                return ()
+            found += sources
+    return tuple(found)
 
 
 def _is_service(value: Value, service: str) -> bool | None:

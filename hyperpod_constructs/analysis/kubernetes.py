@@ -150,6 +150,11 @@ class EksCluster:
         """The objects of Kubernetes that CDK applies to it."""
         return self._naming(MANIFEST)
 
+    @cached_property
+    def waits(self) -> tuple[Resource, ...]:
+        """The waits of the CDK for values of objects in it."""
+        return self._naming("Custom::AWSCDK-EKS-KubernetesObjectValue")
+
     @property
     def lacks_charts(self) -> bool:
         """Whether the templates surely make it, and nothing in them can install a chart into it."""
@@ -170,6 +175,14 @@ class EksCluster:
         """Whether it is, or can be, in Auto Mode, which replaces some add-ons."""
         mode = self.resource.get("ComputeConfig", "Enabled")
         return not (mode is ABSENT or as_bool(mode) is False)
+
+    def is_another(self, arn: Value) -> bool:
+        """Whether an ARN is surely that of another cluster."""
+        found, text = EksCluster.of(arn), as_str(arn)
+        name = as_str(self.resource.get("Name")) if self._native else None
+        if found is not None:
+            return found != self
+        return text is not None and "*" not in text and (name is None or not text.endswith(f":cluster/{name}"))
 
     @property
     def _native(self) -> bool:

@@ -11,11 +11,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from hyperpod_constructs.analysis.embedded import has_hole, parsed
-from hyperpod_constructs.analysis.kubernetes import MANIFEST, EksCluster, eks_clusters
+from hyperpod_constructs.analysis.kubernetes import MANIFEST, EksCluster, eks_clusters, installs
 from hyperpod_constructs.templates.model import Model, Resource
-
-Key = tuple[str, str | None, str | None]
-"""Kind, namespace and name of an object."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +48,6 @@ class KubernetesObject:
     def namespace(self) -> str | None:
         """Its namespace, if one is written."""
         return self.text("metadata", "namespace")
-
-    @property
-    def key(self) -> Key:
-        """Kind, namespace and name."""
-        return self.kind or "", self.namespace, self.name
 
     @property
     def label(self) -> str:
@@ -102,3 +94,13 @@ def _all(model: Model) -> Iterator[KubernetesObject]:
 def objects_of(eks: EksCluster) -> tuple[KubernetesObject, ...]:
     """The objects in manifests for a cluster."""
     return tuple(one for one in kubernetes_objects(eks.resource.template.model) if one.eks == eks)
+
+
+def named_objects(eks: EksCluster, kind: str) -> frozenset[tuple[str | None, str | None]] | None:
+    """Namespaces and names of all objects of a kind in a cluster; `None` if there can be others than those of the manifests."""
+    manifests_known = all(parsed(one.get("Manifest")) is not None for one in eks.manifests)
+    charts_known = all(installs(one, "hyperpod") for one in eks.charts)
+    found = [one for one in objects_of(eks) if one.kind == kind]
+    if not (manifests_known and charts_known and eks.resource.template.model.complete and all(one.name for one in found)):
+        return None
+    return frozenset((one.namespace, one.name) for one in found)

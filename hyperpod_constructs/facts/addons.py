@@ -1,7 +1,8 @@
 """Add-ons of EKS that a HyperPod cluster uses: `addons.json` holds one entry for each, with its source; the file carries the date.
 
-The versions are those that a source names. EKS offers more: `aws eks describe-addon-versions` lists them. Constructs and rules
-do not judge a pair of versions by this list; the embedded AWS takes its defaults from it.
+The versions are those that a source names, most of them the newest for a version of Kubernetes. EKS offers more:
+`aws eks describe-addon-versions` lists them. A rule warns of a minor version that only later versions of Kubernetes have; the
+embedded AWS takes its defaults from the list.
 """
 
 from __future__ import annotations
@@ -273,6 +274,29 @@ def version_mistake(name: str, version: str, kubernetes: str | None) -> Mistake 
     if facts.follows_kubernetes and kubernetes is not None and numbers[:2] != version_of(kubernetes):
         return low_version(name, version, f"v{kubernetes} beside Kubernetes {kubernetes} ({facts.source})")
     return None
+
+
+@fixed_by("take a version that EKS has for this Kubernetes, or leave the version out for the default of EKS")
+def later_version(name: str, version: str, kubernetes: str, newest: str) -> str:
+    """A version that is named for a later Kubernetes only."""
+    return f"version {version!r} of the add-on {name} is for a later Kubernetes; for {kubernetes} the newest one known is {newest}"
+
+
+def later_version_mistake(name: str, version: str, kubernetes: str | None) -> Mistake | None:
+    """A version of an add-on whose minor version the sources name for later versions of Kubernetes only; `None` for any other."""
+    facts, minor = addon_facts(name), _minor(version)
+    if facts is None or kubernetes is None:
+        return None
+    here = [one.version for one in facts.versions if one.kubernetes == kubernetes]
+    named = [one.kubernetes for one in facts.versions if one.kubernetes is not None and _minor(one.version) == minor]
+    newest = max(here, key=_minor, default=None)
+    if newest is None or not named or minor <= _minor(newest):
+        return None
+    return later_version(name, version, kubernetes, newest) if all(is_lower(kubernetes, one) for one in named) else None
+
+
+def _minor(version: str) -> tuple[int, ...]:
+    return (version_of(version) or ())[:2]
 
 
 def is_lower(version: str, least: str) -> bool:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from hyperpod_constructs.facts.data import rows
-from hyperpod_constructs.facts.mistake import fixed_by
+from hyperpod_constructs.facts.instance_types import InstanceType
+from hyperpod_constructs.facts.mistake import Mistake, fixed_by
 
 REPOSITORY = "https://github.com/aws/sagemaker-hyperpod-cli"
 PATH = "helm_chart/HyperPodHelmChart"
@@ -170,3 +172,85 @@ def no_chart(place: str) -> str:
 def incomplete_chart(place: str, missing: Sequence[str]) -> str:
     """A chart without some of the charts that it declares. Helm engines may render it without a word."""
     return f"the chart in {place} is incomplete: it declares {', '.join(missing)}, and has no such chart in its charts folder"
+
+
+@fixed_by("write the region of the stack as global.region, or leave it out")
+def other_region(region: str, own: str) -> str:
+    """A chart for nodes of another region.
+
+    :param own: the region of the stack.
+    """
+    return f"global.region of HyperPod's chart is {region}, and the stack is in {own}"
+
+
+@fixed_by("turn health-monitoring-agent off, or take another region")
+def no_agent(region: str) -> str:
+    """A region for which the chart names an image that does not exist."""
+    return f"the health monitoring agent has no image in {region}; it has one in {', '.join(AGENT_ACCOUNTS)}"
+
+
+@fixed_by("turn nvidia-device-plugin off beside the GPU operator (in the CDK: HyperPodChartValues(mig=True))")
+def two_plugins() -> str:
+    """Two parts of the chart that do the same."""
+    return "gpu-operator and nvidia-device-plugin of HyperPod's chart are both on, and both serve the GPUs"
+
+
+@fixed_by("leave deep-health-check on")
+def no_namespace() -> str:
+    """A part of the chart without the namespace in which it runs."""
+    return f"deep-health-check of HyperPod's chart is off; it makes the namespace {CREATED_NAMESPACE} of health-monitoring-agent"
+
+
+@fixed_by("name the type in the list of the plugin (in the CDK: HyperPodDependencies(instance_types=[...]))")
+def unserved_type(plugin: str, kind: str) -> str:
+    """A type on whose nodes a device plugin does not run."""
+    return f"{plugin} of HyperPod's chart does not run on {kind}"
+
+
+def turned_on(values: Mapping[str, Any], name: str) -> bool | None:
+    """Whether an installation has a sub-chart; `None` where its value is not known.
+
+    :param values: those of the installation; the chart's own apply to the rest.
+    """
+    one = next(part for part in SUB_CHARTS if part.name == name)
+    found = _at(values, one.key.split("."))
+    return one.on if found is None else found if isinstance(found, bool) else None
+
+
+def region_mistake(values: Mapping[str, Any], own: str) -> Mistake | None:
+    """A chart that is not for the region of the stack.
+
+    :param own: the region of the stack.
+    """
+    given = _at(values, ("global", "region"))
+    if isinstance(given, str) and given in AGENT_ACCOUNTS and given != own:
+        return other_region(given, own)
+    return no_agent(own) if own not in AGENT_ACCOUNTS and turned_on(values, "health-monitoring-agent") else None
+
+
+def parts_mistake(values: Mapping[str, Any]) -> Mistake | None:
+    """Sub-charts that do not go together."""
+    if turned_on(values, "gpu-operator") and turned_on(values, "nvidia-device-plugin"):
+        return two_plugins()
+    namespace_gone = turned_on(values, "deep-health-check") is False
+    return no_namespace() if namespace_gone and turned_on(values, "health-monitoring-agent") else None
+
+
+def unserved(values: Mapping[str, Any], kind: InstanceType) -> Mistake | None:
+    """A type with devices that no plugin of the chart offers; a list in the values takes the place of the chart's own."""
+    gpu = kind.accelerator is not None and kind.accelerator.kind == "gpu" and not turned_on(values, "gpu-operator")
+    for plugin, path, own, used in (
+        ("nvidia-device-plugin", NVIDIA_LIST, NVIDIA_TYPES, gpu),
+        ("aws-efa-k8s-device-plugin", EFA_LIST, EFA_TYPES, bool(kind.efa_interfaces)),
+    ):
+        given = _at(values, path)
+        served = kind.name in own if given is None else kind.name in str(given)
+        if used and turned_on(values, plugin) and not served:
+            return unserved_type(plugin, kind.name)
+    return None
+
+
+def _at(values: Any, path: Sequence[str]) -> Any:
+    for key in path:
+        values = values.get(key) if isinstance(values, Mapping) else None
+    return values

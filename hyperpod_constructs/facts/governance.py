@@ -131,6 +131,12 @@ def team_group(team: str) -> str:
     return f"{namespace(team)}-namespace-level-group"
 
 
+def namespace_of_group(group: str) -> str | None:
+    """The namespace of the team whose people a group holds; `None` for any other group."""
+    space = group.removesuffix(team_group("").removeprefix(namespace("")))
+    return space if space != group else None
+
+
 _PARTS_OF_40 = ("1g.5gb", "1g.10gb", "2g.10gb", "3g.20gb", "4g.20gb", "7g.40gb")
 _PARTS_OF_80 = ("1g.10gb", "1g.20gb", "2g.20gb", "3g.40gb", "4g.40gb", "7g.80gb")
 _PARTS_OF_141 = ("1g.18gb", "1g.35gb", "2g.35gb", "3g.71gb", "4g.71gb", "7g.141gb")

@@ -13,6 +13,9 @@ from hyperpod_constructs.facts.instance_types import InstanceType
 
 _PREFIX = "sagemaker.amazonaws.com"
 
+OWN_LABELS = f"{_PREFIX}/"
+"""The beginning of the labels of the service."""
+
 HEALTH = f"{_PREFIX}/node-health-status"
 SCHEDULABLE, UNSCHEDULABLE = "Schedulable", "Unschedulable"
 PENDING_REPLACEMENT, PENDING_REBOOT = "UnschedulablePendingReplacement", "UnschedulablePendingReboot"

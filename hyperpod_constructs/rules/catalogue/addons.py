@@ -8,7 +8,7 @@ from functools import partial
 from hyperpod_constructs.analysis.addons import Addon, addons, addons_of
 from hyperpod_constructs.analysis.clusters import Cluster, given
 from hyperpod_constructs.analysis.embedded import has_hole
-from hyperpod_constructs.analysis.iam import ROLE, role_facts
+from hyperpod_constructs.analysis.iam import ROLE, role_facts, trusted_sources
 from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters, joined
 from hyperpod_constructs.facts import addons as facts
 from hyperpod_constructs.facts import eks as eks_facts
@@ -20,7 +20,7 @@ from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import Reference, as_items, as_str, at
+from hyperpod_constructs.templates.values import Reference, as_items, as_str, at, shown
 
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _EKS_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/"
@@ -46,7 +46,10 @@ _HEAL = named(Nodes.HEALS)
 )
 def versions_fit(addon: Addon) -> Mistake | None:
     kubernetes = None if addon.eks is None else addon.eks.version
-    return None if addon.version is None else facts.version_mistake(addon.name, addon.version, kubernetes)
+    if addon.version is None:
+        return None
+    wrong = facts.version_mistake(addon.name, addon.version, kubernetes)
+    return wrong or facts.later_version_mistake(addon.name, addon.version, kubernetes)
 
 
 @_addon_warning(
@@ -59,14 +62,17 @@ def versions_fit(addon: Addon) -> Mistake | None:
     source=f"{_EKS_GUIDE}workloads-add-ons-available-eks.html",
 )
 def names_are_known(addon: Addon) -> str | None:
-    """A name that nearly is that of a known add-on, or begins as those of SageMaker; others may come from the marketplace."""
+    """A name that nearly is that of a known add-on, or begins as those of SageMaker; others may come from the marketplace.
+
+    Names of the marketplace have a maker before an underscore.
+    """
     known = (*facts.known_addons(), *eks_facts.OTHER_ADDONS)
     if addon.name in known:
         return None
     from difflib import get_close_matches  # kept off the import path: only an unknown name needs it
 
     ours = addon.name.startswith(facts.OF_SAGEMAKER)
-    nearest = get_close_matches(addon.name, known, n=1, cutoff=0.0 if ours else 0.85)
+    nearest = get_close_matches(addon.name, known, n=1, cutoff=0.0 if ours else 0.85 if "_" in addon.name else 0.75)
     return f"{addon.name!r} is no add-on that EKS is known to have; did you mean {nearest[0]!r}?" if nearest else None
 
 
@@ -206,6 +212,23 @@ def _identities(eks: EksCluster) -> Iterator[tuple[Resource, tuple[str | int, ..
             yield addon, ("PodIdentityAssociations", index, "RoleArn")
 
 
+@warning(
+    "HP-ADD-033",
+    on=eks_clusters,
+    title="roles of pod identities hold for their own Kubernetes cluster",
+    why="EKS asks for the role in the name of the cluster: a role for another one gives the pods no credentials",
+    fix="write the ARN of this cluster in the condition aws:SourceArn of the role's trust",
+    allowed="the ARN of the cluster, or no such condition",
+    source=f"{_EKS_GUIDE}pod-id-role.html",
+)
+def identities_are_of_their_cluster(eks: EksCluster) -> Iterator[Hit]:
+    for user, path in _identities(eks):
+        role = resource_of(at(user.get(), *path), ROLE)
+        sources = () if role is None else trusted_sources(role, PODS_PRINCIPAL)
+        if role is not None and sources and all(map(eks.is_another, sources)):
+            yield hit(user, f"{role.logical_id} is for the pods of {', '.join(str(shown(one)) for one in sources)} only", *path)
+
+
 @error(
     "HP-ADD-025",
     on=eks_clusters,
@@ -272,6 +295,21 @@ def identities_are_where_the_pods_are(eks: EksCluster) -> Iterator[Hit]:
         if addon is not None and namespace not in (right, None):
             text = f"the pods of {addon.name} are in {right}, and this identity is for {account} in {namespace}"
             yield hit(association, text, "Namespace", covers=(addon.resource,))
+
+
+@_addon_warning(
+    "HP-ADD-035",
+    at=("NamespaceConfig", "Namespace"),
+    title="add-ons of SageMaker are in their own namespace",
+    why="the service finds its operators in their own namespace only, and the identities of their pods are for it",
+    fix="leave NamespaceConfig out",
+    allowed="the add-on's own namespace",
+    source=f"{_GUIDE}sagemaker-hyperpod-eks-install-packages-using-helm-chart.html",
+)
+def addons_stay_in_their_namespace(addon: Addon) -> str | None:
+    named, own = as_str(addon.resource.get("NamespaceConfig", "Namespace")), {one.namespace for one, _ in addon.identities}
+    moved = named is not None and addon.name.startswith(facts.OF_SAGEMAKER) and named not in own and bool(own)
+    return f"{addon.name} is in {named}; it belongs in {', '.join(sorted(own))}" if moved else None
 
 
 @_joined_warning(

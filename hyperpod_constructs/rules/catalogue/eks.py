@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
 
 from hyperpod_constructs.analysis.clusters import Cluster, Group, clusters, given, groups
@@ -25,6 +25,7 @@ from hyperpod_constructs.facts.kubernetes import (
     too_few_zones,
     version_of,
 )
+from hyperpod_constructs.facts.kubernetes_nodes import OWN_LABELS
 from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
@@ -320,3 +321,34 @@ def nodes_are_not_far_behind(_: Cluster, eks: EksCluster) -> Iterator[Hit]:
             continue
         if not 0 <= control[1] - version[1] <= MOST_MINOR_VERSIONS_BEHIND:
             yield hit(nodes, f"nodes of {_shown(version)} beside a control plane of {_shown(control)}", "Version")
+
+
+@error(
+    "HP-EKS-018",
+    on=clusters,
+    at=("Orchestrator",),
+    title="a cluster has one orchestrator",
+    why="the service refuses a cluster with two",
+    fix="write Eks or Slurm",
+    allowed="Eks or Slurm",
+    source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterOrchestrator.html",
+)
+def the_orchestrator_is_one(cluster: Cluster) -> str | None:
+    both = all(given(cluster.get("Orchestrator", kind)) for kind in ("Eks", "Slurm"))
+    return "the cluster has two orchestrators, Eks and Slurm" if both else None
+
+
+@warning(
+    "HP-EKS-019",
+    on=_groups_on_eks,
+    title="labels of nodes are not the service's own",
+    why="the service reads and writes these labels: a health status of yours makes it replace or drain the nodes, or hides a fault",
+    fix="take a key with a prefix of your own, such as example.com/pool",
+    allowed=f"keys that do not begin with {OWN_LABELS}",
+    source=f"{_GUIDE}sagemaker-hyperpod-eks-resiliency-node-labels.html",
+)
+def labels_are_not_the_service_s(group: Group) -> Iterator[Hit]:
+    labels = group.get("KubernetesConfig", "Labels")
+    for key in labels if isinstance(labels, Mapping) else ():
+        if key.startswith(OWN_LABELS):
+            yield hit(group, f"instance group {group.label!r} has the label {key}", "KubernetesConfig", "Labels", key)

@@ -6,7 +6,16 @@ from collections.abc import Iterator
 
 from hyperpod_constructs._support.metadata import BEYOND_CAPACITY
 from hyperpod_constructs.analysis.clusters import Cluster, given
-from hyperpod_constructs.analysis.governance import SHARING, Quota, capacity, governed, guarantees, nodes_by_type, policies, quotas
+from hyperpod_constructs.analysis.governance import (
+    SHARING,
+    Quota,
+    capacity,
+    governed,
+    guarantees,
+    nodes_by_type,
+    policies,
+    quotas,
+)
 from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters, installs
 from hyperpod_constructs.facts import governance
 from hyperpod_constructs.facts.addons import TASK_GOVERNANCE
@@ -17,7 +26,7 @@ from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import ABSENT, as_int, as_items, as_str, at
+from hyperpod_constructs.templates.values import ABSENT, Reference, as_int, as_items, as_str, at, shown
 
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _GOVERNANCE = f"{_GUIDE}sagemaker-hyperpod-eks-operate-console-ui-governance-setup-task-governance.html"
@@ -218,3 +227,21 @@ def borrow_limits_are_documented(quota: Quota) -> Mistake | None:
     if limit is None or not borrows or limit <= governance.DOCUMENTED_BORROW_LIMIT:
         return None
     return governance.high_borrow_limit(limit)
+
+
+@error(
+    "HP-GOV-011",
+    on=(SCHEDULER_CONFIG, governance.COMPUTE_QUOTA),
+    at=("ClusterArn",),
+    title="scheduling policies and quotas name a HyperPod cluster",
+    why="the service knows no cluster of EKS by its ARN",
+    fix="write the ARN of the AWS::SageMaker::Cluster (Fn::GetAtt: [Cluster, ClusterArn])",
+    allowed="the ARN of a HyperPod cluster",
+    source=f"{_API}API_CreateComputeQuota.html",
+    silences=("HP-GOV-002", "HP-GOV-004"),
+)
+def policies_name_a_hyperpod_cluster(policy: Resource) -> str | None:
+    arn = policy.get("ClusterArn")
+    named = arn.resource if isinstance(arn, Reference) else None
+    of_eks = ":eks:" in (as_str(arn) or "") or (named is not None and named.type.startswith("AWS::EKS::"))
+    return f"{policy.logical_id} names {shown(arn)}, which is no HyperPod cluster" if of_eks else None

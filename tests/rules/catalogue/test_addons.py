@@ -21,8 +21,13 @@ def addon(name: str, *awaited: str, **properties: Any) -> Template:
     }
 
 
-def trust(*actions: str) -> Template:
-    statement = {"Effect": "Allow", "Principal": {"Service": "pods.eks.amazonaws.com"}, "Action": list(actions)}
+def trust(*actions: str, by: Any = None) -> Template:
+    """The trust of a role of pods.
+
+    :param by: the ARN of the Kubernetes cluster alone; of any unless given.
+    """
+    condition = {} if by is None else {"Condition": {"StringEquals": {"aws:SourceArn": by, "aws:SourceAccount": "123456789012"}}}
+    statement = {"Effect": "Allow", "Principal": {"Service": "pods.eks.amazonaws.com"}, "Action": list(actions), **condition}
     return {"Version": "2012-10-17", "Statement": [statement]}
 
 
@@ -49,6 +54,10 @@ WITH_OPERATOR = edited(
         "Operator": addon(OPERATOR, "Cluster", "Certificates", "PodIdentity", "Identity"),
     },
 )
+NAMED = edited(WITH_OPERATOR, {"Control/Name": "training"})
+ASSUMED, ACTIONS = "PodRole/AssumeRolePolicyDocument", ("sts:AssumeRole", "sts:TagSession")
+THIS, OTHER = {"Fn::GetAtt": ["Control", "Arn"]}, "arn:aws:eks:us-west-2:123456789012:cluster/other"
+DNS = addon("coredns", AddonVersion="v1.12.1-eksbuild.2")
 NODES = {
     "Type": "AWS::EKS::Nodegroup",
     "Properties": {
@@ -134,6 +143,18 @@ CASES = [
     Case("HP-ADD-009", eks(), {"Cni/AddonVersion": "1.20.1"}, {"Cni/AddonVersion": "v1.20.1-eksbuild.3"}),
     Case("HP-ADD-027", eks(), {"More": addon("aws-fsx-csi-drivers")}, {"More": addon("datadog_operator")}),
     Case("HP-ADD-027", eks(), {"More": addon("amazon-sagemaker-governance", "Cluster")}, {"More": addon(GOVERNANCE, "Cluster")}),
+    Case("HP-ADD-009", eks(), {"Dns": addon("coredns", AddonVersion="v1.14.3-eksbuild.3")}, {"Dns": DNS}),
+    Case("HP-ADD-027", eks(), {"More": addon("aws-vpc-cni")}, {"More": addon("my_vpc-cni-x")}),
+    Case("HP-ADD-033", WITH_OPERATOR, {ASSUMED: trust(*ACTIONS, by=OTHER)}, {ASSUMED: trust(*ACTIONS, by=THIS)}),
+    Case(
+        "HP-ADD-033", NAMED, {ASSUMED: trust(*ACTIONS, by=OTHER)}, {ASSUMED: trust(*ACTIONS, by=OTHER.replace("other", "training"))}
+    ),
+    Case(
+        "HP-ADD-035",
+        WITH_OPERATOR,
+        {"Operator/NamespaceConfig": {"Namespace": "own"}},
+        {"Cni/NamespaceConfig": {"Namespace": "own"}},
+    ),
     Case("HP-ADD-028", eks(), sent_to("FULL"), sent_to("ADVANCED")),
     Case(
         "HP-ADD-029",

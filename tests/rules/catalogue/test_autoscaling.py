@@ -76,7 +76,7 @@ CASES = [
     Case("HP-KAR-003", SCALED, {f"{GPU}/TrainingPlanArn": PLAN}, {f"{GPU}/CapacityRequirements": {"Spot": {}}}),
     Case(
         "HP-KAR-003",
-        edited(SCALED, {"Pool": node_pool(), f"{GPU}/InstanceType": "ml.g4dn.xlarge", "Other": SUBNET, "Routed": ROUTED}),
+        edited(SCALED, {"Pool": node_pool(), f"{GPU}/InstanceType": "ml.g6.2xlarge", "Other": SUBNET, "Routed": ROUTED}),
         {"Cluster/VpcConfig/Subnets": [{"Ref": "NodeSubnet"}, {"Ref": "Other"}]},
         {},
     ),

@@ -105,6 +105,13 @@ CASES = [
     ),
     Case("HP-EKS-014", eks(), {"Entry": entry("STANDARD")}, {"Entry": entry("HYPERPOD_LINUX")}),
     Case("HP-EKS-014", eks(), {"Nodes": nodes(NodeRole={"Fn::GetAtt": ["Role", "Arn"]})}, {"Nodes": nodes()}),
+    Case("HP-EKS-018", eks(), {"Cluster/Orchestrator/Slurm": {}}, {}),
+    Case(
+        "HP-EKS-019",
+        eks(),
+        {f"{SYSTEM}/KubernetesConfig": {"Labels": {"sagemaker.amazonaws.com/node-health-status": "Schedulable"}}},
+        {f"{SYSTEM}/KubernetesConfig": {"Labels": {"example.com/pool": "system"}}},
+    ),
     Case("HP-EKS-016", eks(), {"Nodes": nodes(Version="1.34")}, {"Nodes": nodes(Version="1.33")}),
     Case("HP-EKS-016", eks(), {"Nodes": nodes(Version="1.29")}, {"Nodes": nodes(Version="1.30")}),
 ]

@@ -24,6 +24,13 @@ GOVERNED = edited(
 )
 
 
+HYPERPOD = "arn:aws:sagemaker:us-west-2:123456789012:cluster/abcdefgh1234"
+DIVIDED = edited(
+    GOVERNED,
+    {"Chart/Values": '{"gpu-operator": {"enabled": true}, "nvidia-device-plugin": {"devicePlugin": {"enabled": false}}}'},
+)
+
+
 def chart(release: str) -> Template:
     properties: dict[str, Any] = {**CHART["Properties"], "Release": release}
     return {"Type": CHART["Type"], "Properties": properties}
@@ -81,7 +88,14 @@ CASES = [
         {"Policy": REMOVED, "Quota": quota(after="Governance")},
         {"Policy/ClusterArn": "arn", "Quota": quota()},
     ),
-    Case("HP-GOV-005", GOVERNED, {"Quota": quota(entry=part("mig-1g.5gb"))}, {"Quota": quota(entry=part("mig-1g.10gb"))}),
+    Case("HP-GOV-011", GOVERNED, {"Policy/ClusterArn": {"Fn::GetAtt": ["Control", "Arn"]}}, {}),
+    Case(
+        "HP-GOV-011",
+        GOVERNED,
+        {"Policy/ClusterArn": "arn:aws:eks:us-west-2:123456789012:cluster/x"},
+        {"Policy/ClusterArn": HYPERPOD},
+    ),
+    Case("HP-GOV-005", DIVIDED, {"Quota": quota(entry=part("mig-1g.5gb"))}, {"Quota": quota(entry=part("mig-1g.10gb"))}),
     Case(
         "HP-GOV-006",
         GOVERNED,

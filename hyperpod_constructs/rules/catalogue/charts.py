@@ -1,0 +1,117 @@
+"""The service's Helm chart: its region, parts that go together, and the instance types that its device plugins serve."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+from hyperpod_constructs.analysis.clusters import Cluster, given
+from hyperpod_constructs.analysis.embedded import parsed
+from hyperpod_constructs.analysis.governance import quotas
+from hyperpod_constructs.analysis.kubernetes import installs, joined
+from hyperpod_constructs.facts import chart as facts
+from hyperpod_constructs.facts.governance import Allocation, unserved_partition
+from hyperpod_constructs.facts.instance_types import instance_type, is_instance_type
+from hyperpod_constructs.facts.mistake import Mistake
+from hyperpod_constructs.rules.finding import Hit
+from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.templates.model import Model, Resource
+
+_GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
+_CHART = "https://github.com/aws/sagemaker-hyperpod-cli/tree/main/helm_chart/HyperPodHelmChart"
+
+
+@dataclass(frozen=True)
+class Chart:
+    """An installation of the service's chart beside a HyperPod cluster, with known values."""
+
+    resource: Resource
+    cluster: Cluster
+    values: Mapping[str, Any]
+
+    @property
+    def path(self) -> tuple[str | int, ...]:
+        """The place of its values."""
+        return ("Values",)
+
+
+def _charts(model: Model) -> Iterator[Chart]:
+    for cluster, eks in joined(model):
+        for resource in eks.charts:
+            written = resource.get("Values")
+            values = {} if given(written) is False else parsed(written)
+            if installs(resource, "hyperpod") and isinstance(values, dict):
+                yield Chart(resource, cluster, values)
+
+
+_chart_warning = partial(warning, on=_charts)
+
+
+@_chart_warning(
+    "HP-CHT-001",
+    title="HyperPod's chart is for the region of its stack",
+    why="the images of its agents lie in a registry of each region: from another one, or where there is none, nodes pull nothing "
+    "and are never watched",
+    fix="write the region of the stack as global.region",
+    allowed="the region of the stack",
+    source=_CHART,
+)
+def the_chart_is_for_its_region(chart: Chart) -> Mistake | None:
+    region = chart.resource.template.environment.region
+    return None if region is None else facts.region_mistake(chart.values, region)
+
+
+@error(
+    "HP-CHT-002",
+    on=_charts,
+    title="parts of HyperPod's chart go together",
+    why="two device plugins count each GPU twice, and an agent without its namespace fails the installation",
+    fix="leave the other part off, or the needed one on",
+    allowed="gpu-operator or nvidia-device-plugin; health-monitoring-agent with deep-health-check",
+    source=_CHART,
+)
+def parts_go_together(chart: Chart) -> Mistake | None:
+    return facts.parts_mistake(chart.values)
+
+
+@_chart_warning(
+    "HP-CHT-003",
+    title="device plugins run on the instance types of the cluster",
+    why="the chart lists the types that each plugin serves: on another, Kubernetes sees neither GPUs nor EFA, and jobs "
+    "stay pending",
+    fix=facts.unserved_type.fix,
+    allowed="types in the lists of nvidia-device-plugin and aws-efa-k8s-device-plugin",
+    source=_CHART,
+)
+def plugins_serve_the_types(chart: Chart) -> Iterator[Mistake]:
+    names = dict.fromkeys(name for group in chart.cluster.groups for name in group.type_names or ())
+    for name in filter(is_instance_type, names):
+        mistake = facts.unserved(chart.values, instance_type(name))
+        if mistake is not None:
+            yield mistake
+
+
+@_chart_warning(
+    "HP-CHT-004",
+    title="clusters with quotas of parts of GPUs have the GPU operator",
+    why="the operator divides the GPUs: without it no node has the part, and jobs that ask for one stay pending",
+    fix="turn gpu-operator on and nvidia-device-plugin off (in the CDK: HyperPodChartValues(mig=True))",
+    allowed="gpu-operator.enabled true",
+    source=f"{_GUIDE}sagemaker-hyperpod-eks-gpu-partitioning.html",
+)
+def parts_of_gpus_are_there(chart: Chart) -> Hit | None:
+    own = [one for one in quotas(chart.resource.template.model) if one.cluster is chart.cluster]
+    divided = [quota.team for quota in own if any(map(_is_part, quota.entries))]
+    if not divided or facts.turned_on(chart.values, "gpu-operator") is not False:
+        return None
+    names = ", ".join(divided)
+    return hit(chart, f"gpu-operator of HyperPod's chart is off, and the quotas of {names} are for parts of GPUs")
+
+
+def _is_part(entry: tuple[tuple[str | int, ...], Allocation]) -> bool:
+    """Whether an entry of a quota is for parts of GPUs that its type has."""
+    _, wanted = entry
+    return wanted.partition is not None and unserved_partition(wanted.instance_type, wanted.partition) is None

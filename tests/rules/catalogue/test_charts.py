@@ -1,0 +1,82 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.rules.checking import check
+from hyperpod_constructs.templates.documents import Document
+from hyperpod_constructs.templates.environment import Environment
+from hyperpod_constructs.templates.model import Model
+from tests.rules.catalogue.cases import Case, edited
+from tests.rules.catalogue.templates import eks, rules_of
+
+TYPE = "Cluster/InstanceGroups/1/InstanceType"
+
+
+def values(**given: Any) -> dict[str, Any]:
+    return {"Chart/Values": json.dumps({key.replace("_", "-"): value for key, value in given.items()})}
+
+
+OPERATOR = values(gpu_operator={"enabled": True})
+MIG = values(gpu_operator={"enabled": True}, nvidia_device_plugin={"devicePlugin": {"enabled": False}})
+LISTED = values(nvidia_device_plugin={"affinity": {"values": ["ml.g4dn.xlarge"]}})
+GOVERNANCE = {"AddonName": "amazon-sagemaker-hyperpod-taskgovernance", "ClusterName": {"Ref": "Control"}}
+ENTRY = {"InstanceType": "ml.p5.48xlarge", "AcceleratorPartition": {"Type": "mig-1g.10gb", "Count": 7}}
+ARN = {"Fn::GetAtt": ["Cluster", "ClusterArn"]}
+DIVIDED = edited(
+    eks(),
+    {
+        **MIG,
+        "Governance": {"Type": "AWS::EKS::Addon", "DependsOn": "Cluster", "Properties": GOVERNANCE},
+        "Policy": {
+            "Type": "AWS::SageMaker::ClusterSchedulerConfig",
+            "DependsOn": "Governance",
+            "Properties": {"Name": "policy", "ClusterArn": ARN, "SchedulerConfig": {"FairShare": "Enabled"}},
+        },
+        "Quota": {
+            "Type": "AWS::SageMaker::ComputeQuota",
+            "DependsOn": "Governance",
+            "Properties": {
+                "Name": "research",
+                "ClusterArn": ARN,
+                "ComputeQuotaTarget": {"TeamName": "research"},
+                "ComputeQuotaConfig": {"ComputeQuotaResources": [ENTRY]},
+            },
+        },
+    },
+)
+CASES = [
+    Case("HP-CHT-002", eks(), OPERATOR, MIG),
+    Case("HP-CHT-002", eks(), values(deep_health_check={"enabled": False}), values(deep_health_check={"enabled": True})),
+    Case("HP-CHT-003", eks(), {TYPE: "ml.g4dn.xlarge"}, {TYPE: "ml.g4dn.xlarge", **LISTED}),
+    Case("HP-CHT-003", eks(), {**LISTED, TYPE: "ml.g5.xlarge"}, {TYPE: "ml.g5.xlarge"}),
+    Case("HP-CHT-004", DIVIDED, values(), {}),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
+def test_rule(case: Case) -> None:
+    case.check()
+
+
+@pytest.mark.parametrize(
+    ("region", "given", "found"),
+    [
+        ("us-west-2", {"Chart/Values": '{"global": {"region": "us-east-1"}}'}, ["HP-CHT-001"]),
+        ("us-west-2", {"Chart/Values": '{"global": {"region": "us-west-2"}}'}, []),
+        ("us-west-2", {}, []),
+        ("us-west-2", {"Chart/Values": {"Fn::Sub": '{"global": {"region": "${AWS::Region}"}}'}}, []),
+        ("ap-northeast-2", {}, ["HP-CHT-001"]),
+        ("ap-northeast-2", values(health_monitoring_agent={"enabled": False}), []),
+    ],
+)
+def test_the_chart_is_for_the_region_of_its_stack(region: str, given: dict[str, Any], found: list[str]) -> None:
+    document = Document(name="t", body=edited(eks(), given), environment=Environment(region=region))
+    assert [one.rule for one in check(Model([document])) if one.rule.startswith("HP-CHT")] == found
+
+
+@pytest.mark.parametrize("text", ["[]", "{", {"Ref": "AWS::StackName"}])
+def test_unknown_values_are_not_judged(text: Any) -> None:
+    assert rules_of(edited(eks(), {"Chart/Values": text, TYPE: "ml.g4dn.xlarge"})) == []

@@ -1,0 +1,139 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.rules.catalogue.cases import Case, edited
+from tests.rules.catalogue.templates import CHART, Template, eks, rules_of
+
+SPACE = "hyperpod-ns-research"
+ARN = {"Fn::GetAtt": ["Cluster", "ClusterArn"]}
+GOVERNANCE = {"AddonName": "amazon-sagemaker-hyperpod-taskgovernance", "ClusterName": {"Ref": "Control"}}
+QUOTA = {
+    "Name": "research",
+    "ClusterArn": ARN,
+    "ComputeQuotaTarget": {"TeamName": "research"},
+    "ComputeQuotaConfig": {"ComputeQuotaResources": [{"InstanceType": "ml.p5.48xlarge", "Count": 1}]},
+}
+CLASSES = {"PriorityClasses": [{"Name": "high", "Weight": 90}], "FairShare": "Enabled"}
+
+
+def applied(*objects: Any, type_: str = "KubernetesResource") -> Template:
+    properties = {"ServiceToken": "arn", "ClusterName": {"Ref": "Control"}, "Manifest": json.dumps(objects)}
+    return {"Type": f"Custom::AWSCDK-EKS-{type_}", "DependsOn": "Quota", "Properties": properties}
+
+
+def role(namespace: str = SPACE) -> dict[str, Any]:
+    return {"apiVersion": "rbac.authorization.k8s.io/v1", "kind": "Role", "metadata": {"name": "jobs", "namespace": namespace}}
+
+
+def binding(kind: str = "Role", name: str = "jobs", group: str = f"{SPACE}-namespace-level-group") -> dict[str, Any]:
+    return {
+        "apiVersion": "rbac.authorization.k8s.io/v1",
+        "kind": "RoleBinding",
+        "metadata": {"name": "jobs", "namespace": SPACE},
+        "roleRef": {"apiGroup": "rbac.authorization.k8s.io", "kind": kind, "name": name},
+        "subjects": [{"kind": "Group", "name": group}],
+    }
+
+
+def volume(claim: str | None = "fsx", name: str = "fsx-research") -> dict[str, Any]:
+    spec = {} if claim is None else {"claimRef": {"namespace": SPACE, "name": claim}}
+    return {"apiVersion": "v1", "kind": "PersistentVolume", "metadata": {"name": name}, "spec": spec}
+
+
+CLAIM = {
+    "apiVersion": "v1",
+    "kind": "PersistentVolumeClaim",
+    "metadata": {"name": "fsx", "namespace": SPACE},
+    "spec": {"volumeName": "fsx-research"},
+}
+
+
+def job(queue: str = f"{SPACE}-localqueue", priority: str = "high-priority", namespace: str = SPACE) -> dict[str, Any]:
+    labels = {"kueue.x-k8s.io/queue-name": queue, "kueue.x-k8s.io/priority-class": priority}
+    return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train", "namespace": namespace, "labels": labels}}
+
+
+def space(name: str) -> dict[str, Any]:
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
+
+
+def wait(name: str) -> Template:
+    properties = {"ServiceToken": "arn", "ClusterName": {"Ref": "Control"}, "ObjectType": "namespace", "ObjectName": name}
+    return {"Type": "Custom::AWSCDK-EKS-KubernetesObjectValue", "DependsOn": "Quota", "Properties": properties}
+
+
+def entry(*namespaces: str) -> Template:
+    policy = {"Fn::Sub": "arn:${AWS::Partition}:eks::aws:cluster-access-policy/AmazonEKSEditPolicy"}
+    scope = {"Type": "namespace", "Namespaces": list(namespaces)}
+    properties = {
+        "ClusterName": {"Ref": "Control"},
+        "PrincipalArn": "arn:aws:iam::123456789012:role/people",
+        "AccessPolicies": [{"PolicyArn": policy, "AccessScope": scope}],
+    }
+    return {"Type": "AWS::EKS::AccessEntry", "Properties": properties}
+
+
+def other_chart(release: str = "storage") -> Template:
+    return {**CHART, "Properties": {**CHART["Properties"], "Release": release}}
+
+
+GOVERNED = edited(
+    eks(),
+    {
+        "Governance": {"Type": "AWS::EKS::Addon", "DependsOn": "Cluster", "Properties": GOVERNANCE},
+        "Policy": {
+            "Type": "AWS::SageMaker::ClusterSchedulerConfig",
+            "DependsOn": "Governance",
+            "Properties": {"Name": "policy", "ClusterArn": ARN, "SchedulerConfig": CLASSES},
+        },
+        "Quota": {"Type": "AWS::SageMaker::ComputeQuota", "DependsOn": "Governance", "Properties": QUOTA},
+        "Objects": applied(role(), binding(), volume(), CLAIM, job()),
+    },
+)
+CASES = [
+    Case("HP-OBJ-001", GOVERNED, {"Objects": applied(binding())}, {"Objects": applied(binding("ClusterRole", "edit"))}),
+    Case(
+        "HP-OBJ-001",
+        GOVERNED,
+        {"Objects": applied(role("default"), binding())},
+        {"Objects": applied(role()), "More": applied(binding())},
+    ),
+    Case("HP-OBJ-001", GOVERNED, {"Objects": applied(binding())}, {"Objects": applied(binding()), "Other": other_chart()}),
+    Case("HP-OBJ-002", GOVERNED, {"Objects": applied(CLAIM)}, {"Objects": applied(CLAIM, volume(None))}),
+    Case(
+        "HP-OBJ-002", GOVERNED, {"Objects": applied(CLAIM, volume("other"))}, {"Objects": applied(CLAIM), "More": applied(volume())}
+    ),
+    Case("HP-OBJ-003", GOVERNED, {"Wait": wait("hyperpod-ns-product")}, {"Wait": wait(SPACE)}),
+    Case("HP-OBJ-003", GOVERNED, {"More": applied(role("hyperpod-ns-product")), "Wait": wait("hyperpod-ns-product")}, {}),
+    Case("HP-OBJ-003", GOVERNED, {"Entry": entry("default", "hyperpod-ns-products")}, {"Entry": entry(SPACE, "hyperpod-ns-*")}),
+    Case("HP-OBJ-003", GOVERNED, {"Objects": applied(role(), binding(group="hyperpod-ns-x-namespace-level-group"))}, {}),
+    Case(
+        "HP-OBJ-003",
+        GOVERNED,
+        {"More": applied(role("hyperpod-ns-own"))},
+        {"More": applied(space("hyperpod-ns-own"), role("hyperpod-ns-own"))},
+    ),
+    Case("HP-OBJ-004", GOVERNED, {"More": applied(job("hyperpod-ns-product-localqueue"))}, {"More": applied(job("own-queue"))}),
+    Case("HP-OBJ-004", GOVERNED, {"More": applied(job(namespace="default"))}, {}),
+    Case("HP-OBJ-004", GOVERNED, {"More": applied(job(priority="high"))}, {"Policy/SchedulerConfig/PriorityClasses": {"Ref": "X"}}),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
+def test_rule(case: Case) -> None:
+    case.check()
+
+
+def test_teams_of_another_app_are_not_known() -> None:
+    elsewhere = {"Quota/ClusterArn": "arn:aws:sagemaker:us-west-2:123456789012:cluster/abcdefgh1234", "Wait": wait("hyperpod-ns-x")}
+    assert rules_of(edited(GOVERNED, elsewhere)) == []
+
+
+def test_a_manifest_that_only_the_deployment_knows_may_hold_the_rest() -> None:
+    assert (
+        rules_of(edited(GOVERNED, {"Objects": applied(binding(), CLAIM), "More": applied(), "More/Manifest": {"Ref": "X"}})) == []
+    )
