@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.facts.schema import type_facts
 from hyperpod_constructs.plan.effect import Effect
+from hyperpod_constructs.plan.table import OURS
 from tests.plan.templates import Template, change, resource, row, template
 
 
@@ -162,3 +164,75 @@ def test_what_is_fixed_is_made_anew_unless_the_old_one_holds_its_place(
 ) -> None:
     one, other = ({**base, name: value} for value in ("one", "two"))
     assert row(resource(kind, **one), resource(kind, **other)).effect is effect
+
+
+def _modes_of(compute: object, balancing: object, storage: object) -> Template:
+    return resource(
+        "AWS::EKS::Cluster",
+        ComputeConfig={"Enabled": compute},
+        KubernetesNetworkConfig={"ElasticLoadBalancing": {"Enabled": balancing}},
+        StorageConfig={"BlockStorage": {"Enabled": storage}},
+    )
+
+
+@pytest.mark.parametrize(
+    ("new", "effect"),
+    [
+        ((True, True, True), Effect.NO_INTERRUPTION),
+        ((True, False, False), Effect.REFUSED),
+        ((True, True, False), Effect.REFUSED),
+        ((True, {"Ref": "AWS::StackName"}, True), Effect.NO_INTERRUPTION),
+    ],
+)
+def test_the_parts_of_auto_mode_are_switched_together(new: tuple[object, object, object], effect: Effect) -> None:
+    found = change(template(One=_modes_of(False, False, False)), template(One=_modes_of(*new))).rows
+    assert {one.effect for one in found} == {effect}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "effect"),
+    [("1.34", "1.35", Effect.ROLLING), ("1.33", "1.35", Effect.ROLLING), ("1.35", "1.34", Effect.REFUSED)],
+)
+def test_node_groups_go_up_only(old: str, new: str, effect: Effect) -> None:
+    given: dict[str, Any] = {"ClusterName": "k", "NodeRole": "arn", "Subnets": ["subnet-1"]}
+    one, other = (resource("AWS::EKS::Nodegroup", Version=version, **given) for version in (old, new))
+    assert row(one, other).effect is effect
+
+
+@pytest.mark.parametrize(("old", "new", "told"), [("1.3.0", "1.2.1", True), ("1.2.1", "1.3.0", False)])
+def test_jobs_go_before_their_operator_goes_back(old: str, new: str, told: bool) -> None:
+    name = "amazon-sagemaker-hyperpod-training-operator"
+    one, other = (
+        resource("AWS::EKS::Addon", AddonName=name, ClusterName="k", AddonVersion=f"v{version}-eksbuild.1")
+        for version in (old, new)
+    )
+    assert ("delete the operator's jobs first" in row(one, other).why) is told
+
+
+_NOT_DESCRIBED = {
+    "AWS::EKS::Cluster": {
+        "ActiveCertificateAuthorityId",
+        "CertificateAuthority",
+        "KubeApiServerConfig",
+        "KubeControllerManagerConfig",
+        "KubeSchedulerConfig",
+        "OutpostConfig",
+    },
+    "AWS::EKS::Nodegroup": {"ClusterName", "NodegroupName", "WarmPoolConfig"},
+    "AWS::SageMaker::ClusterSchedulerConfig": {"Name"},
+}
+"""Properties whose row is the schema's alone: it says whether they are fixed, and no page says what else a change does."""
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [
+        *(f"AWS::EKS::{name}" for name in ("AccessEntry", "Addon", "Cluster", "Nodegroup", "PodIdentityAssociation")),
+        *(f"AWS::SageMaker::{name}" for name in ("ClusterSchedulerConfig", "ComputeQuota")),
+    ],
+)
+def test_each_property_has_a_row_of_its_own(kind: str) -> None:
+    facts = type_facts(kind)
+    assert facts is not None
+    own = {one.path.split("/")[0] for one in OURS[kind]}
+    assert set(facts.properties) - {"Tags"} - own == _NOT_DESCRIBED.get(kind, set())

@@ -6,13 +6,13 @@ import json
 
 from hyperpod_constructs.analysis.networks import SUBNET, Zone, network_facts
 from hyperpod_constructs.facts import eks
-from hyperpod_constructs.facts.addons import skips_a_step
+from hyperpod_constructs.facts.addons import TRAINING_OPERATOR, is_lower, skips_a_step
 from hyperpod_constructs.facts.kubernetes import MOST_MINOR_VERSIONS_UP
 from hyperpod_constructs.plan.change import Change
 from hyperpod_constructs.plan.row import Row, in_place, refused, replaced, rolling
 from hyperpod_constructs.plan.rows.others import SERVICE_TIMEOUT, SERVICE_TOKEN
 from hyperpod_constructs.templates.model import resource_of
-from hyperpod_constructs.templates.values import ABSENT, Value, as_items, as_str, shown
+from hyperpod_constructs.templates.values import ABSENT, Value, as_bool, as_items, as_str, at, shown
 
 
 def _minor(value: Value) -> int | None:
@@ -65,6 +65,21 @@ def _lacks(zone: Zone, others: list[Zone]) -> bool:
     return all(zone.is_same(other) is False for other in others)
 
 
+_AUTO_MODE = {
+    "ComputeConfig": ("ComputeConfig", "Enabled"),
+    "KubernetesNetworkConfig/ElasticLoadBalancing": ("KubernetesNetworkConfig", "ElasticLoadBalancing", "Enabled"),
+    "StorageConfig": ("StorageConfig", "BlockStorage", "Enabled"),
+}
+"""The parts of Auto Mode: the property, and the place of its switch."""
+
+
+def _auto_mode_is_partial(change: Change) -> bool:
+    """Whether the parts of Auto Mode surely differ after an update."""
+    values = [at(change.after.get(first, ABSENT), *rest) for first, *rest in _AUTO_MODE.values()]
+    found = {False if value is ABSENT else as_bool(value) for value in values}
+    return found == {True, False}
+
+
 _NEW_CLUSTER = "is fixed at creation: a new cluster replaces this one, and every object in it is gone"
 _CLUSTER_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/"
 
@@ -110,6 +125,23 @@ CLUSTER: tuple[Row, ...] = (
         "when standard support ends, EKS raises the version by itself (STANDARD), or the hour costs more (EXTENDED)",
         source=f"{_CLUSTER_GUIDE}kubernetes-versions.html",
     ),
+    *(
+        refused(
+            name,
+            "EKS switches the parts of Auto Mode together only: compute, load balancing and block storage",
+            when=_auto_mode_is_partial,
+            avoid="write the same Enabled for all three",
+            source=f"{_CLUSTER_GUIDE}auto-enable-existing.html",
+        )
+        for name in _AUTO_MODE
+    ),
+    in_place("ComputeConfig", "Auto Mode adds nodes of its own, or drains them and takes them away; HyperPod's nodes stay"),
+    in_place("KubernetesNetworkConfig/ElasticLoadBalancing", "Auto Mode makes load balancers for services, or no longer does"),
+    in_place("StorageConfig", "Auto Mode makes volumes for claims, or no longer does"),
+    in_place("ControlPlaneScalingConfig", "the control plane gets another size, at another price by the hour; the API stays up"),
+    in_place("RemoteNetworkConfig", "nodes and pods in these networks outside AWS reach the control plane, or no longer"),
+    in_place("ZonalShiftConfig", "AWS may move the traffic out of a zone with faults, or no longer"),
+    *(in_place(name, "counts for the next update of the version only") for name in ("Force", "RollbackConfig")),
     in_place("DeletionProtection", "a deletion fails, or succeeds, from then on"),
     refused(
         "AccessConfig/AuthenticationMode",
@@ -139,6 +171,13 @@ _NEW_NODES = "is fixed at creation: a new node group replaces this one, and its 
 _IN_BATCHES = "EKS replaces the nodes in batches: their pods are evicted, and start on others"
 
 NODE_GROUP: tuple[Row, ...] = (
+    refused(
+        "Version",
+        "EKS takes no node group to an earlier version",
+        when=lambda change: (_versions_apart(change) or 0) < 0,
+        avoid="add a node group of the earlier version, and take this one away in the next deployment",
+        source=f"{_CLUSTER_GUIDE}update-managed-node-group.html",
+    ),
     *(rolling(name, _IN_BATCHES) for name in ("LaunchTemplate", "ReleaseVersion", "Version")),
     *(
         replaced(name, _NEW_NODES, avoid="add a node group beside it, and take this one away in the next deployment")
@@ -148,6 +187,7 @@ NODE_GROUP: tuple[Row, ...] = (
     in_place("Labels", "the nodes get the labels; pods that run stay where they are"),
     in_place("Taints", "the nodes get the taints; pods that run stay, unless the effect is NO_EXECUTE"),
     in_place("UpdateConfig", "sets how many nodes the next update takes at a time"),
+    in_place("NodeRepairConfig", "EKS replaces nodes with faults by itself, or no longer"),
     in_place("ForceUpdateEnabled", "sets whether the next update evicts pods that a disruption budget protects"),
 )
 
@@ -157,6 +197,12 @@ def _skips_a_step(change: Change) -> bool:
     old, new = as_str(change.old), as_str(change.new)
     name = as_str(change.after.get("AddonName", ABSENT)) or ""
     return old is not None and new is not None and skips_a_step(name, old, new)
+
+
+def _takes_the_operator_back(change: Change) -> bool:
+    """Whether the training operator goes to an earlier version."""
+    old, new = as_str(change.old), as_str(change.new)
+    return change.after.get("AddonName", ABSENT) == TRAINING_OPERATOR and old is not None and new is not None and is_lower(new, old)
 
 
 def _conflicts(change: Change) -> str:
@@ -174,6 +220,12 @@ ADDON: tuple[Row, ...] = (
         avoid="deploy each minor version in between, one after the other",
         source="https://docs.aws.amazon.com/sagemaker/latest/dg/"
         "sagemaker-hyperpod-eks-operate-console-ui-governance-setup-task-governance.html",
+    ),
+    in_place(
+        "AddonVersion",
+        "delete the operator's jobs first: the earlier version does not know what the later one wrote into them",
+        when=_takes_the_operator_back,
+        source="https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-operator-install.html",
     ),
     *(in_place(name, _conflicts) for name in ("AddonVersion", "ConfigurationValues")),
     in_place("ResolveConflicts", "sets what the next update does with fields that somebody changed in the cluster"),
@@ -199,6 +251,8 @@ ACCESS_ENTRY: tuple[Row, ...] = (
 
 POD_IDENTITY: tuple[Row, ...] = (
     in_place("RoleArn", "pods get the credentials of the other role, after some seconds"),
+    in_place("TargetRoleArn", "pods get the credentials of this role, which the first role assumes, after some seconds"),
+    *(in_place(name, "counts for the next credentials of pods") for name in ("DisableSessionTags", "Policy")),
     *(
         replaced(name, "is fixed at creation: a new association is made, and pods of the old service account lose the role")
         for name in ("ClusterName", "Namespace", "ServiceAccount")
@@ -206,11 +260,13 @@ POD_IDENTITY: tuple[Row, ...] = (
 )
 
 SCHEDULER_CONFIG: tuple[Row, ...] = (
+    in_place("Description", "is text for people"),
     in_place("SchedulerConfig", "waiting jobs are ordered by the new weights"),
     replaced("ClusterArn", "a new policy is made on the other cluster, and this one has none any more"),
 )
 
 COMPUTE_QUOTA: tuple[Row, ...] = (
+    in_place("Description", "is text for people"),
     in_place("ComputeQuotaConfig", "the team's queue gets the new amounts"),
     in_place("ComputeQuotaTarget/FairShareWeight", "counts when teams next ask for idle resources"),
     in_place("ActivationState", "the quota is in force, or no longer"),
