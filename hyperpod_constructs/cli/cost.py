@@ -26,10 +26,17 @@ _WITHOUT = "without traffic, requests and taxes"
 
 
 def cost(
-    paths: Sequence[Path], *, form: Format, prices: Path | None, fail_above: float | None = None, asked: Asked | None = None
+    paths: Sequence[Path],
+    *,
+    form: Format,
+    prices: Path | None,
+    series_per_node: float | None = None,
+    fail_above: float | None = None,
+    asked: Asked | None = None,
 ) -> None:
     """Print the cost of these templates and assemblies together.
 
+    :param series_per_node: the series of metrics that a node sends to Prometheus; those of the file of prices unless given.
     :param asked: what Cost Explorer is asked beside the estimate; it is not asked unless given.
     :raises typer.Exit: with code 1 above the threshold, and with code 2 if a template cannot be read.
     """
@@ -37,7 +44,7 @@ def cost(
     from hyperpod_constructs.templates.model import load
 
     with usable_input(), progress("reading"):
-        estimate = model_cost(load(paths), read_prices(prices))
+        estimate = model_cost(load(paths), read_prices(prices, series_per_node=series_per_node))
     if form is Format.TEXT:
         with usable_input():
             _print(estimate)

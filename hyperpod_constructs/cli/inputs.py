@@ -6,6 +6,7 @@ import math
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -106,12 +107,14 @@ def progress(title: str) -> Iterator[None]:
         yield
 
 
-def read_prices(path: Path | None) -> Prices:
+def read_prices(path: Path | None, *, series_per_node: float | None = None) -> Prices:
     """The user's prices, or those of the library.
 
     :param path: a JSON file; the library's prices when None.
+    :param series_per_node: as in `Prices`; those of the file when None.
     :raises PriceFileError: if the file is no list of prices.
     """
     from hyperpod_constructs.cost.prices import Prices
 
-    return Prices() if path is None else Prices.read(path)
+    prices = Prices() if path is None else Prices.read(path)
+    return prices if series_per_node is None else replace(prices, series_per_node=series_per_node)

@@ -21,6 +21,7 @@ from hyperpod_constructs.cli.shadowed import other_program
 from hyperpod_constructs.cli.switches import switched
 from hyperpod_constructs.cli.target import AwsAccount, Target, TargetName, running_embedded_aws
 from hyperpod_constructs.facts.cost_explorer import MOST_DAYS
+from hyperpod_constructs.facts.prices import MOST_SERIES
 
 app = typer.Typer(
     cls=LazyCommands,
@@ -210,6 +211,12 @@ def cost(
     ],
     form: _Format = Format.TEXT,
     prices: _Prices = None,
+    series_per_node: Annotated[
+        int | None,
+        typer.Option(
+            "--series-per-node", min=0, max=MOST_SERIES, metavar="NUMBER", help="Series of metrics that a node sends to Prometheus."
+        ),
+    ] = None,
     fail_above: _FailAbove = None,
     actual: Annotated[bool, typer.Option("--actual", help="Show what it really cost beside it, from Cost Explorer.")] = False,
     days: Annotated[int, typer.Option("--days", min=1, max=MOST_DAYS, help="Complete days, with --actual.")] = 7,
@@ -237,7 +244,7 @@ def cost(
         elif stack or tag:
             raise CliError("--stack and --tag are for --actual: add it, or leave them out")
     with standard_input(paths):
-        run(paths, form=form, prices=prices, fail_above=fail_above, asked=asked)
+        run(paths, form=form, prices=prices, series_per_node=series_per_node, fail_above=fail_above, asked=asked)
 
 
 def _existing(where: TargetName) -> Target:

@@ -9,8 +9,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from hyperpod_constructs.analysis.addons import addons
 from hyperpod_constructs.cost.prices import HOURS_PER_MONTH, Prices
+from hyperpod_constructs.cost.samples import samples_item
 from hyperpod_constructs.facts import eks
+from hyperpod_constructs.facts.addons import OBSERVABILITY
 from hyperpod_constructs.facts.prices import GATEWAY_ENDPOINT_HOUR, is_free
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Value, as_bool, as_int, as_items, as_str, at
@@ -237,8 +240,11 @@ def _gigabytes(size: int | None) -> str:
 
 
 def _addon(resource: Resource, prices: Prices) -> Iterator[Item]:
-    metered = eks.METERED_ADDONS.get(as_str(resource.get("AddonName")) or "")
-    if metered is not None:
+    name = as_str(resource.get("AddonName")) or ""
+    metered = eks.METERED_ADDONS.get(name)
+    if name == OBSERVABILITY:
+        yield from (samples_item(addon, prices) for addon in addons(resource.template.model) if addon.resource is resource)
+    elif metered is not None:
         yield metered, None
 
 

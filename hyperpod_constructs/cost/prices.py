@@ -44,6 +44,9 @@ class Prices:
     :param interface_endpoint_hour: an interface endpoint in one availability zone, by the hour.
     :param eks_cluster_hour: a control plane of EKS by the hour, while its version of Kubernetes has standard support.
     :param eks_extended_hour: the same in extended support.
+    :param prometheus_10_million_samples: 10 million samples that Prometheus takes; by default AWS's own prices, which fall with
+        the number of samples.
+    :param series_per_node: no price, but the series of metrics that a node sends to Prometheus, on average; unknown by default.
     :param day: the day of the estimate, which tells the two apart; today by default.
     """
 
@@ -62,6 +65,8 @@ class Prices:
     interface_endpoint_hour: float | None = figures.INTERFACE_ENDPOINT_HOUR
     eks_cluster_hour: float | None = figures.EKS_CLUSTER_HOUR
     eks_extended_hour: float | None = figures.EKS_EXTENDED_HOUR
+    prometheus_10_million_samples: float | None = None
+    series_per_node: float | None = None
     kms_key_month: float | None = figures.KMS_KEY_MONTH
     secret_month: float | None = None
     day: date = field(default_factory=date.today)
@@ -109,5 +114,5 @@ def _table(path: Path, key: str, value: Any) -> Mapping[str, float]:
 
 def _price(path: Path, key: str, value: Any) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= _HIGHEST:
-        raise PriceFileError(f"{path}: {key} is {value!r}; allowed: a number of US dollars, 0 or more")
+        raise PriceFileError(f"{path}: {key} is {value!r}; allowed: a number, 0 or more")
     return float(value)

@@ -274,10 +274,11 @@ Source: https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateNodegroup.
 
 METERED_ADDONS: Mapping[str, str] = {
     "amazon-cloudwatch-observability": "metrics and logs of pods in CloudWatch, by their amount",
-    "amazon-sagemaker-hyperpod-observability": "samples that the add-on sends to Prometheus, by their number",
     "aws-guardduty-agent": "GuardDuty's look at the nodes, by their processors",
 }
 """Add-ons whose use costs beyond the nodes, and how; the others are free.
 
-Sources: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-costs.html and https://aws.amazon.com/SERVICE/pricing/
+The samples of `amazon-sagemaker-hyperpod-observability` are counted: see `prices.PROMETHEUS_SAMPLE_TIERS`.
+
+Source: https://aws.amazon.com/SERVICE/pricing/
 """

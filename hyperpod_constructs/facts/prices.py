@@ -35,6 +35,17 @@ KMS_KEY_MONTH = 1.0
 # Source: https://c3x.dev/resources/aws/aws_fsx_lustre_file_system/ (names no region)
 LUSTRE_PERSISTENT_2_GB_MONTH = {125: 0.145}
 
+# Samples that Prometheus takes, by the month: up to how many, and the price of 10 million of them. They count for the account and
+# the region together; the first 40 million are free there. Storage and queries come on top.
+# Source: https://aws.amazon.com/prometheus/pricing/ (as of 2026-11-24; the table as public estimates of 2022 to 2025 repeat it)
+PROMETHEUS_SAMPLE_TIERS = ((2e9, 0.90), (252e9, 0.35), (float("inf"), 0.16))
+
+MOST_SERIES = 10_000_000
+"""The quota of active series of a workspace of Prometheus, which AWS raises on request.
+
+Source: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP_quotas.html (as of 2026-11-24)
+"""
+
 # Instances by the hour. Source and date: in the file.
 INSTANCE_HOUR: Mapping[str, float] = {name: float(price) for name, price in rows("instance_prices.tsv")}
 

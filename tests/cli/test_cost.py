@@ -53,6 +53,18 @@ def test_the_users_own_prices(written: Path) -> None:
     assert document["label"].startswith("mine; other prices: EC2 on-demand")
 
 
+def test_samples_are_priced_for_a_number_of_series(workdir: Path) -> None:
+    on_eks = cluster(group(count=2), Orchestrator={"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:123456789012:cluster/k"}})
+    addon = resource("AWS::EKS::Addon", AddonName="amazon-sagemaker-hyperpod-observability", ClusterName="k")
+    path = workdir / "observed.json"
+    path.write_text(json.dumps(template(Cluster=on_eks, Addon=addon)))
+    without = runner.invoke(app, ["cost", str(path)])
+    assert "their price needs the number of series of a node" in without.stdout
+    given = runner.invoke(app, ["cost", str(path), "--series-per-node", "1000"])
+    assert "samples in Prometheus: 2 x 1000 series, every 30 s" in given.stdout
+    assert runner.invoke(app, ["cost", str(path), "--series-per-node", "-1"]).exit_code == 2
+
+
 def test_json(written: Path) -> None:
     document = json.loads(runner.invoke(app, ["cost", str(written), "--format", "json"]).stdout)
     assert set(document) == {"label", "usd_per_hour", "usd_per_month", "unpriced", "resources"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -312,8 +313,8 @@ def test_nodes_that_eks_manages(given: dict[str, Any], usd: float | None) -> Non
 
 
 def test_an_add_on_costs_by_its_use_or_nothing() -> None:
-    metered = estimate("AWS::EKS::Addon", AddonName="amazon-sagemaker-hyperpod-observability")
-    assert metered.unpriced == ("samples that the add-on sends to Prometheus, by their number",)
+    metered = estimate("AWS::EKS::Addon", AddonName="aws-guardduty-agent")
+    assert metered.unpriced == ("GuardDuty's look at the nodes, by their processors",)
     assert estimate("AWS::EKS::Addon", AddonName="vpc-cni").rows == ()
     assert estimate("AWS::APS::Workspace").unpriced == ("storage and queries of metrics in Prometheus, by their amount",)
 
@@ -322,3 +323,49 @@ def test_a_file_of_prices_has_no_day(tmp_path: Path) -> None:
     (path := tmp_path / "prices.json").write_text('{"day": "2026-01-01"}')
     with pytest.raises(PriceFileError, match="'day' is not a price"):
         Prices.read(path)
+
+
+def observed(*counts: Any, interval: Any = None, **given: Any) -> CostEstimate:
+    """The samples of a cluster on EKS with observability."""
+    eks: dict[str, Any] = {"ClusterArn": {"Fn::GetAtt": ["Control", "Arn"]}}
+    groups = [{"InstanceGroupName": f"g{index}", "InstanceCount": count} for index, count in enumerate(counts)]
+    metrics = {} if interval is None else {"nodeMetrics": {"scrapeInterval": interval}, "networkMetrics": {"scrapeInterval": 60}}
+    addon = {
+        "AddonName": "amazon-sagemaker-hyperpod-observability",
+        "ClusterName": {"Ref": "Control"},
+        "ConfigurationValues": json.dumps({"metricsProvider": metrics}),
+    }
+    resources = {
+        "Control": {"Type": "AWS::EKS::Cluster"},
+        "Cluster": {"Type": "AWS::SageMaker::Cluster", "Properties": {"Orchestrator": {"Eks": eks}, "InstanceGroups": groups}},
+        "Addon": {"Type": "AWS::EKS::Addon", "Properties": addon},
+    }
+    found = hourly_cost({"Resources": resources}, Prices(**given))
+    return replace(found, rows=tuple(row for row in found.rows if row.logical_id == "Addon"))
+
+
+def test_samples_cost_by_their_number() -> None:
+    """8 nodes with 2,000 series, every 30 s, are 1,401,600,000 samples a month: 0.90 dollars for each 10 million."""
+    (row,) = observed(6, 2, series_per_node=2000).rows
+    assert row.what == "samples in Prometheus: 8 x 2000 series, every 30 s"
+    assert row.usd_per_hour == pytest.approx(140.16 * 0.9 / 730)
+
+
+def test_the_price_of_samples_falls_with_their_number() -> None:
+    """525.6 billion samples a month: the first 2 billion, the next 250 billion, and the rest."""
+    assert observed(100, interval=15, series_per_node=30_000).usd_per_month == pytest.approx(180 + 8750 + 4377.6)
+    assert observed(100, series_per_node=30_000, prometheus_10_million_samples=1).usd_per_month == pytest.approx(26_280)
+
+
+def test_samples_without_a_number_have_no_price() -> None:
+    assert observed(8).unpriced == (
+        "samples that the add-on sends to Prometheus: their price needs the number of series of a node",
+    )
+    (unknown,) = observed(8, {"Ref": "Count"}, series_per_node=2000).unpriced
+    assert unknown == "samples in Prometheus: an unknown number of x 2000 series, every 30 s"
+
+
+@pytest.mark.parametrize("interval", [0, -5, "often"])
+def test_an_interval_that_is_none_counts_as_the_usual_one(interval: Any) -> None:
+    (row,) = observed(1, interval=interval, series_per_node=1).rows
+    assert "every 60 s" in row.what
