@@ -29,6 +29,7 @@ WAIT_SECONDS = 1800.0
 """How long a network waits for the end of a file system or a database."""
 
 _CHARACTERS = 1000
+_DELETE = f"Delete this kind; repeatable. Unless given, it asks for each. KIND: {', '.join(Family)}."
 _COLUMNS = (
     Column("kind", "kind"),
     Column("id", "id"),
@@ -56,9 +57,7 @@ def clean(
             "--stack", metavar="NAME", help="Name of a destroyed stack; repeatable; those of the last deployment unless given."
         ),
     ] = None,
-    delete: Annotated[
-        list[Family] | None, typer.Option("--delete", help="Delete this kind; repeatable. Unless given, it asks for each kind.")
-    ] = None,
+    delete: Annotated[list[Family] | None, typer.Option("--delete", metavar="KIND", help=_DELETE)] = None,
     with_data: Annotated[
         bool, typer.Option("--with-data", help="Also buckets that are not empty, and file systems and databases with their data.")
     ] = False,

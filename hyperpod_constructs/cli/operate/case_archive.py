@@ -10,7 +10,7 @@ import shutil
 import tarfile
 import tempfile
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -43,6 +43,12 @@ class Spool:
         self._bytes = 0
         self.lines = 0
         self.dropped = 0
+
+    def fill(self, lines: Iterable[str]) -> bool:
+        """Append all of these lines; true once they have come to their end."""
+        for line in lines:
+            self.add(line)
+        return True
 
     def add(self, line: str) -> None:
         """Append a line."""

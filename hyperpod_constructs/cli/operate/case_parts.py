@@ -126,9 +126,19 @@ class Case:
         return details
 
     def _log(self, kind: Kind) -> None:
-        lines, start = Lines(self.scrubber), int(self.after.timestamp() * 1000)
+        """Read a kind of log, then scrub and pack what is kept of it: to look through a line takes longer than to read it."""
+        name, start = f"logs/{kind}.log", int(self.after.timestamp() * 1000)
         found = written(self.place, self.cluster, kind.prefix, start)
-        self._lines(f"logs/{kind}.log", (_logged(lines, event) for event in found), self.most_bytes)
+        with Spool(self.directory, self.most_bytes) as raw, Spool(self.directory) as spool:
+            events = (json.dumps([event["timestamp"], event["logStreamName"], event["message"]]) for event in found)
+            if self._tried(name, lambda: raw.fill(events)) is None and not raw.lines:
+                return
+            if raw.dropped:
+                why = f"{raw.dropped:,} older lines than the newest {self.most_bytes // 1_000_000} MB (--max-mb)"
+                self.missing.append(Missing(name, why, failed=False))
+            lines = Lines(self.scrubber)
+            spool.fill(_logged(lines, *json.loads(event)) for event in raw.content())
+            self.members.append(self.archive.add(name, spool))
 
     def _templates(self) -> None:
         before = len(self.missing)
@@ -161,25 +171,14 @@ class Case:
 
     def _document(self, name: str, value: object, names: Collection[str] = ()) -> None:
         with Spool(self.directory) as spool:
-            for line in json.dumps(self.scrubber.data(value, names), indent=2, ensure_ascii=False).split("\n"):
-                spool.add(line)
+            spool.fill(json.dumps(self.scrubber.data(value, names), indent=2, ensure_ascii=False).split("\n"))
             self.members.append(self.archive.add(name, spool))
 
-    def _lines(self, name: str, lines: Iterable[str], limit: int | None = None) -> None:
+    def _lines(self, name: str, lines: Iterable[str]) -> None:
         """Pack lines as they come. Those before an error are kept."""
-        with Spool(self.directory, limit) as spool:
-
-            def read() -> bool:
-                for line in lines:
-                    spool.add(line)
-                return True
-
-            if self._tried(name, read) is None and not spool.lines:
-                return
-            if spool.dropped:
-                why = f"{spool.dropped:,} older lines than the newest {self.most_bytes // 1_000_000} MB (--max-mb)"
-                self.missing.append(Missing(name, why, failed=False))
-            self.members.append(self.archive.add(name, spool))
+        with Spool(self.directory) as spool:
+            if self._tried(name, lambda: spool.fill(lines)) is not None or spool.lines:
+                self.members.append(self.archive.add(name, spool))
 
     def _row(self, value: Mapping[str, Any]) -> str:
         return json.dumps(self.scrubber.data(value), ensure_ascii=False)
@@ -199,12 +198,11 @@ class Case:
         return None
 
 
-def _logged(lines: Lines, event: Mapping[str, Any]) -> str:
+def _logged(lines: Lines, timestamp: int, stream: str, message: str) -> str:
     """An event with its time and its stream; the lines of its message that follow are indented."""
-    moment = datetime.fromtimestamp(event["timestamp"] / 1000, UTC)
-    stream = event["logStreamName"]
-    message = lines.scrubbed(stream, event["message"]).strip("\n").replace("\n", "\n    ")
-    return f"{moment:%Y-%m-%dT%H:%M:%S}.{event['timestamp'] % 1000:03d}Z {one_line(stream, _STREAM)} {message}"
+    moment = datetime.fromtimestamp(timestamp / 1000, UTC)
+    text = lines.scrubbed(stream, message).strip("\n").replace("\n", "\n    ")
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{timestamp % 1000:03d}Z {one_line(stream, _STREAM)} {text}"
 
 
 def _declared(template: Mapping[str, Any]) -> Iterator[str]:

@@ -49,10 +49,10 @@ def export_logs(
     cluster: ClusterName = None,
     since: Annotated[str, typer.Option("--since", metavar="TIME", help=f"Events and logs not before: {EXAMPLES}.")] = "3d",
     most: Annotated[
-        int, typer.Option("--max-mb", min=1, max=10_000, help="The most megabytes of each kind of log, the newest.")
-    ] = 100,
+        int, typer.Option("--max-mb", min=1, metavar="MB", help="The most megabytes of each kind of log, the newest.")
+    ] = 20,
     file: Annotated[
-        Path | None, typer.Option("--file", metavar="FILE", help="The archive; hyperpod-CLUSTER-TIME.tar.gz unless given.")
+        Path | None, typer.Option("--file", metavar="FILE", help="The archive; named by cluster and time unless given.")
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a file of this name.")] = False,
     output: As = Output.TABLE,
