@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import pkgutil
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from enum import Enum
 from functools import cache
 from typing import Any
@@ -46,6 +46,12 @@ class Case(ABC):
 
     unneeded: Mapping[str, str] = {}
     """Action, such as "iam:PassRole", to the reason why no operation of a test fails without it."""
+
+    wide: Mapping[str, str] = {}
+    """Action to the reason why it is allowed for resources of others too."""
+
+    rare: Sequence[tuple[str, str, Mapping[str, Any]]] = ()
+    """Calls of `unneeded` actions that share no statement with others: service, operation and parameters."""
 
     unnoticed: Mapping[str, str] = {}
     """Start of a path in an answer, such as "DescribeCluster.InstanceGroups.", to the reason why no handler can notice that a

@@ -18,6 +18,8 @@ from tests.custom_resources.world import InProcessWorld
 NONE_MADE = "AWSCDK::CustomResourceProviderFramework::CREATE_FAILED"
 """The framework's id of a resource whose creation failed in `on_event`; it answers the deletion itself."""
 
+STACK_ID = "arn:aws:cloudformation:us-west-2:123456789012:stack/Stack/1"
+
 ON_EVENT_SECONDS, IS_COMPLETE_SECONDS = 180.0, 300.0
 """After this time Lambda stops the function; see provider.py."""
 
@@ -54,7 +56,7 @@ class Engine:
         return {
             "RequestType": kind,
             "RequestId": f"00000000-0000-4000-8000-{next(self._requests):012d}",
-            "StackId": "arn:aws:cloudformation:us-west-2:123456789012:stack/Stack/1",
+            "StackId": STACK_ID,
             "LogicalResourceId": "Resource",
             "ResponseURL": "https://cloudformation.example/answer?X-Amz-Signature=presigned",
             "ResourceProperties": {"ServiceToken": "arn:aws:lambda:us-west-2:123456789012:function:f", **properties},

@@ -32,6 +32,7 @@ class Call:
     number: int
     service: str
     operation: str
+    parameters: dict[str, Any]
     takes: Callable[[float], None]
     read: set[Path] = field(default_factory=set)
 
@@ -55,6 +56,12 @@ SIGNED_AS = {"service-quotas": "servicequotas", "stepfunctions": "states", "reso
 """boto3's names of services whose actions have another prefix."""
 
 
+def action_of(call: Call) -> str:
+    """The one action of a call."""
+    [action] = call.actions
+    return action
+
+
 class Observed:
     """A factory of clients, given to a handler."""
 
@@ -76,7 +83,7 @@ class Observed:
         client = self._world.client(service)
         name = _operations(client.meta.service_model).get(method)
         assert name is not None, f"{service} has no operation {method}: a handler calls operations only"
-        call = Call(len(self.calls), service, name, self._world.clock.tick)
+        call = Call(len(self.calls), service, name, parameters, self._world.clock.tick)
         self.calls.append(call)
         self._authorize(call)
 

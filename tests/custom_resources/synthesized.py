@@ -12,6 +12,7 @@ from constructs import Construct
 
 from hyperpod_constructs.local.clients import dns_suffix, partition
 from tests.custom_resources.case import Case, Variant
+from tests.custom_resources.engine import STACK_ID
 from tests.custom_resources.world import InProcessWorld
 
 LONGEST_SECONDS = 600
@@ -23,7 +24,12 @@ class Synthesized:
     """One variant of a case."""
 
     properties: Mapping[str, Any]
-    actions: frozenset[str]
+    statements: tuple[Mapping[str, Any], ...]
+
+    @property
+    def actions(self) -> frozenset[str]:
+        """The actions that its policies allow."""
+        return frozenset(action for statement in self.statements for action in listed(statement["Action"]))
 
 
 def variants(case: Case) -> list[Variant]:
@@ -47,12 +53,12 @@ def _read(case: Case, scope: Construct, template: Mapping[str, Any], world: InPr
     ids = [_logical_id(found) for found in scope.node.find_all() if isinstance(found, CfnResource)]
     custom = [template[id] for id in ids if template[id]["Type"].startswith("Custom::HyperPod")]
     assert len(custom) == 1, f"{case.name}: {len(custom)} custom resources; write one construct in build()"
-    policies = [template[id]["Properties"] for id in ids if template[id]["Type"] == "AWS::IAM::Policy"]
+    policies = [template[id]["Properties"]["PolicyDocument"] for id in ids if template[id]["Type"] == "AWS::IAM::Policy"]
     properties = {key: value for key, value in custom[0]["Properties"].items() if key not in ("ServiceToken", "ServiceTimeout")}
     properties["TimeoutSeconds"] = min(properties["TimeoutSeconds"], LONGEST_SECONDS)
     return Synthesized(
         _as_text(_resolved(properties, _pseudo(world), case.name)),
-        frozenset(action for policy in policies for action in _actions(policy["PolicyDocument"]["Statement"])),
+        tuple(_resolved(statement, _pseudo(world), case.name) for found in policies for statement in found["Statement"]),
     )
 
 
@@ -60,16 +66,16 @@ def _logical_id(resource: CfnResource) -> str:
     return str(Stack.of(resource).resolve(resource.logical_id))
 
 
-def _actions(statements: list[Mapping[str, Any]]) -> list[str]:
-    return [
-        action for found in statements for action in ([found["Action"]] if isinstance(found["Action"], str) else found["Action"])
-    ]
+def listed(value: str | list[str]) -> list[str]:
+    """The actions or the resources of a statement."""
+    return [value] if isinstance(value, str) else value
 
 
 def _pseudo(world: InProcessWorld) -> dict[str, str]:
     return {
         "AWS::AccountId": world.account,
         "AWS::Region": world.region,
+        "AWS::StackId": STACK_ID,
         "AWS::Partition": partition(world.region),
         "AWS::URLSuffix": dns_suffix(world.region),
     }

@@ -10,6 +10,8 @@ import pytest
 
 from tests.custom_resources.case import all_cases, handler_modules
 from tests.custom_resources.engine import StoppedError
+from tests.custom_resources.needs import elsewhere
+from tests.custom_resources.synthesized import listed
 from tests.custom_resources.tally import FAULTS
 from tests.custom_resources.trial import OPERATIONS, Operation, Trial
 
@@ -55,6 +57,27 @@ def test_every_permission_is_needed_and_none_is_missing(trial: Trial) -> None:
     assert silent == sorted(trial.case.unneeded), "no error names them: remove them, or write the reason into `unneeded`"
     missing = [error for error in trial.errors_without("") if "is not authorized to perform" in error]
     assert not missing
+
+
+@by_case
+def test_every_resource_of_the_permissions_is_right_and_no_wider_than_needed(trial: Trial) -> None:
+    variants = list(trial.synthesized)
+    asked = [(need, trial.permitted(variant)) for variant in variants for need in trial.needs(variant)]
+    assert not [need for need, statements in asked if not need.allowed(statements)], "the statement names another resource"
+    wide = {need.action for need, statements in asked for other in need.of_others() if other.allowed(statements)}
+    assert wide == set(trial.case.wide), "allowed for what is another's: name the resource, or write the reason into `wide`"
+
+
+@by_case
+def test_every_resource_of_the_permissions_is_needed(trial: Trial) -> None:
+    """In some variant, the policy with another one in its place refuses a call."""
+    needed: dict[tuple[str, int], bool] = {}
+    for variant, synthesized in trial.synthesized.items():
+        asked = [need for need in trial.needs(variant) if need.allowed(synthesized.statements)]
+        for statement, place, moved in elsewhere(synthesized.statements):
+            key = " and ".join(listed(statement["Action"])), place
+            needed[key] = needed.get(key, False) or not all(need.allowed(moved) for need in asked)
+    assert not [key for key, is_needed in needed.items() if not is_needed]
 
 
 @by_case

@@ -13,6 +13,7 @@ from typing import Any
 from tests.custom_resources import observed
 from tests.custom_resources.case import Case, Variant
 from tests.custom_resources.engine import Engine, Outcome, Stack
+from tests.custom_resources.needs import Need, Statements, needs
 from tests.custom_resources.observed import CALL_SECONDS, Call, Intervene, Killed, Observed, without
 from tests.custom_resources.remembered import plain
 from tests.custom_resources.synthesized import synthesize, variants
@@ -177,6 +178,18 @@ class Trial:
     def actions(self) -> list[str]:
         """The actions that the construct allows its handler."""
         return sorted(frozenset[str]().union(*(found.actions for found in self.synthesized.values())))
+
+    def needs(self, variant: Variant) -> list[Need]:
+        """What IAM is asked for in the operations with a variant."""
+        calls = [call for operation in self.operations if operation.variant is variant for call in self.clean(operation).calls]
+        calls += [Call(0, service, operation, dict(asked), self.world.clock.tick) for service, operation, asked in self.case.rare]
+        found = [need for call in calls for need in needs(call, self.world.region, self.world.account)]
+        return [need for index, need in enumerate(found) if need not in found[:index]]
+
+    def permitted(self, variant: Variant) -> Statements:
+        """The statements of an operation with a variant: an update and a deletion find those of the working one too."""
+        both = (self.synthesized[Variant.WORKING].statements, self.synthesized[variant].statements)
+        return [statement for statements in both for statement in statements]
 
     def errors_without(self, action: str) -> list[str]:
         """The errors of all operations while one action is not allowed."""

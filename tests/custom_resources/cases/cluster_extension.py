@@ -10,6 +10,7 @@ from constructs import Construct
 from hyperpod_constructs.cluster.cluster import HyperPodCluster
 from hyperpod_constructs.custom_resources.cluster_extension import ClusterExtension
 from tests.custom_resources.case import Case, Variant
+from tests.custom_resources.engine import STACK_ID
 from tests.custom_resources.world import World
 
 NAME = "sagemaker-observability"
@@ -23,6 +24,17 @@ class ClusterExtensionCase(Case):
         "sagemaker:ListClusterExtensions": "only an extension that an earlier creation has left needs it",
         "sagemaker:ListTags": "only an extension that an earlier creation has left needs it",
     }
+
+    wide = dict.fromkeys(
+        (
+            "sagemaker:AddTags",
+            "sagemaker:DeleteClusterExtension",
+            "sagemaker:DescribeClusterExtension",
+            "sagemaker:UpdateClusterExtension",
+        ),
+        "AWS does not document the part of an extension's ARN that stands for the cluster",
+    )
+    rare = (("cloudformation", "DescribeStacks", {"StackName": STACK_ID}),)
 
     def prepare(self, world: World) -> None:
         for name in ("extended", "extended-later", "beside-extended"):

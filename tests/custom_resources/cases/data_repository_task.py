@@ -19,6 +19,7 @@ ROOT = f"s3://{SCRIPTS}/v1"
 
 class DataRepositoryTaskCase(Case):
     failure = "is in no linked data repository"
+    wide: Mapping[str, str] = {"fsx:TagResource": "a new task has no id before it is made"}
     unneeded: Mapping[str, str] = {
         "fsx:TagResource": "AWS asks for it when a task is created with tags; the embedded AWS asks for one action of a request",
         "fsx:CancelDataRepositoryTask": "the embedded tasks end before a deletion comes",

@@ -11,6 +11,7 @@ from constructs import Construct
 
 from hyperpod_constructs.custom_resources.node_inventory import NodeInventory
 from tests.custom_resources.case import Case, Variant
+from tests.custom_resources.engine import STACK_ID
 from tests.custom_resources.l1_cluster import Listed, l1_cluster, l1_group
 from tests.custom_resources.world import World
 
@@ -23,6 +24,8 @@ class NodeInventoryCase(Case):
         "cloudformation:DescribeStacks": "only after a failed update, to see whether the stack rolls back",
         "sagemaker:DescribeClusterNode": "only for nodes with a host name that does not hold their address",
     }
+
+    rare = (("cloudformation", "DescribeStacks", {"StackName": STACK_ID}),)
 
     def prepare(self, world: World) -> None:
         world.names["cluster"] = world.cluster("listed")

@@ -21,6 +21,7 @@ class PreflightCase(Case):
     failure = "addresses are free, and this deployment takes"
     not_renamed = "a preflight is its place in the stack, and it looks at whatever its properties name"
     blind = "a preflight stops a deployment for what is proven only"
+    wide: Mapping[str, str] = {"sagemaker:DescribeCluster": "the template does not know the id of the stack's own cluster"}
     unneeded = dict.fromkeys(
         (
             "cloudformation:DescribeStackResource",
