@@ -390,6 +390,13 @@ def test_what_is_gone_is_not_left_behind(account: StubbedTarget) -> None:
     assert clean().output == "Nothing is left behind.\n"
 
 
+def test_a_log_group_is_gone_although_another_begins_with_its_name(account: StubbedTarget) -> None:
+    destroyed(account, TRAFFIC)
+    longer = {"logGroupName": "/rejected-by-others"}
+    account.answer("logs", "describe_log_groups", {"logGroups": [longer]}, logGroupNamePrefix="/rejected")
+    assert clean().output == "Nothing is left behind.\n"
+
+
 def interrupted(**request: Any) -> None:
     raise KeyboardInterrupt
 
