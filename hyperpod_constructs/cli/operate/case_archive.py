@@ -13,8 +13,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from io import BufferedRandom
 from pathlib import Path
-from typing import IO
 
 from hyperpod_constructs.cli.console import CliError
 
@@ -39,7 +39,7 @@ class Spool:
 
     def __init__(self, directory: Path, limit: int | None = None) -> None:
         self._directory, self._limit = directory, limit
-        self._segments: deque[tuple[IO[bytes], int]] = deque([(self._new(), 0)])
+        self._segments: deque[tuple[BufferedRandom, int]] = deque([(self._new(), 0)])
         self._bytes = 0
         self.lines = 0
         self.dropped = 0
@@ -71,7 +71,7 @@ class Spool:
             self.dropped += lines
             file.close()
 
-    def content(self) -> IO[bytes]:
+    def content(self) -> BufferedRandom:
         """All that is kept, from its beginning."""
         whole = self._segments[0][0]
         while len(self._segments) > 1:
@@ -90,7 +90,7 @@ class Spool:
         for file, _ in self._segments:
             file.close()
 
-    def _new(self) -> IO[bytes]:
+    def _new(self) -> BufferedRandom:
         return tempfile.TemporaryFile(dir=self._directory)
 
 
