@@ -22,6 +22,7 @@ from bench import (
     imports,
     kubernetes,
     mistakes,
+    operate,
     recovery,
     suite,
     synthesis,
@@ -144,6 +145,13 @@ def deploy(pairs: int, directory: Path) -> None:
         write(f"  processor time    {many.command.processor:.1f} s of the command, {many.server:.1f} s of the embedded AWS")
 
 
+def nodes(pairs: int, directory: Path) -> None:
+    """`hyperpod nodes` on many nodes."""
+    write(f"hyperpod nodes on {operate.NODES:,} nodes, whole processes, a service that answers at once")
+    goal = f"a ratio of at most {operate.MOST_RATIO} in processor time, and {operate.MOST_SECONDS:.0f} s"
+    _pairs(operate.compare(pairs), "hyperpod nodes", "bare boto3", goal=goal)
+
+
 def fleets(pairs: int, directory: Path) -> None:
     """Creation of large clusters in the embedded HyperPod."""
     write("Creation of a cluster in the embedded HyperPod, in one process (linear is 1; goal: answers within 1 s)")
@@ -245,6 +253,7 @@ _PARTS: Mapping[str, Callable[[int, Path], None]] = {
     "plugin": plugin,
     "mistakes": mistaken,
     "deploy": deploy,
+    "nodes": nodes,
     "fleet": fleets,
     "kubernetes": control_planes,
     "functions": lambdas,

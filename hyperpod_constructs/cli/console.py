@@ -73,7 +73,13 @@ def _console(*, stderr: bool) -> Console:
 
 def folds() -> bool:
     """Whether results are folded: in a terminal, and in a pipe if COLUMNS says how wide."""
-    return stdout().is_terminal or _columns() is not None
+    return is_terminal() or _columns() is not None
+
+
+def is_terminal() -> bool:
+    """Whether results go to a terminal; variables may call a pipe one. A plain pipe needs no rich for the answer."""
+    asked = sys.stdout.isatty() or any(name in os.environ for name in ("FORCE_COLOR", "TTY_COMPATIBLE"))
+    return asked and stdout().is_terminal
 
 
 def _columns() -> int | None:

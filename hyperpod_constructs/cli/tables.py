@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from hyperpod_constructs._support.printable import printable
-from hyperpod_constructs.cli.console import folds, say, stdout
+from hyperpod_constructs.cli.console import folds, is_terminal, say, stdout
 
 if TYPE_CHECKING:
     from rich.box import Box
@@ -86,9 +86,7 @@ def _chunked(text: str, width: int) -> str:
 
 def widths(columns: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int]:
     """The characters that each column takes unless it is folded."""
-    from rich.cells import cell_len
-
-    return [max(cell_len(line) for cell in column for line in cell.split("\n")) for column in zip(columns, *rows, strict=True)]
+    return [max(_width(line) for cell in column for line in cell.split("\n")) for column in zip(columns, *rows, strict=True)]
 
 
 def _write_plain(columns: Sequence[str], rows: Sequence[Sequence[str]], numbers: int) -> None:
@@ -102,32 +100,40 @@ def _write_plain(columns: Sequence[str], rows: Sequence[Sequence[str]], numbers:
 
 def _write_head(columns: Sequence[str], wide: Sequence[int], numbers: int) -> None:
     """In a terminal the names are bold, with a rule below them."""
-    out = stdout()
+    in_terminal = is_terminal()
     for names in zip_longest(*(column.split("\n") for column in columns), fillvalue=""):
         line = _line(names, wide, numbers)
-        if out.is_terminal:
-            out.print(line.rstrip("\n"), style="bold", soft_wrap=True)
+        if in_terminal:
+            stdout().print(line.rstrip("\n"), style="bold", soft_wrap=True)
         else:
             sys.stdout.write(line)
     if _box() is not None:
-        sys.stdout.write("─" * min(sum(wide) + GAP * (len(wide) - 1), out.width) + "\n")
+        sys.stdout.write("─" * min(sum(wide) + GAP * (len(wide) - 1), stdout().width) + "\n")
 
 
 def _box() -> Box | None:
     """Only a rule below the names, and nothing where the terminal does not know its character."""
+    if not is_terminal() or stdout().options.ascii_only:
+        return None
     from rich.box import SIMPLE_HEAD
 
-    out = stdout()
-    return SIMPLE_HEAD if out.is_terminal and not out.options.ascii_only else None
+    return SIMPLE_HEAD
 
 
 def _line(cells: Sequence[str], wide: Sequence[int], numbers: int) -> str:
-    from rich.cells import cell_len
-
     left = len(wide) - numbers
-    fills = [" " * (width - cell_len(cell)) for cell, width in zip(cells, wide, strict=True)]
+    fills = [" " * (width - _width(cell)) for cell, width in zip(cells, wide, strict=True)]
     parts = [cell + fill if place < left else fill + cell for place, (cell, fill) in enumerate(zip(cells, fills, strict=True))]
     return (" " * GAP).join(parts).rstrip() + "\n"
+
+
+def _width(text: str) -> int:
+    """The cells of a terminal that a text takes."""
+    if text.isascii():
+        return len(text)
+    from rich.cells import cell_len
+
+    return cell_len(text)
 
 
 def _cell(cell: Cell) -> str:
@@ -139,12 +145,11 @@ def paragraph(text: str, *, indent: str = "", hanging: str = "", style: str | No
 
     :param breaks: whether a word that is longer than the line is broken; unless given it stays whole, as a link must.
     """
-    out = stdout()
     if not folds():
         say(f"{indent}{text}", style=style)
         return
     wrapper = textwrap.TextWrapper(
-        out.width, initial_indent=indent, subsequent_indent=hanging, break_on_hyphens=False, break_long_words=breaks
+        stdout().width, initial_indent=indent, subsequent_indent=hanging, break_on_hyphens=False, break_long_words=breaks
     )
     for line in wrapper.wrap(printable(text)) or [indent]:
         say(line, style=style)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
@@ -65,6 +65,7 @@ class AwsAccount:
     region: str
     profile: str | None = None
     endpoint_url: str | None = None
+    _sessions: list[Any] = field(default_factory=list, compare=False, repr=False)
 
     @classmethod
     def of_caller(
@@ -83,18 +84,20 @@ class AwsAccount:
         :param endpoint_url: where requests go; AWS_ENDPOINT_URL, or AWS itself, unless given.
         :raises CliError: without a region or without credentials, and for an endpoint that is no URL.
         """
-        import boto3
         from botocore.exceptions import NoCredentialsError, ProfileNotFound
+        from botocore.session import Session
 
         variables = os.environ if environment is None else environment
         if endpoint_url is not None and not endpoint_url.startswith(("https://", "http://")):
             raise CliError(f"--endpoint-url {endpoint_url}: write a URL, such as https://sagemaker.us-west-2.amazonaws.com")
         try:
-            session = boto3.session.Session(profile_name=profile)
-            region = region or variables.get("AWS_REGION") or variables.get("AWS_DEFAULT_REGION") or session.region_name
+            session = Session(profile=profile)
+            region = region or variables.get("AWS_REGION") or variables.get("AWS_DEFAULT_REGION")
+            region = region or session.get_config_variable("region")
             if region is None:
                 raise CliError("no region is set: name one with AWS_REGION, such as AWS_REGION=us-west-2, or in your profile")
-            identity = session.client("sts", region_name=region, endpoint_url=endpoint_url).get_caller_identity()
+            sts: Any = session.create_client("sts", region, endpoint_url=endpoint_url)
+            identity = sts.get_caller_identity()
         except NoCredentialsError:
             raise CliError(
                 "no AWS credentials were found: sign in (`aws configure sso`, `aws sso login`) or set AWS_PROFILE; "
@@ -102,14 +105,16 @@ class AwsAccount:
             ) from None
         except ProfileNotFound as error:
             raise CliError(f"{error}: set AWS_PROFILE to one that `aws configure list-profiles` shows") from None
-        return cls(account=identity["Account"], region=region, profile=profile, endpoint_url=endpoint_url)
+        return cls(identity["Account"], region, profile, endpoint_url, [session])
 
     def client(self, service: str) -> Any:
-        """A boto3 client in this region."""
-        import boto3
+        """A client in this region. One session makes all of them, because each reads files of its own."""
+        # Without boto3, whose transfers of files take a tenth of a second to import.
+        from botocore.session import Session
 
-        session = boto3.session.Session(profile_name=self.profile)
-        return session.client(service, region_name=self.region, endpoint_url=self.endpoint_url)  # type: ignore[call-overload]
+        if not self._sessions:
+            self._sessions.append(Session(profile=self.profile))
+        return self._sessions[0].create_client(service, self.region, endpoint_url=self.endpoint_url)
 
     def environment(self) -> dict[str, str]:
         """The caller's environment, with this region, profile and endpoint."""

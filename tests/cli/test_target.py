@@ -5,7 +5,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-import boto3
+import botocore.session
 import pytest
 from typer.testing import CliRunner
 
@@ -21,14 +21,15 @@ runner = CliRunner()
 
 
 class FakeSession:
-    """A boto3 session of a profile without a region, in an account."""
+    """A session of a profile without a region, in an account."""
 
-    region_name: str | None = None
+    def __init__(self, profile: str | None = None) -> None:
+        self.profile = profile
 
-    def __init__(self, profile_name: str | None = None) -> None:
-        self.profile_name = profile_name
+    def get_config_variable(self, name: str) -> None:
+        assert name == "region"
 
-    def client(self, service: str, region_name: str, endpoint_url: str | None = None) -> Any:
+    def create_client(self, service: str, region_name: str, endpoint_url: str | None = None) -> Any:
         assert service == "sts"
         return self
 
@@ -45,7 +46,7 @@ class Deployed:
 
 @pytest.fixture
 def no_aws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """No setting of AWS in the environment, and no place where boto3 finds credentials."""
+    """No setting of AWS in the environment, and no place where botocore finds credentials."""
     for name in ("AWS_REGION", "AWS_DEFAULT_REGION", "AWS_PROFILE", "AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.delenv(name, raising=False)
     for name in ("AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"):
@@ -70,7 +71,7 @@ def started(workdir: Path, monkeypatch: pytest.MonkeyPatch) -> list[Any]:
 
 
 def test_account_and_region_of_the_caller(no_aws: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(boto3.session, "Session", FakeSession)
+    monkeypatch.setattr(botocore.session, "Session", FakeSession)
     monkeypatch.setenv("AWS_REGION", "eu-north-1")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "us-west-2")
     account = AwsAccount.of_caller()
@@ -79,7 +80,7 @@ def test_account_and_region_of_the_caller(no_aws: None, monkeypatch: pytest.Monk
 
 
 def test_given_profile_region_and_endpoint_win_and_reach_child_processes(no_aws: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(boto3.session, "Session", FakeSession)
+    monkeypatch.setattr(botocore.session, "Session", FakeSession)
     monkeypatch.setenv("AWS_REGION", "eu-north-1")
     account = AwsAccount.of_caller(profile="research", region="us-west-2", endpoint_url="http://127.0.0.1:9")
     child = account.environment()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -103,7 +104,7 @@ def _show_in(room: int, columns: Sequence[Column], cells: Sequence[Sequence[str]
 
 def print_json(value: object) -> None:
     """Print a document for a program."""
-    stdout().file.write(json.dumps(plain_data(value), indent=2, ensure_ascii=True) + "\n")
+    sys.stdout.write(json.dumps(plain_data(value), indent=2, ensure_ascii=True) + "\n")
 
 
 def plain_data(value: object) -> Any:
