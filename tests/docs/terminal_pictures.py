@@ -33,7 +33,7 @@ _GROUPS = (
     ("workers", "ml.p5.48xlarge", "Compute", 4),
 )
 _LOST = "EC2 instance is unreachable"
-_MOVES = re.compile(r"\x1b\[[HKJ]")
+_MOVES = re.compile(r"\x1b\[[HKJ]|\x1b\[0m\Z")
 _FETCHED = re.compile(r"@font-face \{\{.*?\}\}\s*|<!--.*?-->\s*", re.DOTALL)
 _TEXT = re.compile(r"<text [^>]*>([^<]*)</text>")
 

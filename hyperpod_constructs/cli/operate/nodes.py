@@ -8,19 +8,24 @@ from typing import Annotated, Any
 
 import typer
 
-from hyperpod_constructs.cli.console import say
-from hyperpod_constructs.cli.operate.completion import group_names
+from hyperpod_constructs.cli.console import CliError, say
+from hyperpod_constructs.cli.operate.choosing import named_nodes
+from hyperpod_constructs.cli.operate.completion import group_names, node_ids
 from hyperpod_constructs.cli.operate.listing import As, ClusterName, Column, Output, Wide, show
 from hyperpod_constructs.cli.operate.place import Place, placed
-from hyperpod_constructs.cli.operate.reading import RUNNING, Cluster, Node, read_cluster, read_nodes, zones
+from hyperpod_constructs.cli.operate.reading import RUNNING, Cluster, Node, describe_node, read_cluster, read_nodes
 from hyperpod_constructs.cli.operate.watch import EVERY, Every, Watch
 from hyperpod_constructs.cli.operate.watch import show as watched
+from hyperpod_constructs.cli.operate.zones import Zones
 from hyperpod_constructs.custom_resources.handlers.redaction import one_line
 
 app = typer.Typer(add_completion=False)
 
 MESSAGE_CHARACTERS = 1000
 """Limit for the message of a node."""
+
+MOST_DESCRIBED = 20
+"""The most nodes that are asked for one by one."""
 
 COLUMNS = (
     Column("node", "node"),
@@ -35,6 +40,9 @@ COLUMNS = (
     Column("launched", "since", wide=True),
     Column("age_seconds", "age", number=True),
 )
+Names = Annotated[
+    list[str] | None, typer.Argument(metavar="[NODE]...", help="Only these, by id or host name.", autocompletion=node_ids)
+]
 GroupName = Annotated[
     str | None, typer.Option("--group", help="Only the nodes of this instance group.", autocompletion=group_names)
 ]
@@ -42,11 +50,12 @@ GroupName = Annotated[
 
 @app.command(
     epilog="Examples: `hyperpod nodes`, `hyperpod nodes --group workers --wide`, `hyperpod nodes --unhealthy -o json`, "
-    "`hyperpod nodes --watch`. A group in several zones shows all of them."
+    "`hyperpod nodes --watch`, `hyperpod nodes i-0123456789abcdef0`."
 )
 @placed
 def nodes(
     place: Place,
+    names: Names = None,
     cluster: ClusterName = None,
     group: GroupName = None,
     unhealthy: Annotated[bool, typer.Option("--unhealthy", help="Only the nodes that are not Running.")] = False,
@@ -55,31 +64,39 @@ def nodes(
     watch: Watch = False,
     every: Every = EVERY,
 ) -> None:
-    """List the nodes of a cluster."""
+    """List the nodes of a cluster, or some of them."""
+    if names and group is not None:
+        raise CliError("name nodes, or a group with --group, not both")
 
     def draw() -> None:
         found = read_cluster(place, cluster)
-        listed = [node for node in read_nodes(place, found, group) if not unhealthy or node.status != RUNNING]
+        present = _named(place, found, names) if names else read_nodes(place, found, group)
+        listed = [node for node in present if not unhealthy or node.status != RUNNING]
         if not listed and output is Output.TABLE:
             say("Every node is Running." if unhealthy else f"{found.name} has no nodes.")
             return
-        show(COLUMNS, rows(found, listed, zones(place, found.groups)), output, wide=wide)
+        show(COLUMNS, rows(found, listed, Zones.of(place, found.groups)), output, wide=wide)
 
     watched(draw, watch=watch, every=every)
 
 
-def rows(cluster: Cluster, listed: list[Node], zone: Mapping[str, str]) -> list[Mapping[str, Any]]:
-    """A row for each node, by the keys of `COLUMNS`.
+def _named(place: Place, cluster: Cluster, names: list[str]) -> list[Node]:
+    """The nodes of these names; of a few the service is asked for more, such as the zone."""
+    found = named_nodes(place, cluster, names)
+    if len(found) > MOST_DESCRIBED:
+        return found
+    return [node if node.zone is not None else describe_node(place, cluster, node.id) or node for node in found]
 
-    :param zone: by group: the zones of its nodes.
-    """
+
+def rows(cluster: Cluster, listed: list[Node], zones: Zones) -> list[Mapping[str, Any]]:
+    """A row for each node, by the keys of `COLUMNS`."""
     now = datetime.now(UTC)
     plans = {group.name: group.plan for group in cluster.groups}
     return [
         {
             "node": node.id or "(none yet)",
             "group": node.group,
-            "zone": zone.get(node.group),
+            "zone": zones.of_node(node),
             "status": f"{node.status}: {one_line(node.message, MESSAGE_CHARACTERS)}" if node.message else node.status,
             "type": node.instance_type,
             "image": node.image,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -235,24 +235,6 @@ def node_summaries(place: Place, cluster: Cluster, group: str | None = None) -> 
         request["InstanceGroupNameContains"] = group
     for page in sound_pages(lambda more: place.client("sagemaker").list_cluster_nodes(**request, **more)):
         yield from page["ClusterNodeSummaries"]
-
-
-def zones(place: Place, groups: Sequence[Group]) -> dict[str, str]:
-    """By group: the ids of the zones of its subnets. It is empty for groups in a network of the service.
-
-    One call; without the permission for it (ec2:DescribeSubnets) no zone is known.
-    """
-    subnets = sorted({subnet for group in groups for subnet in group.subnets})
-    if not subnets:
-        return {}
-    from botocore.exceptions import ClientError
-
-    try:
-        answer = place.client("ec2").describe_subnets(SubnetIds=subnets)
-    except ClientError:
-        return {}
-    zone = {subnet["SubnetId"]: subnet.get("AvailabilityZoneId", subnet["AvailabilityZone"]) for subnet in answer["Subnets"]}
-    return {group.name: ", ".join(sorted({zone[one] for one in group.subnets if one in zone})) for group in groups}
 
 
 @contextmanager

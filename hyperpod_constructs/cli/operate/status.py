@@ -12,9 +12,10 @@ from hyperpod_constructs.cli.console import say
 from hyperpod_constructs.cli.operate import nodes
 from hyperpod_constructs.cli.operate.listing import As, ClusterName, Column, Output, Wide, print_json, show
 from hyperpod_constructs.cli.operate.place import Place, placed
-from hyperpod_constructs.cli.operate.reading import RUNNING, Cluster, Node, read_cluster, read_nodes, zones
+from hyperpod_constructs.cli.operate.reading import RUNNING, Cluster, Node, read_cluster, read_nodes
 from hyperpod_constructs.cli.operate.watch import EVERY, Every, Watch
 from hyperpod_constructs.cli.operate.watch import show as watched
+from hyperpod_constructs.cli.operate.zones import Zones
 from hyperpod_constructs.cli.tables import paragraph
 from hyperpod_constructs.custom_resources.handlers.redaction import one_line
 
@@ -51,9 +52,9 @@ def status(
     def draw() -> None:
         found = read_cluster(place, cluster)
         listed = read_nodes(place, found)
-        zone = zones(place, found.groups)
-        groups = _group_rows(found, listed, zone)
-        others = nodes.rows(found, [node for node in listed if node.status != RUNNING], zone)
+        zones = Zones.of(place, found.groups)
+        groups = _group_rows(found, listed, zones)
+        others = nodes.rows(found, [node for node in listed if node.status != RUNNING], zones)
         if output is Output.JSON:
             keys = [column.key for column in nodes.COLUMNS]
             print_json({**_facts(found), "groups": groups, "not_running": [{key: row[key] for key in keys} for row in others]})
@@ -100,14 +101,14 @@ def _print(
         say(f"and {len(others) - MOST} more that are not Running: hyperpod nodes --unhealthy --cluster {cluster.name}")
 
 
-def _group_rows(cluster: Cluster, listed: Sequence[Node], zone: Mapping[str, str]) -> list[dict[str, Any]]:
+def _group_rows(cluster: Cluster, listed: Sequence[Node], zones: Zones) -> list[dict[str, Any]]:
     running = Counter(node.group for node in listed if node.status == RUNNING)
     return [
         {
             "group": group.name,
             "role": group.node_type,
             "type": group.instance_type,
-            "zone": zone.get(group.name),
+            "zone": zones.of_group(group.name),
             "status": group.status,
             "plan": group.plan,
             "software_update": group.software_update,

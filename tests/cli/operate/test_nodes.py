@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import json
+from typing import Any
+
+import pytest
 
 from tests.cli.conftest import StubbedTarget
-from tests.cli.operate.conftest import ARN, ASKED, CLUSTER, NODES, SUBNETS, node, run
+from tests.cli.operate.conftest import ARN, ASKED, CLUSTER, NODES, SUBNETS, looked_up, node, run
 
 
 def describe(account: StubbedTarget, *pages: list[dict[str, object]], **asked: object) -> None:
@@ -54,6 +57,50 @@ def test_only_a_group_and_only_the_unhealthy(account: StubbedTarget) -> None:
     result = run("nodes", "--cluster", "trainer", "--group", "workers", "--unhealthy", "-o", "markdown")
     assert "i-00000000000000003" in result.output
     assert not any(f"i-{number:017x}" in result.output for number in (1, 2, 9))
+
+
+def in_two_zones(account: StubbedTarget, nodes: list[dict[str, Any]]) -> None:
+    """The workers are in two subnets, with a block of addresses each."""
+    controller, workers = CLUSTER["InstanceGroups"]
+    both = {**workers, "OverrideVpcConfig": {"Subnets": ["subnet-1", "subnet-2"], "SecurityGroupIds": ["sg-1"]}}
+    account.answer("sagemaker", "describe_cluster", {**CLUSTER, "InstanceGroups": [controller, both]})
+    if nodes:
+        account.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": nodes}, **ASKED)
+    blocks = [{**one, "CidrBlock": f"10.1.{place}.0/24"} for place, one in enumerate(SUBNETS["Subnets"])]
+    account.answer("ec2", "describe_subnets", {"Subnets": blocks})
+
+
+@pytest.mark.parametrize(
+    ("host_name", "zone"),
+    [
+        ("ip-10-1-0-7.us-west-2.compute.internal", "usw2-az2"),
+        ("ip-10-1-1-7", "usw2-az1"),
+        ("ip-10-9-0-7", "usw2-az1 or usw2-az2"),
+        ("ip-10-1-0-700", "usw2-az1 or usw2-az2"),
+        ("hyperpod-i-00000000000000002", "usw2-az1 or usw2-az2"),
+        (None, "usw2-az1 or usw2-az2"),
+    ],
+)
+def test_the_address_of_a_node_tells_its_zone_of_several(account: StubbedTarget, host_name: str | None, zone: str) -> None:
+    named = {} if host_name is None else {"PrivateDnsHostname": host_name}
+    in_two_zones(account, [node(2, **named)])
+    (row,) = json.loads(run("nodes", "--cluster", "trainer", "-o", "json").output)
+    assert row["zone"] == zone
+
+
+@pytest.mark.parametrize("name", ["i-00000000000000002", "ip-10-9-0-7"])
+def test_the_service_tells_the_zone_of_a_named_node(account: StubbedTarget, name: str) -> None:
+    found = node(2, PrivateDnsHostname="ip-10-9-0-7.internal")
+    in_two_zones(account, [] if name.startswith("i-") else [node(3), found])
+    placed = {"AvailabilityZone": "us-west-2b", "AvailabilityZoneId": "usw2-az1"}
+    looked_up(account, {**found, "Placement": placed})
+    (row,) = json.loads(run("nodes", name, "--cluster", "trainer", "-o", "json").output)
+    assert (row["node"], row["zone"]) == ("i-00000000000000002", "usw2-az1")
+
+
+def test_fails_for_nodes_and_a_group(account: StubbedTarget) -> None:
+    result = run("nodes", "i-00000000000000002", "--group", "workers")
+    assert (result.exit_code, "name nodes, or a group with --group, not both" in result.output) == (1, True)
 
 
 def test_zones_are_unknown_without_the_permission(account: StubbedTarget) -> None:
