@@ -1,4 +1,4 @@
-"""Draws `docs/status.svg` and `docs/nodes.svg`: what commands on a running cluster print in a terminal, from given answers."""
+"""Draws `status.svg`, `watch.svg` and `nodes.svg` of the docs: what commands on a cluster print in a terminal, as given."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from tests.docs.pages import ROOT
 
 DOCS = ROOT / "docs"
 COLUMNS = 88
-PICTURES = {"status.svg": ("status", "--watch"), "nodes.svg": ("nodes", "--group", "workers")}
+PICTURES = {"status.svg": ("status",), "watch.svg": ("status", "--watch"), "nodes.svg": ("nodes", "--group", "workers")}
 """Arguments of the drawn command, by the name of its picture."""
 
 _ARN = "arn:aws:sagemaker:us-west-2:111122223333:cluster/abcde01234yz"
@@ -33,13 +33,14 @@ _GROUPS = (
     ("workers", "ml.p5.48xlarge", "Compute", 4),
 )
 _LOST = "EC2 instance is unreachable"
-_MOVES = re.compile(r"\x1b\[[HKJ]|\x1b\[0m\Z")
+_HOME = "\x1b[H"
+_MOVES = re.compile(r"\x1b\[[KJ]|\x1b\[0m\Z")
 _FETCHED = re.compile(r"@font-face \{\{.*?\}\}\s*|<!--.*?-->\s*", re.DOTALL)
 _TEXT = re.compile(r"<text [^>]*>([^<]*)</text>")
 
 
 def picture(arguments: Sequence[str]) -> str:
-    """A command and its first output in a terminal, as an SVG that fetches nothing."""
+    """A command and what a terminal shows of it at last, as an SVG that fetches nothing."""
     console = Console(record=True, width=COLUMNS, file=io.StringIO(), force_terminal=True, color_system="truecolor")
     console.print(Text.assemble(("$ ", "bold green"), f"hyperpod {' '.join(arguments)}"))
     console.print(Text.from_ansi(_printed(arguments)))
@@ -68,17 +69,17 @@ class _Terminal(io.StringIO):
 
 
 def _printed(arguments: Sequence[str]) -> str:
-    """The output of a command on the cluster; one frame of a `--watch`."""
+    """The output of a command on the cluster; of a `--watch` the second look, which AWS throttles."""
     terminal, size = _Terminal(), {"COLUMNS": str(COLUMNS), "LINES": "40", "TERM": "xterm-256color"}
     kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "FORCE_COLOR", "TTY_COMPATIBLE")}
     with (
         mock.patch.dict(os.environ, kept | size, clear=True),
         mock.patch.object(AwsAccount, "of_caller", return_value=_account()),
-        mock.patch.dict(watch.show.__kwdefaults__, sleep=mock.Mock(side_effect=KeyboardInterrupt)),
+        mock.patch.dict(watch.show.__kwdefaults__, sleep=mock.Mock(side_effect=(None, KeyboardInterrupt))),
         contextlib.redirect_stdout(terminal),
     ):
         app([*arguments, "--cluster", "trainer", "--target", "aws"], standalone_mode=False)
-    return _MOVES.sub("", terminal.getvalue()).rstrip("\n")
+    return _MOVES.sub("", terminal.getvalue().rpartition(_HOME)[2]).rstrip("\n")
 
 
 def _account() -> StubbedTarget:
@@ -87,6 +88,7 @@ def _account() -> StubbedTarget:
     target.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": _nodes()})
     zone = {"SubnetId": "subnet-1", "AvailabilityZone": "us-west-2a", "AvailabilityZoneId": "usw2-az2"}
     target.answer("ec2", "describe_subnets", {"Subnets": [zone]})
+    target.refuse("sagemaker", "describe_cluster", "ThrottlingException", "Rate exceeded")
     return target
 
 
