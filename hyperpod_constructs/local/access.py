@@ -29,9 +29,9 @@ UNPROVEN = 70_167_211
 
 _ACCOUNT = re.compile(r"[0-9]{12}")
 
-_EMULATOR = re.compile(r"(?!/_aws/|/_alb/)/[_%]")
+EMULATOR = re.compile(r"(?!/_aws/|/_alb/)/[_%]")
 """Paths of which AWS has none: resets, settings, everybody's messages. No bucket's name starts so. APIs, function URLs and load
-balancers have paths of the first two kinds, and judge who asks."""
+balancers have paths of the first two kinds. They judge who asks; where IAM is evaluated, they do not answer at all."""
 
 
 class Behind(Protocol):
@@ -114,7 +114,7 @@ class Guard:
         if self._behind.claimed_key(received) != key_id:
             raise Refused("IncompleteSignature", "the request names more than one access key")
         owned = self._owner.credential(key_id)
-        if owned is None and _EMULATOR.match(received.path):
+        if owned is None and EMULATOR.match(received.path):
             raise Refused("AccessDenied", "the emulator's own paths answer to its owner's key only")
         found = owned or self._behind.credential(key_id)
         if found is None:

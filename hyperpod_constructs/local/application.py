@@ -138,6 +138,9 @@ class Application:
         if scope["type"] == "http" and scope["path"].startswith(PREFIX):
             await self._answer_control(scope, receive, send)
             return
+        if scope["type"] == "websocket" and self._auth:
+            await send({"type": "websocket.close", "code": 1008})  # no operation has one, so IAM cannot judge it
+            return
         if scope["type"] == "http" and self._auth:
             # The loopback connection stands for TLS: policies that require aws:SecureTransport must hold.
             scope["headers"] = [*scope["headers"], (b"x-forwarded-proto", b"https")]
@@ -199,7 +202,7 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
     ministack_functions.place_functions(lambda config, role, who: function_networks.place(config, role, clients, who), aws.endpoint)
     ministack.run_in_worker_threads(frozenset(provider.type_name for provider in providers) | {ministack_functions.FUNCTION})
     own = frozenset({"ec2", eks_wire.signing_name, *(models.service(service.name).signing_name for service in services)})
-    ministack_operations.read_requests_once(models.service, own)
+    ministack_operations.read_requests_once(models.service, own, aws.auth)
     ministack.add_aws_managed_policies(managed_policies.documents)
     ministack.judge_policies(policy_problem, trust_problem)
     ministack.audit_properties()

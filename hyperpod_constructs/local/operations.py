@@ -80,6 +80,11 @@ class Operations:
         """Whether there is a model of the service."""
         return self._model(service, path) is not None
 
+    def api(self, service: str, path: str) -> str:
+        """botocore's name of the API that a path belongs to; a service may have two."""
+        wire = self._names.get(service, Wire(service))
+        return wire.below[1] if wire.below is not None and path.startswith(wire.below[0]) else wire.model
+
     def takes_forms(self, service: str, path: str) -> bool:
         """Whether the service reads parameters out of a form in the body."""
         model = self._model(service, path)
@@ -142,10 +147,8 @@ class Operations:
         ]
 
     def _model(self, service: str, path: str) -> ServiceModel | None:
-        wire = self._names.get(service, Wire(service))
-        name = wire.below[1] if wire.below is not None and path.startswith(wire.below[0]) else wire.model
         try:
-            return self._models(name)
+            return self._models(self.api(service, path))
         except UnknownServiceError:
             return None
 

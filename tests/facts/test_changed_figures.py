@@ -20,6 +20,7 @@ from hyperpod_constructs.local.fsx import checks, links, network
 from hyperpod_constructs.local.fsx.state import Association, FileSystem
 from hyperpod_constructs.local.hyperpod import rules as hyperpod_rules
 from hyperpod_constructs.local.hyperpod.addresses import addresses_of
+from hyperpod_constructs.local.hyperpod.state import LiveGroup
 from hyperpod_constructs.local.provider import updated
 from hyperpod_constructs.plan.effect import Effect
 from hyperpod_constructs.rules import catalogue
@@ -191,7 +192,7 @@ def test_fixed_properties(monkeypatch: pytest.MonkeyPatch) -> None:
 
     def done() -> str:
         try:
-            hyperpod_rules._check_fixed(old, new)
+            hyperpod_rules._check_fixed(LiveGroup(old), new, "InstanceGroups")
         except AwsError:
             return "refused"
         return "updated"

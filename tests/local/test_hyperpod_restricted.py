@@ -136,7 +136,7 @@ def test_fails_at_creation(cloud: Cloud, call: Call, members: dict[str, Any], me
     ],
 )
 def test_fails_at_an_update(cloud: Cloud, call: Call, change: dict[str, Any], message: str) -> None:
-    own = {"EnvironmentConfig": files(2400)}
+    own: dict[str, Any] = {"EnvironmentConfig": files(2400)}
     call("CreateCluster", **request(cloud, nova(cloud, **own)))
     described(cloud, call)
     with pytest.raises(AwsError, match=message):
@@ -154,7 +154,7 @@ def test_fails_for_a_group_that_changes_its_kind(cloud: Cloud, call: Call) -> No
 def test_without_continuous_provisioning_a_failed_update_keeps_the_file_systems(cloud: Cloud, call: Call) -> None:
     call("CreateCluster", **request(cloud, nova(cloud, EnvironmentConfig=files()), continuous=False))
     described(cloud, call)
-    cloud.faults.no_capacity = {"nova"}
+    cloud.faults.no_capacity = frozenset({"nova"})
     change = [nova(cloud, count=3, EnvironmentConfig=files(2400))]
     call("UpdateCluster", ClusterName="demo", RestrictedInstanceGroups=change)
     found = described(cloud, call)

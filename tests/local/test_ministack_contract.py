@@ -45,6 +45,16 @@ def test_version() -> None:
             ],
         ),
         ("ministack.app", "_routing_params", ["method", "path", "headers", "body", "query_params"]),
+        ("ministack.app", "_handle_pre_body_request", ["method", "path", "headers", "query_params", "request_id"]),
+        ("ministack.app", "_handle_post_body_shortcuts", ["method", "path", "headers", "body", "query_params", "request_id"]),
+        (
+            "ministack.app",
+            "_handle_special_data_plane_request",
+            [
+                *("method", "path", "headers", "body", "query_params", "request_id"),
+                *("raw_path", "raw_query_string", "client_ip"),
+            ],
+        ),
         ("ministack.core.concurrency", "run_reentrant", ["fn", "args", "thread_name"]),
         (
             "ministack.core.iam_actions",

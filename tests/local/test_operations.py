@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import http.client
 import json
 import re
 import urllib.error
@@ -72,6 +73,17 @@ def _same_route(service: str, first: str, second: str) -> bool:
     ]
 
 
+@pytest.mark.parametrize(("service", "below"), [(name, wire.below) for name, wire in NAMES.items() if wire.below is not None])
+def test_every_operation_below_a_prefix_is_named(service: str, below: tuple[str, str]) -> None:
+    model = MODELS.service(below[1])
+    for name in model.operation_names:
+        http = model.operation_model(name).http
+        path, _, query = http["requestUri"].partition("?")
+        path = re.sub(r"\{[^{}]+\}", "1", path)
+        if path.startswith(below[0]):
+            assert OPERATIONS.named(service, http["method"], path, {}, parse_qs(query, keep_blank_values=True)) == name
+
+
 def test_the_others_have_no_model() -> None:
     for service in WITHOUT_MODEL:
         with pytest.raises(UnknownServiceError):
@@ -139,15 +151,22 @@ def weak(aws: LocalAws) -> Credentials:
 
 def ask(aws: LocalAws, credentials: Credentials, service: str, method: str, path: str, headers: dict[str, str], body: bytes) -> int:
     """The status of an answer."""
+    return answer(aws, credentials, service, method, path, headers, body)[0]
+
+
+def answer(
+    aws: LocalAws, credentials: Credentials, service: str, method: str, path: str, headers: dict[str, str], body: bytes
+) -> tuple[int, str]:
+    """The status of an answer, and its text."""
     request = AWSRequest(method, aws.endpoint + path, headers=headers, data=body)
     (S3SigV4Auth if service == "s3" else SigV4Auth)(credentials, service, aws.region).add_auth(request)
     plain = urllib.request.Request(aws.endpoint + path, body or None, dict(request.headers), method=method)
     try:
-        with urllib.request.urlopen(plain) as answer:
-            return int(answer.status)
+        with urllib.request.urlopen(plain) as found:
+            return int(found.status), found.read().decode("utf-8", "replace")
     except urllib.error.HTTPError as error:
-        error.close()
-        return error.code
+        with error:
+            return error.code, error.read().decode("utf-8", "replace")
 
 
 JSON = {"Content-Type": "application/x-amz-json-1.1"}
@@ -184,6 +203,74 @@ def test_does_what_was_judged(
 ) -> None:
     """Over the wire, for somebody who may do little."""
     assert ask(aws, weak, service, method, path, headers, body) == status
+
+
+NAMELESS = [
+    ("glue", "GET", "/iceberg/v1/config"),
+    ("s3tables", "POST", "/iceberg/v1/bucket/namespaces"),
+    ("ecr", "GET", "/v2/"),
+    ("ecr", "PUT", "/v2/repository/manifests/latest"),
+    ("execute-api", "GET", "/_aws/execute-api/abc/prod/"),
+    ("execute-api", "POST", "/restapis/abc/prod/_user_request_/orders"),
+    ("lambda", "GET", "/_aws/lambda-url/abc/"),
+    ("elasticloadbalancing", "GET", "/_alb/balancer/"),
+    ("cognito-idp", "GET", "/oauth2/authorize"),
+    ("cognito-idp", "POST", "/oauth2/token"),
+    ("cognito-idp", "GET", "/us-west-2_abc/.well-known/jwks.json"),
+    ("appsync", "POST", "/v1/apis/abc/graphql"),
+    ("rds-data", "POST", "/Unknown"),
+    ("ses", "GET", "/v2/email/unknown/"),
+]
+"""What ministack answers beside operations, by kind of address, and operations that no model has."""
+
+
+@pytest.mark.parametrize(("service", "method", "path"), NAMELESS)
+def test_what_no_operation_names_is_refused_to_everybody(aws: LocalAws, service: str, method: str, path: str) -> None:
+    owner = Credentials(aws.access_key_id, aws.secret_access_key)
+    body = b"{}" if method == "POST" else b""
+    status, said = answer(aws, owner, service, method, path, {}, body)
+    assert status == 403
+    assert re.search(
+        rf"{method} .* is no operation of the API [a-z0-9-]+, for which it is signed: with auth, the embedded", said
+    ), said
+
+
+@pytest.mark.parametrize(
+    ("service", "method", "path", "action"),
+    [
+        ("rds-data", "POST", "/Execute", "rds-data:ExecuteStatement"),
+        ("ses", "GET", "/v2/email/account", "ses:GetAccount"),
+        ("s3", "GET", "/v20180820/tags/arn%3Aaws%3As3%3A%3A%3Abucket", "s3:"),
+        ("apigateway", "GET", "/v2/apis", "apigateway:GET"),
+    ],
+)
+def test_what_has_an_address_of_its_own_is_judged(
+    aws: LocalAws, weak: Credentials, service: str, method: str, path: str, action: str
+) -> None:
+    body = b'{"resourceArn": "a", "secretArn": "b", "sql": "c"}' if method == "POST" else b""
+    status, said = answer(aws, weak, service, method, path, {}, body)
+    assert status == 403
+    assert action in said, said
+
+
+def test_what_is_signed_for_s3_is_an_object(aws: LocalAws, weak: Credentials) -> None:
+    """As on AWS, where each service has an endpoint of its own."""
+    status, said = answer(aws, weak, "s3", "GET", "/iceberg/v1/config", {}, b"")
+    assert (status, "NoSuchBucket" in said) == (404, True)
+
+
+def test_with_auth_there_is_no_websocket(aws: LocalAws) -> None:
+    """It is signed, so the guard lets it in, and the API exists."""
+    apis = aws.client("apigatewayv2")
+    api = apis.create_api(Name="talk", ProtocolType="WEBSOCKET", RouteSelectionExpression="$request.body.action")["ApiId"]
+    apis.create_stage(ApiId=api, StageName="prod")
+    asked = AWSRequest("GET", f"{aws.endpoint}/_aws/execute-api/{api}/prod")
+    SigV4Auth(Credentials(aws.access_key_id, aws.secret_access_key), "execute-api", aws.region).add_auth(asked)
+    key = {"Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "MDEyMzQ1Njc4OWFiY2RlZg=="}
+    connection = http.client.HTTPConnection(aws.endpoint.partition("://")[2], timeout=10)
+    connection.request("GET", f"/_aws/execute-api/{api}/prod", headers={**asked.headers, "Connection": "Upgrade", "Upgrade": "websocket", **key})
+    assert connection.getresponse().status == 403
+    connection.close()
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "x-gzip", "gzip;q=1"])
