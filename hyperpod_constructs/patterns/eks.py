@@ -20,6 +20,7 @@ from hyperpod_constructs.cluster.grants import ClusterGrants
 from hyperpod_constructs.cluster.instance_group import DeepHealthCheck, InstanceGroup, PlanSource
 from hyperpod_constructs.cluster.instance_type import ClusterInstanceType
 from hyperpod_constructs.cluster.orchestrator import Orchestrator
+from hyperpod_constructs.cluster.restricted_group import RestrictedInstanceGroup, SharedEnvironmentConfig
 from hyperpod_constructs.cluster.storage_configs import EbsVolume
 from hyperpod_constructs.cluster.tiered_storage import TieredStorage
 from hyperpod_constructs.custom_resources.readiness_gate import ReadinessGate, first_node, without_node
@@ -77,6 +78,8 @@ class EksCluster(Construct):
         worker_type: ClusterInstanceType | None = None,
         worker_count: NodeCount | None = None,
         instance_groups: Sequence[InstanceGroup] = (),
+        restricted_instance_groups: Sequence[RestrictedInstanceGroup] = (),
+        shared_environment_config: SharedEnvironmentConfig | None = None,
         cluster_name: ClusterName | None = None,
         training_plan_arn: TrainingPlanArn | PlanSource | None = None,
         deep_health_checks: Sequence[DeepHealthCheck] = (),
@@ -102,6 +105,8 @@ class EksCluster(Construct):
         :param worker_count: number of workers.
         :param instance_groups: the groups, in place of `worker_type`, `worker_count`, `training_plan_arn` and `deep_health_checks`,
             which are for one group.
+        :param restricted_instance_groups: groups for Amazon Nova, beside the others; none unless given.
+        :param shared_environment_config: the file system that restricted groups share; none unless given.
         :param cluster_name: name of the HyperPod cluster; CloudFormation makes one when not given. A change **replaces** it.
         :param training_plan_arn: reserved capacity for the workers: an ARN or a `TrainingPlan`; on-demand capacity when not given.
         :param deep_health_checks: checks of the workers before they take work; none unless given.
@@ -154,6 +159,8 @@ class EksCluster(Construct):
             network=network,
             orchestrator=Orchestrator.eks(control_plane),
             instance_groups=groups,
+            restricted_instance_groups=restricted_instance_groups,
+            shared_environment_config=shared_environment_config,
             cluster_name=cluster_name,
             execution_role=execution_role,
             lifecycle_scripts=lifecycle_scripts,

@@ -268,7 +268,8 @@ def test_with_auth_there_is_no_websocket(aws: LocalAws) -> None:
     SigV4Auth(Credentials(aws.access_key_id, aws.secret_access_key), "execute-api", aws.region).add_auth(asked)
     key = {"Sec-WebSocket-Version": "13", "Sec-WebSocket-Key": "MDEyMzQ1Njc4OWFiY2RlZg=="}
     connection = http.client.HTTPConnection(aws.endpoint.partition("://")[2], timeout=10)
-    connection.request("GET", f"/_aws/execute-api/{api}/prod", headers={**asked.headers, "Connection": "Upgrade", "Upgrade": "websocket", **key})
+    upgrade = {"Connection": "Upgrade", "Upgrade": "websocket", **key}
+    connection.request("GET", f"/_aws/execute-api/{api}/prod", headers={**asked.headers, **upgrade})
     assert connection.getresponse().status == 403
     connection.close()
 

@@ -52,7 +52,7 @@ def _instance(cluster: Cluster, node: Node) -> FakeInstance:
     spec = cluster.groups[node.group].spec
     wanted: Mapping[str, Any] = spec.get("KubernetesConfig", {})
     checking = node.status == IN_PROGRESS
-    passed = {facts.DEEP_HEALTH: facts.PASSED} if spec.get("OnStartDeepHealthChecks") or node.checked else {}
+    passed = {facts.DEEP_HEALTH: facts.PASSED} if node.checked else {}
     checked = {facts.DEEP_HEALTH: facts.CHECKING} if checking else passed
     zone = "" if node.placement is None else node.placement.zone
     return FakeInstance(

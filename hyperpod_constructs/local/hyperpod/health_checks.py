@@ -1,9 +1,11 @@
-"""Deep health checks on demand. Nothing is measured: a check finds the faults that a test asks for, and its log says so.
+"""Deep health checks, on demand and of new instances. Nothing is measured: a check finds the faults that a test asks for, and its
+log says so.
 
-A node with a job waits ten minutes for the job's end and is left out then; its job goes on. A node that fails is replaced where the
-cluster recovers nodes automatically. The documentation does not settle these, so they are decided here: a node that waits is
-Running; a node that fails without automatic recovery is in Failure; a request of which no node can be checked is done at once; a
-second request while one goes on is refused for Slurm, of which the guide says it, and taken for EKS, of which it does not.
+On demand, a node with a job waits ten minutes for the job's end and is left out then; its job goes on. A node that fails is
+replaced where the cluster recovers nodes automatically. The documentation does not settle these, so they are decided here: a node
+that waits is Running; a node that fails without automatic recovery is in Failure; a request of which no node can be checked is done
+at once; a second request while one goes on is refused for Slurm, of which the guide says it, and taken for EKS, of which it does
+not; a group that gets `OnStartDeepHealthChecks` by an update has its next instances checked, and the present ones not.
 
 Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-resiliency-slurm-deep-health-checks.html
 """
@@ -17,7 +19,7 @@ from typing import Any
 from hyperpod_constructs.facts import health_checks as facts
 from hyperpod_constructs.local.aws_service import AwsError
 from hyperpod_constructs.local.faults import Faults
-from hyperpod_constructs.local.hyperpod.provisioner import Provisioner
+from hyperpod_constructs.local.hyperpod.provisioner import Provisioner, Then
 from hyperpod_constructs.local.hyperpod.rules import refusal
 from hyperpod_constructs.local.hyperpod.side_effects import SideEffects
 from hyperpod_constructs.local.hyperpod.state import Cluster, ClusterOperation, Node, instance_types
@@ -68,6 +70,15 @@ class HealthChecks:
             cluster.record(now, "InstanceGroup", said, group=item["InstanceGroupName"])
         self._look(_Check(cluster, operation, list(chosen), now + facts.JOB_WAIT_SECONDS), now)
 
+    def on_start(self, cluster: Cluster, nodes: Sequence[Node], second: float) -> None:
+        """Check new instances whose groups ask for it."""
+        wanted = [node for node in nodes if node.spec.get("OnStartDeepHealthChecks") and _fits(node)]
+        for name in dict.fromkeys(node.group for node in wanted):
+            said = f"Deep health checks of Instance Group {name} started"
+            cluster.record(second, "InstanceGroup", said, group=name)
+        if wanted:
+            self._examine(cluster, wanted, second, lambda _: None)
+
     def _look(self, check: _Check, second: float) -> None:
         """Check the nodes without jobs, and look again at the others."""
         busy: set[Node] = set()
@@ -75,7 +86,9 @@ class HealthChecks:
         def looked(later: float) -> None:
             running = [node for node in check.waiting if node.status == "Running"]
             check.waiting = [node for node in running if node in busy]
-            self._examine(check, [node for node in running if node not in busy], later)
+            idle = [node for node in running if node not in busy]
+            check.open += len(idle)
+            self._examine(check.cluster, idle, later, lambda _: _end(check, len(idle)))
             if check.waiting and later + JOB_POLL_SECONDS <= check.until:
                 check.cluster.timeline.at(later + JOB_POLL_SECONDS, lambda latest: self._look(check, latest))
                 return
@@ -87,10 +100,9 @@ class HealthChecks:
 
         self._nodes.after(check.cluster, self._watch.jobs(check.waiting, busy), second, looked)
 
-    def _examine(self, check: _Check, nodes: Sequence[Node], second: float) -> None:
+    def _examine(self, cluster: Cluster, nodes: Sequence[Node], second: float, ended: Then) -> None:
         if not nodes:
             return
-        check.open += len(nodes)
         for node in nodes:
             node.status = facts.IN_PROGRESS
 
@@ -100,14 +112,13 @@ class HealthChecks:
             logs = {node.instance_id: _log(node, node in failed) for node in examined}
             for node in examined:
                 node.status, node.checked = "Running", True
-            self._fail(check.cluster, failed, later)
-            self._nodes.after(check.cluster, self._side_effects.log_checks(check.cluster, logs), later, ended)
+                if node not in failed:
+                    said = f"Deep health checks of EC2 Instance {node.instance_id} passed"
+                    cluster.record(later, "Instance", said, node=node)
+            self._fail(cluster, failed, later)
+            self._nodes.after(cluster, self._side_effects.log_checks(cluster, logs), later, ended)
 
-        def ended(_: float) -> None:
-            check.open -= len(nodes)
-            _close(check)
-
-        check.cluster.timeline.at(second + self._nodes.step, judge)
+        cluster.timeline.at(second + self._nodes.step, judge)
 
     def _fail(self, cluster: Cluster, nodes: Sequence[Node], second: float) -> None:
         for node in nodes:
@@ -129,12 +140,21 @@ def _chosen(cluster: Cluster, item: Mapping[str, Any]) -> list[Node]:
     if unknown:
         raise refusal(f"InstanceIds names {', '.join(unknown)}; instance group {group.name} has no such node")
     nodes = [node for node in group.nodes if node.status == "Running" and (ids is None or node.instance_id in ids)]
-    fit = [node for node in nodes if facts.why_not(node.node_type, node.instance_type or instance_types(node.spec)[0]) is None]
+    fit = [node for node in nodes if _fits(node)]
     for check in item["DeepHealthChecks"]:
         mistake = facts.connectivity_mistake(check, len(fit)) if fit else None
         if mistake is not None:
             raise refusal(f"DeepHealthChecks of instance group {group.name}: {mistake}")
     return fit
+
+
+def _fits(node: Node) -> bool:
+    return facts.why_not(node.node_type, node.instance_type or instance_types(node.spec)[0]) is None
+
+
+def _end(check: _Check, count: int) -> None:
+    check.open -= count
+    _close(check)
 
 
 def _close(check: _Check) -> None:

@@ -26,15 +26,19 @@ RETRY_SECONDS = 30.0
 
 Then = Callable[[float], None]
 Waits = Callable[[Spec, float], str | None]
+Examine = Callable[[Cluster, Sequence[Node], float], None]
 
 
 class Provisioner:
     """Launches, restarts and removes nodes; each transition takes `Faults.slow_creation` seconds, plus the time of the fleet."""
 
-    def __init__(self, faults: Faults, side_effects: SideEffects, fleet: Fleet, waits: Waits) -> None:
-        """`waits` tells why the nodes of a group must wait at some time; None if they need not."""
+    def __init__(self, faults: Faults, side_effects: SideEffects, fleet: Fleet, waits: Waits, examine: Examine) -> None:
+        """`waits` tells why the nodes of a group must wait at some time; None if they need not. `examine` begins the deep health
+        checks of nodes that have started.
+        """
         self._faults = faults
         self._waits = waits
+        self._examine = examine
         self._side_effects = side_effects
         self._fleet = fleet
 
@@ -82,6 +86,7 @@ class Provisioner:
         def finish(second: float, failures: Mapping[Node, str]) -> None:
             for node in nodes:
                 self._start(cluster, node, failures.get(node), second)
+            self._examine(cluster, [node for node in nodes if node.status == "Running"], second)
             then(second)
             if cluster.continuous and any(node.status == "Failure" for node in nodes):
                 cluster.timeline.at(second + RETRY_SECONDS, again)

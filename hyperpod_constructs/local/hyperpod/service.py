@@ -91,7 +91,9 @@ class HyperPod(TimedService):
         self._fleet = Records() if fleet is None else fleet
         self._side_effects = SideEffects(self._clients, tasks)
         self._plans = TrainingPlans(faults, self._clients, self._nodes_of_plan)
-        self._provisioner = Provisioner(faults, self._side_effects, self._fleet, self._plans.waits)
+        self._provisioner = Provisioner(
+            faults, self._side_effects, self._fleet, self._plans.waits, lambda *started: self._health_checks.on_start(*started)
+        )
         self._machine = Machine(self._provisioner)
         watch = Watch(clients, self._fleet, tasks)
         self._updates = SoftwareUpdates(self._provisioner, watch, self._machine.rest)

@@ -103,8 +103,8 @@ def test_every_instance_that_runs_is_a_node(world: World) -> None:
         "Labels": {"team": "a", "kubernetes.io/hostname": "mine", facts.HEALTH: "Unschedulable"},
         "Taints": [{"Key": "gpu", "Value": "yes", "Effect": "NoSchedule"}, {"Key": "bare", "Effect": "NoExecute"}],
     }
-    world.create(world.group(KubernetesConfig=config), world.group("more", 1, OnStartDeepHealthChecks=["InstanceStress"]))
-    assert len(world.instances()) == 3
+    world.create(world.group(KubernetesConfig=config))
+    assert len(world.instances()) == 2
     assert set(world.names()) == set(world.expected())
     described = world.call("DescribeClusterNode", ClusterName="demo", NodeId=world.instances()[0])["NodeDetails"]
     found = world.node(described["InstanceId"])
@@ -126,8 +126,40 @@ def test_every_instance_that_runs_is_a_node(world: World) -> None:
         {"key": "bare", "effect": "NoExecute"},
     ]
     assert {"type": "InternalIP", "address": described["PrivatePrimaryIp"]} in found["status"]["addresses"]
-    (more,) = [node for node in world.api.list("v1", "Node") if node["metadata"]["labels"][facts.GROUP] == "more"]
-    assert more["metadata"]["labels"][facts.DEEP_HEALTH] == "Passed"
+
+
+def test_a_new_instance_is_checked_before_it_takes_work(world: World) -> None:
+    world.cloud.faults.slow_creation = 3.0
+    checked = world.group("checked", 1, InstanceType="ml.g5.48xlarge", OnStartDeepHealthChecks=["InstanceStress"])
+    world.create(world.group("plain", 1), checked)
+    for _ in range(60):
+        world.tick()
+        (node,) = world.call("ListClusterNodes", ClusterName="demo", InstanceGroupNameContains="checked")["ClusterNodeSummaries"]
+        if node["InstanceStatus"]["Status"] == "DeepHealthCheckInProgress":
+            break
+    world.tick()
+    found = world.node(node["InstanceId"])
+    assert found["metadata"]["labels"][facts.DEEP_HEALTH] == "InProgress"
+    assert [taint["effect"] for taint in found["spec"]["taints"]] == ["NoSchedule"]
+    world.settle()
+    found = world.node(node["InstanceId"])
+    assert found["metadata"]["labels"][facts.DEEP_HEALTH] == "Passed"
+    assert not found["spec"].get("taints")
+    events = world.call("ListClusterEvents", ClusterName="demo", SortOrder="Ascending")["Events"]
+    assert [event["Description"] for event in events if "health" in event["Description"]] == [
+        "Deep health checks of Instance Group checked started",
+        f"Deep health checks of EC2 Instance {node['InstanceId']} passed",
+    ]
+
+
+def test_a_new_instance_with_a_fault_is_replaced(world: World) -> None:
+    world.cloud.faults.faulty = {"checked": 1}
+    world.create(world.group("checked", 1, InstanceType="ml.g5.48xlarge", OnStartDeepHealthChecks=["InstanceStress"]))
+    world.settle(20)
+    (name,) = world.instances()
+    assert world.node(name)["metadata"]["labels"][facts.DEEP_HEALTH] == "Passed"
+    events = world.call("ListClusterEvents", ClusterName="demo", SortOrder="Ascending")["Events"]
+    assert [event["EventLevel"] for event in events if "found a fault" in event["Description"]] == ["Error"]
 
 
 def test_an_instance_is_a_node_only_once_it_runs(world: World) -> None:
