@@ -24,6 +24,7 @@ ADDON = "AWS::EKS::Addon"
 ACCESS_ENTRY = "AWS::EKS::AccessEntry"
 _NODE_GROUP = "AWS::EKS::Nodegroup"
 _ASSOCIATION = "AWS::EKS::PodIdentityAssociation"
+_FUNCTION = "AWS::Lambda::Function"
 MANIFEST = "Custom::AWSCDK-EKS-KubernetesResource"
 _CHART = "Custom::AWSCDK-EKS-HelmChart"
 _CUSTOM_RESOURCE = "AWS::CloudFormation::CustomResource"
@@ -154,6 +155,14 @@ class EksCluster:
     def waits(self) -> tuple[Resource, ...]:
         """The waits of the CDK for values of objects in it."""
         return self._naming("Custom::AWSCDK-EKS-KubernetesObjectValue")
+
+    @cached_property
+    def appliers(self) -> tuple[Resource, ...]:
+        """The functions of the CDK that install its charts and apply its objects: the framework's, and the one with kubectl."""
+        tokens = (one.get("ServiceToken") for one in (*self.charts, *self.manifests, *self.waits))
+        outer = [found for token in tokens if (found := resource_of(token, _FUNCTION)) is not None]
+        inner = [resource_of(one.get("Environment", "Variables", "USER_ON_EVENT_FUNCTION_ARN"), _FUNCTION) for one in outer]
+        return tuple(dict.fromkeys(one for one in (*outer, *inner) if one is not None))
 
     @property
     def lacks_charts(self) -> bool:

@@ -20,7 +20,7 @@ from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import Reference, as_items, as_str, at, shown
+from hyperpod_constructs.templates.values import Reference, as_bool, as_items, as_str, at, shown
 
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _EKS_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/"
@@ -310,6 +310,22 @@ def addons_stay_in_their_namespace(addon: Addon) -> str | None:
     named, own = as_str(addon.resource.get("NamespaceConfig", "Namespace")), {one.namespace for one, _ in addon.identities}
     moved = named is not None and addon.name.startswith(facts.OF_SAGEMAKER) and named not in own and bool(own)
     return f"{addon.name} is in {named}; it belongs in {', '.join(sorted(own))}" if moved else None
+
+
+@_joined_warning(
+    "HP-ADD-036",
+    title="a control plane without EKS's own add-ons gets those of the network",
+    why="without the VPC CNI and kube-proxy no node is ever ready",
+    fix="add the add-ons, or leave BootstrapSelfManagedAddons out: EKS then installs its own",
+    allowed=f"{facts.VPC_CNI} and {facts.KUBE_PROXY}",
+    source=f"{_EKS_GUIDE}eks-add-ons.html",
+)
+def the_network_s_addons_are_there(_: Cluster, eks: EksCluster) -> Hit | None:
+    key = "BootstrapSelfManagedAddons"
+    wanted = (facts.VPC_CNI, facts.KUBE_PROXY) if as_bool(eks.resource.get(key)) is False else ()
+    missing = [name for name in wanted if eks.lacks_addon(name) and not eks.may_bring(name)]
+    text = f"{eks.resource.logical_id} starts without EKS's own add-ons, and has no {' and no '.join(missing)}"
+    return hit(eks, text, key) if missing else None
 
 
 @_joined_warning(

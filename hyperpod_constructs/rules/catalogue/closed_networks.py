@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.addons import addons
 from hyperpod_constructs.analysis.clusters import Cluster, given, labels
-from hyperpod_constructs.analysis.kubernetes import EksCluster, joined
-from hyperpod_constructs.analysis.networks import network_facts
+from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters, joined
+from hyperpod_constructs.analysis.networks import SUBNET, Subnet, network_facts
 from hyperpod_constructs.analysis.placement import NodeGroup, node_groups, security_groups_of, users_of_subnets, users_of_vpcs
 from hyperpod_constructs.analysis.reach import lets_through
 from hyperpod_constructs.analysis.security_groups import security_groups
@@ -16,16 +16,19 @@ from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import as_bool
+from hyperpod_constructs.templates.values import ABSENT, as_bool, as_items
 
 _PREREQUISITES = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html"
-_PRIVATE_CLUSTERS = "https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html"
+_EKS_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/"
+_PRIVATE_CLUSTERS = f"{_EKS_GUIDE}private-clusters.html"
 _HTTPS = 443
 _CLOSED = "the nodes have no way to the internet"
 _ADD_ENDPOINTS = "add an AWS::EC2::VPCEndpoint of type Interface for each, with PrivateDnsEnabled, or a route to a NAT gateway"
 # Without images and addresses no pod starts.
 _EKS_NEEDS = ("ec2", "ecr.api", "ecr.dkr")
 _OPERATION = ("logs", "ssm", "ssmmessages")
+_OF_APPLIERS = ("eks", "lambda", "s3")
+_INNER = ("Environment", "Variables", "USER_ON_EVENT_FUNCTION_ARN")
 
 _Users = Sequence[NodeGroup]
 
@@ -138,7 +141,7 @@ def endpoints_have_the_names_of_services(vpc: Resource, users: _Users) -> Iterat
     "nodes never join",
     fix="write EnableDnsHostnames: true (it is false by default) and leave EnableDnsSupport out, or set it to true",
     allowed="EnableDnsHostnames and EnableDnsSupport true",
-    source="https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html",
+    source=f"{_EKS_GUIDE}network-reqs.html",
 )
 def the_vpc_has_names(_: Cluster, eks: EksCluster) -> Iterator[Hit]:
     for vpc in eks.vpcs:
@@ -146,6 +149,57 @@ def the_vpc_has_names(_: Cluster, eks: EksCluster) -> Iterator[Hit]:
             by_default = key == "EnableDnsHostnames" and given(vpc.get(key)) is False
             if by_default or as_bool(vpc.get(key)) is False:
                 yield hit(vpc, f"{key} of {vpc.logical_id} is false{' by default' if by_default else ''}", key)
+
+
+@error(
+    "HP-END-003",
+    on=eks_clusters,
+    title="functions with kubectl are where the endpoint of the control plane is",
+    why="with a private endpoint alone, a function outside the VPC never reaches the Kubernetes API: charts and manifests fail "
+    "after their timeout",
+    fix="give the functions subnets of the VPC (in the CDK: private_subnets of the provider), or open the public endpoint",
+    allowed="VpcConfig in the VPC of the control plane, or EndpointPublicAccess",
+    source=f"{_EKS_GUIDE}cluster-endpoint.html",
+)
+def functions_reach_the_control_plane(eks: EksCluster) -> Hit | None:
+    public = as_bool(eks.resource.get(*eks.network_path("EndpointPublicAccess")))
+    outside = [one for one in eks.appliers if given(one.get("VpcConfig")) is False and one.get(*_INNER) is ABSENT]
+    if public is not False or not outside:
+        return None
+    text = f"{outside[0].logical_id} is outside the VPC, where the only endpoint of {eks.resource.logical_id} is"
+    return hit(outside[0], text, "VpcConfig")
+
+
+@error(
+    "HP-END-004",
+    on=eks_clusters,
+    title="functions with kubectl in a closed network reach EKS, Lambda and S3",
+    why="they ask EKS for the cluster, start each other by Lambda, and take charts from S3: charts and manifests fail after their "
+    "timeout",
+    fix=_ADD_ENDPOINTS,
+    allowed=f"endpoints for {', '.join(_OF_APPLIERS)}, or a default route to a NAT gateway",
+    source=_PRIVATE_CLUSTERS,
+)
+def functions_reach_their_services(eks: EksCluster) -> Hit | None:
+    facts = network_facts(eks.resource.template.model)
+    for function in eks.appliers:
+        found = [resource_of(one, SUBNET) for one in as_items(function.get("VpcConfig", "SubnetIds")) or ()]
+        subnets = [facts.subnet(one) for one in found if one is not None]
+        if not subnets or len(subnets) < len(found) or any(one.reaches_internet is not False for one in subnets):
+            continue
+        missing = [service for service in _OF_APPLIERS if _lacks(subnets, service)]
+        if missing:
+            text = f"{function.logical_id} has no way to the internet, and its VPC lacks endpoints for {', '.join(missing)}"
+            return hit(function, text, "VpcConfig", "SubnetIds")
+    return None
+
+
+def _lacks(subnets: Sequence[Subnet], service: str) -> bool:
+    """Whether a VPC surely has no endpoint of a service, or a subnet none of its gateway."""
+    facts, vpc = network_facts(subnets[0].resource.template.model), subnets[0].vpc
+    by_interface = None if vpc is None else facts.has_interface_endpoint(vpc, service)
+    by_gateway = [one.has_gateway_endpoint(service) for one in subnets]
+    return by_interface is False and False in by_gateway
 
 
 @warning(

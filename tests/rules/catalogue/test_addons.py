@@ -137,6 +137,7 @@ def sent_to(level: str, **more: Any) -> dict[str, Any]:
     return {"Workspace": {"Type": "AWS::APS::Workspace", **KEPT}, "Metrics": metrics}
 
 
+WITHOUT_PROXY = {"Proxy": REMOVED, "Cluster/.DependsOn": ["Chart", "Cni", "PodIdentity"]}
 CASES = [
     Case("HP-ADD-009", eks(), {"Cni/AddonVersion": "v1.18.1-eksbuild.1"}, {"Cni/AddonVersion": "v1.18.3-eksbuild.1"}),
     Case("HP-ADD-009", eks(), {"Proxy/AddonVersion": "v1.32.6-eksbuild.1"}, {"Proxy/AddonVersion": "v1.33.0-eksbuild.1"}),
@@ -155,6 +156,7 @@ CASES = [
         {"Operator/NamespaceConfig": {"Namespace": "own"}},
         {"Cni/NamespaceConfig": {"Namespace": "own"}},
     ),
+    Case("HP-ADD-036", eks(), {"Control/BootstrapSelfManagedAddons": False, **WITHOUT_PROXY}, WITHOUT_PROXY),
     Case("HP-ADD-028", eks(), sent_to("FULL"), sent_to("ADVANCED")),
     Case(
         "HP-ADD-029",

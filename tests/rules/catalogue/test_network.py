@@ -217,6 +217,43 @@ CASES = [
 ]
 
 
+ROLE = "arn:aws:iam::123456789012:role/kubectl"
+INSIDE = {"VpcConfig": {"SubnetIds": [{"Ref": "ControlSubnet1"}], "SecurityGroupIds": ["sg-0123456789abcdef0"]}}
+
+
+def function(**given: object) -> Template:
+    code = {"S3Bucket": "assets", "S3Key": "handler.zip"}
+    return {"Type": "AWS::Lambda::Function", "Properties": {"Code": code, "Role": ROLE, **given}}
+
+
+def applying(*services: str) -> Template:
+    """The chart is installed by a function in a subnet of the control plane, which is closed; the nodes have their NAT gateway."""
+    template = closed(eks(), *services)
+    template["Resources"] |= {
+        "NodeDefaultRoute": eks()["Resources"]["NodeDefaultRoute"],
+        "Kubectl": function(**INSIDE),
+        "Framework": function(
+            **INSIDE, Environment={"Variables": {"USER_ON_EVENT_FUNCTION_ARN": {"Fn::GetAtt": ["Kubectl", "Arn"]}}}
+        ),
+    }
+    properties(template, "Chart")["ServiceToken"] = {"Fn::GetAtt": ["Framework", "Arn"]}
+    gateway = properties(template, "S3Endpoint")["RouteTableIds"]
+    gateway.append({"Ref": "PlaneRoutes"})
+    template["Resources"]["PlaneRoutes"] = {"Type": "AWS::EC2::RouteTable", "Properties": {"VpcId": {"Ref": "Vpc"}}}
+    association = {"SubnetId": {"Ref": "ControlSubnet1"}, "RouteTableId": {"Ref": "PlaneRoutes"}}
+    template["Resources"]["Associated"] = {"Type": "AWS::EC2::SubnetRouteTableAssociation", "Properties": association}
+    return template
+
+
+APPLYING = applying("eks", "lambda")
+PRIVATE = "Control/ResourcesVpcConfig/EndpointPublicAccess"
+CASES += [
+    Case("HP-END-003", APPLYING, {PRIVATE: False, "Kubectl": function()}, {"Kubectl": function()}),
+    Case("HP-END-004", applying("lambda"), {}, {"Kubectl": function(), "Framework/VpcConfig": REMOVED}),
+    Case("HP-END-004", APPLYING, {"S3Endpoint/RouteTableIds/1": REMOVED}, {PRIVATE: False}),
+]
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
 def test_rule(case: Case) -> None:
     case.check()
