@@ -45,8 +45,8 @@ class Addon:
 
     @property
     def configuration(self) -> Mapping[str, Any] | None:
-        """Its configuration, if that is known and JSON."""
-        found = parsed(self.resource.get("ConfigurationValues"))
+        """Its configuration, if that is known; EKS takes JSON and YAML."""
+        found = parsed(self.resource.get("ConfigurationValues"), yaml=True)
         return found if isinstance(found, dict) else None
 
     @property

@@ -276,7 +276,7 @@ def version_mistake(name: str, version: str, kubernetes: str | None) -> Mistake 
     return None
 
 
-@fixed_by("take a version that EKS has for this Kubernetes, or leave the version out for the default of EKS")
+@fixed_by(low_version.fix)
 def later_version(name: str, version: str, kubernetes: str, newest: str) -> str:
     """A version that is named for a later Kubernetes only."""
     return f"version {version!r} of the add-on {name} is for a later Kubernetes; for {kubernetes} the newest one known is {newest}"

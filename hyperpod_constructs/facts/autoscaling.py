@@ -49,6 +49,8 @@ MOST_GROUPS = 10
 ARCHITECTURE = "amd64"
 """The architecture of nodes that Karpenter adds."""
 
+_ASK_FOR_GROUPS = f"name types and zones of the groups of the node class, and {ARCHITECTURE}, or leave the requirement out"
+
 WITHOUT_AUTOSCALING = Mistake(
     "the cluster has no autoscaling, so the service does not install Karpenter and its kinds of objects",
     "give the HyperPodCluster auto_scaling=AutoScaling()",
@@ -83,12 +85,16 @@ def several_zones(group: str, zones: Sequence[str]) -> str:
 
 
 @fixed_by("add the group to the HyperPodCluster")
-def unknown_group(group: str, known: Sequence[str]) -> str:
-    """A group that the cluster does not have."""
-    return f"instance group {group!r} of the node class is not in the cluster, which has {', '.join(known) or 'none'}"
+def unknown_group(group: str, known: Sequence[str], others: Sequence[str] = ()) -> str:
+    """A group that the cluster does not have.
+
+    :param others: further such groups.
+    """
+    more = f"; the same with {', '.join(others)}" if others else ""
+    return f"instance group {group!r} of the node class is not in the cluster, which has {', '.join(known) or 'none'}{more}"
 
 
-@fixed_by("name types of the groups of the node class, or none for all of them")
+@fixed_by(_ASK_FOR_GROUPS)
 def unknown_types(types: Sequence[str], known: Sequence[str]) -> str:
     """Types that no group of the node class has."""
     return f"the node pool names {', '.join(types)}; its node class has {', '.join(known)}"
@@ -128,13 +134,13 @@ def unknown_class(group: str, kind: str | None, name: str | None, known: Iterabl
     return f"the node pool names the {kind} {name!r} of {group}, and the node classes in the manifests are {there}"
 
 
-@fixed_by("write names of the zones in which the groups of the node class have subnets, or none for all of them")
+@fixed_by(_ASK_FOR_GROUPS)
 def unreachable_zone(zone: str, zones: Iterable[str]) -> str:
     """A zone in which no group of a node class has a subnet."""
     return f"the node pool names the zone {zone}; the groups of its node class are in {', '.join(zones)}"
 
 
-@fixed_by(f"write {ARCHITECTURE}, or leave the requirement out")
+@fixed_by(_ASK_FOR_GROUPS)
 def foreign_architecture(found: str) -> str:
     """An architecture that Karpenter does not add."""
     return f"the node pool names the architecture {found}; Karpenter adds {ARCHITECTURE} only"

@@ -223,17 +223,23 @@ def region_mistake(values: Mapping[str, Any], own: str) -> Mistake | None:
     :param own: the region of the stack.
     """
     given = _at(values, ("global", "region"))
-    if isinstance(given, str) and given in AGENT_ACCOUNTS and given != own:
-        return other_region(given, own)
+    return other_region(given, own) if isinstance(given, str) and given in AGENT_ACCOUNTS and given != own else None
+
+
+def agent_mistake(values: Mapping[str, Any], own: str) -> Mistake | None:
+    """An agent without an image in the region of the stack."""
     return no_agent(own) if own not in AGENT_ACCOUNTS and turned_on(values, "health-monitoring-agent") else None
 
 
-def parts_mistake(values: Mapping[str, Any]) -> Mistake | None:
-    """Sub-charts that do not go together."""
-    if turned_on(values, "gpu-operator") and turned_on(values, "nvidia-device-plugin"):
-        return two_plugins()
-    namespace_gone = turned_on(values, "deep-health-check") is False
-    return no_namespace() if namespace_gone and turned_on(values, "health-monitoring-agent") else None
+def plugins_mistake(values: Mapping[str, Any]) -> Mistake | None:
+    """Two device plugins for the same GPUs."""
+    return two_plugins() if turned_on(values, "gpu-operator") and turned_on(values, "nvidia-device-plugin") else None
+
+
+def namespace_mistake(values: Mapping[str, Any]) -> Mistake | None:
+    """An agent without its namespace."""
+    gone = turned_on(values, "deep-health-check") is False
+    return no_namespace() if gone and turned_on(values, "health-monitoring-agent") else None
 
 
 def unserved(values: Mapping[str, Any], kind: InstanceType) -> Mistake | None:

@@ -64,12 +64,13 @@ def karpenter_is_there(cluster: Cluster, manifests: list[Resource]) -> Iterator[
     allowed=f"1 to {autoscaling.MOST_GROUPS} groups of the cluster",
     source=_NODE_CLASS,
 )
-def node_classes_name_groups(one: NodeClass) -> Iterator[Mistake]:
+def node_classes_name_groups(one: NodeClass) -> Mistake | None:
     known = [group.name for group in one.cluster.groups if group.name is not None]
     if len(one.group_names) > autoscaling.MOST_GROUPS:
-        yield autoscaling.number_of_groups(len(one.group_names))
-    if one.cluster.knows_groups and len(known) == len(one.cluster.groups):
-        yield from (autoscaling.unknown_group(name, known) for name in one.group_names if name not in known)
+        return autoscaling.number_of_groups(len(one.group_names))
+    complete = one.cluster.knows_groups and len(known) == len(one.cluster.groups)
+    foreign = [name for name in one.group_names if complete and name not in known]
+    return autoscaling.unknown_group(foreign[0], known, foreign[1:]) if foreign else None
 
 
 @_class_warning(
@@ -80,6 +81,7 @@ def node_classes_name_groups(one: NodeClass) -> Iterator[Mistake]:
     fix="write an InstanceCount of 0 and nothing that Karpenter does not support, or take the group out of the node class",
     allowed="groups with a count of 0, on demand or spot, in one zone",
     source=_NODE_CLASS,
+    silences=("HP-KAR-006", "HP-KAR-007"),
 )
 def groups_can_be_filled(one: NodeClass) -> Iterator[Mistake]:
     for group in one.named_groups:
@@ -151,7 +153,7 @@ def _cannot_have(pool: NodePool, group: str, kind: str) -> bool:
     "HP-KAR-006",
     title="node pools ask for what the groups of their node class have",
     why="no group has such a node: Karpenter adds none, and the pods stay pending",
-    fix="name types and zones of the groups as the groups have them, or leave the requirement out",
+    fix=autoscaling.unknown_types.fix,
     allowed=f"instance types such as ml.g6.12xlarge and zones such as us-west-2a of the groups; {autoscaling.ARCHITECTURE}",
     source=_NODE_POOL,
     silences=("HP-KAR-007",),

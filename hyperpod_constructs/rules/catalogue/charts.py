@@ -53,9 +53,8 @@ _chart_warning = partial(warning, on=_charts)
 @_chart_warning(
     "HP-CHT-001",
     title="HyperPod's chart is for the region of its stack",
-    why="the images of its agents lie in a registry of each region: from another one, or where there is none, nodes pull nothing "
-    "and are never watched",
-    fix="write the region of the stack as global.region",
+    why="the images of its agents lie in a registry of each region: another region's come slowly, or not at all",
+    fix=facts.other_region.fix,
     allowed="the region of the stack",
     source=_CHART,
 )
@@ -64,17 +63,44 @@ def the_chart_is_for_its_region(chart: Chart) -> Mistake | None:
     return None if region is None else facts.region_mistake(chart.values, region)
 
 
-@error(
-    "HP-CHT-002",
-    on=_charts,
-    title="parts of HyperPod's chart go together",
-    why="two device plugins count each GPU twice, and an agent without its namespace fails the installation",
-    fix="leave the other part off, or the needed one on",
-    allowed="gpu-operator or nvidia-device-plugin; health-monitoring-agent with deep-health-check",
+@_chart_warning(
+    "HP-CHT-005",
+    title="the health monitoring agent has an image in the region",
+    why="for another region the chart names an image that does not exist: nodes are never watched, and faults stay",
+    fix=facts.no_agent.fix,
+    allowed="a region with an image, or no agent",
     source=_CHART,
 )
-def parts_go_together(chart: Chart) -> Mistake | None:
-    return facts.parts_mistake(chart.values)
+def the_agent_has_an_image(chart: Chart) -> Mistake | None:
+    region = chart.resource.template.environment.region
+    return None if region is None else facts.agent_mistake(chart.values, region)
+
+
+_chart_error = partial(error, on=_charts)
+
+
+@_chart_error(
+    "HP-CHT-002",
+    title="one part of HyperPod's chart serves the GPUs",
+    why="two device plugins count each GPU twice, and pods get the same one",
+    fix=facts.two_plugins.fix,
+    allowed="gpu-operator or nvidia-device-plugin",
+    source=_CHART,
+)
+def one_plugin_serves_gpus(chart: Chart) -> Mistake | None:
+    return facts.plugins_mistake(chart.values)
+
+
+@_chart_error(
+    "HP-CHT-006",
+    title="the health monitoring agent has its namespace",
+    why="Kubernetes refuses an agent in a namespace that does not exist, and the installation of the chart fails",
+    fix=facts.no_namespace.fix,
+    allowed="deep-health-check beside health-monitoring-agent",
+    source=_CHART,
+)
+def the_agent_has_its_namespace(chart: Chart) -> Mistake | None:
+    return facts.namespace_mistake(chart.values)
 
 
 @_chart_warning(

@@ -19,7 +19,7 @@ from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Value, as_bool, as_items, as_str, at, is_known
+from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_bool, as_items, as_str, at, is_known, shown
 
 _GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/"
 _API = "https://docs.aws.amazon.com/eks/latest/APIReference/"
@@ -127,6 +127,7 @@ def auto_mode_is_whole(eks: EksCluster) -> str | None:
     fix="set EndpointPrivateAccess to true",
     allowed="EndpointPrivateAccess or EndpointPublicAccess true",
     source=f"{_GUIDE}cluster-endpoint.html",
+    silences=("HP-END-013",),
 )
 def the_control_plane_has_an_endpoint(eks: EksCluster) -> str | None:
     public, private = (eks.resource.get("ResourcesVpcConfig", f"Endpoint{kind}Access") for kind in ("Public", "Private"))
@@ -158,6 +159,46 @@ def the_control_plane_is_in_one_vpc(eks: EksCluster) -> Iterator[Hit]:
 def _joining(eks: EksCluster) -> tuple[Resource, ...]:
     """The HyperPod clusters that join it."""
     return tuple(cluster.resource for cluster, other in joined(eks.resource.template.model) if other == eks)
+
+
+@_plane_error(
+    "HP-CTL-008",
+    title="subnets of the control plane have room for its interfaces",
+    why="EKS refuses the cluster, and later its updates: each takes addresses for new interfaces",
+    fix=f"take larger subnets, such as a /28 each; {facts.RECOMMENDED_ADDRESSES} free addresses are recommended",
+    allowed=f"{facts.LEAST_ADDRESSES} or more free addresses in each subnet",
+    source=f"{_GUIDE}network-reqs.html",
+)
+def subnets_have_room(eks: EksCluster) -> Iterator[Hit]:
+    for index, subnet in enumerate(eks.in_network("SubnetIds", SUBNET) or ()):
+        free = network_facts(subnet.template.model).subnet(subnet).usable_addresses
+        if free is not None and free < facts.LEAST_ADDRESSES:
+            yield hit(eks, f"{subnet.logical_id} has {free} addresses for interfaces", *eks.network_path("SubnetIds"), index)
+
+
+_ROLES = {
+    "AWS::EKS::AccessEntry": "PrincipalArn",
+    "AWS::EKS::Addon": "ServiceAccountRoleArn",
+    "AWS::EKS::Cluster": "RoleArn",
+    "AWS::EKS::Nodegroup": "NodeRole",
+    "AWS::EKS::PodIdentityAssociation": "RoleArn",
+}
+
+
+@error(
+    "HP-CTL-009",
+    on=tuple(_ROLES),
+    title="roles of EKS are given by their ARN",
+    why="EKS refuses the request: Ref of a role is its name, and the property takes the ARN",
+    fix="write Fn::GetAtt: [<the role>, Arn] (in the CDK: role.role_arn)",
+    allowed="the ARN of a role",
+    source=f"{_API}API_CreateCluster.html",
+)
+def roles_are_given_by_arn(resource: Resource) -> Hit | None:
+    key = _ROLES[resource.type]
+    value = resource.get(key)
+    by_name = isinstance(value, Reference) and value.resource.type == ROLE and value.attribute != "Arn"
+    return hit(resource, f"the role {shown(value)} is given by its name", key) if by_name else None
 
 
 _KUBELET = range(10250, 10251)

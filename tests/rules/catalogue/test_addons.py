@@ -137,6 +137,10 @@ def sent_to(level: str, **more: Any) -> dict[str, Any]:
     return {"Workspace": {"Type": "AWS::APS::Workspace", **KEPT}, "Metrics": metrics}
 
 
+def in_yaml(text: str) -> dict[str, Any]:
+    return {**sent_to("BASIC"), "Metrics/ConfigurationValues": text}
+
+
 WITHOUT_PROXY = {"Proxy": REMOVED, "Cluster/.DependsOn": ["Chart", "Cni", "PodIdentity"]}
 CASES = [
     Case("HP-ADD-009", eks(), {"Cni/AddonVersion": "v1.18.1-eksbuild.1"}, {"Cni/AddonVersion": "v1.18.3-eksbuild.1"}),
@@ -158,6 +162,7 @@ CASES = [
     ),
     Case("HP-ADD-036", eks(), {"Control/BootstrapSelfManagedAddons": False, **WITHOUT_PROXY}, WITHOUT_PROXY),
     Case("HP-ADD-028", eks(), sent_to("FULL"), sent_to("ADVANCED")),
+    Case("HP-ADD-028", eks(), in_yaml("logs: {enabled: true}"), in_yaml("logging: {enabled: true}")),
     Case(
         "HP-ADD-029",
         edited(WITH_OPERATOR, {"Governance": addon(GOVERNANCE, "Cluster")}),

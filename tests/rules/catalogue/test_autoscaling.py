@@ -71,6 +71,7 @@ CASES = [
     Case("HP-KAR-001", SCALED, {"Cluster/AutoScaling": REMOVED, "Cluster/ClusterRole": REMOVED}, {}),
     Case("HP-KAR-001", SCALED, {"Class/.DependsOn": "Control"}, {}),
     Case("HP-KAR-002", SCALED, {"Class": node_class("accelerated", "gpus")}, {}),
+    Case("HP-KAR-002", SCALED, {"Class": node_class("accelerated", *(f"gpu{number}" for number in range(11)))}, {}),
     Case("HP-KAR-003", SCALED, {f"{GPU}/InstanceCount": 2}, {"Class": node_class("none"), f"{GPU}/InstanceGroupName": "none"}),
     Case("HP-KAR-003", SCALED, {f"{GPU}/OnStartDeepHealthChecks": ["InstanceStress"]}, {}),
     Case("HP-KAR-003", SCALED, {f"{GPU}/TrainingPlanArn": PLAN}, {f"{GPU}/CapacityRequirements": {"Spot": {}}}),

@@ -49,7 +49,7 @@ DIVIDED = edited(
 )
 CASES = [
     Case("HP-CHT-002", eks(), OPERATOR, MIG),
-    Case("HP-CHT-002", eks(), values(deep_health_check={"enabled": False}), values(deep_health_check={"enabled": True})),
+    Case("HP-CHT-006", eks(), values(deep_health_check={"enabled": False}), values(deep_health_check={"enabled": True})),
     Case("HP-CHT-003", eks(), {TYPE: "ml.g4dn.xlarge"}, {TYPE: "ml.g4dn.xlarge", **LISTED}),
     Case("HP-CHT-003", eks(), {**LISTED, TYPE: "ml.g5.xlarge"}, {TYPE: "ml.g5.xlarge"}),
     Case("HP-CHT-004", DIVIDED, values(), {}),
@@ -68,7 +68,7 @@ def test_rule(case: Case) -> None:
         ("us-west-2", {"Chart/Values": '{"global": {"region": "us-west-2"}}'}, []),
         ("us-west-2", {}, []),
         ("us-west-2", {"Chart/Values": {"Fn::Sub": '{"global": {"region": "${AWS::Region}"}}'}}, []),
-        ("ap-northeast-2", {}, ["HP-CHT-001"]),
+        ("ap-northeast-2", {}, ["HP-CHT-005"]),
         ("ap-northeast-2", values(health_monitoring_agent={"enabled": False}), []),
     ],
 )

@@ -78,6 +78,10 @@ CASES = [
         into_nodes(OF_CLUSTER),
     ),
 ]
+CASES += [
+    Case("HP-CTL-008", eks(), {"ControlSubnet1/CidrBlock": "10.0.1.0/29"}, {"ControlSubnet1/CidrBlock": "10.0.1.0/28"}),
+    Case("HP-CTL-009", eks(), {"Control/RoleArn": {"Ref": "ControlRole"}}, {"Control/RoleArn": {"Ref": "AWS::StackName"}}),
+]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
