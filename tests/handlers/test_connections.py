@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, suppress
+from pathlib import Path
 from typing import NamedTuple
 
 import pytest
@@ -26,7 +27,7 @@ from botocore.utils import get_environ_proxies
 
 from hyperpod_constructs.custom_resources.handlers.aws import transient
 from hyperpod_constructs.custom_resources.handlers.wire import connections
-from hyperpod_constructs.custom_resources.handlers.wire.connections import Connection, ProxySettingError, UnreadableAnswerError
+from hyperpod_constructs.custom_resources.handlers.wire.connections import Connection, SettingError, UnreadableAnswerError
 from hyperpod_constructs.custom_resources.handlers.wire.requests import Request
 from hyperpod_constructs.local.kubernetes import certificates
 
@@ -208,6 +209,19 @@ def test_fails_for_an_answer_that_drips(answer: list[bytes], listen: Listen, mon
     assert time.monotonic() - begun < 1.5
 
 
+def test_each_wait_is_for_the_rest_of_the_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    here, there = socket.socketpair()
+    with here, there:
+        there.sendall(b"xy")
+        monkeypatch.setattr(connections, "READ_SECONDS", 100.0)
+        with connections._Received(here) as received:
+            assert received.read(1) == b"x"
+            assert 50 < (here.gettimeout() or 0) < 100
+        monkeypatch.setattr(connections, "READ_SECONDS", 0.0)
+        with connections._Received(here) as received, pytest.raises(TimeoutError):
+            received.read(1)
+
+
 @pytest.mark.parametrize("answer", CUT, ids=["body", "chunk", "head", "no HTTP", "status", "too many headers", "long header"])
 def test_fails_for_an_answer_that_is_cut_or_no_http(answer: bytes, listen: Listen) -> None:
     peer = listen(answer)
@@ -331,8 +345,18 @@ def test_fails_for_a_proxy_that_drips(listen: Listen, monkeypatch: pytest.Monkey
 
 @pytest.mark.parametrize("scheme", ["https", "socks5"])
 def test_fails_for_a_proxy_of_another_kind(scheme: str) -> None:
-    with pytest.raises(ProxySettingError, match=f"the proxy {scheme}://proxy.example is not supported: write http://"):
+    with pytest.raises(SettingError, match=f"proxy {scheme}://proxy.example: only http:// is supported"):
         Connection("https://service.example", f"{scheme}://user:secret@proxy.example:1")
+
+
+@pytest.mark.parametrize("content", [None, "no certificate"])
+def test_fails_for_a_bundle_that_cannot_be_read(content: str | None, tmp_path: Path) -> None:
+    bundle = tmp_path / "bundle"
+    if content is not None:
+        bundle.write_text(content)
+    with pytest.raises(SettingError, match=r"the trusted certificates in .*bundle cannot be read") as failure:
+        Connection("https://127.0.0.1:9", bundle=str(bundle)).send(asked("https://127.0.0.1:9"))
+    assert not transient(failure.value)
 
 
 PROXIES = [

@@ -336,10 +336,29 @@ def test_a_client_has_the_operations_of_its_vendored_model_only() -> None:
             getattr(sagemaker, name)
 
 
+def loaded_by(program: str) -> set[str]:
+    """The modules of botocore that a program loads."""
+    settings = {"PYTHONPATH": str(MODELS.parent.parent), "AWS_ENDPOINT_URL": "http://127.0.0.1:9"}
+    code = f"import sys; {program}; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, **settings}, capture_output=True, text=True, check=True)  # noqa: S603
+    return {name for name in done.stdout.split() if name.startswith("botocore") and "vendored" not in name}
+
+
 @pytest.mark.parametrize("module", handler_modules())
 def test_of_botocore_only_the_errors_are_loaded(module: str) -> None:
-    program = f"import sys; from handlers import {module}, aws; [aws.client(name) for name in {SERVICES}]; print(*sys.modules)"
-    environment = {**os.environ, "PYTHONPATH": str(MODELS.parent.parent)}
-    done = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)  # noqa: S603
-    loaded = {name for name in done.stdout.split() if name.startswith("botocore") and "vendored" not in name}
-    assert loaded == {"botocore", "botocore.exceptions"}
+    program = f"from handlers import {module}, aws; [aws.client(name) for name in {SERVICES}]"
+    assert loaded_by(program) == {"botocore", "botocore.exceptions"}
+
+
+def test_a_call_loads_nothing_more_of_botocore() -> None:
+    calls = {name: method for name, (method, _, _) in CALLS.items()}
+    failing = f"""
+from contextlib import suppress
+from handlers.aws import transient
+from handlers.service import Client
+from botocore.exceptions import EndpointConnectionError, ParamValidationError
+for name, method in {calls}.items():
+    with suppress(EndpointConnectionError, ParamValidationError):
+        getattr(Client(name, transient, sleep=lambda _: None), method)()
+"""
+    assert loaded_by(f"exec({failing!r})") == {"botocore", "botocore.exceptions"}

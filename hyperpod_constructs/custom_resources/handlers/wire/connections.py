@@ -46,10 +46,10 @@ class UnreadableAnswerError(BotoCoreError):
     fmt = "{reason}"
 
 
-class ProxySettingError(BotoCoreError):
-    """A proxy of the environment that is not supported."""
+class SettingError(BotoCoreError):
+    """A setting of the environment that cannot be followed."""
 
-    fmt = "the proxy {proxy} is not supported: write http://, which is encrypted within it all the same"
+    fmt = "{reason}"
 
 
 class Answer(NamedTuple):
@@ -73,16 +73,17 @@ class Connection:
     :param origin: scheme, host and port.
     :param proxy: the URL of a proxy; none if empty.
     :param bundle: the path of trusted certificates; botocore's own if empty.
-    :raises ProxySettingError: for a proxy that is asked by HTTPS.
+    :raises SettingError: for a proxy with another scheme than `http`.
     """
 
     def __init__(self, origin: str, proxy: str = "", bundle: str = "") -> None:
         service, through = urlsplit(origin), urlsplit(proxy)
         if through.scheme not in ("", "http"):
-            raise ProxySettingError(proxy=f"{through.scheme}://{through.hostname}")
+            place = f"{through.scheme}://{through.hostname}"
+            raise SettingError(reason=f"proxy {place}: only http:// is supported; what goes through it to AWS is encrypted anyway")
         self.bundle, self._service = bundle, service
         self._proxy = f"http://{through.hostname}:{through.port or 80}" if proxy else ""
-        self._pass = _authorization(through.username, through.password)
+        self._proxy_headers = _authorization(through.username, through.password)
         self._host, self._port = (through.hostname, through.port or 80) if proxy else (service.hostname, service.port)
         self._made: http.client.HTTPConnection | None = None
 
@@ -131,14 +132,14 @@ class Connection:
             return http.client.HTTPConnection(host, self._port, timeout=CONNECT_SECONDS)
         made = http.client.HTTPSConnection(host, self._port, timeout=CONNECT_SECONDS, context=_trust(self.bundle))
         if self._proxy:
-            made.set_tunnel(self._service.hostname or "", self._service.port or 443, headers=self._pass)
+            made.set_tunnel(self._service.hostname or "", self._service.port or 443, headers=self._proxy_headers)
         return made
 
     def _exchanged(self, made: http.client.HTTPConnection, request: Request) -> Answer:
         asked = urlsplit(request.url)
         forwarded = self._proxy and asked.scheme != "https"
         target = request.url if forwarded else asked._replace(scheme="", netloc="").geturl()
-        headers = {**request.headers, **(self._pass if forwarded else {})}
+        headers = {**request.headers, **(self._proxy_headers if forwarded else {})}
         try:
             made.request(request.method, target, body=request.body or None, headers=headers)
             with made.getresponse() as got:
@@ -201,8 +202,15 @@ def _kept(origin: str, proxy: str, bundle: str) -> Connection:
 
 @cache
 def _trust(bundle: str) -> ssl.SSLContext:
-    """Verifies certificates and the names in them."""
-    return ssl.create_default_context(cafile=bundle or str(Path(botocore.__file__).parent / "cacert.pem"))
+    """Verifies certificates and the names in them.
+
+    :raises SettingError: for a bundle that cannot be read.
+    """
+    path = bundle or str(Path(botocore.__file__).parent / "cacert.pem")
+    try:
+        return ssl.create_default_context(cafile=path)
+    except OSError as error:
+        raise SettingError(reason=f"the trusted certificates in {path} cannot be read: {error}") from None
 
 
 def _proxy(url: str) -> str:
