@@ -11,12 +11,12 @@ from typing import Annotated, Any
 import typer
 
 from hyperpod_constructs.cli.assembly import Assembly
-from hyperpod_constructs.cli.console import CliError, say
+from hyperpod_constructs.cli.console import INTERRUPTED, CliError, say
 from hyperpod_constructs.cli.inputs import progress, read_prices, usable_input
 from hyperpod_constructs.cli.kept import KINDS, look
 from hyperpod_constructs.cli.leftover_kinds import CLEANING, Family
 from hyperpod_constructs.cli.leftovers import Leftover, age, find, refusal, said_of
-from hyperpod_constructs.cli.operate.batches import ALL_FAILED, INTERRUPTED, SOME_FAILED, somebody_is_there
+from hyperpod_constructs.cli.operate.batches import ALL_FAILED, SOME_FAILED, somebody_is_there
 from hyperpod_constructs.cli.operate.listing import As, Column, Output, show
 from hyperpod_constructs.cli.operate.place import Place, placed
 from hyperpod_constructs.cli.tables import paragraph

@@ -13,9 +13,9 @@ from typing import Annotated, Any
 
 import typer
 
-from hyperpod_constructs.cli.console import CliError, say
+from hyperpod_constructs.cli.console import INTERRUPTED, CliError, say
 from hyperpod_constructs.cli.inputs import progress
-from hyperpod_constructs.cli.operate.batches import INTERRUPTED, SOME_FAILED
+from hyperpod_constructs.cli.operate.batches import SOME_FAILED
 from hyperpod_constructs.cli.operate.case_archive import Spool, check, writing
 from hyperpod_constructs.cli.operate.case_parts import Case
 from hyperpod_constructs.cli.operate.listing import As, ClusterName, Column, Output, print_json, show
