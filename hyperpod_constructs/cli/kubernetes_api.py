@@ -23,9 +23,11 @@ class KubernetesApi:
 
     :param cluster: the answer of DescribeCluster.
     :param token: a bearer token.
+    :param seconds: the longest time until it connects, and between two parts of an answer.
     """
 
-    def __init__(self, cluster: Mapping[str, Any], token: str) -> None:
+    def __init__(self, cluster: Mapping[str, Any], token: str, *, seconds: float = _SECONDS) -> None:
+        self._seconds = seconds
         self._address = urlsplit(cluster["endpoint"])
         authority = base64.b64decode(cluster["certificateAuthority"]["data"]).decode("ascii")
         self._trusted = ssl.create_default_context(cadata=authority)
@@ -34,10 +36,10 @@ class KubernetesApi:
     def get(self, path: str) -> dict[str, Any]:
         """The object or list at a path. Redirects are not followed, because the token is for this API alone.
 
-        :raises KubernetesError: if there is none, or no answer within ten seconds.
+        :raises KubernetesError: if there is none, or no answer in time.
         """
         connection = http.client.HTTPSConnection(
-            self._address.hostname or "", self._address.port or 443, timeout=_SECONDS, context=self._trusted
+            self._address.hostname or "", self._address.port or 443, timeout=self._seconds, context=self._trusted
         )
         headers = {"Authorization": f"Bearer {self._token}", "Accept": "application/json"}
         try:

@@ -25,6 +25,9 @@ DEEP_HEALTH = f"{_PREFIX}/deep-health-check-status"
 CHECKING, PASSED = "InProgress", "Passed"
 """The values of the label of deep health during the checks and after them."""
 
+FAULTS = tuple(f"{_PREFIX}/{name}" for name in ("fault-types", "fault-type", "fault-reasons", "fault-reason"))
+"""Labels that say why a node is unhealthy. The page writes the singular, and samples of AWS use the plural."""
+
 CLUSTER = f"{_PREFIX}/cluster-name"
 GROUP = f"{_PREFIX}/instance-group-name"
 COMPUTE_TYPE: Mapping[str, str] = MappingProxyType({f"{_PREFIX}/compute-type": "hyperpod"})
@@ -44,12 +47,19 @@ ACCELERATORS: Mapping[str, str] = MappingProxyType({"gpu": "nvidia.com/gpu", "ne
 
 EFA = "vpc.amazonaws.com/efa"
 
+_NODE_NAME = re.compile(r"hyperpod-(i-[0-9a-f]{8,17})(?:\.|$)")
 _ARM = re.compile(r"ml\.[a-z]+\d+g[a-z]*\.|ml\.p\d+e-gb\d+\.")
 
 
 def node_name(instance_id: str) -> str:
     """The name of the node of an instance."""
     return f"hyperpod-{instance_id}"
+
+
+def instance_of(node: str) -> str | None:
+    """The id of the instance of a node; `None` for a node that is not HyperPod's."""
+    found = _NODE_NAME.match(node)
+    return None if found is None else found[1]
 
 
 def architecture(instance_type: str) -> str:

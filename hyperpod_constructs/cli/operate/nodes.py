@@ -11,6 +11,7 @@ import typer
 from hyperpod_constructs.cli.console import CliError, say
 from hyperpod_constructs.cli.operate.choosing import named_nodes
 from hyperpod_constructs.cli.operate.completion import group_names, node_ids
+from hyperpod_constructs.cli.operate.kubernetes_health import KubernetesHealth
 from hyperpod_constructs.cli.operate.listing import As, ClusterName, Column, Output, Wide, show
 from hyperpod_constructs.cli.operate.place import Place, placed
 from hyperpod_constructs.cli.operate.reading import RUNNING, Cluster, Node, describe_node, read_cluster, read_nodes
@@ -32,6 +33,7 @@ COLUMNS = (
     Column("group", "group"),
     Column("zone", "zone"),
     Column("status", "health", long=True),
+    Column("kubernetes", "in Kubernetes", wide=True),
     Column("type", "type", wide=True),
     Column("image", "image", wide=True),
     Column("image_status", "image is", wide=True),
@@ -58,7 +60,9 @@ def nodes(
     names: Names = None,
     cluster: ClusterName = None,
     group: GroupName = None,
-    unhealthy: Annotated[bool, typer.Option("--unhealthy", help="Only the nodes that are not Running.")] = False,
+    unhealthy: Annotated[
+        bool, typer.Option("--unhealthy", help="Only those that are not Running, or unhealthy in Kubernetes.")
+    ] = False,
     wide: Wide = False,
     output: As = Output.TABLE,
     watch: Watch = False,
@@ -68,14 +72,17 @@ def nodes(
     if names and group is not None:
         raise CliError("name nodes, or a group with --group, not both")
 
+    health = KubernetesHealth(place)
+
     def draw() -> None:
         found = read_cluster(place, cluster)
         present = _named(place, found, names) if names else read_nodes(place, found, group)
-        listed = [node for node in present if not unhealthy or node.status != RUNNING]
+        labels = health.of(found)
+        listed = [node for node in present if not unhealthy or needs_look(node, labels)]
         if not listed and output is Output.TABLE:
             say("Every node is Running." if unhealthy else f"{found.name} has no nodes.")
             return
-        show(COLUMNS, rows(found, listed, Zones.of(place, found.groups)), output, wide=wide)
+        show(COLUMNS, rows(found, listed, Zones.of(place, found.groups), labels), output, wide=wide)
 
     watched(draw, watch=watch, every=every)
 
@@ -88,8 +95,11 @@ def _named(place: Place, cluster: Cluster, names: list[str]) -> list[Node]:
     return [node if node.zone is not None else describe_node(place, cluster, node.id) or node for node in found]
 
 
-def rows(cluster: Cluster, listed: list[Node], zones: Zones) -> list[Mapping[str, Any]]:
-    """A row for each node, by the keys of `COLUMNS`."""
+def rows(cluster: Cluster, listed: list[Node], zones: Zones, labels: Mapping[str, str]) -> list[Mapping[str, Any]]:
+    """A row for each node, by the keys of `COLUMNS`.
+
+    :param labels: what Kubernetes says of unhealthy nodes, by id.
+    """
     now = datetime.now(UTC)
     plans = {group.name: group.plan for group in cluster.groups}
     return [
@@ -97,7 +107,8 @@ def rows(cluster: Cluster, listed: list[Node], zones: Zones) -> list[Mapping[str
             "node": node.id or "(none yet)",
             "group": node.group,
             "zone": zones.of_node(node),
-            "status": f"{node.status}: {one_line(node.message, MESSAGE_CHARACTERS)}" if node.message else node.status,
+            "status": _health(node, labels),
+            "kubernetes": labels.get(node.id),
             "type": node.instance_type,
             "image": node.image,
             "image_status": node.image_status,
@@ -108,3 +119,13 @@ def rows(cluster: Cluster, listed: list[Node], zones: Zones) -> list[Mapping[str
         }
         for node in listed
     ]
+
+
+def needs_look(node: Node, labels: Mapping[str, str]) -> bool:
+    """Whether a node is not Running, or Kubernetes calls it unhealthy."""
+    return node.status != RUNNING or node.id in labels
+
+
+def _health(node: Node, labels: Mapping[str, str]) -> str:
+    said = f"{node.status}: {one_line(node.message, MESSAGE_CHARACTERS)}" if node.message else node.status
+    return f"{said}; in Kubernetes {labels[node.id]}" if node.id in labels else said

@@ -10,6 +10,7 @@ import typer
 
 from hyperpod_constructs.cli.console import say
 from hyperpod_constructs.cli.operate import nodes
+from hyperpod_constructs.cli.operate.kubernetes_health import KubernetesHealth
 from hyperpod_constructs.cli.operate.listing import As, ClusterName, Column, Output, Wide, print_json, show
 from hyperpod_constructs.cli.operate.place import Place, placed
 from hyperpod_constructs.cli.operate.reading import RUNNING, Cluster, Node, read_cluster, read_nodes
@@ -47,17 +48,19 @@ def status(
     watch: Watch = False,
     every: Every = EVERY,
 ) -> None:
-    """Show a cluster, its instance groups, and the nodes that are not Running."""
+    """Show a cluster, its instance groups, and the nodes that are not Running or unhealthy."""
+    health = KubernetesHealth(place)
 
     def draw() -> None:
         found = read_cluster(place, cluster)
         listed = read_nodes(place, found)
         zones = Zones.of(place, found.groups)
         groups = _group_rows(found, listed, zones)
-        others = nodes.rows(found, [node for node in listed if node.status != RUNNING], zones)
+        labels = health.of(found)
+        others = nodes.rows(found, [node for node in listed if nodes.needs_look(node, labels)], zones, labels)
         if output is Output.JSON:
             keys = [column.key for column in nodes.COLUMNS]
-            print_json({**_facts(found), "groups": groups, "not_running": [{key: row[key] for key in keys} for row in others]})
+            print_json({**_facts(found), "groups": groups, "need_a_look": [{key: row[key] for key in keys} for row in others]})
             return
         _print(found, groups, others, output, wide=wide)
 
@@ -98,7 +101,7 @@ def _print(
     say()
     show(nodes.COLUMNS, others[:MOST], output, wide=wide)
     if len(others) > MOST:
-        say(f"and {len(others) - MOST} more that are not Running: hyperpod nodes --unhealthy --cluster {cluster.name}")
+        say(f"and {len(others) - MOST} more that need a look: hyperpod nodes --unhealthy --cluster {cluster.name}")
 
 
 def _group_rows(cluster: Cluster, listed: Sequence[Node], zones: Zones) -> list[dict[str, Any]]:

@@ -28,7 +28,7 @@ def test_a_cluster_its_groups_and_the_nodes_that_need_a_look(account: StubbedTar
 def test_many_broken_nodes_are_counted(account: StubbedTarget) -> None:
     answer(account, [node(number, status="Failure") for number in range(30)])
     result = run("status", "--cluster", "trainer")
-    assert "and 10 more that are not Running: hyperpod nodes --unhealthy --cluster trainer" in result.output
+    assert "and 10 more that need a look: hyperpod nodes --unhealthy --cluster trainer" in result.output
 
 
 def test_json_for_a_program(account: StubbedTarget) -> None:
@@ -39,7 +39,7 @@ def test_json_for_a_program(account: StubbedTarget) -> None:
         ("controller", 1, 1),
         ("workers", 1, 2),
     ]
-    assert [one["node"] for one in found["not_running"]] == ["i-00000000000000003"]
+    assert [one["node"] for one in found["need_a_look"]] == ["i-00000000000000003"]
 
 
 def test_fails_for_an_unknown_cluster_with_those_that_exist(account: StubbedTarget) -> None:
