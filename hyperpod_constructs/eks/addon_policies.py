@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 from aws_cdk import ArnFormat, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_s3 as s3
 from aws_cdk.interfaces.aws_kms import IKeyRef
 
+from hyperpod_constructs._support.statements import Conditions, Statement, document
 from hyperpod_constructs.facts import addons as facts
 from hyperpod_constructs.facts.node_permissions import LOG_GROUPS
 
-_Statement = Mapping[str, Any]
 _WRITE = ("s3:PutObject", "s3:AbortMultipartUpload", "s3:DeleteObject")
 
 
@@ -22,12 +21,12 @@ def collecting(stack: Stack, workspace_arn: str) -> iam.PolicyDocument:
     logs = stack.format_arn(
         service="logs", resource="log-group", resource_name=f"{LOG_GROUPS}/*", arn_format=ArnFormat.COLON_RESOURCE_NAME
     )
-    return _document(_allow(["aps:RemoteWrite"], [workspace_arn]), _allow(facts.LOG_ACTIONS, [logs, f"{logs}:log-stream:*"]))
+    return document([_allow(["aps:RemoteWrite"], [workspace_arn]), _allow(facts.LOG_ACTIONS, [logs, f"{logs}:log-stream:*"])])
 
 
 def looking_at_file_systems() -> iam.PolicyDocument:
     """File systems are looked at, and none is made. The action has no resource-level permissions."""
-    return _document(_allow(["fsx:DescribeFileSystems"], ["*"]))
+    return document([_allow(["fsx:DescribeFileSystems"], ["*"])])
 
 
 def attaching_volumes(stack: Stack, control_plane_arn: str, keys: Sequence[IKeyRef]) -> iam.PolicyDocument:
@@ -37,7 +36,7 @@ def attaching_volumes(stack: Stack, control_plane_arn: str, keys: Sequence[IKeyR
     if arns := [key.key_ref.key_arn for key in keys]:
         for_volumes = {"Bool": {"kms:GrantIsForAWSResource": "true"}}
         statements += [_allow(facts.KEY_ACTIONS, arns), _allow(["kms:CreateGrant"], arns, for_volumes)]
-    return _document(*statements)
+    return document(statements)
 
 
 def mounting(buckets: Sequence[s3.IBucket], read_only: bool) -> iam.PolicyDocument:
@@ -48,13 +47,8 @@ def mounting(buckets: Sequence[s3.IBucket], read_only: bool) -> iam.PolicyDocume
     statements = [_allow(["s3:ListBucket"], arns), _allow(objects, [f"{arn}/*" for arn in arns])]
     if keys:
         statements.append(_allow(["kms:Decrypt"] if read_only else ["kms:Decrypt", "kms:GenerateDataKey"], keys))
-    return _document(*statements)
+    return document(statements)
 
 
-def _allow(actions: Sequence[str], resources: Sequence[str], conditions: Mapping[str, Any] | None = None) -> _Statement:
-    statement: dict[str, Any] = {"Effect": "Allow", "Action": list(actions), "Resource": list(resources)}
-    return statement if conditions is None else {**statement, "Condition": conditions}
-
-
-def _document(*statements: _Statement) -> iam.PolicyDocument:
-    return iam.PolicyDocument.from_json({"Version": "2012-10-17", "Statement": list(statements)})
+def _allow(actions: Sequence[str], resources: Sequence[str], conditions: Conditions | None = None) -> Statement:
+    return Statement(actions=actions, resources=resources, conditions=conditions)

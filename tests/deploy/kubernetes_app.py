@@ -6,23 +6,32 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from aws_cdk import App, Environment, Stack
+import jsii
+from aws_cdk import App, Environment, Resource, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
+from aws_cdk.interfaces.aws_aps import IWorkspaceRef, WorkspaceReference
 from constructs import Construct
 
 from hyperpod_constructs import (
     Addon,
+    CapacityRequirements,
     ClusterInstanceType,
     ClusterNetwork,
     ComputeQuotaResource,
+    DeepHealthCheck,
+    EbsVolume,
     EksCluster,
     EksControlPlane,
+    EnvironmentConfig,
+    FSxLustreConfig,
     HyperPodChart,
+    InstanceGroup,
     KubernetesVersion,
     LifecycleScripts,
     LustreStorage,
     PriorityClass,
+    RestrictedInstanceGroup,
     Team,
     scripts_bucket,
 )
@@ -34,7 +43,9 @@ ADMINS = "admins"
 """The name of the role of its administrators."""
 TEAMS = ("product", "research")
 PRIORITIES = {"high": 90, "middle": 50, "low": 10}
-P5 = ClusterInstanceType.P5_48XLARGE
+P5, G5 = ClusterInstanceType.P5_48XLARGE, ClusterInstanceType.G5_12XLARGE
+WORKSPACE = "arn:aws:aps:us-west-2:123456789012:workspace/ws-0"
+"""Of Prometheus, made elsewhere: the embedded AWS has none."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -43,6 +54,8 @@ class Choices:
 
     version: KubernetesVersion = KubernetesVersion.V1_34
     workers: int = 2
+    nova: int = 1
+    nova_gib: int = 1200
     metrics_replicas: int = 1
     top_priority: int = PRIORITIES["high"]
 
@@ -61,6 +74,16 @@ class Foundation(Stack):
         ]
         self.file_system = LustreStorage(self, "Lustre", network=self.network)
         self.scripts = scripts_bucket(self, "Scripts")
+
+
+@jsii.implements(IWorkspaceRef)
+class Workspace(Resource):
+    """A workspace from outside the app."""
+
+    @property
+    def workspace_ref(self) -> WorkspaceReference:
+        """Its ARN."""
+        return WorkspaceReference(workspace_arn=WORKSPACE)
 
 
 class Cluster(Stack):
@@ -84,8 +107,8 @@ class Cluster(Stack):
             control_plane=self.control_plane,
             chart=HyperPodChart.stand_in(),
             file_system=foundation.file_system,
-            worker_type=P5,
-            worker_count=choices.workers,
+            instance_groups=_groups(choices),
+            restricted_instance_groups=[_nova(choices)],
             cluster_name=CLUSTER_NAME,
             priority_classes=[
                 PriorityClass(name=name, weight=weight) for name, weight in {**PRIORITIES, "high": choices.top_priority}.items()
@@ -100,8 +123,32 @@ class Cluster(Stack):
             configuration={"replicas": choices.metrics_replicas},
             after=[self.whole.readiness],
         )
+        self._add_drivers(foundation)
         share = [ComputeQuotaResource(instance_type=P5, count=1)]
         self.teams: dict[str, Team] = {name: self.whole.add_team(name.title(), name=name, resources=share) for name in TEAMS}
+
+    def _add_drivers(self, foundation: Foundation) -> None:
+        """Add-ons whose pods have roles for resources of the app."""
+        control_plane, after = self.control_plane, [self.whole.readiness]
+        Addon.observability(self, "Observability", control_plane=control_plane, workspace=Workspace(self, "Workspace"), after=after)
+        Addon.ebs_csi(self, "Volumes", control_plane=control_plane)
+        Addon.s3_csi(self, "Buckets", control_plane=control_plane, buckets=[foundation.scripts], read_only=True)
+
+
+def _groups(choices: Choices) -> list[InstanceGroup]:
+    """One group of each kind that only Kubernetes has, behind the workers."""
+    return [
+        InstanceGroup(name="workers", instance_type=P5, count=choices.workers, ebs_volumes=(EbsVolume(size_gb=500),)),
+        InstanceGroup(name="spare", instance_type=G5, count=1, capacity_requirements=CapacityRequirements.SPOT),
+        InstanceGroup(name="checked", instance_type=G5, count=1, deep_health_checks=[DeepHealthCheck.INSTANCE_STRESS]),
+    ]
+
+
+def _nova(choices: Choices) -> RestrictedInstanceGroup:
+    files = FSxLustreConfig(size_in_gib=choices.nova_gib, per_unit_storage_throughput=250)
+    return RestrictedInstanceGroup(
+        name="nova", instance_type=P5, count=choices.nova, environment_config=EnvironmentConfig(fsx_lustre_config=files)
+    )
 
 
 Edit = Callable[[Foundation, Cluster], None]

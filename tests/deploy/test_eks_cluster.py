@@ -6,9 +6,10 @@ The control plane is the double: nothing is scheduled, so no job of a team runs 
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import AbstractContextManager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,10 +19,11 @@ from botocore.credentials import Credentials
 from botocore.exceptions import ClientError
 
 from hyperpod_constructs import KubernetesVersion
+from hyperpod_constructs.facts import kubernetes_nodes as labels
 from hyperpod_constructs.local.kubernetes.client import HttpsApi, KubernetesError
 from tests.deploy import kubernetes_app
 from tests.deploy.conftest import CLUSTER, CLUSTER_NAME, FOUNDATION, Cloud, Things, running_cloud
-from tests.deploy.kubernetes_app import ADMINS, NAME, P5, PRIORITIES, TEAMS, Choices
+from tests.deploy.kubernetes_app import ADMINS, NAME, P5, PRIORITIES, TEAMS, WORKSPACE, Choices
 from tests.deploy.people import api, clients, credentials, kubectl, without
 
 PART = "mig-1g.5gb"
@@ -95,11 +97,43 @@ class Story:
             for item in self.cloud.client("sagemaker").list_compute_quotas()["ComputeQuotaSummaries"]
         }
 
-    def nodes(self) -> list[str]:
-        """The instance type of each node of Kubernetes."""
+    def nodes(self) -> dict[str, int]:
+        """How many nodes of Kubernetes each group has."""
         with self.kubernetes() as kubernetes:
             found = kubernetes.list("v1", "Node")
-        return [node["metadata"]["labels"]["node.kubernetes.io/instance-type"] for node in found]
+        return dict(Counter(node["metadata"]["labels"][labels.GROUP] for node in found))
+
+    def described(self, group: str) -> tuple[dict[str, Any], dict[str, Any]]:
+        """The one node of a group, in AWS and in Kubernetes."""
+        (name,) = [node["InstanceId"] for node in self.cloud.nodes() if node["InstanceGroupName"] == group]
+        with self.kubernetes() as kubernetes:
+            node = kubernetes.get("v1", "Node", labels.node_name(name))
+        found = self.cloud.client("sagemaker").describe_cluster_node(ClusterName=CLUSTER_NAME, NodeId=name)
+        return found["NodeDetails"], node
+
+    def restricted(self) -> tuple[str, int, int]:
+        """The restricted group: its state, its running nodes, and the size of its file system."""
+        (group,) = self.cloud.cluster()["RestrictedInstanceGroups"]
+        return group["Status"], group["CurrentCount"], group["EnvironmentConfig"]["FSxLustreConfig"]["SizeInGiB"]
+
+    def policy_of(self, role: str) -> set[str]:
+        """The managed policies of the role with this ARN, and the first action of each statement of its own."""
+        iam, name = self.cloud.client("iam"), role.rpartition("/")[2]
+        managed = {one["PolicyName"] for one in iam.list_attached_role_policies(RoleName=name)["AttachedPolicies"]}
+        inline = [
+            iam.get_role_policy(RoleName=name, PolicyName=policy)["PolicyDocument"]["Statement"]
+            for policy in iam.list_role_policies(RoleName=name)["PolicyNames"]
+        ]
+        actions = [statement["Action"] for statements in inline for statement in statements]
+        return managed | {one if isinstance(one, str) else one[0] for one in actions}
+
+    def identities(self) -> dict[str, str]:
+        """The roles of service accounts."""
+        eks = self.cloud.client("eks")
+        found = eks.list_pod_identity_associations(clusterName=NAME)["associations"]
+        ids = [one["associationId"] for one in found]
+        each = [eks.describe_pod_identity_association(clusterName=NAME, associationId=one)["association"] for one in ids]
+        return {f"{one['namespace']}/{one['serviceAccount']}": one["roleArn"] for one in each}
 
     def an_event(self) -> str:
         """The id of an event of the HyperPod cluster."""
@@ -132,14 +166,15 @@ def _ask_for_an_unknown_part(_: kubernetes_app.Foundation, cluster: kubernetes_a
 def story(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Story]:
     directory = tmp_path_factory.mktemp("eks")
     newest = KubernetesVersion.V1_35
+    scaled = replace(Choices(), workers=3, nova=2, nova_gib=2400)
     choices = {
         "made": Choices(),
-        "scaled": Choices(workers=3),
-        "addon": Choices(workers=3, metrics_replicas=2),
-        "raised": Choices(workers=3, metrics_replicas=2, version=newest),
+        "scaled": scaled,
+        "addon": replace(scaled, metrics_replicas=2),
+        "raised": replace(scaled, metrics_replicas=2, version=newest),
     }
     assemblies = {name: kubernetes_app.synthesize(directory / name, given) for name, given in choices.items()}
-    broken = Choices(workers=4, metrics_replicas=2, version=newest, top_priority=80)
+    broken = replace(choices["raised"], workers=4, top_priority=80)
     assemblies["broken"] = kubernetes_app.synthesize(directory / "broken", broken, _ask_for_an_unknown_part)
     with running_cloud(directory, auth=True) as cloud:
         yield Story(cloud, assemblies)
@@ -170,6 +205,9 @@ def test_created_addons_are_active_behind_a_node(story: Story) -> None:
             "cert-manager",
             "metrics-server",
             "aws-fsx-csi-driver",
+            "aws-ebs-csi-driver",
+            "aws-mountpoint-s3-csi-driver",
+            "amazon-sagemaker-hyperpod-observability",
             "amazon-sagemaker-hyperpod-taskgovernance",
             "amazon-sagemaker-hyperpod-training-operator",
         ),
@@ -179,8 +217,43 @@ def test_created_addons_are_active_behind_a_node(story: Story) -> None:
 
 
 def test_created_nodes_are_in_kubernetes_and_the_chart_is_installed(story: Story) -> None:
-    assert story.nodes() == [P5.name] * 2
+    assert story.nodes() == {"workers": 2, "spare": 1, "checked": 1, "nova": 1}
     assert story.releases() == [("1", "deployed")]
+
+
+def test_created_pods_have_the_roles_of_their_addons(story: Story) -> None:
+    assert {account: story.policy_of(role) for account, role in story.identities().items()} == {
+        "aws-hyperpod/hp-training-operator-controller-manager": {"AmazonSageMakerHyperPodTrainingOperatorAccess"},
+        "hyperpod-observability/hyperpod-observability-operator-otel-collector": {"aps:RemoteWrite", "logs:CreateLogGroup"},
+        "kube-system/ebs-csi-controller-sa": {
+            "AmazonEBSCSIDriverPolicy",
+            "eks:DescribeCluster",
+            "sagemaker:AttachClusterNodeVolume",
+        },
+        "kube-system/fsx-csi-controller-sa": {"fsx:DescribeFileSystems"},
+        "kube-system/s3-csi-driver-sa": {"s3:GetObject", "s3:ListBucket"},
+    }
+    assert WORKSPACE in story.addons()["amazon-sagemaker-hyperpod-observability"]["configurationValues"]
+
+
+def test_created_spare_capacity_is_told_of_the_node(story: Story) -> None:
+    details, _ = story.described("spare")
+    assert (details["CapacityType"], details["InstanceStatus"]["Status"]) == ("Spot", "Running")
+
+
+def test_created_group_with_deep_health_checks_has_passed_them(story: Story) -> None:
+    details, node = story.described("checked")
+    assert node["metadata"]["labels"][labels.DEEP_HEALTH] == labels.PASSED
+    events = story.cloud.client("sagemaker").list_cluster_events(ClusterName=CLUSTER_NAME, SortOrder="Ascending")["Events"]
+    assert [event["Description"] for event in events if "Deep health" in event["Description"]] == [
+        "Deep health checks of Instance Group checked started",
+        f"Deep health checks of EC2 Instance {details['InstanceId']} passed",
+    ]
+
+
+def test_created_restricted_group_has_its_file_system(story: Story) -> None:
+    assert story.restricted() == ("InService", 1, 1200)
+    assert [group["InstanceGroupName"] for group in story.cloud.cluster()["InstanceGroups"]] == ["workers", "spare", "checked"]
 
 
 def test_created_teams_have_quotas_namespaces_access_and_files(story: Story) -> None:
@@ -194,6 +267,8 @@ def test_created_teams_have_quotas_namespaces_access_and_files(story: Story) -> 
             (queue,) = kubernetes.list("kueue.x-k8s.io/v1beta1", "LocalQueue", namespace)
             (binding,) = kubernetes.list("rbac.authorization.k8s.io/v1", "RoleBinding", namespace)
         assert volume["spec"]["csi"]["volumeHandle"] == file_system["FileSystemId"]
+        assert volume["spec"]["claimRef"]["name"] == claim["metadata"]["name"]
+        assert "Bound" not in (claim.get("status", {}).get("phase"), volume.get("status", {}).get("phase")), "the double binds none"
         assert queue["metadata"]["name"] == f"{namespace}-localqueue"
         assert [subject["name"] for subject in binding["subjects"]] == [f"{namespace}-namespace-level-group"]
 
@@ -338,7 +413,8 @@ def test_scaling_a_group_keeps_nodes_addons_and_release(story: Story) -> None:
     assert run.code == 0, run.output
     now = cloud.running("workers", 3)
     assert story.workers < now
-    assert story.nodes() == [P5.name] * 3
+    assert story.nodes() == {"workers": 3, "spare": 1, "checked": 1, "nova": 2}
+    assert story.restricted() == ("InService", 2, 2400)
     assert story.addons() == addons
     assert story.releases() == [("1", "deployed")]
     story.workers = now

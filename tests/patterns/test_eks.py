@@ -20,10 +20,13 @@ from hyperpod_constructs import (
     EksCluster,
     EksControlPlane,
     ExistingControlPlane,
+    FSxLustreConfig,
     HyperPodChart,
     InstanceGroup,
     LustreStorage,
     PriorityClass,
+    RestrictedInstanceGroup,
+    SharedEnvironmentConfig,
 )
 from tests.cluster.test_cluster import errors_of
 from tests.conftest import only, resources, synthesize
@@ -167,6 +170,21 @@ def test_groups_take_the_place_of_the_short_form(make: Any, stack: Stack) -> Non
 def test_exactly_one_form_is_given(make: Any, given: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=rf"Stack/Kubernetes: {message}"):
         make(**given)
+
+
+def test_restricted_groups_are_beside_the_others(make: Any, stack: Stack) -> None:
+    files = FSxLustreConfig(size_in_gib=1200, per_unit_storage_throughput=250)
+    make(
+        worker_type=P5,
+        worker_count=1,
+        restricted_instance_groups=[RestrictedInstanceGroup(name="nova", instance_type=P5, count=2)],
+        shared_environment_config=SharedEnvironmentConfig(fsx_lustre_config=files),
+    )
+    found = only(stack, CLUSTER)["Properties"]
+    assert [group["InstanceGroupName"] for group in found["InstanceGroups"]] == ["workers"]
+    assert [group["InstanceGroupName"] for group in found["RestrictedInstanceGroups"]] == ["nova"]
+    shared = found["RestrictedInstanceGroupsConfig"]["SharedEnvironmentConfig"]
+    assert shared["FSxLustreConfig"] == {"SizeInGiB": 1200, "PerUnitStorageThroughput": 250}
 
 
 def test_a_team_has_its_quota_behind_the_policy_and_may_use_its_priorities(make: Any, stack: Stack) -> None:
