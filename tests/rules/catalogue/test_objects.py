@@ -129,8 +129,11 @@ def test_rule(case: Case) -> None:
 
 
 def test_teams_of_another_app_are_not_known() -> None:
-    elsewhere = {"Quota/ClusterArn": "arn:aws:sagemaker:us-west-2:123456789012:cluster/abcdefgh1234", "Wait": wait("hyperpod-ns-x")}
-    assert rules_of(edited(GOVERNED, elsewhere)) == []
+    """A quota of a cluster from elsewhere may be one of this cluster."""
+    arn = "arn:aws:sagemaker:us-west-2:123456789012:cluster/abcdefgh1234"
+    product = {**QUOTA, "Name": "product", "ClusterArn": arn, "ComputeQuotaTarget": {"TeamName": "product"}}
+    other = {"Type": "AWS::SageMaker::ComputeQuota", "DependsOn": "Governance", "Properties": product}
+    assert rules_of(edited(GOVERNED, {"Other": other, "Wait": wait("hyperpod-ns-third")})) == []
 
 
 def test_a_manifest_that_only_the_deployment_knows_may_hold_the_rest() -> None:
