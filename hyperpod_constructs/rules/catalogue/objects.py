@@ -7,14 +7,16 @@ from functools import partial
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.clusters import Cluster
+from hyperpod_constructs.analysis.embedded import has_hole
 from hyperpod_constructs.analysis.governance import classes_of, teams_of
 from hyperpod_constructs.analysis.kubernetes import EksCluster, joined
 from hyperpod_constructs.analysis.manifests import KubernetesObject, known_text, kubernetes_objects, named_objects, objects_of
-from hyperpod_constructs.facts import governance
+from hyperpod_constructs.facts import governance, jobs
+from hyperpod_constructs.facts.addons import TRAINING_OPERATOR, is_lower
 from hyperpod_constructs.facts.kubernetes import RBAC
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
-from hyperpod_constructs.rules.rule import warning
+from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import as_items, as_str, at
 
@@ -67,6 +69,44 @@ def claims_and_volumes_fit(one: KubernetesObject) -> str | None:
         if (volume.name, volume.eks) == (name, one.eks) and None not in wanted and wanted != (one.namespace, one.name):
             return f"volume {name!r} is for the claim {'/'.join(map(str, wanted))}, and {one.namespace}/{one.name} names it"
     return None
+
+
+def _jobs(model: Model) -> Iterator[KubernetesObject]:
+    """The jobs of the training operator, also with a kind of another spelling."""
+    named = (one for one in kubernetes_objects(model) if one.group == jobs.GROUP)
+    return (one for one in named if (one.kind or "").casefold() == jobs.KIND.casefold())
+
+
+@error(
+    "HP-OBJ-005",
+    on=_jobs,
+    at=("Manifest",),
+    title="jobs of the training operator have the form that it takes",
+    why="Kubernetes refuses an object with another kind or an unknown key, and the stack rolls back",
+    fix="correct the key or the value: kubectl explain hyperpodpytorchjob.spec --recursive shows what is there",
+    allowed=f"{jobs.GROUP}/{jobs.VERSION}, {jobs.KIND}, with the keys of AWS's pages",
+    source=f"{_GUIDE}sagemaker-eks-operator-usage.html",
+)
+def jobs_have_their_form(job: KubernetesObject) -> str | None:
+    wrong = jobs.job_mistake(job.raw, has_hole)
+    return f"{job.label}: {wrong}" if wrong else None
+
+
+@warning(
+    "HP-OBJ-006",
+    on=_jobs,
+    at=("Manifest",),
+    title="elastic jobs have an operator that knows them",
+    why="an older operator ignores the policy, and the job keeps its first size",
+    fix=f"take version {jobs.LEAST_ELASTIC} of the training operator or a newer one",
+    allowed=f"the training operator v{jobs.LEAST_ELASTIC} or newer",
+    source=f"{_GUIDE}sagemaker-eks-elastic-training.html",
+)
+def elastic_jobs_have_their_operator(job: KubernetesObject) -> str | None:
+    operator = job.eks.addons.get(TRAINING_OPERATOR)
+    version = None if operator is None else as_str(operator.get("AddonVersion"))
+    old = version is not None and is_lower(version, jobs.LEAST_ELASTIC)
+    return f"{job.label} is elastic, and the training operator is {version}" if old and job.get("spec", "elasticPolicy") else None
 
 
 def _teams_of_clusters(model: Model) -> Iterator[tuple[Cluster, EksCluster, frozenset[str]]]:

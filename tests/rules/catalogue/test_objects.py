@@ -57,6 +57,34 @@ def job(queue: str = f"{SPACE}-localqueue", priority: str = "high-priority", nam
     return {"apiVersion": "batch/v1", "kind": "Job", "metadata": {"name": "train", "namespace": namespace, "labels": labels}}
 
 
+def torch(kind: str = "HyperPodPyTorchJob", **spec: Any) -> dict[str, Any]:
+    metadata = {"name": "train", "namespace": SPACE}
+    replicas = [{"name": "workers", "replicas": 2, "template": {"spec": {"containers": []}}}]
+    return {
+        "apiVersion": "sagemaker.amazonaws.com/v1",
+        "kind": kind,
+        "metadata": metadata,
+        "spec": {"replicaSpecs": replicas, **spec},
+    }
+
+
+STEPS = {"minReplicas": 1, "maxReplicas": 4, "replicaIncrementStep": 1}
+OPERATOR = {
+    "Type": "AWS::EKS::Addon",
+    "DependsOn": ["Cluster", "Certificates", "PodIdentity"],
+    "Properties": {
+        "AddonName": "amazon-sagemaker-hyperpod-training-operator",
+        "ClusterName": {"Ref": "Control"},
+        "ServiceAccountRoleArn": "arn:aws:iam::123456789012:role/operator",
+    },
+}
+CERTIFICATES = {
+    "Type": "AWS::EKS::Addon",
+    "DependsOn": "Cluster",
+    "Properties": {"AddonName": "cert-manager", "ClusterName": {"Ref": "Control"}},
+}
+
+
 def space(name: str) -> dict[str, Any]:
     return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}
 
@@ -120,6 +148,19 @@ CASES = [
     Case("HP-OBJ-004", GOVERNED, {"More": applied(job("hyperpod-ns-product-localqueue"))}, {"More": applied(job("own-queue"))}),
     Case("HP-OBJ-004", GOVERNED, {"More": applied(job(namespace="default"))}, {}),
     Case("HP-OBJ-004", GOVERNED, {"More": applied(job(priority="high"))}, {"Policy/SchedulerConfig/PriorityClasses": {"Ref": "X"}}),
+]
+CASES += [
+    Case("HP-OBJ-005", GOVERNED, {"More": applied(torch(kind="HyperPodPytorchJob"))}, {"More": applied(torch())}),
+    Case("HP-OBJ-005", GOVERNED, {"More": applied(torch(nprocPerNode=8))}, {"More": applied(torch(nprocPerNode="8"))}),
+    Case("HP-OBJ-005", GOVERNED, {"More": applied(torch(elasticPolicy={**STEPS, "replicaDiscreteValues": [1, 2]}))}, {}),
+    Case("HP-OBJ-005", GOVERNED, {"More": applied(torch(runPolicy={"cleanPodPolicy": "Running"}))}, {}),
+    Case("HP-OBJ-005", GOVERNED, {"More": applied(torch(replicas=2))}, {}),
+    Case(
+        "HP-OBJ-006",
+        edited(GOVERNED, {"Operator": OPERATOR, "Certificates": CERTIFICATES, "More": applied(torch(elasticPolicy=STEPS))}),
+        {"Operator/AddonVersion": "v1.1.0-eksbuild.1"},
+        {"Operator/AddonVersion": "v1.2.1-eksbuild.1"},
+    ),
 ]
 
 
