@@ -16,7 +16,7 @@ from hyperpod_constructs.facts.addons import TRAINING_OPERATOR, is_lower
 from hyperpod_constructs.facts.kubernetes import RBAC
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
-from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.rules.rule import warning
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import as_items, as_str, at
 
@@ -77,12 +77,13 @@ def _jobs(model: Model) -> Iterator[KubernetesObject]:
     return (one for one in named if (one.kind or "").casefold() == jobs.KIND.casefold())
 
 
-@error(
+@warning(
     "HP-OBJ-005",
     on=_jobs,
     at=("Manifest",),
     title="jobs of the training operator have the form that it takes",
-    why="Kubernetes refuses an object with another kind or an unknown key, and the stack rolls back",
+    why="Kubernetes refuses an object with another kind or an unknown key, and the stack rolls back; the definition of the kind is "
+    "not public, so it may have a key that no page names",
     fix="correct the key or the value: kubectl explain hyperpodpytorchjob.spec --recursive shows what is there",
     allowed=f"{jobs.GROUP}/{jobs.VERSION}, {jobs.KIND}, with the keys of AWS's pages",
     source=f"{_GUIDE}sagemaker-eks-operator-usage.html",
