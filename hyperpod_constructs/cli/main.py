@@ -23,8 +23,15 @@ from hyperpod_constructs.cli.target import AwsAccount, Target, TargetName, runni
 from hyperpod_constructs.facts.cost_explorer import MOST_DAYS
 from hyperpod_constructs.facts.prices import MOST_SERIES
 
+
+def _named_as_in_hyp(option: str) -> str:
+    """The name of an option here; `hyp`, the CLI of AWS for Kubernetes, has `--cluster-name`."""
+    return "cluster" if option == "cluster-name" else option
+
+
 app = typer.Typer(
     cls=LazyCommands,
+    context_settings={"token_normalize_func": _named_as_in_hyp},
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     help="Check, plan, price, deploy and operate SageMaker HyperPod clusters, on this machine's embedded AWS or in your account.",

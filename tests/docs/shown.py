@@ -9,6 +9,8 @@ from pathlib import Path
 
 from hyperpod_constructs.rules.checking import load_catalogue
 from tests.cli.terminal import in_terminal
+from tests.docs.operated import is_operated
+from tests.docs.operated import printed as run_on_cluster
 from tests.rules.catalogue.cases import REMOVED, edited
 from tests.rules.catalogue.templates import slurm
 
@@ -43,7 +45,9 @@ def refreshed(markdown: str, directory: Path) -> str:
     """A page whose shown outputs and number of rules are true; the templates are in `directory`."""
 
     def block(match: re.Match[str]) -> str:
-        printed = in_terminal(shlex.split(match["command"])[1:], columns=COLUMNS, directory=directory)
+        command = shlex.split(match["command"])
+        operated = is_operated(command)
+        printed = run_on_cluster(command) if operated else in_terminal(command[1:], columns=COLUMNS, directory=directory)
         output = "".join(f"{line.rstrip()}\n" for line in printed)
         return f"```text\n$ {match['command']}\n{output}```"
 

@@ -6,15 +6,27 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.operate.entries import ON_CLUSTERS
 from tests.docs.pages import PAGES, README, ROOT
 from tests.docs.shown import commands, refreshed, write_templates
+from tests.docs.terminal_pictures import PICTURES
 
 SHOWING = [page for page in PAGES if commands(page.read_text("utf-8"))]
 
 
+SHOWN = {page.name: [command.split()[1] for command in commands(page.read_text("utf-8"))] for page in SHOWING}
+
+
 def test_the_readme_shows_a_check_and_a_plan_and_a_page_all_three() -> None:
-    shown = {page.name: [command.split()[1] for command in commands(page.read_text("utf-8"))] for page in SHOWING}
-    assert shown == {"README.md": ["check", "plan"], "check-plan-cost.md": ["check", "plan", "cost"]}
+    assert {name: SHOWN[name] for name in SHOWN if name != "operate.md"} == {
+        "README.md": ["check", "plan"],
+        "check-plan-cost.md": ["check", "plan", "cost"],
+    }
+
+
+def test_each_command_on_running_clusters_has_an_example() -> None:
+    drawn = {arguments[0] for arguments in PICTURES.values()}
+    assert {*SHOWN["operate.md"], *drawn} == {"clusters", *ON_CLUSTERS}
 
 
 @pytest.mark.parametrize("page", SHOWING, ids=lambda page: str(page.relative_to(ROOT)))

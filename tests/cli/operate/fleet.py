@@ -60,6 +60,7 @@ class Fleet:
         self.members, self._programs = members, programs
         self.lines: list[dict[str, Any]] = []
         self.events: list[dict[str, Any]] = []
+        self.created = datetime(2026, 11, 1, tzinfo=UTC)
 
     def client(self, service: str) -> Any:
         client, relay = _client(service)
@@ -92,8 +93,8 @@ class Fleet:
         return node(number, group, PrivateDnsHostname=f"{address}.us-west-2.compute.internal")
 
     def _list_clusters(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        names = sorted(self.clusters)
-        return _paged(asked, "ClusterSummaries", [{**_SUMMARY, "ClusterName": name, "ClusterArn": _arn(name)} for name in names])
+        names, common = sorted(self.clusters), {"CreationTime": self.created, "ClusterStatus": "InService"}
+        return _paged(asked, "ClusterSummaries", [{**common, "ClusterName": name, "ClusterArn": _arn(name)} for name in names])
 
     def _describe_cluster(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         if asked["ClusterName"] not in ("trainer", ARN) or "trainer" not in self.clusters:
@@ -165,7 +166,6 @@ class Fleet:
         return {"Account": self.account}
 
 
-_SUMMARY = {"CreationTime": datetime(2026, 11, 1, tzinfo=UTC), "ClusterStatus": "InService"}
 _PLAN = {
     "TrainingPlanArn": "arn:aws:sagemaker:us-west-2:111122223333:training-plan/spring",
     "TrainingPlanName": "spring",

@@ -49,3 +49,9 @@ def test_fails_for_an_unknown_cluster_with_those_that_exist(account: StubbedTarg
     result = run("status", "--cluster", "trianer")
     assert result.exit_code == 1
     assert "there is no cluster 'trianer' in account 111122223333, us-west-2; it has trainer" in result.output
+
+
+def test_the_cluster_may_be_named_as_in_hyp(account: StubbedTarget) -> None:
+    answer(account, NODES)
+    assert run("status", "--cluster-name", "trainer").exit_code == 0
+    account.assert_all_asked()
