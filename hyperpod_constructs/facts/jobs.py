@@ -57,7 +57,7 @@ Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-eks-elastic-tr
 
 _STEPS = ("replicaIncrementStep", "replicaDiscreteValues")
 _NUMBER: Schema = {"type": "integer"}
-_ANY: Schema = {"type": ["object", "array", "string", "integer", "number", "boolean"]}
+_ANY: Schema = {}
 _SPECIFICATION: Schema = {
     "type": "object",
     "required": ["replicaSpecs"],

@@ -1,7 +1,7 @@
 """The form of JSON data, by the part of JSON Schema that the facts need, with the mistakes in words.
 
-An object with `properties` has no other keys, unless `additionalProperties` is true; `values` is the schema of all values of an
-object with any keys, and `words` says what a value is to be.
+A schema without `type` takes any value. An object with `properties` has no other keys, unless `additionalProperties` is true;
+`values` is the schema of all values of an object with any keys, and `words` says what a value is to be.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def shape_mistakes(schema: Schema, value: object, unknown: Unknown, path: tuple[
     if unknown(value):
         return
     at = ".".join(path) or "the whole"
-    if not _is_of(schema["type"], value):
+    if "type" in schema and not _is_of(schema["type"], value):
         yield f"{at} is {value!r}; allowed: {schema.get('words', schema['type'])}"
     elif "enum" in schema and value not in schema["enum"]:
         yield f"{at} is {value!r}; allowed: {', '.join(schema['enum'])}"
