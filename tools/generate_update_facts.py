@@ -116,19 +116,14 @@ REQUESTS = (
 
 
 def render() -> dict[Path, str]:
-    """The texts of the facts and of the limits, one type or property per line.
-
-    :raises RuntimeError: if the installed cfn-lint is not the reviewed version.
-    """
-    installed = importlib.metadata.version("cfn-lint")
-    if installed != CFN_LINT_VERSION:
-        raise RuntimeError(f"the facts were reviewed with cfn-lint {CFN_LINT_VERSION}, found {installed}: review, then set it")
-    folder = _package("cfnlint") / "data" / "schemas"
-    files: dict[str, str] = _read(folder / "providers" / f"{REGION}.json")
+    """The texts of the facts and of the limits, one type or property per line."""
+    check_version()
+    folder = package("cfnlint") / "data" / "schemas"
+    files: dict[str, str] = read(folder / "providers" / f"{REGION}.json")
     missing = sorted(set(EMITTED) - set(files))
     if missing:
         raise RuntimeError(f"{REGION} has no schema of {', '.join(missing)}")
-    schemas = {name: _read(folder / "resources" / f"{digest}.json") for name, digest in sorted(files.items())}
+    schemas = {name: read(folder / "resources" / f"{digest}.json") for name, digest in sorted(files.items())}
     facts = [f"  {json.dumps(name)}: {json.dumps(_facts(name, schema), sort_keys=True)}" for name, schema in schemas.items()]
     limits = [
         f"  {json.dumps(f'{name}/{path}')}: {json.dumps(limit, sort_keys=True)}"
@@ -140,7 +135,7 @@ def render() -> dict[Path, str]:
         for service, operation, left_out in REQUESTS
         for path, limit in sorted(_request_limits(service, operation, left_out).items())
     ]
-    date = _read(folder / "version.json")["schema_date"]
+    date = read(folder / "version.json")["schema_date"]
     source = f"CloudFormation resource schemas of {REGION}, as cfn-lint {CFN_LINT_VERSION} ships them (MIT-0)"
     head = [
         f' "schema_date": {json.dumps(date)}',
@@ -148,6 +143,16 @@ def render() -> dict[Path, str]:
     ]
     models = f' "requests": {json.dumps(f"models of botocore {MODEL_VERSION} (Apache-2.0)")}'
     return {FACTS: _document([*head, _section("types", facts)]), LIMITS: _document([*head, models, _section("limits", limits)])}
+
+
+def check_version() -> None:
+    """Refuse schemas that nobody reviewed.
+
+    :raises RuntimeError: if the installed cfn-lint is not the reviewed version.
+    """
+    installed = importlib.metadata.version("cfn-lint")
+    if installed != CFN_LINT_VERSION:
+        raise RuntimeError(f"the facts were reviewed with cfn-lint {CFN_LINT_VERSION}, found {installed}: review, then set it")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -203,31 +208,41 @@ def _limits(schema: Mapping[str, Any], node: Mapping[str, Any], path: str) -> di
 
 
 def _request_limits(service: str, operation: str, left_out: Sequence[str]) -> dict[str, dict[str, Any]]:
-    """The limits of a request's members, by path.
-
-    :raises RuntimeError: if botocore's reviewed models are not installed.
-    """
-    if not (MODELS.parents[1] / f"botocore-{MODEL_VERSION}.dist-info").is_dir():
-        raise RuntimeError(f"the limits of requests were reviewed with the models of botocore {MODEL_VERSION}: run tools/setup.sh")
-    (packed,) = (MODELS / service).glob("*/service-2.json.gz")
-    model = json.loads(gzip.decompress(packed.read_bytes()))
+    """The limits of a request's members, by path."""
+    model = service_model(service)
     shapes = model["shapes"]
     request = shapes[model["operations"][operation]["input"]["shape"]]
     members = {name: member for name, member in request["members"].items() if name not in left_out}
     return {f"{service}:{operation}/{path}": limit for path, limit in _shape_limits(shapes, {**request, "members": members}, "")}
 
 
-def _shape_limits(shapes: Mapping[str, Any], shape: Mapping[str, Any], path: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    """The limits of a shape and of all below it, by path, in the words of a schema; an item of a list is `*`."""
-    kind = shape["type"]
-    size = {"string": ("minLength", "maxLength"), "list": ("minItems", "maxItems")}.get(kind, ("minimum", "maximum"))
+def service_model(service: str) -> dict[str, Any]:
+    """The newest model of a service.
+
+    :raises RuntimeError: if botocore's reviewed models are not installed.
+    """
+    if not (MODELS.parents[1] / f"botocore-{MODEL_VERSION}.dist-info").is_dir():
+        raise RuntimeError(f"the limits of requests were reviewed with the models of botocore {MODEL_VERSION}: run tools/setup.sh")
+    packed = max((MODELS / service).glob("*/service-2.json.gz"))
+    model: dict[str, Any] = json.loads(gzip.decompress(packed.read_bytes()))
+    return model
+
+
+def shape_words(shape: Mapping[str, Any]) -> dict[str, Any]:
+    """The limits of a shape in the words of a schema."""
+    size = {"string": ("minLength", "maxLength"), "list": ("minItems", "maxItems")}.get(shape["type"], ("minimum", "maximum"))
     words = {"min": size[0], "max": size[1], "pattern": "pattern", "enum": "enum"}
-    own = {words[key]: shape[key] for key in words if key in shape}
+    return {words[key]: shape[key] for key in words if key in shape}
+
+
+def _shape_limits(shapes: Mapping[str, Any], shape: Mapping[str, Any], path: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """The limits of a shape and of all below it, by path; an item of a list is `*`."""
+    own = shape_words(shape)
     if own:
         yield path, own
     for name, child in shape.get("members", {}).items():
         yield from _shape_limits(shapes, shapes[child["shape"]], f"{path}/{name}".removeprefix("/"))
-    if kind == "list":
+    if shape["type"] == "list":
         yield from _shape_limits(shapes, shapes[shape["member"]["shape"]], f"{path}/*")
 
 
@@ -260,11 +275,11 @@ def _paths(schema: Mapping[str, Any], key: str) -> list[str]:
     return sorted(path.removeprefix("/properties/") for path in schema.get(key, []))
 
 
-def _read(path: Path) -> Any:
+def read(path: Path) -> Any:
     return json.loads(path.read_text(encoding="utf-8"))
 
 
-def _package(name: str) -> Path:
+def package(name: str) -> Path:
     spec = importlib.util.find_spec(name)
     if spec is None or spec.origin is None:
         raise RuntimeError(f"{name} is not installed")

@@ -35,17 +35,25 @@ def broken_modules() -> tuple[Finding, ...]:
     return tuple(found)
 
 
-def check(model: Model, acknowledged: Iterable[Acknowledgement] = (), rules: Iterable[Rule] | None = None) -> list[Finding]:
+def check(
+    model: Model,
+    acknowledged: Iterable[Acknowledgement] = (),
+    rules: Iterable[Rule] | None = None,
+    *,
+    validated: bool = False,
+) -> list[Finding]:
     """The findings of all rules, sorted by template, level and place, without silenced and acknowledged ones.
 
     A failed rule costs only itself: its failure is a finding, which nothing silences and nobody can accept.
 
     :param acknowledged: accepted findings, beside those that the templates' metadata accept.
     :param rules: the rules to run; by default the whole catalogue.
+    :param validated: CDK validates the templates too, so the rules that would say the same are left out.
     """
     failures = list(broken_modules()) if rules is None else []
-    chosen = list(load_catalogue().values() if rules is None else rules)
+    chosen = [one for one in (load_catalogue().values() if rules is None else rules) if not (validated and one.validated)]
     hits = [(current, hit, finding) for current in chosen for hit, finding in _heard(current, model, failures)]
+    hits = _without_the_yielding(hits)
     silent = _silenced(hits)
     accepted = Acknowledged(acknowledged)
     found: dict[tuple[str, str, str, str, str], Finding] = {}
@@ -88,7 +96,28 @@ def _sorted(findings: Iterable[Finding], model: Model) -> list[Finding]:
     )
 
 
-def _silenced(hits: Iterable[tuple[Rule, Hit, Finding]]) -> set[tuple[str, Resource]]:
+_Heard = tuple[Rule, Hit, Finding]
+
+
+def _without_the_yielding(hits: list[_Heard]) -> list[_Heard]:
+    """Without the hits of rules that yield, where another rule speaks of the same property or of one below it."""
+    spoken: dict[Resource, set[tuple[str | int, ...]]] = {}
+    for current, hit, _ in hits:
+        if not current.yields and hit.path:
+            spoken.setdefault(hit.resource, set()).update(hit.path[:depth] for depth in range(len(hit.path) + 1))
+    whole = {(hit.resource, hit.path) for current, hit, _ in hits if not current.yields}
+    return [
+        (current, hit, finding)
+        for current, hit, finding in hits
+        if not current.yields
+        or not (
+            (hit.path and hit.path in spoken.get(hit.resource, ()))
+            or any((hit.resource, place) in whole for place in hit.about)
+        )
+    ]
+
+
+def _silenced(hits: Iterable[_Heard]) -> set[tuple[str, Resource]]:
     return {
         (silenced, resource)
         for current, hit, _ in hits

@@ -57,6 +57,10 @@ class Rule:
     check: Check
     aliases: tuple[str, ...] = ()
     """Former ids of the rule: an acknowledgement of one still accepts its findings."""
+    yields: bool = False
+    """It is silent where a rule that knows more speaks of the same property."""
+    validated: bool = False
+    """CDK's own validation of a synthesis says the same."""
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -76,7 +80,7 @@ class Rule:
             allowed=self.allowed if hit.allowed is None else hit.allowed,
             message=hit.message,
             why=self.why,
-            fix=self.fix,
+            fix=self.fix if hit.fix is None else hit.fix,
             source=self.source,
         )
 
@@ -95,13 +99,15 @@ def rule(
     once: bool = False,
     silences: Iterable[str] = (),
     aliases: Iterable[str] = (),
+    yields: bool = False,
+    validated: bool = False,
 ) -> Callable[[_Judge], _Judge]:
     """Register the decorated function as a rule; the function stays as it is.
 
     :param id: such as `HP-NET-001`; never reused for another rule.
     :param title: the demand, in a few words.
     :param why: the harm of a mistake.
-    :param fix: the one fix, printed with every finding.
+    :param fix: the one fix, printed with every finding, unless a hit has its own.
     :param source: the address of the documentation of the service, or of the failure.
     :param allowed: the allowed values, unless a hit has its own.
     :param on: the subjects; the function judges one at a time. By default it is called once, with the model, and yields hits.
@@ -109,6 +115,8 @@ def rule(
     :param once: groups of a cluster with the same mistake at the same property are one finding.
     :param silences: ids of the rules with no finding on a resource where this one has one.
     :param aliases: former ids of the rule.
+    :param yields: silent where a rule that does not yield speaks of the same property.
+    :param validated: CDK's own validation says the same, so the plug-in does not.
     :raises ValueError: if the id is malformed or taken.
     """
     if not _ID.fullmatch(id):
@@ -130,6 +138,8 @@ def rule(
             silences=tuple(silences),
             check=check,
             aliases=tuple(aliases),
+            yields=yields,
+            validated=validated,
         )
         return judge
 

@@ -1,0 +1,303 @@
+"""A small interpreter of schemas, for values of which parts are unknown: it says only what is sure.
+
+Every judgement is true, false or, where a deployment decides, `None`; a false one leaves at least one violation. Each branch of a
+condition is judged by itself. What one property demands of another is judged only if both are sure to be there.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+from hyperpod_constructs.analysis.schema import words
+from hyperpod_constructs.analysis.schema.violation import Kind, Path, Violation, label, listed, nearest, quoted
+from hyperpod_constructs.analysis.schema.words import Answer, any_of, both, present
+from hyperpod_constructs.facts.property_schemas import Schema
+from hyperpod_constructs.templates.values import ABSENT, Either, Reference, Unknown, Value, agreed, as_items, as_str
+
+Node: TypeAlias = Mapping[str, Any] | bool
+
+_EMPTY: Mapping[str, Any] = {}
+
+
+def violations(schema: Schema, value: Value) -> Iterator[Violation]:
+    """The violations of a type's schema and its extensions, each place once."""
+    definitions = schema.get("definitions", _EMPTY)
+    judge = _Judge(definitions)
+    judge.judge(schema, value, ())
+    yield from judge.found
+    known = {one.path for one in judge.found}
+    for path, demand, node in schema.get("extensions", ()):
+        for place, found in words.place_in(value, path):
+            extension = _Judge(definitions)
+            extension.judge(node, found, place)
+            for one in extension.found:
+                if one.path not in known:
+                    known.add(one.path)
+                    yield replace(one, message=f"{one.message}: {demand}") if demand else one
+
+
+class _Judge:
+    """One judgement; `found` has its violations."""
+
+    def __init__(self, definitions: Mapping[str, Node]) -> None:
+        self._definitions = definitions
+        self.found: list[Violation] = []
+
+    def judge(self, node: Node, value: Value, path: Path) -> Answer:
+        """Whether a value fits a node of the schema."""
+        if isinstance(node, bool):
+            return node or self._refused(value, path)
+        if value is None or value is ABSENT or isinstance(value, Unknown):
+            return None
+        if isinstance(value, Either):
+            # An empty text beside others stands for "not given", and its use is guarded by a condition.
+            return agreed([self.judge(node, one, path) if one != "" else None for one in value.alternatives])
+        if "$ref" in node:
+            whole = self.judge(self._definitions.get(node["$ref"], True), value, path)
+            return whole if whole is False or len(node) == 1 else both((whole, self._judged(node, value, path)))
+        return self._judged(node, value, path)
+
+    def _judged(self, node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        types = node.get("type")
+        if types is not None and words.has_type(types, value) is False:
+            return self._not_of_type(types, value, path)
+        answers = [True if types is None else words.has_type(types, value)]
+        for word, wanted in node.items():
+            if word in _LEAVES:
+                answers.append(self._leaf(word, node, value, path))
+                if answers[-1] is False:
+                    return False
+            elif word in _STRUCTURES:
+                answers.append(_STRUCTURES[word](self, wanted, node, value, path))
+        return both(answers)
+
+    def _apart(self, node: Node, value: Value, path: Path) -> tuple[Answer, list[Violation]]:
+        other = _Judge(self._definitions)
+        return other.judge(node, value, path), other.found
+
+    def _say(self, kind: Kind, path: Path, message: str, found: Value, allowed: str, fix: str) -> bool:
+        self.found.append(Violation(kind, path, message, found, allowed, fix))
+        return False
+
+    def _refused(self, value: Value, path: Path) -> Answer:
+        there = present(value)
+        if there:
+            return self._say(Kind.TOGETHER, path, f"{label(path)} is not taken here", value, f"no {label(path)}", f"leave {label(path)} out")
+        return None if there is None else True
+
+    def _not_of_type(self, types: str | list[str], value: Value, path: Path) -> bool:
+        allowed = words.type_words(types)
+        fix = f"write {allowed}"
+        if types == "array" and not isinstance(value, Mapping):
+            fix = f"write the value as an item of a list: [{quoted(value)}]"
+        message = f"{label(path)} is {quoted(value)}, not {allowed}"
+        return self._say(Kind.TYPE, path, message, value, allowed, fix)
+
+    def _leaf(self, word: str, node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        answer = _LEAVES[word](node[word], value)
+        if answer is False:
+            kind = Kind.REFERENCE if isinstance(value, Reference) else Kind.VALUE
+            message, allowed, fix = _said(word, node, value, path)
+            return self._say(kind, path, message, value, allowed, fix)
+        return answer
+
+    def _properties(self, wanted: Mapping[str, Node], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        if not isinstance(value, Mapping):
+            return True
+        answers = [self._property(wanted, node, name, one, (*path, name)) for name, one in value.items()]
+        return both([True, *answers])
+
+    def _property(self, known: Mapping[str, Node], node: Mapping[str, Any], name: str, value: Value, path: Path) -> Answer:
+        if name in known:
+            child = known[name]
+            if isinstance(child, Mapping) and child.get("readOnly"):
+                message = f"{name} is set by the service"
+                return self._say(Kind.NAME, path, message, value, f"no {name}", f"take {name} out") if present(value) else None
+            return self.judge(child, value, path)
+        patterns = node.get("patternProperties", _EMPTY)
+        for pattern, child in patterns.items():
+            if words.matches(pattern, name):
+                return self.judge(child, value, path)
+        others: Node = node.get("additionalProperties", False)
+        if others is not False:
+            return self.judge(others, value, path)
+        return self._unknown_name(name, known, bool(patterns), value, path) if present(value) else None
+
+    def _unknown_name(self, name: str, known: Mapping[str, Node], free: bool, value: Value, path: Path) -> bool:
+        names = [one for one, child in known.items() if not (isinstance(child, Mapping) and child.get("readOnly"))]
+        near = nearest(name, names)
+        owner = f"of {label(path[:-1])}" if len(path) > 1 else "of this type"
+        message = f"{name} is not a property {owner}" if not free else f"{name} is not a name that {label(path[:-1])} takes"
+        fix = f"write {near}" if near else f"take {name} out"
+        return self._say(Kind.NAME, path, message, value, listed(sorted(names)) or "names of another form", fix)
+
+    def _items(self, wanted: Node, node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        if not isinstance(value, tuple):
+            return True
+        return both([True, *(self.judge(wanted, item, (*path, index)) for index, item in enumerate(value))])
+
+    def _required(self, wanted: list[str], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        return self._needs(wanted, value, path) if isinstance(value, Mapping) else True
+
+    def _needs(self, names: list[str], value: Mapping[str, Value], path: Path, because: str = "") -> Answer:
+        there = {name: present(value.get(name, ABSENT)) for name in names}
+        missing = [name for name, answer in there.items() if answer is False]
+        if missing:
+            owner = f" in {label(path)}" if path else ""
+            needed = " and ".join(missing)
+            message = f"{needed} {'is' if len(missing) == 1 else 'are'} missing{owner}{because}"
+            return self._say(Kind.MISSING, (*path, missing[0]), message, ABSENT, f"a value of {needed}", f"add {needed}")
+        return both([True, *there.values()])
+
+    def _exclusive(self, wanted: list[str], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        """Exactly one of these."""
+        if not isinstance(value, Mapping):
+            return True
+        there = {name: present(value.get(name, ABSENT)) for name in wanted}
+        given = [name for name, answer in there.items() if answer]
+        if len(given) > 1:
+            message = f"{' and '.join(given)} exclude each other"
+            fix = f"keep one of {', '.join(given)}"
+            return self._say(Kind.TOGETHER, (*path, given[-1]), message, value[given[-1]], f"one of {listed(wanted)}", fix)
+        return True if given and None not in there.values() else self._some(wanted, node, value, path)
+
+    def _some(self, wanted: list[str], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        """At least one of these."""
+        if not isinstance(value, Mapping):
+            return True
+        answer = any_of(present(value.get(name, ABSENT)) for name in wanted)
+        if answer is False:
+            message = f"{label(path)} has none of {listed(wanted)}"
+            return self._say(Kind.MISSING, path, message, ABSENT, f"one of {listed(wanted)}", f"add one of {listed(wanted)}")
+        return answer
+
+    def _companions(self, wanted: Mapping[str, list[str]], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        if not isinstance(value, Mapping):
+            return True
+        given = [name for name in wanted if present(value.get(name, ABSENT))]
+        return both([True, *(self._needs(wanted[name], value, path, f" beside {name}") for name in given)])
+
+    def _rivals(self, wanted: Mapping[str, list[str]], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        if not isinstance(value, Mapping):
+            return True
+        given = [name for name in wanted if present(value.get(name, ABSENT))]
+        pairs = {tuple(sorted((name, one))) for name in given for one in wanted[name] if present(value.get(one, ABSENT))}
+        for one, other in sorted(pairs):
+            message = f"{one} and {other} exclude each other"
+            self._say(Kind.TOGETHER, (*path, other), message, value[other], f"one of {one}, {other}", f"leave {one} or {other} out")
+        return not pairs
+
+    def _all(self, wanted: list[Node], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        return both([self.judge(one, value, path) for one in wanted])
+
+    def _any(self, wanted: list[Node], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        """One of several forms; the violations of the nearest are said, or that the value is none of the formats."""
+        judged = [self._apart(one, value, path) for one in wanted]
+        answer = any_of(answer for answer, _ in judged)
+        if answer is False:
+            formats = [one["format"] for one in wanted if isinstance(one, Mapping) and "format" in one]
+            if len(formats) == len(wanted):
+                allowed = " or ".join(dict.fromkeys(map(words.format_words, formats)))
+                kind = Kind.REFERENCE if isinstance(value, Reference) else Kind.VALUE
+                return self._say(kind, path, f"{label(path)} is {quoted(value)}", value, allowed, f"write {allowed}")
+            self.found += min((found for _, found in judged), key=lambda found: (len(found), -len(found[0].path) if found else 0))
+        return answer
+
+    def _not(self, wanted: Node, node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        answer, _ = self._apart(wanted, value, path)
+        if answer:
+            words_of = listed(wanted["enum"]) if isinstance(wanted, Mapping) and "enum" in wanted else "this"
+            message = f"{label(path)} is {quoted(value)}, which is reserved"
+            return self._say(Kind.VALUE, path, message, value, f"anything but {words_of}", "write another value")
+        return None if answer is None else True
+
+    def _if(self, wanted: Node, node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        answer, _ = self._apart(wanted, value, path)
+        return None if answer is None else self.judge(node.get("then" if answer else "else", True), value, path)
+
+    def _names(self, wanted: Node, node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        return both([True, *(self.judge(wanted, name, (*path, name)) for name in value)]) if isinstance(value, Mapping) else True
+
+    def _pattern_properties(self, wanted: Mapping[str, Node], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        return True if "properties" in node else self._properties(_EMPTY, node, value, path)
+
+    def _additional(self, wanted: Node, node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        return True if "properties" in node or "patternProperties" in node else self._properties(_EMPTY, node, value, path)
+
+
+_Structure: TypeAlias = Callable[[_Judge, Any, Mapping[str, Any], Value, Path], Answer]
+_STRUCTURES: Mapping[str, _Structure] = {
+    "additionalProperties": _Judge._additional,
+    "allOf": _Judge._all,
+    "anyOf": _Judge._any,
+    "dependentExcluded": _Judge._rivals,
+    "dependentRequired": _Judge._companions,
+    "if": _Judge._if,
+    "items": _Judge._items,
+    "not": _Judge._not,
+    "oneOf": _Judge._any,
+    "patternProperties": _Judge._pattern_properties,
+    "properties": _Judge._properties,
+    "propertyNames": _Judge._names,
+    "required": _Judge._required,
+    "requiredOr": _Judge._some,
+    "requiredXor": _Judge._exclusive,
+}
+_LEAVES: Mapping[str, words.Word] = {
+    "const": lambda wanted, value: words.is_one_of([wanted], value),
+    "enum": words.is_one_of,
+    "enumCaseInsensitive": words.is_one_of_any_case,
+    "format": words.has_format,
+    "maxItems": words.has_few_enough_items,
+    "maxLength": words.is_short_enough,
+    "maxProperties": words.has_few_enough_items,
+    "maximum": words.is_at_most,
+    "minItems": words.has_enough_items,
+    "minLength": words.is_long_enough,
+    "minProperties": words.has_enough_items,
+    "minimum": words.is_at_least,
+    "pattern": words.matches,
+    "uniqueItems": words.has_different_items,
+}
+
+
+def _said(word: str, node: Mapping[str, Any], value: Value, path: Path) -> tuple[str, str, str]:
+    """A violation of a single value in words: its message, the allowed values, and the fix."""
+    name, wanted = label(path), node[word]
+    if word in ("enum", "enumCaseInsensitive", "const"):
+        choices = [str(one) for one in (wanted if isinstance(wanted, list) else [wanted])]
+        near = nearest(as_str(value) or "", choices)
+        return f"{name} is {quoted(value)}", listed(choices), f"write {near}" if near else f"write one of {listed(choices)}"
+    if word == "format":
+        allowed = words.format_words(wanted)
+        what = f"a reference to {value.resource.type}, {value}" if isinstance(value, Reference) else quoted(value)
+        return f"{name} is {what}", allowed, f"write {allowed.partition(', such')[0]}"
+    if word == "pattern" and isinstance(value, Reference):
+        attribute = words.ARN_ATTRIBUTE.get(value.resource.type, "Arn")
+        fix = f"write {{Fn::GetAtt: [{value.resource.logical_id}, {attribute}]}}"
+        return f"{name} is the Ref of {value.resource.logical_id}, which is not an ARN", "an ARN", fix
+    if word == "pattern":
+        return f"{name} is {quoted(value)}", f"a text of the form {wanted}", "write a text of this form"
+    if word == "uniqueItems":
+        twice = words.repeated(value) if isinstance(value, tuple) else value
+        return f"{name} has {quoted(twice)} twice", "each item once", "take the repeated item out"
+    if word in ("minLength", "maxLength"):
+        allowed = _between(node.get("minLength", 0), node.get("maxLength"), "characters")
+        return f"{name} has {len(as_str(value) or str(value))} characters", allowed, f"write {allowed}"
+    if word in ("minimum", "maximum"):
+        allowed = _between(node.get("minimum"), node.get("maximum"), "")
+        return f"{name} is {quoted(value)}", allowed, f"write {wanted}"
+    least, most = node.get("minItems", node.get("minProperties", 0)), node.get("maxItems", node.get("maxProperties"))
+    allowed = _between(least, most, "items")
+    count = len(value) if isinstance(value, tuple | Mapping) else len(as_items(value) or ())
+    return f"{name} has {count} {'item' if count == 1 else 'items'}", allowed, f"give {allowed}"
+
+
+def _between(least: float | None, most: float | None, unit: str) -> str:
+    if least is None:
+        return f"at most {most} {unit}".strip()
+    return f"{least} or more {unit}".strip() if most is None else f"{least} to {most} {unit}".strip()
+
+

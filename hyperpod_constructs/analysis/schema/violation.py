@@ -1,0 +1,82 @@
+"""Violations of a schema, and the words for them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TypeAlias
+
+from hyperpod_constructs.templates.values import ABSENT, Value, shown
+
+Path: TypeAlias = tuple[str | int, ...]
+
+_LONGEST = 80
+_MOST_LISTED = 12
+
+
+class Kind(StrEnum):
+    """The kind of a mistake."""
+
+    NAME = "name"
+    """A property that the type does not have, or that only the service sets."""
+    MISSING = "missing"
+    TYPE = "type"
+    VALUE = "value"
+    """A value that the schema does not allow: word, form, length, range, number of items."""
+    REFERENCE = "reference"
+    """A reference to another kind of thing."""
+    TOGETHER = "together"
+    """Properties that exclude or need each other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Violation:
+    """A value that the schema refuses, whatever is unknown. The path leads from the properties of the resource.
+
+    :param message: the value and its mistake, in one sentence.
+    :param allowed: the allowed values, in words.
+    :param fix: the words to write instead.
+    """
+
+    kind: Kind
+    path: Path
+    message: str
+    found: Value
+    allowed: str
+    fix: str
+
+    @property
+    def about(self) -> tuple[Path, ...]:
+        """The places that the mistake is about: what is missing, or not taken together, is a mistake of the whole too."""
+        whole = (self.path[:-1],) if self.kind in (Kind.MISSING, Kind.TOGETHER) and len(self.path) > 1 else ()
+        return (self.path, *whole)
+
+
+def label(path: Path) -> str:
+    """The last name of a path, with the index of an item; of the resource as a whole, its properties."""
+    if not path:
+        return "the resource"
+    return str(path[-1]) if isinstance(path[-1], str) else f"{label(path[:-1])}/{path[-1]}"
+
+
+def quoted(value: Value) -> str:
+    """A value as it is read in a sentence."""
+    text = repr(shown(value)) if value is not ABSENT else "nothing"
+    return text if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"
+
+
+def listed(names: Iterable[object]) -> str:
+    """Some names; of many, the first."""
+    every = [str(name) for name in names]
+    more = f" and {len(every) - _MOST_LISTED} more" if len(every) > _MOST_LISTED else ""
+    return ", ".join(every[:_MOST_LISTED]) + more
+
+
+def nearest(name: str, names: Iterable[str]) -> str | None:
+    """The name that was probably meant: the same in another case, or one with few other letters."""
+    by_case = {one.casefold(): one for one in names}
+    import difflib  # only a mistake needs it
+
+    near = difflib.get_close_matches(name.casefold(), by_case, n=1, cutoff=0.7)
+    return by_case[near[0]] if near else None

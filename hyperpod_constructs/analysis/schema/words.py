@@ -1,0 +1,254 @@
+"""The words of a schema that limit a single value: each is true, false or, where a deployment decides, `None`."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable, Iterable, Mapping
+from functools import cache
+from typing import Any, TypeAlias
+
+from hyperpod_constructs.facts.property_schemas import FORMATS, property_schema
+from hyperpod_constructs.templates.model import target_of
+from hyperpod_constructs.templates.values import (
+    ABSENT,
+    Either,
+    Reference,
+    Text,
+    Unknown,
+    Value,
+    alternatives_of,
+    as_bool,
+    as_float,
+    as_int,
+    as_str,
+    at,
+    is_known,
+)
+
+Answer: TypeAlias = bool | None
+Word: TypeAlias = Callable[[Any, Value], Answer]
+
+_LONGEST_MATCHED = 1024
+"""Longer texts are not matched with a pattern: its time grows with the text."""
+ARN_ATTRIBUTE: Mapping[str, str] = {
+    "AWS::EKS::Cluster": "Arn",
+    "AWS::IAM::Role": "Arn",
+    "AWS::KMS::Key": "Arn",
+    "AWS::Lambda::Function": "Arn",
+    "AWS::Logs::LogGroup": "Arn",
+    "AWS::S3::Bucket": "Arn",
+    "AWS::SQS::Queue": "Arn",
+}
+"""Types whose `Ref` is not an ARN, with the attribute that is."""
+_PARTITIONS = re.compile(r"^arn:aws-[a-z-]+:")
+_TYPES = {
+    "array": "a list",
+    "boolean": "true or false",
+    "integer": "a whole number",
+    "number": "a number",
+    "object": "an object with properties",
+    "string": "a text",
+}
+
+
+def both(answers: Iterable[Answer]) -> Answer:
+    """Whether all hold."""
+    every = list(answers)
+    return False if False in every else None if None in every else True
+
+
+def any_of(answers: Iterable[Answer]) -> Answer:
+    """Whether one holds."""
+    every = list(answers)
+    return True if True in every else None if None in every else False
+
+
+def present(value: Value) -> Answer:
+    """Whether a property is there; `None` if a condition decides."""
+    if value is ABSENT or value is None:
+        return False
+    if isinstance(value, Unknown):
+        return None
+    return None if any(one is ABSENT for one in alternatives_of(value)) else True
+
+
+def type_words(types: str | list[str]) -> str:
+    """Types in words."""
+    return " or ".join(_TYPES[one] for one in ([types] if isinstance(types, str) else types))
+
+
+def has_type(types: str | list[str], value: Value) -> Answer:
+    """Whether CloudFormation reads the value as one of these types: `"443"` is a number too."""
+    return any_of(_has_type(one, value) for one in ([types] if isinstance(types, str) else types))
+
+
+def _has_type(name: str, value: Value) -> Answer:
+    if isinstance(value, Reference) and value.attribute is not None:
+        return None
+    if isinstance(value, Reference | Text):
+        return {"string": True, "array": False, "object": False}.get(name)
+    if name in ("array", "object"):
+        return isinstance(value, tuple if name == "array" else Mapping)
+    readers: dict[str, Callable[[Value], object]] = {"integer": as_int, "number": as_float, "boolean": as_bool, "string": as_str}
+    return readers[name](value) is not None
+
+
+def is_one_of(choices: list[Any], value: Value) -> Answer:
+    """Whether the value is one of the words."""
+    return _is_one_of([_text(one) for one in choices], value, str)
+
+
+def is_one_of_any_case(choices: list[Any], value: Value) -> Answer:
+    """Whether the value is one of the words, in capital or small letters."""
+    return _is_one_of([_text(one).casefold() for one in choices], value, str.casefold)
+
+
+def _is_one_of(choices: list[str], value: Value, folded: Callable[[str], str]) -> Answer:
+    if isinstance(value, Text):
+        possible = any(value.matches(one.replace("*", "?")) is not False for one in choices)
+        return None if possible or folded is not str else False
+    text = as_str(value)
+    if text is None:
+        return None if isinstance(value, Reference) else False
+    return folded(text) in choices
+
+
+def _text(value: object) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def matches(pattern: str, value: Value) -> Answer:
+    """Whether the whole text has this form; an ARN counts as one of the partition `aws`, of which many patterns are."""
+    if isinstance(value, Reference):
+        named = value.attribute is None and value.resource.type in ARN_ATTRIBUTE
+        return False if named and pattern.removeprefix("^").startswith("arn:") else None
+    text = as_str(value)
+    if text is None or len(text) > _LONGEST_MATCHED:
+        return None
+    return any(compiled(pattern).fullmatch(one) is not None for one in (text, _PARTITIONS.sub("arn:aws:", text)))
+
+
+@cache
+def compiled(pattern: str) -> re.Pattern[str]:
+    """A pattern of the schemas."""
+    return re.compile(pattern, re.ASCII)
+
+
+def is_long_enough(least: int, value: Value) -> Answer:
+    text = as_str(value)
+    return None if text is None else len(text) >= least
+
+
+def is_short_enough(most: int, value: Value) -> Answer:
+    if isinstance(value, Text):
+        return False if sum(len(part) for part in value.parts if isinstance(part, str)) > most else None
+    text = as_str(value)
+    return None if text is None else len(text) <= most
+
+
+def is_at_least(least: float, value: Value) -> Answer:
+    number = as_float(value)
+    return None if number is None else number >= least
+
+
+def is_at_most(most: float, value: Value) -> Answer:
+    number = as_float(value)
+    return None if number is None else number <= most
+
+
+def has_enough_items(least: int, value: Value) -> Answer:
+    if not isinstance(value, tuple | Mapping):
+        return None
+    if len(value) < least:
+        return False
+    return True if _sure(value) >= least else None
+
+
+def has_few_enough_items(most: int, value: Value) -> Answer:
+    if not isinstance(value, tuple | Mapping):
+        return None
+    if _sure(value) > most:
+        return False
+    return True if len(value) <= most else None
+
+
+def _sure(value: tuple[Value, ...] | Mapping[str, Value]) -> int:
+    """The number of items that are sure to be there."""
+    return sum(present(item) is True for item in (value.values() if isinstance(value, Mapping) else value))
+
+
+def has_different_items(wanted: bool, value: Value) -> Answer:
+    """Whether no two items are the same."""
+    if not wanted or not isinstance(value, tuple):
+        return True
+    return False if repeated(value) is not ABSENT else None if any(not is_known(item) for item in value) else True
+
+
+def repeated(items: tuple[Value, ...]) -> Value:
+    """An item that is there twice; `ABSENT` if there is none."""
+    known: list[Value] = []
+    simple: set[object] = set()
+    for item in items:
+        if isinstance(item, str):
+            if item in simple:
+                return item
+            simple.add(item)
+        elif is_known(item) and not isinstance(item, Either):
+            if any(type(item) is type(other) and item == other for other in known[:100]):
+                return item
+            known.append(item)
+    return ABSENT
+
+
+def has_format(name: str, value: Value) -> Answer:
+    """Whether a text has the format of an identifier or address block, and whether a reference gives one."""
+    if isinstance(value, Reference):
+        return None if name not in FORMATS else _gives(value, name)
+    text = as_str(value)
+    if text is None:
+        return None
+    if name.endswith("-network"):
+        return _is_block(text, 4 if name.startswith("ipv4") else 6)
+    return matches(FORMATS[name][0], text) if name in FORMATS else None
+
+
+def _is_block(text: str, version: int) -> bool:
+    try:
+        return ipaddress.ip_network(text, strict=False).version == version
+    except ValueError:
+        return False
+
+
+def _gives(reference: Reference, wanted: str) -> Answer:
+    """Whether a reference gives an identifier of this format. `Ref` gives no other, and of an attribute only some are known."""
+    target = target_of(reference)
+    schema = property_schema(target.type)
+    if schema is None:
+        return None
+    name = schema.get("ref") if reference.attribute is None else reference.attribute
+    node = schema["properties"].get(name, {})
+    given = {node.get("format"), *(one.get("format") for one in node.get("anyOf", ()))} & FORMATS.keys()
+    if not given:
+        return False if reference.attribute is None and name is not None else None
+    return wanted in given
+
+
+def format_words(name: str) -> str:
+    """A format in words."""
+    if name.endswith("-network"):
+        return "a block such as 10.0.0.0/16" if name.startswith("ipv4") else "a block such as 2001:db8::/56"
+    return FORMATS[name][1] if name in FORMATS else name
+
+
+def place_in(value: Value, path: str) -> Iterable[tuple[tuple[str | int, ...], Value]]:
+    """The values at a path such as `Policies/*/PolicyDocument`, each with its place."""
+    found: list[tuple[tuple[str | int, ...], Value]] = [((), value)]
+    for key in path.split("/") if path else ():
+        found = [
+            ((*place, name), at(one, name))
+            for place, one in found
+            for name in (range(len(one)) if key == "*" and isinstance(one, tuple) else [key])
+            if key != "*" or isinstance(one, tuple)
+        ]
+    return found

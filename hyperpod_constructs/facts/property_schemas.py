@@ -1,0 +1,92 @@
+"""Properties that CloudFormation takes, by type: `property_schemas.tsv` and `regions_without.tsv`, from the registry's schemas.
+
+`tools/generate_property_schemas.py` writes both tables. A schema has the words of JSON Schema and of cfn-lint, with these differences:
+
+- `$ref` is the name of a definition.
+- An object with `properties` takes no others, unless `additionalProperties` says so.
+- A `pattern` is Python's, for the whole text, with `re.ASCII`.
+- `readOnly` marks a property that only the service sets, and `ref` names the property that `Ref` gives.
+- `extensions` are schemas for the values at a path, each with its demand.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from functools import cache
+from typing import Any, TypeAlias
+
+from hyperpod_constructs.facts.data import rows
+
+Schema: TypeAlias = Mapping[str, Any]
+
+FORMATS: Mapping[str, tuple[str, str]] = {
+    "AWS::ACM::Certificate.Arn": (r"arn:aws[a-z-]*:acm:[a-z0-9-]+:\d{12}:certificate/.+", "the ARN of a certificate"),
+    "AWS::EC2::Image.Id": (r"ami-([0-9a-f]{8}|[0-9a-f]{17})", "the id of an image, such as ami-0123456789abcdef0"),
+    "AWS::EC2::SecurityGroup.Id": (
+        r"sg-([0-9a-fA-F]{8}|[0-9a-fA-F]{17})",
+        "the id of a security group, such as sg-0123456789abcdef0",
+    ),
+    "AWS::EC2::SecurityGroup.Name": (r"[a-zA-Z0-9 ._\-:/()#,@\[\]+=&;{}!$*]{1,255}", "the name of a security group"),
+    "AWS::EC2::Subnet.Id": (r"subnet-([0-9a-fA-F]{8}|[0-9a-fA-F]{17})", "the id of a subnet, such as subnet-0123456789abcdef0"),
+    "AWS::EC2::VPC.Id": (r"vpc-([0-9a-fA-F]{8}|[0-9a-fA-F]{17})", "the id of a VPC, such as vpc-0123456789abcdef0"),
+    "AWS::IAM::Role.Arn": (r"arn:aws[a-z-]*:iam::\d{12}:role/.+", "the ARN of a role, arn:aws:iam::ACCOUNT:role/NAME"),
+    "AWS::KMS::Alias.AliasName": (r"alias/[a-zA-Z0-9:/_-]+", "the alias of a key, alias/NAME"),
+    "AWS::KMS::Key.Arn": (r"arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:(key|alias)/.+", "the ARN of a key"),
+    "AWS::KMS::Key.Id": (
+        r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|mrk-[0-9a-f]{32}|alias/[a-zA-Z0-9/_-]+",
+        "the id of a key",
+    ),
+    "AWS::Lambda::Function.Arn": (r"arn:aws[a-z-]*:lambda:[a-z0-9-]+:\d{12}:function:.+", "the ARN of a function"),
+    "AWS::Logs::LogGroup.Name": (r"[.\-_/#A-Za-z0-9]{1,512}", "the name of a log group: letters, digits, '.', '-', '_', '/' and '#'"),
+    "AWS::S3::Bucket.Name": (
+        r"(?!.*\.\.)[a-z0-9][a-z0-9.\-]{1,61}[a-z0-9]",
+        "the name of a bucket: 3 to 63 small letters, digits, '.' and '-'",
+    ),
+    "AWS::SNS::Topic.Arn": (r"arn:aws[a-z-]*:sns:[a-z0-9-]+:\d{12}:.+", "the ARN of a topic"),
+}
+"""Formats of identifiers: the pattern of the whole text, and the text in words (as of 2026-11-24).
+
+Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html and the API reference of each service.
+"""
+
+_LIMITS = " limits"
+
+
+@cache
+def property_schema(resource_type: str) -> Schema | None:
+    """The schema of a type's properties; `None` for a type of another service, or of none."""
+    text = _schemas().get(resource_type)
+    return None if text is None else _parsed(text)
+
+
+@cache
+def request_limits(resource_type: str) -> Schema | None:
+    """The limits of the service's request, for a type whose schema has none."""
+    return property_schema(f"{resource_type}{_LIMITS}")
+
+
+def known_types() -> Iterator[str]:
+    """The types with a schema."""
+    return (name for name in _schemas() if not name.endswith(_LIMITS))
+
+
+@cache
+def regions_without(name: str) -> frozenset[str]:
+    """The regions that lack a type of resource, or a type of nodes such as `ml.p5.48xlarge`."""
+    return frozenset(_without().get(name, "").split(",")) - {""}
+
+
+@cache
+def _schemas() -> Mapping[str, str]:
+    return {name: text for name, text in rows("property_schemas.tsv")}
+
+
+@cache
+def _without() -> Mapping[str, str]:
+    return {name: regions for name, regions in rows("regions_without.tsv")}
+
+
+def _parsed(text: str) -> Schema:
+    found: Schema = json.loads(text)
+    return found

@@ -1,0 +1,148 @@
+"""Properties by CloudFormation's schemas, for every property of the types of this library."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from hyperpod_constructs.analysis.clusters import groups
+from hyperpod_constructs.analysis.schema.resources import Found, request_violations, schema_violations
+from hyperpod_constructs.analysis.schema.violation import Kind, nearest
+from hyperpod_constructs.facts.property_schemas import known_types, property_schema, regions_without
+from hyperpod_constructs.facts.schema import schema_date, type_facts
+from hyperpod_constructs.rules.finding import Hit
+from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.templates.model import Model
+
+_REFERENCE = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-template-resource-type-ref.html"
+_REFUSED = "CloudFormation or the service refuses the resource, and the stack rolls back"
+_schema_error = partial(error, why=_REFUSED, source=_REFERENCE, yields=True, validated=True)
+
+
+def _hits(model: Model, *kinds: Kind) -> Iterator[Hit]:
+    return (_hit(one) for one in schema_violations(model) if one[1].kind in kinds)
+
+
+def _hit(found: Found) -> Hit:
+    resource, one = found
+    return Hit(resource, one.path, one.message, one.found, one.allowed, fix=one.fix, about=one.about)
+
+
+@_schema_error(
+    "HP-SCH-001",
+    title="a resource has only properties that its type takes",
+    fix="write the nearest name, or take the property out",
+    allowed="the names in the schema of the type",
+)
+def names_are_known(model: Model) -> Iterator[Hit]:
+    return _hits(model, Kind.NAME)
+
+
+@_schema_error(
+    "HP-SCH-002",
+    title="a resource has the properties that its type needs",
+    fix="add the property",
+    allowed="all properties that the schema requires",
+)
+def nothing_is_missing(model: Model) -> Iterator[Hit]:
+    return _hits(model, Kind.MISSING)
+
+
+@_schema_error(
+    "HP-SCH-003",
+    title="a value is of the type that its property takes",
+    fix="write a value of this type",
+    allowed="a value of this type",
+)
+def types_fit(model: Model) -> Iterator[Hit]:
+    return _hits(model, Kind.TYPE)
+
+
+@_schema_error(
+    "HP-SCH-004",
+    title="a value is one that its property takes: a word, a form, a length, a range, a number of items",
+    fix="write an allowed value, such as the nearest",
+    allowed="the values in the schema of the type",
+)
+def values_fit(model: Model) -> Iterator[Hit]:
+    return _hits(model, Kind.VALUE)
+
+
+@_schema_error(
+    "HP-SCH-005",
+    title="a reference gives what its property takes",
+    fix="refer to a resource of the right type, or to its ARN",
+    allowed="a reference to a resource of the right type",
+)
+def references_fit(model: Model) -> Iterator[Hit]:
+    return _hits(model, Kind.REFERENCE)
+
+
+@_schema_error(
+    "HP-SCH-006",
+    title="properties that exclude each other are not given together",
+    fix="keep one of them",
+    allowed="one of them",
+)
+def properties_go_together(model: Model) -> Iterator[Hit]:
+    return _hits(model, Kind.TOGETHER)
+
+
+@error(
+    "HP-SCH-007",
+    title="values are within the limits of the service's request, where the schema has none",
+    why="the service refuses the request, and the stack rolls back",
+    fix="write an allowed value, such as the nearest",
+    allowed="the values that the API reference of the service names",
+    source="https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html",
+    yields=True,
+    aliases=("HP-FSX-013",),
+)
+def requests_are_within_limits(model: Model) -> Iterator[Hit]:
+    return map(_hit, request_violations(model))
+
+
+@warning(
+    "HP-SCH-008",
+    title="the region has the type of the resource",
+    why="CloudFormation refuses a type that the region does not have",
+    fix="deploy to a region that has the type; a newer region list may have it",
+    allowed="a type that the schemas of the region have",
+    source=_REFERENCE,
+    validated=True,
+)
+def regions_have_the_types(model: Model) -> Iterator[Hit]:
+    """By the schemas of a date: what came later is not in them."""
+    day = schema_date()[:10]
+    for resource in model.resources():
+        region = resource.template.environment.region
+        if property_schema(resource.type) is None:
+            if _is_of_ours(resource.type) and type_facts(resource.type) is None:
+                near = nearest(resource.type, known_types())
+                fix = f"write {near}" if near else None
+                yield Hit(resource, (), f"no region had a type {resource.type} on {day}", fix=fix)
+        elif region in regions_without(resource.type):
+            yield Hit(resource, (), f"{region} had no {resource.type} on {day}")
+
+
+def _is_of_ours(resource_type: str) -> bool:
+    prefix = resource_type.rpartition("::")[0]
+    return any(name.startswith(f"{prefix}::") for name in known_types())
+
+
+@warning(
+    "HP-SCH-009",
+    title="the region has the instance types of the nodes",
+    why="no node starts: the deployment fails, or with continuous provisioning it tries without end",
+    fix="take a type that the region has, or deploy to a region with this type",
+    allowed="an instance type that HyperPod has in the region",
+    source="https://aws.amazon.com/sagemaker/ai/pricing/",
+    validated=True,
+)
+def regions_have_the_instance_types(model: Model) -> Iterator[Hit]:
+    for group in groups(model):
+        region = group.resource.template.environment.region
+        lacking = [one.name for one in group.types or () if region in regions_without(one.name)]
+        if lacking:
+            path = (*group.path, "InstanceType" if group.get("InstanceType") else "InstanceRequirements")
+            yield Hit(group.resource, path, f"{region} had no {', '.join(lacking)} on {schema_date()[:10]}", group.get(path[-1]))

@@ -1,0 +1,429 @@
+"""Writes `property_schemas.tsv` and `regions_without.tsv` of `hyperpod_constructs/facts`: what CloudFormation takes as properties.
+
+The schemas are cfn-lint's for us-east-1 (MIT-0), with its extensions: types that the schema leaves out are of other services.
+Descriptions go; patterns become Python's; what says the same in many words is said in few (`_compact`). A type whose schema has
+no limits gets those of the service's request, from botocore's newest model, in a row of its own (`TYPE limits`).
+
+    python tools/generate_property_schemas.py           # writes the facts
+    python tools/generate_property_schemas.py --check   # exits 1 if the facts are stale
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import inspect
+import json
+import pkgutil
+import re
+import sys
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from generate_update_facts import (
+    CFN_LINT_VERSION,
+    EMITTED,
+    FACTS,
+    MODEL_VERSION,
+    REGION,
+    check_version,
+    package,
+    read,
+    service_model,
+    shape_words,
+)
+
+SCHEMAS = FACTS.with_name("property_schemas.tsv")
+REGIONS = FACTS.with_name("regions_without.tsv")
+SERVICES = (
+    "APS", "EC2", "EKS", "FSx", "Grafana", "IAM", "KMS", "Lambda", "Logs", "RDS", "S3", "SageMaker", "SecretsManager",
+)  # fmt: skip
+
+#: Types whose schema has no limits: the request that has them, in botocore's models.
+REQUESTS = {
+    "AWS::EC2::Subnet": ("ec2", "ModifySubnetAttribute"),
+    "AWS::EKS::Addon": ("eks", "CreateAddon"),
+    "AWS::FSx::FileSystem": ("fsx", "CreateFileSystem"),
+}
+#: Names of a request that CloudFormation calls otherwise.
+RENAMED = {"PrivateDnsHostnameTypeOnLaunch": "PrivateDnsNameOptionsOnLaunch/HostnameType"}
+
+_VPC = {
+    "Subnets/*": {"format": "AWS::EC2::Subnet.Id"},
+    "SecurityGroupIds/*": {"format": "AWS::EC2::SecurityGroup.Id"},
+}
+#: What the schemas leave out or say wrong, by type and path; `None` takes a word away.
+CORRECTIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    "AWS::FSx::FileSystem": {"SubnetIds/*": {"format": "AWS::EC2::Subnet.Id"}},
+    "AWS::SageMaker::Cluster": {
+        # "default" is an image too.
+        "InstanceGroups/*/ImageId": {"format": None},
+        **{f"{place}/{path}": limit for place in ("VpcConfig", "InstanceGroups/*/OverrideVpcConfig") for path, limit in _VPC.items()},
+    },
+}
+
+#: The extensions that are taken over, with the demand in words.
+EXTENSIONS = {
+    "E3045": "an ACL needs OwnershipControls that leave ACLs on",
+    "E3501": "only a FIFO queue takes deduplication, and its name ends with .fifo",
+    "E3615": "a metric has a period of 10 or 30 seconds, or of a multiple of 60",
+    "E3633": "a stream as event source needs StartingPosition",
+    "E3634": "a queue as event source takes no StartingPosition",
+    "E3663": "the name is reserved by Lambda",
+    "E3671": "volumes take Iops only with io1, io2 and gp3, and io1 and io2 need it",
+    "E3674": "a primary address is given once",
+    "E3677": "code in the template is for Python and Node.js",
+    "E3678": "code in the template needs Runtime",
+    "E3682": "Aurora keeps storage, backups and credentials at its cluster",
+    "E3685": "a function of an image has its handler, runtime and layers in the image",
+    "E3686": "a cluster with the engine mode serverless takes none of these",
+    "E3687": "TCP and UDP take FromPort and ToPort",
+    "E3688": "ICMP with all types has -1 as both ports",
+    "E3689": "monitoring has an interval and a role together",
+    "E3692": "a Multi-AZ cluster has a class, storage and IOPS of its own",
+    "E3693": "Aurora takes no storage of its own",
+    "E3696": "SystemLogLevel is for logs in JSON",
+    "E3717": "a function runs 900 seconds at most",
+    "E3719": "backups are kept 0 to 35 days",
+    "E3720": "an own key needs StorageEncrypted: true",
+    "E3721": "ReplicaMode is for Oracle and Db2",
+    "E3725": "each kind of file system has a smallest size",
+}
+
+#: Kept words of a schema; the others say nothing about a value.
+_WORDS = (
+    "$ref", "additionalProperties", "allOf", "anyOf", "const", "dependentExcluded", "dependentRequired", "else", "enum",
+    "enumCaseInsensitive", "format", "if", "items", "maxItems", "maxLength", "maxProperties", "maximum", "minItems", "minLength",
+    "minProperties", "minimum", "not", "oneOf", "pattern", "patternProperties", "properties", "propertyNames", "required",
+    "requiredOr", "requiredXor", "then", "type", "uniqueItems",
+)  # fmt: skip
+_NESTED = ("additionalProperties", "else", "if", "items", "not", "propertyNames", "then")
+_LISTED = ("allOf", "anyOf", "oneOf")
+_NAMED = ("patternProperties", "properties")
+#: Words that limit nothing with this value.
+_IDLE = (("uniqueItems", False), ("minLength", 0), ("minItems", 0), ("minProperties", 0))
+
+#: Patterns that mean a beginning, although those of a service mean the whole text.
+_BEGINNINGS = re.compile(r".*[/:]$|.*/\\\*|\^\(\?!aws:\.\*\)|\^\.\?P\.\*|\^\(\(\?!\[:\*\$\].*|\^\(https:.*")
+#: Patterns that a text can keep busy for ever: the same in other words, or `None` where nothing is lost.
+_REWRITTEN: Mapping[str, str | None] = {
+    r"(\w|\d|\s|\\|-|\.:=+-)*": None,
+    r"(?:[ \r\n\t].*)*$": None,
+    r"^([^:*\/]+\/?)*[^:*\/]+$": r"^[^:*\/]+(\/[^:*\/]+)*$",
+    r"^https://([.\-_a-zA-Z0-9]+/?){3,1016}$": r"^https://[.\-_a-zA-Z0-9]+(/[.\-_a-zA-Z0-9]+)*/?$",
+    r"^[a-zA-Z](?:-?[a-zA-Z0-9]+)*$": r"^[a-zA-Z](?:-?[a-zA-Z0-9])*$",
+    r"^[a-z0-9]([-a-z0-9]*[a-z0-9]){0,39}?$": r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
+}
+_CLASSES = {
+    "L": r"a-zA-Z\u0080-\U0010ffff",
+    "M": "",
+    "N": "0-9",
+    "P": r"!\"#%&'()*,\-./:;?@\[\\\]_{}",
+    "S": "$+<=>^`|~",
+    "Z": " ",
+}
+_ANY = {"", ".*", "^.*$", r"[\s\S]*", r"[\S\s]*", r"^[\s\S]*$", r"^[\S\s]*$"}
+
+
+def render() -> dict[Path, str]:
+    """The texts of the tables."""
+    check_version()
+    folder = package("cfnlint") / "data" / "schemas"
+    provided: dict[str, dict[str, str]] = {
+        file.stem: read(file) for file in sorted((folder / "providers").glob("*.json")) if file.stem != "sam"
+    }
+    names = [name for name in sorted(provided[REGION]) if name in EMITTED or name.split("::")[1] in SERVICES]
+    extensions = _extensions()
+    cluster_types = {
+        region: words["enum"]
+        for region, words in read(folder / "extensions" / "aws_sagemaker_cluster" / "instancetype_enum.json").items()
+        if region in provided
+    }
+    rows = []
+    for name in names:
+        schema = read(folder / "resources" / f"{provided[REGION][name]}.json")
+        rows.append((name, _schema_of(name, schema, extensions.get(name, []))))
+        if name in REQUESTS:
+            rows.append((f"{name} limits", _request(*REQUESTS[name], rows[-1][1])))
+    head = [
+        f"# CloudFormation resource schemas of {REGION}, as cfn-lint {CFN_LINT_VERSION} ships them (MIT-0);",
+        f"# rows of limits: models of botocore {MODEL_VERSION} (Apache-2.0). tools/generate_property_schemas.py writes this file.",
+    ]
+    texts = [f"{name}\t{json.dumps(schema, separators=(',', ':'), sort_keys=True)}" for name, schema in rows]
+    without = [f"{name}\t{','.join(region for region in provided if name not in provided[region])}" for name in names]
+    without += [f"{kind}\t{','.join(sorted(set(cluster_types) - offered))}" for kind, offered in _offered(cluster_types)]
+    source = [
+        f"# Types of resources, and of nodes, with the regions that lack them, as cfn-lint {CFN_LINT_VERSION} knows them (MIT-0).",
+        f"# regions\t{','.join(sorted(provided))}",
+        f"# regions of nodes\t{','.join(sorted(cluster_types))}",
+    ]
+    return {SCHEMAS: _lines([*head, *texts]), REGIONS: _lines([*source, *(row for row in without if not row.endswith("\t"))])}
+
+
+def _schema_of(name: str, schema: Mapping[str, Any], extensions: Sequence[list[Any]]) -> dict[str, Any]:
+    found = _compact(schema, closed=True)
+    found["definitions"] = {key: _compact(node, closed=True) for key, node in schema.get("definitions", {}).items()}
+    for path in schema.get("readOnlyProperties", ()):
+        for node in _at(found, found, path.removeprefix("/properties/").split("/")):
+            node["readOnly"] = True
+    for path, words in CORRECTIONS.get(name, {}).items():
+        for node in _at(found, found, path.split("/")):
+            node.update(words)
+            for word in [word for word, value in words.items() if value is None]:
+                del node[word]
+    used = set(re.findall(r'"\$ref": "(\w+)"', json.dumps(found)))
+    found["definitions"] = {key: node for key, node in found["definitions"].items() if key in used}
+    identifier = schema.get("primaryIdentifier", ())
+    if len(identifier) == 1:
+        found["ref"] = identifier[0].removeprefix("/properties/")
+    if extensions:
+        found["extensions"] = sorted(extensions, key=json.dumps)
+    return found
+
+
+def _compact(node: Any, *, closed: bool) -> Any:
+    """A schema in few words.
+
+    :param closed: whether its patterns mean the whole text, and its objects take no other properties where it says so.
+    """
+    if not isinstance(node, dict):
+        return node
+    found: dict[str, Any] = {}
+    for word in _WORDS:
+        if word not in node or (word, node[word]) in _IDLE:
+            continue
+        value = node[word]
+        if word in _NAMED:
+            found[word] = {key: _compact(child, closed=closed) for key, child in value.items()}
+        elif word in _NESTED:
+            found[word] = _compact(value, closed=closed)
+        elif word in _LISTED:
+            found[word] = [_compact(child, closed=closed) for child in value]
+        elif word == "$ref":
+            found[word] = value.removeprefix("#/definitions/")
+        elif word == "pattern":
+            found |= _pattern(value, whole=closed)
+        elif word != "format" or "." in value or value.endswith("-network"):
+            found[word] = value
+    if "patternProperties" in found:
+        found["patternProperties"] = {_translated(key, whole=False): child for key, child in found["patternProperties"].items()}
+    named = "properties" in found or "patternProperties" in found
+    if named and found.get("additionalProperties", True) is False:
+        del found["additionalProperties"]
+    elif named:
+        found["additionalProperties"] = found.get("additionalProperties", True)
+    elif found.get("additionalProperties") in (True, False):
+        del found["additionalProperties"]
+    return _alternatives(found)
+
+
+def _alternatives(node: dict[str, Any]) -> dict[str, Any]:
+    """One or any of several, as properties that exclude or complete each other, so that a mistake has a place."""
+    for word, meaning in (("oneOf", "requiredXor"), ("anyOf", "requiredOr")):
+        branches = node.get(word)
+        if branches and all(set(one) == {"required"} and len(one["required"]) == 1 for one in branches):
+            node[meaning] = [one["required"][0] for one in node.pop(word)]
+        elif branches and all(set(one) <= {"properties", "required", "type"} and len(one.get("properties", ())) == 1 for one in branches):
+            for one in node.pop(word):
+                node.setdefault("properties", {}).update(one["properties"])
+            node["requiredXor"] = sorted(node["properties"])
+        elif branches and not all(branches):
+            del node[word]
+    refused = node.get("not")
+    if isinstance(refused, dict) and "anyOf" not in refused and "requiredOr" in refused:
+        node["properties"] = node.get("properties", {}) | {name: False for name in refused["requiredOr"]}
+        node.setdefault("additionalProperties", True)
+        del node["not"]
+    return node
+
+
+def _pattern(pattern: str, *, whole: bool) -> dict[str, str]:
+    translated = None if pattern in _ANY else _translated(_REWRITTEN.get(pattern, pattern), whole=whole)
+    return {} if translated is None else {"pattern": translated}
+
+
+def _translated(pattern: str | None, *, whole: bool) -> str | None:
+    """A pattern of ECMA in Python's words, for a match of the whole text; `None` for one that Python cannot say.
+
+    A class of letters is wider here: every character beyond ASCII counts as a letter.
+    """
+    if pattern is None:
+        return None
+    text = re.sub(r"\\p\{(\w)\}", lambda match: _CLASSES[match[1]], pattern).replace("\\Z", "$")
+    if not whole or _BEGINNINGS.fullmatch(pattern):
+        begins, ends = pattern.startswith("^"), pattern.endswith("$")
+        text = f"{'' if begins else '[^]*'}(?:{text}){'' if ends else '[^]*'}".replace("[^]", "[\\s\\S]")
+    try:
+        re.compile(text, re.ASCII)
+    except re.error:
+        return None
+    return text
+
+
+def _at(schema: Mapping[str, Any], node: dict[str, Any], path: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The nodes at a path; `*` is an item of a list. A definition that others use too is copied to its place."""
+    if not path:
+        yield node
+        return
+    if "$ref" in node:
+        node.update(json.loads(json.dumps(schema["definitions"][node.pop("$ref")])))
+    parent, key = (node, "items") if path[0] == "*" else (node.get("properties", {}), path[0])
+    if isinstance(parent.get(key), dict):
+        child = parent[key]
+        if "$ref" in child:
+            child.update(json.loads(json.dumps(schema["definitions"][child.pop("$ref")])))
+        yield from _at(schema, child, path[1:])
+
+
+def _extensions() -> dict[str, list[list[Any]]]:
+    """cfn-lint's schemas of single places, by type, each with its path and demand."""
+    from cfnlint.rules import resources
+    from cfnlint.rules.jsonschema.CfnLintJsonSchema import CfnLintJsonSchema
+
+    found: dict[str, list[list[Any]]] = {}
+    for module in pkgutil.walk_packages(resources.__path__, f"{resources.__name__}."):
+        for _, kind in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
+            if kind.__module__ != module.name or not issubclass(kind, CfnLintJsonSchema):
+                continue
+            rule = kind()
+            for place in dict.fromkeys(rule.keywords if rule.id in EXTENSIONS else ()):
+                name, _, path = place.removeprefix("Resources/").partition("/Properties")
+                found.setdefault(name, []).append(
+                    [path.strip("/"), EXTENSIONS[rule.id], _compact(rule.schema, closed=False)]
+                )
+    for name, place, principal in _POLICIES:
+        found.setdefault(name, []).append([place, "", _policy(principal)])
+    return found
+
+
+def _offered(cluster_types: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, set[str]]]:
+    for kind in sorted({kind for kinds in cluster_types.values() for kind in kinds}):
+        yield kind, {region for region, kinds in cluster_types.items() if kind in kinds}
+
+
+def _request(service: str, operation: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The limits of a request, at the places of a schema that has none there."""
+    shapes = service_model(service)
+    members = shapes["shapes"][shapes["operations"][operation]["input"]["shape"]]["members"]
+    renamed = {RENAMED.get(name, name): member for name, member in members.items()}
+    found: dict[str, Any] = {}
+    for name, member in renamed.items():
+        *parents, last = name.split("/")
+        for node in _at(schema, json.loads(json.dumps(schema)), parents):
+            own = {"properties": {last: member}}
+            limits = _request_limits(shapes["shapes"], own["properties"], schema, node)
+            for parent in reversed(parents):
+                limits = {"properties": {parent: limits}, "additionalProperties": True} if limits else {}
+            found = _merged(found, limits)
+    return found
+
+
+def _merged(one: dict[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    return {**one, **other, "properties": {**one.get("properties", {}), **other.get("properties", {})}} if other else one
+
+
+def _request_limits(
+    shapes: Mapping[str, Any], members: Mapping[str, Any], schema: Mapping[str, Any], node: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The limits of members, for properties of these names; a name may begin with another case."""
+    own = {name.casefold(): name for name in node.get("properties", {})}
+    found = {}
+    for name, member in members.items():
+        if name.casefold() in own:
+            child = node["properties"][own[name.casefold()]]
+            limits = _shape_limits(shapes, shapes[member["shape"]], schema, child)
+            if limits:
+                found[own[name.casefold()]] = limits
+    return {"properties": found, "additionalProperties": True} if found else {}
+
+
+def _shape_limits(shapes: Mapping[str, Any], shape: Mapping[str, Any], schema: Mapping[str, Any], node: Mapping[str, Any]) -> Any:
+    if "$ref" in node:
+        node = schema["definitions"][node["$ref"]]
+    if node.get("readOnly"):
+        return {}
+    if shape["type"] == "structure":
+        return _request_limits(shapes, shape["members"], schema, node)
+    if shape["type"] == "map":
+        return {}
+    words = shape_words(shape)
+    if "enum" in node or "enumCaseInsensitive" in node:
+        words.pop("enum", None)
+    if "pattern" in words:
+        words |= {"pattern": None} | _pattern(words["pattern"], whole=True)
+    found = {word: value for word, value in words.items() if word not in node and value is not None and (word, value) not in _IDLE}
+    if shape["type"] == "list" and isinstance(node.get("items"), dict):
+        items = _shape_limits(shapes, shapes[shape["member"]["shape"]], schema, node["items"])
+        if items:
+            found["items"] = items
+    return found
+
+
+_TEXTS = {"type": ["string", "array"], "items": {"type": "string"}}
+
+
+def _policy(principal: bool) -> dict[str, Any]:
+    """The form of a policy document. Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_grammar.html"""
+    names = ["Action", "NotAction", *(["NotResource", "Resource"] if not principal else [])]
+    statement: dict[str, Any] = {
+        "type": "object",
+        "properties": {
+            "Sid": {"type": "string"},
+            "Effect": {"type": "string", "enum": ["Allow", "Deny"]},
+            "Condition": {"type": "object"},
+            "Principal": {"type": ["object", "string"]},
+            "NotPrincipal": {"type": ["object", "string"]},
+            **{name: _TEXTS for name in ("Action", "NotAction", "Resource", "NotResource")},
+        },
+        "required": ["Effect"],
+        "allOf": [{"requiredXor": ["Action", "NotAction"]}],
+    }
+    if principal:
+        statement["allOf"].append({"requiredXor": ["NotPrincipal", "Principal"]})
+    else:
+        statement["allOf"].append({"requiredXor": names[2:]})
+        statement["properties"] |= {"Principal": False, "NotPrincipal": False}
+    return {
+        "type": ["object", "string"],
+        "properties": {
+            "Id": {"type": "string"},
+            "Version": {"type": "string", "enum": ["2008-10-17", "2012-10-17"]},
+            "Statement": {"type": ["object", "array"], "items": statement},
+        },
+        "required": ["Statement"],
+    }
+
+
+#: Places of policy documents, and whether their statements name principals.
+_POLICIES = (
+    ("AWS::IAM::ManagedPolicy", "PolicyDocument", False),
+    ("AWS::IAM::Policy", "PolicyDocument", False),
+    ("AWS::IAM::Role", "AssumeRolePolicyDocument", True),
+    ("AWS::IAM::Role", "Policies/*/PolicyDocument", False),
+    ("AWS::KMS::Key", "KeyPolicy", True),
+    ("AWS::S3::BucketPolicy", "PolicyDocument", True),
+)
+
+
+def _lines(lines: Iterable[str]) -> str:
+    return "\n".join(lines) + "\n"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description="write the schemas of properties")
+    parser.add_argument("--check", action="store_true", help="compare only; exit 1 if the facts are stale")
+    options = parser.parse_args(arguments)
+    texts = render()
+    if not options.check:
+        for file, text in texts.items():
+            file.write_text(text, encoding="utf-8", newline="\n")
+        return 0
+    stale = [file.name for file, text in texts.items() if not file.is_file() or file.read_text(encoding="utf-8") != text]
+    if stale:
+        sys.stderr.write(f"{', '.join(stale)} is stale: run python tools/{Path(__file__).name}\n")
+    return 1 if stale else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
