@@ -59,7 +59,11 @@ CORRECTIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "AWS::SageMaker::Cluster": {
         # "default" is an image too.
         "InstanceGroups/*/ImageId": {"format": None},
-        **{f"{place}/{path}": limit for place in ("VpcConfig", "InstanceGroups/*/OverrideVpcConfig") for path, limit in _VPC.items()},
+        **{
+            f"{place}/{path}": limit
+            for place in ("VpcConfig", "InstanceGroups/*/OverrideVpcConfig")
+            for path, limit in _VPC.items()
+        },
     },
 }
 
@@ -172,7 +176,8 @@ def _schema_of(name: str, schema: Mapping[str, Any], extensions: Sequence[list[A
             node.update(words)
             for word in [word for word, value in words.items() if value is None]:
                 del node[word]
-    used = set(re.findall(r'"\$ref": "(\w+)"', json.dumps(found)))
+    found["definitions"] |= _STATEMENTS
+    used = set(re.findall(r'"\$ref": "(\w+)"', json.dumps([found, extensions])))
     found["definitions"] = {key: node for key, node in found["definitions"].items() if key in used}
     identifier = schema.get("primaryIdentifier", ())
     if len(identifier) == 1:
@@ -224,7 +229,7 @@ def _alternatives(node: dict[str, Any]) -> dict[str, Any]:
         branches = node.get(word)
         if branches and all(set(one) == {"required"} and len(one["required"]) == 1 for one in branches):
             node[meaning] = [one["required"][0] for one in node.pop(word)]
-        elif branches and all(set(one) <= {"properties", "required", "type"} and len(one.get("properties", ())) == 1 for one in branches):
+        elif branches and all(_is_single(one) for one in branches):
             for one in node.pop(word):
                 node.setdefault("properties", {}).update(one["properties"])
             node["requiredXor"] = sorted(node["properties"])
@@ -232,10 +237,15 @@ def _alternatives(node: dict[str, Any]) -> dict[str, Any]:
             del node[word]
     refused = node.get("not")
     if isinstance(refused, dict) and "anyOf" not in refused and "requiredOr" in refused:
-        node["properties"] = node.get("properties", {}) | {name: False for name in refused["requiredOr"]}
+        node["properties"] = node.get("properties", {}) | dict.fromkeys(refused["requiredOr"], False)
         node.setdefault("additionalProperties", True)
         del node["not"]
     return node
+
+
+def _is_single(branch: Mapping[str, Any]) -> bool:
+    """Whether a branch is an object with one property."""
+    return set(branch) <= {"properties", "required", "type"} and len(branch.get("properties", ())) == 1
 
 
 def _pattern(pattern: str, *, whole: bool) -> dict[str, str]:
@@ -289,11 +299,9 @@ def _extensions() -> dict[str, list[list[Any]]]:
             rule = kind()
             for place in dict.fromkeys(rule.keywords if rule.id in EXTENSIONS else ()):
                 name, _, path = place.removeprefix("Resources/").partition("/Properties")
-                found.setdefault(name, []).append(
-                    [path.strip("/"), EXTENSIONS[rule.id], _compact(rule.schema, closed=False)]
-                )
-    for name, place, principal in _POLICIES:
-        found.setdefault(name, []).append([place, "", _policy(principal)])
+                found.setdefault(name, []).append([path.strip("/"), EXTENSIONS[rule.id], _compact(rule.schema, closed=False)])
+    for name, place, statement in _POLICIES:
+        found.setdefault(name, []).append([place, "", _policy(statement)])
     return found
 
 
@@ -363,9 +371,8 @@ def _shape_limits(shapes: Mapping[str, Any], shape: Mapping[str, Any], schema: M
 _TEXTS = {"type": ["string", "array"], "items": {"type": "string"}}
 
 
-def _policy(principal: bool) -> dict[str, Any]:
-    """The form of a policy document. Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_grammar.html"""
-    names = ["Action", "NotAction", *(["NotResource", "Resource"] if not principal else [])]
+def _statement(principal: bool) -> dict[str, Any]:
+    """A statement of a policy. Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_grammar.html"""
     statement: dict[str, Any] = {
         "type": "object",
         "properties": {
@@ -374,7 +381,7 @@ def _policy(principal: bool) -> dict[str, Any]:
             "Condition": {"type": "object"},
             "Principal": {"type": ["object", "string"]},
             "NotPrincipal": {"type": ["object", "string"]},
-            **{name: _TEXTS for name in ("Action", "NotAction", "Resource", "NotResource")},
+            **dict.fromkeys(("Action", "NotAction", "Resource", "NotResource"), _TEXTS),
         },
         "required": ["Effect"],
         "allOf": [{"requiredXor": ["Action", "NotAction"]}],
@@ -382,27 +389,37 @@ def _policy(principal: bool) -> dict[str, Any]:
     if principal:
         statement["allOf"].append({"requiredXor": ["NotPrincipal", "Principal"]})
     else:
-        statement["allOf"].append({"requiredXor": names[2:]})
+        statement["allOf"].append({"requiredXor": ["NotResource", "Resource"]})
         statement["properties"] |= {"Principal": False, "NotPrincipal": False}
+    return statement
+
+
+def _policy(name: str) -> dict[str, Any]:
+    """A policy document.
+
+    :param name: the definition of its statements.
+    """
     return {
         "type": ["object", "string"],
         "properties": {
             "Id": {"type": "string"},
             "Version": {"type": "string", "enum": ["2008-10-17", "2012-10-17"]},
-            "Statement": {"type": ["object", "array"], "items": statement},
+            "Statement": {"type": ["object", "array"], "items": {"$ref": name}, "if": {"type": "object"}, "then": {"$ref": name}},
         },
         "required": ["Statement"],
     }
 
 
-#: Places of policy documents, and whether their statements name principals.
+#: Definitions of statements, by whether they name principals.
+_STATEMENTS = {"StatementOfIdentity": _statement(False), "StatementOfResource": _statement(True)}
+#: Places of policy documents, with the definition of their statements.
 _POLICIES = (
-    ("AWS::IAM::ManagedPolicy", "PolicyDocument", False),
-    ("AWS::IAM::Policy", "PolicyDocument", False),
-    ("AWS::IAM::Role", "AssumeRolePolicyDocument", True),
-    ("AWS::IAM::Role", "Policies/*/PolicyDocument", False),
-    ("AWS::KMS::Key", "KeyPolicy", True),
-    ("AWS::S3::BucketPolicy", "PolicyDocument", True),
+    ("AWS::IAM::ManagedPolicy", "PolicyDocument", "StatementOfIdentity"),
+    ("AWS::IAM::Policy", "PolicyDocument", "StatementOfIdentity"),
+    ("AWS::IAM::Role", "AssumeRolePolicyDocument", "StatementOfResource"),
+    ("AWS::IAM::Role", "Policies/*/PolicyDocument", "StatementOfIdentity"),
+    ("AWS::KMS::Key", "KeyPolicy", "StatementOfResource"),
+    ("AWS::S3::BucketPolicy", "PolicyDocument", "StatementOfResource"),
 )
 
 

@@ -1,6 +1,6 @@
 """Properties that CloudFormation takes, by type: `property_schemas.tsv` and `regions_without.tsv`, from the registry's schemas.
 
-`tools/generate_property_schemas.py` writes both tables. A schema has the words of JSON Schema and of cfn-lint, with these differences:
+`tools/generate_property_schemas.py` writes both tables. A schema has the words of JSON Schema and of cfn-lint, but:
 
 - `$ref` is the name of a definition.
 - An object with `properties` takes no others, unless `additionalProperties` says so.
@@ -38,7 +38,10 @@ FORMATS: Mapping[str, tuple[str, str]] = {
         "the id of a key",
     ),
     "AWS::Lambda::Function.Arn": (r"arn:aws[a-z-]*:lambda:[a-z0-9-]+:\d{12}:function:.+", "the ARN of a function"),
-    "AWS::Logs::LogGroup.Name": (r"[.\-_/#A-Za-z0-9]{1,512}", "the name of a log group: letters, digits, '.', '-', '_', '/' and '#'"),
+    "AWS::Logs::LogGroup.Name": (
+        r"[.\-_/#A-Za-z0-9]{1,512}",
+        "the name of a log group: letters, digits, '.', '-', '_', '/' and '#'",
+    ),
     "AWS::S3::Bucket.Name": (
         r"(?!.*\.\.)[a-z0-9][a-z0-9.\-]{1,61}[a-z0-9]",
         "the name of a bucket: 3 to 63 small letters, digits, '.' and '-'",
@@ -51,6 +54,15 @@ Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html and
 """
 
 _LIMITS = " limits"
+
+_FOLLOWS = dict.fromkeys(("AWS::SageMaker::ClusterSchedulerConfig", "AWS::SageMaker::ComputeQuota"), "AWS::SageMaker::Cluster")
+"""Types that the schemas of regions receive late: a region with the other type counts as one with these (as of 2026-11-21).
+
+The guide has task governance in all regions of HyperPod on EKS, among them us-west-2, us-east-2 and eu-west-1, whose schemas lack
+the first.
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-console-ui-governance.html
+"""
 
 
 @cache
@@ -74,7 +86,7 @@ def known_types() -> Iterator[str]:
 @cache
 def regions_without(name: str) -> frozenset[str]:
     """The regions that lack a type of resource, or a type of nodes such as `ml.p5.48xlarge`."""
-    return frozenset(_without().get(name, "").split(",")) - {""}
+    return frozenset(_without().get(_FOLLOWS.get(name, name), "").split(",")) - {""}
 
 
 @cache

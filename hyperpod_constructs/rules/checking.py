@@ -48,7 +48,7 @@ def check(
 
     :param acknowledged: accepted findings, beside those that the templates' metadata accept.
     :param rules: the rules to run; by default the whole catalogue.
-    :param validated: CDK validates the templates too, so the rules that would say the same are left out.
+    :param validated: CDK's own validation is in charge of schemas, so the rules that would say the same are left out.
     """
     failures = list(broken_modules()) if rules is None else []
     chosen = [one for one in (load_catalogue().values() if rules is None else rules) if not (validated and one.validated)]
@@ -111,8 +111,7 @@ def _without_the_yielding(hits: list[_Heard]) -> list[_Heard]:
         for current, hit, finding in hits
         if not current.yields
         or not (
-            (hit.path and hit.path in spoken.get(hit.resource, ()))
-            or any((hit.resource, place) in whole for place in hit.about)
+            (hit.path and hit.path in spoken.get(hit.resource, ())) or any((hit.resource, place) in whole for place in hit.about)
         )
     ]
 

@@ -27,7 +27,7 @@ class Hit:
     """A mistake in this very template; the rule adds its reason, its fix and its source.
 
     `path` leads to the property, from the properties: `("VpcConfig", "Subnets", 0)`; it is empty for the resource itself. `message`
-    is one sentence on this case, lowercase, without a full stop. The rule's `allowed` and `fix` apply unless the hit has its own.
+    is one sentence on this case, lowercase, without a full stop. The rule's `allowed` applies unless the hit has its own.
     """
 
     resource: Resource
@@ -37,7 +37,6 @@ class Hit:
     allowed: str | None = None
     covers: tuple[Resource, ...] = ()
     """Other resources with the same mistake: the silenced rules are silent there too."""
-    fix: str | None = None
     about: tuple[tuple[str | int, ...], ...] = ()
     """Places of the mistake, for a rule that yields: it is silent where another rule speaks of one of them."""
 

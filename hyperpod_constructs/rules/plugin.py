@@ -14,7 +14,6 @@ Context keys:
 
 from __future__ import annotations
 
-import os
 import weakref
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -43,9 +42,6 @@ if TYPE_CHECKING:
     from hyperpod_constructs.templates.model import Model
 
 SWITCH, PREVIOUS_TEMPLATE = "hyperpod:rules", "hyperpod:previous-template"
-
-_CDK_VALIDATION = "CDK_VALIDATION"
-"""The variable that switches CDK's own validation off with the value `false`."""
 
 _registered: weakref.WeakSet[IConstruct] = weakref.WeakSet()
 """Apps with the plug-in, and constructs in them: the root of a construct is a call into jsii."""
@@ -131,7 +127,7 @@ def _assembly(root: IConstruct) -> Path:
 def _findings(model: Model) -> list[Finding]:
     from hyperpod_constructs.rules.checking import check
 
-    return check(model, validated=os.environ.get(_CDK_VALIDATION) != "false")
+    return check(model, validated=True)
 
 
 def _losses(root: IConstruct, model: Model) -> list[Finding]:

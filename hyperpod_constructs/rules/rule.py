@@ -80,7 +80,7 @@ class Rule:
             allowed=self.allowed if hit.allowed is None else hit.allowed,
             message=hit.message,
             why=self.why,
-            fix=self.fix if hit.fix is None else hit.fix,
+            fix=self.fix,
             source=self.source,
         )
 
@@ -107,7 +107,7 @@ def rule(
     :param id: such as `HP-NET-001`; never reused for another rule.
     :param title: the demand, in a few words.
     :param why: the harm of a mistake.
-    :param fix: the one fix, printed with every finding, unless a hit has its own.
+    :param fix: the one fix, printed with every finding.
     :param source: the address of the documentation of the service, or of the failure.
     :param allowed: the allowed values, unless a hit has its own.
     :param on: the subjects; the function judges one at a time. By default it is called once, with the model, and yields hits.

@@ -6,15 +6,15 @@ condition is judged by itself. What one property demands of another is judged on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 from hyperpod_constructs.analysis.schema import words
-from hyperpod_constructs.analysis.schema.violation import Kind, Path, Violation, label, listed, nearest, quoted
+from hyperpod_constructs.analysis.schema.violation import Kind, Path, Violation, label, listed, meant, quoted
 from hyperpod_constructs.analysis.schema.words import Answer, any_of, both, present
 from hyperpod_constructs.facts.property_schemas import Schema
-from hyperpod_constructs.templates.values import ABSENT, Either, Reference, Unknown, Value, agreed, as_items, as_str
+from hyperpod_constructs.templates.values import ABSENT, Either, Reference, Unknown, Value, agreed, as_str
 
 Node: TypeAlias = Mapping[str, Any] | bool
 
@@ -35,7 +35,7 @@ def violations(schema: Schema, value: Value) -> Iterator[Violation]:
             for one in extension.found:
                 if one.path not in known:
                     known.add(one.path)
-                    yield replace(one, message=f"{one.message}: {demand}") if demand else one
+                    yield replace(one, message=f"{one.message} ({demand})") if demand else one
 
 
 class _Judge:
@@ -77,30 +77,26 @@ class _Judge:
         other = _Judge(self._definitions)
         return other.judge(node, value, path), other.found
 
-    def _say(self, kind: Kind, path: Path, message: str, found: Value, allowed: str, fix: str) -> bool:
-        self.found.append(Violation(kind, path, message, found, allowed, fix))
+    def _say(self, kind: Kind, path: Path, message: str, found: Value, allowed: str) -> bool:
+        self.found.append(Violation(kind, path, message, found, allowed))
         return False
 
     def _refused(self, value: Value, path: Path) -> Answer:
         there = present(value)
         if there:
-            return self._say(Kind.TOGETHER, path, f"{label(path)} is not taken here", value, f"no {label(path)}", f"leave {label(path)} out")
+            return self._say(Kind.TOGETHER, path, f"{label(path)} is not taken here", value, f"no {label(path)}")
         return None if there is None else True
 
     def _not_of_type(self, types: str | list[str], value: Value, path: Path) -> bool:
         allowed = words.type_words(types)
-        fix = f"write {allowed}"
-        if types == "array" and not isinstance(value, Mapping):
-            fix = f"write the value as an item of a list: [{quoted(value)}]"
-        message = f"{label(path)} is {quoted(value)}, not {allowed}"
-        return self._say(Kind.TYPE, path, message, value, allowed, fix)
+        return self._say(Kind.TYPE, path, f"{label(path)} is {quoted(value)}, not {allowed}", value, allowed)
 
     def _leaf(self, word: str, node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         answer = _LEAVES[word](node[word], value)
         if answer is False:
             kind = Kind.REFERENCE if isinstance(value, Reference) else Kind.VALUE
-            message, allowed, fix = _said(word, node, value, path)
-            return self._say(kind, path, message, value, allowed, fix)
+            message, allowed = _said(word, node, value, path)
+            return self._say(kind, path, message, value, allowed)
         return answer
 
     def _properties(self, wanted: Mapping[str, Node], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
@@ -114,7 +110,7 @@ class _Judge:
             child = known[name]
             if isinstance(child, Mapping) and child.get("readOnly"):
                 message = f"{name} is set by the service"
-                return self._say(Kind.NAME, path, message, value, f"no {name}", f"take {name} out") if present(value) else None
+                return self._say(Kind.NAME, path, message, value, f"no {name}") if present(value) else None
             return self.judge(child, value, path)
         patterns = node.get("patternProperties", _EMPTY)
         for pattern, child in patterns.items():
@@ -127,11 +123,9 @@ class _Judge:
 
     def _unknown_name(self, name: str, known: Mapping[str, Node], free: bool, value: Value, path: Path) -> bool:
         names = [one for one, child in known.items() if not (isinstance(child, Mapping) and child.get("readOnly"))]
-        near = nearest(name, names)
         owner = f"of {label(path[:-1])}" if len(path) > 1 else "of this type"
-        message = f"{name} is not a property {owner}" if not free else f"{name} is not a name that {label(path[:-1])} takes"
-        fix = f"write {near}" if near else f"take {name} out"
-        return self._say(Kind.NAME, path, message, value, listed(sorted(names)) or "names of another form", fix)
+        message = f"{name} is not a name that {label(path[:-1])} takes" if free else f"{name} is not a property {owner}"
+        return self._say(Kind.NAME, path, f"{message}{meant(name, names)}", value, listed(sorted(names)) or "names of another form")
 
     def _items(self, wanted: Node, node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         if not isinstance(value, tuple):
@@ -148,7 +142,7 @@ class _Judge:
             owner = f" in {label(path)}" if path else ""
             needed = " and ".join(missing)
             message = f"{needed} {'is' if len(missing) == 1 else 'are'} missing{owner}{because}"
-            return self._say(Kind.MISSING, (*path, missing[0]), message, ABSENT, f"a value of {needed}", f"add {needed}")
+            return self._say(Kind.MISSING, (*path, missing[0]), message, ABSENT, f"a value of {needed}")
         return both([True, *there.values()])
 
     def _exclusive(self, wanted: list[str], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
@@ -159,8 +153,7 @@ class _Judge:
         given = [name for name, answer in there.items() if answer]
         if len(given) > 1:
             message = f"{' and '.join(given)} exclude each other"
-            fix = f"keep one of {', '.join(given)}"
-            return self._say(Kind.TOGETHER, (*path, given[-1]), message, value[given[-1]], f"one of {listed(wanted)}", fix)
+            return self._say(Kind.TOGETHER, (*path, given[-1]), message, value[given[-1]], f"one of {listed(wanted)}")
         return True if given and None not in there.values() else self._some(wanted, node, value, path)
 
     def _some(self, wanted: list[str], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
@@ -170,7 +163,7 @@ class _Judge:
         answer = any_of(present(value.get(name, ABSENT)) for name in wanted)
         if answer is False:
             message = f"{label(path)} has none of {listed(wanted)}"
-            return self._say(Kind.MISSING, path, message, ABSENT, f"one of {listed(wanted)}", f"add one of {listed(wanted)}")
+            return self._say(Kind.MISSING, path, message, ABSENT, f"one of {listed(wanted)}")
         return answer
 
     def _companions(self, wanted: Mapping[str, list[str]], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
@@ -186,7 +179,7 @@ class _Judge:
         pairs = {tuple(sorted((name, one))) for name in given for one in wanted[name] if present(value.get(one, ABSENT))}
         for one, other in sorted(pairs):
             message = f"{one} and {other} exclude each other"
-            self._say(Kind.TOGETHER, (*path, other), message, value[other], f"one of {one}, {other}", f"leave {one} or {other} out")
+            self._say(Kind.TOGETHER, (*path, other), message, value[other], f"one of {one}, {other}")
         return not pairs
 
     def _all(self, wanted: list[Node], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
@@ -201,7 +194,7 @@ class _Judge:
             if len(formats) == len(wanted):
                 allowed = " or ".join(dict.fromkeys(map(words.format_words, formats)))
                 kind = Kind.REFERENCE if isinstance(value, Reference) else Kind.VALUE
-                return self._say(kind, path, f"{label(path)} is {quoted(value)}", value, allowed, f"write {allowed}")
+                return self._say(kind, path, f"{label(path)} is {quoted(value)}", value, allowed)
             self.found += min((found for _, found in judged), key=lambda found: (len(found), -len(found[0].path) if found else 0))
         return answer
 
@@ -210,7 +203,7 @@ class _Judge:
         if answer:
             words_of = listed(wanted["enum"]) if isinstance(wanted, Mapping) and "enum" in wanted else "this"
             message = f"{label(path)} is {quoted(value)}, which is reserved"
-            return self._say(Kind.VALUE, path, message, value, f"anything but {words_of}", "write another value")
+            return self._say(Kind.VALUE, path, message, value, f"anything but {words_of}")
         return None if answer is None else True
 
     def _if(self, wanted: Node, node: Mapping[str, Any], value: Value, path: Path) -> Answer:
@@ -252,52 +245,42 @@ _LEAVES: Mapping[str, words.Word] = {
     "format": words.has_format,
     "maxItems": words.has_few_enough_items,
     "maxLength": words.is_short_enough,
-    "maxProperties": words.has_few_enough_items,
+    "maxProperties": words.has_few_enough_names,
     "maximum": words.is_at_most,
     "minItems": words.has_enough_items,
     "minLength": words.is_long_enough,
-    "minProperties": words.has_enough_items,
+    "minProperties": words.has_enough_names,
     "minimum": words.is_at_least,
     "pattern": words.matches,
     "uniqueItems": words.has_different_items,
 }
 
 
-def _said(word: str, node: Mapping[str, Any], value: Value, path: Path) -> tuple[str, str, str]:
-    """A violation of a single value in words: its message, the allowed values, and the fix."""
+def _said(word: str, node: Mapping[str, Any], value: Value, path: Path) -> tuple[str, str]:
+    """A violation of a single value in words: its message, and the allowed values."""
     name, wanted = label(path), node[word]
     if word in ("enum", "enumCaseInsensitive", "const"):
         choices = [str(one) for one in (wanted if isinstance(wanted, list) else [wanted])]
-        near = nearest(as_str(value) or "", choices)
-        return f"{name} is {quoted(value)}", listed(choices), f"write {near}" if near else f"write one of {listed(choices)}"
-    if word == "format":
-        allowed = words.format_words(wanted)
-        what = f"a reference to {value.resource.type}, {value}" if isinstance(value, Reference) else quoted(value)
-        return f"{name} is {what}", allowed, f"write {allowed.partition(', such')[0]}"
+        return f"{name} is {quoted(value)}{meant(as_str(value) or '', choices)}", listed(choices)
     if word == "pattern" and isinstance(value, Reference):
-        attribute = words.ARN_ATTRIBUTE.get(value.resource.type, "Arn")
-        fix = f"write {{Fn::GetAtt: [{value.resource.logical_id}, {attribute}]}}"
-        return f"{name} is the Ref of {value.resource.logical_id}, which is not an ARN", "an ARN", fix
+        return f"{name} is the Ref of {value.resource.logical_id}, which is not an ARN", "an ARN"
+    if word == "format":
+        what = f"a reference to {value.resource.type}, {value}" if isinstance(value, Reference) else quoted(value)
+        return f"{name} is {what}", words.format_words(wanted)
     if word == "pattern":
-        return f"{name} is {quoted(value)}", f"a text of the form {wanted}", "write a text of this form"
+        return f"{name} is {quoted(value)}", f"a text of the form {wanted}"
     if word == "uniqueItems":
         twice = words.repeated(value) if isinstance(value, tuple) else value
-        return f"{name} has {quoted(twice)} twice", "each item once", "take the repeated item out"
-    if word in ("minLength", "maxLength"):
-        allowed = _between(node.get("minLength", 0), node.get("maxLength"), "characters")
-        return f"{name} has {len(as_str(value) or str(value))} characters", allowed, f"write {allowed}"
+        return f"{name} has {quoted(twice)} twice", "each item once"
     if word in ("minimum", "maximum"):
-        allowed = _between(node.get("minimum"), node.get("maximum"), "")
-        return f"{name} is {quoted(value)}", allowed, f"write {wanted}"
-    least, most = node.get("minItems", node.get("minProperties", 0)), node.get("maxItems", node.get("maxProperties"))
-    allowed = _between(least, most, "items")
-    count = len(value) if isinstance(value, tuple | Mapping) else len(as_items(value) or ())
-    return f"{name} has {count} {'item' if count == 1 else 'items'}", allowed, f"give {allowed}"
+        return f"{name} is {quoted(value)}; the nearest is {wanted}", _between(node.get("minimum"), node.get("maximum"))
+    what = word.removeprefix("min").removeprefix("max")
+    unit = {"Length": "characters", "Items": "items", "Properties": "names"}[what]
+    count = len(value) if isinstance(value, tuple | Mapping) else len(as_str(value) or str(value))
+    return f"{name} has {count} {unit}", f"{_between(node.get(f'min{what}', 0), node.get(f'max{what}'))} {unit}"
 
 
-def _between(least: float | None, most: float | None, unit: str) -> str:
+def _between(least: float | None, most: float | None) -> str:
     if least is None:
-        return f"at most {most} {unit}".strip()
-    return f"{least} or more {unit}".strip() if most is None else f"{least} to {most} {unit}".strip()
-
-
+        return f"at most {most}"
+    return f"{least} or more" if most is None else f"{least} to {most}"

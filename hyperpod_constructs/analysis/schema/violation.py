@@ -36,7 +36,6 @@ class Violation:
 
     :param message: the value and its mistake, in one sentence.
     :param allowed: the allowed values, in words.
-    :param fix: the words to write instead.
     """
 
     kind: Kind
@@ -44,7 +43,6 @@ class Violation:
     message: str
     found: Value
     allowed: str
-    fix: str
 
     @property
     def about(self) -> tuple[Path, ...]:
@@ -71,6 +69,12 @@ def listed(names: Iterable[object]) -> str:
     every = [str(name) for name in names]
     more = f" and {len(every) - _MOST_LISTED} more" if len(every) > _MOST_LISTED else ""
     return ", ".join(every[:_MOST_LISTED]) + more
+
+
+def meant(name: str, names: Iterable[str]) -> str:
+    """The end of a sentence on a wrong name: the name that was probably meant, if there is one."""
+    near = nearest(name, names)
+    return f"; the nearest is {near}" if near else ""
 
 
 def nearest(name: str, names: Iterable[str]) -> str | None:

@@ -31,16 +31,18 @@ Word: TypeAlias = Callable[[Any, Value], Answer]
 
 _LONGEST_MATCHED = 1024
 """Longer texts are not matched with a pattern: its time grows with the text."""
-ARN_ATTRIBUTE: Mapping[str, str] = {
-    "AWS::EKS::Cluster": "Arn",
-    "AWS::IAM::Role": "Arn",
-    "AWS::KMS::Key": "Arn",
-    "AWS::Lambda::Function": "Arn",
-    "AWS::Logs::LogGroup": "Arn",
-    "AWS::S3::Bucket": "Arn",
-    "AWS::SQS::Queue": "Arn",
-}
-"""Types whose `Ref` is not an ARN, with the attribute that is."""
+_WITHOUT_ARN = frozenset(
+    {
+        "AWS::EKS::Cluster",
+        "AWS::IAM::Role",
+        "AWS::KMS::Key",
+        "AWS::Lambda::Function",
+        "AWS::Logs::LogGroup",
+        "AWS::S3::Bucket",
+        "AWS::SQS::Queue",
+    }
+)
+"""Types whose `Ref` is a name, an id or an address, where others give an ARN."""
 _PARTITIONS = re.compile(r"^arn:aws-[a-z-]+:")
 _TYPES = {
     "array": "a list",
@@ -121,7 +123,7 @@ def _text(value: object) -> str:
 def matches(pattern: str, value: Value) -> Answer:
     """Whether the whole text has this form; an ARN counts as one of the partition `aws`, of which many patterns are."""
     if isinstance(value, Reference):
-        named = value.attribute is None and value.resource.type in ARN_ATTRIBUTE
+        named = value.attribute is None and value.resource.type in _WITHOUT_ARN
         return False if named and pattern.removeprefix("^").startswith("arn:") else None
     text = as_str(value)
     if text is None or len(text) > _LONGEST_MATCHED:
@@ -158,24 +160,36 @@ def is_at_most(most: float, value: Value) -> Answer:
 
 
 def has_enough_items(least: int, value: Value) -> Answer:
-    if not isinstance(value, tuple | Mapping):
-        return None
-    if len(value) < least:
-        return False
-    return True if _sure(value) >= least else None
+    return _has_enough(least, value) if isinstance(value, tuple) else None
 
 
 def has_few_enough_items(most: int, value: Value) -> Answer:
-    if not isinstance(value, tuple | Mapping):
-        return None
-    if _sure(value) > most:
+    return _has_few_enough(most, value) if isinstance(value, tuple) else None
+
+
+def has_enough_names(least: int, value: Value) -> Answer:
+    return _has_enough(least, tuple(value.values())) if isinstance(value, Mapping) else None
+
+
+def has_few_enough_names(most: int, value: Value) -> Answer:
+    return _has_few_enough(most, tuple(value.values())) if isinstance(value, Mapping) else None
+
+
+def _has_enough(least: int, items: tuple[Value, ...]) -> Answer:
+    if len(items) < least:
         return False
-    return True if len(value) <= most else None
+    return True if _sure(items) >= least else None
 
 
-def _sure(value: tuple[Value, ...] | Mapping[str, Value]) -> int:
+def _has_few_enough(most: int, items: tuple[Value, ...]) -> Answer:
+    if _sure(items) > most:
+        return False
+    return True if len(items) <= most else None
+
+
+def _sure(items: tuple[Value, ...]) -> int:
     """The number of items that are sure to be there."""
-    return sum(present(item) is True for item in (value.values() if isinstance(value, Mapping) else value))
+    return sum(present(item) is True for item in items)
 
 
 def has_different_items(wanted: bool, value: Value) -> Answer:

@@ -25,7 +25,7 @@ def _hits(model: Model, *kinds: Kind) -> Iterator[Hit]:
 
 def _hit(found: Found) -> Hit:
     resource, one = found
-    return Hit(resource, one.path, one.message, one.found, one.allowed, fix=one.fix, about=one.about)
+    return Hit(resource, one.path, one.message, one.found, one.allowed, about=one.about)
 
 
 @_schema_error(
@@ -71,7 +71,7 @@ def values_fit(model: Model) -> Iterator[Hit]:
 @_schema_error(
     "HP-SCH-005",
     title="a reference gives what its property takes",
-    fix="refer to a resource of the right type, or to its ARN",
+    fix="refer to a resource of the right type; by Ref where an id is taken, by Fn::GetAtt where an ARN is",
     allowed="a reference to a resource of the right type",
 )
 def references_fit(model: Model) -> Iterator[Hit]:
@@ -106,7 +106,7 @@ def requests_are_within_limits(model: Model) -> Iterator[Hit]:
     "HP-SCH-008",
     title="the region has the type of the resource",
     why="CloudFormation refuses a type that the region does not have",
-    fix="deploy to a region that has the type; a newer region list may have it",
+    fix="write a type that the region has, or deploy to a region that has it; a type that came later is fine",
     allowed="a type that the schemas of the region have",
     source=_REFERENCE,
     validated=True,
@@ -119,8 +119,8 @@ def regions_have_the_types(model: Model) -> Iterator[Hit]:
         if property_schema(resource.type) is None:
             if _is_of_ours(resource.type) and type_facts(resource.type) is None:
                 near = nearest(resource.type, known_types())
-                fix = f"write {near}" if near else None
-                yield Hit(resource, (), f"no region had a type {resource.type} on {day}", fix=fix)
+                meant = f"; the nearest is {near}" if near else ""
+                yield Hit(resource, (), f"no region had a type {resource.type} on {day}{meant}")
         elif region in regions_without(resource.type):
             yield Hit(resource, (), f"{region} had no {resource.type} on {day}")
 

@@ -81,9 +81,8 @@ CASES = [
             ({}, "Custom::Installer"),
             ({}, "AWS::CloudFormation::CustomResource"),
             ({}, "AWS::CloudFormation::WaitCondition"),
-            ({}, "AWS::EKS::Capability"),
             ({}, "AWSQS::Kubernetes::Helm"),
-            ({"Other": installer("Custom::S3AutoDeleteObjects")["Installer"]}, "AWS::EC2::Instance"),
+            ({"Other": installer("Custom::S3AutoDeleteObjects")["Installer"]}, "AWS::CodeBuild::Project"),
             ({"Other": installer("Custom::HyperPodReadinessGate")["Installer"]}, "AWS::CodeBuild::Project"),
         )
     ),

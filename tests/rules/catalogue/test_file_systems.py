@@ -248,7 +248,8 @@ def test_scratch_that_no_node_mounts_is_fine() -> None:
 
 def _in_region(template: Template, region: str) -> list[str]:
     document = Document(name="t", body=raw_template(template), environment=Environment(region=region))
-    return [f"{finding.rule}: {finding.message}" for finding in check(Model([document]))]
+    found = [finding for finding in check(Model([document])) if finding.rule.startswith("HP-FSX")]
+    return [f"{finding.rule}: {finding.message}" for finding in found]
 
 
 @pytest.mark.parametrize(

@@ -86,7 +86,7 @@ CASES = [
         "HP-GOV-004",
         GOVERNED,
         {"Policy": REMOVED, "Quota": quota(after="Governance")},
-        {"Policy/ClusterArn": "arn", "Quota": quota()},
+        {"Policy/ClusterArn": "arn:aws:sagemaker:us-west-2:123456789012:cluster/0123456789ab", "Quota": quota()},
     ),
     Case("HP-GOV-011", GOVERNED, {"Policy/ClusterArn": {"Fn::GetAtt": ["Control", "Arn"]}}, {}),
     Case(
