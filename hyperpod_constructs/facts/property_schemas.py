@@ -53,6 +53,18 @@ FORMATS: Mapping[str, tuple[str, str]] = {
 Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html and the API reference of each service.
 """
 
+_NAME = "letters, digits and hyphens, with a letter or digit first and last"
+FORMS: Mapping[str, str] = {
+    "[-0-9a-zA-Z]+": "letters, digits and hyphens",
+    "^[0-9A-Za-z][A-Za-z0-9\\-_]*": "letters, digits, '-' and '_', with a letter or digit first",
+    "^[a-zA-Z0-9](-*[a-zA-Z0-9])*$": _NAME,
+    "^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,39}$": f"1 to 40 {_NAME}",
+    "^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}": f"1 to 63 {_NAME}",
+    "^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$": f"1 to 63 {_NAME}",
+    r"^\d{12}$": "12 digits",
+}
+"""Patterns in words, where a reader needs them often."""
+
 _LIMITS = " limits"
 
 _FOLLOWS = dict.fromkeys(("AWS::SageMaker::ClusterSchedulerConfig", "AWS::SageMaker::ComputeQuota"), "AWS::SageMaker::Cluster")
@@ -91,12 +103,12 @@ def regions_without(name: str) -> frozenset[str]:
 
 @cache
 def _schemas() -> Mapping[str, str]:
-    return {name: text for name, text in rows("property_schemas.tsv")}
+    return {row[0]: row[1] for row in rows("property_schemas.tsv")}
 
 
 @cache
 def _without() -> Mapping[str, str]:
-    return {name: regions for name, regions in rows("regions_without.tsv")}
+    return {row[0]: row[1] for row in rows("regions_without.tsv")}
 
 
 def _parsed(text: str) -> Schema:

@@ -267,8 +267,10 @@ def _said(word: str, node: Mapping[str, Any], value: Value, path: Path) -> tuple
     if word == "format":
         what = f"a reference to {value.resource.type}, {value}" if isinstance(value, Reference) else quoted(value)
         return f"{name} is {what}", words.format_words(wanted)
-    if word == "pattern":
-        return f"{name} is {quoted(value)}", f"a text of the form {wanted}"
+    form = node.get("pattern", "")
+    in_words = words.form_words(form)
+    if word == "pattern" or (in_words and words.matches(form, value) is False):
+        return f"{name} is {quoted(value)}", in_words or f"a text of the form {form}"
     if word == "uniqueItems":
         twice = words.repeated(value) if isinstance(value, tuple) else value
         return f"{name} has {quoted(twice)} twice", "each item once"

@@ -8,7 +8,8 @@ from collections.abc import Callable, Iterable, Mapping
 from functools import cache
 from typing import Any, TypeAlias
 
-from hyperpod_constructs.facts.property_schemas import FORMATS, property_schema
+from hyperpod_constructs.facts import lustre
+from hyperpod_constructs.facts.property_schemas import FORMATS, FORMS, property_schema
 from hyperpod_constructs.templates.model import target_of
 from hyperpod_constructs.templates.values import (
     ABSENT,
@@ -253,6 +254,20 @@ def format_words(name: str) -> str:
     if name.endswith("-network"):
         return "a block such as 10.0.0.0/16" if name.startswith("ipv4") else "a block such as 2001:db8::/56"
     return FORMATS[name][1] if name in FORMATS else name
+
+
+def form_words(pattern: str) -> str | None:
+    """A pattern in words, if a reader needs them often."""
+    return _forms().get(pattern)
+
+
+@cache
+def _forms() -> Mapping[str, str]:
+    limits = [limit for limit in lustre.MEMBERS.values() if limit.pattern and limit.words]
+    return {
+        **FORMS,
+        **{limit.pattern or "": limit.words.format(shortest=limit.shortest, longest=limit.longest) for limit in limits},
+    }
 
 
 def place_in(value: Value, path: str) -> Iterable[tuple[tuple[str | int, ...], Value]]:

@@ -296,33 +296,6 @@ def openzfs_throughput_is_supported(file_system: Resource) -> Mistake | None:
     return lustre.tier_mistake("ThroughputCapacity", throughput, deployment, allowed)
 
 
-_FIGURES = frozenset(
-    {
-        "DataReadCacheConfiguration/SizeGiB",
-        "MetadataConfiguration/Iops",
-        "PerUnitStorageThroughput",
-        "ThroughputCapacity",
-    }
-)
-"""Figures whose allowed values depend on other properties; rules above judge them."""
-
-
-@_lustre_error(
-    "HP-FSX-013",
-    title="values of a Lustre configuration are within the limits of the API",
-    fix="write a value that FSx takes; the schema of CloudFormation lets any pass",
-    allowed="days from 0 to 90, times such as 05:00 and 7:05:00, the words of the API",
-)
-def values_are_within_limits(system: Lustre) -> Iterator[Hit]:
-    for name, limit in lustre.MEMBERS.items():
-        path = name.split("/")
-        value = system.get(*path)
-        found: str | int | None = as_str(value) if as_int(value) is None else as_int(value)
-        mistake = None if found is None or name in _FIGURES else limit.mistake(path[-1], found)
-        if mistake is not None:
-            yield hit(system, mistake.message, _LUSTRE, *path)
-
-
 _DESTINATION = (_LUSTRE, "LogConfiguration", "Destination")
 
 

@@ -15,7 +15,6 @@ from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource, Template, target_of
 from hyperpod_constructs.templates.values import Reference, Text, Value, as_items, leaves, parts_of, shown
 
-_API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateCluster.html"
 _DOCUMENT, _PARAMETER = "AWS::SSM::Document", "AWS::SSM::Parameter"
 _TARGET = "sagemaker-cluster:"
 # A target is sagemaker-cluster:<cluster id>_<group>-<instance id>; \0 stands for an unknown part.
@@ -24,23 +23,6 @@ _FIXED_TARGET = re.compile(rf"{_TARGET}[^\s_]{{1,100}}_[A-Za-z0-9\0-]{{0,100}}-(
 
 def _listed(cluster: Cluster, key: str) -> int:
     return len(as_items(cluster.get(key)) or ())
-
-
-@error(
-    "HP-LIM-001",
-    on=clusters,
-    title=f"a cluster has at most {cluster_facts.MOST_GROUPS} instance groups",
-    why="the service refuses the request",
-    fix=cluster_facts.group_beyond_limit.fix,
-    allowed=f"1 to {cluster_facts.MOST_GROUPS}",
-    source=_API,
-    silences=("HP-LIM-002",),
-)
-def groups_are_not_too_many(cluster: Cluster) -> Iterator[Hit]:
-    for key in (GROUPS, RESTRICTED_GROUPS):
-        if _listed(cluster, key) > cluster_facts.MOST_GROUPS:
-            name = next((group.name for group in cluster.groups if group.path == (key, cluster_facts.MOST_GROUPS)), None)
-            yield hit(cluster, cluster_facts.group_beyond_limit(name), key, cluster_facts.MOST_GROUPS)
 
 
 @warning(
@@ -54,8 +36,10 @@ def groups_are_not_too_many(cluster: Cluster) -> Iterator[Hit]:
     source="https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-create-cluster.html",
 )
 def groups_on_eks_are_not_too_many(cluster: Cluster) -> Hit | None:
-    count = _listed(cluster, GROUPS) + _listed(cluster, RESTRICTED_GROUPS)
-    if not cluster.on_eks or count <= cluster_facts.MOST_GROUPS_ON_EKS:
+    """More than the API takes is a mistake of another rule."""
+    counts = [_listed(cluster, key) for key in (GROUPS, RESTRICTED_GROUPS)]
+    count = sum(counts)
+    if not cluster.on_eks or count <= cluster_facts.MOST_GROUPS_ON_EKS or max(counts) > cluster_facts.MOST_GROUPS:
         return None
     return Hit(cluster.resource, (GROUPS,), f"{count} instance groups on EKS", found=count)
 

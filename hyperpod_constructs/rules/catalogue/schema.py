@@ -63,6 +63,7 @@ def types_fit(model: Model) -> Iterator[Hit]:
     title="a value is one that its property takes: a word, a form, a length, a range, a number of items",
     fix="write an allowed value, such as the nearest",
     allowed="the values in the schema of the type",
+    aliases=("HP-LIM-001",),
 )
 def values_fit(model: Model) -> Iterator[Hit]:
     return _hits(model, Kind.VALUE)

@@ -133,7 +133,13 @@ def applied(name: str) -> Template:
 def sent_to(level: str, **more: Any) -> dict[str, Any]:
     """The observability add-on with its role; the workspace is known only at the deployment."""
     values = f'{{"ampWorkspace": {{"arn": "${{Workspace}}"}}, "metricsProvider": {{"nodeMetrics": {{"level": "{level}"}}}}}}'
-    metrics = addon(OBSERVABILITY, "Cluster", ConfigurationValues={"Fn::Sub": values}, ServiceAccountRoleArn="arn:aws:iam::123456789012:role/pods", **more)
+    metrics = addon(
+        OBSERVABILITY,
+        "Cluster",
+        ConfigurationValues={"Fn::Sub": values},
+        ServiceAccountRoleArn="arn:aws:iam::123456789012:role/pods",
+        **more,
+    )
     return {"Workspace": {"Type": "AWS::APS::Workspace", **KEPT}, "Metrics": metrics}
 
 

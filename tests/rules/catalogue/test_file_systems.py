@@ -187,11 +187,15 @@ CASES: list[tuple[str, Template, str]] = [
         "ExportPath without ImportPath",
     ),
     ("HP-FSX-012", openzfs(ThroughputCapacity=64), "ThroughputCapacity 64 is not a tier of SINGLE_AZ_HA_2"),
-    ("HP-FSX-013", lustre(WeeklyMaintenanceStartTime="0:05:00"), "WeeklyMaintenanceStartTime is '0:05:00'; allowed: a day of the"),
-    ("HP-FSX-013", lustre(DailyAutomaticBackupStartTime="5:00"), "DailyAutomaticBackupStartTime is '5:00'; allowed: a time of day"),
-    ("HP-FSX-013", lustre(AutomaticBackupRetentionDays=91), "AutomaticBackupRetentionDays is 91; allowed: 0 to 90"),
-    ("HP-FSX-013", lustre(DataCompressionType="ZSTD"), "DataCompressionType is 'ZSTD'; allowed: NONE, LZ4"),
-    ("HP-FSX-013", lustre(LogConfiguration={"Level": "INFO"}), "Level is 'INFO'; allowed: DISABLED, WARN_ONLY, ERROR_ONLY, WARN_"),
+    ("HP-SCH-007", lustre(WeeklyMaintenanceStartTime="0:05:00"), "WeeklyMaintenanceStartTime is '0:05:00'; allowed: a day of the"),
+    ("HP-SCH-007", lustre(DailyAutomaticBackupStartTime="5:00"), "DailyAutomaticBackupStartTime is '5:00'; allowed: a time of day"),
+    (
+        "HP-SCH-007",
+        lustre(AutomaticBackupRetentionDays=91),
+        "AutomaticBackupRetentionDays is 91; the nearest is 90; allowed: 0 to 90",
+    ),
+    ("HP-SCH-007", lustre(DataCompressionType="ZSTD"), "DataCompressionType is 'ZSTD'; allowed: NONE, LZ4"),
+    ("HP-SCH-007", lustre(LogConfiguration={"Level": "INFO"}), "Level is 'INFO'; allowed: DISABLED, WARN_ONLY, ERROR_ONLY, WARN_"),
     (
         "HP-FSX-014",
         lustre(LogConfiguration={"Level": "DISABLED", "Destination": GROUP}),
@@ -212,7 +216,7 @@ def test_a_file_system_that_is_refused(rule: str, template: Template, message: s
     (finding,) = findings(template)
 
     assert (finding.rule, finding.level) == (rule, Level.ERROR)
-    assert message in finding.message
+    assert message in finding.described()
     assert finding.path.startswith("Properties/")
     assert finding.fix
 

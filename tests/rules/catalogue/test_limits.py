@@ -46,8 +46,8 @@ IN_A_CLUSTER = [
 ]
 
 CASES = [
-    Case("HP-LIM-001", slurm(), {"Cluster/InstanceGroups": many(slurm(), 101)}, {"Cluster/InstanceGroups": many(slurm(), 100)}),
-    Case("HP-LIM-001", eks(), {"Cluster/InstanceGroups": many(eks(), 101)}, {}),
+    Case("HP-SCH-004", slurm(), {"Cluster/InstanceGroups": many(slurm(), 101)}, {"Cluster/InstanceGroups": many(slurm(), 100)}),
+    Case("HP-SCH-004", eks(), {"Cluster/InstanceGroups": many(eks(), 101)}, {}),
     Case("HP-LIM-002", eks(), {"Cluster/InstanceGroups": many(eks(), 21)}, {"Cluster/InstanceGroups": many(eks(), 20)}),
     Case("HP-LIM-004", slurm(), {"Second": slurm()["Resources"]["Cluster"]}, {"Second": named("other")}),
     *(Case("HP-LIM-004", eks(), {"First": one, "Second": one}, {"First": one, "Second": other}) for one, other in IN_A_CLUSTER),
