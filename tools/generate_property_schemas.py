@@ -21,7 +21,9 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from generate_update_facts import (
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+
+from tools.generate_update_facts import (
     CFN_LINT_VERSION,
     EMITTED,
     FACTS,
@@ -55,6 +57,9 @@ _VPC = {
 }
 #: What the schemas leave out or say wrong, by type and path; `None` takes a word away.
 CORRECTIONS: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
+    # A path until `aws cloudformation package` has uploaded the code.
+    "AWS::Lambda::Function": {"Code": {"type": ["object", "string"]}},
+    "AWS::Lambda::LayerVersion": {"Content": {"type": ["object", "string"]}},
     "AWS::FSx::FileSystem": {"SubnetIds/*": {"format": "AWS::EC2::Subnet.Id"}},
     "AWS::SageMaker::Cluster": {
         # "default" is an image too.
@@ -109,7 +114,7 @@ _NAMED = ("patternProperties", "properties")
 _IDLE = (("uniqueItems", False), ("minLength", 0), ("minItems", 0), ("minProperties", 0))
 
 #: Patterns that mean a beginning, although those of a service mean the whole text.
-_BEGINNINGS = re.compile(r".*[/:]$|.*/\\\*|\^\(\?!aws:\.\*\)|\^\.\?P\.\*|\^\(\(\?!\[:\*\$\].*|\^\(https:.*")
+_BEGINNINGS = re.compile(r"\^\[[^\]]*\]|.*[/:]$|.*/\\\*|\^\(\?!aws:\.\*\)|\^\.\?P\.\*|\^\(\(\?!\[:\*\$\].*|\^\(https:.*")
 #: Patterns that a text can keep busy for ever: the same in other words, or `None` where nothing is lost.
 _REWRITTEN: Mapping[str, str | None] = {
     r"(\w|\d|\s|\\|-|\.:=+-)*": None,
@@ -166,7 +171,7 @@ def render() -> dict[Path, str]:
 
 
 def _schema_of(name: str, schema: Mapping[str, Any], extensions: Sequence[list[Any]]) -> dict[str, Any]:
-    found = _compact(schema, closed=True)
+    found: dict[str, Any] = _compact(schema, closed=True)
     found["definitions"] = {key: _compact(node, closed=True) for key, node in schema.get("definitions", {}).items()}
     for path in schema.get("readOnlyProperties", ()):
         for node in _at(found, found, path.removeprefix("/properties/").split("/")):
@@ -288,15 +293,15 @@ def _at(schema: Mapping[str, Any], node: dict[str, Any], path: Sequence[str]) ->
 
 def _extensions() -> dict[str, list[list[Any]]]:
     """cfn-lint's schemas of single places, by type, each with its path and demand."""
-    from cfnlint.rules import resources
-    from cfnlint.rules.jsonschema.CfnLintJsonSchema import CfnLintJsonSchema
+    resources = importlib.import_module("cfnlint.rules.resources")
+    kinds = importlib.import_module("cfnlint.rules.jsonschema.CfnLintJsonSchema")
 
     found: dict[str, list[list[Any]]] = {}
     for module in pkgutil.walk_packages(resources.__path__, f"{resources.__name__}."):
         for _, kind in inspect.getmembers(importlib.import_module(module.name), inspect.isclass):
-            if kind.__module__ != module.name or not issubclass(kind, CfnLintJsonSchema):
+            if kind.__module__ != module.name or not issubclass(kind, kinds.CfnLintJsonSchema):
                 continue
-            rule = kind()
+            rule: Any = kind()
             for place in dict.fromkeys(rule.keywords if rule.id in EXTENSIONS else ()):
                 name, _, path = place.removeprefix("Resources/").partition("/Properties")
                 found.setdefault(name, []).append([path.strip("/"), EXTENSIONS[rule.id], _compact(rule.schema, closed=False)])
@@ -349,7 +354,7 @@ def _request_limits(
 def _shape_limits(shapes: Mapping[str, Any], shape: Mapping[str, Any], schema: Mapping[str, Any], node: Mapping[str, Any]) -> Any:
     if "$ref" in node:
         node = schema["definitions"][node["$ref"]]
-    if node.get("readOnly"):
+    if node.get("readOnly") or "format" in node:
         return {}
     if shape["type"] == "structure":
         return _request_limits(shapes, shape["members"], schema, node)

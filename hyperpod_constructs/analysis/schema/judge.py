@@ -6,13 +6,13 @@ condition is judged by itself. What one property demands of another is judged on
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any, TypeAlias
 
 from hyperpod_constructs.analysis.schema import words
 from hyperpod_constructs.analysis.schema.violation import Kind, Path, Violation, label, listed, meant, quoted
-from hyperpod_constructs.analysis.schema.words import Answer, any_of, both, present
+from hyperpod_constructs.analysis.schema.words import Answer, any_of, both, present, taken
 from hyperpod_constructs.facts.property_schemas import Schema
 from hyperpod_constructs.templates.values import ABSENT, Either, Reference, Unknown, Value, agreed, as_str
 
@@ -150,7 +150,7 @@ class _Judge:
         if not isinstance(value, Mapping):
             return True
         there = {name: present(value.get(name, ABSENT)) for name in wanted}
-        given = [name for name, answer in there.items() if answer]
+        given = [name for name, answer in there.items() if answer and taken(value[name])]
         if len(given) > 1:
             message = f"{' and '.join(given)} exclude each other"
             return self._say(Kind.TOGETHER, (*path, given[-1]), message, value[given[-1]], f"one of {listed(wanted)}")
@@ -175,8 +175,8 @@ class _Judge:
     def _rivals(self, wanted: Mapping[str, list[str]], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         if not isinstance(value, Mapping):
             return True
-        given = [name for name in wanted if present(value.get(name, ABSENT))]
-        pairs = {tuple(sorted((name, one))) for name in given for one in wanted[name] if present(value.get(one, ABSENT))}
+        given = [name for name in wanted if taken(value.get(name, ABSENT))]
+        pairs = {tuple(sorted((name, one))) for name in given for one in wanted[name] if taken(value.get(one, ABSENT))}
         for one, other in sorted(pairs):
             message = f"{one} and {other} exclude each other"
             self._say(Kind.TOGETHER, (*path, other), message, value[other], f"one of {one}, {other}")
@@ -195,7 +195,7 @@ class _Judge:
                 allowed = " or ".join(dict.fromkeys(map(words.format_words, formats)))
                 kind = Kind.REFERENCE if isinstance(value, Reference) else Kind.VALUE
                 return self._say(kind, path, f"{label(path)} is {quoted(value)}", value, allowed)
-            self.found += min((found for _, found in judged), key=lambda found: (len(found), -len(found[0].path) if found else 0))
+            self.found += min((found for _, found in judged), key=_distance)
         return answer
 
     def _not(self, wanted: Node, node: Mapping[str, Any], value: Value, path: Path) -> Answer:
@@ -218,6 +218,12 @@ class _Judge:
 
     def _additional(self, wanted: Node, node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         return True if "properties" in node or "patternProperties" in node else self._properties(_EMPTY, node, value, path)
+
+
+def _distance(found: Iterable[Violation]) -> tuple[int, int]:
+    """Of several forms, the nearest has the fewest violations, and the deepest."""
+    depths = [len(one.path) for one in found]
+    return (len(depths), -max(depths, default=0))
 
 
 _Structure: TypeAlias = Callable[[_Judge, Any, Mapping[str, Any], Value, Path], Answer]

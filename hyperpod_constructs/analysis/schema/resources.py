@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from hyperpod_constructs.analysis.schema.judge import violations
-from hyperpod_constructs.analysis.schema.violation import Violation
-from hyperpod_constructs.facts.property_schemas import property_schema, request_limits
+from hyperpod_constructs.analysis.schema.violation import Path, Violation
+from hyperpod_constructs.facts.property_schemas import Schema, property_schema, request_limits
 from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.raw import Raw
 
 Found = tuple[Resource, Violation]
 
@@ -21,12 +22,26 @@ def request_violations(model: Model) -> Iterator[Found]:
     """What only the request to the service refuses, for types whose schema has no limits."""
     said = {(resource, violation.path) for resource, violation in schema_violations(model)}
     for resource in model.resources():
-        limits = request_limits(resource.type)
-        for violation in () if limits is None else violations(limits, resource.get()):
+        for violation in _by(request_limits(resource.type), resource):
             if (resource, violation.path) not in said:
                 yield resource, violation
 
 
 def _of_schema(resource: Resource) -> Iterator[Found]:
-    schema = property_schema(resource.type)
-    return iter(()) if schema is None else ((resource, violation) for violation in violations(schema, resource.get()))
+    return ((resource, violation) for violation in _by(property_schema(resource.type), resource))
+
+
+def _by(schema: Schema | None, resource: Resource) -> Iterator[Violation]:
+    found = iter(()) if schema is None else violations(schema, resource.get())
+    return (one for one in found if one.found != "" or _as_written(resource, one.path) == "")
+
+
+def _as_written(resource: Resource, path: Path) -> Raw:
+    """The value at a path, its functions unresolved: an empty text from a parameter is a value that is yet to be given."""
+    value: Raw = resource.raw.get("Properties")
+    for key in path:
+        if isinstance(value, dict) and isinstance(key, str):
+            value = value.get(key)
+        else:
+            value = value[key] if isinstance(value, list) and isinstance(key, int) and key < len(value) else None
+    return value

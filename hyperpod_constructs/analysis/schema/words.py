@@ -76,6 +76,11 @@ def present(value: Value) -> Answer:
     return None if any(one is ABSENT for one in alternatives_of(value)) else True
 
 
+def taken(value: Value) -> Answer:
+    """Whether a property is there and not empty: an empty list or object excludes no other property."""
+    return False if value in ((), {}) else present(value)
+
+
 def type_words(types: str | list[str]) -> str:
     """Types in words."""
     return " or ".join(_TYPES[one] for one in ([types] if isinstance(types, str) else types))
@@ -127,7 +132,7 @@ def matches(pattern: str, value: Value) -> Answer:
         named = value.attribute is None and value.resource.type in _WITHOUT_ARN
         return False if named and pattern.removeprefix("^").startswith("arn:") else None
     text = as_str(value)
-    if text is None or len(text) > _LONGEST_MATCHED:
+    if text is None or len(text) > _LONGEST_MATCHED or "{{" in text:
         return None
     return any(compiled(pattern).fullmatch(one) is not None for one in (text, _PARTITIONS.sub("arn:aws:", text)))
 
