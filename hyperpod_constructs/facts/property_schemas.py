@@ -58,7 +58,6 @@ FORMS: Mapping[str, str] = {
     "[-0-9a-zA-Z]+": "letters, digits and hyphens",
     "^[0-9A-Za-z][A-Za-z0-9\\-_]*": "letters, digits, '-' and '_', with a letter or digit first",
     "^[a-zA-Z0-9](-*[a-zA-Z0-9])*$": _NAME,
-    "^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,39}$": f"1 to 40 {_NAME}",
     "^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}": f"1 to 63 {_NAME}",
     "^[a-zA-Z0-9](-*[a-zA-Z0-9]){0,62}$": f"1 to 63 {_NAME}",
     r"^\d{12}$": "12 digits",

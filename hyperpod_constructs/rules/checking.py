@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 
 from hyperpod_constructs.rules import catalogue
@@ -52,8 +52,7 @@ def check(
     """
     failures = list(broken_modules()) if rules is None else []
     chosen = [one for one in (load_catalogue().values() if rules is None else rules) if not (validated and one.validated)]
-    hits = [(current, hit, finding) for current in chosen for hit, finding in _heard(current, model, failures)]
-    hits = _without_the_yielding(hits)
+    hits = _of_one_voice([(current, hit, finding) for current in chosen for hit, finding in _heard(current, model, failures)])
     silent = _silenced(hits)
     accepted = Acknowledged(acknowledged)
     found: dict[tuple[str, str, str, str, str], Finding] = {}
@@ -97,23 +96,27 @@ def _sorted(findings: Iterable[Finding], model: Model) -> list[Finding]:
 
 
 _Heard = tuple[Rule, Hit, Finding]
+_Path = tuple[str | int, ...]
 
 
-def _without_the_yielding(hits: list[_Heard]) -> list[_Heard]:
-    """Without the hits of rules that yield, where another rule speaks of the same property or of one below it."""
-    spoken: dict[Resource, set[tuple[str | int, ...]]] = {}
-    for current, hit, _ in hits:
-        if not current.yields and hit.path:
-            spoken.setdefault(hit.resource, set()).update(hit.path[:depth] for depth in range(len(hit.path) + 1))
-    whole = {(hit.resource, hit.path) for current, hit, _ in hits if not current.yields}
-    return [
-        (current, hit, finding)
-        for current, hit, finding in hits
-        if not current.yields
-        or not (
-            (hit.path and hit.path in spoken.get(hit.resource, ())) or any((hit.resource, place) in whole for place in hit.about)
-        )
-    ]
+def _of_one_voice(hits: Sequence[_Heard]) -> list[_Heard]:
+    """One hit where a rule that yields and others speak of one property, or the others of one below it.
+
+    An error of the others stays. Their warnings go, because the one that yields is an error.
+    """
+    below: dict[tuple[Resource, _Path], list[_Heard]] = {}
+    for heard in hits:
+        path = heard[1].path
+        for depth in range(1, len(path) + 1) if not heard[0].yields else ():
+            below.setdefault((heard[1].resource, path[:depth]), []).append(heard)
+    gone: set[int] = set()
+    for heard in (one for one in hits if one[0].yields):
+        resource, path = heard[1].resource, heard[1].path
+        others = list(below.get((resource, path), ()))
+        others += [one for place in heard[1].about for one in below.get((resource, place), ()) if one[1].path == place]
+        certain = any(other.level is Level.ERROR for other, _, _ in others)
+        gone.update(map(id, [heard] if certain else others))
+    return [heard for heard in hits if id(heard) not in gone]
 
 
 def _silenced(hits: Iterable[_Heard]) -> set[tuple[str, Resource]]:

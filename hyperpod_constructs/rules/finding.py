@@ -38,7 +38,7 @@ class Hit:
     covers: tuple[Resource, ...] = ()
     """Other resources with the same mistake: the silenced rules are silent there too."""
     about: tuple[tuple[str | int, ...], ...] = ()
-    """Places of the mistake, for a rule that yields: it is silent where another rule speaks of one of them."""
+    """Places of the mistake, for a rule that yields: it is silent where another rule has an error at one of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

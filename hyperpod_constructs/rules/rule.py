@@ -58,7 +58,7 @@ class Rule:
     aliases: tuple[str, ...] = ()
     """Former ids of the rule: an acknowledgement of one still accepts its findings."""
     yields: bool = False
-    """It is silent where a rule that knows more speaks of the same property."""
+    """It is silent where another rule has an error at the same property; a warning there is silent instead."""
     validated: bool = False
     """CDK's own validation of a synthesis says the same."""
 
@@ -115,7 +115,7 @@ def rule(
     :param once: groups of a cluster with the same mistake at the same property are one finding.
     :param silences: ids of the rules with no finding on a resource where this one has one.
     :param aliases: former ids of the rule.
-    :param yields: silent where a rule that does not yield speaks of the same property.
+    :param yields: silent where a rule that does not yield has an error at the same property.
     :param validated: CDK's own validation says the same, so the plug-in does not.
     :raises ValueError: if the id is malformed or taken.
     """

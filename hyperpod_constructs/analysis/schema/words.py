@@ -77,8 +77,8 @@ def present(value: Value) -> Answer:
 
 
 def taken(value: Value) -> Answer:
-    """Whether a property is there and not empty: an empty list or object excludes no other property."""
-    return False if value in ((), {}) else present(value)
+    """Whether a property is there and no empty list, which excludes no other property."""
+    return False if value == () else present(value)
 
 
 def type_words(types: str | list[str]) -> str:

@@ -36,10 +36,8 @@ def _listed(cluster: Cluster, key: str) -> int:
     source="https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-operate-cli-command-create-cluster.html",
 )
 def groups_on_eks_are_not_too_many(cluster: Cluster) -> Hit | None:
-    """More than the API takes is a mistake of another rule."""
-    counts = [_listed(cluster, key) for key in (GROUPS, RESTRICTED_GROUPS)]
-    count = sum(counts)
-    if not cluster.on_eks or count <= cluster_facts.MOST_GROUPS_ON_EKS or max(counts) > cluster_facts.MOST_GROUPS:
+    count = _listed(cluster, GROUPS) + _listed(cluster, RESTRICTED_GROUPS)
+    if not cluster.on_eks or count <= cluster_facts.MOST_GROUPS_ON_EKS:
         return None
     return Hit(cluster.resource, (GROUPS,), f"{count} instance groups on EKS", found=count)
 

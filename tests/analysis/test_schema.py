@@ -1,0 +1,220 @@
+"""The interpreter of schemas: what it refuses, in which words, and where it is silent because a deployment decides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.analysis.schema.judge import violations
+from hyperpod_constructs.analysis.schema.resources import request_violations, schema_violations
+from hyperpod_constructs.analysis.schema.violation import Violation
+from hyperpod_constructs.templates.model import Model
+
+ROLE = {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": {"Statement": []}}}
+VPC = {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16"}}
+PARAMETERS = {
+    "Sizes": {"Type": "CommaDelimitedList", "Default": "10.0.0.0/24,10.0.1.0/99"},
+    "Open": {"Type": "String"},
+    "Later": {"Type": "String", "Default": ""},
+    "Zone": {"Type": "String", "AllowedValues": ["", "maybe"]},
+}
+CONDITIONS = {"Unknown": {"Fn::Equals": [{"Ref": "Open"}, "x"]}, "Always": {"Fn::Equals": ["x", "x"]}}
+NOTHING = {"Ref": "AWS::NoValue"}
+
+
+def judged(resource_type: str, properties: Any) -> list[Violation]:
+    """The violations of one resource, in a template with a role, a VPC, parameters and conditions."""
+    resources = {"Subject": {"Type": resource_type, "Properties": properties}, "Role": ROLE, "Vpc": VPC}
+    mappings = {"Sizes": {"us-east-1": {"Block": "10.0.0.0/8", "Wrong": "10.0.0.0/40"}}}
+    model = Model.of({"t": {"Parameters": PARAMETERS, "Conditions": CONDITIONS, "Mappings": mappings, "Resources": resources}})
+    return [one for resource, one in (*schema_violations(model), *request_violations(model)) if resource.logical_id == "Subject"]
+
+
+def said(resource_type: str, properties: Any) -> list[str]:
+    return [f"{one.kind} {'/'.join(map(str, one.path))}: {one.message}" for one in judged(resource_type, properties)]
+
+
+SUBNET, GROUP, BUCKET, FUNCTION = "AWS::EC2::Subnet", "AWS::EC2::SecurityGroup", "AWS::S3::Bucket", "AWS::Lambda::Function"
+CODE = {"Code": {"ZipFile": "x"}, "Runtime": "python3.12", "Handler": "h", "Role": {"Fn::GetAtt": ["Role", "Arn"]}}
+
+
+def subnet(**given: Any) -> dict[str, Any]:
+    return {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.0.0.0/24", **given}
+
+
+@pytest.mark.parametrize(
+    ("resource_type", "properties", "expected"),
+    [
+        (
+            SUBNET,
+            subnet(MapPublicIPOnLaunch=True),
+            "name MapPublicIPOnLaunch: MapPublicIPOnLaunch is not a property of this type; the ",
+        ),
+        (SUBNET, subnet(SubnetId="x"), "name SubnetId: SubnetId is set by the service"),
+        (SUBNET, {"CidrBlock": "10.0.0.0/24"}, "missing VpcId: VpcId is missing"),
+        (SUBNET, {"VpcId": {"Ref": "Vpc"}}, "missing : the resource has none of CidrBlock, Ipv4IpamPoolId,"),
+        (SUBNET, subnet(MapPublicIpOnLaunch="yes"), "type MapPublicIpOnLaunch: MapPublicIpOnLaunch is 'yes', not true or false"),
+        (SUBNET, subnet(Tags={"a": "b"}), "type Tags: Tags is {'a': 'b'}, not a list"),
+        (SUBNET, subnet(CidrBlock="10.0.0.0/33"), "value CidrBlock: CidrBlock is '10.0.0.0/33'"),
+        (SUBNET, subnet(VpcId="vpc-1"), "value VpcId: VpcId is 'vpc-1'"),
+        (SUBNET, subnet(VpcId={"Ref": "Role"}), "reference VpcId: VpcId is a reference to AWS::IAM::Role, ${Role}"),
+        (SUBNET, subnet(AvailabilityZone="a", AvailabilityZoneId="b"), "together AvailabilityZoneId: AvailabilityZone and Availab"),
+        (SUBNET, subnet(Ipv6IpamPoolId="x"), "missing Ipv6NetmaskLength: Ipv6NetmaskLength is missing beside Ipv6IpamPoolId"),
+        (
+            SUBNET,
+            subnet(PrivateDnsNameOptionsOnLaunch={"HostnameType": "ip"}),
+            "value PrivateDnsNameOptionsOnLaunch/HostnameType: ",
+        ),
+        (
+            BUCKET,
+            {"VersioningConfiguration": {"Status": "enabled"}},
+            "value VersioningConfiguration/Status: Status is 'enabled'; the nea",
+        ),
+        (BUCKET, {"BucketName": "My_Bucket"}, "value BucketName: BucketName is 'My_Bucket'"),
+        (BUCKET, {"BucketName": ""}, "value BucketName: BucketName is ''"),
+        (BUCKET, {"Tags": [{"Key": "a" * 129, "Value": ""}]}, "value Tags/0/Key: Key has 129 characters"),
+        (FUNCTION, {**CODE, "Timeout": "901"}, "value Timeout: Timeout is '901'; the nearest is 900"),
+        (FUNCTION, {**CODE, "MemorySize": 64}, "value MemorySize: MemorySize is 64; the nearest is 128"),
+        (FUNCTION, {**CODE, "Architectures": ["arm64", "arm64"]}, "value Architectures: Architectures has "),
+        (FUNCTION, {**CODE, "Role": {"Ref": "Role"}}, "reference Role: Role is the Ref of Role, which is not an ARN"),
+        (
+            FUNCTION,
+            {**CODE, "Runtime": "java21"},
+            "value Runtime: Runtime is 'java21' (code in the template is for Python and Node.js)",
+        ),
+        (
+            FUNCTION,
+            {**CODE, "Environment": {"Variables": {"AWS_REGION": "x"}}},
+            "value Environment/Variables/AWS_REGION: AWS_REGION is",
+        ),
+        (
+            GROUP,
+            {"GroupDescription": "x", "SecurityGroupIngress": [{"IpProtocol": "tcp", "CidrIp": "10.0.0.0/8"}]},
+            "missing SecurityGroupIngress/0/FromPort: FromPort and ToPort are missing in SecurityGroupIngress/0 (TCP and UDP take ",
+        ),
+        (
+            GROUP,
+            {
+                "GroupDescription": "x",
+                "VpcId": {"Ref": "Vpc"},
+                "SecurityGroupEgress": [{"IpProtocol": "-1", "CidrIp": "10.0.0.0/8", "CidrIpv6": "::/0"}],
+            },
+            "together SecurityGroupEgress/0/CidrIpv6: CidrIp and CidrIpv6 exclude each other",
+        ),
+        (
+            "AWS::IAM::Role",
+            {"AssumeRolePolicyDocument": {"Statement": {"Effect": "Alow", "Principal": "*", "Action": "sts:AssumeRole"}}},
+            "value AssumeRolePolicyDocument/Statement/Effect: Effect is 'Alow'; the nearest is Allow",
+        ),
+        (
+            "AWS::IAM::Policy",
+            {
+                "PolicyName": "p",
+                "Roles": [{"Ref": "Role"}],
+                "PolicyDocument": {"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:*", "Principal": "*"}]},
+            },
+            "missing PolicyDocument/Statement/0: Statement/0 has none of NotResource, Resource",
+        ),
+        (
+            "AWS::IAM::Policy",
+            {"PolicyName": "p", "PolicyDocument": {"Statement": []}},
+            "missing : the resource has none of Users, ",
+        ),
+        (
+            "AWS::KMS::Key",
+            {"KeyPolicy": {"Statement": []}, "PendingWindowInDays": 31},
+            "value PendingWindowInDays: PendingWindowInDa",
+        ),
+        (
+            "AWS::FSx::FileSystem",
+            {"FileSystemType": "Lustre", "SubnetIds": ["subnet-01234567"]},
+            "value FileSystemType: FileSystemTy",
+        ),
+        (
+            "AWS::SageMaker::Cluster",
+            {"Orchestrator": {"Slurm": {}, "Eks": {"ClusterArn": {"Ref": "Open"}}}},
+            "together Orchestrator/Slurm: Eks and Slurm exclude each other",
+        ),
+        ("AWS::EKS::Addon", {"AddonName": "x", "ClusterName": "-x"}, "value ClusterName: ClusterName is '-x'"),
+    ],
+)
+def test_what_a_schema_refuses(resource_type: str, properties: Any, expected: str) -> None:
+    found = said(resource_type, properties)
+    assert found
+    assert found[0].startswith(expected), found
+    assert len({one.partition(":")[0] for one in found}) == len(found)
+    assert all(one.allowed for one in judged(resource_type, properties))
+
+
+@pytest.mark.parametrize(
+    ("block", "wrong"),
+    [
+        ({"Fn::Select": [1, {"Ref": "Sizes"}]}, "10.0.1.0/99"),
+        ({"Fn::Select": [1, {"Fn::Split": ["|", "10.0.0.0/24|10.0.1.0/99"]}]}, "10.0.1.0/99"),
+        ({"Fn::FindInMap": ["Sizes", "us-east-1", "Wrong"]}, "10.0.0.0/40"),
+        ({"Fn::Sub": ["10.0.0.0/${Bits}", {"Bits": 40}]}, "10.0.0.0/40"),
+        ({"Fn::Join": ["/", ["10.0.0.0", "40"]]}, "10.0.0.0/40"),
+        ({"Fn::If": ["Unknown", "10.0.0.0/24", "10.0.0.0/40"]}, "10.0.0.0/40"),
+        ({"Fn::If": ["Always", "10.0.0.0/40", "10.0.0.0/24"]}, "10.0.0.0/40"),
+        ({"Fn::If": ["Always", "10.0.0.0/24", "10.0.0.0/40"]}, None),
+        ({"Fn::Select": [0, {"Fn::Cidr": ["10.0.0.0/16", 4, 8]}]}, None),
+        ({"Fn::Select": [0, {"Fn::Cidr": [{"Fn::GetAtt": ["Vpc", "CidrBlock"]}, 4, 8]}]}, None),
+        ({"Fn::ImportValue": "elsewhere"}, None),
+        ({"Fn::Sub": "${Open}/99"}, None),
+        ("{{resolve:ssm:/block}}", None),
+        ({"Fn::Transform": {"Name": "Macro"}}, None),
+        ({"Ref": "Open"}, None),
+        ({"Ref": "Later"}, None),
+    ],
+)
+def test_a_value_is_judged_as_it_resolves(block: Any, wrong: str | None) -> None:
+    found = judged(SUBNET, subnet(CidrBlock=block))
+    assert [one.found for one in found] == ([] if wrong is None else [wrong])
+
+
+@pytest.mark.parametrize(
+    ("resource_type", "properties"),
+    [
+        (SUBNET, {"Fn::If": ["Unknown", subnet(), {"Fn::Transform": {"Name": "Macro"}}]}),
+        (SUBNET, {"VpcId": {"Fn::If": ["Unknown", {"Ref": "Vpc"}, NOTHING]}, "CidrBlock": "10.0.0.0/24"}),
+        (SUBNET, subnet(AvailabilityZone={"Fn::If": ["Unknown", "a", NOTHING]}, AvailabilityZoneId="b")),
+        (SUBNET, subnet(VpcId={"Fn::GetAtt": ["Custom", "Id"]})),
+        (SUBNET, subnet(AvailabilityZone={"Ref": "Zone"}, VpcId={"Fn::If": ["Unknown", {"Ref": "Vpc"}, {"Ref": "Later"}]})),
+        (SUBNET, subnet(MapPublicIpOnLaunch="true", Tags=[])),
+        (SUBNET, subnet(OldName=NOTHING)),
+        (BUCKET, None),
+        (BUCKET, {"BucketName": {"Fn::Sub": "${AWS::AccountId}-Data"}}),
+        (BUCKET, {"Tags": [{"Key": "größe", "Value": "é ü"}]}),
+        (GROUP, {"GroupDescription": "x", "VpcId": {"Ref": "Vpc"}, "SecurityGroupIngress": {"Fn::If": ["Unknown", [], NOTHING]}}),
+        (GROUP, {"GroupDescription": "x", "SecurityGroupIngress": [{"IpProtocol": {"Ref": "Open"}, "CidrIp": "10.0.0.0/8"}]}),
+        (FUNCTION, {**CODE, "Code": "./source"}),
+        (FUNCTION, {**CODE, "Timeout": {"Ref": "Open"}, "MemorySize": "128"}),
+        ("AWS::KMS::Alias", {"AliasName": "alias/x", "TargetKeyId": "arn:aws-cn:kms:cn-north-1:123456789012:key/x"}),
+        ("AWS::EKS::Cluster", {"RoleArn": "arn:aws-cn:iam::123456789012:role/x", "ResourcesVpcConfig": {"SubnetIds": ["a", "b"]}}),
+        ("AWS::Bedrock::Agent", {"Anything": 1}),
+        ("Custom::Thing", {"ServiceToken": "x"}),
+    ],
+)
+def test_what_is_unknown_is_no_mistake(resource_type: str, properties: Any) -> None:
+    assert said(resource_type, properties) == []
+
+
+def test_one_place_is_one_violation() -> None:
+    """The schema and an extension of it both refuse the port."""
+    properties = {"GroupDescription": "x", "SecurityGroupIngress": [{"IpProtocol": "tcp", "CidrIp": "x", "FromPort": "a"}]}
+    paths = [one.path for one in judged(GROUP, properties)]
+    assert len(set(paths)) == len(paths)
+
+
+def test_a_long_text_is_not_matched() -> None:
+    schema = {"properties": {"Name": {"type": "string", "pattern": "(a|a)*"}}}
+    assert list(violations(schema, {"Name": "a" * 5000 + "b"})) == []
+    assert len(list(violations(schema, {"Name": "b"}))) == 1
+
+
+def test_deep_values_end() -> None:
+    deep: Any = "x"
+    for _ in range(35):
+        deep = {"Statement": [deep]}
+    assert said("AWS::IAM::Policy", {"PolicyName": "p", "Roles": ["r"], "PolicyDocument": deep})
