@@ -115,8 +115,11 @@ _IDLE = (("uniqueItems", False), ("minLength", 0), ("minItems", 0), ("minPropert
 
 #: Patterns that mean a beginning, although those of a service mean the whole text.
 _BEGINNINGS = re.compile(r"\^\[[^\]]*\]|.*[/:]$|.*/\\\*|\^\(\?!aws:\.\*\)|\^\.\?P\.\*|\^\(\(\?!\[:\*\$\].*|\^\(https:.*")
-#: Patterns that a text can keep busy for ever: the same in other words, or `None` where nothing is lost.
+#: Patterns that a text can keep busy for ever, or that refuse what the service takes: the same in other words, or `None`.
 _REWRITTEN: Mapping[str, str | None] = {
+    # A range that lacks the hyphen, which every name may have.
+    "[0-z]*": None,
+    "[A-z][0-z]*": None,
     r"(\w|\d|\s|\\|-|\.:=+-)*": None,
     r"(?:[ \r\n\t].*)*$": None,
     r"^([^:*\/]+\/?)*[^:*\/]+$": r"^[^:*\/]+(\/[^:*\/]+)*$",

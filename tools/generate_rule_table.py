@@ -25,7 +25,7 @@ Generated from the catalogue by `tools/generate_rule_table.py`: do not edit.
 
 These rules run at every `cdk synth` of an app that uses the library, and on any template by `hyperpod check`. An **error** is sure
 to fail the deployment or to lose data, a **warning** is likely to hurt. A rule is silent if it cannot know a value. The link of an
-id leads to the source of the rule.
+id leads to the source of the rule. At a synth, CDK's own validation speaks for the rules marked `check`.
 
 To accept a finding on a resource, write the reason beside it: in CDK with `Validations.of(construct).acknowledge(Acknowledgment(
 id="hyperpod::HP-NET-001", reason="..."))`, in a template with the metadata `HyperPodRules: {Acknowledge: [{Rule: HP-NET-001,
@@ -69,7 +69,8 @@ def _row(rule: Rule) -> str:
     name = f"[{rule.id}]({rule.source})" if rule.source.startswith("https://") else f"{rule.id} ({_text(rule.source)})"
     level = "**error**" if rule.level is Level.ERROR else "warning"
     former = f"<br>formerly {', '.join(rule.aliases)}" if rule.aliases else ""
-    return f"| {name}<br>{level}{former} | {_text(rule.title)} | {_text(rule.why)} | {_text(rule.fix)} |"
+    only = "<br>`check`" if rule.validated else ""
+    return f"| {name}<br>{level}{only}{former} | {_text(rule.title)} | {_text(rule.why)} | {_text(rule.fix)} |"
 
 
 def _text(text: str) -> str:

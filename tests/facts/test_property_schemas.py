@@ -64,7 +64,12 @@ def test_a_reference_has_its_definition() -> None:
 
 def test_a_table_is_loaded_by_the_type(monkeypatch: pytest.MonkeyPatch) -> None:
     read: list[str] = []
-    monkeypatch.setattr(json, "loads", lambda text: read.append(text) or {})
+
+    def loads(text: str) -> dict[str, Any]:
+        read.append(text)
+        return {}
+
+    monkeypatch.setattr(json, "loads", loads)
     property_schema.cache_clear()
     property_schema("AWS::KMS::Alias")
     property_schema.cache_clear()

@@ -44,6 +44,10 @@ _WITHOUT_ARN = frozenset(
     }
 )
 """Types whose `Ref` is a name, an id or an address, where others give an ARN."""
+_ONE_SOURCE = frozenset({"AWS::EC2::SecurityGroup.Id", "AWS::EC2::Subnet.Id", "AWS::EC2::VPC.Id", "AWS::IAM::Role.Arn"})
+"""Formats that `Ref` gives for one type only, or for none."""
+_KEY_IDS = frozenset({"AWS::KMS::Alias.AliasName", "AWS::KMS::Key.Id"})
+"""Where the id or alias of a key is taken, so is its ARN."""
 _PARTITIONS = re.compile(r"^arn:aws-[a-z-]+:")
 _TYPES = {
     "array": "a list",
@@ -250,8 +254,8 @@ def _gives(reference: Reference, wanted: str) -> Answer:
     node = schema["properties"].get(name, {})
     given = {node.get("format"), *(one.get("format") for one in node.get("anyOf", ()))} & FORMATS.keys()
     if not given:
-        return False if reference.attribute is None and name is not None else None
-    return wanted in given
+        return False if reference.attribute is None and name is not None and wanted in _ONE_SOURCE else None
+    return wanted in given or (wanted in _KEY_IDS and any(one.startswith("AWS::KMS::") for one in given))
 
 
 def format_words(name: str) -> str:
