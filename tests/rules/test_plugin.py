@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aws_cdk import Acknowledgment, App, NestedStack, RemovalPolicy, Stack, Stage, Validations, assertions
+from aws_cdk import Acknowledgment, App, CfnResource, NestedStack, RemovalPolicy, Stack, Stage, Validations, assertions
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_fsx as fsx
 from aws_cdk import aws_iam as iam
@@ -233,6 +233,18 @@ def test_an_empty_stack_beside_is_no_mistake() -> None:
     ExecutionRole(Stack(app, "Stack"), "Role")
     app.synth()
     assert report(app) == {}
+
+
+def test_cdk_s_own_validation_speaks_for_the_rules_by_schemas() -> None:
+    """Also where it is switched off, as in these tests; a limit that only the service has is said."""
+    app = App()
+    stack = Stack(app, "S")
+    ClusterNetwork(stack, "Network", availability_zone_id="usw2-az4")
+    CfnResource(stack, "Bucket", type="AWS::S3::Bucket", properties={"VersioningConfiguration": {"Status": "enabled"}})
+    CfnResource(stack, "Addon", type="AWS::EKS::Addon", properties={"AddonName": "x", "ClusterName": "-x"})
+
+    assert "ClusterName is '-x'" in failure(app)
+    assert [rule for rule in report(app) if rule.startswith("HP-SCH")] == ["HP-SCH-007"]
 
 
 def test_the_plugin_names_its_rules() -> None:

@@ -95,7 +95,7 @@ def properties_go_together(model: Model) -> Iterator[Hit]:
     why="the service refuses the request, and the stack rolls back",
     fix="write an allowed value, such as the nearest",
     allowed="the values that the API reference of the service names",
-    source="https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html",
+    source=_REFERENCE,
     yields=True,
     aliases=("HP-FSX-013",),
 )
