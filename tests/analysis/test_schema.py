@@ -192,6 +192,10 @@ def test_a_value_is_judged_as_it_resolves(block: Any, wrong: str | None) -> None
         (FUNCTION, {**CODE, "Timeout": {"Ref": "Open"}, "MemorySize": "128"}),
         ("AWS::KMS::Alias", {"AliasName": "alias/x", "TargetKeyId": "arn:aws-cn:kms:cn-north-1:123456789012:key/x"}),
         ("AWS::EKS::Cluster", {"RoleArn": "arn:aws-cn:iam::123456789012:role/x", "ResourcesVpcConfig": {"SubnetIds": ["a", "b"]}}),
+        (
+            "AWS::CloudWatch::Alarm",
+            {"ComparisonOperator": "GreaterThanThreshold", "EvaluationPeriods": 1, "Dimensions": [], "Metrics": [{"Id": "a"}]},
+        ),
         ("AWS::Bedrock::Agent", {"Anything": 1}),
         ("Custom::Thing", {"ServiceToken": "x"}),
     ],
@@ -208,7 +212,7 @@ def test_one_place_is_one_violation() -> None:
 
 
 def test_a_long_text_is_not_matched() -> None:
-    schema = {"properties": {"Name": {"type": "string", "pattern": "(a|a)*"}}}
+    schema = {"properties": {"Name": {"type": "string", "pattern": "a+"}}}
     assert list(violations(schema, {"Name": "a" * 5000 + "b"})) == []
     assert len(list(violations(schema, {"Name": "b"}))) == 1
 

@@ -48,7 +48,6 @@ _ONE_SOURCE = frozenset({"AWS::EC2::SecurityGroup.Id", "AWS::EC2::Subnet.Id", "A
 """Formats that `Ref` gives for one type only, or for none."""
 _KEY_IDS = frozenset({"AWS::KMS::Alias.AliasName", "AWS::KMS::Key.Id"})
 """Where the id or alias of a key is taken, so is its ARN."""
-_PARTITIONS = re.compile(r"^arn:aws-[a-z-]+:")
 _TYPES = {
     "array": "a list",
     "boolean": "true or false",
@@ -131,14 +130,14 @@ def _text(value: object) -> str:
 
 
 def matches(pattern: str, value: Value) -> Answer:
-    """Whether the whole text has this form; an ARN counts as one of the partition `aws`, of which many patterns are."""
+    """Whether the whole text has this form."""
     if isinstance(value, Reference):
         named = value.attribute is None and value.resource.type in _WITHOUT_ARN
         return False if named and pattern.removeprefix("^").startswith("arn:") else None
     text = as_str(value)
     if text is None or len(text) > _LONGEST_MATCHED or "{{" in text:
         return None
-    return any(compiled(pattern).fullmatch(one) is not None for one in (text, _PARTITIONS.sub("arn:aws:", text)))
+    return compiled(pattern).fullmatch(text) is not None
 
 
 @cache
