@@ -114,7 +114,7 @@ _NAMED = ("patternProperties", "properties")
 _IDLE = (("uniqueItems", False), ("minLength", 0), ("minItems", 0), ("minProperties", 0))
 
 #: Patterns that mean a beginning, although those of a service mean the whole text.
-_BEGINNINGS = re.compile(r"\^\[[^\]]*\]|.*[/:]$|.*/\\\*|\^\(\?!aws:\.\*\)|\^\.\?P\.\*|\^\(\(\?!\[:\*\$\].*|\^\(https:.*")
+_BEGINNINGS = re.compile(r"\^\[[^\]]*\]|.*[/:]$|.*/\\\*|.*/\*|\^\(\?!aws:\.\*\)|\^\.\?P\.\*|\^\(\(\?!\[:\*\$\].*|\^\(https:.*")
 #: Patterns that a text can keep busy for ever, or that refuse what the service takes: the same in other words, or `None`.
 _REWRITTEN: Mapping[str, str | None] = {
     # A range that lacks the hyphen, which every name may have.
