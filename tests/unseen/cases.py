@@ -1,0 +1,210 @@
+"""Mistakes and updates by someone who has not read the rules: correct templates, and single edits of them as data.
+
+`bases` has the templates, `mistakes` and `updates.yaml` the edits, `sources.yaml` their documents. The presets of the reference app
+come from their snapshots.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from hyperpod_constructs.templates.raw import Raw
+from hyperpod_constructs.templates.reading import read_template
+
+_HERE = Path(__file__).parent
+_SNAPSHOTS = _HERE.parent / "snapshot" / "__snapshots__" / "test_presets"
+_PRESETS = ("announcement", "llm", "kubernetes")
+Templates = Mapping[str, dict[str, Raw]]
+"""The templates of a base by the name of their file."""
+
+
+class CaseError(ValueError):
+    """An edit that does not fit its base."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Edit:
+    """One change of one place in a template.
+
+    :param at: path, its steps separated by `/`. It starts at `Resources`, or at the template if it begins with `/`; `-` is behind
+        the last item of a list.
+    :param file: the file of the base; the only one with this resource unless given.
+    :param set: the new value, unless the place is removed or renamed.
+    :param rename: the new key of the place.
+    """
+
+    at: str
+    file: str | None = None
+    set: Any = None
+    remove: bool = False
+    rename: str | None = None
+
+    @property
+    def steps(self) -> list[str]:
+        """The path from the template, step by step."""
+        whole = self.at[1:] if self.at.startswith("/") else f"Resources/{self.at}"
+        return whole.split("/")
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Mistake:
+    """A mistake in a base, and the logical ids of which a finding names one."""
+
+    id: str
+    kind: str
+    base: str
+    edits: tuple[Edit, ...]
+    why: str
+    source: str
+    names: frozenset[str]
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Update:
+    """An update of a base, and the verdicts on its resource that are right."""
+
+    id: str
+    base: str
+    before: tuple[Edit, ...]
+    edits: tuple[Edit, ...]
+    why: str
+    source: str
+    resource: str
+    verdicts: tuple[str, ...]
+
+
+def bases() -> list[str]:
+    """The names of all bases."""
+    return [*_PRESETS, *sorted(path.stem for path in (_HERE / "bases").iterdir())]
+
+
+@cache
+def files_of(base: str) -> Mapping[str, Path]:
+    """The files of a base by the name that they have in a copy."""
+    if base in _PRESETS:
+        return {f"{stack}.json": _SNAPSHOTS / f"test_template[{base}-{stack}].json" for stack in ("Foundation", "Cluster")}
+    folder = _HERE / "bases" / base
+    found = sorted(folder.iterdir()) if folder.is_dir() else list((_HERE / "bases").glob(f"{base}.*"))
+    return {path.name: path for path in found}
+
+
+@cache
+def templates_of(base: str) -> Templates:
+    """The templates of a base, short forms of functions in their long form."""
+    return {name: read_template(path) for name, path in files_of(base).items()}
+
+
+def mistakes() -> list[Mistake]:
+    """All mistakes, by file and place in it."""
+    return [
+        Mistake(
+            id=entry["id"],
+            kind=entry.get("kind", path.stem),
+            base=entry["base"],
+            edits=_edits(entry),
+            why=entry["why"],
+            source=_sources()[entry["src"]],
+            names=frozenset(entry["names"]),
+        )
+        for path in sorted((_HERE / "mistakes").iterdir())
+        for entry in _read(path)
+    ]
+
+
+def updates() -> list[Update]:
+    """All updates."""
+    return [
+        Update(
+            id=entry["id"],
+            base=entry["base"],
+            before=tuple(Edit(**edit) for edit in entry.get("old", [])),
+            edits=_edits(entry),
+            why=entry["why"],
+            source=_sources()[entry["src"]],
+            resource=entry["of"],
+            verdicts=tuple(entry["verdicts"]),
+        )
+        for entry in _read(_HERE / "updates.yaml")
+    ]
+
+
+def edited(base: str, edits: Sequence[Edit]) -> Templates:
+    """A copy of a base with these edits.
+
+    :raises CaseError: for an edit that does not fit.
+    """
+    templates = deepcopy(templates_of(base))
+    for edit in edits:
+        _apply(templates[edit.file or _file_with(templates, edit)], edit)
+    return templates
+
+
+def write(templates: Templates, directory: Path) -> list[Path]:
+    """Write templates into a directory, as JSON, which is YAML too; their paths."""
+    directory.mkdir(parents=True, exist_ok=True)
+    paths = [directory / name for name in templates]
+    for path, template in zip(paths, templates.values(), strict=True):
+        path.write_text(json.dumps(template), "utf-8")
+    return paths
+
+
+def _edits(entry: Mapping[str, Any]) -> tuple[Edit, ...]:
+    own = {key: entry[key] for key in ("at", "file", "set", "remove", "rename") if key in entry}
+    return tuple(Edit(**edit) for edit in (own, *entry.get("also", [])))
+
+
+def _file_with(templates: Templates, edit: Edit) -> str:
+    if len(templates) == 1:
+        return next(iter(templates))
+    section, name = edit.steps[:2]
+    found = [file for file, template in templates.items() if name in _mapping(template.get(section))]
+    if len(found) != 1:
+        raise CaseError(f"{edit.at}: {len(found)} files have it; name one of {', '.join(templates)}")
+    return found[0]
+
+
+def _mapping(value: object) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _apply(template: dict[str, Raw], edit: Edit) -> None:
+    *parents, last = edit.steps
+    place: Any = template
+    try:
+        for step in parents:
+            place = place[_key(place, step)]
+        key = _key(place, last)
+        if edit.remove:
+            del place[key]
+        elif edit.rename is not None:
+            place[edit.rename] = place.pop(key)
+        elif isinstance(place, list) and key == len(place):
+            place.append(edit.set)
+        else:
+            place[key] = edit.set
+    except (KeyError, IndexError, TypeError) as error:
+        raise CaseError(f"{edit.at}: does not fit the base: {error!r}") from error
+
+
+def _key(place: object, step: str) -> str | int:
+    if not isinstance(place, list):
+        return step
+    return len(place) if step == "-" else int(step)
+
+
+@cache
+def _sources() -> Mapping[str, str]:
+    found: Mapping[str, str] = yaml.safe_load((_HERE / "sources.yaml").read_text("utf-8"))
+    return found
+
+
+def _read(path: Path) -> Iterator[Mapping[str, Any]]:
+    yield from yaml.safe_load(path.read_text("utf-8"))
