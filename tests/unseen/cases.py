@@ -1,7 +1,7 @@
 """Mistakes and updates by someone who has not read the rules: correct templates, and single edits of them as data.
 
-`bases` has the templates, `mistakes` and `updates.yaml` the edits, `sources.yaml` their documents. The presets of the reference app
-come from their snapshots.
+`bases` has the templates; `mistakes`, `variants.yaml` (edits that do no harm) and `updates.yaml` the edits; `sources.yaml` their
+documents. The presets of the reference app come from their snapshots.
 """
 
 from __future__ import annotations
@@ -104,19 +104,12 @@ def templates_of(base: str) -> Templates:
 
 def mistakes() -> list[Mistake]:
     """All mistakes, by file and place in it."""
-    return [
-        Mistake(
-            id=entry["id"],
-            kind=entry.get("kind", path.stem),
-            base=entry["base"],
-            edits=_edits(entry),
-            why=entry["why"],
-            source=_sources()[entry["src"]],
-            names=frozenset(entry["names"]),
-        )
-        for path in sorted((_HERE / "mistakes").iterdir())
-        for entry in _read(path)
-    ]
+    return [_mistake(path.stem, entry) for path in sorted((_HERE / "mistakes").iterdir()) for entry in _read(path)]
+
+
+def variants() -> list[Mistake]:
+    """Edits after which a base is as correct as before: mistakes that are none, and name nothing."""
+    return [_mistake("correct", entry) for entry in _read(_HERE / "variants.yaml")]
 
 
 def updates() -> list[Update]:
@@ -154,6 +147,18 @@ def write(templates: Templates, directory: Path) -> list[Path]:
     for path, template in zip(paths, templates.values(), strict=True):
         path.write_text(json.dumps(template), "utf-8")
     return paths
+
+
+def _mistake(kind: str, entry: Mapping[str, Any]) -> Mistake:
+    return Mistake(
+        id=entry["id"],
+        kind=entry.get("kind", kind),
+        base=entry["base"],
+        edits=_edits(entry),
+        why=entry["why"],
+        source=_sources()[entry["src"]],
+        names=frozenset(entry.get("names", ())),
+    )
 
 
 def _edits(entry: Mapping[str, Any]) -> tuple[Edit, ...]:

@@ -1,0 +1,76 @@
+"""The mistakes and updates are what they say: each edit fits its base, changes it, and names what is there."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.templates.raw import walk
+from tests.unseen.cases import CaseError, Edit, Templates, bases, edited, mistakes, templates_of, updates, variants
+
+VERDICTS = {"quiet", "effect", "replaces", "loss", "refused", "collides", "deployment"}
+
+
+def _names(templates: Templates) -> Iterator[str]:
+    for template in templates.values():
+        for section in ("Resources", "Parameters", "Outputs"):
+            found: Any = template.get(section, {})
+            assert isinstance(found, Mapping)
+            yield from found
+
+
+def test_there_are_enough_of_every_kind() -> None:
+    kinds = Counter(mistake.kind for mistake in mistakes())
+    assert min(kinds[kind] for kind in ("schema", "address", "reach", "permission", "kubernetes")) >= 25
+    assert sum(kinds[kind] for kind in ("storage", "encryption", "name", "other")) >= 40
+    assert len(updates()) >= 60
+    assert len(bases()) >= 12
+
+
+def test_ids_differ() -> None:
+    for ids in ([one.id for one in [*mistakes(), *variants()]], [one.id for one in updates()]):
+        assert len(set(ids)) == len(ids)
+
+
+def test_every_base_has_a_mistake() -> None:
+    assert {mistake.base for mistake in mistakes()} == set(bases())
+
+
+def test_every_mistake_and_variant_changes_its_base_and_names_what_is_there() -> None:
+    for mistake in [*mistakes(), *variants()]:
+        templates = edited(mistake.base, mistake.edits)
+        assert templates != templates_of(mistake.base), mistake.id
+        assert mistake.names <= set(_names(templates)), mistake.id
+
+
+def test_every_update_changes_a_resource_that_is_there() -> None:
+    for update in updates():
+        templates = edited(update.base, update.edits)
+        assert templates != edited(update.base, update.before), update.id
+        assert update.resource in set(_names(templates)), update.id
+        assert VERDICTS.issuperset(update.verdicts), update.id
+
+
+def test_values_are_those_of_templates() -> None:
+    for id, edits in [*((one.id, one.edits) for one in [*mistakes(), *variants()]), *((one.id, one.edits) for one in updates())]:
+        for edit in edits:
+            assert all(isinstance(value, str | int | float | list | dict | None) for value in walk(edit.set)), id
+
+
+def test_an_edit_leaves_the_base_alone() -> None:
+    edited("slurm", [Edit(at="Vpc/Properties/CidrBlock", set="10.9.0.0/16")])
+    assert templates_of("slurm") == edited("slurm", [])
+
+
+@pytest.mark.parametrize("at", ["Nothing/Properties/A", "Vpc/Attributes/A", "Cluster/Properties/InstanceGroups/9", "/Outputs/A/B"])
+def test_fails_for_a_place_that_is_not_there(at: str) -> None:
+    with pytest.raises(CaseError, match="does not fit the base"):
+        edited("slurm", [Edit(at=at, remove=True)])
+
+
+def test_fails_for_a_resource_of_two_files() -> None:
+    with pytest.raises(CaseError, match=r"name one of beta\.template\.json, prod\.template\.json"):
+        edited("stages", [Edit(at="Cluster/Properties/ClusterName", set="a")])
