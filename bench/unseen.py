@@ -134,7 +134,7 @@ def _worst(rows: Iterable[PlanRow]) -> str:
 def report(
     judged: Sequence[Judged], planned: Sequence[Planned], found: Mapping[str, Sequence[Finding]], harmless: Sequence[Judged]
 ) -> list[str]:
-    """The figures of all, the mistakes that are not named by one finding, the wrong verdicts, and the findings in what is correct."""
+    """The figures, the mistakes that are not named by one finding, the wrong verdicts, and the findings in what is correct."""
     return [*_table(judged), "", *_misses(judged), "", *_wrong(planned), "", *_false(found), *_false_of_variants(harmless)]
 
 
