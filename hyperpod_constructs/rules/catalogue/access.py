@@ -54,7 +54,7 @@ def _unknown_policy(arn: str) -> str | None:
         return None
     from difflib import get_close_matches  # kept off the import path: only an unknown name needs it
 
-    nearest = get_close_matches(found["name"], facts.ACCESS_POLICIES, n=1, cutoff=0.85)
+    nearest = get_close_matches(found["name"], facts.ACCESS_POLICIES, n=1, cutoff=0.93)
     return f"EKS is not known to have the access policy {found['name']}; did you mean {nearest[0]}?" if nearest else None
 
 

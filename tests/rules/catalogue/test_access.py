@@ -43,6 +43,6 @@ def test_rule(case: Case) -> None:
     case.check()
 
 
-@pytest.mark.parametrize("arn", [f"{POLICIES}AmazonEKSHybridPolicy", {"Ref": "AWS::StackName"}])
+@pytest.mark.parametrize("arn", [f"{POLICIES}AmazonEKSHybridPolicy", f"{POLICIES}AmazonEKSEventPolicy", {"Ref": "AWS::StackName"}])
 def test_policies_that_may_be_there_are_not_judged(arn: Any) -> None:
     assert rules_of(edited(eks(), policy(arn))) == []
