@@ -51,7 +51,9 @@ def into_nodes(source: Any, port: int = 10250) -> dict[str, Any]:
 OF_GROUP = {"SourceSecurityGroupId": {"Fn::GetAtt": ["ControlGroup", "GroupId"]}}
 OF_CLUSTER = {"SourceSecurityGroupId": {"Fn::GetAtt": ["Control", "ClusterSecurityGroupId"]}}
 CASES = [
-    Case("HP-CTL-001", eks(), {"ControlRole/AssumeRolePolicyDocument": EC2}, {"Control/RoleArn": "arn:aws:iam::123456789012:role/x"}),
+    Case(
+        "HP-CTL-001", eks(), {"ControlRole/AssumeRolePolicyDocument": EC2}, {"Control/RoleArn": "arn:aws:iam::123456789012:role/x"}
+    ),
     Case("HP-CTL-002", eks(), {SERVICES: "10.0.0.0/16"}, {SERVICES: "172.20.0.0/16"}),
     Case("HP-CTL-002", eks(), {"Block": BLOCK, SERVICES: "10.4.0.0/20"}, {"Block": BLOCK, SERVICES: "10.8.0.0/16"}),
     Case("HP-CTL-002", eks(), {SERVICES: "10.100.0.0/28"}, {SERVICES: {"Ref": "AWS::StackName"}}),
