@@ -14,6 +14,7 @@ import typer
 
 from hyperpod_constructs.cli import markdown
 from hyperpod_constructs.cli.console import folds, say, stdout
+from hyperpod_constructs.cli.operate.completion import cluster_names
 from hyperpod_constructs.cli.tables import GAP, paragraph, stacked, table, widths
 
 UNKNOWN = "-"
@@ -31,10 +32,13 @@ class Output(StrEnum):
 
 As = Annotated[Output, typer.Option("--output", "-o", help="For a person, a program, or a report.")]
 ClusterName = Annotated[
-    str | None, typer.Option("--cluster", help="Name or ARN; that of the last deployment, or the only one, unless given.")
+    str | None,
+    typer.Option(
+        "--cluster",
+        help="Name or ARN; that of the last deployment, or the only one, unless given.",
+        autocompletion=cluster_names,
+    ),
 ]
-
-
 Wide = Annotated[bool, typer.Option("--wide", "-w", help="Show every column.")]
 
 

@@ -6,10 +6,12 @@ import json
 import tracemalloc
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import typer
 
+from hyperpod_constructs.cli.main import app
 from hyperpod_constructs.cli.operate import completion
 from hyperpod_constructs.facts.clusters import MOST_DELETED, MOST_RESTARTED
 from tests.cli.operate.entries import (
@@ -165,6 +167,27 @@ def test_completion_of_nodes_is_bounded(stage: Stage) -> None:
     context = type("Context", (), {"params": {"where": "aws", "cluster": "trainer"}})()
     assert len(completion.node_ids(context, "i-")) == completion.MOST
     assert fleet.counted()["ListClusterNodes"] == completion.MOST // 100
+
+
+@pytest.mark.parametrize("name", ON_CLUSTERS)
+def test_names_of_clusters_groups_and_nodes_are_completed(stage: Stage, name: str) -> None:
+    """With 10,000 nodes, and with nothing where there is no answer."""
+    command: Any = typer.main.get_command(app).get_command(None, name)  # type: ignore[attr-defined]
+    parameters = {parameter.name: parameter for parameter in command.params}
+    fleet = stage.fleet(clusters=3, workers=MANY - 1)
+
+    def offered(parameter: Any) -> list[str]:
+        context = command.context_class(command)
+        context.params = {"where": "aws", "cluster": "trainer"}
+        return [item.value for item in parameter.shell_complete(context, "")]
+
+    assert offered(parameters["cluster"]) == ["cluster-0", "cluster-1", "trainer"]
+    for kind, first in (("group", "controller"), ("groups", "controller"), ("node", NODE), ("nodes", NODE), ("names", NODE)):
+        if kind in parameters and getattr(parameters[kind], "is_flag", False) is False:
+            found = offered(parameters[kind])
+            assert (found[0], len(found) <= completion.MOST) == (first, True), kind
+    fleet.before = at(len(fleet.calls), throttle)
+    assert offered(parameters["cluster"]) == []
 
 
 @pytest.mark.parametrize("name", ENTRIES)
