@@ -25,6 +25,7 @@ from hyperpod_constructs.cli.operate.forwarding import Forward, relay
 from hyperpod_constructs.cli.operate.sessions import SCRIPT_BYTES, Script
 from tests.cli.conftest import StubbedTarget
 from tests.cli.operate.conftest import ARN, ASKED, CLUSTER, NODES, looked_up, node, run
+from tests.cli.operate.entries import interrupt
 from tests.cli.test_kubeconfig import answer_kubernetes
 
 EKS = {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:111122223333:cluster/training"}}
@@ -162,6 +163,16 @@ def test_commands_from_a_pipe_end_with_their_exit_code(
     commands = "echo \"it's here\"; printf 'no newline' >&2; exit 7\n"
     result = CliRunner().invoke(app, ["connect", "--cluster", "trainer", "--target", "aws"], input=commands)
     assert (result.stdout, result.exit_code) == ("it's here\nno newline", 7)
+
+
+def test_an_interruption_of_commands_says_that_they_may_go_on(
+    account: StubbedTarget, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    programs(account, monkeypatch, tmp_path, PLUGIN.format(python=sys.executable))
+    answer(account, group="controller")
+    monkeypatch.setattr(Script, "output", lambda *given: interrupt())
+    result = CliRunner().invoke(app, ["connect", "--cluster", "trainer", "--target", "aws"], input="sleep 0\n")
+    assert (result.exit_code, "interrupted; perhaps the commands go on on the node" in result.stderr) == (130, True)
 
 
 def test_a_missing_permission_is_explained(account: StubbedTarget, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from typer.testing import Result
 
 from hyperpod_constructs.cli.operate import remote
-from hyperpod_constructs.cli.operate.copy import Remote
+from hyperpod_constructs.cli.operate.copy import Connection, Remote
 from hyperpod_constructs.cli.operate.remote import Done
 from tests.cli.conftest import StubbedTarget
 from tests.cli.operate.conftest import ARN, ASKED, CLUSTER, NODES, run
+from tests.cli.operate.entries import interrupt
 
 HOST_KEY = f"ssh-ed25519 {'A' * 68}"
 CONTROLLER = "i-00000000000000001"
@@ -151,3 +153,39 @@ def test_mistakes_are_told_before_a_node_is_asked(served: Node, arguments: tuple
     assert result.exit_code == 1
     assert sentence in " ".join(result.output.split())
     assert served.scripts == []
+
+
+@pytest.mark.parametrize(
+    ("where", "sentence", "scripts"),
+    [
+        ("opening", "interrupted; nothing of the copy is left", ["authorized_keys"]),
+        ("asking", "interrupted; nothing of the copy is left", ["exists on the node", "authorized_keys"]),
+        ("scp", "interrupted; nothing of the copy is left", ["rm -rf", "authorized_keys"]),
+        ("removing", "interrupted; perhaps a part of the copy is left on the node: /fsx/.hyperpod-copy-", ["authorized_keys"]),
+        ("finishing", f"interrupted; perhaps the copy has arrived: {CONTROLLER}:/fsx/data", ["authorized_keys"]),
+        ("closing", f"interrupted; copied: {CONTROLLER}:/fsx/data", ["authorized_keys"]),
+    ],
+)
+def test_an_interruption_says_what_is_left(
+    served: Node, monkeypatch: pytest.MonkeyPatch, where: str, sentence: str, scripts: list[str]
+) -> None:
+    marks = {"opening": "ssh_host", "asking": "exists on", "removing": "rm -rf /fsx", "finishing": "mv -nT", "closing": "sed -i"}
+    run_script, interrupted = remote.run, list[str]()
+
+    def run_until(*given: Any) -> Done:
+        done = run_script(*given)
+        if where in marks and marks[where] in given[-1] and not interrupted:
+            interrupted.append(where)
+            raise KeyboardInterrupt
+        return done
+
+    monkeypatch.setattr(remote, "run", run_until)
+    if where == "removing":
+        served.scp_ends_with(1)
+    if where == "scp":
+        monkeypatch.setattr(Connection, "_scp", lambda *given: interrupt())
+    result = copy("data", ":/fsx/data")
+    assert result.exit_code == 130
+    assert sentence in " ".join(result.stderr.split())
+    assert all(any(part in script for script in served.scripts) for part in scripts)
+    assert "sed -i" in served.scripts[-1]
