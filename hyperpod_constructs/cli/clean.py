@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -15,12 +16,14 @@ from hyperpod_constructs.cli.console import INTERRUPTED, CliError, say
 from hyperpod_constructs.cli.inputs import progress, read_prices, usable_input
 from hyperpod_constructs.cli.kept import KINDS, look
 from hyperpod_constructs.cli.leftover_kinds import CLEANING, Family
-from hyperpod_constructs.cli.leftovers import Leftover, age, find, refusal, said_of
-from hyperpod_constructs.cli.operate.batches import ALL_FAILED, SOME_FAILED, somebody_is_there
+from hyperpod_constructs.cli.leftovers import Leftover, age, find, refusal
+from hyperpod_constructs.cli.operate.asking_again import patient
+from hyperpod_constructs.cli.operate.batches import ALL_FAILED, SOME_FAILED, agreed, somebody_is_there
+from hyperpod_constructs.cli.operate.denied import in_words
 from hyperpod_constructs.cli.operate.listing import As, Column, Output, show
+from hyperpod_constructs.cli.operate.patience import not_taken, passing
 from hyperpod_constructs.cli.operate.place import Place, placed
 from hyperpod_constructs.cli.tables import paragraph
-from hyperpod_constructs.custom_resources.handlers.redaction import one_line
 
 app = typer.Typer(add_completion=False)
 
@@ -28,7 +31,8 @@ LOOK_SECONDS = 3.0
 WAIT_SECONDS = 1800.0
 """How long a network waits for the end of a file system or a database."""
 
-_CHARACTERS = 1000
+_REFUSED, _PERHAPS_DELETED, _PERHAPS_EMPTIED = "refused", "perhaps deleted", "perhaps emptied"
+_NOT_DONE = (_REFUSED, _PERHAPS_DELETED, _PERHAPS_EMPTIED)
 _DELETE = f"Delete this kind; repeatable. Unless given, it asks for each. KIND: {', '.join(Family)}."
 _COLUMNS = (
     Column("kind", "kind"),
@@ -69,6 +73,7 @@ def clean(
     named = tuple(dict.fromkeys(delete or ()))
     if yes and not named:
         raise CliError(f"--yes needs the kinds to delete: add --delete, with one of {', '.join(Family)}")
+    place = patient(place)
     with usable_input():
         used = read_prices(prices)
     with progress("looking"):
@@ -136,7 +141,7 @@ def _asked(found: Sequence[Leftover], families: Sequence[Family], *, with_data: 
         cost = f", {monthly:,.2f} USD a month" if monthly else ""
         data = ", with the data" if any(one.seen is not None and one.seen.data for one in free) else ""
         say()
-        if typer.confirm(f"Delete {len(free)} of {family.replace('-', ' ')} for good{data}{cost}?"):
+        if agreed(f"Delete {len(free)} of {family.replace('-', ' ')} for good{data}{cost}?"):
             chosen.append(family)
     if not chosen:
         raise CliError("nothing was deleted")
@@ -152,20 +157,28 @@ class _Outcome:
     """What became of the leftovers: a result and a reason by id."""
 
     results: dict[str, tuple[str, str | None]] = field(default_factory=dict)
-    under_way: str | None = None
+    changed: bool = False
     interrupted: bool = False
 
+    def begin(self, leftover: Leftover, result: str) -> None:
+        """Note, before a call, what it will perhaps have done if no answer comes."""
+        self.changed = True
+        self.results[leftover.id] = result, None
+
     def row(self, leftover: Leftover) -> dict[str, str | None]:
-        waiting = "perhaps deleted" if leftover.id == self.under_way else "not asked for"
-        result, note = self.results.get(leftover.id, (waiting, None))
+        result, note = self.results.get(leftover.id, ("not asked for", None))
         return {"result": result, "note": note}
+
+    @property
+    def done(self) -> int:
+        """How many are deleted, or will be."""
+        return sum(result not in _NOT_DONE for result, _ in self.results.values())
 
     @property
     def code(self) -> int:
         if self.interrupted:
             return INTERRUPTED
-        refused = sum(result == "refused" for result, _ in self.results.values())
-        return 0 if not refused else ALL_FAILED if refused == len(self.results) else SOME_FAILED
+        return 0 if self.done == len(self.results) else SOME_FAILED if self.done else ALL_FAILED
 
 
 def _carry_out(place: Place, chosen: Sequence[Leftover], output: Output, *, with_data: bool) -> None:
@@ -181,8 +194,8 @@ def _carry_out(place: Place, chosen: Sequence[Leftover], output: Output, *, with
         say()
     show(columns, [_row(one, output) | outcome.row(one) for one in chosen], output)
     if outcome.interrupted:
-        done = sum(result != "refused" for result, _ in outcome.results.values())
-        typer.echo(f"interrupted: {done} of {len(chosen)} were deleted; what started goes on", err=True)
+        changed = f": {outcome.done} of {len(chosen)} were deleted; what started goes on"
+        typer.echo(f"interrupted{changed if outcome.changed else '; nothing was changed'}", err=True)
     raise typer.Exit(outcome.code)
 
 
@@ -192,43 +205,57 @@ def _delete_all(place: Place, chosen: Iterable[Leftover], outcome: _Outcome, *, 
         if leftover.family is Family.NETWORKS:
             _wait(place, started, outcome)
             started = []
-        outcome.under_way = leftover.id
-        outcome.results[leftover.id] = result = _deleted(place, leftover, with_data=with_data)
-        outcome.under_way = None
-        if CLEANING[leftover.type].waits and result[0] != "refused":
+        outcome.results[leftover.id] = result = _deleted(place, leftover, outcome, with_data=with_data)
+        if CLEANING[leftover.type].waits and result[0] != _REFUSED:
             started.append(leftover)
 
 
-def _deleted(place: Place, leftover: Leftover, *, with_data: bool) -> tuple[str, str | None]:
+def _deleted(place: Place, leftover: Leftover, outcome: _Outcome, *, with_data: bool) -> tuple[str, str | None]:
     """Look once more, then delete: the result, and the reason of a refusal."""
     from botocore.exceptions import BotoCoreError, ClientError
 
     cleaning = CLEANING[leftover.type]
     if leftover.objection is not None:
-        return "refused", leftover.objection
+        return _REFUSED, leftover.objection
     try:
         answer = look(place.target, leftover.type, leftover.id)
         if answer is None:
             return "deleted", None
         seen = cleaning.seen(place, leftover.id, answer)
         if (reason := refusal(leftover, seen, with_data=with_data)) is not None:
-            return "refused", reason
-        client = place.client(KINDS[leftover.type].service)
-        if seen.data and cleaning.empty is not None:
+            return _REFUSED, reason
+    except (BotoCoreError, ClientError) as error:
+        return _REFUSED, in_words(error)
+    return _carried_out(place, leftover, outcome, data=seen.data)
+
+
+def _carried_out(place: Place, leftover: Leftover, outcome: _Outcome, *, data: bool) -> tuple[str, str | None]:
+    """Delete the data, if the service wants that first, and the thing: the result, and the reason of a refusal."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
+    client, cleaning = place.client(KINDS[leftover.type].service), CLEANING[leftover.type]
+    emptied = ""
+    try:
+        if data and cleaning.empty is not None:
+            outcome.begin(leftover, _PERHAPS_EMPTIED)
             cleaning.empty(client, leftover.id)
+            emptied = "it is empty now, but it stays: "
+        outcome.begin(leftover, _PERHAPS_DELETED)
         cleaning.delete(client, leftover.id)
-    except ClientError as error:
-        return "refused", said_of(error)
-    except (BotoCoreError, ValueError) as error:
-        return "refused", one_line(str(error), _CHARACTERS)
+    except (BotoCoreError, ClientError, ValueError) as error:
+        answered = passing(error) is None or not_taken(error) is not None
+        return _REFUSED if answered else outcome.results[leftover.id][0], f"{emptied}{in_words(error)}"
     return cleaning.done, None
 
 
 def _wait(place: Place, started: Sequence[Leftover], outcome: _Outcome) -> None:
-    """Wait until file systems and databases are gone, which keep their network in use."""
+    """Wait until file systems and databases are gone, which keep their network in use. A look that fails ends the wait for one."""
+    from botocore.exceptions import BotoCoreError, ClientError
+
     end = time.monotonic() + WAIT_SECONDS
     for leftover in started:
-        while (there := look(place.target, leftover.type, leftover.id)) is not None and time.monotonic() < end:
-            time.sleep(LOOK_SECONDS)
-        if there is None:
-            outcome.results[leftover.id] = "deleted", None
+        with contextlib.suppress(BotoCoreError, ClientError):
+            while (there := look(place.target, leftover.type, leftover.id)) is not None and time.monotonic() < end:
+                time.sleep(LOOK_SECONDS)
+            if there is None:
+                outcome.results[leftover.id] = "deleted", None

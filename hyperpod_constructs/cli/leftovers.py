@@ -12,15 +12,13 @@ from hyperpod_constructs.cli.cloudformation import stack_summaries, template_bod
 from hyperpod_constructs.cli.console import CliError
 from hyperpod_constructs.cli.kept import KINDS, LOG_GROUP_TYPE, ServiceLog, look, recorded, reduced, service_logs
 from hyperpod_constructs.cli.leftover_kinds import CLEANING, Family, Seen, size
+from hyperpod_constructs.cli.operate.denied import in_words
 from hyperpod_constructs.cli.operate.owner import holder
 from hyperpod_constructs.cli.operate.place import Place
 from hyperpod_constructs.cli.operate.reading import list_clusters
 from hyperpod_constructs.cli.stacks import Resource
-from hyperpod_constructs.custom_resources.handlers.redaction import one_line
 
 if TYPE_CHECKING:
-    from botocore.exceptions import ClientError
-
     from hyperpod_constructs.cost.prices import Prices
 
 MOST_NAMED = 20
@@ -30,7 +28,6 @@ _TAG = "aws:cloudformation:stack-id"
 _LATE = timedelta(hours=1)
 """How long after the end of its stack a service may still make a log group."""
 _UNTAGGED = "it has no tag of that stack, so it may be somebody else's"
-_CHARACTERS = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,7 +117,7 @@ class _Search:
                 return None
             objection = _UNTAGGED if cleaning.tagged and stack is None else self._user(resource.physical_id)
         except ClientError as error:
-            objection = f"it cannot be looked at: {said_of(error)}"
+            objection = f"it cannot be looked at: {in_words(error)}"
         policy = self._template(resource.stack).get("Resources", {}).get(resource.logical_id, {}).get("DeletionPolicy", "unknown")
         return Leftover(
             type=resource.type,
@@ -157,7 +154,7 @@ class _Search:
                 return None
             objection = self._user(log.maker or log.name.rsplit("/", 1)[-1])
         except ClientError as error:
-            objection = f"it cannot be looked at: {said_of(error)}"
+            objection = f"it cannot be looked at: {in_words(error)}"
         if objection is None and log.created > self._gone[log.stack] + _LATE:
             objection = "it was made when the stack was gone, so it may be somebody else's"
         return Leftover(
@@ -193,13 +190,6 @@ class _Search:
         prices = [row.usd_per_hour for row in hourly_cost(template, self._prices).rows]
         known = [price for price in prices if price is not None]
         return None if len(known) < len(prices) else round(sum(known) * HOURS_PER_MONTH, 2)
-
-
-def said_of(error: ClientError) -> str:
-    """An error of AWS in a sentence, with the statement that grants a missing permission."""
-    from hyperpod_constructs.cli.operate.denied import explained
-
-    return explained(error) or one_line(str(error), _CHARACTERS)
 
 
 def age(leftover: Leftover) -> timedelta:

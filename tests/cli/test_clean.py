@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore.exceptions import ReadTimeoutError
 from typer.testing import CliRunner, Result
 
 from hyperpod_constructs.cli.kept import KINDS
@@ -415,6 +416,54 @@ def test_an_interruption_says_what_was_deleted(account: StubbedTarget, monkeypat
     assert result.exit_code == 130
     assert "interrupted: 1 of 3 were deleted" in result.stderr
     assert [row["result"] for row in rows(result)] == ["deleted", "perhaps deleted", "not asked for"]
+
+
+def test_after_a_lost_answer_a_thing_is_perhaps_deleted(account: StubbedTarget, monkeypatch: pytest.MonkeyPatch) -> None:
+    destroyed(account, TRAFFIC, GROUP)
+    for _ in range(2):
+        log_group(account)
+        security_group(account)
+    free(account, TRAFFIC, GROUP)
+    asked = []
+
+    def lost(**request: Any) -> None:
+        asked.append(request)
+        raise ReadTimeoutError(endpoint_url="https://logs.us-west-2.amazonaws.com/")
+
+    monkeypatch.setattr(account.client("logs"), "delete_log_group", lost)
+    account.answer("ec2", "delete_security_group", {})
+    result = clean("--delete", "log-groups", "--delete", "networks", "--yes", "-o", "json")
+    assert (result.exit_code, len(asked)) == (3, 1)
+    assert [row["result"] for row in rows(result)] == ["perhaps deleted", "deleted"]
+    assert "timeout" in rows(result)[0]["note"]
+
+
+def test_a_bucket_that_was_emptied_and_stays_says_so(account: StubbedTarget) -> None:
+    destroyed(account, BUCKET)
+    bucket(account, 1)
+    free(account, BUCKET)
+    bucket(account, 1)
+    contents(account, 1)
+    account.answer("s3", "delete_objects", {})
+    contents(account, 0)
+    account.refuse("s3", "delete_bucket", "BucketNotEmpty", "somebody writes to it")
+    result = clean("--delete", "buckets", "--yes", "--with-data", "-o", "json")
+    assert (result.exit_code, rows(result)[0]["result"]) == (1, "refused")
+    assert rows(result)[0]["note"].startswith("it is empty now, but it stays: An error occurred (BucketNotEmpty)")
+
+
+def test_a_wait_that_fails_hides_no_result(account: StubbedTarget) -> None:
+    destroyed(account, LUSTRE, GROUP)
+    lustre(account)
+    security_group(account)
+    free(account, LUSTRE, GROUP)
+    lustre(account)
+    account.answer("fsx", "delete_file_system", {})
+    account.refuse("fsx", "describe_file_systems", "AccessDeniedException", "no more")
+    security_group(account, 1)
+    result = clean("--delete", "networks", "--delete", "file-systems", "--with-data", "--yes", "-o", "json")
+    assert result.exit_code == 3
+    assert [row["result"] for row in rows(result)] == ["deleting", "refused"]
 
 
 def test_fails_for_a_stack_that_was_not_destroyed(account: StubbedTarget) -> None:

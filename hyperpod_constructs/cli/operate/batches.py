@@ -235,12 +235,19 @@ def agree(question: str) -> None:
     :raises CliError: for a no.
     :raises Interrupted: for Ctrl-C in the place of an answer.
     """
+    if not agreed(question):
+        raise CliError("nothing was done")
+
+
+def agreed(question: str) -> bool:
+    """The answer to a question.
+
+    :raises Interrupted: for Ctrl-C in the place of an answer.
+    """
     try:
-        agreed = typer.confirm(question)
+        return typer.confirm(question)
     except typer.Abort:
         raise Interrupted("nothing was done") from None
-    if not agreed:
-        raise CliError("nothing was done")
 
 
 def _counted(nodes: Sequence[Node]) -> str:

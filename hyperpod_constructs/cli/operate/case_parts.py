@@ -34,7 +34,6 @@ MOST_NODES = 20
 """The most nodes that are not Running whose details are asked for."""
 MOST_STACKS = 20
 
-_REASON = 1000
 _STREAM = 200
 _STACK = re.compile(r"[A-Za-z][A-Za-z0-9-]{0,127}")
 _WORD = re.compile(r"[A-Za-z0-9]+")
@@ -91,9 +90,8 @@ class Case:
                     unwell.append(summary["InstanceId"])
                 yield self._row(summary)
 
-        self._lines("nodes.jsonl", rows())
-        if unwell:
-            self._lines("node-details.jsonl", (self._row(self._node(id)) for id in unwell))
+        whole = self._lines("nodes.jsonl", rows())
+        self._details("node-details.jsonl", unwell, self._node, whole=whole)
 
     def _node(self, id: str) -> Mapping[str, Any]:
         client = self.place.client("sagemaker")
@@ -116,9 +114,8 @@ class Case:
             if next(found, None) is not None:
                 self.missing.append(Missing("events.jsonl", f"older events than the newest {MOST_EVENTS:,}", failed=False))
 
-        self._lines("events.jsonl", rows())
-        if serious:
-            self._lines("event-details.jsonl", (self._row(self._event(id)) for id in serious))
+        whole = self._lines("events.jsonl", rows())
+        self._details("event-details.jsonl", serious, self._event, whole=whole)
 
     def _event(self, id: str) -> Mapping[str, Any]:
         client = self.place.client("sagemaker")
@@ -174,11 +171,20 @@ class Case:
             spool.fill(json.dumps(self.scrubber.data(value, names), indent=2, ensure_ascii=False).split("\n"))
             self.members.append(self.archive.add(name, spool))
 
-    def _lines(self, name: str, lines: Iterable[str]) -> None:
-        """Pack lines as they come. Those before an error are kept."""
+    def _details(self, name: str, ids: Collection[str], read: Callable[[str], Mapping[str, Any]], *, whole: bool) -> None:
+        """Pack the details of what a list has; `whole` says whether the list came to its end."""
+        if ids:
+            self._lines(name, (self._row(read(id)) for id in ids))
+        if not whole:
+            self.missing.append(Missing(name, "the list is not complete, so details of what follows in it are missing too"))
+
+    def _lines(self, name: str, lines: Iterable[str]) -> bool:
+        """Pack lines as they come. Those before an error are kept; false after one."""
         with Spool(self.directory) as spool:
-            if self._tried(name, lambda: spool.fill(lines)) is not None or spool.lines:
+            whole = self._tried(name, lambda: spool.fill(lines)) is not None
+            if whole or spool.lines:
                 self.members.append(self.archive.add(name, spool))
+        return whole
 
     def _row(self, value: Mapping[str, Any]) -> str:
         return json.dumps(self.scrubber.data(value), ensure_ascii=False)
@@ -187,14 +193,12 @@ class Case:
         """What is read; `None` if it cannot be, with the reason noted."""
         from botocore.exceptions import BotoCoreError, ClientError
 
-        from hyperpod_constructs.cli.operate.denied import explained
+        from hyperpod_constructs.cli.operate.denied import in_words
 
         try:
             return read()
-        except ClientError as error:
-            self.missing.append(Missing(what, explained(error) or one_line(str(error), _REASON)))
-        except (BotoCoreError, CliError) as error:
-            self.missing.append(Missing(what, one_line(str(error), _REASON)))
+        except (BotoCoreError, ClientError, CliError) as error:
+            self.missing.append(Missing(what, in_words(error)))
         return None
 
 

@@ -6,12 +6,15 @@ import json
 import re
 from typing import TYPE_CHECKING
 
+from hyperpod_constructs.cli.operate.patience import throttled
+from hyperpod_constructs.custom_resources.handlers.redaction import one_line
 from hyperpod_constructs.facts.cluster_actions import GRANTS
 
 if TYPE_CHECKING:
     from botocore.exceptions import ClientError
 
 _CODES = ("AccessDenied", "AccessDeniedException", "UnauthorizedOperation")
+_CHARACTERS = 1000
 _SENTENCE = re.compile(r"not authorized to perform: ([a-z0-9-]{1,40}:[A-Za-z]{1,80})(?: on resource: (\S{1,2048}))?")
 
 
@@ -27,6 +30,19 @@ def explained(error: ClientError) -> str | None:
     if sentence is None:
         return f"{error.operation_name} is not allowed, and AWS does not say why: ask whoever gives you permissions for it"
     return sentence
+
+
+def advice(error: ClientError) -> str | None:
+    """What to do about a missing permission, or about throttling; `None` for any other error."""
+    sentence = throttled(error)
+    return explained(error) if sentence is None else f"{sentence}; try again in a minute"
+
+
+def in_words(error: Exception) -> str:
+    """Any error as one line."""
+    from botocore.exceptions import ClientError
+
+    return (advice(error) if isinstance(error, ClientError) else None) or one_line(str(error), _CHARACTERS)
 
 
 def said(message: str) -> str | None:

@@ -13,8 +13,9 @@ from typing import Annotated, Any
 
 import typer
 
-from hyperpod_constructs.cli.console import INTERRUPTED, CliError, say
+from hyperpod_constructs.cli.console import CliError, if_interrupted, say
 from hyperpod_constructs.cli.inputs import progress
+from hyperpod_constructs.cli.operate.asking_again import patient
 from hyperpod_constructs.cli.operate.batches import SOME_FAILED
 from hyperpod_constructs.cli.operate.case_archive import Spool, check, writing
 from hyperpod_constructs.cli.operate.case_parts import Case
@@ -61,25 +62,31 @@ def export_logs(
     after, now = moment(since), datetime.now(UTC)
     if file is not None:
         check(file.expanduser().absolute(), replace=force)
+    with if_interrupted("no archive was written"):
+        named, manifest = _write(patient(place), cluster, after, now, most * _MEGABYTE, file, force=force)
+    with if_interrupted(f"the archive is whole: {named}"):
+        _say(named, manifest, output)
+    raise typer.Exit(SOME_FAILED if any(one["failed"] for one in manifest["missing"]) else 0)
+
+
+def _write(
+    place: Place, cluster: str | None, after: datetime, now: datetime, most_bytes: int, file: Path | None, *, force: bool
+) -> tuple[Path, dict[str, Any]]:
+    """Read and pack everything: the archive, and its manifest."""
     found = read_cluster(place, cluster)
     if _NAME.fullmatch(found.name) is None:
         raise CliError(f"the service names {found.name!r}, which is no name of a cluster: nothing is written")
     named = file or Path(f"hyperpod-{found.name}-{now:%Y%m%dT%H%M%SZ}.tar.gz")
     path = named.expanduser().absolute()
     seconds = int(now.timestamp())
-    try:
-        with writing(path, folder=found.name, seconds=seconds, replace=force) as archive, progress("reading"):
-            case = Case(place, found, archive, path.parent, after, most * _MEGABYTE)
-            case.write()
-            manifest = _manifest(place, found, case, now)
-            with Spool(path.parent) as spool:
-                spool.add(json.dumps(manifest, indent=2))
-                archive.add(MANIFEST, spool)
-    except KeyboardInterrupt:
-        typer.echo("interrupted: no archive was written", err=True)
-        raise typer.Exit(INTERRUPTED) from None
-    _say(named, manifest, output)
-    raise typer.Exit(SOME_FAILED if any(one.failed for one in case.missing) else 0)
+    with writing(path, folder=found.name, seconds=seconds, replace=force) as archive, progress("reading"):
+        case = Case(place, found, archive, path.parent, after, most_bytes)
+        case.write()
+        manifest = _manifest(place, found, case, now)
+        with Spool(path.parent) as spool:
+            spool.add(json.dumps(manifest, indent=2))
+            archive.add(MANIFEST, spool)
+    return named, manifest
 
 
 def _manifest(place: Place, cluster: Cluster, case: Case, now: datetime) -> dict[str, Any]:

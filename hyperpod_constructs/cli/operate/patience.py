@@ -28,10 +28,12 @@ class Patience:
     """Looks that go on through faults that pass.
 
     :ivar every: seconds between two looks. Each fault in a row doubles them.
+    :ivar passes: says a fault that passes as a sentence, and `None` for any other error.
     :ivar fault: what went wrong in the last look; `None` if nothing did.
     """
 
     every: float
+    passes: Callable[[Exception], str | None] = field(default=lambda error: passing(error))
     fault: str | None = None
     _failed: int = field(default=0)
 
@@ -40,7 +42,7 @@ class Patience:
         try:
             answer = ask()
         except Exception as error:
-            if (sentence := passing(error)) is None:
+            if (sentence := self.passes(error)) is None:
                 raise
             self._failed += 1
             self.fault = f"{sentence}; the next look is in {self.pause:.0f} s"
@@ -63,6 +65,13 @@ def passing(error: Exception) -> str | None:
     if isinstance(error, (HTTPClientError, ConnectionError)) and not isinstance(error, SSLError):
         return f"AWS does not answer: {one_line(str(error), _CHARACTERS)}"
     return None
+
+
+def not_taken(error: Exception) -> str | None:
+    """A fault that passes, after which the request was surely not carried out; `None` for any other error."""
+    from botocore.exceptions import ClientError
+
+    return throttled(error) if isinstance(error, ClientError) else None
 
 
 def throttled(error: Any) -> str | None:

@@ -107,13 +107,10 @@ def errors_explained() -> Iterator[None]:
             raise
         from botocore.exceptions import ClientError
 
-        from hyperpod_constructs.cli.operate.denied import explained
-        from hyperpod_constructs.cli.operate.patience import throttled
+        from hyperpod_constructs.cli.operate.denied import advice
 
         if not isinstance(error, ClientError):
             raise
-        if (sentence := explained(error)) is not None:
+        if (sentence := advice(error)) is not None:
             raise CliError(sentence) from None
-        if (sentence := throttled(error)) is not None:
-            raise CliError(f"{sentence}; try again in a minute") from None
         raise

@@ -17,10 +17,12 @@ import typer
 from typer.testing import CliRunner, Result
 
 from hyperpod_constructs.cli.lazy import LazyCommands
+from hyperpod_constructs.cli.leftover_kinds import Family
 from hyperpod_constructs.cli.main import app
 from hyperpod_constructs.cli.operate import progress, remote, watch
 from hyperpod_constructs.cli.operate.remote import Done
 from hyperpod_constructs.cli.target import AwsAccount
+from hyperpod_constructs.facts.cluster_actions import READ
 from tests.cli.operate.fleet import Fleet
 
 NODE = "i-00000000000000002"
@@ -59,6 +61,11 @@ class Entry:
     :ivar grant: the method of `cluster.grants` that gives its permissions.
     :ivar beyond: the actions that it needs beyond them.
     :ivar spared: the actions without which it goes on, and shows less.
+    :ivar named: the actions without which it goes on, names the parts that are missing, and ends with 3.
+    :ivar most_calls: the most calls beside those for the nodes: the cluster, its subnets, its stack, its plan, a group of one.
+    :ivar owned: whether a stack has the cluster.
+    :ivar asks_again: whether it asks again where AWS throttles it for a moment.
+    :ivar undone: what an interruption says before something was changed.
     """
 
     one: tuple[str, ...] = ()
@@ -69,6 +76,11 @@ class Entry:
     grant: str | None = "read"
     beyond: frozenset[str] = frozenset()
     spared: frozenset[str] = frozenset()
+    named: frozenset[str] = frozenset()
+    most_calls: int = 6
+    owned: bool = False
+    asks_again: bool = False
+    undone: str = "nothing was changed"
 
     def arguments(self, name: str, *, all: bool = False, cluster: str | None = "trainer") -> list[str]:
         own = self.all if all and self.all is not None else self.one
@@ -92,13 +104,52 @@ _LOOKS = frozenset(
         "servicequotas:ListServiceQuotas",
     }
 )
+_STACKS = frozenset({"cloudformation:DescribeStackResources", "cloudformation:GetTemplate", "cloudformation:ListExports"})
+_SEARCHES = frozenset(
+    {
+        "cloudformation:DescribeStackEvents",
+        "cloudformation:ListStacks",
+        "logs:DescribeLogGroups",
+        "sagemaker:DescribeCluster",
+        "sagemaker:ListClusters",
+    }
+)
+_CLEANS = frozenset(
+    {
+        "cloudformation:DescribeStackResources",
+        "ec2:DeleteSecurityGroup",
+        "ec2:DescribeNetworkInterfaces",
+        "ec2:DescribeSecurityGroups",
+        "fsx:DeleteFileSystem",
+        "fsx:DescribeFileSystems",
+        "kms:DescribeKey",
+        "kms:ListResourceTags",
+        "kms:ScheduleKeyDeletion",
+        "logs:DeleteLogGroup",
+        "logs:ListTagsForResource",
+        "s3:DeleteBucket",
+        "s3:DeleteObjectVersion",
+        "s3:GetBucketTagging",
+        "s3:ListBucket",
+        "s3:ListBucketVersions",
+    }
+)
+_UNKNOWN = frozenset({"cloudformation:GetTemplate", "cloudwatch:GetMetricStatistics"})
 ENTRIES = {
     "clusters": Entry(by_cluster=False, goes_on=("--watch",), grant=None, beyond=frozenset({"sagemaker:ListClusters"})),
     "status": Entry(goes_on=("--watch",), spared=_ZONES),
     "nodes": Entry(goes_on=("--watch",), spared=_ZONES),
     "events": Entry(spared=frozenset({"sagemaker:DescribeClusterEvent"})),
-    "logs": Entry(
-        one=("--node", NODE), all=("--node", "ip-10-1-0-1"), goes_on=("--follow",), beyond=frozenset({"logs:FilterLogEvents"})
+    "logs": Entry(one=("--node", NODE), all=("--node", "ip-10-1-0-1"), goes_on=("--follow",), grant="read_logs"),
+    "export-logs": Entry(
+        one=("--file", "case.tar.gz", "--force"),
+        grant="read_logs",
+        beyond=_STACKS,
+        named=_STACKS | {"logs:FilterLogEvents", *(f"sagemaker:{name}" for name in READ if name != "DescribeCluster")},
+        most_calls=11,
+        owned=True,
+        asks_again=True,
+        undone="no archive was written",
     ),
     "connect": Entry(one=(NODE,), all=("ip-10-1-0-1",), grant="connect"),
     "ssh-config": Entry(one=("--nodes",)),
@@ -134,6 +185,25 @@ ENTRIES = {
         grant=None,
         beyond=frozenset({"sagemaker:SearchTrainingPlanOfferings"}),
         spared=frozenset({"ec2:DescribeAvailabilityZones"}),
+    ),
+    "clean": Entry(
+        one=("--stack", "HyperPod-Foundation", *(f"--delete={family}" for family in Family), "--with-data", "--yes"),
+        changes=frozenset(
+            {
+                "DeleteFileSystem",
+                "DeleteObjects",
+                "DeleteBucket",
+                "DeleteLogGroup",
+                "ScheduleKeyDeletion",
+                "DeleteSecurityGroup",
+            }
+        ),
+        by_cluster=False,
+        grant=None,
+        beyond=_SEARCHES | _CLEANS,
+        spared=_UNKNOWN,
+        named=_CLEANS,
+        asks_again=True,
     ),
     "training-plan list": Entry(by_cluster=False, grant=None, beyond=frozenset({"sagemaker:ListTrainingPlans"})),
 }
@@ -180,9 +250,9 @@ class Stage:
         monkeypatch.setattr(remote, "run", _node_says)
         self.sleeps: list[float] = []
 
-    def fleet(self, **settings: Any) -> Fleet:
-        """A fleet that is the caller's account."""
-        fleet = Fleet(programs=self.programs, **settings)
+    def fleet(self, name: str | None = None, **settings: Any) -> Fleet:
+        """A fleet that is the caller's account, as the command of this name wants it."""
+        fleet = Fleet(programs=self.programs, owned=name is not None and ENTRIES[name].owned, **settings)
         self._monkeypatch.setattr(AwsAccount, "of_caller", lambda **options: fleet)
         return fleet
 

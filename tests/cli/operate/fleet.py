@@ -18,10 +18,17 @@ import boto3
 from botocore import xform_name
 
 from tests.cli.operate.conftest import ARN, CLUSTER, SUBNETS, node
+from tests.cli.operate.left_behind import DENIED, RefusalError, Remembered
+
+__all__ = ["DENIED", "Call", "Fleet", "RefusalError"]
 
 ROLE = "arn:aws:iam::111122223333:role/nodes"
-_ACTIONS = {"s3:HeadBucket": "s3:ListBucket"}
-DENIED = "AccessDeniedException"
+_ACTIONS = {
+    "monitoring:GetMetricStatistics": "cloudwatch:GetMetricStatistics",
+    "s3:DeleteObjects": "s3:DeleteObjectVersion",
+    "s3:HeadBucket": "s3:ListBucket",
+    "s3:ListObjectVersions": "s3:ListBucketVersions",
+}
 
 
 class Call(NamedTuple):
@@ -37,11 +44,7 @@ class Call(NamedTuple):
         return _ACTIONS.get(name, name)
 
 
-class RefusalError(Exception):
-    """An answer with an error code."""
-
-
-class Fleet:
+class Fleet(Remembered):
     """The clusters of an account, one of them `trainer`, whose group `workers` has all nodes but the controller.
 
     :ivar calls: every call, in order.
@@ -52,7 +55,10 @@ class Fleet:
     region = "us-west-2"
     nodes = False
 
-    def __init__(self, *, clusters: int = 1, workers: int = 2, programs: Path | None = None, **members: Any) -> None:
+    def __init__(
+        self, *, clusters: int = 1, workers: int = 2, programs: Path | None = None, owned: bool = False, **members: Any
+    ) -> None:
+        super().__init__(owned=owned)
         self.calls: list[Call] = []
         self.before: Callable[[int, Call], None] = lambda number, call: None
         self.clusters = [f"cluster-{number}" for number in range(clusters - 1)] + ["trainer"][:clusters]
@@ -150,9 +156,6 @@ class Fleet:
 
     def _describe_subnets(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         return {"Subnets": [{**one, "AvailableIpAddressCount": 4000} for one in SUBNETS["Subnets"]]}
-
-    def _describe_stack_resources(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        raise RefusalError("ValidationError", f"Stack for {asked['PhysicalResourceId']} does not exist")
 
     def _filter_log_events(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         return {"events": [line for line in self.lines if line["timestamp"] >= asked["startTime"]]}

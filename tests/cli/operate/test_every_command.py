@@ -12,7 +12,8 @@ import pytest
 import typer
 
 from hyperpod_constructs.cli.main import app
-from hyperpod_constructs.cli.operate import completion
+from hyperpod_constructs.cli.operate import asking_again, completion
+from hyperpod_constructs.cli.operate.batches import SOME_FAILED
 from hyperpod_constructs.facts.clusters import MOST_DELETED, MOST_RESTARTED
 from tests.cli.operate.entries import (
     CHANGING,
@@ -30,9 +31,6 @@ from tests.cli.operate.fleet import Call, Fleet, RefusalError
 
 MANY = 10_000
 PAGES = MANY // 100
-OTHER_CALLS = 6
-"""The most calls beside those for the nodes: the cluster, its subnets, its stack, its plan, a group of one."""
-
 BATCHES = {"reboot": MOST_RESTARTED, "replace": MOST_RESTARTED, "remove": MOST_DELETED}
 THROTTLED = RefusalError("ThrottlingException", "Rate exceeded")
 
@@ -52,6 +50,21 @@ def at(number: int, then: Callable[[], None]) -> Callable[[int, Call], None]:
     return before
 
 
+def from_then_on(number: int, then: Callable[[], None]) -> Callable[[int, Call], None]:
+    """Something that happens at one call of a fleet, and at all that follow."""
+
+    def before(earlier: int, call: Call) -> None:
+        if earlier >= number:
+            then()
+
+    return before
+
+
+def modified() -> dict[str, int]:
+    """The files of the current directory, with the times of their last changes."""
+    return {path.name: path.stat().st_mtime_ns for path in Path.cwd().iterdir()}
+
+
 def throttle() -> None:
     raise THROTTLED
 
@@ -62,8 +75,7 @@ def said(result: object) -> str:
 
 def calls_of(stage: Stage, name: str) -> list[Call]:
     """The calls of a run without faults."""
-    fleet = stage.fleet()
-    fleet.listed[0]["InstanceStatus"]["Status"] = "Running"
+    fleet = stage.fleet(name)
     result = invoke(once(name))
     assert result.exit_code == 0, result.output
     return fleet.calls
@@ -75,7 +87,7 @@ def test_every_command_of_the_table_has_an_entry() -> None:
 
 @pytest.mark.parametrize("name", ON_CLUSTERS)
 def test_without_a_cluster_a_sentence_says_so(stage: Stage, name: str) -> None:
-    fleet = stage.fleet(clusters=0)
+    fleet = stage.fleet(name, clusters=0)
     result = invoke(ENTRIES[name].arguments(name, cluster=None))
     assert (result.exit_code, fleet.counted()) == (1, {"ListClusters": 1})
     assert "there is no cluster in account 111122223333, us-west-2: deploy one (hyperpod deploy)" in said(result)
@@ -83,7 +95,7 @@ def test_without_a_cluster_a_sentence_says_so(stage: Stage, name: str) -> None:
 
 @pytest.mark.parametrize("name", ON_CLUSTERS)
 def test_of_100_clusters_a_message_names_20(stage: Stage, name: str) -> None:
-    fleet = stage.fleet(clusters=100)
+    fleet = stage.fleet(name, clusters=100)
     result = invoke(ENTRIES[name].arguments(name, cluster=None))
     assert (result.exit_code, fleet.counted()) == (1, {"ListClusters": 1})
     assert result.output.count("cluster-") == 20
@@ -92,7 +104,7 @@ def test_of_100_clusters_a_message_names_20(stage: Stage, name: str) -> None:
 @pytest.mark.parametrize("name", ON_CLUSTERS)
 def test_beside_99_clusters_a_named_one_takes_the_same_calls(stage: Stage, name: str) -> None:
     expected = [call.operation for call in calls_of(stage, name)]
-    fleet = stage.fleet(clusters=100)
+    fleet = stage.fleet(name, clusters=100)
     assert invoke(once(name)).exit_code == 0
     assert [call.operation for call in fleet.calls] == expected
 
@@ -105,12 +117,12 @@ def test_100_clusters_are_listed_by_one_call(stage: Stage) -> None:
 
 @pytest.mark.parametrize("name", ON_CLUSTERS)
 def test_10_000_nodes_take_a_call_for_each_100_at_most(stage: Stage, name: str) -> None:
-    fleet = stage.fleet(workers=MANY - 1)
+    fleet = stage.fleet(name, workers=MANY - 1)
     arguments = ENTRIES[name].arguments(name, all=True)
     result = invoke([*arguments, *(["--no-watch"] if name == "update-software" else [])])
     batches = sum(fleet.counted()[call] for call in ENTRIES[name].changes)
     assert result.exit_code == 0, result.output[-2000:]
-    assert len(fleet.calls) - batches <= PAGES + OTHER_CALLS
+    assert len(fleet.calls) - batches <= PAGES + ENTRIES[name].most_calls
     assert fleet.counted()["ListClusterNodes"] <= PAGES + 1
     assert batches <= -(-MANY // BATCHES.get(name, MANY))
     sent = [call.parameters["NodeIds"] for call in fleet.calls if "NodeIds" in call.parameters]
@@ -120,10 +132,10 @@ def test_10_000_nodes_take_a_call_for_each_100_at_most(stage: Stage, name: str) 
 
 @pytest.mark.parametrize("name", [name for name, entry in ENTRIES.items() if NODE in " ".join(entry.one)])
 def test_one_of_10_000_nodes_takes_no_listing(stage: Stage, name: str) -> None:
-    fleet = stage.fleet(workers=MANY - 1)
+    fleet = stage.fleet(name, workers=MANY - 1)
     assert invoke(once(name)).exit_code == 0
     assert fleet.counted()["ListClusterNodes"] == 0
-    assert len(fleet.calls) <= OTHER_CALLS
+    assert len(fleet.calls) <= ENTRIES[name].most_calls
 
 
 def test_10_000_nodes_take_little_memory(stage: Stage) -> None:
@@ -195,14 +207,16 @@ def test_an_interruption_at_each_call_says_what_was_done(stage: Stage, name: str
     entry, calls = ENTRIES[name], calls_of(stage, name)
     assert calls
     for number, call in enumerate(calls):
-        fleet = stage.fleet()
+        fleet = stage.fleet(name)
         fleet.before = at(number, interrupt)
+        files = modified()
         result = invoke(once(name))
         assert result.exit_code == 130, (call, result.output)
+        assert modified() == files
         assert "Traceback" not in result.output
         assert result.stderr.count("interrupted") == 1
         changed = entry.changes & {earlier.operation for earlier in calls[: number + 1]}
-        assert ("nothing was changed" in result.stderr) == (not changed)
+        assert (entry.undone in result.stderr) == (not changed)
         if call.operation in entry.changes:
             assert "perhaps" in result.output
 
@@ -212,11 +226,10 @@ def test_an_interrupted_question_changes_nothing(stage: Stage, monkeypatch: pyte
     def asked(*_: object, **__: object) -> bool:
         raise typer.Abort
 
-    modules = ("batches", "scale", "update_software")
-    for module in modules:
-        monkeypatch.setattr(f"hyperpod_constructs.cli.operate.{module}.somebody_is_there", lambda: True)
+    for module in ("clean", "operate.batches", "operate.scale", "operate.update_software"):
+        monkeypatch.setattr(f"hyperpod_constructs.cli.{module}.somebody_is_there", lambda: True)
     monkeypatch.setattr("typer.confirm", asked)
-    fleet = stage.fleet(workers=9)
+    fleet = stage.fleet(name, workers=9)
     arguments = [argument for argument in once(name) if argument != "--yes"]
     result = invoke(arguments)
     assert (result.exit_code, "interrupted; nothing was done" in said(result)) == (130, True), result.output
@@ -229,7 +242,7 @@ def test_throttling_at_each_call_is_one_sentence_or_passed_over(stage: Stage, mo
     calls = calls_of(stage, name)
     named = 0
     for number, call in enumerate(calls):
-        fleet = stage.fleet()
+        fleet = stage.fleet(name)
         fleet.before = at(number, throttle)
         result = invoke(once(name))
         assert "Traceback" not in result.output
@@ -238,7 +251,38 @@ def test_throttling_at_each_call_is_one_sentence_or_passed_over(stage: Stage, mo
         )
         assert (result.exit_code, sentence in said(result)) in ((1, True), (0, False)), result.output
         named += sentence in said(result)
-    assert named or name == "preflight"
+    assert (named == 0) == (name == "preflight" or ENTRIES[name].asks_again)
+
+
+@pytest.mark.parametrize("name", [name for name, entry in ENTRIES.items() if entry.asks_again])
+def test_throttling_that_lasts_is_named_wherever_it_begins(stage: Stage, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
+    pauses: list[float] = []
+    monkeypatch.setattr("time.sleep", pauses.append)
+    for number, call in enumerate(calls_of(stage, name)):
+        pauses.clear()
+        fleet = stage.fleet(name)
+        fleet.before = from_then_on(number, throttle)
+        result = invoke(once(name))
+        assert "Traceback" not in result.output
+        assert "(ThrottlingException); try again in a minute" in said(result)
+        assert result.exit_code in (1, SOME_FAILED), (call, result.output)
+        assert 0 < sum(pauses) <= 2 * asking_again.MOST_SECONDS
+
+
+def test_a_part_of_a_case_is_in_the_archive_or_named_as_missing(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    calls = calls_of(stage, "export-logs")
+    arguments = [*once("export-logs"), "-o", "json"]
+    stage.fleet("export-logs")
+    whole = {file["name"] for file in json.loads(invoke(arguments).stdout)["files"]}
+    for number, call in list(enumerate(calls))[1:]:
+        fleet = stage.fleet("export-logs")
+        fleet.before = from_then_on(number, throttle)
+        manifest = json.loads(invoke(arguments).stdout)
+        missing = {one["what"].removesuffix(" of imported stacks") for one in manifest["missing"] if one["failed"]}
+        lost = whole - {file["name"] for file in manifest["files"]}
+        assert missing, call
+        assert all(file in missing or (file.startswith("templates/") and "templates" in str(missing)) for file in lost), call
 
 
 @pytest.mark.parametrize("name", GOING_ON)
@@ -288,7 +332,7 @@ def test_going_on_ends_at_once_where_nobody_may_look_or_nothing_is_left(stage: S
 def going(stage: Stage, name: str) -> Fleet:
     """A fleet in which work does not end."""
     busy = {"ClusterStatus": "SystemUpdating"} if name == "update-software" else {}
-    fleet = stage.fleet()
+    fleet = stage.fleet(name)
     answer = fleet.answer
 
     def answered(call: Call) -> dict[str, object]:

@@ -201,7 +201,7 @@ def test_an_interruption_leaves_nothing(account: StubbedTarget, workdir: Path, m
     monkeypatch.setattr(account.client("logs"), "filter_log_events", interrupt)
     result = export()
     assert result.exit_code == 130
-    assert "interrupted: no archive was written" in result.stderr
+    assert "interrupted; no archive was written" in result.stderr
     assert list(workdir.iterdir()) == []
 
 
@@ -227,14 +227,15 @@ def test_events_before_an_error_are_kept(account: StubbedTarget, workdir: Path) 
     account.answer("sagemaker", "describe_cluster", CLUSTER)
     account.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": []})
     account.answer("sagemaker", "list_cluster_events", {"Events": [event(1)], "NextToken": "two"})
-    account.refuse("sagemaker", "list_cluster_events", "ThrottlingException", "Rate exceeded")
+    account.refuse("sagemaker", "list_cluster_events", "ValidationException", "the token is too old")
     for kind in KINDS:
         log(account, kind)
     unowned(account)
     result = export()
     assert result.exit_code == 3
+    assert "Could not be read: event-details.jsonl: the list is not complete" in result.output
     assert len(unpacked()["events.jsonl"].splitlines()) == 1
-    assert "Could not be read: events.jsonl: An error occurred (ThrottlingException)" in result.output
+    assert "Could not be read: events.jsonl: An error occurred (ValidationException)" in result.output
 
 
 def packed(path: Path, content: Mapping[str, str]) -> bytes:

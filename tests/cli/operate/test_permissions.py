@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hyperpod_constructs.cli.operate import denied
-from hyperpod_constructs.facts.cluster_actions import MANAGE_NODES, READ
+from hyperpod_constructs.facts.cluster_actions import MANAGE_NODES, READ, READ_LOGS
 from tests.cli.operate.conftest import ARN
 from tests.cli.operate.entries import ENTRIES, Stage, invoke, once
 from tests.cli.operate.fleet import DENIED, Call, Fleet, RefusalError
@@ -18,6 +18,7 @@ GIVEN = {
     None: frozenset(),
     "read": _READ,
     "manage_nodes": _READ | {f"sagemaker:{name}" for name in MANAGE_NODES},
+    "read_logs": _READ | {READ_LOGS},
     "connect": _READ | {"ssm:StartSession"},
 }
 FAILED = {
@@ -34,9 +35,10 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
     return Stage(tmp_path, monkeypatch)
 
 
-def peopled(stage: Stage) -> Fleet:
-    """A fleet in which something has failed."""
-    fleet = stage.fleet()
+def peopled(stage: Stage, name: str) -> Fleet:
+    """A fleet in which a node and something else have failed."""
+    fleet = stage.fleet(name)
+    fleet.listed[1]["InstanceStatus"]["Status"] = "Failure"
     fleet.events = [{**FAILED, "EventTime": fleet.listed[0]["LaunchTime"], "EventLevel": "Error", "Description": "failed"}]
     return fleet
 
@@ -53,7 +55,7 @@ def only(fleet: Fleet, allowed: frozenset[str]) -> None:
 
 def asked(stage: Stage, name: str) -> frozenset[str]:
     """The actions of a run."""
-    fleet = peopled(stage)
+    fleet = peopled(stage, name)
     assert invoke(once(name)).exit_code == 0
     return frozenset(call.action for call in fleet.calls)
 
@@ -61,13 +63,13 @@ def asked(stage: Stage, name: str) -> frozenset[str]:
 @pytest.mark.parametrize("name", ENTRIES)
 def test_the_grant_gives_all_that_a_command_asks_for_but_what_is_written_down(stage: Stage, name: str) -> None:
     entry = ENTRIES[name]
-    assert asked(stage, name) - GIVEN[entry.grant] == entry.beyond | (entry.spared - GIVEN[entry.grant])
+    assert asked(stage, name) - GIVEN[entry.grant] == entry.beyond | ((entry.spared | entry.named) - GIVEN[entry.grant])
 
 
 @pytest.mark.parametrize("name", ENTRIES)
 def test_a_command_works_with_its_grant_and_what_is_written_down(stage: Stage, name: str) -> None:
     entry = ENTRIES[name]
-    only(peopled(stage), GIVEN[entry.grant] | entry.beyond)
+    only(peopled(stage, name), GIVEN[entry.grant] | entry.beyond)
     result = invoke(once(name))
     assert result.exit_code == 0, result.output
 
@@ -76,8 +78,11 @@ def test_a_command_works_with_its_grant_and_what_is_written_down(stage: Stage, n
 def test_without_each_single_action_the_statement_that_grants_it_is_printed(stage: Stage, name: str) -> None:
     entry, actions = ENTRIES[name], asked(stage, name)
     for action in actions:
-        only(peopled(stage), actions - {action})
+        only(peopled(stage, name), actions - {action})
         result = invoke(once(name))
+        if action in entry.named:
+            assert (result.exit_code, f"{action} is not allowed" in result.output) == (3, True), (action, result.output)
+            continue
         if action in entry.spared:
             assert result.exit_code == 0, (action, result.output)
             assert name != "preflight" or f"{action} is not allowed" in result.output
@@ -85,7 +90,8 @@ def test_without_each_single_action_the_statement_that_grants_it_is_printed(stag
         assert (result.exit_code, f"{action} is not allowed" in result.output) == (1, True), (action, result.output)
         statement = json.JSONDecoder().raw_decode(result.output, result.output.index("{"))[0]
         assert statement == {"Effect": "Allow", "Action": action, "Resource": ARN}
-        assert (f"cluster.grants.{entry.grant}(role)" in result.output or action in _READ) == (action in GIVEN[entry.grant])
+        given = f"cluster.grants.{entry.grant}(role)" in result.output or (entry.grant is not None and action in _READ)
+        assert given == (action in GIVEN[entry.grant])
 
 
 def test_each_action_of_the_grants_is_explained_with_its_grant() -> None:

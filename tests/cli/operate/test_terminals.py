@@ -26,12 +26,17 @@ LONG_LINES = re.compile(r"hyperpod |aws |ProxyCommand|^\d{4}-\d\d-\d\d ")
 @pytest.fixture
 def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
     found = Stage(tmp_path, monkeypatch)
-    fleet = found.fleet()
+    peopled(found)
+    return found
+
+
+def peopled(stage: Stage) -> None:
+    """A fleet in which much has failed, with hostile reasons."""
+    fleet = stage.fleet()
     fleet.listed.insert(1, {**fleet.listed[0], **node(3, status="Failure", message=HOSTILE)})
     fleet.lines = [{"eventId": "1", "logStreamName": "LifecycleConfig/workers/i-00000000000000002", "timestamp": 2**43}]
     fleet.lines[0]["message"] = HOSTILE
     fleet.events = [{**_EVENT, "Description": HOSTILE}]
-    return found
 
 
 _EVENT = {
@@ -89,6 +94,7 @@ def test_a_pipe_gets_plain_text_that_is_not_folded(stage: Stage, name: str) -> N
     result = CliRunner().invoke(app, once(name), input="hostname\n")
     assert result.exit_code == 0, result.output
     assert not CONTROLS.search(result.stdout)
+    peopled(stage)
     assert result.stdout == CliRunner(env={"TERM": "xterm-256color"}).invoke(app, once(name), input="hostname\n").stdout
 
 
