@@ -16,6 +16,16 @@ def installer(type_: str) -> dict[str, Any]:
     return {**WITHOUT_CHART, "Installer": {"Type": type_, "Properties": {"ServiceToken": "arn", "ClusterName": {"Ref": "Control"}}}}
 
 
+CAPABILITY = {
+    "Type": "AWS::EKS::Capability",
+    "Properties": {
+        "CapabilityName": "argo",
+        "ClusterName": {"Ref": "Control"},
+        "DeletePropagationPolicy": "RETAIN",
+        "RoleArn": {"Fn::GetAtt": ["Role", "Arn"]},
+        "Type": "ARGOCD",
+    },
+}
 LUSTRE = {"DnsName": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com", "MountName": "abcdefgh"}
 
 VPC = {"Type": "AWS::EC2::VPC", **KEPT, "Properties": {"CidrBlock": "10.0.0.0/16", "EnableDnsHostnames": True}}
@@ -86,6 +96,7 @@ CASES = [
             ({"Other": installer("Custom::HyperPodReadinessGate")["Installer"]}, "AWS::CodeBuild::Project"),
         )
     ),
+    Case("HP-EKS-017", eks(), WITHOUT_CHART, {**WITHOUT_CHART, "Argo": CAPABILITY}),
     Case("HP-EKS-017", eks(), WITHOUT_CHART, {**WITHOUT_CHART, "Cluster/Orchestrator/Eks/ClusterArn": ELSEWHERE}),
     Case("HP-EKS-011", eks(), {"ControlSubnet2/AvailabilityZone": "us-west-2a"}, {}),
     Case("HP-EKS-011", eks(), {"Control/ResourcesVpcConfig/SubnetIds": [{"Ref": "ControlSubnet1"}]}, {}),
