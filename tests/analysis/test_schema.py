@@ -204,6 +204,14 @@ def test_what_is_unknown_is_no_mistake(resource_type: str, properties: Any) -> N
     assert said(resource_type, properties) == []
 
 
+@pytest.mark.parametrize(("other", "count"), [("10.0.0.0/24", 0), ("10.0.1.0/99", 2)])
+def test_a_condition_of_the_resource_may_rule_a_branch_out(other: str, count: int) -> None:
+    block = {"Fn::If": ["Unknown", other, "10.0.0.0/40"]}
+    resources = {"A": {"Type": SUBNET, "Condition": "Unknown", "Properties": subnet(CidrBlock=block)}, "Vpc": VPC}
+    model = Model.of({"t": {"Parameters": PARAMETERS, "Conditions": CONDITIONS, "Resources": resources}})
+    assert len(schema_violations(model)) == count
+
+
 def test_one_place_is_one_violation() -> None:
     """The schema and an extension of it both refuse the port."""
     properties = {"GroupDescription": "x", "SecurityGroupIngress": [{"IpProtocol": "tcp", "CidrIp": "x", "FromPort": "a"}]}

@@ -21,16 +21,19 @@ Node: TypeAlias = Mapping[str, Any] | bool
 _EMPTY: Mapping[str, Any] = {}
 
 
-def violations(schema: Schema, value: Value) -> Iterator[Violation]:
-    """The violations of a type's schema and its extensions, each place once."""
+def violations(schema: Schema, value: Value, *, conditional: bool = False) -> Iterator[Violation]:
+    """The violations of a type's schema and its extensions, each place once.
+
+    :param conditional: the resource has a condition, which may rule a branch of a value out: a mistake is in every branch.
+    """
     definitions = schema.get("definitions", _EMPTY)
-    judge = _Judge(definitions)
+    judge = _Judge(definitions, conditional)
     judge.judge(schema, value, ())
     yield from judge.found
     known = {one.path for one in judge.found}
     for path, demand, node in schema.get("extensions", ()):
         for place, found in words.place_in(value, path):
-            extension = _Judge(definitions)
+            extension = _Judge(definitions, conditional)
             extension.judge(node, found, place)
             for one in extension.found:
                 if one.path not in known:
@@ -41,8 +44,9 @@ def violations(schema: Schema, value: Value) -> Iterator[Violation]:
 class _Judge:
     """One judgement; `found` has its violations."""
 
-    def __init__(self, definitions: Mapping[str, Node]) -> None:
+    def __init__(self, definitions: Mapping[str, Node], conditional: bool) -> None:
         self._definitions = definitions
+        self._conditional = conditional
         self.found: list[Violation] = []
 
     def judge(self, node: Node, value: Value, path: Path) -> Answer:
@@ -53,7 +57,11 @@ class _Judge:
             return None
         if isinstance(value, Either):
             # An empty text beside others stands for "not given", and its use is guarded by a condition.
-            return agreed([self.judge(node, one, path) if one != "" else None for one in value.alternatives])
+            branches = [self._apart(node, one, path) if one != "" else (None, []) for one in value.alternatives]
+            answer = agreed(answer for answer, _ in branches)
+            if answer is False or not self._conditional:
+                self.found += [one for _, found in branches for one in found]
+            return answer
         if "$ref" in node:
             whole = self.judge(self._definitions.get(node["$ref"], True), value, path)
             return whole if whole is False or len(node) == 1 else both((whole, self._judged(node, value, path)))
@@ -74,7 +82,7 @@ class _Judge:
         return both(answers)
 
     def _apart(self, node: Node, value: Value, path: Path) -> tuple[Answer, list[Violation]]:
-        other = _Judge(self._definitions)
+        other = _Judge(self._definitions, self._conditional)
         return other.judge(node, value, path), other.found
 
     def _say(self, kind: Kind, path: Path, message: str, found: Value, allowed: str) -> bool:

@@ -32,7 +32,7 @@ def _of_schema(resource: Resource) -> Iterator[Found]:
 
 
 def _by(schema: Schema | None, resource: Resource) -> Iterator[Violation]:
-    found = iter(()) if schema is None else violations(schema, resource.get())
+    found = iter(()) if schema is None else violations(schema, resource.get(), conditional=resource.exists is None)
     return (one for one in found if one.found != "" or _as_written(resource, one.path) == "")
 
 
