@@ -20,11 +20,9 @@ def schema_violations(model: Model) -> tuple[Found, ...]:
 
 def request_violations(model: Model) -> Iterator[Found]:
     """What only the request to the service refuses, for types whose schema has no limits."""
-    said = {(resource, violation.path) for resource, violation in schema_violations(model)}
-    for resource in model.resources():
-        for violation in _by(request_limits(resource.type), resource):
-            if (resource, violation.path) not in said:
-                yield resource, violation
+    found = [(resource, one) for resource in model.resources() for one in _by(request_limits(resource.type), resource)]
+    said = {(resource, one.path) for resource, one in schema_violations(model)} if found else set()
+    return ((resource, one) for resource, one in found if (resource, one.path) not in said)
 
 
 def _of_schema(resource: Resource) -> Iterator[Found]:
