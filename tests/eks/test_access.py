@@ -1,14 +1,25 @@
 from __future__ import annotations
 
 import re
-from typing import Any
+from collections.abc import Callable
+from typing import Any, cast
 
 import pytest
 from aws_cdk import CfnParameter, Stack
+from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_eks_v2 as eks
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_lambda as lambda_
+from aws_cdk.assertions import Template
 
-from hyperpod_constructs import ExecutionRole, ExistingControlPlane
+from hyperpod_constructs import (
+    ClusterNetwork,
+    EksControlPlane,
+    ExecutionRole,
+    ExistingControlPlane,
+    HyperPodCluster,
+    Orchestrator,
+)
 from tests.conftest import resources
 
 
@@ -131,3 +142,47 @@ def test_fails_for_nodes_with_another_entry(stack: Stack, control_plane: Existin
     )
     with pytest.raises(ValueError, match=f"^{re.escape(text)}$"):
         second(role)
+
+
+Grant = Callable[[EksControlPlane, iam.IRole], None]
+POLICIES = [eks.AccessPolicy.from_access_policy_name("AmazonEKSViewPolicy", access_scope_type=eks.AccessScopeType.CLUSTER)]
+
+
+def _by_the_cluster(plane: EksControlPlane, role: iam.IRole) -> None:
+    plane.cluster.grant_access("Again", role.role_arn, POLICIES)
+
+
+def _by_an_entry(plane: EksControlPlane, role: iam.IRole) -> None:
+    eks.AccessEntry(
+        Stack.of(plane), "Again", cluster=cast(eks.ICluster, plane.cluster), principal=role.role_arn, access_policies=POLICIES
+    )
+
+
+def _to_kubectl(plane: EksControlPlane, role: iam.IRole) -> None:
+    found = plane.kubectl_provider.role
+    assert found is not None
+    plane.access.grant_viewer(found)
+
+
+@pytest.mark.parametrize(
+    ("grant", "other"),
+    [(_by_the_cluster, "ControlPlaneClusterAgain"), (_by_an_entry, "Again"), (_to_kubectl, "ClusterAdminRoleAccess")],
+)
+def test_an_entry_of_the_cdk_s_own_for_the_same_principal_is_an_error_at_synthesis(
+    stack: Stack, network: ClusterNetwork, layer: lambda_.ILayerVersion, grant: Grant, other: str
+) -> None:
+    """The two cannot be joined: the CDK's construct renders its policies alone. A rule finds them, whoever made them."""
+    subnets: list[ec2.ISubnet] = [
+        network.add_control_plane_subnet(f"ControlPlane{zone}", cidr=f"10.0.{zone}.0/28", availability_zone_id=f"usw2-az{zone}")
+        for zone in (1, 2)
+    ]
+    plane = EksControlPlane(stack, "ControlPlane", network=network, subnets=subnets, kubectl_layer=layer)
+    HyperPodCluster(stack, "Cluster", network=network, orchestrator=Orchestrator.eks(plane))
+    role = iam.Role(stack, "People", assumed_by=iam.AccountRootPrincipal())
+    plane.access.grant_admin(role)
+    grant(plane, role)
+    with pytest.raises(RuntimeError) as refused:
+        Template.from_stack(stack)
+    (said,) = re.findall(r"PrincipalArn: (.*) are both AWS::EKS::AccessEntry", str(refused.value))
+    assert other in said
+    assert "ControlPlaneAccessEntry" in said
