@@ -49,6 +49,13 @@ KEPT = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE
 JUDGED = {"sagemaker.amazonaws.com", "hyperpod.sagemaker.amazonaws.com", "pods.eks.amazonaws.com", "eks.amazonaws.com"}
 """The services whose roles are judged here."""
 
+ELSEWHERE: Mapping[str, str] = {
+    "lambda.amazonaws.com": "functions run without each action, in tests/custom_resources/test_faults.py and tests/deploy",
+    "states.amazonaws.com": "the CDK makes the role of its waiter, and writes the permissions",
+    "vpc-flow-logs.amazonaws.com": "without them no rejected traffic is logged, and nothing of the cluster fails",
+}
+"""The services whose roles are not judged here, with the reason."""
+
 UNNOTICED: Mapping[tuple[str, str], str] = {
     ("sagemaker", "ecr:BatchCheckLayerAvailability"): "the guide lists it, and only those who push an image ask for it",
     ("pods.eks", "s3:DeleteObject"): "pods may write without deleting: that is a choice",
@@ -178,6 +185,12 @@ def test_the_whole_is_clean(template: Template) -> None:
 
 def test_every_kind_of_role_is_there(template: Template) -> None:
     assert {one.service for one in permissions(template)} == JUDGED
+
+
+def test_no_other_role_is_forgotten(template: Template) -> None:
+    roles = [one["Properties"] for one in template["Resources"].values() if one["Type"] == "AWS::IAM::Role"]
+    trusted = {role["AssumeRolePolicyDocument"]["Statement"][0]["Principal"]["Service"] for role in roles}
+    assert trusted == JUDGED | ELSEWHERE.keys()
 
 
 def test_without_any_permission_a_rule_names_it(template: Template) -> None:
