@@ -39,8 +39,10 @@ from hyperpod_constructs.local.ec2.routing import (
 from hyperpod_constructs.local.ec2.security import SecurityGroup, SecurityGroupEgress, SecurityGroupIngress
 from hyperpod_constructs.local.ec2.service import Ec2
 from hyperpod_constructs.local.ec2.vpc import InternetGateway, Subnet, Vpc, VpcCidrBlock, VpcGatewayAttachment
+from hyperpod_constructs.local.eks.access_providers import AccessEntry, PodIdentityAssociation
+from hyperpod_constructs.local.eks.cluster_provider import Cluster
 from hyperpod_constructs.local.eks.control_planes import Local
-from hyperpod_constructs.local.eks.providers import AccessEntry, Addon, Cluster, NodeGroup, PodIdentityAssociation
+from hyperpod_constructs.local.eks.node_providers import Addon, NodeGroup
 from hyperpod_constructs.local.eks.service import Eks
 from hyperpod_constructs.local.faults import Faults
 from hyperpod_constructs.local.fsx.providers import DataRepositoryAssociationProvider, FileSystemProvider

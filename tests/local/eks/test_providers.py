@@ -12,7 +12,9 @@ from botocore.exceptions import ClientError
 from hyperpod_constructs.local.audit import RecordingDict
 from hyperpod_constructs.local.aws_service import AwsError
 from hyperpod_constructs.local.eks import addons
-from hyperpod_constructs.local.eks.providers import AccessEntry, Addon, Cluster, NodeGroup, PodIdentityAssociation
+from hyperpod_constructs.local.eks.access_providers import AccessEntry, PodIdentityAssociation
+from hyperpod_constructs.local.eks.cluster_provider import Cluster
+from hyperpod_constructs.local.eks.node_providers import Addon, NodeGroup
 from hyperpod_constructs.local.provider import Provisioned, ResourceProvider, updated
 from tests.local.eks.conftest import PREFIX, EksCloud
 from tests.local.in_process import InProcess
