@@ -10,6 +10,7 @@ from itertools import islice
 from hyperpod_constructs.cli.console import CliError
 from hyperpod_constructs.cli.operate.place import Place
 from hyperpod_constructs.cli.operate.reading import PAGE, RUNNING, Cluster, Node, describe_node, list_nodes
+from hyperpod_constructs.facts.kubernetes_nodes import instance_of
 
 _ID = re.compile(r"i-[a-f0-9]{8}(?:[a-f0-9]{9})?")
 _USER = re.compile(r"[a-z_][a-z0-9_.-]{0,31}")
@@ -53,10 +54,10 @@ def named_nodes(place: Place, cluster: Cluster, names: Sequence[str]) -> list[No
     Ids are looked up one by one where that takes no more calls than a listing. A host name needs the listing, which ends with the
     last node that is wanted.
 
-    :param names: ids, and host names such as ip-10-1-2-3.
+    :param names: ids, host names such as ip-10-1-2-3, and names in Kubernetes such as hyperpod-i-0123456789abcdef0.
     :raises CliError: for a name that no node has, with the nearest.
     """
-    labels = {name: name.partition(".")[0].lower() for name in names}
+    labels = {name: _label(name) for name in names}
     wanted, known = set(labels.values()), dict[str, Node]()
     if len(wanted) <= cluster.pages and all(map(is_id, wanted)):
         found = ((label, describe_node(place, cluster, label)) for label in wanted)
@@ -85,9 +86,16 @@ def node_id(place: Place, cluster: Cluster, name: str | None) -> str | None:
 
     :raises CliError: for a host name that no node has.
     """
-    if name is None or is_id(name):
-        return name
-    return named_nodes(place, cluster, [name])[0].id
+    if name is None:
+        return None
+    label = _label(name)
+    return label if is_id(label) else named_nodes(place, cluster, [name])[0].id
+
+
+def _label(name: str) -> str:
+    """The id that a name in Kubernetes has within it, else the first label of a host name."""
+    label = name.partition(".")[0].lower()
+    return instance_of(label) or label
 
 
 def _nearest(label: str, present: Iterable[Node]) -> str:

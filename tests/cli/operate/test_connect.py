@@ -49,10 +49,13 @@ def test_prints_the_command_of_the_controller(account: StubbedTarget) -> None:
     assert connect("--print").stdout == f"{CONTROLLER}\n"
 
 
-def test_an_id_takes_no_listing(account: StubbedTarget) -> None:
+@pytest.mark.parametrize(
+    "name", ["i-00000000000000002", "hyperpod-i-00000000000000002", "hyperpod-i-00000000000000002.ec2.internal"]
+)
+def test_an_id_takes_no_listing(account: StubbedTarget, name: str) -> None:
     account.answer("sagemaker", "describe_cluster", CLUSTER, ClusterName="trainer")
     looked_up(account, NODES[0])
-    assert connect("i-00000000000000002", "--print").stdout.rstrip() == START.format("workers-i-00000000000000002")
+    assert connect(name, "--print").stdout.rstrip() == START.format("workers-i-00000000000000002")
 
 
 @pytest.mark.parametrize("name", ["ip-10-1-2-0", "IP-10-1-2-0", "ip-10-1-2-0.us-west-2.compute.internal"])
