@@ -12,7 +12,7 @@ from typing import Annotated, Any
 import typer
 
 from hyperpod_constructs.cli.assembly import Assembly
-from hyperpod_constructs.cli.console import INTERRUPTED, CliError, say
+from hyperpod_constructs.cli.console import INTERRUPTED, CliError, if_interrupted, say
 from hyperpod_constructs.cli.inputs import progress, read_prices, usable_input
 from hyperpod_constructs.cli.kept import KINDS, look
 from hyperpod_constructs.cli.leftover_kinds import CLEANING, Family
@@ -190,9 +190,10 @@ def _carry_out(place: Place, chosen: Sequence[Leftover], output: Output, *, with
     except KeyboardInterrupt:
         outcome.interrupted = True
     columns = _OUTCOMES if output is Output.TABLE else _ALL
-    if output is Output.TABLE:
-        say()
-    show(columns, [_row(one, output) | outcome.row(one) for one in chosen], output)
+    with if_interrupted("what was asked for goes on: hyperpod clean lists what is left"):
+        if output is Output.TABLE:
+            say()
+        show(columns, [_row(one, output) | outcome.row(one) for one in chosen], output)
     if outcome.interrupted:
         changed = f": {outcome.done} of {len(chosen)} were deleted; what started goes on"
         typer.echo(f"interrupted{changed if outcome.changed else '; nothing was changed'}", err=True)
@@ -239,7 +240,7 @@ def _carried_out(place: Place, leftover: Leftover, outcome: _Outcome, *, data: b
         if data and cleaning.empty is not None:
             outcome.begin(leftover, _PERHAPS_EMPTIED)
             cleaning.empty(client, leftover.id)
-            emptied = "it is empty now, but it stays: "
+            emptied = "its data is deleted, and then: "
         outcome.begin(leftover, _PERHAPS_DELETED)
         cleaning.delete(client, leftover.id)
     except (BotoCoreError, ClientError, ValueError) as error:

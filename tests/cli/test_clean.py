@@ -398,7 +398,7 @@ def test_a_log_group_is_gone_although_another_begins_with_its_name(account: Stub
     assert clean().output == "Nothing is left behind.\n"
 
 
-def interrupted(**request: Any) -> None:
+def interrupted(*arguments: Any, **request: Any) -> None:
     raise KeyboardInterrupt
 
 
@@ -416,6 +416,20 @@ def test_an_interruption_says_what_was_deleted(account: StubbedTarget, monkeypat
     assert result.exit_code == 130
     assert "interrupted: 1 of 3 were deleted" in result.stderr
     assert [row["result"] for row in rows(result)] == ["deleted", "perhaps deleted", "not asked for"]
+
+
+def test_an_interrupted_table_does_not_say_that_nothing_was_changed(
+    account: StubbedTarget, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    destroyed(account, GROUP)
+    for _ in range(2):
+        security_group(account)
+    free(account, GROUP)
+    account.answer("ec2", "delete_security_group", {})
+    monkeypatch.setattr("hyperpod_constructs.cli.clean.show", interrupted)
+    result = clean("--delete", "networks", "--yes", "-o", "json")
+    assert result.exit_code == 130
+    assert "interrupted; what was asked for goes on: hyperpod clean lists what is left" in result.stderr
 
 
 def test_after_a_lost_answer_a_thing_is_perhaps_deleted(account: StubbedTarget, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -449,7 +463,7 @@ def test_a_bucket_that_was_emptied_and_stays_says_so(account: StubbedTarget) -> 
     account.refuse("s3", "delete_bucket", "BucketNotEmpty", "somebody writes to it")
     result = clean("--delete", "buckets", "--yes", "--with-data", "-o", "json")
     assert (result.exit_code, rows(result)[0]["result"]) == (1, "refused")
-    assert rows(result)[0]["note"].startswith("it is empty now, but it stays: An error occurred (BucketNotEmpty)")
+    assert rows(result)[0]["note"].startswith("its data is deleted, and then: An error occurred (BucketNotEmpty)")
 
 
 def test_a_wait_that_fails_hides_no_result(account: StubbedTarget) -> None:

@@ -63,7 +63,7 @@ class Entry:
     :ivar spared: the actions without which it goes on, and shows less.
     :ivar named: the actions without which it goes on, names the parts that are missing, and ends with 3.
     :ivar most_calls: the most calls beside those for the nodes: the cluster, its subnets, its stack, its plan, a group of one.
-    :ivar owned: whether a stack has the cluster.
+    :ivar case: whether its fleet is a case for support: a stack has the cluster, and a node has failed.
     :ivar asks_again: whether it asks again where AWS throttles it for a moment.
     :ivar undone: what an interruption says before something was changed.
     """
@@ -78,7 +78,7 @@ class Entry:
     spared: frozenset[str] = frozenset()
     named: frozenset[str] = frozenset()
     most_calls: int = 6
-    owned: bool = False
+    case: bool = False
     asks_again: bool = False
     undone: str = "nothing was changed"
 
@@ -147,7 +147,7 @@ ENTRIES = {
         beyond=_STACKS,
         named=_STACKS | {"logs:FilterLogEvents", *(f"sagemaker:{name}" for name in READ if name != "DescribeCluster")},
         most_calls=11,
-        owned=True,
+        case=True,
         asks_again=True,
         undone="no archive was written",
     ),
@@ -252,7 +252,10 @@ class Stage:
 
     def fleet(self, name: str | None = None, **settings: Any) -> Fleet:
         """A fleet that is the caller's account, as the command of this name wants it."""
-        fleet = Fleet(programs=self.programs, owned=name is not None and ENTRIES[name].owned, **settings)
+        case = name is not None and ENTRIES[name].case
+        fleet = Fleet(programs=self.programs, owned=case, **settings)
+        if case and fleet.listed:
+            fleet.fail()
         self._monkeypatch.setattr(AwsAccount, "of_caller", lambda **options: fleet)
         return fleet
 

@@ -68,6 +68,12 @@ class Fleet(Remembered):
         self.events: list[dict[str, Any]] = []
         self.created = datetime(2026, 11, 1, tzinfo=UTC)
 
+    def fail(self) -> None:
+        """Let a node fail, and record it as an event."""
+        self.listed[1]["InstanceStatus"]["Status"] = "Failure"
+        time = self.listed[0]["LaunchTime"]
+        self.events = [{**_EVENT, "EventTime": time, "EventLevel": "Error", "Description": "failed"}]
+
     def client(self, service: str) -> Any:
         client, relay = _client(service)
         relay.fleet = self
@@ -169,6 +175,12 @@ class Fleet(Remembered):
         return {"Account": self.account}
 
 
+_EVENT = {
+    "EventId": "00000001-0000-4000-8000-000000000000",
+    "ClusterArn": ARN,
+    "ClusterName": "trainer",
+    "ResourceType": "Instance",
+}
 _PLAN = {
     "TrainingPlanArn": "arn:aws:sagemaker:us-west-2:111122223333:training-plan/spring",
     "TrainingPlanName": "spring",

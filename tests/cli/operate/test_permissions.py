@@ -21,12 +21,6 @@ GIVEN = {
     "read_logs": _READ | {READ_LOGS},
     "connect": _READ | {"ssm:StartSession"},
 }
-FAILED = {
-    "EventId": "00000001-0000-4000-8000-000000000000",
-    "ClusterArn": ARN,
-    "ClusterName": "trainer",
-    "ResourceType": "Instance",
-}
 
 
 @pytest.fixture
@@ -36,10 +30,9 @@ def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
 
 
 def peopled(stage: Stage, name: str) -> Fleet:
-    """A fleet in which a node and something else have failed."""
+    """A fleet in which a node has failed."""
     fleet = stage.fleet(name)
-    fleet.listed[1]["InstanceStatus"]["Status"] = "Failure"
-    fleet.events = [{**FAILED, "EventTime": fleet.listed[0]["LaunchTime"], "EventLevel": "Error", "Description": "failed"}]
+    fleet.fail()
     return fleet
 
 
