@@ -38,6 +38,7 @@ def test_tables_fit_a_terminal_of_80_columns(
 ) -> None:
     for module in (console, tables):
         monkeypatch.setattr(module, "stdout", lambda: Console(force_terminal=True, color_system=None, width=80))
+        monkeypatch.setattr(module, "is_terminal", lambda: True)
     nodes = [node("a-long-instance-group-name-of-a-research-team", f"i-{7:017x}", "ml.p6e-gb200.36xlarge")]
     target.answer("sagemaker", "describe_cluster", CLUSTER)
     target.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": nodes})
