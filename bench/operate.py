@@ -13,6 +13,7 @@ from typing import Any
 from bench import children
 from bench.figures import Cost, Pairs, interleave
 
+_WIDTH = ("COLUMNS", "FORCE_COLOR", "TTY_COMPATIBLE")
 NODES = 1000
 MOST_SECONDS = 2.0
 MOST_RATIO = 1.25
@@ -78,8 +79,9 @@ def arguments(url: str) -> list[str]:
 
 
 def variables() -> dict[str, str]:
-    """The environment of both programs."""
-    return children.environment() | {"AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none"}
+    """The environment of both programs: a pipe of no width, as scripts have it."""
+    inherited = {name: value for name, value in children.environment().items() if name not in _WIDTH}
+    return inherited | {"AWS_ACCESS_KEY_ID": "none", "AWS_SECRET_ACCESS_KEY": "none"}
 
 
 def _checked(command: list[str]) -> Cost:

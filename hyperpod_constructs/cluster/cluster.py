@@ -333,8 +333,9 @@ class HyperPodCluster(Construct):
             subnets=[self._place.subnet_id], security_group_ids=[self._place.security_group_id]
         )
 
-    def _render_groups(self) -> list[sagemaker.CfnCluster.ClusterInstanceGroupProperty]:
-        return [
+    def _render_groups(self) -> list[sagemaker.CfnCluster.ClusterInstanceGroupProperty] | None:
+        """The groups; a list of none is refused, so a cluster of restricted groups alone has no list."""
+        groups = [
             group.render(
                 role_arn=self._roles.arn(self._role_of(group)),
                 scripts=self._scripts.render(self._bound, group.mode(on_eks=self._on_eks)),
@@ -342,6 +343,7 @@ class HyperPodCluster(Construct):
             )
             for group in self._groups.values()
         ]
+        return groups or None
 
     def _render_restricted(self) -> IResolvable:
         return deferred_value(lambda: [group.render(role_arn=self._roles.arn(self._role)) for group in self._restricted.values()])

@@ -24,6 +24,7 @@ from hyperpod_constructs.cli.operate.remote import Done
 from hyperpod_constructs.cli.target import AwsAccount
 from hyperpod_constructs.facts.cluster_actions import READ
 from tests.cli.operate.fleet import Fleet
+from tests.sleeping import replace_sleep
 
 NODE = "i-00000000000000002"
 HOST_KEY = f"ssh-ed25519 {'A' * 68}"
@@ -264,13 +265,13 @@ class Stage:
 
         def sleep(seconds: float) -> None:
             self.sleeps.append(seconds)
-            if len(self.sleeps) == number:
+            if len(self.sleeps) >= number:
                 then()
 
         for function in (watch.show, progress.watch):
             assert function.__kwdefaults__ is not None
             self._monkeypatch.setitem(function.__kwdefaults__, "sleep", sleep)
-        self._monkeypatch.setattr("time.sleep", sleep)
+        replace_sleep(self._monkeypatch, sleep)
 
 
 def _node_says(place: object, cluster: object, node: object, user: str, text: str) -> Done:

@@ -10,6 +10,7 @@ from hyperpod_constructs.cli.operate.asking_again import patient
 from hyperpod_constructs.cli.operate.place import Place
 from hyperpod_constructs.cli.target import TargetName
 from tests.cli.conftest import StubbedTarget
+from tests.sleeping import replace_sleep
 
 LOST = ReadTimeoutError(endpoint_url="https://logs.us-west-2.amazonaws.com/")
 
@@ -17,7 +18,7 @@ LOST = ReadTimeoutError(endpoint_url="https://logs.us-west-2.amazonaws.com/")
 @pytest.fixture
 def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     found: list[float] = []
-    monkeypatch.setattr("time.sleep", found.append)
+    replace_sleep(monkeypatch, found.append)
     return found
 
 

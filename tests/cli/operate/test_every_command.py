@@ -28,6 +28,7 @@ from tests.cli.operate.entries import (
     table_of_commands,
 )
 from tests.cli.operate.fleet import Call, Fleet, RefusalError
+from tests.sleeping import replace_sleep
 
 MANY = 10_000
 PAGES = MANY // 100
@@ -238,7 +239,7 @@ def test_an_interrupted_question_changes_nothing(stage: Stage, monkeypatch: pyte
 
 @pytest.mark.parametrize("name", ENTRIES)
 def test_throttling_at_each_call_is_one_sentence_or_passed_over(stage: Stage, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
-    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    replace_sleep(monkeypatch, lambda seconds: None)
     calls = calls_of(stage, name)
     named = 0
     for number, call in enumerate(calls):
@@ -257,7 +258,7 @@ def test_throttling_at_each_call_is_one_sentence_or_passed_over(stage: Stage, mo
 @pytest.mark.parametrize("name", [name for name, entry in ENTRIES.items() if entry.asks_again])
 def test_throttling_that_lasts_is_named_wherever_it_begins(stage: Stage, monkeypatch: pytest.MonkeyPatch, name: str) -> None:
     pauses: list[float] = []
-    monkeypatch.setattr("time.sleep", pauses.append)
+    replace_sleep(monkeypatch, pauses.append)
     for number, call in enumerate(calls_of(stage, name)):
         pauses.clear()
         fleet = stage.fleet(name)
@@ -270,7 +271,7 @@ def test_throttling_that_lasts_is_named_wherever_it_begins(stage: Stage, monkeyp
 
 
 def test_a_part_of_a_case_is_in_the_archive_or_named_as_missing(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    replace_sleep(monkeypatch, lambda seconds: None)
     calls = calls_of(stage, "export-logs")
     arguments = [*once("export-logs"), "-o", "json"]
     stage.fleet("export-logs")

@@ -8,6 +8,7 @@ import pytest
 
 from tests.cli.conftest import StubbedTarget
 from tests.cli.operate.conftest import ASKED, CLUSTER, NODES, looked_up, run
+from tests.sleeping import replace_sleep
 
 GROUP = "/aws/sagemaker/Clusters/trainer/abcde01234yz"
 NODE = "i-00000000000000002"
@@ -86,7 +87,7 @@ def test_following_prints_each_line_once_until_ctrl_c(account: StubbedTarget, mo
         if len(looks) == 3:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("hyperpod_constructs.cli.operate.logs.time.sleep", look)
+    replace_sleep(monkeypatch, look)
     account.answer("sagemaker", "describe_cluster", CLUSTER)
     written(account, [line(1, "one")], "LifecycleConfig/")
     written(account, [line(1, "one"), line(2, "two"), line(3, "three", later=10)], "LifecycleConfig/")
@@ -105,7 +106,7 @@ def test_a_fault_in_the_middle_of_a_look_loses_no_line(account: StubbedTarget, m
         if len(looks) == 2:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("hyperpod_constructs.cli.operate.logs.time.sleep", look)
+    replace_sleep(monkeypatch, look)
     account.answer("sagemaker", "describe_cluster", CLUSTER)
     written(account, [line(1, "one"), line(2, "two", later=5)], "LifecycleConfig/", following="more")
     account.refuse("logs", "filter_log_events", "ThrottlingException", "Rate exceeded")

@@ -12,6 +12,7 @@ from hyperpod_constructs.facts.cluster_actions import MANAGE_NODES, READ, READ_L
 from tests.cli.operate.conftest import ARN
 from tests.cli.operate.entries import ENTRIES, Stage, invoke, once
 from tests.cli.operate.fleet import DENIED, Call, Fleet, RefusalError
+from tests.sleeping import replace_sleep
 
 _READ = frozenset(f"sagemaker:{name}" for name in READ)
 GIVEN = {
@@ -25,7 +26,7 @@ GIVEN = {
 
 @pytest.fixture
 def stage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stage:
-    monkeypatch.setattr("time.sleep", lambda seconds: None)
+    replace_sleep(monkeypatch, lambda seconds: None)
     return Stage(tmp_path, monkeypatch)
 
 
