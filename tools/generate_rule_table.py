@@ -28,7 +28,7 @@ to fail the deployment or to lose data, a **warning** is likely to hurt. A rule 
 id leads to the source of the rule. At a synth, CDK's own validation speaks for the rules marked `check`.
 
 To accept a finding on a resource, write the reason beside it: in CDK with `Validations.of(construct).acknowledge(Acknowledgment(
-id="hyperpod::HP-NET-001", reason="..."))`, in a template with the metadata `HyperPodRules: {Acknowledge: [{Rule: HP-NET-001,
+id="hyperpod::HP-NET-004", reason="..."))`, in a template with the metadata `HyperPodRules: {Acknowledge: [{Rule: HP-NET-004,
 Reason: "..."}]}`. An acknowledgement of a former id still counts.
 """
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property
 
+from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.facts.instance_types import InstanceType, instance_type, is_instance_type
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import (
@@ -194,10 +195,10 @@ def groups(model: Model) -> Iterator[Group]:
 
 def labels(members: Iterable[Group]) -> str:
     """The names of groups in a sentence."""
-    return ", ".join(dict.fromkeys(group.label for group in members))
+    return enumerated(dict.fromkeys(group.label for group in members))
 
 
 def quoted(members: Iterable[Group]) -> str:
     """Groups in a sentence, each in quotes."""
     names = list(dict.fromkeys(repr(group.label) for group in members))
-    return f"group{'' if len(names) == 1 else 's'} {', '.join(names)}"
+    return f"group{'' if len(names) == 1 else 's'} {enumerated(names)}"

@@ -15,7 +15,7 @@ _PREFIX_NAME = re.compile(r"prefix$", re.IGNORECASE)
 _SOURCE_KEYS = ("SourceObjectKeys", "SourceKey")
 _ASSET = re.compile(r"^([0-9a-f]{64})\.zip$")
 # Custom resources that name a bucket and write nothing into it.
-_OTHERS = re.compile(r"delete|empty|clean|notification|policy|endpoint", re.IGNORECASE)
+_OTHERS = re.compile(r"delete|empty|clean|notification|policy|endpoint|preflight|check|validat", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from hyperpod_constructs.templates.values import Value, as_items, at
 
 _METADATA_KEY = "HyperPodRules"
 """The key of a resource's metadata that accepts findings:
-`HyperPodRules: {Acknowledge: [{Rule: HP-NET-001, Reason: "..."}]}`."""
+`HyperPodRules: {Acknowledge: [{Rule: HP-NET-004, Reason: "..."}]}`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import wraps
 from typing import Any, Protocol, TypeAlias
 
+from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.templates.model import Model, Resource
@@ -75,5 +76,5 @@ def _merged(spoken: Iterable[tuple[Any, Hit]]) -> Iterator[Hit]:
         alike.setdefault((found.resource, found.path[-1]), {}).setdefault(group.label, found)
     for hits in alike.values():
         (_, first), *others = hits.items()
-        more = f"; the same in {', '.join(repr(label) for label, _ in others)}" if others else ""
+        more = f"; the same in {enumerated(repr(label) for label, _ in others)}" if others else ""
         yield replace(first, message=f"{first.message}{more}")

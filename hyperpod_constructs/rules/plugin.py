@@ -3,7 +3,7 @@
 A finding is printed with its construct, its fix and its id, and is in `validation-report.json`; an error fails the synthesis. To
 accept one, write the reason on the construct, or on any above it:
 
-    Validations.of(cluster).acknowledge(Acknowledgment(id="hyperpod::HP-NET-001", reason="..."))
+    Validations.of(cluster).acknowledge(Acknowledgment(id="hyperpod::HP-NET-004", reason="..."))
 
 Context keys:
 

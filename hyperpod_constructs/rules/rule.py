@@ -25,6 +25,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import Any, Final, TypeVar, cast
 
+from hyperpod_constructs._support.words import shortened
 from hyperpod_constructs.rules.finding import Finding, Hit, Level
 from hyperpod_constructs.rules.hits import Judge, Subjects, over
 from hyperpod_constructs.templates.model import Model
@@ -78,7 +79,7 @@ class Rule:
             path=hit.resource.path(*hit.path) if hit.path else "",
             found=shown(hit.found),
             allowed=self.allowed if hit.allowed is None else hit.allowed,
-            message=hit.message,
+            message=shortened(hit.message),
             why=self.why,
             fix=self.fix,
             source=self.source,
@@ -104,7 +105,7 @@ def rule(
 ) -> Callable[[_Judge], _Judge]:
     """Register the decorated function as a rule; the function stays as it is.
 
-    :param id: such as `HP-NET-001`; never reused for another rule.
+    :param id: such as `HP-NET-004`; never reused for another rule.
     :param title: the demand, in a few words.
     :param why: the harm of a mistake.
     :param fix: the one fix, printed with every finding.
@@ -120,7 +121,7 @@ def rule(
     :raises ValueError: if the id is malformed or taken.
     """
     if not _ID.fullmatch(id):
-        raise ValueError(f"rule id {id!r} is malformed; an id looks like HP-NET-001")
+        raise ValueError(f"rule id {id!r} is malformed; an id looks like HP-NET-004")
 
     def register(judge: _Judge) -> _Judge:
         check = cast(Check, judge) if on is None else over(on, at, once, judge)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -53,6 +54,7 @@ def _renamed(document: Document, name: str) -> Document:
 def _with_local_nesting(files: Sequence[Document]) -> list[Document]:
     """These templates, with nested stacks inside their parents instead of beside them."""
     by_name = grouped((document.file.name, document) for document in files if document.file is not None)
+    by_path = {os.path.normpath(document.file): document for document in files if document.file is not None}
     used: set[Path | None] = set()
     read = cache(read_template)
 
@@ -60,14 +62,16 @@ def _with_local_nesting(files: Sequence[Document]) -> list[Document]:
         name = template_file_name(resource)
         if name is None or user.file is None:
             return None
+        found = None if _is_url(name) else given(user.file, name) or beside(user.file, name)
         candidates = by_name.get(PurePosixPath(name).name, [])
-        if len(candidates) == 1:
-            found: Document | None = candidates[0]
-        else:
-            found = None if _is_url(name) else beside(user.file, name)
+        if found is None and len(candidates) == 1:
+            found = candidates[0]
         if found is not None:
             used.add(found.file)
         return found
+
+    def given(user: Path, name: str) -> Document | None:
+        return by_path.get(os.path.normpath(user.parent / name))
 
     def beside(user: Path, name: str) -> Document | None:
         local = user.parent / name

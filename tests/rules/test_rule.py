@@ -151,7 +151,7 @@ def test_rules_register_once(monkeypatch: pytest.MonkeyPatch) -> None:
     assert registry._RULES["HP-TST-001"].silences == ("HP-TST-002",)
     with pytest.raises(ValueError, match=r"'HP-TST-001' is taken by tests\.rules\.test_rule\.every_x"):
         rule("HP-TST-001", Level.ERROR, title="t", why="w", fix="f", source="s")(lambda model: iter(()))
-    with pytest.raises(ValueError, match="looks like HP-NET-001"):
+    with pytest.raises(ValueError, match="looks like HP-NET-004"):
         register("NET-1")
 
 

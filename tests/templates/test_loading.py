@@ -318,3 +318,20 @@ def test_the_reference_app_across_its_stacks(tmp_path: Path) -> None:
     assert resource_of(cluster.get("VpcConfig", "Subnets", 0), "AWS::EC2::Subnet") is not None
     assert awaits(cluster, file_system)
     assert cluster.template.environment.region == "us-west-2"
+
+
+def test_a_nested_template_is_looked_up_by_its_path_before_its_name(tmp_path: Path) -> None:
+    """Two folders with a template of the same name: each nested stack has the one of its own path."""
+    stacks = "".join(
+        f"  {name}: {{Type: AWS::CloudFormation::Stack, Properties: {{TemplateURL: ./{name.lower()}/template.yaml}}}}\n"
+        for name in ("Network", "Storage")
+    )
+    main = write(tmp_path, "main.yaml", f"Resources:\n{stacks}")
+    for name in ("network", "storage"):
+        (tmp_path / name).mkdir()
+        write(tmp_path / name, "template.yaml", f"{{Resources: {{{name.title()}Part: {{Type: {name}}}}}}}")
+    expected = {"Network": "NetworkPart", "Storage": "StoragePart"}
+    for given in ([main], [main, tmp_path / "network" / "template.yaml"]):
+        found = load(given)
+        parts = {one.parent.logical_id: next(iter(one.by_id)) for one in found.templates if one.parent is not None}
+        assert parts == expected

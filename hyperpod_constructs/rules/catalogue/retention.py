@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.networks import VPC
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, security_groups_of, subnets_of
 from hyperpod_constructs.facts.data_holders import DATA_HOLDERS, KEEPING_POLICIES
@@ -85,7 +86,7 @@ def data_outlives_its_replacement(resource: Resource) -> Hit | None:
 def network_stays_with_file_systems(file_system: Resource) -> str | None:
     stays = as_str(file_system.deletion_policy) in KEEPING_POLICIES
     going = [resource.logical_id for resource in _below(file_system) if _goes(resource)] if stays else []
-    return f"it stays when its stack is deleted, and {', '.join(going)} cannot go from under it" if going else None
+    return f"it stays when its stack is deleted, and {enumerated(going)} cannot go from under it" if going else None
 
 
 def _below(file_system: Resource) -> list[Resource]:

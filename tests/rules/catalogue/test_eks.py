@@ -1,11 +1,14 @@
 from __future__ import annotations
 
+import re
+from pathlib import Path
 from typing import Any
 
 import pytest
 
+import hyperpod_constructs
 from tests.rules.catalogue.cases import REMOVED, Case, edited
-from tests.rules.catalogue.templates import KEPT, eks
+from tests.rules.catalogue.templates import KEPT, eks, rules_of
 
 SYSTEM = "Cluster/InstanceGroups/0"
 WITHOUT_CHART = {"Chart": REMOVED, "Cluster/.DependsOn/0": "Cni"}
@@ -89,6 +92,7 @@ CASES = [
             ({}, "Custom::AWSCDK-EKS-HelmChart"),
             ({}, "Custom::AWSCDK-EKS-KubernetesResource"),
             ({}, "Custom::Installer"),
+            ({}, "Custom::HyperPodChart"),
             ({}, "AWS::CloudFormation::CustomResource"),
             ({}, "AWS::CloudFormation::WaitCondition"),
             ({}, "AWSQS::Kubernetes::Helm"),
@@ -125,6 +129,18 @@ CASES = [
     Case("HP-EKS-016", eks(), {"Nodes": nodes(Version="1.34")}, {"Nodes": nodes(Version="1.33")}),
     Case("HP-EKS-016", eks(), {"Nodes": nodes(Version="1.29")}, {"Nodes": nodes(Version="1.30")}),
 ]
+
+
+OWN_TYPES = sorted(
+    type_
+    for module in (Path(hyperpod_constructs.__file__).parent / "custom_resources").glob("*.py")
+    for type_ in re.findall(r"Custom::HyperPod\w+", module.read_text("utf-8"))
+)
+
+
+@pytest.mark.parametrize("type_", OWN_TYPES)
+def test_custom_resources_of_this_library_install_no_chart(type_: str) -> None:
+    assert "HP-EKS-017" in rules_of(edited(eks(), installer(type_)))
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)

@@ -63,6 +63,7 @@ CASES = [
         {
             "Other": deployment(DestinationBucketKeyPrefix="tools"),
             "Empty": {"Type": "Custom::S3AutoDeleteObjects", "Properties": {"BucketName": {"Ref": "Scripts"}}},
+            "Preflight": {"Type": "Custom::HyperPodPreflight", "Properties": {**OWN, "Bucket": {"Ref": "Scripts"}}},
         },
     ),
 ]

@@ -168,6 +168,7 @@ def _with_zone(region: str | None, **zone: str) -> list[Finding]:
         (None, {"AvailabilityZone": "usw2-az4"}, "AvailabilityZone 'usw2-az4' is a zone id"),
         (None, {"AvailabilityZoneId": "us-west-2a"}, "AvailabilityZoneId 'us-west-2a' is not a zone id"),
         ("us-west-2", {"AvailabilityZoneId": "use1-az4"}, "AvailabilityZoneId 'use1-az4' is not in region us-west-2"),
+        ("us-west-2", {"AvailabilityZoneId": "use1-atl2-az1"}, "AvailabilityZoneId 'use1-atl2-az1' is not in region us-west-2"),
         ("us-west-2", {"AvailabilityZone": "us-east-1a"}, "AvailabilityZone 'us-east-1a' is not in region us-west-2"),
     ],
 )
@@ -183,6 +184,9 @@ def test_a_zone_that_is_none_of_the_region(region: str | None, zone: dict[str, s
     [
         ("us-west-2", {"AvailabilityZone": "us-west-2-lax-1a"}),
         ("us-west-2", {"AvailabilityZoneId": "usw2-az4"}),
+        ("us-west-2", {"AvailabilityZoneId": "usw2-phx2-az1"}),
+        ("us-east-1", {"AvailabilityZoneId": "use1-atl2-az1"}),
+        ("us-east-1", {"AvailabilityZoneId": "use1-wl1-bos-wlz1"}),
         ("ap-southeast-1", {"AvailabilityZoneId": "apse1-az2"}),
         ("unknown", {"AvailabilityZoneId": "usw2-az4"}),
         (None, {"AvailabilityZoneId": "usw2-az4"}),
