@@ -90,6 +90,12 @@ class EksCluster:
         """The place of the version."""
         return ("Version",) if self._native else ("Config", "version")
 
+    @property
+    def services_path(self) -> tuple[str, ...]:
+        """The place of the block of its services."""
+        older = ("Config", "kubernetesNetworkConfig", "serviceIpv4Cidr")
+        return ("KubernetesNetworkConfig", "ServiceIpv4Cidr") if self._native else older
+
     def network_path(self, key: str) -> tuple[str, ...]:
         """The place of a setting of its network, such as `SubnetIds`."""
         older = ("Config", "resourcesVpcConfig", key[:1].lower() + key[1:])

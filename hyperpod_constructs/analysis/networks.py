@@ -1,8 +1,8 @@
 """Subnets, routes and endpoints of the VPCs in the templates.
 
     >>> facts = network_facts(model)
-    >>> facts.subnet(resource).is_public
-    False
+    >>> facts.subnet(resource).exit.kind
+    <ExitKind.NAT: 'a NAT gateway'>
 
 Answers are `None` where they are not known: the VPC or its routes are another template's, or a value is unknown.
 """
@@ -11,43 +11,49 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from enum import Enum
+from functools import cached_property, lru_cache
 
-from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.answers import all_of, any_of
 from hyperpod_constructs.analysis.naming import Naming
 from hyperpod_constructs.analysis.security_groups import is_resource
 from hyperpod_constructs.facts import addresses
-from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource, resource_of, target_of
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Either, Reference, Text, Value, as_items, as_str
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, as_bool, as_items, as_str
 
 VPC = "AWS::EC2::VPC"
 SUBNET = "AWS::EC2::Subnet"
 ENDPOINT = "AWS::EC2::VPCEndpoint"
+NAT = "AWS::EC2::NatGateway"
 
 _ASSOCIATION = "AWS::EC2::SubnetRouteTableAssociation"
-_VPC_BLOCK = "AWS::EC2::VPCCidrBlock"
-_MOST_BLOCKS = 50  # the highest quota for the blocks of a VPC
 _ROUTE = "AWS::EC2::Route"
-_EVERYWHERE = ("0.0.0.0/0", "::/0")
+_PROPAGATION = "AWS::EC2::VPNGatewayRoutePropagation"  # brings routes that no template lists
+_EVERYWHERE = "0.0.0.0/0"
 _GATEWAYS = ("AWS::EC2::InternetGateway", "AWS::EC2::VPCGatewayAttachment")
 _SERVICE_STEMS = ("com.amazonaws.", "cn.com.amazonaws.")
 _SERVICE = re.compile(r"^(cn\.)?com\.amazonaws\.[a-z]{2}[a-z-]*-\d\.")
-# Targets of a default route that may lead to the internet.
-_ELSEWHERE = (
-    "CarrierGatewayId",
-    "CoreNetworkArn",
-    "EgressOnlyInternetGatewayId",
-    "InstanceId",
-    "LocalGatewayId",
-    "NetworkInterfaceId",
-    "TransitGatewayId",
-    "VpcEndpointId",
-    "VpcPeeringConnectionId",
-)
+
+
+class ExitKind(Enum):
+    """The kind of a way out of a VPC."""
+
+    NAT = "a NAT gateway"
+    INTERNET_GATEWAY = "an internet gateway"
+    NONE = "no default route"
+    UNKNOWN = "a route whose end is not known"
+
+
+@dataclass(frozen=True, slots=True)
+class Exit:
+    """A way out of a VPC."""
+
+    kind: ExitKind
+    route: Resource | None = None
+    gateway: Resource | None = None
+    """The NAT gateway or the internet gateway, if it is in the model."""
 
 
 @dataclass(frozen=True)
@@ -73,7 +79,7 @@ class Subnet:
     @cached_property
     def cidr(self) -> ipaddress.IPv4Network | None:
         """Its IPv4 block, if it is known."""
-        return _as_network(self.resource.get("CidrBlock"))
+        return block_of(self.resource.get("CidrBlock"))
 
     @property
     def usable_addresses(self) -> int | None:
@@ -85,22 +91,22 @@ class Subnet:
         """Where it is."""
         return Zone(self.resource.get("AvailabilityZone"), self.resource.get("AvailabilityZoneId"))
 
-    @property
-    def is_public(self) -> bool | None:
-        """Whether its default route leads to an internet gateway: nodes get no public address, and so no way out of it."""
-        answers = [_to_internet_gateway(route) for route in self.routes]
-        return any_of([*answers, False if self.complete else None])
+    @cached_property
+    def exit(self) -> Exit:
+        """Its way to addresses outside of the VPC, by its default route of IPv4 if it has one."""
+        old = [route for route in self.routes if route.get("DestinationIpv6CidrBlock") is ABSENT]
+        found = [exit_ for exit_ in map(_exit, old) if exit_.kind is not ExitKind.NONE]
+        if found:
+            return found[0] if len(found) == 1 else Exit(ExitKind.UNKNOWN)
+        return Exit(ExitKind.NONE if self.complete and len(old) == len(self.routes) else ExitKind.UNKNOWN)
 
-    @property
-    def reaches_internet(self) -> bool | None:
-        """Whether interfaces without public addresses reach the internet: by a default route to a NAT gateway."""
-        answers = [_to_nat(route) for route in self.routes]
-        return any_of([*answers, False if self.complete else None])
+    def gateway_endpoint(self, service: str) -> Resource | None:
+        """The gateway endpoint of a service, such as `s3`, that is surely on its table."""
+        return next((endpoint for endpoint in self.gateway_endpoints if serves(endpoint, service)), None)
 
-    def has_gateway_endpoint(self, service: str) -> bool | None:
-        """Whether its table has the gateway endpoint of a service, such as `s3`."""
-        answers = [_serves(endpoint, service) for endpoint in self.gateway_endpoints]
-        return any_of([*answers, False if self.complete else None])
+    def lacks_gateway_endpoint(self, service: str) -> bool:
+        """Whether its table surely has no gateway endpoint of a service."""
+        return self.complete and all(serves(endpoint, service) is False for endpoint in self.gateway_endpoints)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,34 +136,35 @@ class NetworkFacts:
         """A subnet of the model."""
         return self._subnets[resource]
 
-    def interface_endpoints(self, vpc: Resource) -> tuple[Resource, ...]:
-        """The interface endpoints that are surely in a VPC."""
-        return tuple(
-            endpoint
-            for endpoint in self._model.resources(ENDPOINT)
-            if is_resource(endpoint.get("VpcId"), vpc) and as_str(endpoint.get("VpcEndpointType")) == "Interface"
+    def has_interface_endpoints(self, vpc: Resource) -> bool:
+        """Whether a VPC surely has interface endpoints; computed once."""
+        return self._model.cached((ENDPOINT, vpc), lambda: any(map(_is_interface, self._naming(ENDPOINT, "VpcId", vpc))))
+
+    def interface_endpoint(self, vpc: Resource, service: str) -> tuple[Resource | None, bool]:
+        """The endpoint with private DNS that a VPC surely has for a service, such as `ecr.dkr`, and whether it may have one."""
+        found: tuple[Resource | None, bool] = self._model.cached(
+            (ENDPOINT, vpc, service), lambda: self._interface_endpoint(vpc, service)
         )
+        return found
 
-    def has_interface_endpoint(self, vpc: Resource, service: str, *, besides: Sequence[Resource] = ()) -> bool | None:
-        """Whether a VPC has the interface endpoint of a service, such as `ssmmessages` or `ecr.dkr`; computed once.
+    def endpoint_without_names(self, vpc: Resource, service: str) -> Resource | None:
+        """An interface endpoint of a service in a VPC that surely has no private DNS; computed once."""
+        return self._model.cached((_is_interface, vpc, service), lambda: self._endpoint_without_names(vpc, service))
 
-        :param besides: endpoints that do not count.
-        """
-        key = (ENDPOINT, vpc, service, tuple(besides))
-        return self._model.cached(key, lambda: self._interface_endpoint(vpc, service, besides))
+    def _endpoint_without_names(self, vpc: Resource, service: str) -> Resource | None:
+        found = (endpoint for endpoint, inside in self._naming(ENDPOINT, "VpcId", vpc) if _is_interface((endpoint, inside)))
+        nameless = (one for one in found if serves(one, service) and _has_names(one) is False)
+        return next(nameless, None)
 
-    def _interface_endpoint(self, vpc: Resource, service: str, besides: Sequence[Resource]) -> bool | None:
-        answers: list[bool | None] = []
+    def _interface_endpoint(self, vpc: Resource, service: str) -> tuple[Resource | None, bool]:
+        perhaps = not vpc.template.complete
         for endpoint, inside in self._naming(ENDPOINT, "VpcId", vpc):
-            kind = endpoint.get("VpcEndpointType")
-            if endpoint not in besides:
-                answers.append(all_of((inside, None if kind is UNKNOWN else kind == "Interface", _serves(endpoint, service))))
-        return any_of([*answers, False if vpc.template.complete else None])
-
-    @staticmethod
-    def serves(endpoint: Resource, service: str) -> bool | None:
-        """Whether an endpoint is of a service."""
-        return _serves(endpoint, service)
+            kind, named = endpoint.get("VpcEndpointType"), _has_names(endpoint)
+            answer = all_of((inside, None if kind is UNKNOWN else kind == "Interface", serves(endpoint, service), named))
+            if answer:
+                return endpoint, True
+            perhaps = perhaps or answer is None
+        return None, perhaps
 
     @cached_property
     def _subnets(self) -> Mapping[Resource, Subnet]:
@@ -177,6 +184,7 @@ class NetworkFacts:
             for endpoint, named in self._endpoints_on(target_of(table)):
                 complete = complete and named is True
                 endpoints += [endpoint] if named else []
+            complete = complete and not any(self._listing(_PROPAGATION, target_of(table)))
         return Subnet(subnet, tuple(routes), table, tuple(endpoints), complete)
 
     def _table_of(self, subnet: Resource) -> Value:
@@ -197,42 +205,19 @@ class NetworkFacts:
                 yield resource, named if resource.exists else None
 
     def _endpoints_on(self, table: Resource) -> Iterator[tuple[Resource, bool | None]]:
-        endpoints = self._model.resources(ENDPOINT)
-        naming = self._model.cached((Naming, ENDPOINT), lambda: Naming(endpoints, lambda one: as_items(one.get("RouteTableIds"))))
-        for endpoint in naming.of(table):
-            if as_str(endpoint.get("VpcEndpointType")) not in ("Gateway", None):
-                continue
-            tables = as_items(endpoint.get("RouteTableIds"))
-            answers = [None] if tables is None else [is_resource(item, table) for item in tables]
-            if True in answers:
-                yield endpoint, endpoint.exists
-            elif None in answers:
-                yield endpoint, None
+        for endpoint, listed in self._listing(ENDPOINT, table):
+            if as_str(endpoint.get("VpcEndpointType")) in ("Gateway", None):
+                yield endpoint, listed
 
-
-@dataclass(frozen=True)
-class VpcBlock:
-    """A block that a template gives to a VPC."""
-
-    resource: Resource
-    """The VPC, or the resource that adds the block to one."""
-    block: ipaddress.IPv4Network
-    before: tuple[ipaddress.IPv4Network, ...]
-    """The blocks that the VPC surely has by then, the primary one first; none if the primary one is not known."""
-
-
-def vpc_blocks(model: Model) -> Iterator[VpcBlock]:
-    """The known IPv4 blocks of the VPCs of a model."""
-    for vpc in model.resources(VPC):
-        if (block := _as_network(vpc.get("CidrBlock"))) is not None:
-            yield VpcBlock(vpc, block, ())
-    added = grouped((resource_of(one.get("VpcId"), VPC), one) for one in model.resources(_VPC_BLOCK))
-    for owner, resources in added.items():
-        blocks = [(one, block) for one in resources if (block := _as_network(one.get("CidrBlock"))) is not None]
-        first = None if owner is None else _as_network(owner.get("CidrBlock"))
-        for resource, block in blocks:
-            earlier = (known for other, known in blocks[:_MOST_BLOCKS] if awaits(resource, other))
-            yield VpcBlock(resource, block, () if first is None else (first, *earlier))
+    def _listing(self, type_: str, table: Resource) -> Iterator[tuple[Resource, bool | None]]:
+        """Resources that list a route table: surely, or perhaps (`None`)."""
+        found = self._model.resources(type_)
+        naming = self._model.cached((Naming, type_), lambda: Naming(found, lambda one: as_items(one.get("RouteTableIds"))))
+        for one in naming.of(table):
+            tables = as_items(one.get("RouteTableIds"))
+            listed = None if tables is None else any_of(is_resource(item, table) for item in tables)
+            if listed is not False:
+                yield one, listed and one.exists
 
 
 def network_facts(model: Model) -> NetworkFacts:
@@ -240,47 +225,58 @@ def network_facts(model: Model) -> NetworkFacts:
     return model.cached(NetworkFacts, lambda: NetworkFacts(model))
 
 
-def _as_network(value: Value) -> ipaddress.IPv4Network | None:
-    """An IPv4 block, also as an attribute of the VPC or subnet that has it; `None` if it is not known or malformed."""
-    if isinstance(value, Reference) and value.attribute == "CidrBlock" and value.resource.type in (VPC, SUBNET):
-        value = target_of(value).get("CidrBlock")
+def block_of(value: Value) -> ipaddress.IPv4Network | None:
+    """An IPv4 block; `None` if it is not known, malformed, or of IPv6. EC2 takes bits behind the prefix, and drops them."""
     text = as_str(value)
+    return None if text is None else _parsed(text)
+
+
+@lru_cache(maxsize=4096)
+def _parsed(text: str) -> ipaddress.IPv4Network | None:
     try:
-        return None if text is None else ipaddress.IPv4Network(text)
+        return ipaddress.IPv4Network(text, strict=False)
     except ValueError:
         return None
 
 
 def _is_default(route: Resource) -> bool | None:
-    blocks = [route.get(key) for key in ("DestinationCidrBlock", "DestinationIpv6CidrBlock")]
-    given = [block for block in blocks if block is not ABSENT]
-    if any(as_str(block) in _EVERYWHERE for block in given):
+    """Whether a route leads to the addresses of the internet; one for a part of them, or for a prefix list, may."""
+    text = as_str(route.get("DestinationCidrBlock"))
+    network = block_of(text)
+    if text == _EVERYWHERE:
         return True
-    return None if any(as_str(block) is None for block in given) else False
+    return None if network is None or network.is_global else False
 
 
-def _to_internet_gateway(route: Resource) -> bool | None:
-    default, target = _is_default(route), route.get("GatewayId")
-    if default is False or target is ABSENT:
-        return False
-    if isinstance(target, Reference):
-        return default if target.resource.type in _GATEWAYS else False
-    literal = as_str(target)
-    return None if literal is None else literal.startswith("igw-") and default
-
-
-def _to_nat(route: Resource) -> bool | None:
+def _exit(route: Resource) -> Exit:
     default = _is_default(route)
     if default is False:
-        return False
-    if route.get("NatGatewayId") is not ABSENT:
-        return None if isinstance(route.get("NatGatewayId"), Either) else default
-    others = any(route.get(key) is not ABSENT for key in _ELSEWHERE)
-    gateway = route.get("GatewayId")
-    return None if others or (gateway is not ABSENT and _to_internet_gateway(route) is None) else False
+        return Exit(ExitKind.NONE)
+    nat, gateway = (route.get(key) for key in ("NatGatewayId", "GatewayId"))
+    if default and (as_str(gateway) or "").startswith("igw-"):
+        return Exit(ExitKind.INTERNET_GATEWAY, route)
+    target = resource_of(nat if gateway is ABSENT else gateway)
+    if default is None or target is None or (nat is not ABSENT and gateway is not ABSENT):
+        return Exit(ExitKind.UNKNOWN, route)
+    kinds = {NAT: ExitKind.NAT, **dict.fromkeys(_GATEWAYS, ExitKind.INTERNET_GATEWAY)}
+    return Exit(kinds.get(target.type, ExitKind.UNKNOWN), route, target)
 
 
-def _serves(endpoint: Resource, service: str) -> bool | None:
+def _is_interface(named: tuple[Resource, bool | None]) -> bool:
+    endpoint, inside = named
+    return inside is True and as_str(endpoint.get("VpcEndpointType")) == "Interface"
+
+
+def _has_names(endpoint: Resource) -> bool | None:
+    """Whether an interface endpoint answers to the name of its service; it does not unless the template says so.
+
+    Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ec2-vpcendpoint.html
+    """
+    private = endpoint.get("PrivateDnsEnabled")
+    return False if private is ABSENT else as_bool(private)
+
+
+def serves(endpoint: Resource, service: str) -> bool | None:
     """Whether an endpoint is of a service: the rest of its name behind the region (`com.amazonaws.us-west-2.ecr.dkr`)."""
     name = endpoint.get("ServiceName")
     if isinstance(name, Text):

@@ -93,12 +93,6 @@ def users_of_file_systems(model: Model) -> dict[Resource, list[NodeGroup]]:
     )
 
 
-def users_of_vpcs(model: Model) -> dict[Resource, list[NodeGroup]]:
-    """The groups whose nodes can be in a VPC, by VPC."""
-    networks = ((group, {one.vpc for one in group.subnet_facts()}) for group in node_groups(model))
-    return grouped((vpc, group) for group, vpcs in networks for vpc in vpcs if vpc is not None)
-
-
 def subnets_of(file_system: Resource) -> tuple[Resource, ...] | None:
     """The subnets of a file system; `None` if one is not of the model."""
     return _all_of(file_system.get("SubnetIds"), SUBNET)

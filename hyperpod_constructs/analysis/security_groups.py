@@ -8,8 +8,7 @@ False
 from __future__ import annotations
 
 import ipaddress
-import itertools
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal, TypeAlias
@@ -38,7 +37,7 @@ Peer: TypeAlias = "Resource | str"
 _ANYWHERE = ("0.0.0.0/0", "::/0")
 ALL_PORTS = range(0, 65536)
 
-_PROTOCOLS = {"6": "tcp", "17": "udp", "1": "icmp", "58": "icmpv6", "all": "-1"}
+PROTOCOLS = {"6": "tcp", "17": "udp", "1": "icmp", "58": "icmpv6", "all": "-1"}
 _INLINE = {"ingress": "SecurityGroupIngress", "egress": "SecurityGroupEgress"}
 _SEPARATE: Mapping[str, Direction] = {INGRESS: "ingress", "AWS::EC2::SecurityGroupEgress": "egress"}
 _PEER_GROUP = {"ingress": "SourceSecurityGroupId", "egress": "DestinationSecurityGroupId"}
@@ -61,7 +60,7 @@ class GroupRule:
     def protocol(self) -> str | None:
         """`tcp`, `udp`, `icmp`, `icmpv6`, another number, or `-1` for all; `None` if it is not known."""
         name = as_str(at(self.raw, "IpProtocol"))
-        return None if name is None else _PROTOCOLS.get(name.lower(), name.lower())
+        return None if name is None else PROTOCOLS.get(name.lower(), name.lower())
 
     @property
     def ports(self) -> range | None:
@@ -181,13 +180,6 @@ class SecurityGroups:
     def of(self, group: Resource) -> SecurityGroup:
         """A group with its rules."""
         return self._groups[group]
-
-    def reaches(self, sources: Iterable[Resource], targets: Iterable[Resource], *, protocol: str, port: int | range) -> bool | None:
-        """Whether interfaces with some groups can open connections to interfaces with others; rules of several groups add up."""
-        pairs = list(itertools.product(tuple(sources), tuple(targets)))
-        out = [self.of(one).allows("egress", peer=to, protocol=protocol, port=port) for one, to in pairs]
-        into = [self.of(to).allows("ingress", peer=one, protocol=protocol, port=port) for one, to in pairs]
-        return all_of([any_of(out), any_of(into)])
 
     @cached_property
     def _groups(self) -> Mapping[Resource, SecurityGroup]:

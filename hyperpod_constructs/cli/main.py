@@ -17,6 +17,7 @@ from hyperpod_constructs.cli.console import CliError, make_encodable, reported
 from hyperpod_constructs.cli.inputs import STANDARD_INPUT, Format, check_threshold, standard_input, usable_input
 from hyperpod_constructs.cli.lazy import LazyCommands
 from hyperpod_constructs.cli.operate.place import EndpointUrl, Profile, Region, Where
+from hyperpod_constructs.cli.reach import ReachFormat
 from hyperpod_constructs.cli.shadowed import other_program
 from hyperpod_constructs.cli.switches import switched
 from hyperpod_constructs.cli.target import AwsAccount, Target, TargetName, running_embedded_aws
@@ -161,6 +162,26 @@ def check(
 
     with standard_input(paths):
         run(paths, form=form, fail_on=fail_on)
+
+
+@app.command(
+    epilog="Examples: `hyperpod reach cdk.out`, `hyperpod reach cluster.yaml workers s3`, `hyperpod reach cdk.out '*' ssm "
+    "--format json`. Exit codes: 0 all ways pass or may, 1 one surely ends, 2 unusable input."
+)
+@reported
+def reach(
+    path: Annotated[Path, typer.Argument(metavar="PATH", help="A template or an assembly (cdk.out); - for standard input.")],
+    group: Annotated[str | None, typer.Argument(metavar="FROM", help="A group of nodes; all unless given.")] = None,
+    target: Annotated[
+        str | None, typer.Argument(metavar="TO", help="A service (s3, ssm), eks, nodes, database, or a file system.")
+    ] = None,
+    form: Annotated[ReachFormat, typer.Option("--format", help="For a person, or for a program.")] = ReachFormat.TEXT,
+) -> None:
+    """Follow the ways of nodes to what they need, hop by hop."""
+    from hyperpod_constructs.cli.reach import reach as run
+
+    with standard_input([path]):
+        run(path, group, target, form=form)
 
 
 @app.command(

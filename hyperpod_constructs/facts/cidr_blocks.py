@@ -34,11 +34,17 @@ RESTRICTED_OTHERWISE = (*_PRIVATE, _BENCHMARKS)
 
 def mistake(block: IPv4Network) -> str | None:
     """Why a VPC cannot have a block at all; `None` if it can."""
-    if not LARGEST <= block.prefixlen <= SMALLEST:
-        return f"is a /{block.prefixlen}; a VPC block is a /{LARGEST} to a /{SMALLEST} ({SOURCE})"
+    if size := size_mistake(block):
+        return f"{size} ({SOURCE})"
     if block.subnet_of(_LINK_LOCAL):
         return f"is link-local ({_LINK_LOCAL}), and a VPC cannot have such a block ({SOURCE})"
     return None
+
+
+def size_mistake(block: IPv4Network) -> str | None:
+    """Why a block is too large or too small for a VPC and for its subnets; `None` if it is not."""
+    fits = LARGEST <= block.prefixlen <= SMALLEST
+    return None if fits else f"is a /{block.prefixlen}; a VPC block is a /{LARGEST} to a /{SMALLEST}"
 
 
 def addition_mistake(block: IPv4Network, existing: Sequence[IPv4Network]) -> str | None:

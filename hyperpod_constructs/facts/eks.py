@@ -150,12 +150,6 @@ MOST_SECURITY_GROUPS = 5
 Source: https://docs.aws.amazon.com/eks/latest/userguide/service-quotas.html
 """
 
-LEAST_ADDRESSES, RECOMMENDED_ADDRESSES = 6, 16
-"""Free addresses in each subnet of a control plane.
-
-Source: https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html (as of 2026-11-24)
-"""
-
 SERVICE_PREFIXES = range(12, 25)
 """The lengths of the block of service addresses.
 

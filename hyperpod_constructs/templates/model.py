@@ -25,6 +25,8 @@ from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Val
 
 T = TypeVar("T")
 
+_WITH_BLOCK = ("AWS::EC2::VPC", "AWS::EC2::Subnet")
+
 
 class Resource:
     """A resource of a template. Equality is identity."""
@@ -196,7 +198,8 @@ class Template:
         if found.type == NESTED_STACK and name.startswith("Outputs."):
             child = self.nested.get(resource)
             return UNKNOWN if child is None else child.output(name.removeprefix("Outputs."))
-        return Reference(found, name)
+        block = self._once("CidrBlock", resource, self._block) if name == "CidrBlock" and found.type in _WITH_BLOCK else None
+        return block if isinstance(block, str) else Reference(found, name)
 
     def condition(self, name: str) -> bool | None:
         """Whether a condition holds; `None` if that is unknown."""
@@ -266,6 +269,11 @@ class Template:
             elif passed is not None and (not isinstance(passed, dict) or any(key.startswith("Fn::") for key in passed)):
                 given = UNKNOWN
         return parameter_value(self._section("Parameters")[name], given)
+
+    def _block(self, name: str) -> Value:
+        """The block of a VPC or a subnet, which its attribute repeats."""
+        properties = self.by_id[name].raw.get("Properties")
+        return UNKNOWN if self.rewritten or not isinstance(properties, dict) else self.resolver.resolve(properties.get("CidrBlock"))
 
     def _output(self, name: str) -> Value:
         declaration = self._section("Outputs")[name]

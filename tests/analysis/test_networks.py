@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from hyperpod_constructs.analysis.networks import Subnet, network_facts
+from hyperpod_constructs.analysis.networks import ExitKind, Subnet, network_facts
 from hyperpod_constructs.analysis.security_groups import ALL_PORTS, SecurityGroup, security_groups
+from hyperpod_constructs.analysis.traffic import Side, Traffic, group_lets
 from hyperpod_constructs.templates.model import Model
 from hyperpod_constructs.templates.values import ABSENT
 from tests.templates.models import by_id, model_of
@@ -32,37 +33,44 @@ def subnet(more: str = "", base: str = NETWORK) -> Subnet:
 
 
 @pytest.mark.parametrize(
-    ("target", "public", "internet"),
+    ("target", "kind"),
     [
-        ("DestinationCidrBlock: 0.0.0.0/0, GatewayId: !Ref Gateway", True, False),
-        ("DestinationCidrBlock: 0.0.0.0/0, NatGatewayId: !Ref Nat", False, True),
-        ("DestinationCidrBlock: 0.0.0.0/0, TransitGatewayId: tgw-1", False, None),
-        ("DestinationCidrBlock: 0.0.0.0/0, GatewayId: !Ref P", None, None),
-        ("DestinationCidrBlock: 0.0.0.0/0, GatewayId: igw-1", True, False),
-        ("DestinationCidrBlock: 10.9.0.0/16, GatewayId: !Ref Gateway", False, False),
-        ("DestinationCidrBlock: !Ref P, NatGatewayId: !Ref Nat", False, None),
-        ("DestinationIpv6CidrBlock: '::/0', GatewayId: !Ref Gateway", True, False),
+        ("DestinationCidrBlock: 0.0.0.0/0, GatewayId: !Ref Gateway", ExitKind.INTERNET_GATEWAY),
+        ("DestinationCidrBlock: 0.0.0.0/0, NatGatewayId: !Ref Nat", ExitKind.NAT),
+        ("DestinationCidrBlock: 0.0.0.0/0, TransitGatewayId: tgw-1", ExitKind.UNKNOWN),
+        ("DestinationCidrBlock: 0.0.0.0/0, GatewayId: !Ref P", ExitKind.UNKNOWN),
+        ("DestinationCidrBlock: 0.0.0.0/0, GatewayId: igw-1", ExitKind.INTERNET_GATEWAY),
+        ("DestinationCidrBlock: 10.9.0.0/16, GatewayId: !Ref Gateway", ExitKind.NONE),
+        ("DestinationCidrBlock: 52.94.0.0/16, NatGatewayId: !Ref Nat", ExitKind.UNKNOWN),
+        ("DestinationPrefixListId: pl-1, NatGatewayId: !Ref Nat", ExitKind.UNKNOWN),
+        ("DestinationCidrBlock: !Ref P, NatGatewayId: !Ref Nat", ExitKind.UNKNOWN),
+        ("DestinationIpv6CidrBlock: '::/0', GatewayId: !Ref Gateway", ExitKind.UNKNOWN),
     ],
 )
-def test_where_the_default_route_leads(target: str, public: bool | None, internet: bool | None) -> None:
+def test_where_the_default_route_leads(target: str, kind: ExitKind) -> None:
     facts = subnet(f"Route: {{Type: AWS::EC2::Route, Properties: {{RouteTableId: !Ref Table, {target}}}}}")
-    assert (facts.is_public, facts.reaches_internet) == (public, internet)
+    assert facts.exit.kind is kind
+
+
+def test_a_route_of_ipv6_beside_one_of_ipv4_changes_nothing() -> None:
+    routes = "".join(
+        f"    R{index}: {{Type: AWS::EC2::Route, Properties: {{RouteTableId: !Ref Table, {target}}}}}\n"
+        for index, target in enumerate(
+            ("DestinationCidrBlock: 0.0.0.0/0, NatGatewayId: !Ref Nat", "DestinationIpv6CidrBlock: '::/0', GatewayId: !Ref Gateway")
+        )
+    )
+    assert subnet(base=NETWORK + routes).exit.kind is ExitKind.NAT
 
 
 def test_a_subnet_without_routes() -> None:
     facts = subnet()
-    assert (facts.is_public, facts.reaches_internet, facts.has_gateway_endpoint("s3"), facts.complete) == (
-        False,
-        False,
-        False,
-        True,
-    )
+    assert (facts.exit.kind, facts.lacks_gateway_endpoint("s3"), facts.complete) == (ExitKind.NONE, True, True)
     assert (str(facts.cidr), facts.usable_addresses, facts.vpc) == ("10.0.0.0/24", 251, by_id(facts.resource.template.model, "Vpc"))
 
 
 def test_a_subnet_on_the_main_table() -> None:
     facts = subnet(base=NETWORK.replace("SubnetId: !Ref Subnet", "SubnetId: subnet-1"))
-    assert (facts.route_table, facts.is_public, facts.reaches_internet) == (ABSENT, False, False)
+    assert (facts.route_table, facts.exit.kind) == (ABSENT, ExitKind.NONE)
 
 
 @pytest.mark.parametrize(
@@ -72,12 +80,13 @@ def test_a_subnet_on_the_main_table() -> None:
         NETWORK.replace("RouteTableId: !Ref Table", "RouteTableId: !Ref P"),
         NETWORK.replace("SubnetId: !Ref Subnet", "SubnetId: !Ref P"),
         NETWORK + "    Route: {Type: AWS::EC2::Route, Properties: {RouteTableId: !Ref P}}",
+        NETWORK + "    Vpn: {Type: AWS::EC2::VPNGatewayRoutePropagation, Properties: {RouteTableIds: [!Ref Table]}}",
     ],
-    ids=["another's VPC", "unknown table", "unknown association", "unknown route"],
+    ids=["another's VPC", "unknown table", "unknown association", "unknown route", "routes of a VPN"],
 )
 def test_routes_that_are_not_known(base: str) -> None:
     facts = subnet(base=base)
-    assert (facts.is_public, facts.reaches_internet, facts.complete) == (None, None, False)
+    assert (facts.exit.kind, facts.complete) == (ExitKind.UNKNOWN, False)
 
 
 @pytest.mark.parametrize(
@@ -95,7 +104,8 @@ def test_routes_that_are_not_known(base: str) -> None:
 )
 def test_the_gateway_endpoint_of_s3(properties: str, answer: bool | None) -> None:
     facts = subnet(f"E: {{Type: AWS::EC2::VPCEndpoint, Properties: {{VpcId: !Ref Vpc, {properties}}}}}")
-    assert facts.has_gateway_endpoint("s3") is answer
+    assert (facts.gateway_endpoint("s3") is not None) is (answer is True)
+    assert facts.lacks_gateway_endpoint("s3") is (answer is False)
 
 
 @pytest.mark.parametrize(
@@ -110,9 +120,18 @@ def test_the_gateway_endpoint_of_s3(properties: str, answer: bool | None) -> Non
     ],
 )
 def test_interface_endpoints(properties: str, answer: bool | None) -> None:
-    model = network(f"E: {{Type: AWS::EC2::VPCEndpoint, Properties: {{{properties}}}}}")
+    model = network(f"E: {{Type: AWS::EC2::VPCEndpoint, Properties: {{PrivateDnsEnabled: true, {properties}}}}}")
     facts, vpc = network_facts(model), by_id(model, "Vpc")
-    assert facts.has_interface_endpoint(vpc, "ecr.dkr") is answer
+    assert facts.interface_endpoint(vpc, "ecr.dkr") == (by_id(model, "E") if answer else None, answer is not False)
+
+
+@pytest.mark.parametrize(
+    ("dns", "perhaps"), [("", False), ("PrivateDnsEnabled: false,", False), ("PrivateDnsEnabled: !Ref AWS::StackName,", True)]
+)
+def test_an_endpoint_without_private_dns_is_none(dns: str, perhaps: bool) -> None:
+    service = "VpcId: !Ref Vpc, VpcEndpointType: Interface, ServiceName: com.amazonaws.us-west-2.sts"
+    model = network(f"E: {{Type: AWS::EC2::VPCEndpoint, Properties: {{{dns} {service}}}}}")
+    assert network_facts(model).interface_endpoint(by_id(model, "Vpc"), "sts") == (None, perhaps)
 
 
 @pytest.mark.parametrize(
@@ -229,10 +248,14 @@ def test_both_sides_have_to_allow() -> None:
     closed = "{SecurityGroupEgress: [{IpProtocol: -1, DestinationSecurityGroupId: !Ref Second}]}"
     rule = "GroupId: !Ref Second, IpProtocol: tcp, FromPort: 2049, ToPort: 2049, SourceSecurityGroupId: !Ref First"
     first, second = groups(closed, f"R: {{Type: AWS::EC2::SecurityGroupIngress, Properties: {{{rule}}}}}")
-    facts = security_groups(first.resource.template.model)
-    assert facts.reaches([first.resource], [second.resource], protocol="tcp", port=2049) is True
-    assert facts.reaches([first.resource], [second.resource], protocol="tcp", port=988) is False
-    assert facts.reaches([second.resource], [first.resource], protocol="tcp", port=2049) is False
-    assert facts.reaches([second.resource, first.resource], [second.resource], protocol="tcp", port=2049) is True
-    assert facts.reaches([second.resource], [second.resource], protocol="tcp", port=2049) is False
+    one, other = Side("one", (first,)), Side("other", (second,))
+    nfs, lnet = Traffic("tcp", range(2049, 2050)), Traffic("tcp", range(988, 989))
+
+    def both(source: Side, target: Side, traffic: Traffic) -> tuple[bool | None, bool | None]:
+        return group_lets(source, "egress", target, traffic), group_lets(target, "ingress", source, traffic)
+
+    assert both(one, other, nfs) == (True, True)
+    assert both(one, other, lnet) == (True, False)
+    assert both(other, one, nfs) == (True, False)
+    assert both(Side("both", (second, first)), other, nfs) == (True, True)
     assert first.in_direction("egress")[0].ports == ALL_PORTS

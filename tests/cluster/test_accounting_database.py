@@ -111,7 +111,9 @@ def test_a_database_of_the_cdk_is_wired_by_its_connections(make_stack: Callable[
     cluster = with_database(stack, found, network=network)
     server.connections.allow_default_port_from(cluster)
     model = Model.of({"Stack": synthesize(stack)})
-    assert [f"{one.rule}: {one.message}" for one in check(model) if one.rule.startswith(("HP-SLM", "HP-IAM", "HP-ROL"))] == []
+    assert [
+        f"{one.rule}: {one.message}" for one in check(model) if one.rule.startswith(("HP-SLM", "HP-IAM", "HP-REACH", "HP-ROL"))
+    ] == []
 
 
 def test_a_database_elsewhere_needs_an_open_port(make_stack: Callable[..., Stack]) -> None:
@@ -121,7 +123,7 @@ def test_a_database_elsewhere_needs_an_open_port(make_stack: Callable[..., Stack
         with_database(stack, database(secret_of(stack)), network=network)
         return [one.rule for one in check(Model.of({"Stack": synthesize(stack)}))]
 
-    assert found() == ["HP-SLM-024"]
+    assert found() == ["HP-REACH-002"]
     assert found(ec2.Port.tcp(3306)) == []
 
 

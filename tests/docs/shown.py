@@ -21,12 +21,39 @@ _SHOWN = re.compile(r"^```text\n\$ (?P<command>hyperpod [^\n]+)\n(?P<output>.*?)
 _RULES = re.compile(r"\b\d+ rules\]")
 
 
+_NO_ANSWERS = {
+    "Acl": {"Type": "AWS::EC2::NetworkAcl", "Properties": {"VpcId": {"Ref": "Vpc"}}},
+    "AclOfNodes": {
+        "Type": "AWS::EC2::SubnetNetworkAclAssociation",
+        "Properties": {"SubnetId": {"Ref": "NodeSubnet"}, "NetworkAclId": {"Ref": "Acl"}},
+    },
+    "Out": {
+        "Type": "AWS::EC2::NetworkAclEntry",
+        "Properties": {
+            "NetworkAclId": {"Ref": "Acl"},
+            "RuleNumber": 100,
+            "RuleAction": "allow",
+            "Egress": True,
+            "Protocol": 6,
+            "PortRange": {"From": 443, "To": 443},
+            "CidrBlock": "0.0.0.0/0",
+        },
+    },
+}
+_LATE_BLOCK = {
+    "Added": {"Type": "AWS::EC2::VPCCidrBlock", "Properties": {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.1.0.0/16"}},
+    "NodeSubnet/CidrBlock": "10.1.0.0/17",
+}
+
+
 def write_templates(directory: Path) -> None:
     """The files that the shown commands name."""
     deployed = edited(slurm(), _NOT_KEPT)
     written = {
         "cluster": edited(slurm(), _NO_EFA_EGRESS),
         "training": edited(slurm(), {"FileSystem/StorageCapacity": 3000, **_NO_EFA_EGRESS}),
+        "network": edited(slurm(), _NO_ANSWERS),
+        "blocks": edited(slurm(), _LATE_BLOCK),
         "old": deployed,
         "new": edited(deployed, {"FileSystem/LustreConfiguration/EfaEnabled": True}),
         "deployed": deployed,

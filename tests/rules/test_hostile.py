@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from hyperpod_constructs.analysis.arns import s3_uri_arns
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
-from hyperpod_constructs.analysis.networks import SUBNET, VPC, network_facts
+from hyperpod_constructs.analysis.networks import SUBNET, VPC, ExitKind, network_facts
+from hyperpod_constructs.analysis.reachability import connections
 from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, security_groups
 from hyperpod_constructs.rules.checking import check
 from hyperpod_constructs.templates.dependencies import awaits, depends_on
@@ -176,14 +177,17 @@ def assert_everything_answers(model: Model) -> None:
     networks, groups = network_facts(model), security_groups(model)
     subnets = [networks.subnet(one) for one in model.resources(SUBNET)]
     for subnet in subnets:
-        assert {subnet.is_public, subnet.reaches_internet, subnet.has_gateway_endpoint("s3")} <= {True, False, None}
+        assert subnet.exit.kind in ExitKind
+        assert not (subnet.gateway_endpoint("s3") and subnet.lacks_gateway_endpoint("s3"))
         subnet.zone.is_same(subnets[0].zone)
         assert subnet.usable_addresses is None or subnet.usable_addresses >= 0
     for vpc in model.resources(VPC):
-        networks.has_interface_endpoint(vpc, "ssm")
+        networks.interface_endpoint(vpc, "ssm")
     for group in model.resources(SECURITY_GROUP):
-        groups.reaches([group], model.resources(SECURITY_GROUP), protocol="tcp", port=988)
         groups.of(group).allows_itself("egress")
+    for connection in connections(model):
+        assert connection.passes in (True, False, None)
+        assert all(hop.says and hop.passes is not False for way in connection.ways for hop in way.hops[:-1])
     for role in model.resources(ROLE):
         facts = role_facts(role)
         for target in (None, "*", "arn:aws:s3:::a/b", *map(Reference, everything[:4])):

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-import ipaddress
 from collections.abc import Iterator
 from functools import partial
 
+from hyperpod_constructs.analysis.blocks import blocks_of
 from hyperpod_constructs.analysis.clusters import Cluster, given
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters, joined
-from hyperpod_constructs.analysis.networks import SUBNET, network_facts, vpc_blocks
+from hyperpod_constructs.analysis.networks import SUBNET
 from hyperpod_constructs.analysis.placement import node_groups
-from hyperpod_constructs.analysis.reach import lets_through
+from hyperpod_constructs.analysis.reachability import NODES, side_of_control_plane
 from hyperpod_constructs.analysis.resource_policies import KEY
-from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, is_resource
+from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP
+from hyperpod_constructs.analysis.traffic import Side, Traffic, group_lets
 from hyperpod_constructs.facts import eks as facts
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
@@ -23,7 +24,6 @@ from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_bo
 
 _GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/"
 _API = "https://docs.aws.amazon.com/eks/latest/APIReference/"
-_SERVICES = ("KubernetesNetworkConfig", "ServiceIpv4Cidr")
 _PARTS_OF_AUTO_MODE = (
     ("ComputeConfig", "Enabled"),
     ("KubernetesNetworkConfig", "ElasticLoadBalancing", "Enabled"),
@@ -58,16 +58,10 @@ def the_role_is_assumable(eks: EksCluster) -> Hit | None:
     source=f"{_API}API_KubernetesNetworkConfigRequest.html",
 )
 def services_are_outside_the_vpc(eks: EksCluster) -> Hit | None:
-    block = as_str(eks.resource.get(*_SERVICES))
-    mistake = None if block is None else facts.service_block_mistake(block, list(_blocks(eks)))
-    return None if mistake is None else hit(eks, mistake, *_SERVICES)
-
-
-def _blocks(eks: EksCluster) -> Iterator[ipaddress.IPv4Network]:
-    """The known blocks of its VPC."""
-    for found in vpc_blocks(eks.resource.template.model):
-        if found.resource in eks.vpcs or resource_of(found.resource.get("VpcId"), "AWS::EC2::VPC") in eks.vpcs:
-            yield found.block
+    block = as_str(eks.resource.get(*eks.services_path))
+    known = [one.block for vpc in eks.vpcs for one in blocks_of(vpc).known]
+    mistake = None if block is None else facts.service_block_mistake(block, known)
+    return None if mistake is None else hit(eks, mistake, *eks.services_path)
 
 
 @_plane_error(
@@ -127,7 +121,7 @@ def auto_mode_is_whole(eks: EksCluster) -> str | None:
     fix="set EndpointPrivateAccess to true",
     allowed="EndpointPrivateAccess or EndpointPublicAccess true",
     source=f"{_GUIDE}cluster-endpoint.html",
-    silences=("HP-END-013",),
+    silences=("HP-REACH-001",),
 )
 def the_control_plane_has_an_endpoint(eks: EksCluster) -> str | None:
     public, private = (eks.resource.get("ResourcesVpcConfig", f"Endpoint{kind}Access") for kind in ("Public", "Private"))
@@ -161,21 +155,6 @@ def _joining(eks: EksCluster) -> tuple[Resource, ...]:
     return tuple(cluster.resource for cluster, other in joined(eks.resource.template.model) if other == eks)
 
 
-@_plane_error(
-    "HP-CTL-008",
-    title="subnets of the control plane have room for its interfaces",
-    why="EKS refuses the cluster, and later its updates: each takes addresses for new interfaces",
-    fix=f"take larger subnets, such as a /28 each; {facts.RECOMMENDED_ADDRESSES} free addresses are recommended",
-    allowed=f"{facts.LEAST_ADDRESSES} or more free addresses in each subnet",
-    source=f"{_GUIDE}network-reqs.html",
-)
-def subnets_have_room(eks: EksCluster) -> Iterator[Hit]:
-    for index, subnet in enumerate(eks.in_network("SubnetIds", SUBNET) or ()):
-        free = network_facts(subnet.template.model).subnet(subnet).usable_addresses
-        if free is not None and free < facts.LEAST_ADDRESSES:
-            yield hit(eks, f"{subnet.logical_id} has {free} addresses for interfaces", *eks.network_path("SubnetIds"), index)
-
-
 _ROLES = {
     "AWS::EKS::AccessEntry": "PrincipalArn",
     "AWS::EKS::Addon": "ServiceAccountRoleArn",
@@ -201,7 +180,7 @@ def roles_are_given_by_arn(resource: Resource) -> Hit | None:
     return hit(resource, f"the role {shown(value)} is given by its name", key) if by_name else None
 
 
-_KUBELET = range(10250, 10251)
+_KUBELET = Traffic("tcp", range(10250, 10251))
 
 
 @warning(
@@ -211,24 +190,17 @@ _KUBELET = range(10250, 10251)
     why="the control plane calls nodes for kubectl logs and exec, and pods for the webhooks of operators: without a way in, both "
     "time out, and objects that a webhook judges are refused",
     fix="name the nodes' security group in ResourcesVpcConfig.SecurityGroupIds, or let TCP in from the control plane's group",
-    allowed=f"TCP {_KUBELET.start} and the ports of webhooks in, from the groups or the subnets of the control plane",
+    allowed=f"{_KUBELET} and the ports of webhooks in, from the groups or the subnets of the control plane",
     source=f"{_GUIDE}sec-group-reqs.html",
 )
 def nodes_admit_the_control_plane(cluster: Cluster, eks: EksCluster) -> Hit | None:
-    model, own = eks.resource.template.model, eks.in_network("SecurityGroupIds", SECURITY_GROUP)
-    written = given(eks.resource.get(*eks.network_path("SecurityGroupIds")))
-    subnets = [network_facts(model).subnet(one) for one in eks.in_network("SubnetIds", SUBNET) or ()]
-    if not model.complete or not subnets or (own is None and written is not False):
+    model, control = eks.resource.template.model, side_of_control_plane(eks)
+    if not model.complete or not control.subnets or control.groups is None:
         return None
     for group in node_groups(model):
-        if group.cluster is not cluster or group.security_groups is None or set(group.security_groups) & set(own or ()):
+        if group.cluster is not cluster or group.security_groups is None or set(group.security_groups) & set(control.resources):
             continue
-        facts_of = group.security_group_facts()
-        by_its_own = any(is_resource(rule.peer_group, eks.resource) for one in facts_of for rule in one.in_direction("ingress"))
-        admitted = lets_through(facts_of, "ingress", peers=own or (), subnets=subnets, protocol="tcp", ports=_KUBELET)
-        if admitted is False and not by_its_own:
-            text = (
-                f"the security group of group {group.label!r} does not let TCP {_KUBELET.start} in from {eks.resource.logical_id}"
-            )
+        if group_lets(Side(NODES, group.security_group_facts()), "ingress", control, _KUBELET) is False:
+            text = f"the security group of group {group.label!r} does not let {_KUBELET} in from {control.name}"
             return hit(group.security_groups[0], text)
     return None

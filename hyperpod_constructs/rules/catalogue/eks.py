@@ -11,8 +11,6 @@ from hyperpod_constructs.analysis.iam import ROLE
 from hyperpod_constructs.analysis.kubernetes import EksCluster, installs, joined
 from hyperpod_constructs.analysis.networks import SUBNET, network_facts
 from hyperpod_constructs.analysis.placement import NodeGroup, node_groups
-from hyperpod_constructs.analysis.reach import lets_through
-from hyperpod_constructs.analysis.security_groups import INGRESS, SECURITY_GROUP, is_resource, security_groups
 from hyperpod_constructs.facts import clusters as cluster_facts
 from hyperpod_constructs.facts import orchestration
 from hyperpod_constructs.facts.eks import AS_OF, STANDARD, SupportPeriod, support_on
@@ -32,14 +30,13 @@ from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import Value, as_bool, as_int, as_str, is_known
+from hyperpod_constructs.templates.values import Value, as_int, as_str, is_known
 
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _PREREQUISITES = f"{_GUIDE}sagemaker-hyperpod-eks-prerequisites.html"
 _EKS_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/"
 _SUPPORTED = [version for version in KubernetesVersion if support_on(AS_OF, version) is not SupportPeriod.OVER]
 _OLDEST, _NEWEST = version_of(min(_SUPPORTED)) or (), version_of(NEWEST) or ()
-_API_PORTS = range(443, 444)
 _TIERED_SHARE = f"{cluster_facts.LEAST_TIERED_PERCENTAGE} to 100"
 _TIERED = ("TieredStorageConfig", "InstanceMemoryAllocationPercentage")
 
@@ -252,33 +249,6 @@ def the_vpc_is_one(cluster: Cluster, eks: EksCluster) -> Iterator[Hit]:
 
 def _placed(cluster: Cluster) -> Iterator[NodeGroup]:
     return (group for group in node_groups(cluster.resource.template.model) if group.cluster is cluster)
-
-
-@_joined_warning(
-    "HP-EKS-013",
-    title="the control plane admits the nodes",
-    why="with a private endpoint the name of the Kubernetes API leads to the control plane's interfaces, whose own group admits "
-    "only itself: nodes time out and never join",
-    fix="add the nodes' security group to ResourcesVpcConfig.SecurityGroupIds, or let TCP 443 in from it",
-    allowed="TCP 443 in, from the nodes' security group",
-    silences=("HP-CTL-006",),
-    source=f"{_EKS_GUIDE}sec-group-reqs.html",
-)
-def the_control_plane_admits_nodes(cluster: Cluster, eks: EksCluster) -> Hit | None:
-    model, own = eks.resource.template.model, eks.in_network("SecurityGroupIds", SECURITY_GROUP)
-    private = as_bool(eks.resource.get(*eks.network_path("EndpointPrivateAccess")))
-    opened = any(is_resource(rule.get("GroupId"), eks.resource) is not False for rule in model.resources(INGRESS))
-    if not private or own is None or opened or not model.complete:
-        return None
-    facts = [security_groups(model).of(group) for group in own]
-    for group in _placed(cluster):
-        peers = group.security_groups
-        if peers is not None and not set(peers) & set(own):
-            admitted = lets_through(facts, "ingress", peers=peers, subnets=group.subnet_facts(), protocol="tcp", ports=_API_PORTS)
-            if admitted is False:
-                text = f"the control plane does not let TCP 443 in from the nodes of group {group.label!r}"
-                return hit(eks.resource, text, *eks.network_path("SecurityGroupIds"), covers=peers)
-    return None
 
 
 @_joined_warning(

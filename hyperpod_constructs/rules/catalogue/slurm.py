@@ -7,10 +7,8 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
-from hyperpod_constructs.analysis.answers import any_of
 from hyperpod_constructs.analysis.clusters import RESTRICTED_GROUPS, Cluster, Group, Orchestration, clusters, given
-from hyperpod_constructs.analysis.placement import NodeGroup, node_groups
-from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, security_groups
+from hyperpod_constructs.analysis.database import ACCOUNTING, asked_port, database_of, port_of
 from hyperpod_constructs.facts import accounting as accounting_facts
 from hyperpod_constructs.facts import clusters as cluster_facts
 from hyperpod_constructs.facts import orchestration, software_updates
@@ -19,7 +17,7 @@ from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, as_int, as_items, as_str
+from hyperpod_constructs.templates.values import ABSENT, as_items, as_str
 
 _API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/"
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
@@ -28,7 +26,6 @@ _REFUSED = f"{_GETTING_STARTED}#smcluster-getting-started-slurm-cli-validation-e
 _MIGRATION = f"{_GUIDE}sagemaker-hyperpod-slurm-api-config-migration.html"
 _DATABASE = f"{_API}API_ClusterAccountingDatabase.html"
 _GUIDE_OF_DATABASE = f"{_GUIDE}sagemaker-hyperpod-external-accounting-db-slurm.html"
-_ACCOUNTING = ("Orchestrator", "Slurm", "AccountingDatabase")
 _MYSQL = re.compile(r"mysql|mariadb|^aurora$", re.IGNORECASE)
 
 
@@ -142,7 +139,7 @@ def every_group_is_configured(group: Group) -> str | None:
 @error(
     "HP-SLM-006",
     on=clusters,
-    at=_ACCOUNTING,
+    at=ACCOUNTING,
     title="an accounting database needs continuous provisioning",
     why='the service supports AccountingDatabase only "for clusters using Continuous as the NodeProvisioningMode"',
     fix=accounting_facts.WITHOUT_CONTINUOUS.fix,
@@ -150,7 +147,7 @@ def every_group_is_configured(group: Group) -> str | None:
     source=f"{_API}API_ClusterOrchestratorSlurmConfig.html",
 )
 def accounting_is_continuous(cluster: Cluster) -> Mistake | None:
-    without = cluster.continuous is False and given(cluster.get(*_ACCOUNTING))
+    without = cluster.continuous is False and given(cluster.get(*ACCOUNTING))
     return accounting_facts.WITHOUT_CONTINUOUS if without else None
 
 
@@ -205,14 +202,9 @@ def slurm_updates_all_nodes_at_a_time(group: Group) -> Iterator[Hit]:
 def _databases(model: Model) -> Iterator[tuple[Cluster, Resource]]:
     """Clusters whose accounting database is in the model."""
     for cluster in clusters(model):
-        database = _database_of(cluster)
+        database = database_of(cluster)
         if database is not None:
             yield cluster, database
-
-
-def _database_of(cluster: Cluster) -> Resource | None:
-    """The accounting database of a cluster, if it is in the model."""
-    return resource_of(cluster.get(*_ACCOUNTING, "Endpoint"), "AWS::RDS::DBInstance", "AWS::RDS::DBCluster")
 
 
 _database_error = partial(error, on=_databases, source=_DATABASE)
@@ -220,7 +212,7 @@ _database_error = partial(error, on=_databases, source=_DATABASE)
 
 @_database_error(
     "HP-SLM-020",
-    at=(*_ACCOUNTING, "Endpoint"),
+    at=(*ACCOUNTING, "Endpoint"),
     title="the accounting database is MariaDB or MySQL",
     why="slurmdbd speaks no other protocol: accounting, and with it every limit and fair share, never comes up",
     fix="take the engine mariadb, mysql or aurora-mysql",
@@ -234,14 +226,14 @@ def the_engine_is_mysql(_: Cluster, database: Resource) -> str | None:
 
 @_database_error(
     "HP-SLM-021",
-    at=(*_ACCOUNTING, "Port"),
+    at=(*ACCOUNTING, "Port"),
     title="Slurm connects to the port of the accounting database",
     why="slurmdbd cannot connect, and jobs are not accounted",
     fix="write the port of the database in AccountingDatabase.Port",
     allowed=f"the port of the database, by default {accounting_facts.DEFAULT_PORT}",
 )
 def the_port_is_the_database_s(cluster: Cluster, database: Resource) -> str | None:
-    listening, asked = _port(database), _asked_port(cluster)
+    listening, asked = port_of(database), asked_port(cluster)
     if listening is None or asked is None or listening == asked:
         return None
     return f"Slurm connects to port {asked}, but {database.logical_id} listens on {listening}"
@@ -250,7 +242,7 @@ def the_port_is_the_database_s(cluster: Cluster, database: Resource) -> str | No
 @warning(
     "HP-SLM-022",
     on=clusters,
-    at=(*_ACCOUNTING, "SecretArn"),
+    at=(*ACCOUNTING, "SecretArn"),
     title="the secret of the accounting database has the keys username and password",
     why="slurmdbd takes both from the secret, and cannot log in without one of them",
     fix="store JSON with the keys username and password",
@@ -258,7 +250,7 @@ def the_port_is_the_database_s(cluster: Cluster, database: Resource) -> str | No
     source=_DATABASE,
 )
 def the_secret_has_both_keys(cluster: Cluster) -> str | None:
-    secret = resource_of(cluster.get(*_ACCOUNTING, "SecretArn"), "AWS::SecretsManager::Secret")
+    secret = resource_of(cluster.get(*ACCOUNTING, "SecretArn"), "AWS::SecretsManager::Secret")
     keys = None if secret is None else _keys(secret)
     lacking = [] if keys is None else [key for key in ("username", "password") if key not in keys]
     if secret is None or not lacking:
@@ -284,67 +276,3 @@ def _json_keys(text: str | None) -> set[str] | None:
     except ValueError:
         return None
     return set(document) if isinstance(document, dict) else None
-
-
-@_database_error(
-    "HP-SLM-023",
-    at=(*_ACCOUNTING, "Endpoint"),
-    title="the controller reaches the accounting database",
-    why="slurmdbd runs on the controller; if a security group is in its way, it never connects and jobs are not accounted",
-    fix="let the nodes' security group out to the database's, and the database's group let it in, on the database's port",
-    allowed="rules in both groups for TCP and the database's port",
-)
-def the_controller_reaches_the_database(cluster: Cluster, database: Resource) -> Iterator[str]:
-    port, inside, model = _port(database), _security_groups_of(database), cluster.resource.template.model
-    for outside in [one.security_groups for one in _controllers(cluster) if one.security_groups and inside and port is not None]:
-        if security_groups(model).reaches(outside, inside, protocol="tcp", port=port or accounting_facts.DEFAULT_PORT) is False:
-            names = [", ".join(group.logical_id for group in some) for some in (outside, inside)]
-            yield f"TCP {port} from the controller's {names[0]} to {names[1]} of {database.logical_id} is closed"
-
-
-@warning(
-    "HP-SLM-024",
-    on=clusters,
-    at=(*_ACCOUNTING, "Port"),
-    title="the controller's security group lets out the port of the accounting database",
-    why="without a rule for the port, slurmdbd reaches no database outside of the nodes' own group, and jobs are not accounted",
-    fix="let the nodes' security group out on the port: in the CDK, ClusterNetwork(egress_ports=[Port.tcp(3306)])",
-    allowed="an egress rule for TCP and the database's port",
-    source=_GUIDE_OF_DATABASE,
-)
-def the_port_of_the_database_is_let_out(cluster: Cluster) -> Iterator[str]:
-    port = _asked_port(cluster)
-    if not given(cluster.get(*_ACCOUNTING)) or _database_of(cluster) is not None or port is None:
-        return
-    for controller in _controllers(cluster):
-        groups = controller.security_group_facts()
-        if groups and any_of(group.opens("egress", protocol="tcp", port=port) for group in groups) is False:
-            names = ", ".join(group.resource.logical_id for group in groups)
-            yield f"no rule lets TCP {port} out of the controller's security group {names}"
-
-
-def _security_groups_of(database: Resource) -> tuple[Resource, ...]:
-    """The security groups of a database; none if one is not of the model."""
-    key = "VPCSecurityGroups" if database.type == "AWS::RDS::DBInstance" else "VpcSecurityGroupIds"
-    found = [resource_of(item, SECURITY_GROUP) for item in as_items(database.get(key)) or ()]
-    known = tuple(group for group in found if group is not None)
-    return known if len(known) == len(found) else ()
-
-
-def _controllers(cluster: Cluster) -> Iterator[NodeGroup]:
-    return (
-        one
-        for one in node_groups(cluster.resource.template.model)
-        if one.resource is cluster.resource and one.node_type == "Controller"
-    )
-
-
-def _asked_port(cluster: Cluster) -> int | None:
-    """The port that slurmdbd connects to."""
-    written = cluster.get(*_ACCOUNTING, "Port")
-    return accounting_facts.DEFAULT_PORT if written is ABSENT else as_int(written)
-
-
-def _port(database: Resource) -> int | None:
-    own = database.get("Port")
-    return accounting_facts.DEFAULT_PORT if own is ABSENT else as_int(own)

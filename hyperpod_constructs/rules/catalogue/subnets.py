@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 
+from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.file_systems import addresses_of
 from hyperpod_constructs.analysis.naming import Naming
-from hyperpod_constructs.analysis.networks import ENDPOINT, SUBNET, VpcBlock, Zone, network_facts, vpc_blocks
-from hyperpod_constructs.analysis.placement import FILE_SYSTEM, NodeGroup, node_groups, subnets_of, users_of_file_systems
-from hyperpod_constructs.facts import cidr_blocks
+from hyperpod_constructs.analysis.networks import ENDPOINT, SUBNET, Zone, network_facts
+from hyperpod_constructs.analysis.placement import (
+    FILE_SYSTEM,
+    NodeGroup,
+    node_groups,
+    subnets_of,
+    users_of_file_systems,
+    users_of_subnets,
+)
 from hyperpod_constructs.facts.addresses import least_node_addresses
 from hyperpod_constructs.facts.zones import WRITE_ZONE, id_mistake, name_mistake
 from hyperpod_constructs.rules.finding import Hit
@@ -20,13 +28,13 @@ from hyperpod_constructs.templates.values import ABSENT, Value, as_items, as_str
 _PREREQUISITES = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html"
 _MULTI_ZONE = f"{_PREREQUISITES}#sagemaker-hyperpod-prerequisites-multiple-availability-zones"
 
-Needs = dict[str, int]
-"""Addresses by their users."""
+Needs = list[tuple[str, int]]
+"""Users with their addresses."""
 
 
 @error(
     "HP-SUB-001",
-    title="subnets are large enough for their nodes",
+    title="subnets are large enough for their nodes and file systems",
     why="a node takes an address for every network card, and on EKS for its pods; the service finds out after it has begun to "
     "provision, and the block of a subnet cannot be changed",
     fix="make the subnet larger now (a /16 holds 2,047 nodes of 32 cards), spread the groups over subnets, or lower the counts",
@@ -34,36 +42,44 @@ Needs = dict[str, int]
     source=f"{_PREREQUISITES}#sagemaker-hyperpod-prerequisites-optional-vpc",
 )
 def subnets_hold_the_nodes(model: Model) -> Iterator[Hit]:
-    """One hit for each set of subnets that is too small for the groups bound to it, with its other users."""
+    """One hit for each set of subnets that is too small for the groups and file systems bound to it, with its other users."""
     facts = network_facts(model)
     reported: set[Resource] = set()
-    for subnets in sorted({frozenset(group.subnets) for group in node_groups(model) if group.subnets}, key=len):
+    for subnets in _used(model):
         free = [facts.subnet(subnet).usable_addresses for subnet in subnets]
         if reported & subnets or None in free:
             continue
-        nodes = _of_nodes(model, subnets)
-        needs = {**nodes, **_of_others(model, subnets)}
-        usable = sum(one or 0 for one in free)
-        if sum(needs.values()) > usable and nodes:
+        needs = [*_of_nodes(model, subnets), *_of_others(model, subnets)]
+        usable, needed = sum(one or 0 for one in free), sum(need for _, need in needs)
+        if needed > usable:
             reported |= subnets
-            first = next(subnet for subnet in model.resources(SUBNET) if subnet in subnets)
-            yield hit(first, _message(subnets, needs, usable), "CidrBlock")
+            first = min(subnets, key=model.resources(SUBNET).index)
+            yield hit(first, _message(subnets, needs, usable, needed), "CidrBlock")
 
 
-def _message(subnets: frozenset[Resource], needs: Mapping[str, int], usable: int) -> str:
-    listed = ", ".join(f"{name} {need}" for name, need in needs.items())
+def _used(model: Model) -> list[frozenset[Resource]]:
+    """The sets of subnets in which nodes or file systems can be, the smallest first."""
+    nodes = {frozenset(group.subnets): None for group in node_groups(model) if group.subnets}
+    systems = {frozenset([subnet]): None for one in model.resources(FILE_SYSTEM) for subnet in subnets_of(one) or ()}
+    return sorted(nodes | systems, key=len)
+
+
+def _message(subnets: frozenset[Resource], needs: Needs, usable: int, needed: int) -> str:
+    users = enumerated(f"{name} {need}" for name, need in needs)
     where = " and ".join(sorted(subnet.logical_id for subnet in subnets))
-    return f"{where} {'has' if len(subnets) == 1 else 'have'} {usable} addresses, and {sum(needs.values())} are needed: {listed}"
+    return f"{where} {'has' if len(subnets) == 1 else 'have'} {usable} addresses, and {needed} are needed: {users}"
 
 
 def _of_nodes(model: Model, subnets: frozenset[Resource]) -> Needs:
     """The needs of the groups whose nodes can be only in these subnets."""
-    needs: Needs = {}
-    for group in node_groups(model):
-        if group.subnets and subnets.issuperset(group.subnets):
-            key = group.label if group.label not in needs else f"{group.label} of {group.resource.logical_id}"
-            needs[key] = _of_group(group)
-    return {name: need for name, need in needs.items() if need}
+    users = users_of_subnets(model)
+    groups = {id(group): group for subnet in subnets for group in users.get(subnet, ()) if subnets.issuperset(group.subnets or ())}
+    labels = Counter(group.label for group in groups.values())
+    needs = [
+        (group.label if labels[group.label] == 1 else f"{group.label} of {group.resource.logical_id}", _of_group(group))
+        for group in groups.values()
+    ]
+    return [(name, need) for name, need in needs if need]
 
 
 def _of_group(group: NodeGroup) -> int:
@@ -74,32 +90,17 @@ def _of_group(group: NodeGroup) -> int:
 
 def _of_others(model: Model, subnets: frozenset[Resource]) -> Needs:
     """The needs of file systems and endpoints in these subnets."""
-    needs: Needs = {}
+    needs: Needs = []
     for file_system in _in_subnets(model, FILE_SYSTEM).of(*subnets):
         inside = [subnet for subnet in subnets_of(file_system) or () if subnet in subnets]
         if inside and file_system.exists:
-            needs[file_system.logical_id] = len(inside) * addresses_of(file_system)
+            needs.append((file_system.logical_id, len(inside) * addresses_of(file_system)))
     endpoints = 0
     for endpoint in _in_subnets(model, ENDPOINT).of(*subnets):
         if endpoint.exists and as_str(endpoint.get("VpcEndpointType")) == "Interface":
             named = [resource_of(item, SUBNET) for item in as_items(endpoint.get("SubnetIds")) or ()]
             endpoints += sum(1 for subnet in named if subnet in subnets)
-    return {**needs, "interface endpoints": endpoints} if endpoints else needs
-
-
-@error(
-    "HP-SUB-002",
-    on=vpc_blocks,
-    title="a VPC can have its blocks together",
-    why="EC2 refuses the block (InvalidVpc.Range), and the stack rolls back",
-    fix="take a block of /16 to /28 from the private range of the VPC's primary block, outside its other blocks, or from "
-    "100.64.0.0/10",
-    allowed="a block of /16 to /28 that goes with the VPC's other blocks",
-    source=cidr_blocks.SOURCE,
-)
-def blocks_go_together(one: VpcBlock) -> Hit | None:
-    mistake = cidr_blocks.mistake(one.block) or cidr_blocks.addition_mistake(one.block, one.before)
-    return hit(one.resource, f"{one.block} {mistake}", "CidrBlock") if mistake else None
+    return [*needs, ("interface endpoints", endpoints)] if endpoints else needs
 
 
 def _in_subnets(model: Model, kind: str) -> Naming:
@@ -144,7 +145,7 @@ def file_systems_are_near(file_system: Resource, users: Sequence[NodeGroup]) -> 
     """One hit for each file system, with the groups in other zones."""
     zones = _zones_of(file_system)
     far = [_placed(user) for user in users if _apart(_zones(user), zones)]
-    return f"it is in {_shown(zones)}, and the nodes of {', '.join(far)} mount it" if far else None
+    return f"it is in {_shown(zones)}, and the nodes of {enumerated(far)} mount it" if far else None
 
 
 def _is_single(group: NodeGroup) -> bool:

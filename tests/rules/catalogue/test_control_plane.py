@@ -81,7 +81,6 @@ CASES = [
     ),
 ]
 CASES += [
-    Case("HP-CTL-008", eks(), {"ControlSubnet1/CidrBlock": "10.0.1.0/29"}, {"ControlSubnet1/CidrBlock": "10.0.1.0/28"}),
     Case("HP-CTL-009", eks(), {"Control/RoleArn": {"Ref": "ControlRole"}}, {"Control/RoleArn": {"Ref": "AWS::StackName"}}),
 ]
 

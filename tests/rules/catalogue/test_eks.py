@@ -110,9 +110,9 @@ CASES = [
         {"Elsewhere": VPC, **{f"ControlSubnet{one}/VpcId": {"Ref": "Elsewhere"} for one in (1, 2)}},
         {},
     ),
-    Case("HP-EKS-013", eks(), {"Control/ResourcesVpcConfig/SecurityGroupIds": REMOVED}, {}),
+    Case("HP-REACH-001", eks(), {"Control/ResourcesVpcConfig/SecurityGroupIds": REMOVED}, {}),
     Case(
-        "HP-EKS-013",
+        "HP-REACH-001",
         eks(),
         {"Control/ResourcesVpcConfig/SecurityGroupIds": REMOVED},
         {"Control/ResourcesVpcConfig/SecurityGroupIds": REMOVED, "FromNodes": FROM_NODES, "ToNodes": TO_NODES},

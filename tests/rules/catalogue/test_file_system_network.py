@@ -62,10 +62,6 @@ def test_groups_apart_with_all_rules_are_fine() -> None:
         ("SelfIngress988", "HP-FSN-001", "does not let TCP 988 into the file system"),
         ("SelfEgress988", "HP-FSN-001", "does not let TCP 988 out of the file system"),
         ("SelfIngress1018", "HP-FSN-002", "TCP 1018-1023 into the file system"),
-        ("NodesIngress988", "HP-FSN-005", "no rule lets TCP 988 into the nodes"),
-        ("NodesEgress988", "HP-FSN-005", "no rule lets TCP 988 out of the nodes"),
-        ("FilesIngress988", "HP-FSN-005", "no rule lets TCP 988 into the file system"),
-        ("FilesEgress1018", "HP-FSN-005", "no rule lets TCP 1018-1023 out of the file system"),
     ],
 )
 def test_lustre_needs_its_ports_both_ways(absent: str, expected: str, message: str) -> None:
@@ -75,6 +71,22 @@ def test_lustre_needs_its_ports_both_ways(absent: str, expected: str, message: s
     assert finding.level is (Level.ERROR if expected == "HP-FSN-001" else Level.WARNING)
     assert (finding.resource, finding.path) == ("FileSystem", "Properties/SecurityGroupIds")
     assert message in finding.message
+
+
+@pytest.mark.parametrize(
+    ("absent", "place", "message"),
+    [
+        ("NodesIngress988", "NodeGroup", "NodeGroup lets no TCP 988 in from FileSystem"),
+        ("NodesEgress988", "NodeGroup", "NodeGroup lets no TCP 988 out to FileSystem"),
+        ("FilesIngress988", "FileGroup", "FileGroup lets no TCP 988 in from the nodes"),
+        ("FilesEgress1018", "FileGroup", "FileGroup lets no TCP 1018-1023 out to the nodes"),
+    ],
+)
+def test_nodes_and_lustre_call_each_other(absent: str, place: str, message: str) -> None:
+    (finding,) = findings(without(apart(), absent))
+
+    assert (finding.rule, finding.level, finding.resource) == ("HP-REACH-002", Level.WARNING, place)
+    assert finding.message.endswith(message)
 
 
 def test_no_self_rule_is_one_mistake() -> None:
@@ -162,7 +174,7 @@ def test_efa_needs_all_traffic() -> None:
 
 @pytest.mark.parametrize(
     ("absent", "expected"),
-    [("SelfIngressNone", "HP-FSN-003"), ("SelfEgressNone", "HP-FSN-003"), ("NodesIngressNone", "HP-FSN-005")],
+    [("SelfIngressNone", "HP-FSN-003"), ("SelfEgressNone", "HP-FSN-003"), ("NodesIngressNone", "HP-REACH-002")],
 )
 def test_efa_lacks_a_rule(absent: str, expected: str) -> None:
     (finding,) = findings(without(with_efa(), absent))
@@ -204,8 +216,8 @@ def test_openzfs_needs_nfs() -> None:
     properties(template, "Home")["SecurityGroupIds"] = [home]
 
     (finding,) = findings(template)
-    assert (finding.rule, finding.resource) == ("HP-FSN-005", "Home")
-    assert finding.message.endswith("no rule lets TCP 2049 out of the nodes, TCP 2049 into the file system")
+    assert (finding.rule, finding.resource) == ("HP-REACH-002", "NodeGroup")
+    assert finding.message.endswith("NodeGroup lets no TCP 2049 out to Home")
 
     template["Resources"]["In"] = rule("Ingress", home, NODES, 2049)
     template["Resources"]["Out"] = rule("Egress", NODES, home, 2049)
@@ -219,7 +231,7 @@ def test_a_file_system_that_scripts_mount() -> None:
 
     (finding,) = findings(template)
 
-    assert (finding.rule, finding.level, finding.resource) == ("HP-FSN-006", Level.WARNING, "FileSystem")
+    assert (finding.rule, finding.level, finding.resource) == ("HP-REACH-002", Level.WARNING, "FileGroup")
 
 
 def test_a_preset_without_a_rule() -> None:
@@ -240,5 +252,5 @@ def test_a_file_system_in_another_vpc_is_called_so() -> None:
     subnet = {"VpcId": {"Ref": "Other"}, "CidrBlock": "10.8.0.0/24", "AvailabilityZone": "us-west-2a"}
     template["Resources"]["There"] = {"Type": "AWS::EC2::Subnet", **KEPT, "Properties": subnet}
     properties(template, "FileSystem")["SubnetIds"] = [{"Ref": "There"}]
-    found = [finding.message for finding in findings(template) if finding.rule == "HP-FSN-005"]
-    assert ["which are in different VPCs (Vpc, Other: put both into one" in message for message in found] == [True]
+    found = [finding.message for finding in findings(template) if finding.rule == "HP-REACH-002"]
+    assert ["FileSystem is in another VPC (Other) than the nodes (Vpc)" in message for message in found] == [True]

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from hyperpod_constructs.facts.addons import addon_facts, known_addons
+from hyperpod_constructs.facts.connections import SERVICES
 from hyperpod_constructs.rules.finding import Level
-from tests.rules.catalogue.cases import REMOVED, Case
+from tests.rules.catalogue.cases import REMOVED, Case, edited
 from tests.rules.catalogue.templates import Template, eks, findings, properties, rules_of, slurm
 
 
@@ -46,8 +48,8 @@ def test_a_public_subnet_without_endpoint_cuts_nodes_off() -> None:
 
     (finding,) = findings(template)
 
-    assert (finding.rule, finding.level) == ("HP-NET-010", Level.ERROR)
-    assert finding.path == "Properties/VpcConfig/Subnets"
+    assert (finding.rule, finding.level) == ("HP-REACH-001", Level.ERROR)
+    assert finding.resource == "NodeSubnet"
     assert "controller, login, workers" in finding.message
 
 
@@ -58,17 +60,17 @@ def test_nodes_without_scripts_can_come_up_in_public() -> None:
     for group in properties(template, "Cluster")["InstanceGroups"]:
         del group["LifeCycleConfig"]
 
-    assert rules_of(template) == ["HP-NET-011"]
+    assert rules_of(template) == ["HP-REACH-002"]
 
 
 def test_a_public_subnet_is_refused_on_eks() -> None:
-    assert rules_of(in_public(eks())) == ["HP-NET-010"]
+    assert rules_of(in_public(eks())) == ["HP-REACH-001"]
 
 
 def test_a_public_subnet_with_endpoint_is_a_warning() -> None:
     (finding,) = findings(in_public(slurm()))
 
-    assert (finding.rule, finding.level) == ("HP-NET-011", Level.WARNING)
+    assert (finding.rule, finding.level) == ("HP-REACH-002", Level.WARNING)
 
 
 def test_a_route_that_is_not_known_is_believed() -> None:
@@ -82,7 +84,7 @@ def test_a_route_that_is_not_known_is_believed() -> None:
 def test_scripts_need_a_way_to_s3() -> None:
     (finding,) = findings(closed(slurm(), *OPERATION, s3=False))
 
-    assert (finding.rule, finding.level, finding.resource) == ("HP-NET-012", Level.ERROR, "NodeSubnet")
+    assert (finding.rule, finding.level, finding.resource) == ("HP-REACH-001", Level.ERROR, "NodeSubnet")
 
 
 @pytest.mark.parametrize("services", [(*OPERATION, "s3"), OPERATION])
@@ -104,7 +106,7 @@ def test_a_closed_network_needs_the_private_endpoint_of_the_control_plane() -> N
 
     (finding,) = findings(template)
 
-    assert (finding.rule, finding.level, finding.resource) == ("HP-END-013", Level.ERROR, "Control")
+    assert (finding.rule, finding.level, finding.resource) == ("HP-REACH-001", Level.ERROR, "Control")
     assert finding.path == "Properties/ResourcesVpcConfig/EndpointPrivateAccess"
 
 
@@ -119,8 +121,8 @@ def test_the_public_endpoint_is_enough_with_a_nat_gateway() -> None:
 def test_a_closed_network_of_eks_needs_endpoints(absent: str) -> None:
     (finding,) = findings(closed(eks(), *(name for name in (*EKS, *OPERATION, "sts") if name != absent)))
 
-    assert (finding.rule, finding.level, finding.resource) == ("HP-END-020", Level.ERROR, "Vpc")
-    assert f"for {absent}, which" in finding.message
+    assert (finding.rule, finding.level, finding.resource) == ("HP-REACH-001", Level.ERROR, "Vpc")
+    assert f"cannot reach {absent}: the way Vpc ends" in finding.message
 
 
 def test_a_closed_network_with_all_endpoints_is_fine() -> None:
@@ -139,28 +141,32 @@ def test_pod_identities_need_their_endpoint() -> None:
         },
     }
 
-    (finding,) = findings(template, rules="HP-END")
+    (finding,) = findings(template, rules="HP-REACH")
 
-    assert finding.rule == "HP-END-021"
-    assert "for sts, eks-auth" in finding.message
+    assert finding.rule == "HP-REACH-002"
+    assert "cannot reach sts and eks-auth:" in finding.message
 
 
 def test_the_secret_of_the_database_needs_an_endpoint() -> None:
     template = closed(slurm(), *OPERATION)
-    database = {"Endpoint": "database.example.com", "SecretArn": "arn:aws:secretsmanager:us-west-2:123456789012:secret:x"}
+    database = {
+        "Endpoint": "database.example.com",
+        "SecretArn": "arn:aws:secretsmanager:us-west-2:123456789012:secret:x",
+        "Port": 443,
+    }
     properties(template, "Cluster")["Orchestrator"] = {"Slurm": {"AccountingDatabase": database}}
 
-    (finding,) = findings(template, rules="HP-END")
+    (finding,) = findings(template, rules="HP-REACH")
 
-    assert finding.rule == "HP-END-021"
+    assert finding.rule == "HP-REACH-002"
     assert "secretsmanager" in finding.message
 
 
 def test_a_closed_network_of_slurm_can_be_operated() -> None:
     (finding,) = findings(closed(slurm(), "ssm"))
 
-    assert (finding.rule, finding.level) == ("HP-END-021", Level.WARNING)
-    assert "logs, ssmmessages" in finding.message
+    assert (finding.rule, finding.level) == ("HP-REACH-002", Level.WARNING)
+    assert "cannot reach logs and ssmmessages:" in finding.message
 
 
 def test_endpoints_must_admit_nodes() -> None:
@@ -173,8 +179,8 @@ def test_endpoints_must_admit_nodes() -> None:
 
     (finding,) = findings(template)
 
-    assert (finding.rule, finding.level, finding.resource) == ("HP-END-022", Level.WARNING, "Endpoint0")
-    assert "the same" not in finding.message
+    assert (finding.rule, finding.level, finding.resource) == ("HP-REACH-002", Level.WARNING, "Endpoints")
+    assert "cannot reach logs: the way Endpoint0 > NodeGroup > Endpoints ends" in finding.message
 
 
 def test_endpoints_of_one_group_are_one_mistake() -> None:
@@ -188,8 +194,8 @@ def test_endpoints_of_one_group_are_one_mistake() -> None:
 
     (finding,) = findings(template)
 
-    assert (finding.rule, finding.resource) == ("HP-END-022", "Endpoint0")
-    assert finding.message.endswith("; the same with Endpoint1")
+    assert (finding.rule, finding.resource) == ("HP-REACH-002", "Endpoints")
+    assert "cannot reach logs and ssm:" in finding.message
 
 
 @pytest.mark.parametrize("block", ["10.0.0.0/16", {"Fn::GetAtt": ["Vpc", "CidrBlock"]}])
@@ -210,10 +216,10 @@ STS = f"Endpoint{len(EKS) + len(OPERATION)}"
 ZONE = {"Type": "AWS::Route53::HostedZone", "Properties": {"Name": "sts.us-west-2.amazonaws.com"}}
 SECOND = NAMED["Resources"][STS]
 CASES = [
-    Case("HP-END-001", NAMED, {f"{STS}/PrivateDnsEnabled": False}, {f"{STS}/PrivateDnsEnabled": False, "Zone": ZONE}),
-    Case("HP-END-001", NAMED, {"Endpoint0/PrivateDnsEnabled": False}, {"Second": SECOND, f"{STS}/PrivateDnsEnabled": False}),
+    Case("HP-REACH-002", NAMED, {f"{STS}/PrivateDnsEnabled": False}, {f"{STS}/PrivateDnsEnabled": False, "Zone": ZONE}),
+    Case("HP-REACH-001", NAMED, {"Endpoint0/PrivateDnsEnabled": False}, {"Second": SECOND, f"{STS}/PrivateDnsEnabled": False}),
     Case("HP-END-002", eks(), {"Vpc/EnableDnsHostnames": REMOVED}, {"Vpc/EnableDnsSupport": REMOVED}),
-    Case("HP-END-002", NAMED, {"Vpc/EnableDnsSupport": "false"}, {"Vpc/EnableDnsHostnames": {"Ref": "AWS::StackName"}}),
+    Case("HP-REACH-001", NAMED, {"Vpc/EnableDnsSupport": "false"}, {"Vpc/EnableDnsHostnames": {"Ref": "AWS::StackName"}}),
 ]
 
 
@@ -273,5 +279,18 @@ def test_add_ons_need_the_endpoints_of_what_they_call(addon: str, service: str) 
 
     (finding,) = findings(lacking)
 
-    assert (finding.rule, f"for eks-auth, {service}" in finding.message) == ("HP-END-021", True)
+    assert (finding.rule, finding.resource) == ("HP-REACH-002", "Vpc")
+    assert "cannot reach eks-auth and " + service in finding.message
     assert rules_of(complete) == []
+
+
+def test_the_services_of_add_ons_are_known_connections() -> None:
+    called = {service for name in known_addons() if (addon := addon_facts(name)) for service in addon.endpoints}
+
+    assert called == {service.name for service in SERVICES if service.action is None}
+
+
+def test_an_endpoint_without_private_dns_is_the_end() -> None:
+    (finding,) = findings(edited(NAMED, {f"{STS}/PrivateDnsEnabled": False}))
+
+    assert (finding.resource, finding.path) == (STS, "Properties/PrivateDnsEnabled")

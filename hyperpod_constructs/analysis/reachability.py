@@ -1,0 +1,313 @@
+"""Reachability: whether nodes reach each of the services and resources that they need, and the hop at which the way ends.
+
+>>> [(one.group.label, one.target.label, one.passes) for one in connections(model)]
+[('workers', 'S3', True), ('workers', 'logs', True)]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import TypeVar
+
+from hyperpod_constructs.analysis.addons import Addon, addons_of
+from hyperpod_constructs.analysis.answers import all_of, any_of
+from hyperpod_constructs.analysis.arns import s3_uri_arns
+from hyperpod_constructs.analysis.clusters import Cluster, given
+from hyperpod_constructs.analysis.database import ACCOUNTING, asked_port, database_of, port_of, side_of
+from hyperpod_constructs.analysis.file_systems import LUSTRE, OPENZFS, Lustre, file_systems_of
+from hyperpod_constructs.analysis.kubernetes import EksCluster
+from hyperpod_constructs.analysis.networks import SUBNET, Subnet, network_facts
+from hyperpod_constructs.analysis.placement import (
+    NodeGroup,
+    node_groups,
+    security_groups_of,
+    subnets_of,
+    users_of_file_systems,
+)
+from hyperpod_constructs.analysis.security_groups import INGRESS, SECURITY_GROUP, Direction, is_resource, security_groups
+from hyperpod_constructs.analysis.service_ways import is_closed, to_service
+from hyperpod_constructs.analysis.traffic import EVERYTHING, Side, Traffic, admit_each_other
+from hyperpod_constructs.analysis.ways import Hop, Way, apart, inside, resolved, to_the_internet, unless
+from hyperpod_constructs.facts import connections as facts
+from hyperpod_constructs.facts import lustre, openzfs
+from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Value, as_bool, as_str, joined
+
+T = TypeVar("T")
+
+NODES = "the nodes"
+_DIRECTIONS: dict[Direction, str] = {"egress": "out to itself", "ingress": "in from itself"}
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """Something that nodes reach for."""
+
+    name: str
+    """Its short name: a service's, or a resource's logical id."""
+    label: str
+    """Its name in a sentence."""
+    resource: Resource | None = None
+    fatal: bool = False
+    """Whether nodes do not come up without it."""
+    wanted: bool = True
+    """Whether something fails without it."""
+
+
+@dataclass(frozen=True)
+class Connection:
+    """What nodes of a group, in one of its subnets, reach for."""
+
+    group: NodeGroup
+    subnet: Subnet | None
+    """`None` if its subnets are not known."""
+    target: Target
+    ways: tuple[Way, ...]
+    """The ways that must all pass: one, or there and back."""
+
+    @property
+    def passes(self) -> bool | None:
+        """Whether all ways pass; `None` if that is not known."""
+        return all_of(way.passes for way in self.ways)
+
+    @property
+    def ended(self) -> tuple[Way, ...]:
+        """The ways that surely end before the target."""
+        return tuple(way for way in self.ways if way.end is not None)
+
+
+def connections(model: Model) -> tuple[Connection, ...]:
+    """The connections of all groups whose nodes are in a VPC; computed once."""
+    return model.cached(connections, lambda: tuple(one for group in node_groups(model) for one in _of_group(group)))
+
+
+def _of_group(group: NodeGroup) -> Iterator[Connection]:
+    if given(group.resource.get(*group.network_path)) is not True:
+        return
+    for subnet in group.subnet_facts() or (None,):
+        source = Side(NODES, group.security_group_facts() or None, None if subnet is None else (subnet,))
+        for target, ways in _needs(group, source):
+            yield Connection(group, subnet, target, ways)
+
+
+def _needs(group: NodeGroup, source: Side) -> Iterator[tuple[Target, tuple[Way, ...]]]:
+    uses, called = _uses(group), _called(group)
+    for service in facts.SERVICES:
+        fatal, wanted = bool(service.fatal & uses), bool((service.fatal | service.wanted) & uses) or service.name in called
+        label = "S3" if service is facts.S3 else service.name
+        yield Target(service.name, label, None, fatal, wanted), (_service_way(group, source, service, uses),)
+    if group.cluster.on_eks:
+        yield from _control_plane(group, source)
+    for system in _file_systems(group):
+        ways = _kept(source, system, partial(_file_system_ways, source, system))
+        yield Target(system.logical_id, system.logical_id, system), ways
+    if group.node_type == "Controller" and given(group.cluster.get(*ACCOUNTING)):
+        yield _database(group, source)
+    if group.has_efa:
+        yield Target("nodes", "each other over EFA", None, fatal=True), tuple(_efa_ways(source))
+
+
+def _uses(group: NodeGroup) -> frozenset[facts.Use]:
+    """What the nodes of a group surely use."""
+    on_eks = bool(group.cluster.on_eks)
+    used = {
+        facts.Use.ALWAYS: True,
+        facts.Use.SCRIPTS: group.has_scripts,
+        facts.Use.KUBERNETES: on_eks,
+        facts.Use.POD_IDENTITIES: on_eks and _has_pod_identities(group),
+        facts.Use.SECRET: given(group.cluster.get(*ACCOUNTING, "SecretArn")) is True,
+    }
+    return frozenset(use for use, holds in used.items() if holds)
+
+
+def _has_pod_identities(group: NodeGroup) -> bool:
+    outside = group.resource.template.model.resources("AWS::EKS::PodIdentityAssociation")
+    return bool(outside) or any(addon.has_inline_identity for addon in _addons(group))
+
+
+def _called(group: NodeGroup) -> frozenset[str]:
+    """The services that add-ons call from its nodes, by the names of endpoints."""
+    return frozenset(service for addon in _addons(group) if addon.facts is not None for service in addon.facts.endpoints)
+
+
+def _addons(group: NodeGroup) -> tuple[Addon, ...]:
+    eks = EksCluster.of(group.cluster.eks_arn) if group.cluster.on_eks else None
+    return () if eks is None else addons_of(eks)
+
+
+def _service_way(group: NodeGroup, source: Side, service: facts.Service, uses: frozenset[facts.Use]) -> Way:
+    """The way to a service; groups with the same place and the same scripts have the same."""
+    objects = tuple(_objects(group, uses)) if service is facts.S3 else ()
+    if source.subnets is None:
+        return Way.of(NODES, service.name, Traffic(), _somewhere(group, source, Traffic()))
+    compute = partial(Way.of, NODES, service.name, Traffic(), to_service(source, service, objects))
+    return _kept(source, group.resource, compute, service.name, *objects)
+
+
+def _kept(source: Side, at: Resource, compute: Callable[[], T], *more: Hashable) -> T:
+    """What is the same for all groups in one place; computed once."""
+    places = tuple(subnet.resource for subnet in source.subnets or ())
+    return at.template.model.cached((_kept, places, source.resources, at, *more), compute)
+
+
+def _objects(group: NodeGroup, uses: frozenset[facts.Use]) -> Iterator[Value]:
+    """The objects of S3 that nodes read."""
+    arns = s3_uri_arns(group.get("LifeCycleConfig", "SourceS3Uri")) if facts.Use.SCRIPTS in uses else None
+    if arns is not None:
+        yield arns[1]
+    if facts.Use.KUBERNETES in uses:
+        first, last = facts.LAYERS
+        yield joined([first, group.resource.template.environment.region or UNKNOWN, last, UNKNOWN])
+
+
+def _somewhere(group: NodeGroup, source: Side, traffic: Traffic) -> Iterator[Hop]:
+    """From nodes to a place that is not known: only the nodes' own groups can surely end the way."""
+    if source.groups:
+        first, *others = source.groups
+        passes = any_of(one.opens("egress", protocol=traffic.protocol, port=traffic.ports.start) for one in source.groups)
+        says = f"lets {'' if passes is not False else 'no '}{traffic} out to any other group or block"
+        yield Hop(first.resource, passes, says, covers=tuple(one.resource for one in others))
+    yield Hop(group.resource, None, "has a network that is not known", group.network_path)
+
+
+def _control_plane(group: NodeGroup, source: Side) -> Iterator[tuple[Target, tuple[Way, ...]]]:
+    eks = EksCluster.of(group.cluster.eks_arn)
+    if eks is not None and source.subnets is not None:
+        target = Target("eks", f"the Kubernetes API of {eks.resource.logical_id}", eks.resource, fatal=True)
+        yield target, (Way.of(NODES, target.label, Traffic(), _to_control_plane(source, eks)),)
+
+
+def _to_control_plane(source: Side, eks: EksCluster) -> Iterator[Hop]:
+    private, public = (_setting(eks, f"Endpoint{kind}Access", default=kind == "Public") for kind in ("Private", "Public"))
+    (subnet,) = source.subnets or ()
+    target = side_of_control_plane(eks)
+    if private is False and public is False:
+        yield Hop(eks.resource, False, "has no endpoint", eks.network_path("EndpointPrivateAccess"))
+        return
+    strange = [hop for hop in apart(source, target, eks.resource) if hop.passes is False]
+    if strange or private is None:
+        yield replace(strange[0], passes=None) if strange else Hop(eks.resource, None, "may have a private endpoint")
+        return
+    names = list(resolved(subnet, private=True))
+    if private and (not names or public is False):
+        yield from (replace(hop, refused=False) for hop in names)
+        yield from _into_control_plane(source, target, eks)
+    elif private:
+        yield Hop(eks.resource, None, "has a private endpoint, whose name may not be resolved")
+    else:
+        yield from _to_public_endpoint(source, subnet, eks)
+
+
+def _to_public_endpoint(source: Side, subnet: Subnet, eks: EksCluster) -> Iterator[Hop]:
+    path = eks.network_path("EndpointPrivateAccess")
+    for hop in to_the_internet(source, Traffic()):
+        if hop.passes is False and is_closed(subnet):
+            says = f"has only a public endpoint, and {subnet.resource.logical_id} no route to the internet"
+            yield Hop(eks.resource, False, says, path)
+        else:
+            yield hop
+
+
+def _into_control_plane(source: Side, target: Side, eks: EksCluster) -> Iterator[Hop]:
+    """The interfaces of the control plane have groups of the user's, and one of EKS that admits only itself."""
+    opened = any(
+        is_resource(rule.get("GroupId"), eks.resource) is not False for rule in eks.resource.template.model.resources(INGRESS)
+    )
+    doubt = "the group that EKS made may" if opened else None
+    path = eks.network_path("SecurityGroupIds")
+    for hop in unless(inside(source, target, Traffic()), doubt):
+        yield replace(hop, covers=(*hop.covers, eks.resource, *source.resources))
+    if target.groups == () and source.groups is not None:
+        says = "has no security group of its own, and that of EKS admits only itself"
+        yield from unless([Hop(eks.resource, False, says, path, covers=source.resources)], doubt)
+
+
+def side_of_control_plane(eks: EksCluster) -> Side:
+    """The groups and the subnets of a control plane, as far as they are in the model; EKS adds a group of its own."""
+    model = eks.resource.template.model
+    groups, subnets = eks.in_network("SecurityGroupIds", SECURITY_GROUP), eks.in_network("SubnetIds", SUBNET)
+    return Side(
+        eks.resource.logical_id,
+        None if groups is None else tuple(map(security_groups(model).of, groups)),
+        tuple(map(network_facts(model).subnet, subnets)) if subnets else None,
+        owner=eks.resource,
+    )
+
+
+def _setting(eks: EksCluster, key: str, *, default: bool) -> bool | None:
+    value = eks.resource.get(*eks.network_path(key))
+    return default if value is ABSENT else as_bool(value)
+
+
+def _file_systems(group: NodeGroup) -> Iterable[Resource]:
+    """The file systems that nodes mount; where no group names any, those in the nodes' subnets."""
+    model = group.resource.template.model
+    if users_of_file_systems(model):
+        return group.mounts
+    beside = [one for kind in (LUSTRE, OPENZFS) for one in file_systems_of(model, kind)]
+    return [one for one in beside if set(subnets_of(one) or ()) & set(group.subnets or ())]
+
+
+def side_of_file_system(system: Resource) -> Side:
+    """The groups and the subnets of a file system, as far as they are in the model."""
+    model, groups, subnets = system.template.model, security_groups_of(system), subnets_of(system)
+    return Side(
+        system.logical_id,
+        None if groups is None else tuple(map(security_groups(model).of, groups)),
+        None if subnets is None else tuple(map(network_facts(model).subnet, subnets)),
+    )
+
+
+def _file_system_ways(source: Side, system: Resource) -> tuple[Way, ...]:
+    side, kind, efa = side_of_file_system(system), as_str(system.get("FileSystemType")), Lustre(system).efa
+    if kind == OPENZFS:
+        return (_way(source, side, Traffic("tcp", openzfs.NFS_PORTS), system),)
+    if kind != LUSTRE or efa is None:
+        return ()
+    ports = (lustre.LNET_PORTS, lustre.CLIENT_PORTS)
+    traffic = (EVERYTHING,) if efa else tuple(Traffic("tcp", one) for one in ports)
+    ends = ((source, side), (side, source))
+    return tuple(_way(one, other, what, system) for what in traffic for one, other in ends)
+
+
+def _way(source: Side, target: Side, traffic: Traffic, at: Resource) -> Way:
+    def hops() -> Iterator[Hop]:
+        yield from apart(source, target, at)
+        yield from inside(source, target, traffic)
+
+    return Way.of(source.name, target.name, traffic, hops())
+
+
+def _database(group: NodeGroup, source: Side) -> tuple[Target, tuple[Way, ...]]:
+    database, port = database_of(group.cluster), _port(group.cluster)
+    name = "the accounting database" if database is None else database.logical_id
+    target = Target("database", name, database, fatal=database is not None)
+    if port is None:
+        return target, ()
+    traffic = Traffic("tcp", range(port, port + 1))
+    if database is not None:
+        return target, (_way(source, side_of(database), traffic, database),)
+    return target, (Way.of(NODES, name, traffic, _somewhere(group, source, traffic)),)
+
+
+def _port(cluster: Cluster) -> int | None:
+    database = database_of(cluster)
+    port = asked_port(cluster) if database is None else port_of(database)
+    return port if port is not None and 0 < port < 65536 else None
+
+
+def _efa_ways(source: Side) -> Iterator[Way]:
+    """EFA is matched only by the id of a group, in both directions."""
+    for direction, words in _DIRECTIONS.items() if source.groups else ():
+        yield Way.of(NODES, NODES, EVERYTHING, [_efa_hop(source, direction, words)])
+
+
+def _efa_hop(source: Side, direction: Direction, words: str) -> Hop:
+    groups = source.groups or ()
+    passes, (first, *others) = admit_each_other(groups, direction), source.resources
+    blocks = [rule for one in groups for rule in one.in_direction(direction) if rule.protocol == "-1" and as_str(rule.cidr)]
+    says = f"{'does not let' if passes is False else 'lets'} all traffic {words}"
+    despite = "; its rule for a CIDR block does not count, because EFA traffic is matched by group id"
+    return Hop(first, passes, says + (despite if passes is False and blocks else ""), covers=tuple(others))

@@ -1,0 +1,121 @@
+"""Traffic between two sides, as security groups judge it: a side is known by its groups and by the blocks of its subnets."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from hyperpod_constructs.analysis.answers import all_of, any_of
+from hyperpod_constructs.analysis.networks import Subnet, block_of
+from hyperpod_constructs.analysis.security_groups import ALL_PORTS, Direction, GroupRule, SecurityGroup, is_resource
+from hyperpod_constructs.facts import connections
+from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.values import ABSENT, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Traffic:
+    """A protocol and its ports."""
+
+    protocol: str = "tcp"
+    ports: range = connections.HTTPS
+
+    def __str__(self) -> str:
+        if self.protocol == "-1":
+            return "all traffic"
+        last = "" if len(self.ports) == 1 else f"-{self.ports.stop - 1}"
+        return f"{self.protocol.upper()} {self.ports.start}{last}"
+
+    @property
+    def answers(self) -> Traffic:
+        """The way back, on ports of the kernel that asked."""
+        return self if self.protocol == "-1" else Traffic(self.protocol, connections.EPHEMERAL)
+
+
+EVERYTHING = Traffic("-1", ALL_PORTS)
+
+
+@dataclass(frozen=True)
+class Side:
+    """One end of traffic: interfaces with these groups, in one of these subnets."""
+
+    name: str
+    groups: tuple[SecurityGroup, ...] | None = None
+    """`None` if they are not known."""
+    subnets: tuple[Subnet, ...] | None = None
+    """`None` if they are not known."""
+    public: bool = False
+    """Whether it is the internet, at an address that nobody knows."""
+    owner: Resource | None = None
+    """A resource whose attribute is the id of a further group of the side."""
+
+    @property
+    def resources(self) -> tuple[Resource, ...]:
+        """Its groups."""
+        return tuple(group.resource for group in self.groups or ())
+
+    @property
+    def vpcs(self) -> set[Resource | None]:
+        """Its VPCs; `None` among them is not known."""
+        return {subnet.vpc for subnet in self.subnets or ()} or {None}
+
+    def within(self, block: Value) -> bool | None:
+        """Whether the addresses of the side are inside a block; `None` if that is not known."""
+        area = block_of(block)
+        if area is None:
+            return None
+        if self.public:
+            return True if not area.prefixlen else None if area.is_global else False
+        if not area.prefixlen:
+            return True
+        return None if self.subnets is None else any_of(_inside(subnet.cidr, area) for subnet in self.subnets)
+
+
+INTERNET = Side("the internet", (), (), public=True)
+
+
+def group_lets(own: Side, direction: Direction, other: Side, traffic: Traffic) -> bool | None:
+    """Whether the security groups of a side let traffic with the other side through; their rules add up."""
+    if own.groups is None:
+        return None
+    return any_of(answer for group in own.groups for answer in _answers(group, direction, other, traffic))
+
+
+def _answers(group: SecurityGroup, direction: Direction, other: Side, traffic: Traffic) -> Iterable[bool | None]:
+    for rule in group.in_direction(direction):
+        yield all_of((rule.covers_traffic(traffic.protocol, traffic.ports), _covers(rule, other)))
+    if direction in group.uncertain:
+        yield None
+    possible = [rule for rule in group.possible if rule.direction == direction]
+    for rule in possible:
+        if rule.covers_traffic(traffic.protocol, traffic.ports) is not False and _covers(rule, other) is not False:
+            yield None
+
+
+def _covers(rule: GroupRule, other: Side) -> bool | None:
+    if rule.peer_group is not ABSENT:
+        if other.public:
+            return False
+        named = any_of(is_resource(rule.peer_group, one) for one in (*other.resources, other.owner) if one is not None)
+        return None if other.groups is None and named is False else named
+    return other.within(rule.cidr)
+
+
+def _inside(block: ipaddress.IPv4Network | None, area: ipaddress.IPv4Network) -> bool | None:
+    """Whether a block is inside an area; `None` if only a part of it is, or it is not known."""
+    if block is None:
+        return None
+    return True if block.subnet_of(area) else None if block.overlaps(area) else False
+
+
+def admit_each_other(groups: Sequence[SecurityGroup], direction: Direction) -> bool | None:
+    """Whether interfaces with these groups let all traffic of each other through, by rules that name a group."""
+    between = any(
+        is_resource(rule.peer_group, other.resource) is True
+        for group in groups
+        for rule in group.in_direction(direction)
+        for other in groups
+        if other is not group
+    )
+    return any_of([*(group.allows_itself(direction) for group in groups), None if between else False])

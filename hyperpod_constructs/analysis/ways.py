@@ -1,0 +1,247 @@
+"""The way of traffic, hop by hop, up to the one that stops it.
+
+Each function yields the hops of one stretch in order. A hop passes, stops, or is not known (`None`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from hyperpod_constructs.analysis.answers import all_of, any_of
+from hyperpod_constructs.analysis.naming import Naming
+from hyperpod_constructs.analysis.network_acls import acl_of
+from hyperpod_constructs.analysis.networks import SUBNET, Exit, ExitKind, Subnet, network_facts
+from hyperpod_constructs.analysis.security_groups import Direction, is_resource
+from hyperpod_constructs.analysis.traffic import INTERNET, Side, Traffic, group_lets
+from hyperpod_constructs.templates.model import Resource, resource_of
+from hyperpod_constructs.templates.values import ABSENT, as_bool, as_str
+
+_ATTACHMENT = "AWS::EC2::VPCGatewayAttachment"
+_DHCP = "AWS::EC2::VPCDHCPOptionsAssociation"
+# Whatever joins two VPCs, or takes traffic out of one.
+_CONNECTIONS = (
+    "AWS::EC2::TransitGatewayAttachment",
+    "AWS::EC2::TransitGatewayVpcAttachment",
+    "AWS::EC2::VPCPeeringConnection",
+    "AWS::NetworkManager::VpcAttachment",
+    "AWS::VpcLattice::ServiceNetworkVpcAssociation",
+)
+_WORDS: dict[Direction, str] = {"ingress": "in from", "egress": "out to"}
+
+
+@dataclass(frozen=True, slots=True)
+class Hop:
+    """A place that traffic passes, or at which it ends."""
+
+    resource: Resource
+    passes: bool | None
+    """`None` if it is not known."""
+    says: str
+    """What happens there; a sentence with the resource as its subject."""
+    path: tuple[str | int, ...] = ()
+    """The place of the cause in the resource's properties."""
+    refused: bool = False
+    """Whether AWS refuses to make such a resource."""
+    covers: tuple[Resource, ...] = ()
+    """Other resources with the same cause."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """The way of traffic from one side to another."""
+
+    source: str
+    target: str
+    traffic: Traffic
+    hops: tuple[Hop, ...]
+
+    @classmethod
+    def of(cls, source: str, target: str, traffic: Traffic, hops: Iterable[Hop]) -> Way:
+        """The way up to the hop at which it surely ends."""
+        return cls(source, target, traffic, tuple(_until_the_end(hops)))
+
+    @property
+    def passes(self) -> bool | None:
+        """Whether traffic arrives; `None` if that is not known."""
+        return all_of(hop.passes for hop in self.hops)
+
+    @property
+    def places(self) -> list[str]:
+        """The hops by name, from one side to the other."""
+        return [hop.resource.logical_id for hop in self.hops]
+
+    @property
+    def end(self) -> Hop | None:
+        """The hop at which it surely ends."""
+        return self.hops[-1] if self.hops and self.hops[-1].passes is False else None
+
+
+def _until_the_end(hops: Iterable[Hop]) -> Iterator[Hop]:
+    for hop in hops:
+        yield hop
+        if hop.passes is False:
+            return
+
+
+def unless(hops: Iterable[Hop], doubt: str | None) -> Iterator[Hop]:
+    """These hops; where a doubt is left, none of them surely ends the way."""
+    for hop in hops:
+        yield replace(hop, passes=None, says=f"{hop.says}; {doubt}") if doubt and hop.passes is False else hop
+
+
+def through_groups(own: Side, direction: Direction, other: Side, traffic: Traffic) -> Iterator[Hop]:
+    """The security groups of one side."""
+    passes = group_lets(own, direction, other, traffic)
+    if own.groups:
+        first, *others = own.resources
+        verb = "lets no" if passes is False else "may let" if passes is None else "lets"
+        says = f"{verb} {traffic} {_WORDS[direction]} {other.name}"
+        yield Hop(first, passes, says, covers=tuple(others))
+
+
+def inside(source: Side, target: Side, traffic: Traffic) -> Iterator[Hop]:
+    """From one side to another in the same VPC."""
+    yield from through_groups(source, "egress", target, traffic)
+    apart = [one for one in source.subnets or () if one not in (target.subnets or ())]
+    yield from _through_acls(apart, target, traffic, asks=True)
+    there = [one for one in target.subnets or () if (one,) != source.subnets]
+    yield from _through_acls(there if len(there) == len(target.subnets or ()) else (), source, traffic, asks=False)
+    yield from through_groups(target, "ingress", source, traffic)
+
+
+def apart(source: Side, target: Side, at: Resource) -> Iterator[Hop]:
+    """That two sides are in different VPCs, if that is sure."""
+    here, there = source.vpcs, target.vpcs
+    if None in here | there or here & there:
+        return
+    names = [", ".join(sorted(vpc.logical_id for vpc in some if vpc is not None)) for some in (here, there)]
+    joined = bool(at.template.model.resources(*_CONNECTIONS))
+    says = f"is in another VPC ({names[1]}) than {source.name} ({names[0]})"
+    yield Hop(at, None if joined else False, f"{says}, which may be connected" if joined else says)
+
+
+def resolved(subnet: Subnet, *, private: bool = False) -> Iterator[Hop]:
+    """The names of services in the VPC of a subnet.
+
+    :param private: whether the name is that of an interface of the VPC, in a zone that AWS makes.
+    """
+    vpc = subnet.vpc
+    if vpc is None:
+        return
+    support, names = vpc.get("EnableDnsSupport"), vpc.get("EnableDnsHostnames")
+    own_servers = any(is_resource(one.get("VpcId"), vpc) is not False for one in vpc.template.model.resources(_DHCP))
+    if support is not ABSENT and as_bool(support) is not True:
+        known = as_bool(support) is False and (private or not own_servers)
+        yield Hop(vpc, False if known else None, "resolves no names: EnableDnsSupport is false", ("EnableDnsSupport",), private)
+    elif private and (names is ABSENT or as_bool(names) is not True):
+        says = "has no private DNS, which needs EnableDnsHostnames beside EnableDnsSupport"
+        yield Hop(vpc, False if names is ABSENT or as_bool(names) is False else None, says, ("EnableDnsHostnames",), True)
+
+
+def to_the_internet(source: Side, traffic: Traffic) -> Iterator[Hop]:
+    """From a subnet to an address outside of its VPC."""
+    for subnet in (source.subnets or ())[:1]:
+        yield from _out_of(subnet)
+        yield from through_groups(source, "egress", INTERNET, traffic)
+        yield from _through_acls([subnet], INTERNET, traffic, asks=True)
+        nat = _subnet_of_nat(subnet.exit)
+        if nat is not None and nat is not subnet:
+            yield from _through_acls([nat], source, traffic, asks=False)
+            yield from _through_acls([nat], INTERNET, traffic, asks=True)
+
+
+def past_gateway_endpoint(source: Side, endpoint: Resource, traffic: Traffic) -> Iterator[Hop]:
+    """From a subnet to a service with a gateway endpoint on its table."""
+    yield Hop(endpoint, True, "takes the traffic by the route table")
+    yield from through_groups(source, "egress", INTERNET, traffic)
+    yield from _through_acls((source.subnets or ())[:1], INTERNET, traffic, asks=True)
+
+
+def _out_of(subnet: Subnet) -> Iterator[Hop]:
+    exit_ = subnet.exit
+    if exit_.kind is ExitKind.NONE:
+        table = resource_of(subnet.route_table)
+        named = "uses the main route table" if table is None else f"uses route table {table.logical_id}"
+        yield Hop(subnet.resource, False, f"{named}, which has no route to the internet")
+    elif exit_.kind is ExitKind.INTERNET_GATEWAY:
+        says = "is a public subnet: its route leads to an internet gateway, and nodes have no public addresses"
+        yield Hop(subnet.resource, False, says)
+    elif exit_.kind is ExitKind.NAT and exit_.gateway is not None:
+        yield Hop(subnet.resource, True, f"has a route to NAT gateway {exit_.gateway.logical_id}")
+        yield _nat(exit_.gateway, subnet)
+    else:
+        yield Hop(subnet.resource, None, "has routes that are not known, or whose end is not")
+
+
+def _subnet_of_nat(exit_: Exit) -> Subnet | None:
+    nat = exit_.gateway if exit_.kind is ExitKind.NAT else None
+    found = None if nat is None else resource_of(nat.get("SubnetId"), SUBNET)
+    return None if found is None else network_facts(found.template.model).subnet(found)
+
+
+def _nat(nat: Resource, user: Subnet) -> Hop:
+    """A NAT gateway of a subnet, which needs a way of its own."""
+    if as_str(nat.get("ConnectivityType")) == "private":
+        return Hop(nat, False, "is private (ConnectivityType), and leads to no address of the internet", ("ConnectivityType",))
+    subnet = _subnet_of_nat(user.exit)
+    if subnet is None or nat.exists is None:
+        return Hop(nat, None, "has a subnet that is not known")
+    id = subnet.resource.logical_id
+    if subnet.vpc is not None and user.vpc is not None and subnet.vpc is not user.vpc:
+        return Hop(nat, False, f"is in another VPC ({subnet.vpc.logical_id})", ("SubnetId",), refused=True)
+    kind = subnet.exit.kind
+    if kind in (ExitKind.NONE, ExitKind.NAT):
+        says = f"is in {id}, which has no route to an internet gateway"
+        return Hop(nat, False, says, ("SubnetId",), covers=(subnet.resource,))
+    if kind is ExitKind.UNKNOWN:
+        return Hop(nat, None, f"is in {id}, whose routes are not known")
+    attached = _attached(subnet)
+    says = f"is in {id}" if attached else f"is in {id}, whose internet gateway is not attached to its VPC"
+    return Hop(nat, attached, says, covers=(subnet.resource,))
+
+
+def _attached(subnet: Subnet) -> bool | None:
+    """Whether the internet gateway of a public subnet is attached to its VPC."""
+    gateway, vpc = subnet.exit.gateway, subnet.vpc
+    if gateway is None or vpc is None or gateway.type == _ATTACHMENT:
+        return True
+    model = gateway.template.model
+    naming = model.cached(
+        (Naming, _ATTACHMENT), lambda: Naming(model.resources(_ATTACHMENT), lambda one: (one.get("InternetGatewayId"),))
+    )
+    answers = [
+        all_of((is_resource(one.get("InternetGatewayId"), gateway), is_resource(one.get("VpcId"), vpc), one.exists))
+        for one in naming.of(gateway)
+    ]
+    return any_of([*answers, False if model.complete else None])
+
+
+def _through_acls(subnets: Sequence[Subnet], other: Side, traffic: Traffic, *, asks: bool) -> Iterator[Hop]:
+    """The network ACLs of subnets of which traffic takes one: on its way there and on its way back.
+
+    :param asks: whether the subnet's side opens the connection.
+    """
+    answers: list[tuple[Resource, bool | None, str]] = []
+    for subnet in subnets:
+        acl = acl_of(subnet)
+        if acl is None:
+            answers.append((subnet.resource, None, "has a network ACL that is not known"))
+        elif acl.is_default and not acl.entries:
+            return
+        else:
+            there = acl.lets(asks, other, traffic)
+            back = acl.lets(not asks, other, traffic.answers)
+            stopped, outward = (traffic, asks) if there is False else (traffic.answers, not asks)
+            verb = "lets no" if False in (there, back) else "may let" if None in (there, back) else "lets"
+            said = f"{verb} {stopped if verb == 'lets no' else traffic} {'out to' if outward else 'in from'} {other.name}"
+            default = ", by its default network ACL" if acl.is_default else ""
+            answers.append((acl.resource, all_of((there, back)), f"{said}{_back(there, verb)}{default}"))
+    if answers:
+        passes = any_of(answer for _, answer, _ in answers)
+        resource, _, says = next(one for one in answers if one[1] is passes)
+        yield Hop(resource, passes, says)
+
+
+def _back(there: bool | None, verb: str) -> str:
+    return ", on which answers come back" if verb == "lets no" and there is not False else ""

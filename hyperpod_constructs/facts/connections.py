@@ -1,0 +1,74 @@
+"""Connections that nodes open: the services, the reason, and what fails without them (as of 2026-11-22).
+
+Sources: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html (scripts, network),
+https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html (endpoints without which nodes do not join), and
+https://docs.aws.amazon.com/systems-manager/latest/userguide/setup-create-vpc.html (Session Manager).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+
+HTTPS = range(443, 444)
+EPHEMERAL = range(32768, 61000)
+"""Ports of a Linux kernel on which answers come back.
+
+Source: https://docs.aws.amazon.com/vpc/latest/userguide/custom-network-acl.html#nacl-ephemeral-ports
+"""
+
+
+class Use(Enum):
+    """What makes a group need a service."""
+
+    ALWAYS = "every node"
+    SCRIPTS = "lifecycle scripts"
+    KUBERNETES = "Kubernetes"
+    POD_IDENTITIES = "pod identities"
+    SECRET = "the secret of the accounting database"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Service:
+    """A service of AWS that nodes call over TCP 443."""
+
+    name: str
+    """Its name in an endpoint's `ServiceName`, behind the region."""
+    fatal: frozenset[Use] = frozenset()
+    """Without it, nodes with one of these do not come up."""
+    wanted: frozenset[Use] = frozenset()
+    """Without it, a feature of nodes with one of these fails. In no set: calls that nodes do without."""
+    action: str | None
+    """A call that nodes make, which an endpoint's policy must allow; `None` if nodes make several, and may do with one."""
+
+
+S3 = Service(name="s3", fatal=frozenset({Use.SCRIPTS, Use.KUBERNETES}), action="s3:GetObject")
+
+SERVICES = (
+    S3,
+    Service(name="ec2", fatal=frozenset({Use.KUBERNETES}), action="ec2:DescribeInstances"),
+    Service(name="ecr.api", fatal=frozenset({Use.KUBERNETES}), action="ecr:GetAuthorizationToken"),
+    Service(name="ecr.dkr", fatal=frozenset({Use.KUBERNETES}), action="ecr:BatchGetImage"),
+    Service(name="logs", wanted=frozenset({Use.ALWAYS}), action="logs:PutLogEvents"),
+    Service(name="ssm", wanted=frozenset({Use.ALWAYS}), action="ssm:UpdateInstanceInformation"),
+    Service(name="ssmmessages", wanted=frozenset({Use.ALWAYS}), action="ssmmessages:OpenControlChannel"),
+    Service(name="sts", wanted=frozenset({Use.KUBERNETES}), action="sts:GetCallerIdentity"),
+    Service(
+        name="eks-auth",
+        wanted=frozenset({Use.POD_IDENTITIES}),
+        action="eks-auth:AssumeRoleForPodIdentity",
+    ),
+    Service(name="secretsmanager", wanted=frozenset({Use.SECRET}), action="secretsmanager:GetSecretValue"),
+    Service(name="ec2messages", action="ec2messages:GetMessages"),
+    Service(name="sagemaker.api", action=None),
+    Service(name="aps-workspaces", action=None),
+)
+"""`ec2messages` serves older agents of Systems Manager only. `sagemaker.api` and `aps-workspaces` serve add-ons, whose facts name
+them, and jobs that ask for their own cluster."""
+
+LAYERS = ("arn:aws:s3:::prod-", "-starport-layer-bucket/")
+"""The ARN of the objects of S3 that hold the layers of ECR's images, around the region; the policy of an endpoint for S3 must allow
+them too.
+
+Source: https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html#ecr-setting-up-s3-gateway
+"""

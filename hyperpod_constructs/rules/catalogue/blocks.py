@@ -1,0 +1,143 @@
+"""Address blocks: of VPCs, of their subnets and of file systems' endpoints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hyperpod_constructs.analysis.blocks import (
+    SubnetBlock,
+    VpcBlock,
+    VpcBlocks,
+    blocks_of,
+    outside_of,
+    overlapping,
+    subnet_blocks,
+    subnet_over,
+    vpc_blocks,
+)
+from hyperpod_constructs.analysis.file_systems import OPENZFS, file_systems_of
+from hyperpod_constructs.analysis.networks import VPC, block_of
+from hyperpod_constructs.analysis.placement import subnets_of
+from hyperpod_constructs.facts import cidr_blocks
+from hyperpod_constructs.rules.finding import Hit
+from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.rule import error
+from hyperpod_constructs.templates.dependencies import awaits
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
+
+_SUBNETS = "https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html"
+_RANGE = ("OpenZFSConfiguration", "EndpointIpAddressRange")
+
+
+@error(
+    "HP-BLK-001",
+    on=vpc_blocks,
+    title="a VPC can have its blocks together",
+    why="EC2 refuses the block (InvalidVpc.Range), and the stack rolls back",
+    fix="take a block of /16 to /28 from the private range of the VPC's primary block, outside its other blocks, or from "
+    "100.64.0.0/10",
+    allowed="a block of /16 to /28 that goes with the VPC's other blocks",
+    source=cidr_blocks.SOURCE,
+    aliases=("HP-SUB-002",),
+)
+def blocks_go_together(one: VpcBlock) -> Hit | None:
+    mistake = cidr_blocks.mistake(one.block) or cidr_blocks.addition_mistake(one.block, one.before) or _either_way(one)
+    return hit(one.resource, f"{one.block} {mistake}", "CidrBlock") if mistake else None
+
+
+def _either_way(one: VpcBlock) -> str | None:
+    """Why a block does not go with one beside it, whichever of the two comes first."""
+    primary = [] if one.primary is None else [one.primary]
+    for other in one.beside if primary else ():
+        first = cidr_blocks.addition_mistake(one.block, [*primary, other])
+        second = cidr_blocks.addition_mistake(other, [*primary, one.block])
+        if first and second:
+            return first
+    return None
+
+
+@error(
+    "HP-BLK-002",
+    title="the block of a subnet is in its VPC, and apart from the other subnets'",
+    why="EC2 refuses the subnet (InvalidSubnet.Range, InvalidSubnet.Conflict), and the stack rolls back",
+    fix="take a free part of /16 to /28 of a block of the VPC, or add the block to the VPC first (AWS::EC2::VPCCidrBlock)",
+    allowed="a /16 to a /28 inside a block of the VPC, apart from all other subnets",
+    aliases=("HP-CTL-008",),
+    source=_SUBNETS,
+)
+def subnets_have_blocks_of_their_own(model: Model) -> Iterator[Hit]:
+    for one in subnet_blocks(model):
+        mistake = cidr_blocks.size_mistake(one.block) or _outside(one)
+        if mistake is not None:
+            yield hit(one.resource, f"{one.block} {mistake}", "CidrBlock")
+    for later, earlier in overlapping(model):
+        text = f"{later.block} overlaps {earlier.block} of subnet {earlier.resource.logical_id} in the same VPC"
+        yield hit(later.resource, text, "CidrBlock")
+
+
+def _outside(one: SubnetBlock) -> str | None:
+    blocks = outside_of(one.resource)
+    if blocks is None:
+        return None
+    return f"is outside the blocks of {blocks.vpc.logical_id} ({', '.join(str(known.block) for known in blocks.known)})"
+
+
+def _blocks(vpc: Resource | str) -> VpcBlocks | None:
+    return None if isinstance(vpc, str) else blocks_of(vpc)
+
+
+@error(
+    "HP-BLK-003",
+    on=subnet_blocks,
+    title="subnets in a further block of the VPC await it",
+    why="CloudFormation makes both at once, and EC2 refuses a subnet whose block the VPC does not have yet (InvalidSubnet.Range)",
+    fix="name the AWS::EC2::VPCCidrBlock in DependsOn of the subnet",
+    allowed="DependsOn on the block",
+    source="https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ec2-vpccidrblock.html",
+)
+def subnets_await_their_blocks(one: SubnetBlock) -> Hit | None:
+    blocks = _blocks(one.vpc)
+    known = None if blocks is None else blocks.of(one.block)
+    if known is None or known.resource.type == VPC or awaits(one.resource, known.resource):
+        return None
+    return hit(one.resource, f"{one.block} is in the block that {known.resource.logical_id} adds to the VPC, and does not await it")
+
+
+@error(
+    "HP-BLK-004",
+    title="the addresses of a file system's endpoints are in no subnet",
+    why="FSx refuses the file system",
+    fix="take a range outside all subnets of the VPC, or leave EndpointIpAddressRange out",
+    allowed="a range that overlaps no subnet",
+    source="https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemOpenZFSConfiguration.html",
+)
+def endpoints_of_file_systems_are_apart(model: Model) -> Iterator[Hit]:
+    for system in file_systems_of(model, OPENZFS):
+        range_ = block_of(system.get(*_RANGE))
+        vpcs = dict.fromkeys(resource_of(subnet.get("VpcId"), VPC) for subnet in subnets_of(system) or ())
+        for vpc in vpcs:
+            taken = None if vpc is None or range_ is None else subnet_over(model, vpc, range_)
+            if taken is not None:
+                yield hit(system, f"{range_} overlaps subnet {taken.resource.logical_id} ({taken.block})", *_RANGE)
+
+
+@error(
+    "HP-BLK-005",
+    on=("AWS::EC2::VPCPeeringConnection",),
+    title="peered VPCs have blocks apart",
+    why="EC2 refuses the peering, and the stack rolls back",
+    fix="take a block for one of the VPCs that the other does not have",
+    allowed="VPCs without a common address",
+    source="https://docs.aws.amazon.com/vpc/latest/peering/vpc-peering-basics.html",
+)
+def peered_vpcs_are_apart(peering: Resource) -> Hit | None:
+    own, other = (resource_of(peering.get(key), VPC) for key in ("VpcId", "PeerVpcId"))
+    if own is None or other is None or own is other:
+        return None
+    pairs = ((one, another) for one in blocks_of(own).known for another in blocks_of(other).known)
+    common = next((pair for pair in pairs if pair[0].block.overlaps(pair[1].block)), None)
+    if common is None:
+        return None
+    one, another = common
+    text = f"{one.block} of {own.logical_id} overlaps {another.block} of {other.logical_id}"
+    return hit(peering, text, "PeerVpcId", covers=(one.resource, another.resource))

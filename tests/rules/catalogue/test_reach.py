@@ -1,0 +1,220 @@
+"""The ways of nodes to what they need: the hop at which each ends, and what nobody can know."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.rules.finding import Level
+from tests.rules.catalogue.cases import REMOVED, Case, edited
+from tests.rules.catalogue.templates import Template, eks, findings, preset, rules_of, slurm
+from tests.rules.catalogue.test_network import EKS, OPERATION, closed
+
+VPC = {"Ref": "Vpc"}
+
+
+def ref(name: str) -> Template:
+    return {"Ref": name}
+
+
+def resource(kind: str, **properties: Any) -> Template:
+    return {"Type": f"AWS::EC2::{kind}", "Properties": properties}
+
+
+def entry(number: int, action: str, *, egress: bool = False, block: Any = "0.0.0.0/0", **more: Any) -> Template:
+    """An entry of the list `Acl`, for all traffic unless it says otherwise."""
+    given = {"NetworkAclId": ref("Acl"), "RuleNumber": number, "RuleAction": action, "Egress": egress, "CidrBlock": block}
+    return resource("NetworkAclEntry", **{**given, "Protocol": -1, **more})
+
+
+def tcp(first: int, last: int) -> Template:
+    return {"Protocol": 6, "PortRange": {"From": first, "To": last}}
+
+
+ACL = {
+    "Acl": resource("NetworkAcl", VpcId=VPC),
+    "AclLink": resource("SubnetNetworkAclAssociation", SubnetId=ref("NodeSubnet"), NetworkAclId=ref("Acl")),
+}
+OPEN_ACL = {**ACL, "In": entry(100, "allow"), "Out": entry(100, "allow", egress=True)}
+STRICT_ACL = {
+    **ACL,
+    "In": entry(100, "allow", **tcp(1024, 65535)),
+    "Out": entry(100, "allow", egress=True, **tcp(443, 443)),
+    "OutAnswers": entry(110, "allow", egress=True, **tcp(1024, 65535)),
+    "InVpc": entry(120, "allow", block={"Fn::GetAtt": ["Vpc", "CidrBlock"]}),
+    "OutVpc": entry(120, "allow", egress=True, block={"Fn::GetAtt": ["Vpc", "CidrBlock"]}),
+}
+PRIVATE = {
+    "Endpoints": resource(
+        "SecurityGroup",
+        GroupDescription="endpoints",
+        VpcId=VPC,
+        SecurityGroupIngress=[
+            {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "CidrIp": {"Fn::GetAtt": ["Vpc", "CidrBlock"]}}
+        ],
+    )
+}
+SLURM, CLOSED = slurm(), closed(slurm(), *OPERATION)
+CLOSED_EKS = closed(eks(), *EKS, *OPERATION, "sts")
+WITH_ACL, WITH_STRICT_ACL = edited(SLURM, OPEN_ACL), edited(SLURM, STRICT_ACL)
+ALLOW = {"Effect": "Allow", "Principal": "*", "Action": "*", "Resource": "*"}
+
+
+def policy(*statements: Template) -> Template:
+    return {"Version": "2012-10-17", "Statement": list(statements)}
+
+
+STRANGE = resource(
+    "SecurityGroup",
+    GroupDescription="of another VPC",
+    VpcId="vpc-0123456789abcdef0",
+    SecurityGroupIngress=[{"IpProtocol": "-1", "CidrIp": "0.0.0.0/0"}],
+)
+COME_UP, USE = "HP-REACH-001", "HP-REACH-002"
+CASES = [
+    # Network ACLs
+    Case(COME_UP, WITH_ACL, {"Out": REMOVED}, {}),
+    Case(COME_UP, WITH_ACL, {"In": REMOVED}, {"In": entry(100, "allow", **tcp(1024, 65535))}),
+    Case(COME_UP, WITH_ACL, {"In": entry(100, "allow", **tcp(443, 443))}, {"In": entry(100, "allow", **tcp(32768, 60999))}),
+    Case(COME_UP, WITH_ACL, {"Early": entry(50, "deny")}, {"Late": entry(150, "deny")}),
+    Case(COME_UP, WITH_ACL, {"E": entry(50, "deny", egress=True, **tcp(443, 443))}, {"E": entry(50, "deny", **tcp(22, 22))}),
+    Case(COME_UP, WITH_STRICT_ACL, {"Out": REMOVED}, {}),
+    Case(COME_UP, WITH_STRICT_ACL, {"In": entry(100, "allow", **tcp(1, 40000))}, {"In": entry(100, "allow", **tcp(1, 61000))}),
+    Case(COME_UP, WITH_ACL, {"Out/CidrBlock": "10.0.0.0/16"}, {"Out/CidrBlock": {"Ref": "AWS::StackName"}}),
+    # A NAT gateway and its own way
+    Case(USE, SLURM, {"PublicDefaultRoute": REMOVED}, {}),
+    Case(USE, SLURM, {"Nat/SubnetId": ref("NodeSubnet")}, {"Nat/SubnetId": "subnet-0123456789abcdef0"}),
+    Case(USE, SLURM, {"Nat/ConnectivityType": "private"}, {"Nat/ConnectivityType": "public"}),
+    Case(USE, SLURM, {"Attachment/InternetGatewayId": "igw-0123456789abcdef0"}, {}),
+    Case(
+        USE,
+        edited(WITH_ACL, {"AclLink/SubnetId": ref("PublicSubnet")}),
+        {"In": entry(100, "allow", **tcp(443, 443))},
+        {"In": entry(100, "allow", **tcp(443, 65535))},
+    ),
+    Case(USE, SLURM, {"NodeDefaultRoute/DestinationCidrBlock": "10.0.0.0/8"}, {"NodeDefaultRoute/GatewayId": ref("AWS::NoValue")}),
+    Case(COME_UP, edited(SLURM, {"S3Endpoint": REMOVED}), {"NodeAssociation": REMOVED}, {}),
+    # Endpoints
+    Case(USE, CLOSED, {"Endpoint0/PrivateDnsEnabled": False}, {"Endpoint0/PrivateDnsEnabled": ref("AWS::StackName")}),
+    Case(USE, CLOSED, {"Endpoint0/PrivateDnsEnabled": REMOVED}, {"Endpoint0/PrivateDnsEnabled": "true"}),
+    Case(COME_UP, CLOSED, {"Vpc/EnableDnsHostnames": False}, {"Vpc/EnableDnsHostnames": "true"}),
+    Case(COME_UP, CLOSED, {"Vpc/EnableDnsHostnames": REMOVED}, {"Vpc/EnableDnsHostnames": ref("AWS::StackName")}),
+    Case(COME_UP, CLOSED, {"Vpc/EnableDnsSupport": False}, {"Vpc/EnableDnsSupport": REMOVED}),
+    Case(USE, CLOSED, {"Endpoint1/SubnetIds": []}, {"Endpoint1/SubnetIds": ["subnet-0123456789abcdef0"]}),
+    Case(USE, CLOSED, {"Endpoint2/SecurityGroupIds": REMOVED}, {"Endpoint2/SecurityGroupIds": ["sg-0123456789abcdef0"]}),
+    Case(
+        USE,
+        edited(edited(CLOSED, PRIVATE), {"Endpoint0/SecurityGroupIds": [ref("Endpoints")]}),
+        {"Endpoints/SecurityGroupIngress/0/CidrIp": "10.9.0.0/16"},
+        {"Endpoints/SecurityGroupIngress/0/CidrIp": "10.0.64.0/18"},
+    ),
+    Case(
+        USE,
+        edited(edited(CLOSED, PRIVATE), {"Endpoint0/SecurityGroupIds": [ref("Endpoints")]}),
+        {"Endpoints/SecurityGroupIngress/0/FromPort": 80, "Endpoints/SecurityGroupIngress/0/ToPort": 80},
+        {"Endpoints/SecurityGroupIngress/0/FromPort": 0},
+    ),
+    # Policies of endpoints
+    Case(
+        COME_UP,
+        SLURM,
+        {"S3Endpoint/PolicyDocument": policy({**ALLOW, "Resource": "arn:aws:s3:::elsewhere/*"})},
+        {"S3Endpoint/PolicyDocument": policy({**ALLOW, "Resource": {"Fn::Sub": "${Scripts.Arn}/*"}})},
+    ),
+    Case(
+        COME_UP,
+        SLURM,
+        {"S3Endpoint/PolicyDocument": policy(ALLOW, {**ALLOW, "Effect": "Deny"})},
+        {"S3Endpoint/PolicyDocument": policy(ALLOW, {**ALLOW, "Effect": "Deny", "Condition": {"Bool": {"aws:x": "true"}}})},
+    ),
+    Case(
+        COME_UP,
+        eks(),
+        {"S3Endpoint/PolicyDocument": policy({**ALLOW, "Resource": {"Fn::Sub": "${Scripts.Arn}/*"}})},
+        {"S3Endpoint/PolicyDocument": policy({**ALLOW, "Principal": {"AWS": "*"}, "Resource": ["*"]})},
+    ),
+    Case(
+        USE,
+        CLOSED,
+        {"Endpoint0/PolicyDocument": policy({**ALLOW, "Action": "logs:Describe*"})},
+        {"Endpoint0/PolicyDocument": policy({**ALLOW, "Action": ["logs:Put*", "logs:Create*"]})},
+    ),
+    # Resources of two VPCs
+    Case("HP-REACH-004", SLURM, {"NodeGroup/VpcId": "vpc-0123456789abcdef0"}, {"NodeGroup/VpcId": ref("AWS::StackName")}),
+    Case("HP-REACH-004", SLURM, {"NodeRoutes/VpcId": "vpc-0123456789abcdef0"}, {"NodeRoutes/VpcId": ref("AWS::StackName")}),
+    Case("HP-REACH-004", CLOSED, {"Endpoint0/SecurityGroupIds": [ref("Strange")], "Strange": STRANGE}, {"Strange": STRANGE}),
+    Case("HP-REACH-004", SLURM, {"NodeSubnet/VpcId": "vpc-0123456789abcdef0"}, {"NodeSubnet/VpcId": ref("AWS::StackName")}),
+    # The Kubernetes API
+    Case(
+        COME_UP,
+        CLOSED_EKS,
+        {"Control/ResourcesVpcConfig/EndpointPrivateAccess": REMOVED},
+        {"Control/ResourcesVpcConfig/EndpointPublicAccess": REMOVED},
+    ),
+    Case(COME_UP, eks(), {"Control/ResourcesVpcConfig/SecurityGroupIds": REMOVED}, {}),
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_rule(case: Case) -> None:
+    case.check()
+
+
+def test_groups_that_end_at_one_hop_are_one_finding_with_the_way() -> None:
+    (finding,) = findings(edited(WITH_ACL, {"In": REMOVED}))
+
+    assert (finding.level, finding.resource) == (Level.ERROR, "Acl")
+    assert finding.message == (
+        "controller, login, workers cannot reach S3, logs, ssm and ssmmessages: the way S3Endpoint > NodeGroup > Acl ends, as "
+        "Acl lets no TCP 32768-60999 in from the internet, on which answers come back"
+    )
+
+
+def elsewhere() -> Template:
+    """The file system is in a VPC of its own."""
+    subnet = {"VpcId": ref("Other"), "CidrBlock": "10.8.0.0/24", "AvailabilityZone": "us-west-2b"}
+    return edited(
+        SLURM,
+        {
+            "Other": resource("VPC", CidrBlock="10.8.0.0/16"),
+            "There": {"Type": "AWS::EC2::Subnet", "Properties": subnet},
+            "FileSystem/SubnetIds": [ref("There")],
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "found"),
+    [("VPCPeeringConnection", False), ("TransitGatewayAttachment", False), ("Instance", True)],
+)
+def test_vpcs_may_be_joined(kind: str, found: bool) -> None:
+    assert (USE in rules_of(edited(elsewhere(), {"Joint": resource(kind, VpcId=VPC)}))) is found
+
+
+def test_a_network_of_another_stack_is_followed() -> None:
+    """The cluster takes its network by imports; the mistake is in the stack that exports it."""
+    names = {"Cluster", "Role", "Scripts", "FileSystem", "Link", "Data"}
+    network = {"Resources": {name: one for name, one in SLURM["Resources"].items() if name not in names}}
+    network["Outputs"] = {name: {"Value": ref(name), "Export": {"Name": f"net-{name}"}} for name in ("NodeSubnet", "NodeGroup")}
+    cluster = {"Resources": {name: SLURM["Resources"][name] for name in ("Cluster", "Role", "Scripts")}}
+    imported = {
+        "Subnets": [{"Fn::ImportValue": "net-NodeSubnet"}],
+        "SecurityGroupIds": [{"Fn::ImportValue": "net-NodeGroup"}],
+    }
+    groups = [{**one, "InstanceStorageConfigs": []} for one in SLURM["Resources"]["Cluster"]["Properties"]["InstanceGroups"]]
+    cluster = edited(cluster, {"Cluster/VpcConfig": imported, "Cluster/InstanceGroups": groups})
+    assert rules_of(network, cluster) == []
+    (finding,) = findings(edited(network, {"Nat/SubnetId": ref("NodeSubnet")}), cluster)
+    assert (finding.rule, finding.resource) == (USE, "Nat")
+
+
+def test_a_preset_with_a_closed_acl() -> None:
+    templates = preset("llm")
+    resources = templates["Foundation"]["Resources"]
+    (vpc,) = [name for name, one in resources.items() if one["Type"] == "AWS::EC2::VPC"]
+    deny = {"RuleNumber": 1, "RuleAction": "deny", "Protocol": -1, "CidrBlock": "0.0.0.0/0", "Egress": True}
+    resources["Deny"] = resource("NetworkAclEntry", NetworkAclId={"Fn::GetAtt": [vpc, "DefaultNetworkAcl"]}, **deny)
+    (finding,) = findings(*templates.values())
+    assert (finding.rule, finding.resource) == (COME_UP, vpc)
+    assert finding.message.endswith("by its default network ACL")
