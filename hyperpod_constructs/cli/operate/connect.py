@@ -132,17 +132,28 @@ def _run_script(place: Place, sessions: SessionManager, user: str | None) -> int
     with subprocess.Popen(  # noqa: S603
         command, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as session:
-        assert session.stdout is not None
-        code: int | None = None
-        for piece in script.output(session.stdout):
-            if isinstance(piece, int):
-                code = piece
-            else:
-                sys.stdout.buffer.write(piece)
-                sys.stdout.buffer.flush()
+        try:
+            code = _printed(script, session)
+        except KeyboardInterrupt:
+            session.kill()  # the plugin, if it is still there, ends with its standard input
+            session.wait()
+            raise
         if code is None:
             _explain(session)
             raise CliError("the session ended before the commands did, so their exit code is not known")
+    return code
+
+
+def _printed(script: Script, session: subprocess.Popen[bytes]) -> int | None:
+    """Print what the commands print; their exit code, or `None` if the session says none."""
+    assert session.stdout is not None
+    code: int | None = None
+    for piece in script.output(session.stdout):
+        if isinstance(piece, int):
+            code = piece
+        else:
+            sys.stdout.buffer.write(piece)
+            sys.stdout.buffer.flush()
     return code
 
 

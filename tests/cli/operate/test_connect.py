@@ -23,6 +23,7 @@ from hyperpod_constructs.cli.operate import place
 from hyperpod_constructs.cli.operate.connect import IN_TERMINAL
 from hyperpod_constructs.cli.operate.forwarding import Forward, relay
 from hyperpod_constructs.cli.operate.sessions import SCRIPT_BYTES, Script
+from hyperpod_constructs.local.waiting import wait
 from tests.cli.conftest import StubbedTarget
 from tests.cli.operate.conftest import ARN, ASKED, CLUSTER, NODES, looked_up, node, run
 from tests.cli.operate.entries import interrupt
@@ -171,11 +172,19 @@ def test_commands_from_a_pipe_end_with_their_exit_code(
 def test_an_interruption_of_commands_says_that_they_may_go_on(
     account: StubbedTarget, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    programs(account, monkeypatch, tmp_path, PLUGIN.format(python=sys.executable))
+    pid = tmp_path / "pid"
+    programs(account, monkeypatch, tmp_path, f"echo $$ > {pid}.new; mv {pid}.new {pid}; exec sleep 60")
     answer(account, group="controller")
-    monkeypatch.setattr(Script, "output", lambda *given: interrupt())
+
+    def output(*_: object) -> None:
+        wait(lambda: pid.exists() or None, 30, "the session")
+        interrupt()
+
+    monkeypatch.setattr(Script, "output", output)
     result = CliRunner().invoke(app, ["connect", "--cluster", "trainer", "--target", "aws"], input="sleep 0\n")
     assert (result.exit_code, "interrupted; perhaps the commands go on on the node" in result.stderr) == (130, True)
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(pid.read_text()), 0)
 
 
 def test_a_missing_permission_is_explained(account: StubbedTarget, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
