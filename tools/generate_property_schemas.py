@@ -10,7 +10,6 @@ no limits gets those of the service's request, from botocore's newest model, in 
 
 from __future__ import annotations
 
-import argparse
 import importlib
 import inspect
 import json
@@ -34,6 +33,7 @@ from tools.generate_update_facts import (
     read,
     service_model,
     shape_words,
+    write_or_check,
 )
 
 SCHEMAS = FACTS.with_name("property_schemas.tsv")
@@ -437,18 +437,7 @@ def _lines(lines: Iterable[str]) -> str:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="write the schemas of properties")
-    parser.add_argument("--check", action="store_true", help="compare only; exit 1 if the facts are stale")
-    options = parser.parse_args(arguments)
-    texts = render()
-    if not options.check:
-        for file, text in texts.items():
-            file.write_text(text, encoding="utf-8", newline="\n")
-        return 0
-    stale = [file.name for file, text in texts.items() if not file.is_file() or file.read_text(encoding="utf-8") != text]
-    if stale:
-        sys.stderr.write(f"{', '.join(stale)} is stale: run python tools/{Path(__file__).name}\n")
-    return 1 if stale else 0
+    return write_or_check(render, "write the schemas of properties", Path(__file__), arguments)
 
 
 if __name__ == "__main__":

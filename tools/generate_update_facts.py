@@ -23,7 +23,7 @@ import importlib.metadata
 import importlib.util
 import json
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -156,17 +156,25 @@ def check_version() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description="write the update behaviour and the limits in the resource schemas")
+    return write_or_check(render, "write the update behaviour and the limits in the resource schemas", Path(__file__), arguments)
+
+
+def write_or_check(made: Callable[[], Mapping[Path, str]], description: str, program: Path, arguments: Sequence[str] | None) -> int:
+    """The command line of a generator: it writes its files, or with `--check` names those that are stale and gives 1.
+
+    :param made: the texts by file.
+    """
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--check", action="store_true", help="compare only; exit 1 if the facts are stale")
     options = parser.parse_args(arguments)
-    texts = render()
+    texts = made()
     if not options.check:
         for file, text in texts.items():
             file.write_text(text, encoding="utf-8", newline="\n")
         return 0
-    stale = [file.name for file, text in texts.items() if file.read_text(encoding="utf-8") != text]
+    stale = [file.name for file, text in texts.items() if not file.is_file() or file.read_text(encoding="utf-8") != text]
     if stale:
-        sys.stderr.write(f"{', '.join(stale)} is stale: run python tools/{Path(__file__).name}\n")
+        sys.stderr.write(f"{', '.join(stale)} is stale: run python tools/{program.name}\n")
     return 1 if stale else 0
 
 
