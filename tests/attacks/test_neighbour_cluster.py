@@ -11,7 +11,6 @@ import stat
 import subprocess
 import tarfile
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
@@ -19,6 +18,7 @@ from typing import IO
 import pytest
 
 from tests.attacks.node import ALICE, AttackedNode, attacked_node, is_root
+from tests.patience import until
 
 from node_setup import database, files, shared, state  # isort: skip
 from node_setup.commands import Command, Completed  # isort: skip
@@ -269,9 +269,7 @@ def server() -> Iterator[Path]:
         subprocess.run(["/usr/bin/mariadb-install-db", *own], check=True, capture_output=True)  # noqa: S603
         command = ["/usr/sbin/mariadbd", *own, f"--socket={folder}/socket", "--skip-networking", f"--pid-file={folder}/pid"]
         with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as process:  # noqa: S603
-            deadline = time.monotonic() + 120
-            while not (folder / "socket").exists() and time.monotonic() < deadline:
-                time.sleep(0.05)
+            until((folder / "socket").exists, "MariaDB's socket")
             sql = "CREATE DATABASE acct; CREATE USER slurm@localhost IDENTIFIED BY 'pw'; GRANT ALL ON acct.* TO slurm@localhost"
             ask(folder, sql)
             yield folder

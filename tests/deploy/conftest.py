@@ -24,8 +24,8 @@ import app as reference
 from hyperpod_constructs.cli.cdk import bootstrap
 from hyperpod_constructs.local import server
 from hyperpod_constructs.local.server import LocalAws
-from hyperpod_constructs.local.waiting import wait
 from tests.local.conftest import NODE_CACHE
+from tests.patience import until
 from tests.presets import build
 
 BIN = Path(sys.executable).parent
@@ -33,8 +33,6 @@ FOUNDATION, CLUSTER = "HyperPod-Foundation", "HyperPod-Cluster"
 CLUSTER_NAME = "sagemaker-demo-cluster"
 MODELS = Path(sys.prefix) / "models/botocore/data"
 """Service models that are newer than the installed botocore's, with which the embedded AWS judges."""
-SECONDS = 30.0
-"""How long what goes on in the background may take."""
 
 Edit = Callable[[reference.Foundation, reference.Cluster], None]
 Things = dict[str, set[str]]
@@ -158,7 +156,7 @@ class Cloud:
             ready = len(found) == count and all(node["InstanceStatus"]["Status"] == "Running" for node in found)
             return {node["InstanceId"] for node in found} if ready else None
 
-        return wait(look, SECONDS, f"{group} with {count} Running nodes")
+        return until(look, f"{group} with {count} Running nodes")
 
     def nodes(self) -> list[dict[str, Any]]:
         """Every node of the cluster."""

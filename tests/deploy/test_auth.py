@@ -21,10 +21,10 @@ from hyperpod_constructs.cli.main import app
 from hyperpod_constructs.cli.target import AwsAccount
 from hyperpod_constructs.cluster.grants import ClusterGrants
 from hyperpod_constructs.facts.cluster_actions import READ, READ_LOGS
-from hyperpod_constructs.local.waiting import wait
 from tests.cli.operate.entries import ENTRIES, NODE, Stage, once
 from tests.deploy import people
-from tests.deploy.conftest import CLUSTER, CLUSTER_NAME, FOUNDATION, SECONDS, Cloud, running_cloud, synthesize
+from tests.deploy.conftest import CLUSTER, CLUSTER_NAME, FOUNDATION, Cloud, running_cloud, synthesize
+from tests.patience import until
 
 
 def _forbid_the_upload(_: reference.Foundation, cluster: reference.Cluster) -> None:
@@ -71,7 +71,7 @@ def test_an_operator_sees_and_mends_a_running_cluster(cloud: Cloud) -> None:
     worker = next(row["node"] for row in rows if row["group"] == "workers")
     assert worker in cloud.run("hyperpod", "logs", "--node", worker).output
     cloud.client("sagemaker").update_cluster_software(ClusterName=CLUSTER_NAME)
-    wait(lambda: cloud.cluster()["ClusterStatus"] == "InService" or None, SECONDS, "the cluster in service again")
+    until(lambda: cloud.cluster()["ClusterStatus"] == "InService", "the cluster in service again")
     replaced = cloud.run("hyperpod", "replace", worker, "--yes")
     assert replaced.code == 0, replaced.output
     assert worker not in cloud.running("workers", 4)

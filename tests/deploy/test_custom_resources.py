@@ -17,14 +17,13 @@ import pytest
 from aws_cdk import App, Environment, Stack
 from constructs import Construct
 
-from hyperpod_constructs.local.waiting import wait
 from tests.custom_resources.case import Case, Variant, all_cases
 from tests.custom_resources.synthesized import variants
 from tests.custom_resources.world import SCRIPTS, World
 from tests.deploy.conftest import MODELS, Cloud, running_cloud
+from tests.patience import until
 
 NAME = "Custom-Resources"
-SECONDS = 60.0
 CASES = all_cases()
 T = TypeVar("T")
 
@@ -49,7 +48,7 @@ class Served(World):
         self._cloud._set_faults(faults)
 
     def wait(self, look: Callable[[], T | None], what: str) -> T:
-        return wait(look, SECONDS, what)
+        return until(look, what)
 
 
 def newer_clients(cloud: Cloud) -> Callable[[str], Any]:
@@ -130,7 +129,7 @@ class Story:
             statuses = {name: self.cloud.status(name) for name in names}
             return None if any(status.endswith("_IN_PROGRESS") for status in statuses.values()) else statuses
 
-        return wait(look, SECONDS, f"the end of {', '.join(names)}")
+        return until(look, f"the end of {', '.join(names)}")
 
     def physical_ids(self) -> dict[str, str]:
         """Of the custom resources, by case."""
@@ -232,12 +231,10 @@ def begin(operation: Callable[..., Any], name: str, template: str, **more: Any) 
 def gone(story: Story, names: list[str]) -> None:
     """Wait until these stacks are gone."""
 
-    def look() -> bool | None:
-        left = [
-            found["StackName"]
-            for found in story.cloud.client("cloudformation").list_stacks()["StackSummaries"]
-            if found["StackStatus"] != "DELETE_COMPLETE"
-        ]
-        return None if set(left) & set(names) else True
+    def left() -> dict[str, str]:
+        pages = story.cloud.client("cloudformation").get_paginator("list_stacks").paginate()
+        listed = [found for page in pages for found in page["StackSummaries"] if found["StackName"] in names]
+        return {found["StackName"]: found["StackStatus"] for found in listed if found["StackStatus"] != "DELETE_COMPLETE"}
 
-    wait(look, SECONDS, "the deletions")
+    until(lambda: not left() or "DELETE_FAILED" in left().values(), "the deletions", left)
+    assert left() == {}

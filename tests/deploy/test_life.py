@@ -14,18 +14,17 @@ from aws_cdk import aws_fsx as fsx
 import app as reference
 from hyperpod_constructs.custom_resources.handlers.group_specs import group_requests
 from hyperpod_constructs.local import server
-from hyperpod_constructs.local.waiting import wait
 from tests.deploy.conftest import (
     CLUSTER,
     CLUSTER_NAME,
     FOUNDATION,
-    SECONDS,
     Cloud,
     Things,
     give_the_gate,
     running_cloud,
     synthesize,
 )
+from tests.patience import until
 
 CHECKPOINT = b"step 1000"
 MISSING = "fs-0123456789abcdef0"
@@ -147,7 +146,7 @@ def test_the_count_of_a_cluster_without_a_stack_is_scaled(story: Story) -> None:
     settings = {name: deployed[name] for name in ("NodeProvisioningMode", "NodeRecovery", "Orchestrator", "VpcConfig")}
     arn = sagemaker.create_cluster(ClusterName="by-hand", InstanceGroups=groups, **settings)["ClusterArn"]
     try:
-        wait(lambda: sagemaker.describe_cluster(ClusterName="by-hand")["ClusterStatus"] == "InService" or None, SECONDS, "by-hand")
+        until(lambda: sagemaker.describe_cluster(ClusterName="by-hand")["ClusterStatus"] == "InService", "by-hand")
         run = story.cloud.run("hyperpod", "scale", "workers", "2", "--cluster", "by-hand", "--yes", "--watch", "--every", "1")
         assert run.code == 0, run.output
         assert "2 of 2 nodes run, 2 are there" in run.output
@@ -155,7 +154,7 @@ def test_the_count_of_a_cluster_without_a_stack_is_scaled(story: Story) -> None:
         assert after == [group | ({"InstanceCount": 2} if group["InstanceGroupName"] == "workers" else {}) for group in groups]
     finally:
         sagemaker.delete_cluster(ClusterName="by-hand")
-        wait(lambda: len(sagemaker.list_clusters()["ClusterSummaries"]) == 1 or None, SECONDS, "the deletion of by-hand")
+        until(lambda: len(sagemaker.list_clusters()["ClusterSummaries"]) == 1, "the deletion of by-hand")
         story.cloud.client("logs").delete_log_group(logGroupName=f"/aws/sagemaker/Clusters/by-hand/{arn.rpartition('/')[2]}")
 
 

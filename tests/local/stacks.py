@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import dataclass
 from typing import Any
 
 from hyperpod_constructs.local.server import LocalAws
+from tests.patience import until
 
 IAM = ("CAPABILITY_IAM", "CAPABILITY_NAMED_IAM")
 
@@ -38,15 +38,15 @@ def delete(aws: LocalAws, name: str = "Stack") -> Stack:
     return wait(aws, stack_id)
 
 
-def wait(aws: LocalAws, name: str, seconds: float = 30.0) -> Stack:
+def wait(aws: LocalAws, name: str) -> Stack:
     """Wait until no operation is in progress."""
     cloudformation = aws.client("cloudformation")
-    deadline = time.monotonic() + seconds
-    while time.monotonic() < deadline:
+
+    def ended() -> str | None:
         status = str(cloudformation.describe_stacks(StackName=name)["Stacks"][0]["StackStatus"])
-        if not status.endswith("IN_PROGRESS"):
-            break
-        time.sleep(0.05)
+        return None if status.endswith("IN_PROGRESS") else status
+
+    status = until(ended, f"the end of what {name} does")
     events = cloudformation.describe_stack_events(StackName=name)["StackEvents"]
     reasons = tuple(event["ResourceStatusReason"] for event in events if "FAILED" in event["ResourceStatus"])
     held = cloudformation.describe_stack_resources(StackName=name)["StackResources"]

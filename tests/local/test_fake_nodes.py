@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -17,8 +16,7 @@ from hyperpod_constructs.facts import chart, eks
 from hyperpod_constructs.facts import kubernetes_nodes as facts
 from hyperpod_constructs.local.kubernetes.client import HttpsApi
 from hyperpod_constructs.local.server import LocalAws
-
-SECONDS = 60
+from tests.patience import PATIENCE, until
 
 
 class OnEks:
@@ -40,7 +38,7 @@ class OnEks:
             accessConfig={"authenticationMode": "API"},
         )["cluster"]
         self.arn = str(made["arn"])
-        self.eks.get_waiter("cluster_active").wait(name="kubernetes", WaiterConfig={"Delay": 1, "MaxAttempts": SECONDS})
+        self.eks.get_waiter("cluster_active").wait(name="kubernetes", WaiterConfig={"Delay": 1, "MaxAttempts": round(PATIENCE)})
         found = self.eks.describe_cluster(name="kubernetes")["cluster"]
         authority = base64.b64decode(found["certificateAuthority"]["data"])
         self.api = HttpsApi(found["endpoint"], authority, self._token())
@@ -95,10 +93,7 @@ class OnEks:
 
     def until(self, what: Callable[[], bool]) -> None:
         """Wait; the test fails if it takes too long."""
-        deadline = time.monotonic() + SECONDS
-        while not what():
-            assert time.monotonic() < deadline, (self.instances(), self.nodes())
-            time.sleep(0.2)
+        until(what, "instances and nodes", lambda: (self.instances(), self.nodes()))
 
 
 @pytest.fixture
@@ -128,8 +123,5 @@ def test_a_control_plane_that_is_deleted_takes_nothing_along(on_eks: OnEks) -> N
     on_eks.until(lambda: len(on_eks.nodes()) == 1)
     on_eks.eks.delete_cluster(name="kubernetes")
     on_eks.sagemaker.update_cluster_software(ClusterName="demo")
-    deadline = time.monotonic() + SECONDS
-    while not on_eks.instances():
-        assert time.monotonic() < deadline
-        time.sleep(0.2)
+    until(on_eks.instances, "an instance")
     assert on_eks.sagemaker.describe_cluster(ClusterName="demo")["ClusterStatus"] in ("InService", "SystemUpdating")

@@ -17,6 +17,7 @@ import pytest
 from hyperpod_constructs.local import process, server
 from hyperpod_constructs.local.leftovers import STATE_FILE
 from hyperpod_constructs.local.server import LocalAws, LocalAwsError, Silent
+from tests.patience import PATIENCE
 
 HOLD = """
 import signal, sys, pathlib, time
@@ -83,7 +84,7 @@ def test_a_server_that_does_not_answer_is_known_and_stopped_whatever_its_state_f
     assert server.look(tmp_path) == Silent(other.pid)
     assert server.running(tmp_path) is None
     server.stop(tmp_path)
-    assert other.wait(timeout=10) == -signal.SIGTERM
+    assert other.wait(PATIENCE) == -signal.SIGTERM
     assert server.look(tmp_path) is None
 
 
@@ -102,7 +103,7 @@ def test_starting_beside_a_server_that_answers_late_waits_and_says_so(
 def test_a_process_that_ignores_the_request_to_end_is_killed(tmp_path: Path, holders: Holders) -> None:
     other = holders.start(tmp_path, "deaf")
     process.end(tmp_path, patience=0.1)
-    assert other.wait(timeout=10) == -signal.SIGKILL
+    assert other.wait(PATIENCE) == -signal.SIGKILL
 
 
 def test_a_process_that_lives_on_is_a_failure_and_keeps_its_files(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -15,9 +15,7 @@ from hyperpod_constructs.local.hyperpod.state import Cluster, Node
 from hyperpod_constructs.local.nodes import NodeSpec
 from hyperpod_constructs.local.nodes.doubles import health_agent
 from hyperpod_constructs.local.virtual_fleet import MIB_PER_NODE, VirtualFleet
-from hyperpod_constructs.local.waiting import wait
-
-SECONDS = 10.0
+from tests.patience import until
 
 
 class FakeRig:
@@ -85,12 +83,8 @@ def launched(fleet: VirtualFleet, name: str) -> tuple[Cluster, list[Node]]:
     for node in nodes:
         node.instance_id = f"i-{name}-{node.group}"
     fleet.launch(cluster, nodes)
-    await_true(lambda: all(fleet.outcome(node) is not None for node in nodes))
+    until(lambda: all(fleet.outcome(node) is not None for node in nodes), "the fleet")
     return cluster, nodes
-
-
-def await_true(done: Callable[[], bool]) -> None:
-    wait(lambda: done() or None, SECONDS, "the fleet")
 
 
 def ids(fleet: VirtualFleet) -> set[str]:
@@ -106,10 +100,10 @@ def test_two_clusters_have_a_rig_each(fleet: VirtualFleet, tmp_path: Path) -> No
 def test_a_cluster_that_ends_leaves_the_other(fleet: VirtualFleet) -> None:
     one, two = (launched(fleet, name) for name in ("one", "two"))
     fleet.terminate(one[1])
-    await_true(lambda: FakeRig.made[0].closed)
+    until(lambda: FakeRig.made[0].closed, "the fleet")
     assert ids(fleet) == {node.instance_id for node in two[1]}
     fleet.terminate(two[1][1:])
-    await_true(lambda: FakeRig.made[1].removed == [two[1][1].instance_id])
+    until(lambda: FakeRig.made[1].removed == [two[1][1].instance_id], "the fleet")
     assert not FakeRig.made[1].closed
 
 

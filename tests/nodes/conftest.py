@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -69,12 +68,3 @@ def training(training_workers: Training) -> Iterator[Training]:
 @pytest.fixture
 def login(rig: Rig) -> VirtualNode:
     return rig.node("login", 0)
-
-
-def await_true(condition: Callable[[], bool], *, seconds: float = 180) -> float:
-    """The seconds until the condition holds."""
-    started = time.monotonic()
-    while not condition():
-        assert time.monotonic() - started < seconds, f"not within {seconds:.0f} s"
-        time.sleep(0.5)
-    return time.monotonic() - started

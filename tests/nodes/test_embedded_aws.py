@@ -29,11 +29,10 @@ from hyperpod_constructs.cli.target import LOCAL_STATE, TargetName
 from hyperpod_constructs.local import process, server
 from hyperpod_constructs.local.nodes import cgroups
 from hyperpod_constructs.local.server import LocalAws
-from hyperpod_constructs.local.waiting import wait
 from tests.local.hyperpod_requests import cluster, group
 from tests.nodes.conftest import CONFIG, require_nodes
+from tests.patience import until
 
-SECONDS = 120.0
 BUCKET = "sagemaker-scripts"
 LOG = "/var/log/provision/provisioning.log"
 RUN = f"#!/bin/sh\necho version 1 >> {LOG}\n"
@@ -88,7 +87,7 @@ class Account:
             found = self.nodes(group)
             return sorted(found) if sorted(found.values()) == sorted(statuses) else None
 
-        return wait(look, SECONDS, f"{group} with {statuses}")
+        return until(look, f"{group} with {statuses}")
 
     def log(self, group: str, instance_id: str) -> list[str]:
         arn = self.call("describe_cluster")["ClusterArn"]
@@ -179,11 +178,11 @@ def test_the_jobs_on_a_node_are_known(account: Account, monkeypatch: pytest.Monk
     assert jobs_on(place, found, workers) == Jobs()
 
     account.on(controller, "sbatch", "--chdir=/tmp", "--output=/dev/null", "--nodes=2", "--job-name=on both", "--wrap=sleep 60")
-    jobs = wait(lambda: jobs_on(place, found, workers[:1]).found or None, SECONDS, "a job on the node")
+    jobs = until(lambda: jobs_on(place, found, workers[:1]).found, "a job on the node")
     assert [(job.user, job.name) for job in jobs] == [("root", "on both")]
 
     account.on(controller, "scancel", "--name=on both")
-    wait(lambda: jobs_on(place, found, workers) == Jobs() or None, SECONDS, "nodes without jobs")
+    until(lambda: jobs_on(place, found, workers) == Jobs(), "nodes without jobs")
 
 
 def test_connect_is_another_user_on_a_named_node(account: Account) -> None:
@@ -294,7 +293,7 @@ def assert_recovers(account: Account, broken: str, fault: Callable[[str], object
     (controller,) = account.settled("controller", "Running")
     name = account.on(broken, "hostname").strip()
     fault(name)
-    wait(lambda: broken not in account.nodes("workers") or None, SECONDS, f"{broken} replaced")
+    until(lambda: broken not in account.nodes("workers"), f"{broken} replaced")
     workers = account.settled("workers", "Running", "Running")
     assert broken not in workers
     successor = next(worker for worker in workers if account.on(worker, "hostname").strip() == name)
@@ -322,7 +321,7 @@ def test_a_software_update_runs_the_present_scripts(account: Account) -> None:
     before = account.settled("workers", "Running", "Running")
     account.upload("good", RUN.replace("version 1", "version 2"))
     account.call("update_cluster_software")
-    wait(lambda: account.call("describe_cluster")["ClusterStatus"] == "InService" or None, SECONDS, "the software update")
+    until(lambda: account.call("describe_cluster")["ClusterStatus"] == "InService", "the software update")
 
     assert account.settled("workers", "Running", "Running") == before
     for node in (*before, *account.settled("controller", "Running")):
@@ -332,7 +331,7 @@ def test_a_software_update_runs_the_present_scripts(account: Account) -> None:
 def test_nodes_end_with_their_cluster(account: Account) -> None:
     assert server.virtual_nodes(account.aws)
     account.call("delete_cluster")
-    wait(lambda: not account.sagemaker.list_clusters()["ClusterSummaries"] or None, SECONDS, "the end of the cluster")
+    until(lambda: not account.sagemaker.list_clusters()["ClusterSummaries"], "the end of the cluster")
     assert server.virtual_nodes(account.aws) == []
     with urllib.request.urlopen(server.control_request(account.aws, "GET", "health"), timeout=30) as answer:
         assert answer.status == 200
@@ -344,7 +343,7 @@ def test_what_a_killed_server_left_is_undone_by_a_stop(account: Account) -> None
     (name,) = [node["Name"] for node in server.virtual_nodes(account.aws) if node["InstanceId"] == controller]
     state = account.directory / LOCAL_STATE
     os.kill(account.aws.pid, signal.SIGKILL)
-    wait(lambda: process.holder(state) is None or None, SECONDS, "the end of the server")
+    until(lambda: process.holder(state) is None, "the end of the server")
     assert _left(state, name) == {"mounts", "namespace", "processes"}
 
     assert server.stop(state) == 1

@@ -8,7 +8,7 @@ import pytest
 
 from hyperpod_constructs.local.nodes import NodesError, Rig, VirtualNode
 from hyperpod_constructs.local.nodes.doubles.health_agent import HealthAgent
-from tests.nodes.conftest import await_true
+from tests.patience import until
 
 PING = "import socket, sys; socket.create_connection((sys.argv[1], 22), timeout=2).close()"
 
@@ -33,7 +33,7 @@ def test_cut_network_is_silence(rig: Rig, login: VirtualNode, worker: VirtualNod
     assert not answers(login, worker)
     assert worker.run(["hostname"]).stdout.strip() == worker.name
     worker.restore()
-    await_true(lambda: answers(login, worker))
+    until(lambda: answers(login, worker))
     resume(rig, worker)
 
 
@@ -82,7 +82,7 @@ def test_mount_fails_then_hangs_then_works(rig: Rig, login: VirtualNode) -> None
     login.run(command)
     assert "fs-1@tcp:/abcd1234 /mnt lustre " in login.read("/proc/mounts")
     login.run(["umount", "/mnt"])
-    await_true(lambda: " /mnt " not in login.read("/proc/mounts"), seconds=5)
+    until(lambda: " /mnt " not in login.read("/proc/mounts"))
 
 
 def test_reboot_keeps_the_disk_and_brings_everything_back(rig: Rig, worker: VirtualNode) -> None:
@@ -135,7 +135,7 @@ def test_step_is_retried_on_a_replaced_node(rig: Rig, login: VirtualNode) -> Non
     (rig.shared / "job.sh").write_text(JOB)
     with HealthAgent(rig) as agent:
         job = login.run(["sbatch", "--parsable", "/fsx/job.sh"]).stdout.strip()
-        await_true(lambda: login.run(["squeue", "--noheader", f"--job={job}"], check=False).stdout == "", seconds=90)
+        until(lambda: login.run(["squeue", "--noheader", f"--job={job}"], check=False).stdout == "")
         log = (rig.shared / "job.log").read_text()
         assert [action.problem for action in agent.actions] == [None], log
     expected = ["ResumeAction=RETRYSTEP", "Droping unhealthy nodes", "Job Expansion complete", "Retrying step. Attempt number: 1"]
@@ -163,7 +163,7 @@ def test_job_with_gres_is_requeued(rig: Rig, login: VirtualNode) -> None:
         agent.await_actions(1)
         # Slurm holds a requeued job for two minutes.
         login.run(["scontrol", "update", f"JobId={job}", "StartTime=now"])
-        await_true(lambda: login.run(["squeue", "--noheader", f"--job={job}"], check=False).stdout == "")
+        until(lambda: login.run(["squeue", "--noheader", f"--job={job}"], check=False).stdout == "")
     log = (rig.shared / "gres-job.log").read_text()
     assert "ResumeAction=REQUEUE" in log
     assert "restart 1 done" in log

@@ -14,7 +14,7 @@ import pytest
 from hyperpod_constructs.local.nodes import File, Image, NodeSpec, Rig, VirtualNode
 from hyperpod_constructs.local.nodes.doubles.health_agent import HealthAgent
 from tests.nodes.configuration import CLUSTER_FOLDER, LIFECYCLE, WAIT_SECONDS, configuration
-from tests.nodes.conftest import await_true
+from tests.patience import until
 
 INTERVAL, HANG = 2, 6
 CHECKS = "/opt/hyperpod/checks.d"
@@ -107,7 +107,7 @@ def await_checks(nodes: list[VirtualNode], count: int = 1) -> None:
     """As many checks on each of the nodes as begin from now on."""
     for _ in range(count):
         before = {node: report(node).get("time", 0) for node in nodes}
-        await_true(lambda before=before: all(report(node).get("time", 0) > before[node] for node in nodes))  # type: ignore[misc]
+        until(lambda before=before: all(report(node).get("time", 0) > before[node] for node in nodes))  # type: ignore[misc]
 
 
 def fail_check(node: VirtualNode, name: str, said: str) -> None:
@@ -161,7 +161,7 @@ def test_a_program_that_slurm_conf_names_runs_too(rig: Rig, workers: list[Virtua
     rig.controller.run(["sed", "-i", f"/^include accounting/i HealthCheckProgram={site}", conf])
     rig.controller.run(["scontrol", "reconfigure"])
     try:
-        await_true(lambda: all(node.run(["test", "-e", "/var/site"], check=False).returncode == 0 for node in workers))
+        until(lambda: all(node.run(["test", "-e", "/var/site"], check=False).returncode == 0 for node in workers))
         await_checks(workers)
     finally:
         rig.controller.run(["sed", "-i", f"\\|^HealthCheckProgram={site}|d", conf])
@@ -173,20 +173,20 @@ def test_a_check_that_fails_replaces_its_node_alone_and_once_a_day(rig: Rig, wor
     broken = workers[1]
     job = ["sbatch", "--partition=training", f"--nodelist={broken.name}", "--output=/fsx/ended", "--wrap"]
     rig.controller.run([*job, "srun sleep 600; echo the step has ended with $?"])
-    await_true(lambda: "sleep" in broken.run(["ps", "-eo", "comm"]).stdout)
+    until(lambda: "sleep" in broken.run(["ps", "-eo", "comm"]).stdout)
     fail_check(broken, "cable", "Action:Replace the cable is loose")
-    await_true(lambda: marked(rig) != [])
+    until(lambda: marked(rig) != [])
     assert marked(rig) == [broken.name]
-    await_true(lambda: "the step has ended with" in (rig.shared / "ended").read_text())
-    await_true(lambda: "marked Action:Replace for check:cable" in log(broken))
+    until(lambda: "the step has ended with" in (rig.shared / "ended").read_text())
+    until(lambda: "marked Action:Replace for check:cable" in log(broken))
     with HealthAgent(rig) as agent:
-        agent.await_actions(1, seconds=120)
+        agent.await_actions(1)
         new = rig.node("workers", 1)
         assert new.instance_id != broken.instance_id
         rig.await_idle()
         fail_check(new, "cable", "Action:Replace the cable is loose again")
         new.run(["umount", "--lazy", "/fsx"])
-        await_true(lambda: "1 marks in a day, allowed are 1" in report(new).get("why", ""))
+        until(lambda: "1 marks in a day, allowed are 1" in report(new).get("why", ""))
         assert [action.node for action in agent.actions] == [broken.name]
     assert marked(rig) == []
 
@@ -195,13 +195,13 @@ def test_what_all_nodes_lost_marks_none_and_limits_need_no_shared_file_system(ri
     await_checks(workers)
     for node in workers:
         node.run(["umount", "--lazy", "/fsx"])
-    await_true(lambda: all("other nodes have the same fault" in report(node).get("why", "") for node in workers))
+    until(lambda: all("other nodes have the same fault" in report(node).get("why", "") for node in workers))
     await_checks(workers, 2)
     assert marked(rig) == []
     for number, node in enumerate(workers):
         fail_check(node, f"cable-{number}", "Action:Replace each has a fault of its own")
-    await_true(lambda: any("the cluster has 2 marks" in report(node).get("why", "") for node in workers))
-    await_true(lambda: len(marked(rig)) == 2)
+    until(lambda: any("the cluster has 2 marks" in report(node).get("why", "") for node in workers))
+    until(lambda: len(marked(rig)) == 2)
     await_checks(workers, 2)
     assert len(marked(rig)) == 2
 
@@ -211,7 +211,7 @@ def test_without_node_recovery_faults_are_only_reported(rig: Rig, workers: list[
     node.put({path: File(content=json.dumps({**CONFIG, "cluster": {"node_recovery": "None"}}))})
     try:
         fail_check(node, "cable", "Action:Replace the cable is loose")
-        await_true(lambda: "node_recovery is None" in report(node).get("why", ""))
+        until(lambda: "node_recovery is None" in report(node).get("why", ""))
         await_checks([node], 2)
     finally:
         node.put({path: File(content=json.dumps(CONFIG))})
@@ -221,9 +221,9 @@ def test_without_node_recovery_faults_are_only_reported(rig: Rig, workers: list[
 
 def test_a_rank_that_hangs_is_named_and_its_step_resumes_on_a_new_node(rig: Rig, submit: Callable[..., Path]) -> None:
     output, dumps = submit(1), rig.shared / CLUSTER_FOLDER / "hang"
-    await_true(lambda: beat_of(rig, 1) is not None)
+    until(lambda: beat_of(rig, 1) is not None)
     stale = beat_of(rig, 1)
-    await_true(lambda: marked(rig) != [])
+    until(lambda: marked(rig) != [])
     (name,) = marked(rig)
     culprit = next(node for node in rig.group("workers") if node.name == name)
     assert f"rank 1 on {name} lag after the collective of step 4, the others wait" in log(culprit)
@@ -236,7 +236,7 @@ def test_a_rank_that_hangs_is_named_and_its_step_resumes_on_a_new_node(rig: Rig,
         new = next(node for node in rig.group("workers") if node.name == name)
         assert stale is not None
         new.put({stale[0]: File(content=stale[1])})
-        await_true(lambda: "the step has ended with 0" in output.read_text(), seconds=90)
+        until(lambda: "the step has ended with 0" in output.read_text())
         time.sleep(2 * HANG)
         assert [action.node for action in agent.actions] == [name]
     assert sorted(line for line in output.read_text().splitlines() if "is done" in line) == [
@@ -250,7 +250,7 @@ def test_a_hang_whose_culprit_cannot_be_told_replaces_nobody(rig: Rig, submit: C
     dumps = rig.shared / CLUSTER_FOLDER / "hang"
     shutil.rmtree(dumps, ignore_errors=True)
     submit(1, 2)
-    await_true(lambda: len(list(dumps.glob("*/*/rank-*.txt"))) == 3)
+    until(lambda: len(list(dumps.glob("*/*/rank-*.txt"))) == 3)
     time.sleep(HANG)
     assert marked(rig) == []
     assert all("culprit unknown: ranks 1, 2 of 2 nodes lag" in log(node) for node in workers)

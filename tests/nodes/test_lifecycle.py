@@ -13,7 +13,6 @@ from typing import Any
 import pytest
 
 from hyperpod_constructs.local.nodes import Image, VirtualNode
-from tests.nodes.conftest import await_true
 from tests.nodes.lifecycle import (
     UNITS,
     USERS,
@@ -31,6 +30,7 @@ from tests.nodes.lifecycle import (
     settle,
     show,
 )
+from tests.patience import until
 
 EXPECTED_STEPS = {
     ("on_init_complete", "Controller"): "install boot mounts users homes user_keys host_keys image limits log_rotation motd health "
@@ -128,7 +128,7 @@ def test_hooks_run_and_broken_ones_drain_no_node(cluster: Cluster) -> None:
     for hook, seen in hooks.items():
         put_program(worker, hook, f"#!/bin/sh\ntouch {seen}\nexit 1\n")
     cluster.login.run(["srun", f"--nodelist={worker.name}", "true"])
-    await_true(lambda: worker.run(["ls", *hooks.values()], check=False).returncode == 0)
+    until(lambda: worker.run(["ls", *hooks.values()], check=False).returncode == 0)
     worker.run(["rm", *hooks, *hooks.values()])
     cluster.rig.await_idle()
     assert reasons(cluster.rig) == ""
@@ -169,7 +169,7 @@ def test_a_replaced_worker_rejoins_under_its_name_with_its_host_keys(cluster: Cl
 
 
 def await_active(node: VirtualNode, units: set[str]) -> None:
-    await_true(lambda: all(show(node, unit, "ActiveState") == "active" for unit in units))
+    until(lambda: all(show(node, unit, "ActiveState") == "active" for unit in units))
 
 
 def test_every_role_comes_back_after_a_reboot(cluster: Cluster) -> None:
@@ -211,15 +211,15 @@ def test_a_software_update_of_the_controller_keeps_accounting_and_jobs(cluster: 
     batch = ["sbatch", "--parsable", "--hold", "--job-name=held", "--output=/dev/null", "--wrap=true"]
     held = login.run(batch, user="alice").stdout.strip()
     # Slurm itself sends and writes what has become of its jobs within seconds.
-    await_true(lambda: sacct(login, done)[2:] == ["COMPLETED"])
+    until(lambda: sacct(login, done)[2:] == ["COMPLETED"])
     saved = ["grep", "-q", "held", "/var/spool/slurmctld/job_state"]
-    await_true(lambda: cluster.rig.controller.run(saved, check=False).returncode == 0)
+    until(lambda: cluster.rig.controller.run(saved, check=False).returncode == 0)
     controller = update_controller(cluster)
     assert "MISMATCH" not in controller.read("/var/log/slurm/slurmctld.log")
     assert sacct(login, done) == ["done", "alice", "COMPLETED"]
     assert login.run(["squeue", "--noheader", "--format=%i %T"]).stdout == f"{held} PENDING\n"
     login.run(["scontrol", "release", held], user="alice")
-    await_true(lambda: sacct(login, held)[2:] == ["COMPLETED"])
+    until(lambda: sacct(login, held)[2:] == ["COMPLETED"])
     assert int(login.run(["srun", "printenv", "SLURM_JOB_ID"], user="bob").stdout) > int(held)
 
 

@@ -13,8 +13,8 @@ import pytest
 
 from hyperpod_constructs.local.nodes import File, Image, NodeSpec, VirtualNode
 from hyperpod_constructs.local.nodes.doubles.health_agent import HealthAgent
-from tests.nodes.conftest import await_true
 from tests.nodes.lifecycle import CONFIG, ENVIRONMENT, STATE, Cluster, boot_cluster, log, outcomes, put_program, settle, show
+from tests.patience import until
 
 RESOURCE_CONFIG = "/opt/ml/config/resource_config.json"
 SLURM_CONF = "/opt/slurm/etc/slurm.conf"
@@ -95,7 +95,7 @@ def test_a_lost_file_system_replaces_and_drains_no_node(cluster: Cluster) -> Non
         before = len(log(rebooted))
         put_program(rebooted, "/etc/systemd/system/hyperpod-boot.service.d/test.conf", IMPATIENT)
         rebooted.reboot()
-        await_true(lambda: show(rebooted, "slurmd", "ActiveState") == "active")
+        until(lambda: show(rebooted, "slurmd", "ActiveState") == "active")
         assert any(
             line.endswith("failed: mounts: mount -t lustre: ended with 124: not done after 2 s") for line in log(rebooted)[before:]
         )

@@ -15,12 +15,11 @@ import pytest
 
 from hyperpod_constructs.cli.target import LOCAL_STATE
 from hyperpod_constructs.local import server
-from hyperpod_constructs.local.waiting import wait
 from tests.nodes.conftest import require_nodes
+from tests.patience import until
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
-SECONDS = 120.0
 # There is no log before the job starts.
 READ = "cat /fsx/light/log 2>/dev/null || true"
 JOB = """#!/bin/sh
@@ -106,14 +105,14 @@ def test_a_node_dies_the_job_goes_on_and_the_command_line_tells_it(person: Perso
     before = {row["node"]: row for row in person.sees("nodes")}
     person.types("local", "copy", "light", "/fsx")
     person.on_controller("chmod -R a+rwX /fsx/light; su ubuntu -c 'sbatch --chdir=/fsx/light /fsx/light/job.sh'")
-    wait(lambda: _starts(person) == [0, 0] or None, SECONDS, "the start of the job")
+    until(lambda: _starts(person) == [0, 0], "the start of the job")
     lost = _second_of_the_job(person)
     aws = server.running(person.directory / LOCAL_STATE)
     assert aws is not None
     (command,) = [node["Command"] for node in server.virtual_nodes(aws) if node["InstanceId"] == lost]
     subprocess.run([*command, "systemctl", "poweroff", "--force", "--force"], check=False, timeout=60)  # noqa: S603
 
-    log = wait(_ended(person), SECONDS, "the end of the job")
+    log = until(_ended(person), "the end of the job")
     assert "the step has ended with 0" in log
     assert sorted(re.findall(r"rank \d is done", log)) == ["rank 0 is done", "rank 1 is done"]
     assert "Retrying step. Attempt number: 1" in log

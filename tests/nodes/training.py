@@ -136,7 +136,7 @@ class Training:
         for job in self.jobs:
             job.cancel()
         with HealthAgent(self.rig):
-            self.rig.await_idle(seconds=120)
+            self.rig.await_idle()
 
 
 class TrainingJob:

@@ -207,7 +207,7 @@ class Rig:
         lines = self.controller.run(["sinfo", "--noheader", "--Node", "--format=%N %T"]).stdout.split("\n")
         return {name: state.rstrip("*$~#!%@^-+") for name, state in (line.split() for line in lines if line)}
 
-    def await_idle(self, nodes: Sequence[VirtualNode] | None = None, *, seconds: float = 60) -> None:
+    def await_idle(self, nodes: Sequence[VirtualNode] | None = None, *, seconds: float = 600) -> None:
         """Returns when Slurm calls the nodes idle; by default every node with jobs to take."""
         chosen = [node for node in self.nodes if node.node_type == "Compute"] if nodes is None else nodes
         wanted = [node.name for node in chosen]

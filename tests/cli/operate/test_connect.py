@@ -23,11 +23,11 @@ from hyperpod_constructs.cli.operate import place
 from hyperpod_constructs.cli.operate.connect import IN_TERMINAL
 from hyperpod_constructs.cli.operate.forwarding import Forward, relay
 from hyperpod_constructs.cli.operate.sessions import SCRIPT_BYTES, Script
-from hyperpod_constructs.local.waiting import wait
 from tests.cli.conftest import StubbedTarget
 from tests.cli.operate.conftest import ARN, ASKED, CLUSTER, NODES, looked_up, node, run
 from tests.cli.operate.entries import interrupt
 from tests.cli.test_kubeconfig import answer_kubernetes
+from tests.patience import until
 
 EKS = {"Eks": {"ClusterArn": "arn:aws:eks:us-west-2:111122223333:cluster/training"}}
 START = "aws ssm start-session --target sagemaker-cluster:abcde01234yz_{} --region us-west-2"
@@ -177,7 +177,7 @@ def test_an_interruption_of_commands_says_that_they_may_go_on(
     answer(account, group="controller")
 
     def output(*_: object) -> None:
-        wait(lambda: pid.exists() or None, 30, "the session")
+        until(pid.exists, "the session")
         interrupt()
 
     monkeypatch.setattr(Script, "output", output)

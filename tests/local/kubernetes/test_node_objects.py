@@ -14,6 +14,7 @@ from hyperpod_constructs.local.kubernetes.control_plane import ControlPlane
 from hyperpod_constructs.local.kubernetes.nodes import RENEWAL_SECONDS, FakeInstance, FakeNodes
 from tests.local.kubernetes.conftest import Clients
 from tests.local.kubernetes.manifests import binding
+from tests.patience import until
 
 ANN = {"kind": "User", "name": "ann"}
 TAINT = {"key": "gpu", "value": "yes", "effect": "NoSchedule"}
@@ -182,11 +183,11 @@ def test_the_scheduler_places_pods(kept: Kept, namespace: str, control_plane: Co
     kept.hold(instance(1), instance(2))
     for name in ("one", "two", "three"):
         kept.api.create(pod(name, namespace))
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
+    phases: list[str] = []
+
+    def placed() -> bool:
         kept.nodes.run_pods()
-        phases = sorted(item["status"]["phase"] for item in kept.api.list("v1", "Pod", namespace))
-        if phases == ["Pending", "Running", "Running"]:
-            return
-        time.sleep(0.2)
-    pytest.fail(f"found {phases}")
+        phases[:] = sorted(item["status"]["phase"] for item in kept.api.list("v1", "Pod", namespace))
+        return phases == ["Pending", "Running", "Running"]
+
+    until(placed, "two pods placed", lambda: phases)

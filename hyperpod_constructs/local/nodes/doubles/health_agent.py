@@ -75,7 +75,7 @@ class HealthAgent:
         self._stop.set()
         self._thread.join()
 
-    def await_actions(self, count: int, *, seconds: float = 60) -> list[Action]:
+    def await_actions(self, count: int, *, seconds: float = 600) -> list[Action]:
         """The actions, once there are that many."""
         deadline = time.monotonic() + seconds
         while len(self.actions) < count:
