@@ -17,7 +17,7 @@ from hyperpod_constructs.plan.plan import PlanRow, plan
 from hyperpod_constructs.rules.checking import check
 from hyperpod_constructs.rules.finding import Finding
 from hyperpod_constructs.templates.model import load
-from tests.unseen.cases import Mistake, Update, bases, edited, files_of, mistakes, templates_of, updates, variants, write
+from tests.unseen.cases import SETS, Mistake, Update, bases, edited, files_of, mistakes, templates_of, updates, variants, write
 
 
 class Named(StrEnum):
@@ -64,9 +64,9 @@ class Planned:
         return not _VERDICTS.get(self.said, frozenset()).isdisjoint(self.update.verdicts)
 
 
-def findings_in_bases() -> dict[str, list[Finding]]:
-    """The findings in each base as its files have it; there should be none."""
-    return {base: _check(list(files_of(base).values())) for base in bases()}
+def findings_in_bases(of: str) -> dict[str, list[Finding]]:
+    """The findings in each base of a set as its files have it; there should be none."""
+    return {base: _check(list(files_of(base).values())) for base in bases(of)}
 
 
 def judge(directory: Path, chosen: Sequence[Mistake]) -> list[Judged]:
@@ -74,9 +74,9 @@ def judge(directory: Path, chosen: Sequence[Mistake]) -> list[Judged]:
     return [_judged(mistake, directory / mistake.id) for mistake in chosen]
 
 
-def compare(directory: Path) -> list[Planned]:
-    """Every update before the plan."""
-    return [_planned(update, directory / update.id) for update in updates()]
+def compare(directory: Path, chosen: Sequence[Update]) -> list[Planned]:
+    """These updates before the plan."""
+    return [_planned(update, directory / update.id) for update in chosen]
 
 
 def _judged(mistake: Mistake, directory: Path) -> Judged:
@@ -199,28 +199,30 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument(
         "--only", nargs="+", metavar="ID", help="mistakes to show with their findings; the report of all unless given"
     )
+    parser.add_argument("--set", choices=SETS, default=SETS[0], help="the set of mistakes and updates (default: %(default)s)")
     options = parser.parse_args(arguments)
-    for unknown in sorted({*(options.only or [])}.difference(mistake.id for mistake in [*mistakes(), *variants()])):
-        parser.error(f"argument --only: {unknown!r} is not a mistake; tests/unseen/mistakes has them")
+    of = options.set
+    for unknown in sorted({*(options.only or [])}.difference(mistake.id for mistake in [*mistakes(of), *variants(of)])):
+        parser.error(f"argument --only: {unknown!r} is not a mistake of the {of} set")
     started = time.monotonic()
     with TemporaryDirectory(prefix="hyperpod-unseen-") as directory:
+        place = Path(directory)
         if options.only:
-            lines = _shown(options.only, Path(directory))
+            lines = _shown(options.only, of, place)
         else:
-            place = Path(directory)
             lines = report(
-                judge(place / "mistakes", mistakes()),
-                compare(place / "updates"),
-                findings_in_bases(),
-                judge(place / "variants", variants()),
+                judge(place / "mistakes", mistakes(of)),
+                compare(place / "updates", updates(of)),
+                findings_in_bases(of),
+                judge(place / "variants", variants(of)),
             )
     sys.stdout.write("\n".join([*lines, "", f"Took {time.monotonic() - started:.1f} s."]) + "\n")
     return 0
 
 
-def _shown(ids: Sequence[str], directory: Path) -> list[str]:
+def _shown(ids: Sequence[str], of: str, directory: Path) -> list[str]:
     lines = []
-    for one in judge(directory, [mistake for mistake in [*mistakes(), *variants()] if mistake.id in ids]):
+    for one in judge(directory, [mistake for mistake in [*mistakes(of), *variants(of)] if mistake.id in ids]):
         lines.append(f"{_told(one)}; {one.mistake.source}")
         lines += [f"  {finding.rule} at {finding.resource}: {finding.message}" for finding in one.findings]
     return lines

@@ -44,10 +44,9 @@ def test_findings_of_the_base_do_not_count(monkeypatch: pytest.MonkeyPatch, tmp_
     assert second.named is Named.NOT
 
 
-def test_verdicts_of_updates(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_verdicts_of_updates(tmp_path: Path) -> None:
     shrinks = _update("lustre-shrinks-nested")
-    monkeypatch.setattr(unseen, "updates", lambda: [shrinks, replace(shrinks, verdicts=("quiet",))])
-    right, wrong = unseen.compare(tmp_path)
+    right, wrong = unseen.compare(tmp_path, [shrinks, replace(shrinks, verdicts=("quiet",))])
     assert (right.said, right.is_right, wrong.is_right) == ("refused", True, False)
 
 
@@ -66,6 +65,17 @@ def test_the_report_lists_what_is_missed(tmp_path: Path) -> None:
 def test_some_mistakes_on_request(capsys: pytest.CaptureFixture[str]) -> None:
     assert unseen.main(["--only", "two-controllers"]) == 0
     assert " at Cluster: " in capsys.readouterr().out
+
+
+def test_a_mistake_of_the_second_set_on_request(capsys: pytest.CaptureFixture[str]) -> None:
+    assert unseen.main(["--set", "second", "--only", "no-partition"]) == 0
+    assert "group/no-partition (operated)" in capsys.readouterr().out
+
+
+def test_fails_for_a_mistake_of_the_other_set(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        unseen.main(["--set", "second", "--only", "two-scripts", "more-nodes-than-any"])
+    assert "'more-nodes-than-any' is not a mistake of the second set" in capsys.readouterr().err
 
 
 def test_fails_for_an_unknown_mistake(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,13 +1,14 @@
 """Mistakes and updates by someone who has not read the rules: correct templates, and single edits of them as data.
 
 `bases` has the templates; `mistakes`, `variants.yaml` (edits that do no harm) and `updates.yaml` the edits; `sources.yaml` their
-documents. The presets of the reference app come from their snapshots.
+documents. The presets of the reference app come from their snapshots. The folder `second` has another set, by somebody who has not
+read the rules either; it edits the bases of both sets.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cache
@@ -22,6 +23,9 @@ from hyperpod_constructs.templates.reading import read_template
 _HERE = Path(__file__).parent
 _SNAPSHOTS = _HERE.parent / "snapshot" / "__snapshots__" / "test_presets"
 _PRESETS = ("announcement", "llm", "kubernetes")
+_FOLDERS: Mapping[str, Path] = {"first": _HERE, "second": _HERE / "second"}
+SETS = tuple(_FOLDERS)
+"""The names of the sets."""
 Templates = Mapping[str, dict[str, Raw]]
 """The templates of a base by the name of their file."""
 
@@ -81,9 +85,10 @@ class Update:
     verdicts: tuple[str, ...]
 
 
-def bases() -> list[str]:
-    """The names of all bases."""
-    return [*_PRESETS, *sorted(path.stem for path in (_HERE / "bases").iterdir())]
+def bases(of: str = "first") -> list[str]:
+    """The names of all bases of a set."""
+    presets = _PRESETS if of == "first" else ()
+    return [*presets, *sorted(path.stem for path in (_FOLDERS[of] / "bases").iterdir())]
 
 
 @cache
@@ -91,9 +96,8 @@ def files_of(base: str) -> Mapping[str, Path]:
     """The files of a base by the name that they have in a copy."""
     if base in _PRESETS:
         return {f"{stack}.json": _SNAPSHOTS / f"test_template[{base}-{stack}].json" for stack in ("Foundation", "Cluster")}
-    folder = _HERE / "bases" / base
-    found = sorted(folder.iterdir()) if folder.is_dir() else list((_HERE / "bases").glob(f"{base}.*"))
-    return {path.name: path for path in found}
+    (found,) = (path for folder in _FOLDERS.values() for path in (folder / "bases").iterdir() if path.stem == base)
+    return {path.name: path for path in (sorted(found.iterdir()) if found.is_dir() else [found])}
 
 
 @cache
@@ -102,18 +106,18 @@ def templates_of(base: str) -> Templates:
     return {name: read_template(path) for name, path in files_of(base).items()}
 
 
-def mistakes() -> list[Mistake]:
-    """All mistakes, by file and place in it."""
-    return [_mistake(path.stem, entry) for path in sorted((_HERE / "mistakes").iterdir()) for entry in _read(path)]
+def mistakes(of: str = "first") -> list[Mistake]:
+    """All mistakes of a set, by file and place in it."""
+    return [_mistake(path.stem, entry) for path in sorted((_FOLDERS[of] / "mistakes").iterdir()) for entry in _read(path)]
 
 
-def variants() -> list[Mistake]:
+def variants(of: str = "first") -> list[Mistake]:
     """Edits after which a base is as correct as before: mistakes that are none, and name nothing."""
-    return [_mistake("correct", entry) for entry in _read(_HERE / "variants.yaml")]
+    return [_mistake("correct", entry) for entry in _read(_FOLDERS[of] / "variants.yaml")]
 
 
-def updates() -> list[Update]:
-    """All updates."""
+def updates(of: str = "first") -> list[Update]:
+    """All updates of a set."""
     return [
         Update(
             id=entry["id"],
@@ -125,7 +129,7 @@ def updates() -> list[Update]:
             resource=entry["of"],
             verdicts=tuple(entry["verdicts"]),
         )
-        for entry in _read(_HERE / "updates.yaml")
+        for entry in _read(_FOLDERS[of] / "updates.yaml")
     ]
 
 
@@ -192,9 +196,9 @@ def _apply(template: dict[str, Raw], edit: Edit) -> None:
         elif edit.rename is not None:
             place[edit.rename] = place.pop(key)
         elif isinstance(place, list) and key == len(place):
-            place.append(edit.set)
+            place.append(deepcopy(edit.set))
         else:
-            place[key] = edit.set
+            place[key] = deepcopy(edit.set)
     except (KeyError, IndexError, TypeError) as error:
         raise CaseError(f"{edit.at}: does not fit the base: {error!r}") from error
 
@@ -207,9 +211,10 @@ def _key(place: object, step: str) -> str | int:
 
 @cache
 def _sources() -> Mapping[str, str]:
-    found: Mapping[str, str] = yaml.safe_load((_HERE / "sources.yaml").read_text("utf-8"))
-    return found
+    texts = [(folder / "sources.yaml").read_text("utf-8") for folder in _FOLDERS.values()]
+    return {key: source for text in texts for key, source in yaml.safe_load(text).items()}
 
 
-def _read(path: Path) -> Iterator[Mapping[str, Any]]:
-    yield from yaml.safe_load(path.read_text("utf-8"))
+@cache
+def _read(path: Path) -> Sequence[Mapping[str, Any]]:
+    return tuple(yaml.safe_load(path.read_text("utf-8")))

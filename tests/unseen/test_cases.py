@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from hyperpod_constructs.templates.raw import walk
-from tests.unseen.cases import CaseError, Edit, Templates, bases, edited, mistakes, templates_of, updates, variants
+from tests.unseen.cases import SETS, CaseError, Edit, Templates, bases, edited, mistakes, templates_of, updates, variants
 
 VERDICTS = {"quiet", "effect", "replaces", "loss", "refused", "collides", "deployment"}
 
@@ -30,32 +30,60 @@ def test_there_are_enough_of_every_kind() -> None:
     assert len(bases()) >= 12
 
 
-def test_ids_differ() -> None:
-    for ids in ([one.id for one in [*mistakes(), *variants()]], [one.id for one in updates()]):
-        assert len(set(ids)) == len(ids)
+def test_there_are_enough_of_every_kind_in_the_second_set() -> None:
+    kinds = Counter(mistake.kind for mistake in mistakes("second"))
+    assert min(kinds.values()) >= 15
+    assert kinds["other"] >= 40
+    assert kinds.total() - kinds["other"] >= 220
+    assert len(updates("second")) >= 80
+    assert len(variants("second")) >= 30
+    assert len(bases("second")) >= 4
 
 
-def test_every_base_has_a_mistake() -> None:
-    assert {mistake.base for mistake in mistakes()} == set(bases())
+def test_bases_of_the_sets_differ() -> None:
+    assert not {*bases("first")} & {*bases("second")}
 
 
-def test_every_mistake_and_variant_changes_its_base_and_names_what_is_there() -> None:
-    for mistake in [*mistakes(), *variants()]:
+@pytest.mark.parametrize("of", SETS)
+def test_ids_differ(of: str) -> None:
+    for ids in ([one.id for one in [*mistakes(of), *variants(of)]], [one.id for one in updates(of)]):
+        assert not [id for id, count in Counter(ids).items() if count > 1]
+
+
+@pytest.mark.parametrize("of", SETS)
+def test_every_base_has_a_mistake(of: str) -> None:
+    assert {mistake.base for mistake in mistakes(of)} >= {*bases(of)}
+
+
+@pytest.mark.parametrize("of", SETS)
+def test_every_mistake_and_variant_changes_its_base_and_names_what_is_there(of: str) -> None:
+    for mistake in [*mistakes(of), *variants(of)]:
         templates = edited(mistake.base, mistake.edits)
         assert templates != templates_of(mistake.base), mistake.id
         assert mistake.names <= set(_names(templates)), mistake.id
 
 
-def test_every_update_changes_a_resource_that_is_there() -> None:
-    for update in updates():
+@pytest.mark.parametrize("of", SETS)
+def test_every_mistake_names_a_resource_and_no_variant_does(of: str) -> None:
+    assert not [mistake.id for mistake in mistakes(of) if not mistake.names]
+    assert not [variant.id for variant in variants(of) if variant.names]
+
+
+@pytest.mark.parametrize("of", SETS)
+def test_every_update_changes_a_resource_that_is_there(of: str) -> None:
+    for update in updates(of):
         templates = edited(update.base, update.edits)
         assert templates != edited(update.base, update.before), update.id
         assert update.resource in set(_names(templates)), update.id
         assert VERDICTS.issuperset(update.verdicts), update.id
 
 
-def test_values_are_those_of_templates() -> None:
-    for id, edits in [*((one.id, one.edits) for one in [*mistakes(), *variants()]), *((one.id, one.edits) for one in updates())]:
+@pytest.mark.parametrize("of", SETS)
+def test_values_are_those_of_templates(of: str) -> None:
+    for id, edits in [
+        *((one.id, one.edits) for one in [*mistakes(of), *variants(of)]),
+        *((one.id, one.edits) for one in updates(of)),
+    ]:
         for edit in edits:
             assert all(isinstance(value, str | int | float | list | dict | None) for value in walk(edit.set)), id
 
