@@ -49,6 +49,7 @@ class Foundation(Stack):
             availability_zone=settings.availability_zone,
             cidr=settings.cidr,
             node_cidr=settings.node_cidr,
+            internet=settings.internet,
         )
         self.control_plane_subnets = _control_plane_subnets(self.network, settings)
         self.file_system = LustreStorage(

@@ -53,6 +53,8 @@ class Settings:
     :param availability_zone: zone of all nodes, by name. **Replaces** everything.
     :param cidr: primary block of the VPC. **Replaces** everything.
     :param node_cidr: secondary block of the VPC, for the nodes. **Replaces** node subnet, file system and cluster.
+    :param internet: whether nodes reach the internet, by a NAT gateway. `false`: services of AWS by endpoints in the VPC, and
+        nothing else; images of containers then come from ECR.
     :param cluster_name: name of the cluster; CloudFormation makes one when not given. **Replaces** the cluster. Destroy a
         cluster with a name before you replace it.
     :param controller_instance_type: type of the one controller.
@@ -97,6 +99,7 @@ class Settings:
     availability_zone: str | None = None
     cidr: str = "10.0.0.0/16"
     node_cidr: str = "10.1.0.0/16"
+    internet: bool = True
     cluster_name: str | None = None
     controller_instance_type: ClusterInstanceType = ClusterInstanceType.M5_XLARGE
     login_instance_type: ClusterInstanceType | None = None
@@ -402,6 +405,7 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "system_node_count": _whole_number(0, 2),
     "chart": _one_of(Chart),
     "teams": _teams,
+    "internet": _truth,
     "preflight": _truth,
     "termination_protection": _truth,
     "retain_data": _truth,

@@ -6,7 +6,9 @@ import ipaddress
 from collections.abc import Sequence
 
 from hyperpod_constructs._support.tokens import is_unknown
-from hyperpod_constructs.facts import cidr_blocks, zones
+from hyperpod_constructs.facts import addresses, cidr_blocks, zones
+
+_ENDPOINT_PREFIX, _ENDPOINT_ADDRESSES = 26, 64
 
 
 def first_block(cidr: str) -> str:
@@ -15,6 +17,20 @@ def first_block(cidr: str) -> str:
         return cidr
     network = ipaddress.IPv4Network(cidr)
     return str(next(network.subnets(new_prefix=max(24, network.prefixlen))))
+
+
+def last_block(cidr: str) -> str:
+    """The last /26 of a block. A smaller block and a token are used whole."""
+    if is_unknown(cidr):
+        return cidr
+    network = ipaddress.IPv4Network(cidr)
+    last = network.network_address + (network.num_addresses - min(_ENDPOINT_ADDRESSES, network.num_addresses))
+    return f"{last}/{max(_ENDPOINT_PREFIX, network.prefixlen)}"
+
+
+def usable_addresses(cidr: str) -> int:
+    """The addresses of a subnet that interfaces can have."""
+    return ipaddress.IPv4Network(cidr).num_addresses - addresses.RESERVED_ADDRESSES
 
 
 def check_zone(path: str, region: str, zone_id: str | None, zone: str | None) -> None:

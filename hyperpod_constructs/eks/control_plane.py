@@ -161,7 +161,9 @@ class EksControlPlane(KubernetesControlPlane):
             return
         Annotations.of(self._cluster).acknowledge_warning(_UNTAGGED, "the network tags its subnets")
         network.admit_load_balancers()
-        network.public_subnet_resource.tags.set_tag(*TAG_OF_PUBLIC_SUBNETS)
+        network.serve_kubernetes()
+        if network.internet:
+            network.public_subnet_resource.tags.set_tag(*TAG_OF_PUBLIC_SUBNETS)
         self._resource.node.add_dependency(network)
 
     def _add_nodes(self, count: int, instance_type: ec2.InstanceType | None) -> None:

@@ -60,15 +60,37 @@ SERVICES = (
     ),
     Service(name="secretsmanager", wanted=frozenset({Use.SECRET}), action="secretsmanager:GetSecretValue"),
     Service(name="ec2messages", action="ec2messages:GetMessages"),
+    Service(name="monitoring", action="cloudwatch:PutMetricData"),
+    Service(name="kms", action="kms:Decrypt"),
+    Service(name="eks", action="eks:DescribeCluster"),
     Service(name="sagemaker.api", action=None),
     Service(name="aps-workspaces", action=None),
 )
 """`ec2messages` serves older agents of Systems Manager only. `sagemaker.api` and `aps-workspaces` serve add-ons, whose facts name
-them, and jobs that ask for their own cluster."""
+them, and jobs that ask for their own cluster. Without `monitoring` no metric of a node arrives, and the node runs all the same."""
+
+ENDPOINTS = ("ecr.api", "ecr.dkr", "kms", "logs", "monitoring", "sagemaker.api", "secretsmanager", "ssm", "ssmmessages", "sts")
+"""The interface endpoints of a network without internet."""
+
+KUBERNETES_ENDPOINTS = ("ec2", "eks", "eks-auth", "lambda")
+"""Those that a cluster on EKS needs beside them; functions with kubectl start each other by `lambda`."""
 
 LAYERS = ("arn:aws:s3:::prod-", "-starport-layer-bucket/")
 """The ARN of the objects of S3 that hold the layers of ECR's images, around the region; the policy of an endpoint for S3 must allow
 them too.
 
 Source: https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html#ecr-setting-up-s3-gateway
+"""
+
+READ_BUCKETS = (("prod-", "-starport-layer-bucket"), ("amazon-ssm-", ""))
+"""Buckets of AWS that nodes read, by their names around the region: the layers of images, and updates of Systems Manager's agent.
+
+Sources: https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html#ecr-setting-up-s3-gateway and
+https://docs.aws.amazon.com/systems-manager/latest/userguide/ssm-agent-technical-details.html#ssm-agent-minimum-s3-permissions
+"""
+
+ANSWERS_BUCKET = "cloudformation-custom-resource-response-"
+"""A bucket of AWS, by its name before the region without hyphens: functions in the VPC put the answers of custom resources there.
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/vpc-interface-endpoints.html
 """

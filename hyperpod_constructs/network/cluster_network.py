@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import jsii
 from aws_cdk import RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked
-from hyperpod_constructs._support.network_checks import check_blocks, check_further_block, check_part, check_zone, first_block
+from hyperpod_constructs._support.network_checks import (
+    check_blocks,
+    check_further_block,
+    check_part,
+    check_zone,
+    first_block,
+    last_block,
+)
 from hyperpod_constructs._support.tree import placed, region_of
+from hyperpod_constructs.facts.connections import ENDPOINTS, KUBERNETES_ENDPOINTS
 from hyperpod_constructs.facts.orchestration import TAG_OF_NODE_SUBNETS
+from hyperpod_constructs.network.endpoints import InterfaceEndpoints, answers_of_functions, bucket_policy, foreign_bucket
 from hyperpod_constructs.network.flow_log import create_flow_log
 from hyperpod_constructs.network.node_network import ExistingNetwork, NodePlace
-from hyperpod_constructs.network.public_side import create_public_side
+from hyperpod_constructs.network.public_side import PublicSide, create_public_side
 from hyperpod_constructs.network.security import create_security_group
 from hyperpod_constructs.network.subnets import Side, Subnets, Zone, name_tags
 from hyperpod_constructs.rules.plugin import register_rules
@@ -28,6 +38,10 @@ class ClusterNetwork(Construct):
     One zone, because EFA traffic and the file system's bandwidth do not cross zones. The VPC holds a public subnet with a NAT
     gateway. The nodes' subnet fills a secondary CIDR block. Its size is fixed and independent of the instance groups,
     because a subnet's CIDR cannot change. It reaches S3 through a gateway endpoint.
+
+    With `internet=False` the VPC has no way to the internet: no internet gateway, no public subnet, no NAT gateway. Services of AWS
+    are reached by interface endpoints in a subnet of their own, and S3 by a gateway endpoint whose policy admits the account's own
+    buckets and those of AWS that nodes read.
 
     The security group allows all traffic from itself and to itself, by group id, as EFA requires. A CIDR rule does not satisfy EFA,
     and a missing self rule is the first cause of failed cluster creations. Outwards the group also allows TCP 443 and 80.
@@ -48,6 +62,8 @@ class ClusterNetwork(Construct):
         availability_zone: str | None = None,
         cidr: str = "10.0.0.0/16",
         node_cidr: str = "10.1.0.0/16",
+        internet: bool = True,
+        endpoint_services: Sequence[str] | None = None,
         egress_ports: Sequence[ec2.Port] = (),
         removal_policy: RemovalPolicy = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     ) -> None:
@@ -60,11 +76,16 @@ class ClusterNetwork(Construct):
         :param node_cidr: the nodes' block, /16 to /28, outside `cidr`: from the same private range, or from 100.64.0.0/10. A block
             of 10.0.0.0/16 cannot be added to a VPC whose `cidr` is in 10.0.0.0/15. /16 holds 2,047 ml.p5.48xlarge nodes at 32
             addresses each. A change replaces the subnet.
+        :param internet: whether nodes reach the internet, by a NAT gateway; yes unless given. It can be changed later; running
+            nodes then have the new ways.
+        :param endpoint_services: services of AWS that are reached by interface endpoints, by their names behind the region, such as
+            `ecr.dkr`. Unless given: none with internet; without it those that nodes use, and for a cluster on EKS those of
+            Kubernetes. Each endpoint is billed by the hour. One that is left out is missed by `hyperpod check` where nodes need it.
         :param egress_ports: ports to open outwards to any IPv4 address, beside TCP 443 and 80.
         :param removal_policy: of the VPC, its node block and the node subnet. By default they outlive the stack, because a
             retained file system keeps its interfaces in them. With `DESTROY` for the network and the file systems, all are deleted.
-        :raises ValueError: for two zones or no zone, a zone id of another region, or blocks that are malformed, overlap, or do not
-            go together in one VPC.
+        :raises ValueError: for two zones or no zone, a zone id of another region, blocks that are malformed, overlap, or do not
+            go together in one VPC, or a service that is none.
         """
         super().__init__(scope, id)
         register_rules(self, scope)
@@ -72,22 +93,26 @@ class ClusterNetwork(Construct):
         self._region = region_of(self)
         check_zone(self._path, self._region, availability_zone_id, availability_zone)
         check_blocks(self._path, cidr, node_cidr)
-        self._blocks, self._parts = [cidr, node_cidr], [first_block(cidr)]
+        self._blocks, self._parts = [cidr, node_cidr], [first_block(cidr)] if internet else []
         self._removal_policy = removal_policy
         self._private_subnets: list[ec2.CfnSubnet] = []
-        self._admits_load_balancers = False
+        self._admits_load_balancers = self._serves_kubernetes = False
         tags, zone = name_tags(self._path), Zone(availability_zone_id, availability_zone)
+        self._zone = zone
         self._vpc_resource = ec2.CfnVPC(
             self, "Resource", cidr_block=cidr, enable_dns_hostnames=True, enable_dns_support=True, tags=tags
         )
         self._vpc_resource.apply_removal_policy(removal_policy)
         self._vpc_id = self._vpc_resource.attr_vpc_id
         self._subnets = Subnets(self, self._path, self._vpc_id)
-        self._public_side = create_public_side(self, self._subnets, tags, self._vpc_id, first_block(cidr), zone)
+        self._public_side: PublicSide | None = None
+        if internet:
+            self._public_side = create_public_side(self, self._subnets, tags, self._vpc_id, first_block(cidr), zone)
         node_side, zone_name = self._create_private_side("Node", node_cidr, zone)
         self._node_subnet = self._subnets.imported("Node", node_side, zone_name, node_cidr)
         self._node_tables = [node_side.route_table_id]
         self._vpc = self._import_vpc(cidr, node_side, zone_name)
+        self._bucket_policy = None if internet else bucket_policy(self._region)
         self._s3_endpoint = ec2.CfnVPCEndpoint(
             self,
             "S3Endpoint",
@@ -95,11 +120,17 @@ class ClusterNetwork(Construct):
             vpc_endpoint_type="Gateway",
             service_name=f"com.amazonaws.{self._region}.s3",
             route_table_ids=self._node_tables,
+            policy_document=self._bucket_policy,
             tags=tags,
         )
         self._security_group = create_security_group(self, self._vpc, egress_ports)
         self._place = NodePlace(node_side.subnet_id, self._security_group.security_group_id)
         create_flow_log(self, self._vpc_id, tags)
+        self._chooses_endpoints = endpoint_services is None and not internet
+        self._endpoints: InterfaceEndpoints | None = None
+        services = (() if internet else ENDPOINTS) if endpoint_services is None else endpoint_services
+        if services:
+            self._add_endpoints(services)
 
     @staticmethod
     @checked
@@ -114,8 +145,13 @@ class ClusterNetwork(Construct):
         return ExistingNetwork(vpc=vpc, node_subnet=node_subnet, security_group=security_group)
 
     @property
+    def internet(self) -> bool:
+        """Whether nodes reach the internet."""
+        return self._public_side is not None
+
+    @property
     def vpc(self) -> ec2.IVpc:
-        """The VPC; `select_subnets` yields the public subnet and, as private, the node subnet."""
+        """The VPC; `select_subnets` yields the public subnet and, as private, the node subnet; as isolated without internet."""
         return self._vpc
 
     @property
@@ -130,7 +166,12 @@ class ClusterNetwork(Construct):
 
     @property
     def public_subnet_resource(self) -> ec2.CfnSubnet:
-        """The L1 of the public subnet."""
+        """The L1 of the public subnet.
+
+        :raises ValueError: for a network without internet.
+        """
+        if self._public_side is None:
+            raise ValueError(f"{self._path}: a network with internet=False has no public subnet; ask its property internet first")
         return self._public_side.subnet
 
     @property
@@ -162,6 +203,8 @@ class ClusterNetwork(Construct):
         check_zone(path, self._region, availability_zone_id, availability_zone)
         check_further_block(path, cidr, self._blocks)
         self._blocks.append(cidr)
+        if self._endpoints is not None:
+            self._endpoints.admit(cidr)
         side, zone = self._create_private_side(id, cidr, Zone(availability_zone_id, availability_zone))
         return self._reachable_subnet(id, side, zone, cidr)
 
@@ -207,6 +250,52 @@ class ClusterNetwork(Construct):
         for subnet in self._private_subnets:
             subnet.tags.set_tag(*TAG_OF_NODE_SUBNETS)
 
+    @checked
+    def add_service_endpoint(self, service: str) -> ec2.CfnVPCEndpoint:
+        """Reach a service by an interface endpoint in the VPC. The same service twice is one endpoint.
+
+        :param service: its name behind the region, such as `aps-workspaces`.
+        :raises ValueError: for a name that is none, for `s3`, or if the endpoints' subnet is full.
+        """
+        (endpoint,) = self._add_endpoints([service])
+        return endpoint
+
+    @checked
+    def admit_bucket(self, bucket: s3.IBucket) -> None:
+        """Let nodes of a network without internet reach a bucket of another account. Those of the account are admitted already.
+
+        :param bucket: what nodes may do with it is said by their role and by its own policy.
+        """
+        if self._bucket_policy is not None:
+            self._bucket_policy.add_statements(foreign_bucket(bucket))
+
+    def serve_kubernetes(self) -> None:
+        """Add the endpoints of a cluster on EKS to a network without internet, unless `endpoint_services` names all of them.
+
+        A cluster on EKS calls it for its network.
+        """
+        if self._chooses_endpoints:
+            self._add_endpoints(KUBERNETES_ENDPOINTS)
+        if self._bucket_policy is not None and not self._serves_kubernetes:
+            self._bucket_policy.add_statements(answers_of_functions(self._region))
+        self._serves_kubernetes = True
+
+    def _add_endpoints(self, services: Iterable[str]) -> list[ec2.CfnVPCEndpoint]:
+        if self._endpoints is None:
+            self._endpoints = self._create_endpoints()
+        return [self._endpoints.add(service) for service in services]
+
+    def _create_endpoints(self) -> InterfaceEndpoints:
+        """Endpoints in a subnet of their own, in the nodes' zone: they take no addresses from nodes, and go with the stack."""
+        cidr = last_block(self._blocks[0])
+        check_part(f"{self._path}/Endpoint", cidr, self._blocks[0], self._parts)
+        self._parts.append(cidr)
+        side = self._subnets.with_table("Endpoint", self._subnets.make("Endpoint", cidr, self._zone))
+        endpoints = InterfaceEndpoints(self, self._path, self._region, vpc=self._vpc, subnet_id=side.subnet_id, cidr=cidr)
+        for block in self._blocks:
+            endpoints.admit(block)
+        return endpoints
+
     def _create_private_side(self, role: str, cidr: str, zone: Zone) -> tuple[Side, str]:
         """A subnet that fills a further block; with the name of its zone."""
         block = ec2.CfnVPCCidrBlock(self, f"{role}Block", vpc_id=self._vpc_id, cidr_block=cidr)
@@ -220,18 +309,22 @@ class ClusterNetwork(Construct):
         return self._private_routes(role, subnet, zone), subnet.attr_availability_zone
 
     def _private_routes(self, role: str, subnet: ec2.CfnSubnet, zone: Zone) -> Side:
-        return self._subnets.private_side(role, subnet, zone, self._public_side.nat_gateway)
+        nat_gateway = None if self._public_side is None else self._public_side.nat_gateway
+        return self._subnets.private_side(role, subnet, zone, nat_gateway)
 
     def _import_vpc(self, cidr: str, node_side: Side, zone_name: str) -> ec2.IVpc:
-        public = self._public_side.side
+        public = None if self._public_side is None else self._public_side.side
+        nodes, tables = [node_side.subnet_id], [node_side.route_table_id]
         return ec2.Vpc.from_vpc_attributes(
             self,
             "ImportedVpc",
             vpc_id=self._vpc_id,
             vpc_cidr_block=cidr,
             availability_zones=[zone_name],
-            public_subnet_ids=[public.subnet_id],
-            public_subnet_route_table_ids=[public.route_table_id],
-            private_subnet_ids=[node_side.subnet_id],
-            private_subnet_route_table_ids=[node_side.route_table_id],
+            public_subnet_ids=None if public is None else [public.subnet_id],
+            public_subnet_route_table_ids=None if public is None else [public.route_table_id],
+            private_subnet_ids=None if public is None else nodes,
+            private_subnet_route_table_ids=None if public is None else tables,
+            isolated_subnet_ids=nodes if public is None else None,
+            isolated_subnet_route_table_ids=tables if public is None else None,
         )
