@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -67,6 +68,44 @@ def both_at_once(network: Network) -> Any:
     peers = [{"GroupId": network.group, "Description": text} for text in ("a", "b")]
     rule = {"IpProtocol": "-1", "UserIdGroupPairs": peers}
     return network.ec2.authorize_security_group_ingress(GroupId=network.group, IpPermissions=[rule])
+
+
+def endpoint(network: Network, service: str, **more: Any) -> str:
+    """The id of an endpoint, of an interface unless said otherwise."""
+    given = {"VpcEndpointType": "Interface", **more}
+    made = network.ec2.create_vpc_endpoint(VpcId=network.vpc, ServiceName=f"com.amazonaws.us-west-2.{service}", **given)
+    return str(made["VpcEndpoint"]["VpcEndpointId"])
+
+
+def named(network: Network, service: str) -> str:
+    """An endpoint with private DNS, in a VPC that has host names."""
+    network.ec2.modify_vpc_attribute(VpcId=network.vpc, EnableDnsHostnames={"Value": True})
+    return endpoint(network, service, SubnetIds=[network.subnet], PrivateDnsEnabled=True)
+
+
+def subnet(network: Network, block: str, zone: str, vpc: str | None = None) -> str:
+    made = network.ec2.create_subnet(VpcId=vpc or network.vpc, CidrBlock=block, AvailabilityZoneId=zone)
+    return str(made["Subnet"]["SubnetId"])
+
+
+def in_another_vpc(network: Network) -> str:
+    vpc = network.ec2.create_vpc(CidrBlock="10.5.0.0/16")["Vpc"]["VpcId"]
+    return subnet(network, "10.5.0.0/24", "usw2-az1", vpc)
+
+
+def moved_to_a_table_that_has_one(network: Network) -> Any:
+    endpoint(network, "s3", VpcEndpointType="Gateway", RouteTableIds=[network.table])
+    other = endpoint(network, "s3", VpcEndpointType="Gateway")
+    return network.ec2.modify_vpc_endpoint(VpcEndpointId=other, AddRouteTableIds=[network.table])
+
+
+def extended_in_its_zone(network: Network) -> Any:
+    made = endpoint(network, "logs", SubnetIds=[network.subnet])
+    return network.ec2.modify_vpc_endpoint(VpcEndpointId=made, AddSubnetIds=[subnet(network, "10.1.1.0/28", "usw2-az1")])
+
+
+def in_a_full_subnet(network: Network) -> Any:
+    return [endpoint(network, service, SubnetIds=[network.subnet]) for service in ("logs", "ssm", "sts", "kms", "ec2") * 2]
 
 
 REFUSED: Mapping[str, tuple[str, Call]] = {
@@ -141,6 +180,37 @@ REFUSED: Mapping[str, tuple[str, Call]] = {
         "InvalidServiceName",
         lambda n: n.ec2.create_vpc_endpoint(VpcId=n.vpc, ServiceName="com.amazonaws.eu-west-1.s3"),
     ),
+    "gateway endpoint of a service without one": ("InvalidParameter", lambda n: endpoint(n, "logs", VpcEndpointType="Gateway")),
+    "gateway endpoint in a subnet": (
+        "InvalidParameter",
+        lambda n: endpoint(n, "s3", VpcEndpointType="Gateway", SubnetIds=[n.subnet]),
+    ),
+    "interface endpoint on a route table": ("InvalidParameter", lambda n: endpoint(n, "logs", RouteTableIds=[n.table])),
+    "two gateway endpoints on a route table": (
+        "RouteAlreadyExists",
+        lambda n: [endpoint(n, "s3", VpcEndpointType="Gateway", RouteTableIds=[n.table]) for _ in range(2)],
+    ),
+    "gateway endpoint moved to a route table that has one": ("RouteAlreadyExists", moved_to_a_table_that_has_one),
+    "endpoint in an unknown subnet": (
+        "InvalidSubnetID.NotFound",
+        lambda n: endpoint(n, "logs", SubnetIds=["subnet-0123456789abcdef0"]),
+    ),
+    "endpoint in a subnet of another vpc": ("InvalidParameter", lambda n: endpoint(n, "logs", SubnetIds=[in_another_vpc(n)])),
+    "endpoint twice in a zone": (
+        "DuplicateSubnetsInSameZone",
+        lambda n: endpoint(n, "logs", SubnetIds=[n.subnet, subnet(n, "10.1.1.0/28", "usw2-az1")]),
+    ),
+    "endpoint extended in its zone": ("DuplicateSubnetsInSameZone", extended_in_its_zone),
+    "endpoint in a full subnet": ("InsufficientFreeAddressesInSubnet", in_a_full_subnet),
+    "private dns in a vpc without host names": ("InvalidParameter", lambda n: endpoint(n, "logs", PrivateDnsEnabled=True)),
+    "private dns of a service twice": ("InvalidParameter", lambda n: [named(n, "logs"), named(n, "logs")]),
+    "policy of an endpoint without a principal": (
+        "InvalidPolicyDocument",
+        lambda n: endpoint(
+            n, "logs", PolicyDocument=json.dumps({"Statement": {"Effect": "Allow", "Action": "*", "Resource": "*"}})
+        ),
+    ),
+    "policy of an endpoint that is no json": ("InvalidPolicyDocument", lambda n: endpoint(n, "logs", PolicyDocument="all")),
     "default group": (
         "CannotDelete",
         lambda n: n.ec2.delete_security_group(
@@ -184,6 +254,42 @@ def test_the_routes_of_a_gateway_endpoint_follow_its_tables(network: Network) ->
     assert tables() == [other]
     ec2.delete_vpc_endpoints(VpcEndpointIds=[endpoint])
     assert tables() == []
+
+
+def test_an_interface_endpoint_has_an_address_in_each_of_its_subnets(network: Network) -> None:
+    ec2, other = network.ec2, subnet(network, "10.1.1.0/28", "usw2-az2")
+    made = named(network, "logs")
+
+    def interfaces() -> dict[str, list[str]]:
+        ids = ec2.describe_vpc_endpoints(VpcEndpointIds=[made])["VpcEndpoints"][0]["NetworkInterfaceIds"]
+        found = ec2.describe_network_interfaces(NetworkInterfaceIds=ids)["NetworkInterfaces"] if ids else []
+        return {one["SubnetId"]: [group["GroupId"] for group in one["Groups"]] for one in found}
+
+    ec2.modify_vpc_endpoint(VpcEndpointId=made, AddSubnetIds=[other], AddSecurityGroupIds=[network.group])
+    assert interfaces() == {network.subnet: [network.group], other: [network.group]}
+    ec2.modify_vpc_endpoint(VpcEndpointId=made, RemoveSubnetIds=[network.subnet])
+    assert interfaces() == {other: [network.group]}
+    with pytest.raises(ClientError, match="DependencyViolation"):
+        ec2.delete_subnet(SubnetId=other)
+    ec2.delete_vpc_endpoints(VpcEndpointIds=[made])
+    ec2.delete_subnet(SubnetId=other)
+    assert named(network, "logs") != made, "the name is free again"
+
+
+def test_private_dns_is_switched_off_and_on(network: Network) -> None:
+    ec2, made = network.ec2, named(network, "logs")
+
+    def state() -> bool:
+        return bool(ec2.describe_vpc_endpoints(VpcEndpointIds=[made])["VpcEndpoints"][0]["PrivateDnsEnabled"])
+
+    ec2.modify_vpc_endpoint(VpcEndpointId=made, PrivateDnsEnabled=False)
+    assert not state()
+    other = named(network, "logs")
+    with pytest.raises(ClientError, match=r"conflicting DNS domain for logs\.us-west-2"):
+        ec2.modify_vpc_endpoint(VpcEndpointId=made, PrivateDnsEnabled=True)
+    ec2.delete_vpc_endpoints(VpcEndpointIds=[other])
+    ec2.modify_vpc_endpoint(VpcEndpointId=made, PrivateDnsEnabled=True)
+    assert state()
 
 
 def test_everything_goes_in_the_right_order(network: Network) -> None:

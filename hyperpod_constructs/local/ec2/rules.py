@@ -6,24 +6,14 @@ Codes and wording follow the EC2 error reference (https://docs.aws.amazon.com/AW
 from __future__ import annotations
 
 import ipaddress
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
-import botocore.session
-
-from hyperpod_constructs.facts import addresses, cidr_blocks
+from hyperpod_constructs.facts import cidr_blocks
 from hyperpod_constructs.local.aws_service import AwsError
-
-Parameters = Mapping[str, str]
-"""The flat parameters of the query protocol, such as `SecurityGroupId.1`."""
-
-
-class Fields(dict[str, str]):
-    """The flat parameters of a request; one that a rule needs and that is not there is refused, if the model allows it or not."""
-
-    def __missing__(self, name: str) -> str:
-        raise AwsError("MissingParameter", f"The request must contain the parameter {name}")
+from hyperpod_constructs.local.ec2 import endpoint_rules
+from hyperpod_constructs.local.ec2.parameters import Parameters, values
 
 
 def refuse(backend: Any, parameters: Parameters) -> None:
@@ -58,10 +48,6 @@ def _collections(backend: Any) -> Iterator[Any]:
         if isinstance(found, dict):
             yield found
             yield from (inner for inner in list(found.values()) if isinstance(inner, dict))
-
-
-def _values(parameters: Parameters, name: str) -> list[str]:
-    return [value for key, value in parameters.items() if key.rpartition(".")[0] == name and key.rpartition(".")[2].isdigit()]
 
 
 def _groups(backend: Any) -> Iterator[Any]:
@@ -172,15 +158,9 @@ def _names_group(rule: Any, group_id: str) -> bool:
 
 def _create_network_interface(backend: Any, parameters: Parameters) -> None:
     subnet = backend.get_subnet(parameters["SubnetId"])
-    for group_id in _values(parameters, "SecurityGroupId"):
+    for group_id in values(parameters, "SecurityGroupId"):
         _known_group(backend, group_id, subnet.vpc_id)
-    room = ipaddress.ip_network(subnet.cidr_block).num_addresses - addresses.RESERVED_ADDRESSES
-    # Fewer interfaces in all than a subnet has room for: no subnet is full, so the loop is skipped.
-    if len(backend.enis) >= room and sum(1 for eni in list(backend.enis.values()) if eni.subnet.id == subnet.id) >= room:
-        raise AwsError(
-            "InsufficientFreeAddressesInSubnet",
-            f"The specified subnet '{subnet.id}' does not have enough free addresses to satisfy the request.",
-        )
+    endpoint_rules.check_room(backend, subnet)
 
 
 def _delete_vpc(backend: Any, parameters: Parameters) -> None:
@@ -287,51 +267,17 @@ def _create_route(backend: Any, parameters: Parameters) -> None:
 
 
 def _create_vpc_endpoint(backend: Any, parameters: Parameters) -> None:
-    vpc = backend.get_vpc(parameters["VpcId"])
-    service = parameters["ServiceName"]
-    domain, _, name = service.partition(f".{backend.region_name}.")
-    if domain not in ("com.amazonaws", "cn.com.amazonaws", "aws.sagemaker") or not _is_service(name):
-        raise AwsError("InvalidServiceName", f"The Vpc Endpoint Service '{service}' does not exist")
-    for table_id in _values(parameters, "RouteTableId"):
-        backend.get_route_table(table_id)
-    for group_id in _values(parameters, "SecurityGroupId"):
-        _known_group(backend, group_id, vpc.id)
+    endpoint_rules.refuse_creation(backend, parameters, _known_group)
 
 
-def _is_service(name: str) -> bool:
-    """Whether an endpoint service of this name can exist: no list of them is shipped with botocore, service names are."""
-    first = name.partition(".")[0].partition("-")[0]
-    others = {"ec2messages", "ssmmessages", "monitoring", "elasticfilesystem", "states", "execute", "aps", "studio", "notebook"}
-    return first in others or first in {known.partition("-")[0] for known in botocore.session.Session().get_available_services()}
+def _modify_vpc_endpoint(backend: Any, parameters: Parameters) -> None:
+    endpoint_rules.refuse_change(backend, parameters, _known_group)
 
 
 def _after_delete_nat_gateway(backend: Any, parameters: Parameters) -> None:
     gateway = backend.nat_gateways[parameters["NatGatewayId"]]
     for address in gateway.address_set:
         backend.enis.pop(address.get("networkInterfaceId"), None)
-
-
-def _after_create_vpc_endpoint(backend: Any, parameters: Parameters) -> None:
-    point = list(backend.vpc_end_points.values())[-1]
-    point.vpc_endpoint_type = point.vpc_endpoint_type or "Gateway"
-    groups = _values(parameters, "SecurityGroupId")
-    for interface in point.network_interface_ids or []:
-        if groups:
-            backend.modify_network_interface_attribute(interface, groups)
-
-
-def _after_modify_vpc_endpoint(backend: Any, parameters: Parameters) -> None:
-    """Give a gateway endpoint a route in each added table, and take it out of each removed one: the deletion looks for all."""
-    point = backend.vpc_end_points[parameters["VpcEndpointId"]]
-    if point.vpc_endpoint_type != "Gateway":
-        return
-    prefix_list = point.destination_prefix_list_id
-    for table_id, table in backend.route_tables.items():
-        there = any(route.destination_prefix_list is not None and route.gateway is point for route in table.routes)
-        if table_id in point.route_table_ids and not there:
-            backend.create_route(table_id, None, gateway_id=point.id, destination_prefix_list_id=prefix_list)
-        elif there and table_id not in point.route_table_ids:
-            backend.delete_route(table_id, prefix_list)
 
 
 _RULES: dict[str, Callable[[Any, Parameters], None]] = {
@@ -351,11 +297,12 @@ _RULES: dict[str, Callable[[Any, Parameters], None]] = {
     "DeleteVpc": _delete_vpc,
     "DetachInternetGateway": _detach_internet_gateway,
     "DisassociateVpcCidrBlock": _disassociate_vpc_cidr_block,
+    "ModifyVpcEndpoint": _modify_vpc_endpoint,
     "ReleaseAddress": _release_address,
 }
 
 _FOLLOW_UPS: dict[str, Callable[[Any, Parameters], None]] = {
-    "CreateVpcEndpoint": _after_create_vpc_endpoint,
+    "CreateVpcEndpoint": endpoint_rules.after_creation,
     "DeleteNatGateway": _after_delete_nat_gateway,
-    "ModifyVpcEndpoint": _after_modify_vpc_endpoint,
+    "ModifyVpcEndpoint": endpoint_rules.after_change,
 }

@@ -11,6 +11,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from hyperpod_constructs.local.aws_service import AwsError, Caller
 from hyperpod_constructs.local.ec2 import rules
+from hyperpod_constructs.local.ec2.parameters import Fields
 from hyperpod_constructs.local.ec2.tags import look_up_by_id
 from hyperpod_constructs.local.judging import Request, Response, answered
 
@@ -97,11 +98,11 @@ class Ec2:
         return ec2_backends
 
 
-def _parameters(request: Request) -> rules.Fields:
+def _parameters(request: Request) -> Fields:
     """Each parameter once, as moto gets it too; of two with one name that in the query, of two there the last."""
     _, _, _, body, query = request
     in_query = [(name, value) for name, values in query.items() for value in values]
-    return rules.Fields([*parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True), *in_query])
+    return Fields([*parse_qsl(body.decode("utf-8", "replace"), keep_blank_values=True), *in_query])
 
 
 def _error(error: AwsError) -> Response:
