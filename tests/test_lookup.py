@@ -147,6 +147,39 @@ def test_a_synthesis_before_the_lookups_ends_well(tmp_path: Path) -> None:
     assert json.loads((tmp_path / "out" / "manifest.json").read_text())["missing"]
 
 
+def by_ids(answer: dict[str, Any] | None, *, subnet: str = "subnet-0a", count: int = 100) -> App:
+    """A cluster in a network that is named by its ids."""
+    app = App(context=answer)
+    stack = Stack(app, "Stack", env=Environment(**PLACE))
+    network = ClusterNetwork.from_lookup(stack, "Network", vpc_id="vpc-0abc", node_subnet_id=subnet, security_group_id="sg-0abc")
+    kind = ClusterInstanceType.P5_48XLARGE
+    storage = LustreStorage(stack, "Lustre", network=network)
+    SlurmCluster(stack, "Slurm", network=network, file_system=storage, worker_type=kind, worker_count=count)
+    return app
+
+
+def test_a_network_is_looked_up_by_its_ids_and_its_size_is_judged(context: dict[str, Any]) -> None:
+    assembly = by_ids(None).synth()
+    missing = {one["provider"] for one in json.loads(Path(assembly.directory, "manifest.json").read_text())["missing"]}
+    assert missing == {"vpc-provider", "security-group"}
+    assert errors(by_ids(context)) == []
+    (message,) = errors(by_ids(context, count=600))
+    assert "the groups need 19201 addresses, one per network card" in message
+    assert "the node subnet has 16379" in message
+
+
+def test_fails_on_a_subnet_that_the_looked_up_vpc_has_not(context: dict[str, Any]) -> None:
+    text = r"^Stack/Network: node_subnet_id 'subnet-0b' is not in vpc-0abc; its private subnets are subnet-0a$"
+    with pytest.raises(ValueError, match=text):
+        by_ids(context, subnet="subnet-0b")
+    public = json.loads(json.dumps(context).replace('"type": "Private"', '"type": "Public"'))
+    text = (
+        r"^Stack/Network: node_subnet_id 'subnet-0a' is public, and nodes have no public addresses; the VPC has no private subnet$"
+    )
+    with pytest.raises(ValueError, match=text):
+        by_ids(public)
+
+
 def every_placeholder() -> list[str]:
     """What CDK itself writes, so that another version of it cannot write others unnoticed."""
     stack = Stack(App(), "Stack", env=Environment(**PLACE))

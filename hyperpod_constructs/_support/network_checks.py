@@ -57,7 +57,7 @@ def check_blocks(path: str, cidr: str, node_cidr: str) -> None:
 
     :raises ValueError: otherwise.
     """
-    blocks = [_block(path, name, value) for name, value in (("cidr", cidr), ("node_cidr", node_cidr))]
+    blocks = [vpc_block(path, name, value) for name, value in (("cidr", cidr), ("node_cidr", node_cidr))]
     primary, secondary = blocks
     mistake = None if primary is None or secondary is None else cidr_blocks.addition_mistake(secondary, [primary])
     if mistake is not None:
@@ -72,7 +72,7 @@ def check_further_block(path: str, cidr: str, existing: Sequence[str]) -> None:
 
     :raises ValueError: otherwise.
     """
-    block = _block(path, "cidr", cidr)
+    block = vpc_block(path, "cidr", cidr)
     known = [ipaddress.IPv4Network(other) for other in existing if not is_unknown(other)]
     mistake = None if block is None or len(known) < len(existing) else cidr_blocks.addition_mistake(block, known)
     if mistake is not None:
@@ -84,7 +84,7 @@ def check_part(path: str, cidr: str, whole: str, existing: Sequence[str]) -> Non
 
     :raises ValueError: otherwise, with a free block.
     """
-    block = _block(path, "cidr", cidr)
+    block = vpc_block(path, "cidr", cidr)
     if block is None or is_unknown(whole):
         return
     primary = ipaddress.IPv4Network(whole)
@@ -103,8 +103,11 @@ def _free_part(primary: ipaddress.IPv4Network, existing: Sequence[str]) -> str:
     return f'write cidr="{free}"' if free is not None else "give the network a larger cidr, such as 10.0.0.0/16"
 
 
-def _block(path: str, name: str, value: str) -> ipaddress.IPv4Network | None:
-    """A block of a VPC; `None` if it is unknown."""
+def vpc_block(path: str, name: str, value: str) -> ipaddress.IPv4Network | None:
+    """A block of a VPC; `None` if it is unknown.
+
+    :raises ValueError: for a text that is none, or a block that a VPC cannot have.
+    """
     if is_unknown(value):
         return None
     try:

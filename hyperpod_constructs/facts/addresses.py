@@ -23,6 +23,9 @@ EFA_ONLY = "efa-only"
 Source: https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/efa.html
 """
 
+FILE_SYSTEM_ROOM = 64
+"""Addresses that a subnet sized by its nodes keeps for file systems: those of 140 TiB of Lustre on SSD, with its metadata."""
+
 _POD_ADDRESSES = 50
 # IPv4 addresses per interface of smaller sizes.
 # Source: https://docs.aws.amazon.com/ec2/latest/instancetypes/ec2-instance-type-specifications.html
@@ -64,6 +67,11 @@ def least_node_addresses(kinds: Iterable[InstanceType], on_eks: bool, interface:
     :param interface: `InterfaceType` of the group, see `node_addresses`.
     """
     return min((node_addresses(kind, on_eks, interface) for kind in kinds), default=1)
+
+
+def smallest_prefix(count: int) -> int:
+    """The length of the prefix of the smallest block whose subnet has this many addresses for interfaces."""
+    return 32 - (count + RESERVED_ADDRESSES - 1).bit_length()
 
 
 def least_node_interfaces(kinds: Iterable[InstanceType]) -> int:

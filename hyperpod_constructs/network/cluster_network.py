@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 import jsii
 from aws_cdk import RemovalPolicy
@@ -20,13 +20,17 @@ from hyperpod_constructs._support.network_checks import (
     last_block,
 )
 from hyperpod_constructs._support.tree import placed, region_of
+from hyperpod_constructs._support.values import NodeCount
 from hyperpod_constructs.facts.connections import ENDPOINTS, KUBERNETES_ENDPOINTS
+from hyperpod_constructs.facts.instance_types import InstanceType
 from hyperpod_constructs.facts.orchestration import TAG_OF_NODE_SUBNETS
 from hyperpod_constructs.network.endpoints import InterfaceEndpoints, answers_of_functions, bucket_policy, foreign_bucket
 from hyperpod_constructs.network.flow_log import create_flow_log
+from hyperpod_constructs.network.look_up import looked_up
 from hyperpod_constructs.network.node_network import ExistingNetwork, NodePlace
 from hyperpod_constructs.network.public_side import PublicSide, create_public_side
 from hyperpod_constructs.network.security import create_security_group
+from hyperpod_constructs.network.sizing import node_block
 from hyperpod_constructs.network.subnets import Side, Subnets, Zone, name_tags
 from hyperpod_constructs.rules.plugin import register_rules
 
@@ -61,7 +65,9 @@ class ClusterNetwork(Construct):
         availability_zone_id: str | None = None,
         availability_zone: str | None = None,
         cidr: str = "10.0.0.0/16",
-        node_cidr: str = "10.1.0.0/16",
+        node_cidr: str | None = None,
+        max_nodes: Mapping[InstanceType, NodeCount] | None = None,
+        pods: bool = False,
         internet: bool = True,
         endpoint_services: Sequence[str] | None = None,
         egress_ports: Sequence[ec2.Port] = (),
@@ -73,9 +79,13 @@ class ClusterNetwork(Construct):
         :param availability_zone: zone by name, such as `us-west-2b`; names differ between accounts. A change replaces the subnets.
         :param cidr: the VPC's primary block, /16 to /28; the public subnet is its first /24 (or all of a smaller block).
             A change replaces the VPC.
-        :param node_cidr: the nodes' block, /16 to /28, outside `cidr`: from the same private range, or from 100.64.0.0/10. A block
-            of 10.0.0.0/16 cannot be added to a VPC whose `cidr` is in 10.0.0.0/15. /16 holds 2,047 ml.p5.48xlarge nodes at 32
-            addresses each. A change replaces the subnet.
+        :param node_cidr: the nodes' block, /16 to /28, outside `cidr`: 10.1.0.0/16 unless given. It is from the same private range,
+            or from 100.64.0.0/10. A block of 10.0.0.0/16 cannot be added to a VPC whose `cidr` is in 10.0.0.0/15. /16 holds 2,047
+            ml.p5.48xlarge nodes at 32 addresses each. A change replaces the subnet.
+        :param max_nodes: the most nodes that the cluster will ever have, by type, in place of `node_cidr`: the nodes' block is then
+            the smallest that holds them, with 64 addresses for file systems. A change to another size of the block replaces the
+            subnet; raise a number within the block's size, and nothing changes.
+        :param pods: whether pods take addresses too, as on EKS: with `max_nodes` a node then counts up to 50 more.
         :param internet: whether nodes reach the internet, by a NAT gateway; yes unless given. It can be changed later; running
             nodes then have the new ways.
         :param endpoint_services: services of AWS that are reached by interface endpoints, by their names behind the region, such as
@@ -85,13 +95,14 @@ class ClusterNetwork(Construct):
         :param removal_policy: of the VPC, its node block and the node subnet. By default they outlive the stack, because a
             retained file system keeps its interfaces in them. With `DESTROY` for the network and the file systems, all are deleted.
         :raises ValueError: for two zones or no zone, a zone id of another region, blocks that are malformed, overlap, or do not
-            go together in one VPC, or a service that is none.
+            go together in one VPC, for nodes that no block holds, or a service that is none.
         """
         super().__init__(scope, id)
         register_rules(self, scope)
         self._path = placed(self, scope, id)
         self._region = region_of(self)
         check_zone(self._path, self._region, availability_zone_id, availability_zone)
+        node_cidr = node_block(self._path, node_cidr, max_nodes, pods=pods, existing=[cidr])
         check_blocks(self._path, cidr, node_cidr)
         self._blocks, self._parts = [cidr, node_cidr], [first_block(cidr)] if internet else []
         self._removal_policy = removal_policy
@@ -144,6 +155,23 @@ class ClusterNetwork(Construct):
         """
         return ExistingNetwork(vpc=vpc, node_subnet=node_subnet, security_group=security_group)
 
+    @staticmethod
+    @checked
+    def from_lookup(scope: Construct, id: str, *, vpc_id: str, node_subnet_id: str, security_group_id: str) -> ExistingNetwork:
+        """Use an existing network by its ids. CDK looks it up once, and keeps the answer in `cdk.context.json`: commit that file.
+
+        The stack needs an account and a region. The size of the subnet is then known, and checked against the groups.
+
+        :param vpc_id: the VPC.
+        :param node_subnet_id: the private subnet of the nodes, in that VPC.
+        :param security_group_id: the nodes' group; see `from_attributes`.
+        :raises ValueError: for a subnet that is public or not in the VPC.
+
+        Source: https://docs.aws.amazon.com/cdk/v2/guide/context.html
+        """
+        construct = Construct(scope, id)
+        return looked_up(construct, construct.node.path, vpc_id, node_subnet_id, security_group_id)
+
     @property
     def internet(self) -> bool:
         """Whether nodes reach the internet."""
@@ -186,14 +214,24 @@ class ClusterNetwork(Construct):
 
     @checked
     def add_node_subnet(
-        self, id: str, *, cidr: str, availability_zone_id: str | None = None, availability_zone: str | None = None
+        self,
+        id: str,
+        *,
+        cidr: str | None = None,
+        max_nodes: Mapping[InstanceType, NodeCount] | None = None,
+        pods: bool = False,
+        availability_zone_id: str | None = None,
+        availability_zone: str | None = None,
     ) -> ec2.ISubnet:
         """Add a private subnet for the nodes of some groups, in another zone: see `OverrideVpcConfig`.
 
         It leaves by the network's NAT gateway, whose traffic between zones is billed, and reaches S3 by the network's endpoint. It
         is kept like the first node subnet. A change of zone or block **replaces** it, and the groups in it are fixed to it.
 
-        :param cidr: a further block of the VPC, /16 to /28, outside its other blocks.
+        :param cidr: a further block of the VPC, /16 to /28, outside its other blocks. Give exactly one of `cidr` and `max_nodes`.
+        :param max_nodes: the most nodes that these groups will ever have, by type: the block is the smallest that holds them, with
+            64 addresses for file systems, at the start of the next free /16. So add further subnets below this one in your code.
+        :param pods: whether pods take addresses too, as on EKS.
         :param availability_zone_id: zone by id, such as `usw2-az1`. Give exactly one of `availability_zone_id` and
             `availability_zone`.
         :param availability_zone: zone by name.
@@ -201,6 +239,9 @@ class ClusterNetwork(Construct):
         """
         path = f"{self._path}/{id}"
         check_zone(path, self._region, availability_zone_id, availability_zone)
+        if cidr is None and max_nodes is None:
+            raise ValueError(f'{path}: neither cidr nor max_nodes is given; write cidr="10.2.0.0/16", or the most nodes by type')
+        cidr = node_block(path, cidr, max_nodes, pods=pods, existing=self._blocks, name="cidr")
         check_further_block(path, cidr, self._blocks)
         self._blocks.append(cidr)
         if self._endpoints is not None:

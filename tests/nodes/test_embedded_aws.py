@@ -28,6 +28,7 @@ from hyperpod_constructs.cli.operate.reading import read_cluster, read_nodes
 from hyperpod_constructs.cli.target import LOCAL_STATE, TargetName
 from hyperpod_constructs.local import process, server
 from hyperpod_constructs.local.nodes import cgroups
+from hyperpod_constructs.local.nodes.network import FIRST
 from hyperpod_constructs.local.server import LocalAws
 from tests.local.hyperpod_requests import cluster, group
 from tests.nodes.conftest import CONFIG, require_nodes
@@ -139,6 +140,40 @@ def test_instances_boot_and_run_the_uploaded_scripts(account: Account) -> None:
     names = account.on(controller, "srun", "--nodes=2", "hostname").split()
     assert sorted(names) == sorted(account.on(worker, "hostname").strip() for worker in workers)
     assert account.log("workers", workers[0]) == ["version 1"]
+
+
+def test_nodes_reach_each_other_and_nothing_else(account: Account) -> None:
+    """As in a closed network: jobs run, and no route leads out, neither from a node nor from the switch of its cluster."""
+    worker, other = account.settled("workers", "Running", "Running")
+    routes = [line.split() for line in account.on(worker, "ip", "-4", "route").splitlines()]
+    (gateway,) = [words[2] for words in routes if words[0] == "default"]
+    block = f"{gateway.rpartition('.0.1')[0]}.0.0/16"
+    switch = f"hpn-switch-{int(gateway.split('.')[1]) - FIRST}"
+    beyond = subprocess.run(  # noqa: S603
+        ["ip", "-n", switch, "-4", "route"],
+        stdout=subprocess.PIPE,
+        text=True,
+        timeout=60,
+        check=True,
+    ).stdout
+
+    assert sorted(words[0] for words in routes) == [block, "default"]
+    assert [line.split()[0] for line in beyond.splitlines()] == [block]
+    address = account.on(other, "hostname").strip().removeprefix("ip-").replace("-", ".")
+    assert [reached(account, worker, place) for place in (f"{address}:22", "192.0.2.1:443")] == ["yes", "no"]
+
+
+def reached(account: Account, node: str, place: str) -> str:
+    host, _, port = place.partition(":")
+    program = f"""
+import socket
+try:
+    socket.create_connection(("{host}", {port}), timeout=5)
+    print("yes")
+except OSError:
+    print("no")
+"""
+    return account.on(node, "python3", "-c", program).strip()
 
 
 CONNECT = [str(Path(sys.executable).parent / "hyperpod"), "connect", "--cluster", "demo"]
