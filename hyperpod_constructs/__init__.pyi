@@ -101,6 +101,7 @@ from hyperpod_constructs.storage.data_loss import allow_data_loss as allow_data_
 from hyperpod_constructs.storage.data_repository import DataRepositoryAssociation as DataRepositoryAssociation
 from hyperpod_constructs.storage.data_repository import RepositoryEvent as RepositoryEvent
 from hyperpod_constructs.storage.existing_lustre import ExistingLustre as ExistingLustre
+from hyperpod_constructs.storage.existing_openzfs import ExistingOpenZfs as ExistingOpenZfs
 from hyperpod_constructs.storage.lustre import LustreStorage as LustreStorage
 from hyperpod_constructs.storage.lustre_configuration import CompressionType as CompressionType
 from hyperpod_constructs.storage.lustre_configuration import LustreLogConfiguration as LustreLogConfiguration
@@ -108,3 +109,7 @@ from hyperpod_constructs.storage.lustre_configuration import LustreLogLevel as L
 from hyperpod_constructs.storage.lustre_configuration import LustreReadCacheConfiguration as LustreReadCacheConfiguration
 from hyperpod_constructs.storage.lustre_configuration import LustreReadCacheSizingMode as LustreReadCacheSizingMode
 from hyperpod_constructs.storage.lustre_configuration import LustreStorageType as LustreStorageType
+from hyperpod_constructs.storage.openzfs import OpenZfsStorage as OpenZfsStorage
+from hyperpod_constructs.storage.openzfs_configuration import OpenZfsClientConfiguration as OpenZfsClientConfiguration
+from hyperpod_constructs.storage.openzfs_configuration import OpenZfsCompressionType as OpenZfsCompressionType
+from hyperpod_constructs.storage.openzfs_configuration import OpenZfsDeploymentType as OpenZfsDeploymentType

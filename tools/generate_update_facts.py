@@ -109,9 +109,10 @@ REQUESTS = (
     (
         "fsx",
         "CreateFileSystem",
-        ("ClientRequestToken", "Tags", "OntapConfiguration", "OpenZFSConfiguration", "WindowsConfiguration"),
+        ("ClientRequestToken", "Tags", "OntapConfiguration", "WindowsConfiguration"),
     ),
     ("fsx", "CreateDataRepositoryTask", ("CapacityToRelease", "ClientRequestToken", "Tags")),
+    ("fsx", "CreateSnapshot", ("ClientRequestToken", "Tags")),
 )
 
 

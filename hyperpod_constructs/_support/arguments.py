@@ -183,6 +183,8 @@ _EXAMPLES = {
     "LinkedLustre": "a LustreStorage, or LustreStorage.from_attributes(...)",
     "LustreMount": "LustreMount(file_system=...)",
     "LustreSource": "a LustreStorage, or LustreStorage.from_attributes(...)",
+    "OpenZfsMount": "OpenZfsMount(file_system=...)",
+    "OpenZfsSource": "an OpenZfsStorage, or OpenZfsStorage.from_attributes(...)",
     "OwnStep": "OwnStep(script=...)",
     "SquashedLustre": "a LustreStorage, or LustreStorage.from_attributes(...)",
     "EbsVolume": "EbsVolume(size_gb=...)",

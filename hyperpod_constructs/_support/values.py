@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hyperpod_constructs.facts import addons, kubernetes, lustre, repository_tasks, root_squash, software_updates
+from hyperpod_constructs.facts import addons, kubernetes, lustre, openzfs, repository_tasks, root_squash, software_updates
 from hyperpod_constructs.facts.limits import Limit, property_limit
 
 _CLUSTER = "AWS::SageMaker::Cluster"
@@ -146,6 +146,10 @@ BackupDays = Annotated[int, lustre.MEMBERS["AutomaticBackupRetentionDays"]]
 DailyTime = Annotated[str, lustre.MEMBERS["DailyAutomaticBackupStartTime"]]
 WeeklyTime = Annotated[str, lustre.MEMBERS["WeeklyMaintenanceStartTime"]]
 ChunkSize = Annotated[int, property_limit("AWS::FSx::DataRepositoryAssociation/ImportedFileChunkSize")]
+ExportClients = Annotated[str, openzfs.EXPORT_CLIENTS]
+ExportOption = Annotated[str, openzfs.EXPORT_OPTION]
+QuotaId = Annotated[int, openzfs.QUOTA_ID]
+QuotaSize = Annotated[int, openzfs.QUOTA_GIB]
 SquashNid = Annotated[str, root_squash.NID]
 TaskPath = Annotated[str, repository_tasks.PATH]
 ReportPath = Annotated[str, repository_tasks.REPORT_PATH]

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hyperpod_constructs.cluster.instance_group import InstanceGroup
+from hyperpod_constructs.cluster.storage_configs import OpenZfsMount
 from hyperpod_constructs.node_software.node_type import SlurmNodeType
 from hyperpod_constructs.node_software.own_step import OwnStep
 from hyperpod_constructs.node_software.software import NodeSoftware
@@ -29,7 +30,7 @@ def render(
         "mounts": {group.name: [mount.describe() for mount in group.file_systems] for group in groups if group.file_systems},
     }
     if software is not None:
-        document["software"] = software.render(_shared_directory(groups, software))
+        document["software"] = software.render(_shared_directory(groups, software), _homes(groups, software))
     if steps:
         document["steps"] = [step.render() for step in steps]
     return document
@@ -61,6 +62,11 @@ def mistakes(groups: Sequence[InstanceGroup], software: NodeSoftware | None) -> 
             f"NodeSoftware's shared_directory is {software.shared_directory!r}, but not every group mounts it; all groups mount "
             f"{', '.join(common) or 'nothing'}; give file_systems=[LustreMount(...)] to all groups, or name another path"
         )
+    if software.homes is not None and not any(software.homes == path or software.homes.startswith(f"{path}/") for path in common):
+        found.append(
+            f"NodeSoftware's homes are in {software.homes!r}, but not on a file system of every group; all groups mount "
+            f"{', '.join(common) or 'nothing'}; name a directory there"
+        )
     if software.users and not common:
         found.append("NodeSoftware has users, but the groups share no file system for their homes; give each group the same one")
     return found
@@ -79,7 +85,11 @@ def _shared_directory(groups: Sequence[InstanceGroup], software: NodeSoftware) -
     return next(iter(_common_mounts(groups)), None) if software.shared_directory is None else software.shared_directory
 
 
-def _common_mounts(groups: Sequence[InstanceGroup]) -> list[str]:
-    """The mount paths common to all groups, in the order of the first group."""
-    paths = [[mount.mount_path for mount in group.file_systems] for group in groups]
+def _homes(groups: Sequence[InstanceGroup], software: NodeSoftware) -> str | None:
+    return next(iter(_common_mounts(groups, OpenZfsMount)), None) if software.homes is None else software.homes
+
+
+def _common_mounts(groups: Sequence[InstanceGroup], kind: type = object) -> list[str]:
+    """The mount paths common to all groups, in the order of the first group; of one kind of file system if it is given."""
+    paths = [[mount.mount_path for mount in group.file_systems if isinstance(mount, kind)] for group in groups]
     return [path for path in paths[0] if all(path in others for others in paths)] if paths else []

@@ -13,6 +13,7 @@ from hyperpod_constructs._support.tokens import is_unknown
 from hyperpod_constructs._support.values import LustreMountPath, OpenZfsHost, OpenZfsMountPath, VolumeSize
 from hyperpod_constructs.facts import clusters as cluster_facts
 from hyperpod_constructs.storage.existing_lustre import LustreSource
+from hyperpod_constructs.storage.existing_openzfs import OpenZfsSource
 
 
 @checked_value
@@ -92,30 +93,39 @@ class LustreMount:
 class OpenZfsMount:
     """An FSx for OpenZFS file system; the service mounts it on each node.
 
-    The nodes' security group must allow traffic to it: give a `ClusterNetwork` `egress_ports=[Port.tcp(2049)]`.
-
-    :param dns_name: of the file system.
+    :param file_system: an `OpenZfsStorage`, or an imported file system; or else give `dns_name`. The nodes' security group must
+        allow traffic to an imported one: give a `ClusterNetwork` `egress_ports=[Port.tcp(2049)]`.
+    :param dns_name: of a file system from outside the app.
     :param mount_path: an absolute path; `/home` unless given.
-    :raises ValueError: for a path that hides a place of the image, such as `/opt/ml` or `/opt/sagemaker`.
+    :raises ValueError: for both a file system and a name, for none of them, or for a path that hides a place of the image, such as
+        `/opt/ml` or `/opt/sagemaker`.
     """
 
-    dns_name: OpenZfsHost
+    file_system: OpenZfsSource | None = None
+    dns_name: OpenZfsHost | None = None
     mount_path: OpenZfsMountPath = "/home"
 
     def __post_init__(self) -> None:
+        if (self.file_system is None) == (self.dns_name is None):
+            found = "neither file_system nor dns_name" if self.file_system is None else "file_system and dns_name"
+            raise ValueError(f"OpenZfsMount: found {found}; write file_system=OpenZfsStorage(...), or the dns_name of another one")
         _check_mount_path(self, self.mount_path, cluster_facts.DEFAULT_OPENZFS_PATH)
 
     def render(self) -> sagemaker.CfnCluster.ClusterInstanceStorageConfigProperty:
         """The L1 struct."""
         return sagemaker.CfnCluster.ClusterInstanceStorageConfigProperty(
             fsx_open_zfs_config=sagemaker.CfnCluster.ClusterFsxOpenZfsConfigProperty(
-                dns_name=self.dns_name, mount_path=self.mount_path
+                dns_name=self._host, mount_path=self.mount_path
             )
         )
 
     def describe(self) -> dict[str, Any]:
         """The mount in `config.json`, for the node's own check."""
-        return {"type": "openzfs", "path": self.mount_path, "dns_name": self.dns_name}
+        return {"type": "openzfs", "path": self.mount_path, "dns_name": self._host}
+
+    @property
+    def _host(self) -> str | None:
+        return self.dns_name if self.file_system is None else self.file_system.dns_name
 
 
 FileSystemMount = LustreMount | OpenZfsMount

@@ -12,7 +12,7 @@ from typing import Any
 from hyperpod_constructs.analysis.addons import addons
 from hyperpod_constructs.cost.prices import HOURS_PER_MONTH, Prices
 from hyperpod_constructs.cost.samples import samples_item
-from hyperpod_constructs.facts import eks
+from hyperpod_constructs.facts import eks, openzfs
 from hyperpod_constructs.facts.addons import OBSERVABILITY
 from hyperpod_constructs.facts.prices import GATEWAY_ENDPOINT_HOUR, is_free
 from hyperpod_constructs.templates.model import Model, Resource
@@ -148,6 +148,9 @@ def _product(*factors: float | None) -> float | None:
 
 def _file_system(resource: Resource, prices: Prices) -> Iterator[Item]:
     kind = as_str(resource.get("FileSystemType")) or "FSx"
+    if kind == "OPENZFS":
+        yield from _openzfs(resource, prices)
+        return
     if kind == "LUSTRE" and resource.get("StorageType") == "INTELLIGENT_TIERING":
         yield from _tiering(resource, prices)
     else:
@@ -158,6 +161,28 @@ def _file_system(resource: Resource, prices: Prices) -> Iterator[Item]:
         yield f"metadata IOPS of the {kind} file system", price
     if (as_int(resource.get("LustreConfiguration", "AutomaticBackupRetentionDays")) or 0) > 0:
         yield f"backups of the {kind} file system, by their size", None
+
+
+def _openzfs(resource: Resource, prices: Prices) -> Iterator[Item]:
+    """Capacity, throughput, and the IOPS beyond those that come with the capacity; backups, which the service makes by default."""
+    deployment = as_str(resource.get("OpenZFSConfiguration", "DeploymentType")) or ""
+    capacity = as_int(resource.get("StorageCapacity"))
+    throughput = as_int(resource.get("OpenZFSConfiguration", "ThroughputCapacity"))
+    on_ssd = resource.get("StorageType") in (ABSENT, "SSD")
+    size = "unknown size" if capacity is None else f"{capacity} GiB"
+    price = prices.openzfs_gb_month.get(deployment) if on_ssd else None
+    yield f"OPENZFS file system of {size}", _product(capacity, price, 1 / HOURS_PER_MONTH)
+    shown = "an unknown number of" if throughput is None else throughput
+    price = prices.openzfs_mbps_month.get(deployment)
+    yield f"{shown} MB/s of the OPENZFS file system", _product(throughput, price, 1 / HOURS_PER_MONTH)
+    disks = resource.get("OpenZFSConfiguration", "DiskIopsConfiguration")
+    if at(disks, "Mode") == "USER_PROVISIONED":
+        iops = as_int(at(disks, "Iops"))
+        extra = None if iops is None or capacity is None else max(0, iops - openzfs.IOPS_PER_GIB * capacity)
+        yield "disk IOPS of the OPENZFS file system", _product(extra, prices.disk_iops_month, 1 / HOURS_PER_MONTH)
+    days = resource.get("OpenZFSConfiguration", "AutomaticBackupRetentionDays")
+    if days is ABSENT or (as_int(days) or 0) > 0:
+        yield "backups of the OPENZFS file system, by their size", None
 
 
 def _tiering(resource: Resource, prices: Prices) -> Iterator[Item]:

@@ -20,6 +20,8 @@ HOURS_PER_MONTH = 730
 
 _BY_INSTANCE_TYPE = ("instance_hour", "training_plan_hour")
 
+_BY_KIND_OF_STORAGE = ("lustre_persistent_2_gb_month", "openzfs_gb_month", "openzfs_mbps_month")
+
 _HIGHEST = 1e9
 """Highest price that a user can give; a sum of such prices is still finite."""
 
@@ -39,6 +41,10 @@ class Prices:
     :param lustre_persistent_2_gb_month: a GB of FSx for Lustre, PERSISTENT_2 on SSD, by the month, for each MB/s per TiB.
     :param lustre_tiering_mbps_month: one MB/s of an Intelligent-Tiering file system, by the month; unknown by default.
     :param lustre_read_cache_gb_month: a GB of its read cache on SSD, by the month; unknown by default.
+    :param openzfs_gb_month: a GB of FSx for OpenZFS on SSD, by the month, for each deployment type such as `SINGLE_AZ_HA_2`;
+        unknown by default.
+    :param openzfs_mbps_month: one MB/s of an OpenZFS file system, by the month, for each deployment type; unknown by default.
+    :param disk_iops_month: one disk IOPS of an OpenZFS file system beyond 3 for each GB, by the month; unknown by default.
     :param ebs_gb_month: a GB of a node's secondary volume, by the month; unknown by default.
     :param metadata_iops_month: one provisioned metadata IOPS of a Lustre file system, by the month; unknown by default.
     :param interface_endpoint_hour: an interface endpoint in one availability zone, by the hour.
@@ -58,6 +64,9 @@ class Prices:
     )
     lustre_tiering_mbps_month: float | None = None
     lustre_read_cache_gb_month: float | None = None
+    openzfs_gb_month: Mapping[str, float] = field(default_factory=dict)
+    openzfs_mbps_month: Mapping[str, float] = field(default_factory=dict)
+    disk_iops_month: float | None = None
     ebs_gb_month: float | None = None
     metadata_iops_month: float | None = None
     nat_gateway_hour: float | None = figures.NAT_GATEWAY_HOUR
@@ -93,7 +102,7 @@ class Prices:
         given: dict[str, Any] = {}
         default = cls()
         for key, value in document.items():
-            if key in (*_BY_INSTANCE_TYPE, "lustre_persistent_2_gb_month"):
+            if key in (*_BY_INSTANCE_TYPE, *_BY_KIND_OF_STORAGE):
                 given[key] = {**getattr(default, key), **_table(path, key, value)}
             elif key != "label":
                 given[key] = _price(path, key, value)

@@ -28,7 +28,7 @@ _USER_IDS = range(1000, 60_001)
 @checked_value
 @dataclass(frozen=True, kw_only=True, slots=True)
 class NodeUser:
-    """A user with the same ids on every node and a home on the shared file system.
+    """A user with the same ids on every node and a home on a shared file system.
 
     :param name: a Linux account: a lowercase letter or underscore, then letters, digits, `-` and `_`, 32 at most.
     :param uid: 1000 to 60000. Never change it: files on the shared file system belong to the number.
@@ -154,8 +154,10 @@ class NodeHealth:
 class NodeSoftware:
     """The software that this library's scripts set up beyond mounts.
 
-    :param shared_directory: mount path of a file system on every group, for homes, keys and copies of the controller's state; the
-        first such path unless given.
+    :param shared_directory: mount path of a file system on every group, for keys and copies of the controller's state; the first
+        such path unless given.
+    :param homes: directory of the homes, on a file system of every group. By default it is the mount path of an OpenZFS file system
+        on every group, or else `home` in the shared directory.
     :param users: users with fixed ids; none unless given.
     :param accounting: a database of your own for groups that run `OnCreate`; MariaDB on the controller unless given. With
         `OnInitComplete` the image sets accounting up, and the scripts leave it alone.
@@ -169,6 +171,7 @@ class NodeSoftware:
     """
 
     shared_directory: str | None = None
+    homes: str | None = None
     users: Sequence[NodeUser] = ()
     accounting: ExternalAccounting | None = None
     containers: bool = True
@@ -178,8 +181,9 @@ class NodeSoftware:
     sssd: str | None = None
 
     def __post_init__(self) -> None:
-        if self.shared_directory is not None:
-            check_path("NodeSoftware", "shared_directory", self.shared_directory)
+        for name, path in (("shared_directory", self.shared_directory), ("homes", self.homes)):
+            if path is not None:
+                check_path("NodeSoftware", name, path)
         if self.sssd is not None:
             check_lines("NodeSoftware", "sssd", self.sssd)
         names: dict[str, list[Any]] = {
@@ -192,8 +196,8 @@ class NodeSoftware:
             if twice:
                 raise ValueError(f"NodeSoftware: two users have the {name} {', '.join(twice)}; give each one of its own")
 
-    def render(self, shared_directory: str | None) -> dict[str, Any]:
-        """The key `software` of `config.json`, for a cluster with this shared directory."""
+    def render(self, shared_directory: str | None, homes: str | None = None) -> dict[str, Any]:
+        """The key `software` of `config.json`, for a cluster with this shared directory and these homes."""
         rendered: dict[str, Any] = {
             "accounting": {"type": "local"} if self.accounting is None else self.accounting.render(),
             "containers": self.containers,
@@ -201,7 +205,7 @@ class NodeSoftware:
             "motd": self.motd,
         }
         if shared_directory is not None:
-            rendered |= {"shared_directory": shared_directory, "homes": f"{shared_directory}/home"}
+            rendered |= {"shared_directory": shared_directory, "homes": f"{shared_directory}/home" if homes is None else homes}
         if self.users:
             rendered["users"] = [user.render() for user in self.users]
         if self.health is not None:

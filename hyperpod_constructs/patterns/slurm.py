@@ -20,7 +20,7 @@ from hyperpod_constructs.cluster.grants import ClusterGrants
 from hyperpod_constructs.cluster.instance_group import DeepHealthCheck, InstanceGroup, PlanSource
 from hyperpod_constructs.cluster.instance_type import ClusterInstanceType
 from hyperpod_constructs.cluster.orchestrator import Orchestrator
-from hyperpod_constructs.cluster.storage_configs import EbsVolume, LustreMount
+from hyperpod_constructs.cluster.storage_configs import EbsVolume, FileSystemMount, LustreMount, OpenZfsMount
 from hyperpod_constructs.custom_resources.readiness_gate import ReadinessGate
 from hyperpod_constructs.execution_role import ExecutionRole
 from hyperpod_constructs.network import NodeNetwork
@@ -28,6 +28,7 @@ from hyperpod_constructs.node_software.lifecycle_scripts import LifecycleScripts
 from hyperpod_constructs.node_software.node_type import SlurmNodeType
 from hyperpod_constructs.patterns.short_form import groups_of_workers
 from hyperpod_constructs.storage.existing_lustre import LustreSource
+from hyperpod_constructs.storage.existing_openzfs import OpenZfsSource
 
 _VOLUME_GB = 500
 
@@ -61,7 +62,7 @@ class WorkerGroup:
         self.render()
 
     @checked
-    def render(self, *, threads_per_core: int | None = None, file_systems: Sequence[LustreMount] = ()) -> InstanceGroup:
+    def render(self, *, threads_per_core: int | None = None, file_systems: Sequence[FileSystemMount] = ()) -> InstanceGroup:
         """The instance group.
 
         :param threads_per_core: the value of a group without one of its own.
@@ -84,6 +85,8 @@ class WorkerGroup:
 class SlurmCluster(Construct):
     """A controller, an optional login node and groups of workers that share one Lustre file system at `/fsx`.
 
+    With `home_file_system`, homes are on an OpenZFS file system at `/home`.
+
     Every node has a secondary volume of 500 GB at `/opt/sagemaker` for container images. The deployment waits until the controller
     and the login node are Running, and for the workers in `min_running`.
 
@@ -101,6 +104,7 @@ class SlurmCluster(Construct):
         *,
         network: NodeNetwork,
         file_system: LustreSource,
+        home_file_system: OpenZfsSource | None = None,
         worker_type: ClusterInstanceType | None = None,
         worker_count: NodeCount | None = None,
         worker_groups: Sequence[WorkerGroup] = (),
@@ -121,6 +125,8 @@ class SlurmCluster(Construct):
         """
         :param network: the nodes' network. A change **replaces** the cluster.
         :param file_system: the shared file system, mounted at `/fsx` on every node.
+        :param home_file_system: a file system for homes, mounted at `/home` on every node; homes are in `/fsx/home` when not given.
+            Nodes take a change when they are replaced, and existing homes stay where they are: copy them first.
         :param worker_type: type of the group `workers`, partition `workers`. Do not change it later: see `InstanceGroup`.
         :param worker_count: number of workers.
         :param worker_groups: groups of workers, in place of `worker_type`, `worker_count`, `training_plan_arn` and
@@ -155,7 +161,9 @@ class SlurmCluster(Construct):
             of=("worker_groups", "WorkerGroup"),
             make=WorkerGroup,
         )
-        mounts = (LustreMount(file_system=file_system),)
+        mounts: list[FileSystemMount] = [LustreMount(file_system=file_system)]
+        if home_file_system is not None:
+            mounts.append(OpenZfsMount(file_system=home_file_system))
         self.cluster = HyperPodCluster(
             self,
             "Cluster",

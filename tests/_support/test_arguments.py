@@ -22,6 +22,7 @@ from hyperpod_constructs import (
     LustreMount,
     LustreStorage,
     NodeRecovery,
+    OpenZfsStorage,
     ReadinessGate,
     SlurmCluster,
     SlurmNodeType,
@@ -60,6 +61,7 @@ MAKERS: dict[Any, Callable[..., object]] = {
     ExecutionRole: lambda stack, _, /, **changes: ExecutionRole(stack, "X", **changes),
     HyperPodCluster: _cluster,
     LustreStorage: lambda stack, net, /, **changes: LustreStorage(stack, "X", **{"network": net, **changes}),
+    OpenZfsStorage: lambda stack, net, /, **changes: OpenZfsStorage(stack, "X", **{"network": net, **changes}),
     ReadinessGate: lambda stack, net, /, **changes: ReadinessGate(
         stack, "X", **{"cluster": _cluster(Stack(stack.node.root, "Other"), net), **changes}
     ),

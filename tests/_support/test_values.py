@@ -17,6 +17,7 @@ from hyperpod_constructs import (
     DeploymentConfiguration,
     EbsVolume,
     ExistingLustre,
+    ExistingOpenZfs,
     HyperPodCluster,
     InstanceGroup,
     LifecycleScripts,
@@ -24,6 +25,7 @@ from hyperpod_constructs import (
     LustreStorage,
     NodeUser,
     OpenZfsMount,
+    OpenZfsStorage,
     OverrideVpcConfig,
     ScheduledUpdateConfig,
     SlurmCluster,
@@ -36,6 +38,7 @@ from tests.rules.catalogue.templates import findings, slurm
 
 IN_GROUP = "InstanceGroup 'workers': "
 LUSTRE = LustreStorage.from_attributes(file_system_id="fs-11111111", mount_name="m")
+HOMES = OpenZfsStorage.from_attributes(file_system_id="fs-22222222")
 ZFS = "fs-22222222.fsx.example"
 GROUP: dict[str, Any] = {"name": "workers", "instance_type": ClusterInstanceType.M5_XLARGE, "count": 1}
 NAME = "1 to 63 letters, digits and hyphens, with a letter or digit first and last"
@@ -126,6 +129,8 @@ def group(**changes: Any) -> InstanceGroup:
         (lambda: LustreMount(file_system=LUSTRE, mount_path="/opt/sagemaker"), "hides the secondary volume"),
         (lambda: LustreMount(file_system=LUSTRE, mount_path="/etc"), "hides parts of the operating system"),
         (lambda: OpenZfsMount(dns_name=ZFS, mount_path="/opt/ml"), "OpenZfsMount: the mount path '/opt/ml' hides"),
+        (lambda: OpenZfsMount(), "OpenZfsMount: found neither file_system nor dns_name; write file_system=OpenZfsStorage(...)"),
+        (lambda: OpenZfsMount(file_system=HOMES, dns_name=ZFS), "OpenZfsMount: found file_system and dns_name; write"),
         (lambda: OpenZfsMount(dns_name="fs-2"), "OpenZfsMount: dns_name is 'fs-2'; allowed: the DNS name of an FSx file system"),
         (
             lambda: HyperPodCluster.from_cluster_arn("my-cluster"),
@@ -199,7 +204,7 @@ def test_every_limit_refuses_something_and_allows_its_example(name: str) -> None
 
 
 @pytest.mark.parametrize(
-    "made", [InstanceGroup, EbsVolume, LustreMount, OpenZfsMount, ExistingLustre, HyperPodCluster, SlurmCluster]
+    "made", [InstanceGroup, EbsVolume, LustreMount, OpenZfsMount, ExistingLustre, ExistingOpenZfs, HyperPodCluster, SlurmCluster]
 )
 def test_a_text_or_a_number_may_be_a_token(made: Any, stack: Stack, network: ClusterNetwork) -> None:
     """Every such parameter, also those without a limit."""
@@ -216,7 +221,8 @@ def test_a_text_or_a_number_may_be_a_token(made: Any, stack: Stack, network: Clu
         if name not in ("return", "id") and name not in given and kinds & {str, int}:
             given[name] = text if str in kinds else number
     scope = (stack, "Made") if made in (HyperPodCluster, SlurmCluster) else ()
-    wanted = set(get_type_hints(made.__init__))
+    # An OpenZFS mount takes a file system or a name.
+    wanted = set(get_type_hints(made.__init__)) - ({"file_system"} if made is OpenZfsMount else set())
     tokens = [made(*scope, **{name: value for name, value in given.items() if name in wanted})]
     assert len(tokens) == 1
 

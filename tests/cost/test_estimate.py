@@ -118,11 +118,34 @@ def test_a_lustre_file_system_by_capacity() -> None:
         lustre(capacity={"Ref": "Capacity"}),
         lustre(lustre={"DeploymentType": "SCRATCH_2"}),
         lustre(StorageType="HDD"),
-        estimate("AWS::FSx::FileSystem", FileSystemType="OPENZFS", StorageCapacity=64),
     ],
 )
 def test_a_file_system_without_a_known_price(found: CostEstimate) -> None:
     assert [row.usd_per_hour for row in found.rows] == [None]
+
+
+def openzfs(prices: Prices | None = None, **configuration: Any) -> CostEstimate:
+    given = {"DeploymentType": "SINGLE_AZ_HA_2", "ThroughputCapacity": 160, **configuration}
+    properties = {"FileSystemType": "OPENZFS", "StorageCapacity": 64, "OpenZFSConfiguration": given}
+    return hourly_cost({"Resources": {"Homes": {"Type": "AWS::FSx::FileSystem", "Properties": properties}}}, prices)
+
+
+def test_an_openzfs_file_system_is_named_in_parts_and_priced_by_a_user() -> None:
+    disks = {"Mode": "USER_PROVISIONED", "Iops": 300}
+    parts = ("OPENZFS file system of 64 GiB", "160 MB/s of the OPENZFS file system", "disk IOPS of the OPENZFS file system")
+    backups = "backups of the OPENZFS file system, by their size"
+    assert openzfs(DiskIopsConfiguration=disks).unpriced == (*parts, backups)
+    assert openzfs(AutomaticBackupRetentionDays=0, DiskIopsConfiguration={"Mode": "AUTOMATIC"}).unpriced == parts[:2]
+    kind = "SINGLE_AZ_HA_2"
+    prices = Prices(openzfs_gb_month={kind: 0.73}, openzfs_mbps_month={kind: 7.3}, disk_iops_month=0.0073)
+    found = openzfs(prices, DiskIopsConfiguration=disks)
+    assert {row.what: row.usd_per_hour for row in found.rows} == {
+        parts[0]: pytest.approx(0.064),
+        parts[1]: pytest.approx(1.6),
+        parts[2]: pytest.approx((300 - 3 * 64) * 1e-5),
+        backups: None,
+    }
+    assert found.unpriced == (backups,)
 
 
 def test_metadata_iops_are_named_without_price() -> None:

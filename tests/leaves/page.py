@@ -56,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _remark(kind: str) -> str:
-    return " (Lustre)" if kind == "AWS::FSx::FileSystem" else ""
+    return " (Lustre and OpenZFS)" if kind == "AWS::FSx::FileSystem" else ""
 
 
 if __name__ == "__main__":

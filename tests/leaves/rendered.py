@@ -14,11 +14,11 @@ from tests.leaves.samples import cluster, file_systems
 COVERED = ("AWS::SageMaker::Cluster", "AWS::FSx::FileSystem", "AWS::FSx::DataRepositoryAssociation")
 """The types that constructs cover in full, but for what `unset.UNSET` lists."""
 SAMPLES = (cluster, file_systems)
-_OTHERS = ("OntapConfiguration/", "OpenZFSConfiguration/", "WindowsConfiguration/")  # other kinds of file systems
+_OTHERS = ("OntapConfiguration/", "WindowsConfiguration/")  # other kinds of file systems
 
 
 def leaves_of(resource_type: str) -> frozenset[str]:
-    """Every writable leaf of a type, such as `InstanceGroups/*/ImageId`; of file systems, those of Lustre."""
+    """Every writable leaf of a type, such as `InstanceGroups/*/ImageId`; of file systems, those of Lustre and OpenZFS."""
     facts = type_facts(resource_type)
     assert facts is not None
     return frozenset(leaf for leaf in facts.leaves if not leaf.startswith(_OTHERS))

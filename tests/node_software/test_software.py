@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -22,6 +23,8 @@ from hyperpod_constructs import (
     NodeHealth,
     NodeSoftware,
     NodeUser,
+    OpenZfsMount,
+    OpenZfsStorage,
     SlurmNodeType,
 )
 from hyperpod_constructs.cluster import configuration as node_configuration
@@ -45,6 +48,18 @@ def test_homes_and_keys_are_on_a_file_system_of_every_group(lustre: LustreStorag
     software = rendered["software"]
     assert (software["shared_directory"], software["homes"]) == ("/fsx", "/fsx/home")
     assert software["users"] == [{"name": "alice", "uid": 10001, "gid": 10001, "groups": [], "sudo": False, "ssh_keys": []}]
+
+
+@pytest.mark.parametrize(("homes", "expected"), [(None, "/home"), ("/fsx/people", "/fsx/people")])
+def test_homes_are_on_an_openzfs_file_system_of_every_group(
+    stack: Stack, network: ClusterNetwork, lustre: LustreStorage, homes: str | None, expected: str
+) -> None:
+    mounts = (LustreMount(file_system=lustre), OpenZfsMount(file_system=OpenZfsStorage(stack, "Homes", network=network)))
+    groups = [replace(group, file_systems=mounts) for group in _groups(lustre)]
+    software = node_configuration.render(groups, NodeSoftware(users=[ALICE], homes=homes), "Automatic")["software"]
+    assert (software["shared_directory"], software["homes"]) == ("/fsx", expected)
+    mixed = node_configuration.render([groups[0], *_groups(lustre)[1:]], NodeSoftware(users=[ALICE]), "Automatic")["software"]
+    assert mixed["homes"] == "/fsx/home"
 
 
 @pytest.mark.parametrize(
@@ -82,6 +97,10 @@ def test_without_a_common_file_system_nothing_is_shared(lustre: LustreStorage) -
         (
             NodeSoftware(shared_directory="/home"),
             "shared_directory is '/home', but not every group mounts it; all groups mount nothing",
+        ),
+        (
+            NodeSoftware(homes="/home"),
+            "homes are in '/home', but not on a file system of every group; all groups mount nothing; name a directory there",
         ),
         (NodeSoftware(users=[ALICE]), "has users, but the groups share no file system for their homes"),
     ],

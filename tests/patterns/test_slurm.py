@@ -17,6 +17,7 @@ from hyperpod_constructs import (
     DeepHealthCheck,
     LustreStorage,
     NodeRecovery,
+    OpenZfsStorage,
     SlurmCluster,
     WorkerGroup,
 )
@@ -25,6 +26,7 @@ from tests.conftest import only, synthesize
 P5, TRN1 = ClusterInstanceType.P5_48XLARGE, ClusterInstanceType.TRN1_32XLARGE
 M5 = ClusterInstanceType.M5_XLARGE
 PLAN = "arn:aws:sagemaker:us-west-2:123456789012:training-plan/plan"
+HOMES = "fs-01234567.fsx.us-west-2.amazonaws.com"
 ONE_GROUP: dict[str, Any] = {"worker_type": TRN1, "worker_count": 4}
 GPUS = WorkerGroup(name="gpus", instance_type=P5, count=2)
 
@@ -60,6 +62,7 @@ def everything_set(make: Any, stack: Stack) -> SlurmCluster:
         controller_group_name="head",
         login_type=M5,
         login_group_name="front",
+        home_file_system=OpenZfsStorage.from_attributes(file_system_id="fs-01234567", dns_name=HOMES),
         threads_per_core=1,
         node_recovery=NodeRecovery.NONE,
         accounting_database=AccountingDatabase(endpoint="db.example.com", secret=secret),
@@ -94,6 +97,8 @@ def test_every_parameter_reaches_the_template(make: Any, stack: Stack) -> None:
     found = groups_of(stack)
     assert list(found) == ["head", "front", "gpus", "neurons"]
     assert {name: group["ThreadsPerCore"] for name, group in found.items()} == {"head": 1, "front": 1, "gpus": 2, "neurons": 1}
+    homes = {"FsxOpenZfsConfig": {"DnsName": HOMES, "MountPath": "/home"}}
+    assert all(homes in group["InstanceStorageConfigs"] for group in found.values())
     gpus = found["gpus"]
     assert gpus["InstanceRequirements"] == {"InstanceTypes": ["ml.p5.48xlarge", "ml.p5en.48xlarge"]}
     assert gpus["SlurmConfig"]["PartitionNames"] == ["large"]
@@ -108,10 +113,10 @@ def test_every_parameter_reaches_the_template(make: Any, stack: Stack) -> None:
     assert {group["Name"]: group["Minimum"] for group in gated} == {"head": 1, "front": 1, "gpus": 1, "neurons": 0}
 
 
-def test_every_group_has_the_volume_and_the_file_system(make: Any, stack: Stack) -> None:
+def test_every_group_has_the_volume_and_the_file_systems(make: Any, stack: Stack) -> None:
     everything_set(make, stack)
     kinds = [[next(iter(entry)) for entry in group["InstanceStorageConfigs"]] for group in groups_of(stack).values()]
-    assert kinds == [["EbsVolumeConfig", "FsxLustreConfig"]] * 4
+    assert kinds == [["EbsVolumeConfig", "FsxLustreConfig", "FsxOpenZfsConfig"]] * 4
 
 
 def test_the_short_form_has_checks_and_threads_too(make: Any, stack: Stack) -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from aws_cdk import App, Stack
+from aws_cdk import App, RemovalPolicy, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_rds as rds
@@ -27,7 +27,10 @@ from tests.local.schemas import members, schema
 from tests.presets import PRESETS, build, templates
 
 ROOT = Path(__file__).parents[2]
-_NESTED = {"AWS::SageMaker::Cluster": ("InstanceGroups", "Orchestrator"), "AWS::FSx::FileSystem": ("LustreConfiguration",)}
+_NESTED = {
+    "AWS::SageMaker::Cluster": ("InstanceGroups", "Orchestrator"),
+    "AWS::FSx::FileSystem": ("LustreConfiguration", "OpenZFSConfiguration"),
+}
 
 
 def everything() -> Stack:
@@ -51,6 +54,17 @@ def everything() -> Stack:
         copy_tags_to_backups=True,
         weekly_maintenance_start_time="7:05:00",
         log_configuration=hp.LustreLogConfiguration(),
+    )
+    hp.OpenZfsStorage(
+        stack,
+        "Homes",
+        network=network,
+        disk_iops=1000,
+        daily_automatic_backup_start_time="03:00",
+        copy_tags_to_backups=True,
+        copy_tags_to_volumes=True,
+        weekly_maintenance_start_time="7:03:00",
+        removal_policy=RemovalPolicy.DESTROY,
     )
     hp.LustreStorage(
         stack, "Tiered", network=network, storage_type=hp.LustreStorageType.INTELLIGENT_TIERING, throughput_capacity=4000
@@ -170,10 +184,11 @@ def test_every_member_of_a_group_has_a_row() -> None:
         assert found == known
 
 
-def test_every_member_of_a_lustre_configuration_has_a_row() -> None:
+@pytest.mark.parametrize("name", ["LustreConfiguration", "OpenZFSConfiguration"])
+def test_every_member_of_a_configuration_has_a_row(name: str) -> None:
     of = schema("AWS::FSx::FileSystem")
-    found = set(members(of, of["properties"]["LustreConfiguration"]))
-    known = {row.path.split("/")[1] for row in OURS["AWS::FSx::FileSystem"] if row.path.startswith("LustreConfiguration/")}
+    found = set(members(of, of["properties"][name]))
+    known = {row.path.split("/")[1] for row in OURS["AWS::FSx::FileSystem"] if row.path.startswith(f"{name}/")}
     assert found == known
 
 

@@ -55,6 +55,33 @@ def test_the_lustre_configuration(before: dict[str, Any], after: dict[str, Any],
     assert row(lustre(keep=True, lustre=before), lustre(keep=True, lustre=after)).effect is effect
 
 
+def homes(*, openzfs: dict[str, Any] | None = None, **properties: Any) -> dict[str, Any]:
+    configuration = {"DeploymentType": "SINGLE_AZ_HA_2", "ThroughputCapacity": 160, **(openzfs or {})}
+    given = {"FileSystemType": "OPENZFS", "StorageCapacity": 100, **properties}
+    return resource("AWS::FSx::FileSystem", keep=True, OpenZFSConfiguration=configuration, **given)
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "effect", "why"),
+    [
+        ({"AutomaticBackupRetentionDays": 30}, {"AutomaticBackupRetentionDays": 7}, Effect.NO_INTERRUPTION, "are deleted"),
+        ({"AutomaticBackupRetentionDays": 7}, {"AutomaticBackupRetentionDays": 30}, Effect.NO_INTERRUPTION, "sets how long"),
+        ({}, {"ThroughputCapacity": 320}, Effect.NO_INTERRUPTION, "file servers are exchanged"),
+        ({}, {"CopyTagsToBackups": True}, Effect.NO_INTERRUPTION, "later backups"),
+        ({}, {"DeploymentType": "SINGLE_AZ_2"}, Effect.REPLACE, "new, empty file system"),
+        ({}, {"RootVolumeConfiguration": {"RecordSizeKiB": 256}}, Effect.REPLACE, "does not update the root volume"),
+    ],
+)
+def test_the_openzfs_configuration(before: dict[str, Any], after: dict[str, Any], effect: Effect, why: str) -> None:
+    found = row(homes(openzfs=before), homes(openzfs=after))
+    assert (found.effect, why in found.why) == (effect, True)
+
+
+@pytest.mark.parametrize(("capacity", "effect"), [(109, Effect.REFUSED), (110, Effect.NO_INTERRUPTION), (99, Effect.REFUSED)])
+def test_openzfs_grows_by_a_tenth_or_more(capacity: int, effect: Effect) -> None:
+    assert row(homes(), homes(StorageCapacity=capacity)).effect is effect
+
+
 def test_a_growth_names_gib_and_its_limit() -> None:
     why = row(lustre(StorageCapacity=1200), lustre(StorageCapacity=4800)).why
     assert "by 3600 GiB" in why

@@ -3,14 +3,15 @@
 The resource schema lists only some of the fixed properties. For the others, the update types of the CloudFormation resource
 specification count (Immutable: a change replaces the file system), and the members of UpdateFileSystem.
 
-Source: https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystemLustreConfiguration.html
+Sources: https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystemLustreConfiguration.html and
+https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystemOpenZFSConfiguration.html
 """
 
 from __future__ import annotations
 
 from functools import partial
 
-from hyperpod_constructs.facts import updates
+from hyperpod_constructs.facts import openzfs, updates
 from hyperpod_constructs.plan.change import Change, fixed_by_another, grows, shrinks
 from hyperpod_constructs.plan.row import Row, in_place, refused, replaced
 from hyperpod_constructs.templates.values import as_int
@@ -19,6 +20,7 @@ _EFA_DOCS = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/efa-file-systems
 _CAPACITY_DOCS = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-storage-capacity.html"
 _THROUGHPUT_DOCS = "https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-throughput-capacity.html"
 _UPDATE_DOCS = "https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystemLustreConfiguration.html"
+_OPENZFS_DOCS = "https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystemOpenZFSConfiguration.html"
 _SPECIFICATION = "the CloudFormation resource specification (UpdateType Immutable)"
 _NEW_AND_EMPTY = "a new, empty file system is created"
 
@@ -31,6 +33,12 @@ def _shrinks_for_good(change: Change) -> bool:
 
 
 _only_grows = partial(refused, when=_shrinks_for_good, avoid="keep the value", source=_UPDATE_DOCS)
+
+
+def _grows_too_little(change: Change) -> bool:
+    old, new = as_int(change.old), as_int(change.new)
+    is_openzfs = change.after.get("FileSystemType") == "OPENZFS"
+    return is_openzfs and old is not None and new is not None and old < new and not openzfs.grows_enough(old, new)
 
 
 def _grown(change: Change) -> str:
@@ -91,7 +99,47 @@ _LUSTRE = (
     ),
 )
 
+_OPENZFS = (
+    in_place(
+        "OpenZFSConfiguration/AutomaticBackupRetentionDays",
+        "automatic backups older than the new number of days are deleted",
+        when=shrinks,
+        avoid="first copy the automatic backups that you need: aws fsx copy-backup",
+        source=_OPENZFS_DOCS,
+    ),
+    _replaced(
+        "OpenZFSConfiguration/RootVolumeConfiguration",
+        avoid="keep the value: aws fsx update-volume changes the root volume in place, and OpenZfsQuotas sets its quotas",
+        why=f"CloudFormation does not update the root volume: {_NEW_AND_EMPTY}",
+        source="https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/"
+        "aws-properties-fsx-filesystem-openzfsconfiguration.html",
+    ),
+    *(
+        in_place(f"OpenZFSConfiguration/{name}", why, source=_OPENZFS_DOCS)
+        for name, why in (
+            ("AutomaticBackupRetentionDays", "sets how long backups are kept"),
+            ("CopyTagsToBackups", "applies to later backups"),
+            ("CopyTagsToVolumes", "applies to later volumes"),
+            ("DailyAutomaticBackupStartTime", "applies to the next backups"),
+            ("DiskIopsConfiguration", "the disks change in place, and the file system answers meanwhile"),
+            ("EndpointIpv6AddressRange", "changes in place"),
+            ("Options", "applies when the file system is deleted"),
+            ("ReadCacheConfiguration", "the read cache changes in place"),
+            ("RouteTableIds", "changes in place"),
+            ("ThroughputCapacity", "the file servers are exchanged in place, and clients may wait for some minutes"),
+            ("WeeklyMaintenanceStartTime", "applies to the next maintenance"),
+        )
+    ),
+)
+
 FILE_SYSTEM: tuple[Row, ...] = (
+    refused(
+        "StorageCapacity",
+        f"an OpenZFS file system grows by {openzfs.SMALLEST_GROWTH_PERCENT} percent or more in one update",
+        when=_grows_too_little,
+        avoid="keep the capacity, or grow further",
+        source="https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystem.html",
+    ),
     in_place("StorageCapacity", _grown, when=grows, source=_CAPACITY_DOCS),
     refused(
         "StorageCapacity",
@@ -115,6 +163,7 @@ FILE_SYSTEM: tuple[Row, ...] = (
     ),
     in_place("Tags", "tags change in place"),
     *_LUSTRE,
+    *_OPENZFS,
     *(_replaced(path, source=_SPECIFICATION) for path in sorted(updates.BEYOND_SCHEMA["AWS::FSx::FileSystem"])),
     in_place("OpenZFSConfiguration", "changes in place"),
     in_place("LustreConfiguration", "changes in place"),

@@ -290,10 +290,8 @@ def links_are_of_their_kind(system: Lustre) -> Hit | None:
 )
 def openzfs_throughput_is_supported(file_system: Resource) -> Mistake | None:
     deployment = as_str(file_system.get("OpenZFSConfiguration", "DeploymentType")) or ""
-    throughput, allowed = as_int(file_system.get(*_OPENZFS_THROUGHPUT)), openzfs.THROUGHPUTS.get(deployment)
-    if throughput is None or allowed is None:
-        return None
-    return lustre.tier_mistake("ThroughputCapacity", throughput, deployment, allowed)
+    throughput = as_int(file_system.get(*_OPENZFS_THROUGHPUT))
+    return None if throughput is None else openzfs.throughput_mistake("ThroughputCapacity", throughput, deployment)
 
 
 _DESTINATION = (_LUSTRE, "LogConfiguration", "Destination")

@@ -1,8 +1,8 @@
-"""File systems of FSx for Lustre with everything set, and their links to S3."""
+"""File systems of FSx for Lustre and for OpenZFS with everything set, and their links to S3."""
 
 from __future__ import annotations
 
-from aws_cdk import App, Stack
+from aws_cdk import App, RemovalPolicy, Stack
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 from aws_cdk import aws_s3 as s3
@@ -15,11 +15,15 @@ from hyperpod_constructs import (
     LustreReadCacheSizingMode,
     LustreStorage,
     LustreStorageType,
+    OpenZfsClientConfiguration,
+    OpenZfsStorage,
 )
 
 
 def build(app: App) -> None:
-    """One with backups, one with a link, which excludes backups, and one with Intelligent-Tiering, which has no capacity."""
+    """Of Lustre one with backups, one with a link, which excludes backups, and one with Intelligent-Tiering, which has no capacity;
+    and one of OpenZFS, which goes with its snapshots.
+    """
     stack = Stack(app, "FileSystems")
     network = ClusterNetwork(stack, "Network", availability_zone_id="usw2-az4")
     LustreStorage(
@@ -53,6 +57,20 @@ def build(app: App) -> None:
         data_read_cache_configuration=LustreReadCacheConfiguration(
             sizing_mode=LustreReadCacheSizingMode.USER_PROVISIONED, size_gib=1024
         ),
+    )
+    OpenZfsStorage(
+        stack,
+        "Homes",
+        network=network,
+        disk_iops=1000,
+        record_size_kib=256,
+        client_configurations=[OpenZfsClientConfiguration(clients="10.1.0.0/16", options=["rw", "crossmnt"])],
+        daily_automatic_backup_start_time="03:00",
+        copy_tags_to_backups=True,
+        copy_tags_to_volumes=True,
+        copy_tags_to_snapshots=True,
+        weekly_maintenance_start_time="7:03:00",
+        removal_policy=RemovalPolicy.DESTROY,
     )
 
 
