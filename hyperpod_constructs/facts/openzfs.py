@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from hyperpod_constructs.facts import lustre
 from hyperpod_constructs.facts.limits import Limit, property_limit
-from hyperpod_constructs.facts.mistake import Mistake, fixed_by
+from hyperpod_constructs.facts.mistake import Mistake
 
 _FIRST = (64, 128, 256, 512, 1024, 2048, 3072, 4096)
 _SECOND = (160, 320, 640, 1280, 2560, 3840, 5120, 7680, 10240)
@@ -45,6 +45,10 @@ RECORD_SIZES_KIB = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
 Source: https://docs.aws.amazon.com/fsx/latest/APIReference/API_OpenZFSCreateRootVolumeConfiguration.html
 """
+
+TAKE_FIGURES = (
+    f"write a supported figure, or leave it out: {IOPS_PER_GIB} IOPS for each GiB and records of 128 KiB are the service's own"
+)
 
 NFS_PORTS = range(2049, 2050)
 """TCP ports of NFS.
@@ -96,21 +100,11 @@ def throughput_mistake(name: str, found: int, deployment: str) -> Mistake | None
     return None if allowed is None else lustre.tier_mistake(name, found, deployment, allowed)
 
 
-@fixed_by("provision more IOPS, or leave them out: the service then scales them with the capacity")
-def too_few_iops(name: str, found: int, capacity: int) -> str:
-    """Fewer disk IOPS than come with the capacity."""
-    return f"{name} {found} is less than the {IOPS_PER_GIB * capacity} that come with {capacity} GiB"
-
-
 def iops_mistake(name: str, found: int, capacity: int) -> Mistake | None:
-    """Unsupported disk IOPS; `None` if they are supported, as far as the capacity tells."""
-    return too_few_iops(name, found, capacity) if found < IOPS_PER_GIB * capacity else None
-
-
-@fixed_by("write mode USER_PROVISIONED, or leave the IOPS out")
-def iops_beside_automatic(name: str) -> str:
-    """Provisioned disk IOPS where the service scales them."""
-    return f"{name} is beside Mode AUTOMATIC"
+    """Fewer disk IOPS than come with the capacity; `None` for as many or more."""
+    if found >= IOPS_PER_GIB * capacity:
+        return None
+    return Mistake(f"{name} {found} is less than the {IOPS_PER_GIB * capacity} that come with {capacity} GiB", TAKE_FIGURES)
 
 
 def record_size_mistake(name: str, found: int) -> Mistake | None:
@@ -119,7 +113,7 @@ def record_size_mistake(name: str, found: int) -> Mistake | None:
         return None
     nearest = min(RECORD_SIZES_KIB, key=lambda size: abs(size - found))
     listed = ", ".join(map(str, RECORD_SIZES_KIB))
-    return Mistake(f"{name} {found} is not one of {listed}; the nearest is {nearest}", f"write {nearest}")
+    return Mistake(f"{name} {found} is not one of {listed}; the nearest is {nearest}", TAKE_FIGURES)
 
 
 def capacity_mistake(name: str, found: int) -> Mistake | None:

@@ -19,16 +19,18 @@ Parameters = Mapping[str, Any]
 
 
 class ResourceNames:
-    """Knows the ARN behind a cluster's name, from the clusters that were created."""
+    """Knows the ARNs behind a cluster's name and behind the ids of volumes and snapshots, from what was created."""
 
     def __init__(self) -> None:
         self._arns: dict[tuple[str, str, str], str] = {}
 
     def learn(self, parameters: Parameters, result: Parameters, caller: Caller) -> None:
-        """Remember the cluster name of an answered request, with the ARN in the answer."""
+        """Remember the name or the id of an answered request, with the ARN in the answer."""
         name, arn = parameters.get("ClusterName"), result.get("ClusterArn")
         if isinstance(name, str) and isinstance(arn, str) and not name.startswith("arn:"):
             self._arns[caller.account, caller.region, name] = arn
+        for identifier, arn in _of_openzfs(result):
+            self._arns[caller.account, caller.region, identifier] = arn
 
     def arn(self, service: str, operation: str, body: bytes, caller: Caller) -> str | None:
         """The ARN of the resource that the request is about; None if it is about none, or the body cannot be read."""
@@ -53,6 +55,10 @@ class ResourceNames:
             return self._cluster(parameters.get("ClusterName"), operation, prefix, caller)
         if service == "ssm":
             return _parameter(parameters, prefix)
+        if service == "fsx":
+            for key, kind in (("SnapshotId", "snapshot"), ("VolumeId", "volume")):
+                if isinstance(known := parameters.get(key), str):
+                    return self._arns.get((caller.account, caller.region, known), f"{prefix}:{kind}/*/{known}")
         return _file_system(parameters, operation, prefix) if service == "fsx" else None
 
     def _cluster(self, name: Any, operation: str, prefix: str, caller: Caller) -> str | None:
@@ -131,6 +137,16 @@ def _parameter(parameters: Parameters, prefix: str) -> str | None:
     if not isinstance(name, str):
         return None
     return name if name.startswith("arn:") else f"{prefix}:parameter/{name.removeprefix('/')}"
+
+
+def _of_openzfs(result: Parameters) -> Iterator[tuple[str, str]]:
+    """The ids in an answer with their ARNs: of a snapshot, and of the root volume of a file system."""
+    snapshot, made = result.get("Snapshot", {}), result.get("FileSystem", {})
+    if "SnapshotId" in snapshot:
+        yield snapshot["SnapshotId"], snapshot["ResourceARN"]
+    volume = made.get("OpenZFSConfiguration", {}).get("RootVolumeId")
+    if volume is not None:
+        yield volume, f"{made['ResourceARN'].replace(':file-system/', ':volume/')}/{volume}"
 
 
 def _file_system(parameters: Parameters, operation: str, prefix: str) -> str | None:

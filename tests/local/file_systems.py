@@ -31,3 +31,18 @@ def lustre(cloud: Cloud, group: str, **members: Any) -> dict[str, Any]:
         },
     }
     return request | members
+
+
+def openzfs(cloud: Cloud, **members: Any) -> dict[str, Any]:
+    """A CreateFileSystem request: SINGLE_AZ_HA_2 with compression."""
+    request: dict[str, Any] = {
+        "FileSystemType": "OPENZFS",
+        "StorageCapacity": 64,
+        "SubnetIds": [cloud.subnet],
+        "OpenZFSConfiguration": {
+            "DeploymentType": "SINGLE_AZ_HA_2",
+            "ThroughputCapacity": 160,
+            "RootVolumeConfiguration": {"DataCompressionType": "LZ4"},
+        },
+    }
+    return request | members

@@ -48,6 +48,12 @@ FSX = "arn:aws:fsx:us-west-2:123456789012"
         ("fsx", "DeleteDataRepositoryAssociation", {"AssociationId": "dra-1"}, f"{FSX}:association/*/dra-1"),
         ("fsx", "CreateDataRepositoryTask", {"FileSystemId": "fs-1"}, f"{FSX}:file-system/fs-1"),
         ("fsx", "CancelDataRepositoryTask", {"TaskId": "task-1"}, f"{FSX}:task/task-1"),
+        ("fsx", "UpdateVolume", {"VolumeId": "fsvol-1"}, f"{FSX}:volume/*/fsvol-1"),
+        ("fsx", "UpdateVolume", {"VolumeId": "fsvol-known"}, f"{FSX}:volume/fs-1/fsvol-known"),
+        ("fsx", "CreateSnapshot", {"VolumeId": "fsvol-known", "Name": "a"}, f"{FSX}:volume/fs-1/fsvol-known"),
+        ("fsx", "DeleteSnapshot", {"SnapshotId": "fsvolsnap-1"}, f"{FSX}:snapshot/*/fsvolsnap-1"),
+        ("fsx", "DeleteSnapshot", {"SnapshotId": "fsvolsnap-known"}, f"{FSX}:snapshot/fsvol-known/fsvolsnap-known"),
+        ("fsx", "DescribeSnapshots", {"SnapshotIds": ["fsvolsnap-1"]}, None),
         ("fsx", "TagResource", {"ResourceARN": f"{FSX}:file-system/fs-1"}, f"{FSX}:file-system/fs-1"),
         ("ec2", "DescribeVpcs", {}, None),
     ],
@@ -55,6 +61,10 @@ FSX = "arn:aws:fsx:us-west-2:123456789012"
 def test_resource_of_a_request(service: str, operation: str, parameters: dict[str, Any], expected: str | None) -> None:
     names = ResourceNames()
     names.learn({"ClusterName": "known"}, {"ClusterArn": ARN}, CALLER)
+    home = {"ResourceARN": f"{FSX}:file-system/fs-1", "OpenZFSConfiguration": {"RootVolumeId": "fsvol-known"}}
+    names.learn({}, {"FileSystem": home}, CALLER)
+    snapshot = {"SnapshotId": "fsvolsnap-known", "ResourceARN": f"{FSX}:snapshot/fsvol-known/fsvolsnap-known"}
+    names.learn({}, {"Snapshot": snapshot}, CALLER)
     assert names.arn(service, operation, json.dumps(parameters).encode(), CALLER) == expected
 
 

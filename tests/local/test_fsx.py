@@ -10,7 +10,7 @@ import pytest
 
 from hyperpod_constructs.local.aws_service import AwsError, Caller
 from hyperpod_constructs.local.fsx.service import Fsx
-from tests.local.file_systems import lustre, lustre_group
+from tests.local.file_systems import lustre, lustre_group, openzfs
 from tests.local.hyperpod_requests import checked
 from tests.local.moto_cloud import CALLER, Cloud, moto_cloud
 
@@ -166,22 +166,25 @@ def test_fails_to_update(cloud: Cloud, call: Call, change: dict[str, Any], messa
 
 
 def test_openzfs(cloud: Cloud, call: Call) -> None:
-    request = {
-        "FileSystemType": "OPENZFS",
-        "StorageCapacity": 64,
-        "SubnetIds": [cloud.subnet],
-        "OpenZFSConfiguration": {
-            "DeploymentType": "SINGLE_AZ_HA_2",
-            "ThroughputCapacity": 160,
-            "RootVolumeConfiguration": {"DataCompressionType": "LZ4"},
-        },
-    }
-    call("CreateFileSystem", **request)
+    call("CreateFileSystem", **openzfs(cloud))
     cloud.clock.tick()
     found = call("DescribeFileSystems")["FileSystems"][0]
     assert re.fullmatch("fsvol-[0-9a-f]{17}", found["OpenZFSConfiguration"]["RootVolumeId"])
     with pytest.raises(AwsError, match=r"UnsupportedOperation: .* only LUSTRE"):
         linked(call, found["FileSystemId"])
+
+
+@pytest.mark.parametrize(
+    ("capacity", "message"), [(70, "grows by 10 percent or more: it is 64"), (64, "can only grow"), (71, None)]
+)
+def test_openzfs_grows_by_a_tenth_or_more(cloud: Cloud, call: Call, capacity: int, message: str | None) -> None:
+    home = call("CreateFileSystem", **openzfs(cloud))["FileSystem"]["FileSystemId"]
+    cloud.clock.tick()
+    if message is None:
+        call("UpdateFileSystem", FileSystemId=home, StorageCapacity=capacity)
+        return
+    with pytest.raises(AwsError, match=message):
+        call("UpdateFileSystem", FileSystemId=home, StorageCapacity=capacity)
 
 
 def test_an_association_becomes_available_and_goes_with_its_file_system(cloud: Cloud, call: Call) -> None:

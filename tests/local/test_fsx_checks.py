@@ -25,8 +25,9 @@ def lustre(deployment: str, capacity: int | None, throughput: int | None = None,
 
 
 def openzfs(capacity: int, deployment: str = "SINGLE_AZ_2", throughput: int = 160, **members: Any) -> dict[str, Any]:
-    preferred = {"PreferredSubnetId": members.pop("PreferredSubnetId")} if "PreferredSubnetId" in members else {}
-    configuration = {"DeploymentType": deployment, "ThroughputCapacity": throughput, **preferred}
+    inner = ("PreferredSubnetId", "DiskIopsConfiguration", "RootVolumeConfiguration")
+    given = {name: members.pop(name) for name in inner if name in members}
+    configuration = {"DeploymentType": deployment, "ThroughputCapacity": throughput, **given}
     request = {"FileSystemType": "OPENZFS", "SubnetIds": ONE, "StorageCapacity": capacity, "OpenZFSConfiguration": configuration}
     return request | members
 
@@ -65,7 +66,10 @@ ACCEPTED: list[dict[str, Any]] = [
     tiered(**cache("USER_PROVISIONED", SizeGiB=64), **provisioned(6000)),
     openzfs(64),
     openzfs(64, "MULTI_AZ_1", SubnetIds=TWO, PreferredSubnetId="subnet-2"),
+    openzfs(64, DiskIopsConfiguration={"Mode": "USER_PROVISIONED", "Iops": 192}, RootVolumeConfiguration={"RecordSizeKiB": 4}),
 ]
+
+QUOTA = {"Type": "USER", "Id": 1001, "StorageCapacityQuotaGiB": 10}
 
 REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("multiples of 3600", lustre("SCRATCH_1", 4800)),
@@ -106,6 +110,9 @@ REFUSED: list[tuple[str, dict[str, Any]]] = [
     ("ThroughputCapacity 64 of SINGLE_AZ_2", openzfs(64, throughput=64)),
     ("SINGLE_AZ_2 needs 1 subnets; found 2", openzfs(64, SubnetIds=TWO)),
     ("MULTI_AZ_1 needs PreferredSubnetId", openzfs(64, "MULTI_AZ_1", SubnetIds=TWO)),
+    ("Iops 191 .* at least 192", openzfs(64, DiskIopsConfiguration={"Mode": "USER_PROVISIONED", "Iops": 191})),
+    ("RecordSizeKiB 100: allowed are 4, 8", openzfs(64, RootVolumeConfiguration={"RecordSizeKiB": 100})),
+    ("two quotas of USER 1001", openzfs(64, RootVolumeConfiguration={"UserAndGroupQuotas": [QUOTA, QUOTA]})),
     ("serves LUSTRE and OPENZFS", {"FileSystemType": "WINDOWS", "SubnetIds": ONE}),
 ]
 

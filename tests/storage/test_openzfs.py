@@ -138,7 +138,7 @@ def test_takes_tokens(stack: Stack, network: ClusterNetwork) -> None:
             "throughput_capacity 160 is not a tier of SINGLE_AZ_1 (64, 128, 256, 512, 1024, 2048, 3072, 4096); the nearest is 128",
         ),
         ({"storage_capacity_gib": 63}, "storage_capacity_gib is 63; allowed: 64 to 524288; write storage_capacity_gib=64"),
-        ({"disk_iops": 191}, "disk_iops 191 is less than the 192 that come with 64 GiB; provision more IOPS, or leave them out"),
+        ({"disk_iops": 191}, "disk_iops 191 is less than the 192 that come with 64 GiB; write a supported figure, or leave it out"),
         ({"record_size_kib": 100}, "record_size_kib 100 is not one of 4, 8, 16, 32, 64, 128, 256, 512, 1024; the nearest is 128"),
         ({"client_configurations": []}, "client_configurations is empty, so no client could mount the file system; leave it out"),
         (

@@ -50,6 +50,8 @@ def check_update(kind: str, current: Request, request: Request) -> None:
         _check_growth(current, request, path)
     if kind == "LUSTRE":
         _check_lustre_update(current, request)
+    else:
+        _check_openzfs_growth(current, request)
     member = {"LUSTRE": "LustreConfiguration", "OPENZFS": "OpenZFSConfiguration"}[kind]
     merged = {**current, **{key: request[key] for key in UPDATABLE if key in request}}
     merged[member] = configured(current.get(member, {}), request.get(member, {}))
@@ -74,6 +76,12 @@ def _check_growth(current: Request, request: Request, path: str) -> None:
     old, new = _at(current, path), _at(request, path)
     if new is not None and old is not None and new <= old:
         raise refusal(f"{path.rpartition('/')[2]} can only grow: it is {old}, found {new}")
+
+
+def _check_openzfs_growth(current: Request, request: Request) -> None:
+    old, new = current.get("StorageCapacity"), request.get("StorageCapacity")
+    if old is not None and new is not None and not openzfs.grows_enough(old, new):
+        raise refusal(f"StorageCapacity grows by {openzfs.SMALLEST_GROWTH_PERCENT} percent or more: it is {old}, found {new}")
 
 
 def _check_lustre_update(current: Request, request: Request) -> None:
@@ -226,6 +234,24 @@ def _check_openzfs(request: Request, given: Request) -> None:
     allowed = openzfs.THROUGHPUTS[deployment]
     if given["ThroughputCapacity"] not in allowed:
         raise refusal(f"ThroughputCapacity {given['ThroughputCapacity']} of {deployment}: allowed are {_listed(allowed)} MB/s")
+    least, iops = openzfs.IOPS_PER_GIB * request.get("StorageCapacity", 0), given.get("DiskIopsConfiguration", {}).get("Iops")
+    if iops is not None and iops < least:
+        raise refusal(f"Iops {iops} of DiskIopsConfiguration: at least {least} come with the capacity")
+    check_volume(given.get("RootVolumeConfiguration", {}))
+
+
+def check_volume(given: Request) -> None:
+    """Refuse a configuration of an OpenZFS volume that breaks a rule.
+
+    :raises AwsError: with the cause of the refusal.
+    """
+    size = given.get("RecordSizeKiB")
+    if size is not None and size not in openzfs.RECORD_SIZES_KIB:
+        raise refusal(f"RecordSizeKiB {size}: allowed are {_listed(openzfs.RECORD_SIZES_KIB)}")
+    quotas = [(quota["Type"], quota["Id"]) for quota in given.get("UserAndGroupQuotas", ())]
+    twice = next((quota for quota in quotas if quotas.count(quota) > 1), None)
+    if twice is not None:
+        raise refusal(f"UserAndGroupQuotas has two quotas of {twice[0]} {twice[1]}")
 
 
 def _listed(values: Iterable[object]) -> str:

@@ -1,4 +1,4 @@
-"""The embedded Amazon FSx: file systems (Lustre, and the basics of OpenZFS), data repository associations and tasks, and tags.
+"""The embedded Amazon FSx: file systems of Lustre and OpenZFS, links and tasks, root volumes, snapshots, tags.
 
 State moves when it is looked at, by the time that has passed. No data is stored, imported or exported, and root squash changes
 nothing on virtual nodes. Not published, and decided here: the wording of errors; an update takes the file system through UPDATING,
@@ -8,8 +8,8 @@ with one administrative action, and a new root squash holds when it ends; the in
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
-from typing import Any, TypeVar
+from collections.abc import Callable
+from typing import Any
 
 from hyperpod_constructs.local.aws_service import AwsError, Caller
 from hyperpod_constructs.local.changes import listed, mapped
@@ -27,12 +27,12 @@ from hyperpod_constructs.local.fsx.checks import (
 from hyperpod_constructs.local.fsx.links import check_association
 from hyperpod_constructs.local.fsx.logs import check_log_group
 from hyperpod_constructs.local.fsx.network import check_network, close_interface, open_interface
-from hyperpod_constructs.local.fsx.state import Association, FileSystem, Record, new_id, new_mount_name
+from hyperpod_constructs.local.fsx.state import Association, FileSystem, Record, find, mine, new_id, new_mount_name
 from hyperpod_constructs.local.fsx.tasks import Task, Tasks
+from hyperpod_constructs.local.fsx.volumes import Volumes
 from hyperpod_constructs.local.paging import page
 from hyperpod_constructs.local.timed_service import Operation, Parameters, TimedService
 
-R = TypeVar("R", bound=Record)
 INVALID = "BadRequest"
 NO_FILE_SYSTEM, NO_ASSOCIATION = "FileSystemNotFound", "DataRepositoryAssociationNotFound"
 
@@ -47,6 +47,7 @@ class Fsx(TimedService):
         self._file_systems: dict[str, FileSystem] = {}
         self._associations: dict[str, Association] = {}
         self._tasks = Tasks(clients)
+        self._volumes = Volumes(self._due)
         self._tokens: dict[tuple[Caller, str], str] = {}
         operations: dict[str, Operation] = {
             "CreateFileSystem": self._create_file_system,
@@ -60,6 +61,11 @@ class Fsx(TimedService):
             "CreateDataRepositoryTask": self._create_task,
             "DescribeDataRepositoryTasks": lambda parameters, caller, now: self._tasks.describe(parameters, caller),
             "CancelDataRepositoryTask": lambda parameters, caller, now: self._tasks.cancel(parameters, caller, now),
+            "DescribeVolumes": self._volumes.describe,
+            "UpdateVolume": self._volumes.update,
+            "CreateSnapshot": self._volumes.create_snapshot,
+            "DescribeSnapshots": self._volumes.describe_snapshots,
+            "DeleteSnapshot": self._volumes.delete_snapshot,
             "TagResource": self._tag,
             "UntagResource": self._untag,
             "ListTagsForResource": self._list_tags,
@@ -70,6 +76,7 @@ class Fsx(TimedService):
         self._file_systems = {key: record for key, record in self._file_systems.items() if record.advance(now)}
         self._associations = {key: record for key, record in self._associations.items() if record.advance(now)}
         self._tasks.advance(now)
+        self._volumes.advance(now, self._file_systems)
 
     def reset(self) -> None:
         """Forget every file system."""
@@ -77,6 +84,7 @@ class Fsx(TimedService):
             self._file_systems.clear()
             self._associations.clear()
             self._tasks.clear()
+            self._volumes.clear()
             self._tokens.clear()
 
     def _due(self, now: float) -> float:
@@ -110,6 +118,7 @@ class Fsx(TimedService):
             record.mount_name = "fsx" if lustre.get("DeploymentType", "SCRATCH_1") == "SCRATCH_1" else new_mount_name()
         else:
             record.root_volume = new_id("fsvol")
+            self._volumes.add(record.root_volume, record, request["OpenZFSConfiguration"].get("RootVolumeConfiguration", {}))
         record.interfaces = [open_interface(ec2, subnet, groups, record.arn) for subnet in request["SubnetIds"]]
         self._file_systems[identifier] = record
         self._tokens[token] = identifier
@@ -117,13 +126,13 @@ class Fsx(TimedService):
 
     def _describe_file_systems(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
         wanted = parameters.get("FileSystemIds", ())
-        found = [_find(self._file_systems, name, caller, NO_FILE_SYSTEM) for name in wanted]
-        chosen = found if wanted else _mine(self._file_systems, caller)
+        found = [find(self._file_systems, name, caller, NO_FILE_SYSTEM) for name in wanted]
+        chosen = found if wanted else mine(self._file_systems, caller)
         records, following = page(chosen, parameters, 100, INVALID)
         return {"FileSystems": [record.describe() for record in records], **following}
 
     def _update_file_system(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
-        record = _find(self._file_systems, parameters["FileSystemId"], caller, NO_FILE_SYSTEM)
+        record = find(self._file_systems, parameters["FileSystemId"], caller, NO_FILE_SYSTEM)
         _require_available(record)
         check_update(record.kind, record.request, parameters)
         self._check_logs(parameters, caller)
@@ -141,7 +150,7 @@ class Fsx(TimedService):
         return {"FileSystem": record.describe()}
 
     def _delete_file_system(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
-        record = _find(self._file_systems, parameters["FileSystemId"], caller, NO_FILE_SYSTEM)
+        record = find(self._file_systems, parameters["FileSystemId"], caller, NO_FILE_SYSTEM)
         task = self._tasks.running(record.identifier)
         if task is not None:
             raise refusal(
@@ -160,7 +169,7 @@ class Fsx(TimedService):
             check_log_group(self._clients("logs", caller), destination, _arn(caller, "").replace(":fsx:", ":logs:"))
 
     def _create_task(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
-        file_system = _find(self._file_systems, parameters["FileSystemId"], caller, NO_FILE_SYSTEM)
+        file_system = find(self._file_systems, parameters["FileSystemId"], caller, NO_FILE_SYSTEM)
         links = [link for link in self._links(file_system) if link.lifecycle in ("AVAILABLE", "UPDATING")]
         return self._tasks.create(parameters, caller, _arn(caller, "task/"), file_system, links, self.faults.slow_creation)
 
@@ -170,7 +179,7 @@ class Fsx(TimedService):
     def _create_association(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
         defaults = {"FileSystemPath": "/", "BatchImportMetaDataOnCreate": False, "ImportedFileChunkSize": 1024}
         request = {**defaults, **{key: value for key, value in parameters.items() if key not in ("ClientRequestToken", "Tags")}}
-        file_system = _find(self._file_systems, request["FileSystemId"], caller, NO_FILE_SYSTEM)
+        file_system = find(self._file_systems, request["FileSystemId"], caller, NO_FILE_SYSTEM)
         check_association(file_system, self._links(file_system), request, self._clients("s3", caller))
         identifier = new_id("dra")
         arn = _arn(caller, f"association/{file_system.identifier}/{identifier}")
@@ -180,8 +189,8 @@ class Fsx(TimedService):
 
     def _describe_associations(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
         wanted = parameters.get("AssociationIds", ())
-        found = [_find(self._associations, name, caller, NO_ASSOCIATION) for name in wanted]
-        chosen = found if wanted else _mine(self._associations, caller)
+        found = [find(self._associations, name, caller, NO_ASSOCIATION) for name in wanted]
+        chosen = found if wanted else mine(self._associations, caller)
         for condition in parameters.get("Filters", ()):
             name, values = condition.get("Name"), condition.get("Values", ())
             if name == "file-system-id":
@@ -194,14 +203,14 @@ class Fsx(TimedService):
         return {"Associations": [record.describe() for record in records], **following}
 
     def _update_association(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
-        record = _find(self._associations, parameters["AssociationId"], caller, NO_ASSOCIATION)
+        record = find(self._associations, parameters["AssociationId"], caller, NO_ASSOCIATION)
         _require_available(record)
         record.request |= {key: parameters[key] for key in ("S3", "ImportedFileChunkSize") if key in parameters}
         record.move("UPDATING", self._due(now))
         return {"Association": record.describe()}
 
     def _delete_association(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
-        record = _find(self._associations, parameters["AssociationId"], caller, NO_ASSOCIATION)
+        record = find(self._associations, parameters["AssociationId"], caller, NO_ASSOCIATION)
         if record.lifecycle != "DELETING":
             record.move("DELETING", self._due(now))
         remove = bool(parameters.get("DeleteDataInFileSystem", False))
@@ -212,8 +221,9 @@ class Fsx(TimedService):
             if record.arn == parameters["ResourceARN"]:
                 return record
         task = self._tasks.tagged(parameters["ResourceARN"])
-        if task is not None:
-            return task
+        found = self._volumes.tagged(parameters["ResourceARN"]) if task is None else task
+        if found is not None:
+            return found
         raise AwsError("ResourceNotFound", f"there is no resource {parameters['ResourceARN']}")
 
     def _tag(self, parameters: Parameters, caller: Caller, now: float) -> dict[str, Any]:
@@ -232,18 +242,6 @@ class Fsx(TimedService):
 
 def _arn(caller: Caller, resource: str) -> str:
     return f"arn:{partition(caller.region)}:fsx:{caller.region}:{caller.account}:{resource}"
-
-
-def _mine(records: Mapping[str, R], caller: Caller) -> list[R]:
-    home = (caller.account, caller.region)
-    return [record for record in records.values() if (record.caller.account, record.caller.region) == home]
-
-
-def _find(records: Mapping[str, R], identifier: str, caller: Caller, code: str) -> R:
-    for record in _mine(records, caller):
-        if record.identifier == identifier:
-            return record
-    raise AwsError(code, f"'{identifier}' does not exist.")
 
 
 def _require_available(record: Record) -> None:

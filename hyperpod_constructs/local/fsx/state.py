@@ -7,9 +7,9 @@ import string
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, TypeVar
 
-from hyperpod_constructs.local.aws_service import Caller
+from hyperpod_constructs.local.aws_service import AwsError, Caller
 from hyperpod_constructs.local.changes import listed
 
 _MOST_ACTIONS = 20
@@ -146,6 +146,26 @@ class Association(Record):
     def describe(self) -> dict[str, Any]:
         """The association in DescribeDataRepositoryAssociations."""
         return {**self.common(), "AssociationId": self.identifier, **self.request}
+
+
+R = TypeVar("R", bound=Record)
+
+
+def mine(records: Mapping[str, R], caller: Caller) -> list[R]:
+    """The resources of the caller's account and region."""
+    home = (caller.account, caller.region)
+    return [record for record in records.values() if (record.caller.account, record.caller.region) == home]
+
+
+def find(records: Mapping[str, R], identifier: str, caller: Caller, code: str) -> R:
+    """One of them.
+
+    :raises AwsError: with the code, if there is none.
+    """
+    for record in mine(records, caller):
+        if record.identifier == identifier:
+            return record
+    raise AwsError(code, f"'{identifier}' does not exist.")
 
 
 def moment(seconds: float) -> datetime:

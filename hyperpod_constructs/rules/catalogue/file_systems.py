@@ -25,6 +25,8 @@ _LUSTRE = "LustreConfiguration"
 _THROUGHPUT = (_LUSTRE, "PerUnitStorageThroughput")
 _OPENZFS_TIERS = grouped((figures, name) for name, figures in openzfs.THROUGHPUTS.items())
 _OPENZFS_THROUGHPUT = ("OpenZFSConfiguration", "ThroughputCapacity")
+_OPENZFS_IOPS = ("OpenZFSConfiguration", "DiskIopsConfiguration", "Iops")
+_OPENZFS_RECORD = ("OpenZFSConfiguration", "RootVolumeConfiguration", "RecordSizeKiB")
 
 
 def _tiers(deployment: str, storage: str = "SSD") -> str:
@@ -292,6 +294,26 @@ def openzfs_throughput_is_supported(file_system: Resource) -> Mistake | None:
     deployment = as_str(file_system.get("OpenZFSConfiguration", "DeploymentType")) or ""
     throughput = as_int(file_system.get(*_OPENZFS_THROUGHPUT))
     return None if throughput is None else openzfs.throughput_mistake("ThroughputCapacity", throughput, deployment)
+
+
+@error(
+    "HP-FSX-015",
+    on=lambda model: file_systems_of(model, OPENZFS),
+    title="OpenZFS file systems have supported disks and records",
+    why=_REFUSED,
+    fix=openzfs.TAKE_FIGURES,
+    allowed=f"{openzfs.IOPS_PER_GIB} Iops or more for each GiB; records of {', '.join(map(str, openzfs.RECORD_SIZES_KIB))} KiB",
+    source=_OPENZFS_API,
+)
+def openzfs_figures_are_supported(file_system: Resource) -> Iterator[Hit]:
+    capacity, iops = as_int(file_system.get("StorageCapacity")), as_int(file_system.get(*_OPENZFS_IOPS))
+    few = None if capacity is None or iops is None else openzfs.iops_mistake("Iops", iops, capacity)
+    if few is not None:
+        yield hit(file_system, few, *_OPENZFS_IOPS)
+    record = as_int(file_system.get(*_OPENZFS_RECORD))
+    odd = None if record is None else openzfs.record_size_mistake("RecordSizeKiB", record)
+    if odd is not None:
+        yield hit(file_system, odd, *_OPENZFS_RECORD)
 
 
 _DESTINATION = (_LUSTRE, "LogConfiguration", "Destination")

@@ -106,6 +106,9 @@ CORRECT = {
         StorageCapacity="4800", LustreConfiguration={**P2, "PerUnitStorageThroughput": "125", "EfaEnabled": "false"}
     ),
     "of OpenZFS": openzfs(),
+    "of OpenZFS with figures": openzfs(
+        DiskIopsConfiguration={"Mode": "USER_PROVISIONED", "Iops": 192}, RootVolumeConfiguration={"RecordSizeKiB": 1024}
+    ),
 }
 
 
@@ -187,6 +190,12 @@ CASES: list[tuple[str, Template, str]] = [
         "ExportPath without ImportPath",
     ),
     ("HP-FSX-012", openzfs(ThroughputCapacity=64), "ThroughputCapacity 64 is not a tier of SINGLE_AZ_HA_2"),
+    (
+        "HP-FSX-015",
+        openzfs(DiskIopsConfiguration={"Mode": "USER_PROVISIONED", "Iops": 191}),
+        "Iops 191 is less than the 192 that come with 64 GiB",
+    ),
+    ("HP-FSX-015", openzfs(RootVolumeConfiguration={"RecordSizeKiB": 100}), "RecordSizeKiB 100 is not one of 4, 8, 16, 32, 64"),
     ("HP-SCH-007", lustre(WeeklyMaintenanceStartTime="0:05:00"), "WeeklyMaintenanceStartTime is '0:05:00'; allowed: a day of the"),
     ("HP-SCH-007", lustre(DailyAutomaticBackupStartTime="5:00"), "DailyAutomaticBackupStartTime is '5:00'; allowed: a time of day"),
     (
