@@ -185,6 +185,8 @@ _EXAMPLES = {
     "LustreSource": "a LustreStorage, or LustreStorage.from_attributes(...)",
     "OpenZfsMount": "OpenZfsMount(file_system=...)",
     "OpenZfsSource": "an OpenZfsStorage, or OpenZfsStorage.from_attributes(...)",
+    "OpenZfsQuota": "OpenZfsQuota(id=..., storage_capacity_quota_gib=...)",
+    "OpenZfsVolume": "an OpenZfsStorage, or OpenZfsStorage.from_attributes(root_volume_id=...)",
     "OwnStep": "OwnStep(script=...)",
     "SquashedLustre": "a LustreStorage, or LustreStorage.from_attributes(...)",
     "EbsVolume": "EbsVolume(size_gb=...)",

@@ -84,6 +84,13 @@ QUOTA_GIB = Limit(least=1, most=property_limit(f"{_QUOTAS}/*/StorageCapacityQuot
 """The size of a quota. The service takes 0 too, for none."""
 
 
+VOLUME_ID = property_limit(
+    "fsx:CreateSnapshot/VolumeId",
+    words="the id of a volume: fsvol- and 17 digits and letters a to f (aws fsx describe-volumes prints it)",
+    example="fsvol-0123456789abcdef0",
+)
+
+
 def subnets(deployment: str) -> int:
     """The number of subnets of a file system."""
     return 2 if deployment.startswith("MULTI_AZ") else 1

@@ -41,6 +41,7 @@ OURS: Mapping[str, tuple[Row, ...]] = {
     "Custom::HyperPodClusterExtension": others.EXTENSION,
     "Custom::HyperPodClusterFields": others.CLUSTER_FIELDS,
     "Custom::HyperPodNodeInventory": others.NODE_INVENTORY,
+    "Custom::HyperPodOpenZfsQuotas": others.OPENZFS_QUOTAS,
     "Custom::HyperPodPreflight": others.PREFLIGHT,
     "Custom::HyperPodReadinessGate": others.READINESS_GATE,
     "Custom::HyperPodScriptsUpload": others.SCRIPTS_UPLOAD,

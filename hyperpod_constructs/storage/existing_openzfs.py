@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from hyperpod_constructs._support.arguments import checked_value
-from hyperpod_constructs._support.values import FileSystemId, OpenZfsHost
+from hyperpod_constructs._support.values import FileSystemId, OpenZfsHost, VolumeId
 
 
 class OpenZfsSource(Protocol):
@@ -25,3 +25,4 @@ class ExistingOpenZfs:
 
     file_system_id: FileSystemId
     dns_name: OpenZfsHost
+    root_volume_id: VolumeId | None = None

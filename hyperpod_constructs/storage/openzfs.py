@@ -14,7 +14,7 @@ from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.tree import placed
-from hyperpod_constructs._support.values import BackupDays, DailyTime, FileSystemId, OpenZfsHost, WeeklyTime
+from hyperpod_constructs._support.values import BackupDays, DailyTime, FileSystemId, OpenZfsHost, VolumeId, WeeklyTime
 from hyperpod_constructs.facts import openzfs
 from hyperpod_constructs.network import NodeNetwork, node_place
 from hyperpod_constructs.rules.plugin import register_rules
@@ -163,17 +163,22 @@ class OpenZfsStorage(Construct):
 
     @staticmethod
     @checked
-    def from_attributes(*, file_system_id: FileSystemId, dns_name: OpenZfsHost | None = None) -> ExistingOpenZfs:
+    def from_attributes(
+        *, file_system_id: FileSystemId, root_volume_id: VolumeId | None = None, dns_name: OpenZfsHost | None = None
+    ) -> ExistingOpenZfs:
         """Mount an existing file system.
 
         Its security group must already admit the nodes, and the nodes' group must let them out: give a `ClusterNetwork`
         `egress_ports=[Port.tcp(2049)]`.
 
         :param file_system_id: such as `fs-0123456789abcdef0`.
+        :param root_volume_id: such as `fsvol-0123456789abcdef0`; `OpenZfsQuotas` and `OpenZfsSnapshots` need it.
         :param dns_name: `<id>.fsx.<region>.<suffix>` of the stack's region when not given.
         """
         default = f"{file_system_id}.fsx.{Aws.REGION}.{Aws.URL_SUFFIX}"
-        return ExistingOpenZfs(file_system_id=file_system_id, dns_name=default if dns_name is None else dns_name)
+        return ExistingOpenZfs(
+            file_system_id=file_system_id, root_volume_id=root_volume_id, dns_name=default if dns_name is None else dns_name
+        )
 
     @property
     def resource(self) -> fsx.CfnFileSystem:

@@ -150,6 +150,12 @@ def _file_system(call: Call, place: str) -> Iterator[Need]:
     yield Need(action_of(call), f"arn:aws:fsx:{place}:file-system/{id}", (id,))
 
 
+def _volume(call: Call, place: str) -> Iterator[Need]:
+    """The id of a volume is unique, whatever its file system."""
+    id = call.parameters["VolumeId"]
+    yield Need(action_of(call), f"arn:aws:fsx:{place}:volume/fs-1/{id}", (id,))
+
+
 def _create_task(call: Call, place: str) -> Iterator[Need]:
     yield from _file_system(call, place)
     yield Need(action_of(call), f"arn:aws:fsx:{place}:task/*", ("task",))
@@ -171,7 +177,9 @@ _ABOUT: Mapping[str, Callable[[Call, str], Iterator[Need]]] = {
     "fsx:CreateDataRepositoryTask": _create_task,
     "fsx:DescribeDataRepositoryTasks": _no_resource,
     "fsx:DescribeFileSystems": _no_resource,
+    "fsx:DescribeVolumes": _no_resource,
     "fsx:UpdateFileSystem": _file_system,
+    "fsx:UpdateVolume": _volume,
     "iam:GetRole": _role,
     "logs:GetLogEvents": _log_stream,
     "s3:DeleteObjects": _objects,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ LUSTRE = {
     "dns_name": "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com",
     "mount_name": "abcd1234",
 }
+OPENZFS = {"type": "openzfs", "path": "/home", "dns_name": "fs-0fedcba9876543210.fsx.us-west-2.amazonaws.com"}
 GROUPS = {
     "controller": {"node_type": "Controller"},
     "login": {"node_type": "Login"},
@@ -26,13 +27,13 @@ GROUPS = {
 }
 
 
-def configuration(groups: Iterable[str], **software: Any) -> dict[str, Any]:
-    """The config.json of these of `GROUPS`, with the shared file system on all of them and this software."""
+def configuration(groups: Iterable[str], *, mounts: Sequence[Mapping[str, str]] = (LUSTRE,), **software: Any) -> dict[str, Any]:
+    """The config.json of these of `GROUPS`, with the file systems on all of them and this software."""
     names = tuple(groups)
     return {
         "version": 1,
         "cluster": {"node_recovery": "Automatic"},
         "groups": {name: GROUPS[name] for name in names},
-        "mounts": {name: [LUSTRE] for name in names},
+        "mounts": {name: list(mounts) for name in names},
         "software": {"shared_directory": "/fsx", **software},
     }

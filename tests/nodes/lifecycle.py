@@ -13,7 +13,7 @@ from typing import Any
 
 from hyperpod_constructs.local.nodes import File, Image, NodeSpec, Rig, VirtualNode
 from hyperpod_constructs.local.nodes.boot import LOG, STAGE, Mode
-from tests.nodes.configuration import LIFECYCLE, WAIT_SECONDS, configuration
+from tests.nodes.configuration import LIFECYCLE, LUSTRE, OPENZFS, WAIT_SECONDS, configuration
 
 KEY = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIBf2aK0m1Hh5pVpV0pVpV0pVpV0pVpV0pVpV0pVpV0pV alice@laptop"
 USERS = [
@@ -22,7 +22,8 @@ USERS = [
 ]
 CONFIG = configuration(
     ("controller", "login", "workers"),
-    homes="/fsx/home",
+    mounts=(LUSTRE, OPENZFS),
+    homes="/home",
     users=USERS,
     accounting={"type": "local"},
     containers=True,
@@ -74,7 +75,7 @@ exec ./undisturbed.sh
 LOOK = r"""
 import json, os, re, stat, sys
 found = {}
-for folder in ("/etc", "/opt/hyperpod", "/opt/slurm/etc", "/var/lib/hyperpod", "/fsx/home", "/fsx/.hyperpod"):
+for folder in ("/etc", "/opt/hyperpod", "/opt/slurm/etc", "/var/lib/hyperpod", "/home", "/fsx/.hyperpod"):
     for place, _, names in os.walk(folder):
         for name in [".", *names]:
             path = os.path.normpath(os.path.join(place, name))

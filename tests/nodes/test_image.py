@@ -32,11 +32,12 @@ def test_only_exact_reasons_are_marks() -> None:
     assert marks(NODES) == [Mark("a", "Action:Replace", True), Mark("b", "Action:Reboot", False), Mark("e", "Action:Replace", True)]
 
 
-def test_recorded_mounts_are_shown_as_lustre() -> None:
-    table = "overlay / overlay rw 0 0\nshared /fsx tmpfs rw,size=1k 0 0\n"
+def test_recorded_mounts_are_shown_as_what_they_stand_for() -> None:
+    table = "overlay / overlay rw 0 0\nshared /fsx tmpfs rw,size=1k 0 0\nshared /home tmpfs rw 0 0\n"
+    record = [("/fsx", "fs-1@tcp:/abcd", "lustre"), ("/gone", "fs-2@tcp:/abcd", "lustre"), ("/home", "fs-3:/fsx", "nfs4")]
 
-    shown = render(table, '["/fsx", "fs-1@tcp:/abcd"]\n["/gone", "fs-2@tcp:/abcd"]\n')
-    assert shown == "overlay / overlay rw 0 0\nfs-1@tcp:/abcd /fsx lustre rw,size=1k 0 0\n"
+    shown = render(table, "".join(json.dumps(line) + "\n" for line in record))
+    assert shown == "overlay / overlay rw 0 0\nfs-1@tcp:/abcd /fsx lustre rw,size=1k 0 0\nfs-3:/fsx /home nfs4 rw 0 0\n"
 
 
 def test_missing_packages_are_named_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 from hyperpod_constructs.local.nodes import Image, VirtualNode
+from tests.nodes.configuration import LUSTRE, OPENZFS
 from tests.nodes.lifecycle import (
     UNITS,
     USERS,
@@ -90,9 +91,19 @@ def test_users_and_homes_are_the_same_on_every_node(cluster: Cluster) -> None:
         cluster.login.run(["tee", "seen"], user=name, input=name)
         assert every(nodes, ["cat", "seen"], name) == name
     assert every(nodes, ["sudo", "id", "-un"], "alice") == "root\n"
-    assert every(nodes, ["cat", "/fsx/home/alice/.ssh/id_ed25519"]).startswith("-----BEGIN OPENSSH")
+    assert every(nodes, ["cat", "/home/alice/.ssh/id_ed25519"]).startswith("-----BEGIN OPENSSH")
     ssh = ["ssh", "-o", "BatchMode=yes", "-o", "StrictHostKeyChecking=accept-new", cluster.workers[0].name, "hostname"]
     assert cluster.login.run(ssh, user="bob").stdout == f"{cluster.workers[0].name}\n"
+
+
+def test_homes_are_on_openzfs_and_state_is_on_lustre(cluster: Cluster) -> None:
+    mounted = every(cluster.rig.nodes, ["grep", "-E", " /(home|fsx) ", "/proc/mounts"])
+    assert [line.split()[:3] for line in mounted.splitlines()] == [
+        [f"{LUSTRE['dns_name']}@tcp:/{LUSTRE['mount_name']}", "/fsx", "lustre"],
+        [f"{OPENZFS['dns_name']}:/fsx", "/home", "nfs4"],
+    ]
+    assert {"alice", "bob"} <= {path.name for path in (cluster.rig.openzfs / OPENZFS["dns_name"]).iterdir()}
+    assert {path.name for path in cluster.rig.shared.iterdir()} == {".hyperpod"}
 
 
 def test_steps_have_the_limits_of_slurmd_whatever_the_shell_has(cluster: Cluster) -> None:

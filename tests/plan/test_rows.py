@@ -55,7 +55,7 @@ def everything() -> Stack:
         weekly_maintenance_start_time="7:05:00",
         log_configuration=hp.LustreLogConfiguration(),
     )
-    hp.OpenZfsStorage(
+    homes = hp.OpenZfsStorage(
         stack,
         "Homes",
         network=network,
@@ -69,6 +69,7 @@ def everything() -> Stack:
     hp.LustreStorage(
         stack, "Tiered", network=network, storage_type=hp.LustreStorageType.INTELLIGENT_TIERING, throughput_capacity=4000
     )
+    hp.OpenZfsQuotas(stack, "Quotas", file_system=homes, quotas=[hp.OpenZfsQuota(id=10001, storage_capacity_quota_gib=100)])
     squash = hp.LustreRootSquashConfiguration(root_squash="65534:65534", no_squash_nids=["10.0.1.6@tcp"])
     hp.FileSystemFields(stack, "Fields", file_system=files, root_squash=squash)
     release = hp.DataRepositoryTaskType.RELEASE_DATA_FROM_FILESYSTEM

@@ -26,10 +26,17 @@ ENVIRONMENT = {"NODE_SETUP_UPLOAD_SECONDS": "0", "SAGEMAKER_RESOURCE_CONFIG_PATH
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Places:
-    """Directories of the host that every node sees: what backs the shared file system, and its faults."""
+    """Directories of the host that every node sees: what backs the file systems of Lustre and OpenZFS, and their faults."""
 
     shared: Path
+    openzfs: Path
     control: Path
+
+    @property
+    def binds(self) -> list[str]:
+        """The options of systemd-nspawn that show them to a node."""
+        shown = ((self.shared, "/mnt/.lustre"), (self.openzfs, "/mnt/.openzfs"))
+        return [*(f"--bind={place}:{path}" for place, path in shown), f"--bind-ro={self.control}:/mnt/.lustre-control"]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,7 +58,7 @@ class Boot:
         try:
             time.sleep(delay)
             with _timed(node, "disk"):
-                node.create(self.places.shared, self.places.control, hosts(nodes))
+                node.create(self.places.binds, hosts(nodes))
             with _timed(node, "boot"):
                 node.start()
             with _timed(node, "agent"):

@@ -59,9 +59,10 @@ rm -rf "$1/etc/slurm" "$1"/etc/ssh/ssh_host_* "$1/etc/munge/munge.key" "$1/etc/h
 FILES = Path(__file__).parent / "layer"
 PROGRAMS = Path(__file__).parent / "doubles" / "programs"
 INSTALLED = {
-    "auto_resume.py": "opt/slurm/bin/srun",
-    "mount_lustre.py": "usr/sbin/mount.lustre",
-    "mount_table.py": "usr/local/lib/doubles/mount_table",
+    "opt/slurm/bin/srun": "auto_resume.py",
+    "usr/sbin/mount.lustre": "mount_shared.py",
+    "usr/sbin/mount.nfs": "mount_shared.py",
+    "usr/local/lib/doubles/mount_table": "mount_table.py",
 }
 SLURM_COMMANDS = (
     *("sacct", "sacctmgr", "salloc", "sattach", "sbatch", "sbcast", "scancel", "scontrol", "scrontab", "sdiag", "sinfo"),
@@ -127,7 +128,7 @@ def _layer_recipe() -> bytes:
 
 def _build_layer(target: Path) -> None:
     shutil.copytree(FILES, target, dirs_exist_ok=True)
-    for source, destination in INSTALLED.items():
+    for destination, source in INSTALLED.items():
         installed = target / destination
         installed.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(PROGRAMS / source, installed)
@@ -139,7 +140,7 @@ def _build_layer(target: Path) -> None:
     _link(target / "etc/slurm", "/opt/slurm/etc")
     for unit, target_unit in ENABLED.items():
         _link(target / "etc/systemd/system" / f"{target_unit}.wants" / unit, f"../{unit}")
-    for directory in ("opt/slurm/etc", "opt/sagemaker_cluster", "opt/ml/config", "fsx", "mnt/.lustre"):
+    for directory in ("opt/slurm/etc", "opt/sagemaker_cluster", "opt/ml/config", "fsx", "mnt/.lustre", "mnt/.openzfs"):
         (target / directory).mkdir(parents=True, exist_ok=True)
     (target / "opt/slurm/etc/accounting.conf").touch()
     for path in target.rglob("*/"):

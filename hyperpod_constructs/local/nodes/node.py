@@ -93,9 +93,12 @@ class VirtualNode:
 
     # --- life ---------------------------------------------------------------------------------------------------------
 
-    def create(self, shared: Path, control: Path, hosts: str) -> None:
-        """Makes the disk, the network and the devices; does not start the node."""
-        self._shared, self._control = shared, control
+    def create(self, shared: Sequence[str], hosts: str) -> None:
+        """Makes the disk, the network and the devices; does not start the node.
+
+        :param shared: the options of systemd-nspawn for the directories that all nodes share.
+        """
+        self._shared = list(shared)
         self._ledger.directory(self._directory)
         disk = self._ledger.mount(self._make("disk"))
         host("mount", "-t", "tmpfs", "-o", f"size={self.hardware.disk_mib}m,mode=0755", "hyperpod-node", str(disk))
@@ -117,7 +120,7 @@ class VirtualNode:
     def start(self) -> None:
         """Powers the node on and waits until its systemd has started everything."""
         disk = self._directory / "disk"
-        binds = [f"--bind={self._shared}:/mnt/.lustre", f"--bind-ro={self._control}:/mnt/.lustre-control"]
+        binds = list(self._shared)
         binds += [f"--bind={disk}/nvidia{number}:/dev/nvidia{number}" for number in range(self.hardware.gpus)]
         binds += [f"--bind-ro={source}:{target}" for source, target in self._binds.items()]
         self._ledger.cgroup(self.name)

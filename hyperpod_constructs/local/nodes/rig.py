@@ -57,13 +57,14 @@ class Rig:
         self.nodes: list[VirtualNode] = []
         self.cluster = cluster
         self.shared = directory / "shared"
+        self.openzfs = directory / "openzfs"
         self._directory = directory
         self._image = image
         self._binds = dict(binds)
         self.slot = slot
         self._ledger = slot.ledger
         self._network = Network(slot.number, slot.ledger)
-        self._places = Places(shared=self.shared, control=directory / "control")
+        self._places = Places(shared=self.shared, openzfs=self.openzfs, control=directory / "control")
         self._munge_key = secrets.token_bytes(128)
         self._numbers = 0
         self._boots: dict[VirtualNode, Boot] = {}
@@ -199,7 +200,7 @@ class Rig:
         return next(node for node in self.nodes if node.node_type == "Controller")
 
     def fail_mount(self, fault: Literal["fail", "hang"] | None) -> None:
-        """From now on `mount -t lustre` fails, or does not come back, on every node; `None` heals it."""
+        """From now on mounts of Lustre and NFS fail, or do not come back, on every node; `None` heals it."""
         (self._places.control / "fault").write_text(fault or "", encoding="ascii")
 
     def states(self) -> dict[str, str]:
@@ -223,9 +224,10 @@ class Rig:
 
     def _prepare(self) -> None:
         self._directory.mkdir(parents=True, exist_ok=True)
-        for place in (self.shared, self._places.control, self._directory / "nodes"):
+        for place in (self.shared, self.openzfs, self._places.control, self._directory / "nodes"):
             self._ledger.directory(place)
-        host("mount", "-t", "tmpfs", "-o", f"size={SHARED_MIB}m,mode=0755", "hyperpod-shared", str(self._ledger.mount(self.shared)))
+        for place in (self.shared, self.openzfs):
+            host("mount", "-t", "tmpfs", "-o", f"size={SHARED_MIB}m,mode=0755", "hyperpod-shared", str(self._ledger.mount(place)))
         self._network.make()
 
     def _new_nodes(self, spec: NodeSpec) -> list[VirtualNode]:

@@ -104,6 +104,14 @@ FILE_SYSTEM_FIELDS: tuple[Row, ...] = (
     in_place("TimeoutSeconds", "sets how long the update waits for the file system"),
 )
 
+OPENZFS_QUOTAS: tuple[Row, ...] = (
+    SERVICE_TOKEN,
+    SERVICE_TIMEOUT,
+    replaced("VolumeId", "the quotas are set on the other volume and taken away from this one; the files stay as they are"),
+    in_place("Quotas", "users and groups have their new quotas once FSx has changed them; the files stay as they are"),
+    in_place("TimeoutSeconds", "sets how long the update waits for the volume"),
+)
+
 DATA_REPOSITORY_TASK: tuple[Row, ...] = (
     SERVICE_TOKEN,
     SERVICE_TIMEOUT,

@@ -42,15 +42,22 @@ CREATE USER IF NOT EXISTS slurm@localhost IDENTIFIED BY '{password}';
 GRANT ALL ON {database}.* TO slurm@localhost;
 """
 MOUNT_OPTIONS = "noatime,flock,_netdev,nofail"
+NFS_OPTIONS = "nfsvers=4.2,nconnect=16,noatime,_netdev,nofail"
 
 
 def mount(node: VirtualNode, mounts: Sequence[Mapping[str, Any]]) -> None:
-    """Puts the group's file systems into `fstab` and mounts them."""
-    lustre = [entry for entry in mounts if entry["type"] == "lustre"]
-    lines = [f"{entry['dns_name']}@tcp:/{entry['mount_name']} {entry['path']} lustre {MOUNT_OPTIONS} 0 0\n" for entry in lustre]
-    node.put({"/etc/fstab": File(content="".join(lines))})
-    paths = shlex.join(entry["path"] for entry in lustre)
-    node.run(["sh", "-euc", f"for path in {paths}; do mkdir -p $path; mount $path; done"])
+    """Puts the group's file systems into `fstab` and mounts them; over `/home`, the image's own user gets a home there too."""
+    node.put({"/etc/fstab": File(content="".join(map(_fstab_line, mounts)))})
+    paths = [entry["path"] for entry in mounts]
+    node.run(["sh", "-euc", f"for path in {shlex.join(paths)}; do mkdir -p $path; mount $path; done"])
+    if "/home" in paths:
+        node.run(["install", "-d", "-o", "ubuntu", "-g", "ubuntu", "-m", "0750", "/home/ubuntu"])
+
+
+def _fstab_line(entry: Mapping[str, Any]) -> str:
+    if entry["type"] == "lustre":
+        return f"{entry['dns_name']}@tcp:/{entry['mount_name']} {entry['path']} lustre {MOUNT_OPTIONS} 0 0\n"
+    return f"{entry['dns_name']}:/fsx {entry['path']} nfs {NFS_OPTIONS} 0 0\n"
 
 
 def controller(node: VirtualNode) -> None:

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""Double of the kernel's name for Lustre mounts: `/proc/mounts` says `lustre` where `mount.lustre` bound a directory.
+"""Double of the kernel's names for mounts: `/proc/mounts` says `lustre` or `nfs4` where `mount_shared` bound a directory.
 
 A file is mounted over `/proc/mounts` and follows the kernel's table. `/proc/self/mountinfo`, and with it systemd and
 `findmnt`, show the directory's own type.
@@ -17,17 +17,18 @@ from pathlib import Path
 KERNEL = "/proc/1/mounts"
 SHOWN = Path("/run/mount-table")
 TABLE = "/proc/mounts"
-RECORD = Path("/run/lustre-mounts")
+RECORD = Path("/run/shared-mounts")
 MS_BIND = 4096
 
 
 def render(table: str, record: str) -> str:
     """The kernel's table with the recorded mounts named as what they stand for."""
-    lustre = dict(json.loads(line) for line in record.splitlines())
+    recorded = {target: (source, kind) for target, source, kind in map(json.loads, record.splitlines())}
     lines = []
     for line in table.splitlines():
         _, target, _, options = line.split(" ", 3)
-        lines.append(f"{lustre[target]} {target} lustre {options}" if target in lustre else line)
+        source, kind = recorded.get(target, ("", ""))
+        lines.append(f"{source} {target} {kind} {options}" if kind else line)
     return "\n".join(lines) + "\n"
 
 
