@@ -55,6 +55,7 @@ from hyperpod_constructs.custom_resources.node_inventory import NodeInventory as
 from hyperpod_constructs.custom_resources.openzfs_quotas import OpenZfsQuota as OpenZfsQuota
 from hyperpod_constructs.custom_resources.openzfs_quotas import OpenZfsQuotas as OpenZfsQuotas
 from hyperpod_constructs.custom_resources.openzfs_quotas import OpenZfsQuotaType as OpenZfsQuotaType
+from hyperpod_constructs.custom_resources.openzfs_snapshots import OpenZfsSnapshots as OpenZfsSnapshots
 from hyperpod_constructs.custom_resources.preflight import Preflight as Preflight
 from hyperpod_constructs.custom_resources.readiness_gate import ReadinessGate as ReadinessGate
 from hyperpod_constructs.custom_resources.training_plan import TrainingPlan as TrainingPlan

@@ -68,15 +68,14 @@ class HandlerProvider(Construct):
         :param waits: whether an operation goes on after `on_event`; yes unless given. If not, the module needs no `is_complete`.
         """
         super().__init__(scope, id)
-        self.log_group = logs.LogGroup(self, "Logs", retention=logs.RetentionDays.ONE_MONTH, removal_policy=RemovalPolicy.DESTROY)
-        self._code = _code(stack_of(self))
+        self.log_group = _log_group(self)
         #: The role of both handlers; each resource attaches a policy of its own to it.
         self.role = self._role("Role")
         self._provider = cr.Provider(
             self,
             "Framework",
-            on_event_handler=self._function("OnEvent", f"handlers.{module}.on_event", _EVENT_TIME),
-            is_complete_handler=self._function("IsComplete", f"handlers.{module}.is_complete", _LOOK_TIME) if waits else None,
+            on_event_handler=self._function("OnEvent", f"{module}.on_event", _EVENT_TIME),
+            is_complete_handler=self._function("IsComplete", f"{module}.is_complete", _LOOK_TIME) if waits else None,
             query_interval=_QUERY_INTERVAL if waits else None,
             total_timeout=LONGEST if waits else None,
             log_group=self.log_group,
@@ -141,23 +140,53 @@ class HandlerProvider(Construct):
         return resource
 
     def _function(self, id: str, handler: str, timeout: Duration) -> lambda_.Function:
-        return lambda_.Function(
-            self,
-            id,
-            code=self._code,
-            handler=handler,
-            runtime=_RUNTIME,
-            architecture=_ARCHITECTURE,
-            memory_size=256,
-            timeout=timeout,
-            role=self.role,
-            log_group=self.log_group,
-        )
+        return _function(self, id, handler, timeout, self.role, self.log_group)
 
     def _role(self, id: str) -> iam.Role:
-        role = iam.Role(self, id, assumed_by=_FUNCTIONS)
-        self.log_group.grant_write(role)
-        return role
+        return _role(self, id, self.log_group)
+
+
+class HandlerFunction(Construct):
+    """One function of a module in `handlers/`, for events other than CloudFormation's, with a role and a log group of its own."""
+
+    def __init__(self, scope: Construct, id: str, *, handler: str, timeout: Duration) -> None:
+        """Make the function.
+
+        :param handler: module and entry point, such as "openzfs_snapshots.on_schedule".
+        :param timeout: time for one event.
+        """
+        super().__init__(scope, id)
+        self.log_group = _log_group(self)
+        #: Its role, for policies.
+        self.role = _role(self, "Role", self.log_group)
+        self.function = _function(self, "Function", handler, timeout, self.role, self.log_group)
+
+
+def _log_group(scope: Construct) -> logs.LogGroup:
+    return logs.LogGroup(scope, "Logs", retention=logs.RetentionDays.ONE_MONTH, removal_policy=RemovalPolicy.DESTROY)
+
+
+def _role(scope: Construct, id: str, log_group: logs.LogGroup) -> iam.Role:
+    role = iam.Role(scope, id, assumed_by=_FUNCTIONS)
+    log_group.grant_write(role)
+    return role
+
+
+def _function(
+    scope: Construct, id: str, handler: str, timeout: Duration, role: iam.Role, log_group: logs.LogGroup
+) -> lambda_.Function:
+    return lambda_.Function(
+        scope,
+        id,
+        code=_code(stack_of(scope)),
+        handler=f"handlers.{handler}",
+        runtime=_RUNTIME,
+        architecture=_ARCHITECTURE,
+        memory_size=256,
+        timeout=timeout,
+        role=role,
+        log_group=log_group,
+    )
 
 
 _providers: WeakKeyDictionary[Stack, dict[str, HandlerProvider]] = WeakKeyDictionary()

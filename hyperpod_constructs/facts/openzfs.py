@@ -91,6 +91,18 @@ VOLUME_ID = property_limit(
 )
 
 
+SNAPSHOT_PREFIX = Limit(
+    shortest=1,
+    longest=(property_limit("fsx:CreateSnapshot/Name").longest or 0) - len(".2026-11-24T02:00:00Z"),
+    pattern="^[a-zA-Z0-9_:.-]+$",
+    words="{shortest} to {longest} letters, digits, '_', ':', '.' and '-'",
+    example="daily",
+)
+"""The beginning of a snapshot's name, which a time follows."""
+SNAPSHOT_COUNT = Limit(least=1, most=1000)
+"""The number of snapshots that a schedule of this library keeps."""
+
+
 def subnets(deployment: str) -> int:
     """The number of subnets of a file system."""
     return 2 if deployment.startswith("MULTI_AZ") else 1
