@@ -90,7 +90,7 @@ def _shell_command(place: Place, cluster: Cluster, nodes: Sequence[Node]) -> str
         node = first_running(group, [node for node in nodes if node.group == group])
     except CliError:
         return "hyperpod connect    (no controller node is Running yet)"
-    return shlex.join(SessionManager.of(place, cluster, node).shell(None))
+    return shlex.join(SessionManager.of(place, cluster, node).shell(None).program)
 
 
 def _show_file_systems(target: Target, ids: Sequence[str]) -> None:

@@ -64,7 +64,7 @@ class ClusterGrants:
         )
         own = self._add(
             grantee,
-            ["ssm:ResumeSession", "ssm:TerminateSession"],
+            list(session_manager.OWN_SESSIONS),
             [f"arn:{partition}:ssm:{region}:{Aws.ACCOUNT_ID}:session/${{aws:userid}}-*"],
         )
         return session.combine(own).combine(self.read(grantee))

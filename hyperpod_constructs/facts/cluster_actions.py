@@ -5,6 +5,8 @@ Source: https://docs.aws.amazon.com/service-authorization/latest/reference/list_
 
 from __future__ import annotations
 
+from hyperpod_constructs.facts import session_manager
+
 READ = ("DescribeCluster", "DescribeClusterEvent", "DescribeClusterNode", "ListClusterEvents", "ListClusterNodes")
 """See the cluster, its nodes and its events."""
 
@@ -25,6 +27,6 @@ GRANTS = {
     **{f"sagemaker:{name}": "read" for name in READ},
     **{f"sagemaker:{name}": "manage_nodes" for name in MANAGE_NODES},
     READ_LOGS: "read_logs",
-    "ssm:StartSession": "connect",
+    **dict.fromkeys(("ssm:StartSession", *session_manager.OWN_SESSIONS), "connect"),
 }
 """By action: the method of `cluster.grants` that gives it."""

@@ -25,6 +25,12 @@ REMOTE_PORT = "AWS-StartPortForwardingSessionToRemoteHost"
 DOCUMENTS = (SSH, NON_INTERACTIVE_COMMAND, INTERACTIVE_COMMAND, PORT, REMOTE_PORT)
 """Documents of AWS, which no account owns."""
 
+OWN_SESSIONS = ("ssm:ResumeSession", "ssm:TerminateSession", "ssmmessages:OpenDataChannel")
+"""Actions on sessions of one's own: to open their data channel, to join and to end them.
+
+Source: https://docs.aws.amazon.com/systems-manager/latest/userguide/getting-started-restrict-access-quickstart.html
+"""
+
 PARAMETER_CHARACTERS = 65_535
 """The longest value of a document's parameter."""
 

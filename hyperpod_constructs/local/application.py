@@ -21,6 +21,7 @@ from hyperpod_constructs.local import (
     ministack_layers,
     ministack_operations,
     ministack_order,
+    session_manager,
 )
 from hyperpod_constructs.local.access import App, Guard, Owner, Receive, Scope, Send
 from hyperpod_constructs.local.authorization import ResourceNames, dependents
@@ -64,6 +65,7 @@ from hyperpod_constructs.local.quotas import ServiceQuotas
 from hyperpod_constructs.local.rest_protocol import RestService
 from hyperpod_constructs.local.s3.bucket import Bucket, BucketPolicy
 from hyperpod_constructs.local.server import LocalAws
+from hyperpod_constructs.local.session_manager import SessionManager
 from hyperpod_constructs.local.template_check import TemplateCheck
 from hyperpod_constructs.local.ticker import Ticker
 
@@ -199,8 +201,10 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
     for service in services:
         wire = JsonService(service, models.service(service.name), caller, names)
         ministack.serve(wire.signing_name, wire, target_prefix=wire.target_prefix)
-    eks_wire = RestService(eks, models.service(eks.name), caller, ministack_eks.principal)
+    eks_wire = RestService(eks, models.service(eks.name), caller, principal=ministack_eks.principal)
     ministack.serve(eks_wire.signing_name, eks_wire)
+    sessions = JsonService(SessionManager(hyperpod), models.service("ssm"), caller, principal=ministack_access.user_id)
+    ministack.serve_operations("ssm", sessions, session_manager.OPERATIONS)
     ministack_functions.place_functions(lambda config, role, who: function_networks.place(config, role, clients, who), aws.endpoint)
     ministack.run_in_worker_threads(frozenset(provider.type_name for provider in providers) | {ministack_functions.FUNCTION})
     own = frozenset({"ec2", eks_wire.signing_name, *(models.service(service.name).signing_name for service in services)})
@@ -219,9 +223,9 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
         return names.arn(service, target(headers), body, caller())
 
     ministack.name_resources(resource)
-    ministack_access.demand_dependents(
-        lambda operation, body: [(one.action, one.resource, one.context) for one in dependents("sagemaker", operation, body)]
-    )
+    ministack_access.name_refused_resources(own)
+    for name in (hyperpod.name, SessionManager.name):
+        ministack_access.demand_dependents(name, lambda service, operation, body: dependents(service, operation, body, caller()))
     ministack_layers.keep_layers_runnable()
     ministack_functions.fail_refused_invocations()
     ministack.encrypt_with_aws_managed_key()

@@ -1,19 +1,20 @@
 """Which resource a request of our services is about, and what else it takes: IAM evaluates policies against both.
 
-Resource types follow the Service Authorization Reference of SageMaker, FSx and Systems Manager (parameters); an operation without
-one is evaluated against `*`.
+Resource types follow the Service Authorization Reference of SageMaker, FSx and Systems Manager (parameters and sessions); an
+operation without one is evaluated against `*`.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from types import MappingProxyType
+from typing import Any, NamedTuple
 
 from hyperpod_constructs.facts.node_permissions import ADMISSION_ACTIONS, NODES_PRINCIPAL
 from hyperpod_constructs.local.aws_service import Caller
 from hyperpod_constructs.local.clients import partition
+from hyperpod_constructs.local.session_manager import document_arn, target_arn
 
 Parameters = Mapping[str, Any]
 
@@ -53,8 +54,10 @@ class ResourceNames:
             return extension
         if service == "sagemaker":
             return self._cluster(parameters.get("ClusterName"), operation, prefix, caller)
+        if service == "ssm" and operation == "StartSession":
+            return target_arn(parameters.get("Target"), caller)
         if service == "ssm":
-            return _parameter(parameters, prefix)
+            return _session_or_parameter(parameters, prefix)
         if service == "fsx":
             for key, kind in (("SnapshotId", "snapshot"), ("VolumeId", "volume")):
                 if isinstance(known := parameters.get(key), str):
@@ -71,29 +74,34 @@ class ResourceNames:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Dependent:
+class Dependent(NamedTuple):
     """An action that a request takes beside its own, in the caller's name."""
 
     action: str
     resource: str
-    context: Mapping[str, str] = field(default_factory=dict)
+    context: Mapping[str, str] = MappingProxyType({})
 
 
-def dependents(service: str, operation: str, body: bytes) -> Iterator[Dependent]:
-    """The actions that a request of HyperPod takes beside its own; the service needs them of who asks.
+def dependents(service: str, operation: str, body: bytes, caller: Caller) -> Iterator[Dependent]:
+    """The actions that a request takes beside its own, or on a second resource; the service needs them of who asks.
 
-    Sources: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html and the permissions of the
-    handler in the resource schema of `AWS::SageMaker::Cluster` (as of 2026-11-24)
+    Sources: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites-iam.html, the permissions of the
+    handler in the resource schema of `AWS::SageMaker::Cluster` (as of 2026-11-24), and for documents of sessions
+    https://docs.aws.amazon.com/systems-manager/latest/userguide/getting-started-specify-session-document.html
     """
-    if service != "sagemaker" or operation not in ("CreateCluster", "UpdateCluster"):
-        return
     try:
         parameters = json.loads(body or b"{}")
     except ValueError:
         return
     if not isinstance(parameters, dict):
         return
+    if (service, operation) == ("ssm", "StartSession"):
+        yield Dependent("ssm:StartSession", document_arn(parameters.get("DocumentName"), caller))
+    if service == "sagemaker" and operation in ("CreateCluster", "UpdateCluster"):
+        yield from _of_cluster(operation, parameters)
+
+
+def _of_cluster(operation: str, parameters: Parameters) -> Iterator[Dependent]:
     for role in dict.fromkeys(_roles(parameters)):
         yield Dependent("iam:PassRole", role, {"iam:PassedToService": NODES_PRINCIPAL})
     arn = _member(_member(parameters, "Orchestrator"), "Eks").get("ClusterArn")
@@ -130,8 +138,10 @@ def _policy(parameters: Parameters, operation: str, prefix: str) -> str | None:
     return None
 
 
-def _parameter(parameters: Parameters, prefix: str) -> str | None:
-    """The parameter, the path, or the first of several parameters."""
+def _session_or_parameter(parameters: Parameters, prefix: str) -> str | None:
+    """The session; else the parameter, the path, or the first of several parameters."""
+    if isinstance(session := parameters.get("SessionId"), str):
+        return f"{prefix}:session/{session}"
     names = parameters.get("Names")
     name = parameters.get("Name", parameters.get("Path", names[0] if isinstance(names, list) and names else None))
     if not isinstance(name, str):

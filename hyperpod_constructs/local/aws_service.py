@@ -25,7 +25,7 @@ class AwsError(Exception):
 class Caller:
     """Who calls, and where: account (12 digits), region, and the endpoint under which the other services are reached.
 
-    `principal` is the ARN of the user or role, for the services that ask for it.
+    `principal` is the user or role, for the services that ask for it: its ARN, for Session Manager its `aws:userid`.
     """
 
     account: str

@@ -7,6 +7,7 @@ import json
 import logging
 import uuid
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
@@ -22,12 +23,22 @@ log = logging.getLogger(__name__)
 
 
 class JsonService:
-    """One service on the wire."""
+    """One service on the wire.
+
+    :param principal: who signed a request; nobody unless given.
+    """
 
     def __init__(
-        self, service: Service, model: ServiceModel, caller: Callable[[], Caller], names: ResourceNames | None = None
+        self,
+        service: Service,
+        model: ServiceModel,
+        caller: Callable[[], Caller],
+        names: ResourceNames | None = None,
+        *,
+        principal: Callable[[Request], str] = lambda _: "",
     ) -> None:
         self._service = service
+        self._principal = principal
         self._names = ResourceNames() if names is None else names
         self._model = model
         self._caller = caller
@@ -69,7 +80,7 @@ class JsonService:
             return self._error(AwsError("InternalFailure", "the embedded aws failed; its log tells why", 500))
 
     def _caller_of(self, request: Request) -> Caller:
-        return self._caller()
+        return replace(self._caller(), principal=self._principal(request))
 
     def _operation(self, request: Request) -> OperationModel:
         _, _, headers, _, _ = request

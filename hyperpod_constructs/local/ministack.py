@@ -23,7 +23,7 @@ from hyperpod_constructs.facts import updates
 from hyperpod_constructs.facts.schema import type_facts
 from hyperpod_constructs.local.audit import audited
 from hyperpod_constructs.local.aws_service import AwsError, Caller
-from hyperpod_constructs.local.judging import Judge, Request, Response, answered
+from hyperpod_constructs.local.judging import Judge, Request, Response, answered, target
 from hyperpod_constructs.local.provider import Provisioned, ResourceProvider, paths_that_create, paths_that_may_create, updated
 
 Handler = Callable[..., Coroutine[Any, Any, Response]]
@@ -74,6 +74,19 @@ def serve(name: str, service: Served, *, target_prefix: str = "") -> None:
     if target_prefix:
         router.SERVICE_PATTERNS[name] = {"target_prefixes": [f"{target_prefix}."], "host_patterns": []}
     iam_actions.SERVICE_TO_IAM_NAMESPACE[name] = name
+
+
+def serve_operations(name: str, service: Served, operations: frozenset[str]) -> None:
+    """Let a service of ours answer some operations of a JSON service of ministack, which does not know these."""
+    native = ministack.app.SERVICE_HANDLERS[name]
+
+    async def handle(method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, list[str]]) -> Response:
+        request = (method, path, headers, body, query)
+        mine = target(headers) in operations
+        response: Response = await (run_reentrant(service.answer, request) if mine else native(*request))
+        return response
+
+    ministack.app.SERVICE_HANDLERS[name] = handle
 
 
 def judge_requests(judges: Mapping[str, Judge]) -> None:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, NamedTuple
 from urllib.parse import unquote
 
-from botocore.model import OperationModel, ServiceModel, Shape
+from botocore.model import OperationModel, Shape
 
-from hyperpod_constructs.local.aws_service import AwsError, Caller, Service
+from hyperpod_constructs.local.aws_service import AwsError
 from hyperpod_constructs.local.json_protocol import JsonService
 from hyperpod_constructs.local.judging import Request, Response, read_json
 
@@ -30,23 +29,7 @@ class Route(NamedTuple):
 
 
 class RestService(JsonService):
-    """One service on the wire.
-
-    :param principal: who signed a request; nobody unless given.
-    """
-
-    def __init__(
-        self,
-        service: Service,
-        model: ServiceModel,
-        caller: Callable[[], Caller],
-        principal: Callable[[Request], str] = lambda _: "",
-    ) -> None:
-        super().__init__(service, model, caller)
-        self._principal = principal
-
-    def _caller_of(self, request: Request) -> Caller:
-        return replace(super()._caller_of(request), principal=self._principal(request))
+    """One service on the wire."""
 
     def routed(self, method: str, path: str) -> tuple[str, dict[str, str]]:
         """The name of the operation, and the members in the path.

@@ -47,7 +47,7 @@ def test_connect_starts_sessions_on_this_cluster_only(stack: Stack, person: iam.
     start = next(statement for statement in statements(stack) if statement["Action"] == "ssm:StartSession")
     assert start["Resource"][0] == ARN
     assert all("document/" in str(resource) for resource in start["Resource"][1:])
-    assert "sagemaker:ListClusterNodes" in actions(stack)
+    assert {"sagemaker:ListClusterNodes", "ssm:TerminateSession", "ssmmessages:OpenDataChannel"} < actions(stack)
     assert not any("Batch" in action for action in actions(stack))
 
 

@@ -25,6 +25,12 @@ def credentials(cloud: Cloud, role: str) -> Credentials:
     return Credentials(given["AccessKeyId"], given["SecretAccessKey"], given["SessionToken"])
 
 
+def variables(who: Credentials) -> dict[str, str]:
+    """Somebody's credentials in the environment of a process."""
+    names = {"AWS_ACCESS_KEY_ID": who.access_key, "AWS_SECRET_ACCESS_KEY": who.secret_key, "AWS_SESSION_TOKEN": who.token}
+    return {name: str(value) for name, value in names.items()}
+
+
 def clients(cloud: Cloud, who: Credentials) -> Callable[[str], Any]:
     """Clients of AWS for somebody, by the name of the service."""
     session: Any = boto3.Session(who.access_key, who.secret_key, who.token, region_name=cloud.aws.region)
@@ -66,9 +72,7 @@ def kubectl(cloud: Cloud, cluster: str, *arguments: str, role: str | None = None
     login = ["aws", "eks", "update-kubeconfig", "--name", cluster]
     subprocess.run(login, env=environment, check=True, capture_output=True)  # noqa: S603
     if role is not None:
-        given = credentials(cloud, role)
-        environment["AWS_ACCESS_KEY_ID"], environment["AWS_SECRET_ACCESS_KEY"] = str(given.access_key), str(given.secret_key)
-        environment["AWS_SESSION_TOKEN"] = str(given.token)
+        environment |= variables(credentials(cloud, role))
     if secret is not None:
         environment["AWS_SECRET_ACCESS_KEY"] = secret
     done = subprocess.run(["kubectl", *arguments], env=environment, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603

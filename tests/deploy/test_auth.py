@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
 import tarfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from aws_cdk import App, Stack
 from aws_cdk import aws_iam as iam
 from aws_cdk.assertions import Template
-from typer.testing import CliRunner
+from botocore.exceptions import ClientError
+from typer.testing import CliRunner, Result
 
 import app as reference
 from hyperpod_constructs.cli.main import app
 from hyperpod_constructs.cli.target import AwsAccount
 from hyperpod_constructs.cluster.grants import ClusterGrants
 from hyperpod_constructs.facts.cluster_actions import READ, READ_LOGS
+from hyperpod_constructs.facts.session_manager import session_target
 from tests.cli.operate.entries import ENTRIES, NODE, Stage, once
 from tests.deploy import people
-from tests.deploy.conftest import CLUSTER, CLUSTER_NAME, FOUNDATION, Cloud, running_cloud, synthesize
+from tests.deploy.conftest import BIN, CLUSTER, CLUSTER_NAME, FOUNDATION, Cloud, running_cloud, synthesize
+from tests.local.administrator import without_permissions
+from tests.local.hyperpod_requests import cluster, group
 from tests.patience import until
 
 
@@ -119,6 +126,120 @@ def test_a_command_works_with_its_grant_and_names_each_action_that_is_taken_from
         assert done.exit_code == 0, done.output
 
 
+FREE = "free"
+"""A cluster of no stack, so its count may be changed."""
+NO_SHELL = "this embedded AWS boots no nodes"
+"""What a command says on records once its session has been started."""
+
+
+@pytest.fixture(scope="module")
+def free(cloud: Cloud) -> Iterator[str]:
+    """The ARN of a cluster with one worker."""
+    sagemaker, owned = cloud.client("sagemaker"), cloud.cluster()
+    where = SimpleNamespace(
+        role=owned["InstanceGroups"][0]["ExecutionRole"],
+        subnet=owned["VpcConfig"]["Subnets"][0],
+        security_group=owned["VpcConfig"]["SecurityGroupIds"][0],
+    )
+    scripts = owned["InstanceGroups"][0]["LifeCycleConfig"]
+    groups = [group(where, "controller", "Controller", LifeCycleConfig=scripts)]
+    groups += [group(where, "workers", "Compute", LifeCycleConfig=scripts)]
+    arn = sagemaker.create_cluster(**cluster(where, ClusterName=FREE, InstanceGroups=groups))["ClusterArn"]
+
+    def running() -> bool | None:
+        nodes = sagemaker.list_cluster_nodes(ClusterName=FREE)["ClusterNodeSummaries"]
+        return {node["InstanceStatus"]["Status"] for node in nodes} == {"Running"} or None
+
+    wait(running, SECONDS, "the nodes of the cluster of no stack")
+    yield str(arn)
+    sagemaker.delete_cluster(ClusterName=FREE)
+    wait(lambda: len(sagemaker.list_clusters()["ClusterSummaries"]) == 1 or None, SECONDS, "the end of the cluster of no stack")
+
+
+READS = ("sagemaker:DescribeCluster on the cluster", "sagemaker:ListClusterNodes on the cluster")
+SCALES = ("cloudformation:DescribeStackResources on *", "sagemaker:UpdateCluster on the cluster", "iam:PassRole on its role")
+STARTS = ("ssm:StartSession on the cluster", "ssm:StartSession on AWS-StartNonInteractiveCommand")
+
+
+@pytest.mark.parametrize(
+    ("command", "needed", "end"),
+    [
+        ("connect", {*READS, *STARTS}, NO_SHELL),
+        ("connect --stdio 22", {*READS, STARTS[0], "ssm:StartSession on AWS-StartSSHSession"}, NO_SHELL),
+        ("copy data :/fsx/data", {*READS, *STARTS}, NO_SHELL),
+        ("ssh-config --nodes", set(READS), "ProxyCommand"),
+        ("scale workers 2 --yes", {*READS, *SCALES}, "The service scales workers to 2"),
+    ],
+)
+def test_who_gets_each_statement_that_a_refusal_names_is_let_through(
+    cloud: Cloud, free: str, monkeypatch: pytest.MonkeyPatch, command: str, needed: set[str], end: str
+) -> None:
+    """No statement gives more than is needed, and without any single one the command is refused."""
+    monkeypatch.chdir(cloud.directory)
+    Path("data").touch()
+    given = [*command.split(), "--cluster", FREE, "--target", "local"]
+    found: list[dict[str, Any]] = []
+    with without_permissions(cloud.aws) as allow:
+        result = CliRunner().invoke(app, given)
+        while (statement := _named(result)) is not None:
+            assert statement not in found
+            found.append(statement)
+            allow(found)
+            result = CliRunner().invoke(app, given)
+    assert end in result.output
+    role = cloud.cluster()["InstanceGroups"][0]["ExecutionRole"]
+    short = {free: "the cluster", role: "its role"}
+    told = {(one["Action"], one["Resource"]) for one in found}
+    assert {f"{action} on {short.get(on, on.rpartition('/')[2])}" for action, on in told} == needed
+
+
+def _named(result: Result) -> dict[str, Any] | None:
+    """The statement that would grant what was refused; `None` if nothing was."""
+    if "is not allowed; this statement grants it" not in result.output:
+        return None
+    assert result.exit_code == 1
+    statement: dict[str, Any] = json.JSONDecoder().raw_decode(result.output, result.output.index("{"))[0]
+    return statement
+
+
+PLUGIN = """#!/bin/sh
+[ "$1" != --version ] || exec echo 1.0.0.0
+echo "$1" > started
+echo "$5" > asked
+"""
+"""A double of the Session Manager plugin, which opens no channel: it notes the service's answer and the request."""
+
+
+def test_the_aws_cli_starts_a_session_with_the_grant_alone(cloud: Cloud, tmp_path: Path) -> None:
+    arn = cloud.cluster()["ClusterArn"]
+    role = _role(cloud, "guests", _granted(arn, "connect"))
+    node = cloud.nodes()[0]
+    (tmp_path / "session-manager-plugin").write_text(PLUGIN)
+    (tmp_path / "session-manager-plugin").chmod(0o755)
+
+    def connect() -> subprocess.CompletedProcess[str]:
+        path = os.pathsep.join([str(tmp_path), str(BIN), os.environ["PATH"]])
+        environment = {**cloud.aws.environment(), **people.variables(people.credentials(cloud, role)), "PATH": path}
+        command = [str(BIN / "hyperpod"), "connect", node["InstanceId"], "--stdio", "22"]
+        command += ["--cluster", CLUSTER_NAME, "--target", "aws"]
+        return subprocess.run(command, env=environment, cwd=tmp_path, capture_output=True, text=True, timeout=120, check=False)  # noqa: S603
+
+    allowed = connect()
+    assert allowed.returncode == 0, allowed.stderr
+    asked, started = (json.loads((tmp_path / name).read_text()) for name in ("asked", "started"))
+    target = session_target(arn.rpartition("/")[2], node["InstanceGroupName"], node["InstanceId"])
+    assert asked == {"Target": target, "DocumentName": "AWS-StartSSHSession", "Parameters": {"portNumber": ["22"]}}
+    with people.without(cloud, role, "ssm:StartSession"):
+        refused = connect()
+    assert refused.returncode == 1
+    assert "ssm:StartSession is not allowed; this statement grants it, or cluster.grants.connect(role)" in refused.stderr
+
+    ssm = people.clients(cloud, people.credentials(cloud, role))("ssm")
+    assert ssm.terminate_session(SessionId=started["SessionId"])["SessionId"] == started["SessionId"]
+    with pytest.raises(ClientError, match="is not authorized to perform: ssm:TerminateSession"):
+        ssm.terminate_session(SessionId="somebody-0123456789abcdef0")
+
+
 def test_a_case_is_packed_with_all_that_its_role_may_read(cloud: Cloud, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.chdir(tmp_path)
     case = ("export-logs", "--target", "aws", "--cluster", CLUSTER_NAME, "-o", "json")
@@ -176,8 +297,23 @@ def _granted(arn: str, grant: str) -> list[dict[str, Any]]:
     role = iam.Role(stack, "Role", assumed_by=iam.AccountRootPrincipal())
     getattr(ClusterGrants(arn), grant)(role)
     (policy,) = Template.from_stack(stack).find_resources("AWS::IAM::Policy").values()
-    statements: list[dict[str, Any]] = policy["Properties"]["PolicyDocument"]["Statement"]
+    statements: list[dict[str, Any]] = _resolved(policy["Properties"]["PolicyDocument"]["Statement"])
     return statements
+
+
+def _resolved(value: Any) -> Any:
+    """The value with joined texts, and the account and the partition in them."""
+    match value:
+        case {"Ref": name}:
+            return {"AWS::AccountId": "123456789012", "AWS::Partition": "aws"}[name]
+        case {"Fn::Join": [separator, parts]}:
+            return separator.join(map(_resolved, parts))
+        case dict():
+            return {key: _resolved(one) for key, one in value.items()}
+        case list():
+            return [_resolved(one) for one in value]
+        case _:
+            return value
 
 
 @dataclass

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from hyperpod_constructs.local.authorization import ResourceNames
+from hyperpod_constructs.local.authorization import ResourceNames, dependents
 from hyperpod_constructs.local.aws_service import Caller
 
 CALLER = Caller("123456789012", "us-west-2", "http://127.0.0.1:1")
@@ -16,6 +16,7 @@ PLAN = "arn:aws:sagemaker:us-west-2:123456789012:training-plan/one"
 EXTENSION = "arn:aws:sagemaker:us-west-2:123456789012:extension/sagemaker-abcdefghijkl/one/0123456789ab"
 QUOTA = "arn:aws:sagemaker:us-west-2:123456789012:compute-quota/abcdefghijkl"
 POLICY = "arn:aws:sagemaker:us-west-2:123456789012:cluster-scheduler-config/abcdefghijkl"
+SSM = "arn:aws:ssm:us-west-2:123456789012"
 FSX = "arn:aws:fsx:us-west-2:123456789012"
 
 
@@ -55,6 +56,11 @@ FSX = "arn:aws:fsx:us-west-2:123456789012"
         ("fsx", "DeleteSnapshot", {"SnapshotId": "fsvolsnap-known"}, f"{FSX}:snapshot/fsvol-known/fsvolsnap-known"),
         ("fsx", "DescribeSnapshots", {"SnapshotIds": ["fsvolsnap-1"]}, None),
         ("fsx", "TagResource", {"ResourceARN": f"{FSX}:file-system/fs-1"}, f"{FSX}:file-system/fs-1"),
+        ("ssm", "GetParameter", {"Name": "/one"}, f"{SSM}:parameter/one"),
+        ("ssm", "StartSession", {"Target": "sagemaker-cluster:abcdefghijkl_p-5-i-0123456789abcdef0"}, ARN),
+        ("ssm", "StartSession", {"Target": "i-0123456789abcdef0"}, None),
+        ("ssm", "StartSession", {"Target": ["sagemaker-cluster:abcdefghijkl_p-5-i-0123456789abcdef0"]}, None),
+        ("ssm", "TerminateSession", {"SessionId": "me-0123"}, f"{SSM}:session/me-0123"),
         ("ec2", "DescribeVpcs", {}, None),
     ],
 )
@@ -66,6 +72,20 @@ def test_resource_of_a_request(service: str, operation: str, parameters: dict[st
     snapshot = {"SnapshotId": "fsvolsnap-known", "ResourceARN": f"{FSX}:snapshot/fsvol-known/fsvolsnap-known"}
     names.learn({}, {"Snapshot": snapshot}, CALLER)
     assert names.arn(service, operation, json.dumps(parameters).encode(), CALLER) == expected
+
+
+@pytest.mark.parametrize(
+    ("document", "arn"),
+    [
+        ({}, f"{SSM}:document/SSM-SessionManagerRunShell"),
+        ({"DocumentName": "AWS-StartSSHSession"}, "arn:aws:ssm:us-west-2::document/AWS-StartSSHSession"),
+        ({"DocumentName": "SSM-Own"}, f"{SSM}:document/SSM-Own"),
+    ],
+)
+def test_a_session_takes_a_document_too(document: dict[str, str], arn: str) -> None:
+    body = json.dumps({"Target": "sagemaker-cluster:abcdefghijkl_w-i-0123456789abcdef0", **document}).encode()
+    assert [*dependents("ssm", "StartSession", body, CALLER)] == [("ssm:StartSession", arn, {})]
+    assert [*dependents("ssm", "TerminateSession", body, CALLER)] == []
 
 
 @pytest.mark.parametrize("body", [b"{", b"[]", b'{"ClusterName": 1}'])

@@ -36,14 +36,6 @@ def test_version() -> None:
             "_dispatch_service_request",
             ["method", "path", "headers", "body", "query_params", "request_id"],
         ),
-        (
-            "ministack.app",
-            "_enforce_data_plane",
-            [
-                *("service", "iam_action", "headers", "query_params", "request_id", "resource_arn"),
-                *("service_context", "auth_error_response", "named_resource"),
-            ],
-        ),
         ("ministack.app", "_routing_params", ["method", "path", "headers", "body", "query_params"]),
         ("ministack.app", "_handle_pre_body_request", ["method", "path", "headers", "query_params", "request_id"]),
         ("ministack.app", "_handle_post_body_shortcuts", ["method", "path", "headers", "body", "query_params", "request_id"]),
@@ -145,7 +137,22 @@ def test_version() -> None:
         ("ministack.core.router", "detect_service", ["method", "path", "headers", "query_params"]),
         ("ministack.core.router", "extract_access_key_id", ["headers", "query_params"]),
         (f"{CLOUDFORMATION}.wait_conditions", "has_handle", ["token"]),
+        ("ministack.core.router", "extract_region", ["headers", "query_params"]),
         ("ministack.core.iam_evaluator", "resolve_caller_identity", None),
+        (
+            "ministack.core.iam_evaluator",
+            "enforce",
+            ["access_key_id", "iam_action", "service", "region", "resource_arn", "service_context"],
+        ),
+        ("ministack.core.iam_actions", "identity_denial_message", ["action", "principal_arn", "resource", "explicit_deny"]),
+        (
+            "ministack.core.iam_actions",
+            "access_denied_response",
+            [
+                *("service", "action", "principal_arn", "request_id", "error_code", "message"),
+                *("headers", "resource_arn", "explicit_deny", "resource_policy_arn"),
+            ],
+        ),
         (EKS, "_get_docker", []),
         (EKS, "_verify_eks_token", ["token", "cluster_name"]),
         (EKS, "_authenticate_token_review", ["cluster_name", "account_id", "region", "review", "auth_token"]),

@@ -26,10 +26,13 @@ from hyperpod_constructs.cli.operate.jobs import Jobs, jobs_on
 from hyperpod_constructs.cli.operate.place import Place
 from hyperpod_constructs.cli.operate.reading import read_cluster, read_nodes
 from hyperpod_constructs.cli.target import LOCAL_STATE, TargetName
+from hyperpod_constructs.facts.cluster_actions import READ
+from hyperpod_constructs.facts.session_manager import NON_INTERACTIVE_COMMAND, SSH
 from hyperpod_constructs.local import process, server
 from hyperpod_constructs.local.nodes import cgroups
 from hyperpod_constructs.local.nodes.network import FIRST
 from hyperpod_constructs.local.server import LocalAws
+from tests.local.administrator import without_permissions
 from tests.local.hyperpod_requests import cluster, group
 from tests.nodes.conftest import CONFIG, require_nodes
 from tests.patience import until
@@ -110,7 +113,7 @@ def account(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Account]:
     require_nodes()
     directory = tmp_path_factory.mktemp("aws")
     state = directory / LOCAL_STATE
-    aws = server.start(state, nodes=True)
+    aws = server.start(state, auth=True, nodes=True)
     try:
         yield Account(aws, directory)
     finally:
@@ -281,6 +284,43 @@ def test_files_and_directories_are_copied_both_ways(account: Account, tmp_path: 
     assert "hyperpod-copy" not in account.on(worker, "cat", "/home/ubuntu/.ssh/authorized_keys")
     assert "hyperpod-copy" not in account.on(worker, "ls", "-a", "/home/ubuntu")
     assert sorted(path.name for path in tmp_path.iterdir()) == ["back", "two words"]
+
+
+def test_a_node_is_entered_by_who_may_start_a_session_on_it(account: Account, tmp_path: Path) -> None:
+    """As on AWS: on the cluster, and with the document of each kind of session."""
+    arn = account.call("describe_cluster")["ClusterArn"]
+    (controller,) = account.settled("controller", "Running")
+    (tmp_path / "sent").write_text("weights\n", encoding="utf-8")
+
+    def run(*command: str, text: str = "") -> subprocess.CompletedProcess[str]:
+        return subprocess.run(  # noqa: S603
+            command, cwd=account.directory, input=text, capture_output=True, text=True, timeout=120, check=False
+        )
+
+    def sessions(*documents: str) -> dict[str, Any]:
+        resources = [arn, *(f"arn:aws:ssm:us-west-2::document/{name}" for name in documents)]
+        return {"Effect": "Allow", "Action": "ssm:StartSession", "Resource": resources}
+
+    def hostname() -> subprocess.CompletedProcess[str]:
+        return run(*CONNECT, text="hostname\n")
+
+    def sent() -> subprocess.CompletedProcess[str]:
+        return run(CONNECT[0], "copy", "--cluster", "demo", str(tmp_path / "sent"), ":/home/ubuntu/")
+
+    read = {"Effect": "Allow", "Action": [f"sagemaker:{name}" for name in READ], "Resource": arn}
+    with without_permissions(account.aws) as allow:
+        for statements in ([read], [read, sessions(SSH)]):
+            allow(statements)
+            for refused in (hostname(), sent()):
+                assert (refused.returncode, refused.stdout) == (1, "")
+                assert (
+                    "ssm:StartSession is not allowed; this statement grants it, or cluster.grants.connect(role)" in refused.stderr
+                )
+        assert run(*CONNECT, "--stdio", "22").stdout.startswith("SSH-2.0-OpenSSH")
+        assert "sent" not in account.on(controller, "ls", "/home/ubuntu")
+        allow([read, sessions(SSH, NON_INTERACTIVE_COMMAND)])
+        assert hostname().stdout == account.on(controller, "hostname")
+        assert sent().stdout == f"Copied: {controller}:/home/ubuntu/sent\n"
 
 
 def test_connect_forwards_a_port_until_it_is_interrupted(account: Account) -> None:

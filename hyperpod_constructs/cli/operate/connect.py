@@ -22,13 +22,14 @@ from hyperpod_constructs.cli.operate.forwarding import Forward
 from hyperpod_constructs.cli.operate.listing import ClusterName
 from hyperpod_constructs.cli.operate.place import Place, placed
 from hyperpod_constructs.cli.operate.reading import Cluster, Node, read_cluster
-from hyperpod_constructs.cli.operate.sessions import SCRIPT_BYTES, Script, SessionManager, require_programs
+from hyperpod_constructs.cli.operate.sessions import SCRIPT_BYTES, Script, Session, SessionManager, require_programs
 from hyperpod_constructs.cli.target import TargetName, running_virtual_nodes, virtual_command
 
 app = typer.Typer(add_completion=False)
 
 # A node cannot use the terminal of the host, so the shell gets a terminal on the node.
 IN_TERMINAL = ("script", "--quiet", "--return", "/dev/null", "--command")
+_READER = ("bash", "-s")
 _SAID_BYTES = 8000
 
 
@@ -65,23 +66,27 @@ def connect(
         _enter_kubernetes(place, found.kubernetes, only_print=only_print)
         return
     chosen = _node(place, found, node, group)
-    if place.where is TargetName.LOCAL and not only_print:
-        _on_virtual(virtual_command(chosen.id), user, wanted, stdio)
-        return
     sessions = SessionManager.of(place, found, chosen)
-    if wanted is not None:
-        command = sessions.forward(wanted)
-    elif stdio is not None:
-        command = sessions.port(stdio)
-    elif only_print or sys.stdin.isatty():
-        command = sessions.shell(user)
-    else:
+    piped = wanted is None and stdio is None and not only_print and not sys.stdin.isatty()
+    session = _session(sessions, user, wanted, stdio, piped=piped)
+    if only_print:
+        say(shlex.join(session.program))
+    elif place.where is TargetName.LOCAL:
+        session.start(place)
+        _on_virtual(virtual_command(chosen.id), user, wanted, stdio)
+    elif piped:
         with if_interrupted("perhaps the commands go on on the node"):
             raise typer.Exit(_run_script(place, sessions, user))
-    if only_print:
-        say(shlex.join(command))
-        return
-    raise typer.Exit(_session(place, command))
+    else:
+        raise typer.Exit(_run(place, session.program))
+
+
+def _session(sessions: SessionManager, user: str | None, forward: Forward | None, stdio: int | None, *, piped: bool) -> Session:
+    if forward is not None:
+        return sessions.forward(forward)
+    if stdio is not None:
+        return sessions.port(stdio)
+    return sessions.command(shlex.join(_READER)) if piped else sessions.shell(user)
 
 
 def _node(place: Place, cluster: Cluster, name: str | None, group: str | None) -> Node:
@@ -101,7 +106,7 @@ def _on_virtual(node: Sequence[str], user: str | None, forward: Forward | None, 
     elif sys.stdin.isatty():
         command = [*node, *IN_TERMINAL, "bash -l" if user is None else f"sudo -iu {user}"]
     else:
-        command = [*node, *(() if user is None else ("sudo", "-iu", user)), "bash", "-s"]
+        command = [*node, *(() if user is None else ("sudo", "-iu", user)), *_READER]
     os.execvp(command[0], command)
 
 
@@ -110,7 +115,7 @@ def _enter_kubernetes(place: Place, name: str, *, only_print: bool) -> None:
     kubectl.enter(file, place.target.environment(), place.where.assembly.parent, only_print=only_print)
 
 
-def _session(place: Place, command: Sequence[str]) -> int:
+def _run(place: Place, command: Sequence[str]) -> int:
     """The exit code of a session that has the terminal; its keys, such as Ctrl-C, are for the node."""
     environment = place.target.environment()
     require_programs(command, environment.get("PATH", os.defpath))
@@ -126,7 +131,7 @@ def _session(place: Place, command: Sequence[str]) -> int:
 
 def _run_script(place: Place, sessions: SessionManager, user: str | None) -> int:
     script = Script(sys.stdin.buffer.read(SCRIPT_BYTES + 1), user)
-    command, environment = sessions.script(script), place.target.environment()
+    command, environment = sessions.script(script).program, place.target.environment()
     require_programs(command, environment.get("PATH", os.defpath))
     # The plugin ends its session when standard input ends, so this pipe stays open.
     with subprocess.Popen(  # noqa: S603

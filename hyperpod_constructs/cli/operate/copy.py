@@ -28,6 +28,7 @@ from hyperpod_constructs.cli.operate.choosing import check_user, running_node
 from hyperpod_constructs.cli.operate.listing import ClusterName
 from hyperpod_constructs.cli.operate.place import Place, placed
 from hyperpod_constructs.cli.operate.reading import Cluster, Node, read_cluster
+from hyperpod_constructs.cli.operate.sessions import RefusedError
 from hyperpod_constructs.cli.operate.ssh_config import proxy_command
 from hyperpod_constructs.custom_resources.handlers.redaction import one_line
 from hyperpod_constructs.facts.session_manager import USERS
@@ -138,6 +139,12 @@ class Connection:
             connection = cls(place, cluster, node, user, Path(folder), f"hyperpod-copy-{secrets.token_hex(8)}")
             try:
                 connection._open()
+            except RefusedError:
+                raise
+            except BaseException:
+                connection._close()
+                raise
+            try:
                 yield connection
             finally:
                 connection._close()

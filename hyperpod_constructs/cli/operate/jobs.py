@@ -13,9 +13,10 @@ from dataclasses import dataclass
 
 from hyperpod_constructs.cli.console import CliError, is_aws_error
 from hyperpod_constructs.cli.operate.choosing import running_node
+from hyperpod_constructs.cli.operate.denied import said
 from hyperpod_constructs.cli.operate.place import Place
 from hyperpod_constructs.cli.operate.reading import Cluster, Node, list_nodes
-from hyperpod_constructs.cli.operate.remote import captured
+from hyperpod_constructs.cli.operate.remote import Captured, captured
 from hyperpod_constructs.cli.operate.sessions import SessionManager
 from hyperpod_constructs.cli.target import TargetName, running_virtual_nodes
 from hyperpod_constructs.custom_resources.handlers.redaction import one_line
@@ -24,6 +25,7 @@ from hyperpod_constructs.facts.session_manager import PLUGIN
 MOST_JOBS = 1000
 
 _CHARACTERS = 200
+_REASON_CHARACTERS = 1000
 _STATES = "RUNNING,SUSPENDED,COMPLETING,CONFIGURING,STAGE_OUT"
 _END = "hyperpod-end"
 _LINE = re.compile(r"hyperpod-job\|([0-9_+\[\]%,-]{1,64})\|([^|\s]{1,64})\|([^|\s]{1,4096})\|(.{0,1024})")
@@ -55,13 +57,13 @@ def jobs_on(place: Place, cluster: Cluster, nodes: Sequence[Node]) -> Jobs:
         return Jobs(unknown="Kubernetes knows them: kubectl get pods --all-namespaces --output wide")
     try:
         program = _on_controller(place, cluster, nodes)
-        return Jobs() if program is None else _parsed(captured(place, program).output.decode(errors="replace"))
+        return Jobs() if program is None else _answered(captured(place, program))
     except CliError as error:
-        return Jobs(unknown=one_line(str(error), _CHARACTERS))
+        return Jobs(unknown=one_line(str(error), _REASON_CHARACTERS))
     except Exception as error:
         if not is_aws_error(error) and not isinstance(error, OSError):
             raise
-        return Jobs(unknown=one_line(str(error), _CHARACTERS))
+        return Jobs(unknown=one_line(str(error), _REASON_CHARACTERS))
 
 
 def _question(names: Sequence[str | None]) -> str:
@@ -91,24 +93,28 @@ def _on_controller(place: Place, cluster: Cluster, nodes: Sequence[Node]) -> lis
         booted = {node["InstanceId"]: node for node in running_virtual_nodes()}
         if not booted:
             return None
-        controller = next((node.id for node in list_nodes(place, cluster, group) if node.id in booted), None)
+        controller = next((node for node in list_nodes(place, cluster, group) if node.id in booted), None)
         if controller is None:
             raise CliError("the controller does not run")
         # Virtual nodes have addresses of their own, and their names follow these.
         line = _question([booted[node.id]["Name"] if node.id in booted else None for node in nodes])
-        return [*booted[controller]["Command"], "sh", "-c", line]
+        SessionManager.of(place, cluster, controller).command(line).start(place)
+        return [*booted[controller.id]["Command"], "sh", "-c", line]
     line = _question([None if node.host_name is None else node.host_name.partition(".")[0] for node in nodes])
     missing = [program for program in _PROGRAMS if shutil.which(program) is None]
     if missing:
         raise CliError(f"{' and '.join(missing)} is not installed, and without Session Manager nobody can ask the controller")
-    return SessionManager.of(place, cluster, running_node(place, cluster, name=None, group=group)).command(line)
+    return SessionManager.of(place, cluster, running_node(place, cluster, name=None, group=group)).command(line).program
 
 
-def _parsed(said: str) -> Jobs:
-    """The jobs in an answer. The banner of a session and everything else that is no job is passed over."""
-    lines = [line.rstrip("\r") for line in said.split("\n")]
+def _answered(found: Captured) -> Jobs:
+    """The jobs in an answer. The banner of a session and everything else that is no job is passed over.
+
+    :raises CliError: for an answer that does not come from Slurm, or not to its end.
+    """
+    lines = [line.rstrip("\r") for line in found.output.decode(errors="replace").split("\n")]
     if _END not in lines:
-        return Jobs(unknown="Slurm did not answer on the controller")
+        raise CliError(said(found.errors.decode(errors="replace")) or "Slurm did not answer on the controller")
     matches = [match for line in lines if (match := _LINE.fullmatch(line))]
     if len(matches) > MOST_JOBS:
         return Jobs(unknown=f"the controller named more than {MOST_JOBS} jobs")

@@ -16,7 +16,7 @@ from hyperpod_constructs.cli.console import CliError
 from hyperpod_constructs.cli.operate.denied import said
 from hyperpod_constructs.cli.operate.place import Place
 from hyperpod_constructs.cli.operate.reading import Cluster, Node
-from hyperpod_constructs.cli.operate.sessions import Script, SessionManager, require_programs
+from hyperpod_constructs.cli.operate.sessions import RefusedError, Script, SessionManager, require_programs
 from hyperpod_constructs.cli.target import TargetName, virtual_command
 from hyperpod_constructs.custom_resources.handlers.redaction import one_line
 
@@ -86,19 +86,24 @@ def captured(place: Place, program: Sequence[str]) -> Captured:
 def run(place: Place, cluster: Cluster, node: Node, user: str, text: str) -> Done:
     """Run a script on a node as a user.
 
+    :raises RefusedError: if no session may be started.
     :raises CliError: if the node cannot be reached, or takes too long.
     """
     script = Script(text.encode(), user)
+    session = SessionManager.of(place, cluster, node).script(script)
     if place.where is TargetName.LOCAL:
+        session.start(place)
         command = [*virtual_command(node.id), "sh", "-c", script.command]
     else:
-        command = SessionManager.of(place, cluster, node).script(script)
+        command = session.program
         require_programs(command, place.target.environment().get("PATH", os.defpath))
     found = captured(place, command)
     pieces = list(script.output(io.BytesIO(found.output)))
     if not pieces or not isinstance(pieces[-1], int):
         errors = found.errors.decode("utf-8", "replace")
-        reason = said(errors) or one_line(errors, _SAID_CHARACTERS) or "the session ended before them"
+        if (sentence := said(errors)) is not None:
+            raise RefusedError(sentence)
+        reason = one_line(errors, _SAID_CHARACTERS) or "the session ended before them"
         raise CliError(f"node {node.id} did not run the commands: {reason}")
     output = b"".join(piece for piece in pieces if isinstance(piece, bytes))
     return Done(output.decode("utf-8", "replace"), pieces[-1])

@@ -1,4 +1,4 @@
-"""Commands of the AWS CLI that open Session Manager sessions on a node, and what their output says."""
+"""Session Manager sessions on a node: the commands of the AWS CLI that open them, and what their output says."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ import json
 import re
 import secrets
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import IO
 
 from hyperpod_constructs.cli.console import CliError
+from hyperpod_constructs.cli.operate.denied import in_words
 from hyperpod_constructs.cli.operate.forwarding import Forward
 from hyperpod_constructs.cli.operate.place import Place
 from hyperpod_constructs.cli.operate.reading import Cluster, Node
@@ -25,11 +26,54 @@ _ANNOUNCED = re.compile(rb"\s*(Starting|Exiting) session with SessionId: ", re.I
 _LINE_BYTES = 65_536
 
 
+class RefusedError(CliError):
+    """No session was started, so nothing was done on the node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    """A session to start.
+
+    :ivar options: `--region`, and `--profile` and `--endpoint-url` where they are given.
+    :ivar document: the session document; the account's own, which is a shell, when `None`.
+    """
+
+    target: str
+    options: tuple[str, ...]
+    document: str | None
+    parameters: Mapping[str, str]
+
+    @property
+    def program(self) -> list[str]:
+        """The command of the AWS CLI."""
+        command = ["aws", "ssm", "start-session", "--target", self.target, *self.options]
+        if self.document is not None:
+            command += ["--document-name", self.document]
+            command += ["--parameters", json.dumps(self._parameters())]
+        return command
+
+    def start(self, place: Place) -> None:
+        """Start it at the embedded AWS, whose nodes are entered by another way: so both take the same permissions.
+
+        :raises RefusedError: for a missing permission with the statement that grants it.
+        """
+        from botocore.exceptions import ClientError
+
+        document = {} if self.document is None else {"DocumentName": self.document, "Parameters": self._parameters()}
+        try:
+            place.client("ssm").start_session(Target=self.target, **document)
+        except ClientError as error:
+            raise RefusedError(in_words(error)) from None
+
+    def _parameters(self) -> dict[str, list[str]]:
+        return {name: [value] for name, value in self.parameters.items()}
+
+
 @dataclass(frozen=True, slots=True)
 class SessionManager:
     """Sessions on one node.
 
-    :ivar options: `--region`, and `--profile` and `--endpoint-url` where they are given.
+    :ivar options: those of each session.
     """
 
     target: str
@@ -44,37 +88,33 @@ class SessionManager:
                 options += [option, str(value)]
         return cls(session_manager.session_target(cluster.id, node.group, node.id), tuple(options))
 
-    def shell(self, user: str | None) -> list[str]:
+    def shell(self, user: str | None) -> Session:
         """A shell of root, or of that user."""
         if user is None:
-            return self._start()
-        return self._start(session_manager.INTERACTIVE_COMMAND, command=f"sudo -iu {user}")
+            return self._session()
+        return self._session(session_manager.INTERACTIVE_COMMAND, command=f"sudo -iu {user}")
 
-    def port(self, number: int) -> list[str]:
+    def port(self, number: int) -> Session:
         """Standard input and output, joined to a port of the node."""
-        return self._start(session_manager.SSH, portNumber=str(number))
+        return self._session(session_manager.SSH, portNumber=str(number))
 
-    def forward(self, forward: Forward) -> list[str]:
+    def forward(self, forward: Forward) -> Session:
         """A port of this machine, joined to one of the node, or of a host that the node reaches."""
         ports = {"portNumber": str(forward.port), "localPortNumber": str(forward.local)}
         if forward.host is None:
-            return self._start(session_manager.PORT, **ports)
-        return self._start(session_manager.REMOTE_PORT, host=forward.host, **ports)
+            return self._session(session_manager.PORT, **ports)
+        return self._session(session_manager.REMOTE_PORT, host=forward.host, **ports)
 
-    def script(self, script: Script) -> list[str]:
+    def script(self, script: Script) -> Session:
         """The script, run by bash."""
         return self.command(script.command)
 
-    def command(self, line: str) -> list[str]:
+    def command(self, line: str) -> Session:
         """A line for root's shell, without a terminal."""
-        return self._start(session_manager.NON_INTERACTIVE_COMMAND, command=line)
+        return self._session(session_manager.NON_INTERACTIVE_COMMAND, command=line)
 
-    def _start(self, document: str | None = None, **parameters: str) -> list[str]:
-        command = ["aws", "ssm", "start-session", "--target", self.target, *self.options]
-        if document is not None:
-            command += ["--document-name", document]
-            command += ["--parameters", json.dumps({name: [value] for name, value in parameters.items()})]
-        return command
+    def _session(self, document: str | None = None, **parameters: str) -> Session:
+        return Session(self.target, self.options, document, parameters)
 
 
 @dataclass(frozen=True, slots=True)

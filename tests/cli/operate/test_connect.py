@@ -232,33 +232,69 @@ def local(account: StubbedTarget, monkeypatch: pytest.MonkeyPatch) -> StubbedTar
     return account
 
 
+TARGET = "sagemaker-cluster:abcde01234yz_controller-i-00000000000000001"
+STARTED = {"SessionId": "me-0123"}
+VIRTUAL = [{"InstanceId": "i-00000000000000001", "Name": "ip-10-77-1-1", "Command": ["nsenter"]}]
 LOCAL = ["connect", "--cluster", "trainer", "--target", "local"]
 
 
 def test_fails_to_open_a_shell_where_nothing_boots(local: StubbedTarget, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(target_module, "running_virtual_nodes", list)
+    local.answer("ssm", "start_session", STARTED)
     assert "this embedded AWS boots no nodes" in CliRunner().invoke(app, LOCAL).stderr
 
 
+def of_command(document: str, line: str) -> dict[str, Any]:
+    return {"DocumentName": document, "Parameters": {"command": [line]}}
+
+
 @pytest.mark.parametrize(
-    ("terminal", "options", "shell"),
+    ("terminal", "options", "shell", "document"),
     [
-        (True, [], [*IN_TERMINAL, "bash -l"]),
-        (True, ["--user", "ubuntu"], [*IN_TERMINAL, "sudo -iu ubuntu"]),
-        (False, [], ["bash", "-s"]),
-        (False, ["--user", "ubuntu"], ["sudo", "-iu", "ubuntu", "bash", "-s"]),
+        (True, [], [*IN_TERMINAL, "bash -l"], {}),
+        (
+            True,
+            ["--user", "ubuntu"],
+            [*IN_TERMINAL, "sudo -iu ubuntu"],
+            of_command("AWS-StartInteractiveCommand", "sudo -iu ubuntu"),
+        ),
+        (False, [], ["bash", "-s"], of_command("AWS-StartNonInteractiveCommand", "bash -s")),
+        (
+            False,
+            ["--user", "ubuntu"],
+            ["sudo", "-iu", "ubuntu", "bash", "-s"],
+            of_command("AWS-StartNonInteractiveCommand", "bash -s"),
+        ),
     ],
 )
-def test_becomes_a_shell_on_the_virtual_controller(
-    local: StubbedTarget, monkeypatch: pytest.MonkeyPatch, terminal: bool, options: list[str], shell: list[str]
+def test_becomes_a_shell_on_the_virtual_controller_where_a_session_may_start(
+    local: StubbedTarget,
+    monkeypatch: pytest.MonkeyPatch,
+    terminal: bool,
+    options: list[str],
+    shell: list[str],
+    document: dict[str, Any],
 ) -> None:
     ran: list[list[str]] = []
-    virtual = [{"InstanceId": "i-00000000000000001", "Name": "ip-10-77-1-1", "Command": ["nsenter"]}]
-    monkeypatch.setattr(target_module, "running_virtual_nodes", lambda: virtual)
+    monkeypatch.setattr(target_module, "running_virtual_nodes", lambda: VIRTUAL)
     monkeypatch.setattr(module, "sys", SimpleNamespace(stdin=SimpleNamespace(isatty=lambda: terminal)))
     monkeypatch.setattr(os, "execvp", lambda _, command: ran.append(command))
+    local.answer("ssm", "start_session", STARTED, Target=TARGET, **document)
     assert CliRunner().invoke(app, [*LOCAL, *options]).exit_code == 0
     assert ran == [["nsenter", *shell]]
+    local.assert_all_asked()
+
+
+@pytest.mark.parametrize("options", [[], ["--stdio", "22"], ["--forward", "8888"]])
+def test_fails_to_enter_a_virtual_node_where_no_session_may_start(
+    local: StubbedTarget, monkeypatch: pytest.MonkeyPatch, options: list[str]
+) -> None:
+    monkeypatch.setattr(target_module, "running_virtual_nodes", lambda: VIRTUAL)
+    monkeypatch.setattr(os, "execvp", lambda *_: pytest.fail("the node was entered"))
+    message = f"User: x is not authorized to perform: ssm:StartSession on resource: {ARN} because"
+    local.refuse("ssm", "start_session", "AccessDeniedException", message)
+    result = CliRunner().invoke(app, [*LOCAL, *options])
+    assert (result.exit_code, "cluster.grants.connect(role) in the app" in result.stderr) == (1, True), result.stderr
 
 
 def test_a_cluster_on_kubernetes_gives_a_shell_with_kubectl(

@@ -12,6 +12,7 @@ from typer.testing import Result
 from hyperpod_constructs.cli.operate import remote
 from hyperpod_constructs.cli.operate.copy import Connection, Remote
 from hyperpod_constructs.cli.operate.remote import Done
+from hyperpod_constructs.cli.operate.sessions import RefusedError
 from tests.cli.conftest import StubbedTarget
 from tests.cli.operate.conftest import ARN, ASKED, CLUSTER, NODES, run
 from tests.cli.operate.entries import interrupt
@@ -121,6 +122,19 @@ def test_what_the_node_refuses_is_its_last_line(served: Node) -> None:
     assert result.exit_code == 1
     assert "hyperpod: it is full" in result.output
     assert "authorized_keys" in served.scripts[-1]
+
+
+def test_a_refused_session_left_no_key_that_could_stay(served: Node, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def refuse(*given: object) -> Done:
+        asked.append(given)
+        raise RefusedError("ssm:StartSession is not allowed")
+
+    monkeypatch.setattr(remote, "run", refuse)
+    result = copy("data", ":/fsx/data")
+    assert (result.exit_code, result.output.strip()) == (1, "hyperpod: ssm:StartSession is not allowed")
+    assert len(asked) == 1
 
 
 def test_a_strange_host_key_is_none(served: Node) -> None:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from botocore.stub import ANY
 
 from hyperpod_constructs.cli.operate import jobs, remote
 from hyperpod_constructs.cli.operate.jobs import Job, Jobs, jobs_on
@@ -19,6 +20,9 @@ from tests.cli.operate.conftest import ARN, ASKED, CLUSTER, node
 Answering = Callable[[str], None]
 WORKER = Node.of(node(2, PrivateDnsHostname="ip-10-1-0-4.us-west-2.compute.internal"))
 CONTROLLER = node(1, "controller")
+SESSION = f"sagemaker-cluster:abcde01234yz_controller-{CONTROLLER['InstanceId']}"
+DOCUMENT = "AWS-StartNonInteractiveCommand"
+REFUSED = f"User: x is not authorized to perform: ssm:StartSession on resource: {ARN} because"
 BANNER = "Starting session with SessionId: someone-0123\r\n"
 LINES = "hyperpod-job|17|ada|ip-10-1-0-[4-5]|train|big\r\nhyperpod-end\r\n"
 
@@ -46,6 +50,7 @@ def answering(target: StubbedTarget, tmp_path: Path, monkeypatch: pytest.MonkeyP
             **ASKED,
             InstanceGroupNameContains="controller",
         )
+        target.answer("ssm", "start_session", {"SessionId": "me-0123"}, Target=SESSION, DocumentName=DOCUMENT, Parameters=ANY)
 
     return answer
 
@@ -109,6 +114,26 @@ def test_on_aws_a_session_asks(target: StubbedTarget, tmp_path: Path, monkeypatc
     assert arguments.startswith(f"ssm start-session --target sagemaker-cluster:abcde01234yz_controller-{CONTROLLER['InstanceId']}")
     assert "--document-name AWS-StartNonInteractiveCommand" in arguments
     assert "--nodelist=ip-10-1-0-4 " in arguments
+
+
+def test_a_refused_session_is_a_reason(target: StubbedTarget, answering: Answering, monkeypatch: pytest.MonkeyPatch) -> None:
+    answering("exit 0")
+    monkeypatch.setattr(target, "client", lambda service: other.client(service) if service == "ssm" else first(service))
+    other, first = StubbedTarget(), StubbedTarget.client.__get__(target)
+    other.refuse("ssm", "start_session", "AccessDeniedException", REFUSED)
+    assert "cluster.grants.connect(role)" in (asked(target).unknown or "")
+
+
+def test_a_refused_session_of_the_aws_cli_is_a_reason(
+    target: StubbedTarget, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    aws = tmp_path / "aws"
+    aws.write_text(f"#!/bin/sh\necho '{REFUSED}' >&2; exit 254\n")
+    aws.chmod(0o755)
+    monkeypatch.setattr(shutil, "which", lambda program: program)
+    monkeypatch.setattr(target, "environment", lambda: {"PATH": f"{tmp_path}:/usr/bin:/bin"})
+    target.answer("sagemaker", "list_cluster_nodes", {"ClusterNodeSummaries": [CONTROLLER]})
+    assert "cluster.grants.connect(role)" in (asked(target, where=TargetName.AWS).unknown or "")
 
 
 def test_a_missing_permission_is_a_reason(target: StubbedTarget, answering: Answering, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hyperpod_constructs.cli.operate import denied
+from hyperpod_constructs.facts import session_manager
 from hyperpod_constructs.facts.cluster_actions import MANAGE_NODES, READ, READ_LOGS
 from tests.cli.operate.conftest import ARN
 from tests.cli.operate.entries import ENTRIES, Stage, invoke, once
@@ -20,7 +21,7 @@ GIVEN = {
     "read": _READ,
     "manage_nodes": _READ | {f"sagemaker:{name}" for name in MANAGE_NODES},
     "read_logs": _READ | {READ_LOGS},
-    "connect": _READ | {"ssm:StartSession"},
+    "connect": _READ | {"ssm:StartSession", *session_manager.OWN_SESSIONS},
 }
 
 
