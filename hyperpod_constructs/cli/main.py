@@ -66,7 +66,19 @@ _Stacks = Annotated[
     list[str] | None,
     typer.Option("--stack", metavar="ID", help="Deploy this stack and those that it needs; repeatable; all unless given."),
 ]
-_Format = Annotated[Format, typer.Option("--format", help="Text for a person, JSON for a program, Markdown for a pull request.")]
+_Format = Annotated[
+    Format,
+    typer.Option("--format", metavar="FORMAT", help="text for a person, json for a program, markdown for a pull request."),
+]
+
+
+def _series(count: int | None) -> int | None:
+    """Check a count. A range of typer takes so much room in the help that the option's name has none."""
+    if count is not None and not 0 <= count <= MOST_SERIES:
+        raise typer.BadParameter(f"{count} is not in the range 0 to {MOST_SERIES}")
+    return count
+
+
 _Prices = Annotated[Path | None, typer.Option("--prices", metavar="FILE", help="Your own prices, as JSON.")]
 _FailAbove = Annotated[
     float | None,
@@ -241,13 +253,11 @@ def cost(
     prices: _Prices = None,
     series_per_node: Annotated[
         int | None,
-        typer.Option(
-            "--series-per-node", min=0, max=MOST_SERIES, metavar="NUMBER", help="Series of metrics that a node sends to Prometheus."
-        ),
+        typer.Option("--series-per-node", metavar="N", callback=_series, help="Series of metrics that a node sends to Prometheus."),
     ] = None,
     fail_above: _FailAbove = None,
     actual: Annotated[bool, typer.Option("--actual", help="Show what it really cost beside it, from Cost Explorer.")] = False,
-    days: Annotated[int, typer.Option("--days", min=1, max=MOST_DAYS, help="Complete days, with --actual.")] = 7,
+    days: Annotated[int, typer.Option("--days", min=1, max=MOST_DAYS, metavar="N", help="Complete days, with --actual.")] = 7,
     stack: Annotated[
         list[str] | None, typer.Option("--stack", metavar="NAME", help="A stack, with --actual; those of cdk.out unless given.")
     ] = None,

@@ -110,8 +110,10 @@ class Offer:
 def search(
     place: Place,
     instance_type: Annotated[str, typer.Option("--instance-type", metavar="TYPE", help="Such as ml.p5.48xlarge.")],
-    count: Annotated[int, typer.Option("--count", min=1, help="Instances to reserve.")],
-    duration_hours: Annotated[int, typer.Option("--duration-hours", min=1, help="Hours; the service sells whole days.")],
+    count: Annotated[int, typer.Option("--count", min=1, metavar="N", help="Instances to reserve.")],
+    duration_hours: Annotated[
+        int, typer.Option("--duration-hours", min=1, metavar="N", help="Hours; the service sells whole days.")
+    ],
     start_after: Annotated[
         datetime | None,
         typer.Option(
@@ -121,7 +123,9 @@ def search(
             help="Earliest start (UTC), such as 2026-12-01; now unless given.",
         ),
     ] = None,
-    offer: Annotated[int, typer.Option("--offer", min=1, help="Print the command of this offer; the first unless given.")] = 1,
+    offer: Annotated[
+        int, typer.Option("--offer", min=1, metavar="N", help="Print the command of this offer; the first unless given.")
+    ] = 1,
     as_json: _Json = False,
 ) -> None:
     """Show offers for a cluster with their fees, and the command that would buy one. It is never run."""

@@ -62,7 +62,8 @@ def test_samples_are_priced_for_a_number_of_series(workdir: Path) -> None:
     assert "their price needs the number of series of a node" in without.stdout
     given = runner.invoke(app, ["cost", str(path), "--series-per-node", "1000"])
     assert "samples in Prometheus: 2 x 1000 series, every 30 s" in given.stdout
-    assert runner.invoke(app, ["cost", str(path), "--series-per-node", "-1"]).exit_code == 2
+    for wrong in ("-1", "10000001", "many"):
+        assert runner.invoke(app, ["cost", str(path), "--series-per-node", wrong]).exit_code == 2
 
 
 def test_json(written: Path) -> None:

@@ -50,7 +50,8 @@ def logs(
     after = moment(since)
     found = read_cluster(place, cluster)
     node = node_id(place, found, node)
-    log = _Log(place, found, _Streams.chosen(place, found, kind, group, node), after)
+    start = int(after.timestamp() * 1000)
+    log = _Log(place, found, _Streams.chosen(place, found, kind, group, node, start), start)
     if follow:
         try:
             _follow(log, limit)
@@ -87,7 +88,7 @@ class _Streams:
     last: str | None = None
 
     @classmethod
-    def chosen(cls, place: Place, cluster: Cluster, kind: Kind, group: str | None, node: str | None) -> _Streams:
+    def chosen(cls, place: Place, cluster: Cluster, kind: Kind, group: str | None, node: str | None, start: int) -> _Streams:
         prefix = kind.prefix
         if kind is Kind.DEEP_CHECK:
             if group is not None:
@@ -95,11 +96,20 @@ class _Streams:
             return cls(prefix if node is None else f"{prefix}{node}")
         if group is None and node is not None:
             found = describe_node(place, cluster, node)
-            group = None if found is None else found.group
+            return cls._of_gone(place, cluster, prefix, node, start) if found is None else cls(f"{prefix}{found.group}/{node}")
         if group is None:
-            return cls(prefix, node)
+            return cls(prefix)
         name = cluster.group(group).name
         return cls(f"{prefix}{name}/" if node is None else f"{prefix}{name}/{node}")
+
+    @classmethod
+    def _of_gone(cls, place: Place, cluster: Cluster, prefix: str, node: str, start: int) -> _Streams:
+        """The streams of a node whose group nobody tells: it was in one of the cluster's groups, or its group is gone too."""
+        for group in cluster.groups:
+            own = f"{prefix}{group.name}/{node}"
+            if next(written(place, cluster, own, start), None) is not None:
+                return cls(own)
+        return cls(prefix, node)
 
     def has(self, name: str) -> bool:
         return name.startswith(self.prefix) and self.last in (None, name.rpartition("/")[2])
@@ -108,9 +118,9 @@ class _Streams:
 class _Log:
     """The lines of streams, each once, the oldest first."""
 
-    def __init__(self, place: Place, cluster: Cluster, streams: _Streams, after: datetime) -> None:
+    def __init__(self, place: Place, cluster: Cluster, streams: _Streams, start: int) -> None:
         self._place, self._cluster, self._streams = place, cluster, streams
-        self._newest = int(after.timestamp() * 1000)
+        self._newest = start
         self._seen: set[str] = set()
 
     def lines(self) -> Iterator[str]:

@@ -28,26 +28,24 @@ from tests.sleeping import replace_sleep
 
 NODE = "i-00000000000000002"
 HOST_KEY = f"ssh-ed25519 {'A' * 68}"
-TEMPLATE: dict[str, Any] = {
-    "Resources": {
-        "Cluster": {
-            "Type": "AWS::SageMaker::Cluster",
-            "Properties": {
-                "ClusterName": "training",
-                "VpcConfig": {"SecurityGroupIds": ["sg-1"], "Subnets": ["subnet-1"]},
-                "InstanceGroups": [
-                    {
-                        "InstanceGroupName": "workers",
-                        "InstanceCount": 4,
-                        "InstanceType": "ml.trn1.32xlarge",
-                        "ExecutionRole": "arn:aws:iam::111122223333:role/nodes",
-                        "LifeCycleConfig": {"SourceS3Uri": "s3://sagemaker-scripts/lifecycle", "OnCreate": "on_create.sh"},
-                    }
-                ],
-            },
-        }
+
+
+def template(role: str) -> dict[str, Any]:
+    """A template with a cluster of one group, whose nodes have this role; each call answers another copy."""
+    properties = {
+        "ClusterName": "training",
+        "VpcConfig": {"SecurityGroupIds": ["sg-1"], "Subnets": ["subnet-1"]},
+        "InstanceGroups": [
+            {
+                "InstanceGroupName": "workers",
+                "InstanceCount": 4,
+                "InstanceType": "ml.trn1.32xlarge",
+                "ExecutionRole": role,
+                "LifeCycleConfig": {"SourceS3Uri": "s3://sagemaker-scripts/lifecycle", "OnCreate": "on_create.sh"},
+            }
+        ],
     }
-}
+    return {"Resources": {"Cluster": {"Type": "AWS::SageMaker::Cluster", "Properties": properties}}}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -246,7 +244,7 @@ class Stage:
             (self.programs / name).chmod(0o755)
         monkeypatch.setenv("PATH", f"{self.programs}{os.pathsep}{os.environ['PATH']}")
         (folder / "data").write_text("x")
-        (folder / "template.json").write_text(json.dumps(TEMPLATE))
+        (folder / "template.json").write_text(json.dumps(template("arn:aws:iam::111122223333:role/nodes")))
         monkeypatch.chdir(folder)
         monkeypatch.setattr(remote, "run", _node_says)
         self.sleeps: list[float] = []

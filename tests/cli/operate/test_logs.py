@@ -70,13 +70,30 @@ def test_a_host_name_stands_for_its_node(account: StubbedTarget) -> None:
     assert run("logs", "--cluster", "trainer", "--group", "workers", "--node", "ip-10-1-2-0", *SINCE).output.endswith("hello\n")
 
 
-def test_a_node_that_is_gone_keeps_its_log(account: StubbedTarget) -> None:
+GONE = "i-00000000000000099"
+LAST_WORDS = f"2026-11-23 10:00:00 {GONE} last words\n"
+
+
+def test_a_node_that_is_gone_is_looked_for_in_each_group(account: StubbedTarget) -> None:
+    own = f"LifecycleConfig/workers/{GONE}"
     account.answer("sagemaker", "describe_cluster", CLUSTER)
     account.refuse("sagemaker", "describe_cluster_node", "ResourceNotFound", "not found")
-    gone = line(1, "last words", "LifecycleConfig/workers/i-00000000000000099")
+    written(account, [], f"LifecycleConfig/controller/{GONE}")
+    for _ in range(2):
+        written(account, [line(1, "last words", own)], own)
+    result = run("logs", "--cluster", "trainer", "--node", GONE, *SINCE)
+    account.assert_all_asked()
+    assert result.output == LAST_WORDS
+
+
+def test_a_node_that_is_gone_with_its_group_keeps_its_log(account: StubbedTarget) -> None:
+    account.answer("sagemaker", "describe_cluster", CLUSTER)
+    account.refuse("sagemaker", "describe_cluster_node", "ResourceNotFound", "not found")
+    for group in ("controller", "workers"):
+        written(account, [], f"LifecycleConfig/{group}/{GONE}")
+    gone = line(1, "last words", f"LifecycleConfig/former/{GONE}")
     written(account, [gone, line(2, "another's")], "LifecycleConfig/")
-    result = run("logs", "--cluster", "trainer", "--node", "i-00000000000000099", *SINCE)
-    assert result.output == "2026-11-23 10:00:00 i-00000000000000099 last words\n"
+    assert run("logs", "--cluster", "trainer", "--node", GONE, *SINCE).output == LAST_WORDS
 
 
 def test_following_prints_each_line_once_until_ctrl_c(account: StubbedTarget, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import json
 from pathlib import Path
 from typing import Any
@@ -14,6 +13,7 @@ from hyperpod_constructs.cli.main import app
 from hyperpod_constructs.cli.target import AwsAccount
 from hyperpod_constructs.custom_resources.handlers.checks import quotas
 from tests.cli.conftest import StubbedTarget
+from tests.cli.operate.entries import template as template_of
 from tests.handlers.fake_aws import FakeAws, refused
 from tests.presets import PRESETS, build
 
@@ -22,26 +22,6 @@ ROLE = f"arn:aws:iam::{ACCOUNT}:role/nodes"
 PLAN = f"arn:aws:sagemaker:us-west-2:{ACCOUNT}:training-plan/spring"
 HOSTILE = "no\x1b[2J\x9b1m\nerror  everything is lost | <b>"
 STATEMENT = {"Effect": "Allow", "Principal": {"Service": "sagemaker.amazonaws.com"}, "Action": "sts:AssumeRole"}
-LITERAL: dict[str, Any] = {
-    "Resources": {
-        "Cluster": {
-            "Type": "AWS::SageMaker::Cluster",
-            "Properties": {
-                "ClusterName": "training",
-                "VpcConfig": {"SecurityGroupIds": ["sg-1"], "Subnets": ["subnet-1"]},
-                "InstanceGroups": [
-                    {
-                        "InstanceGroupName": "workers",
-                        "InstanceCount": 4,
-                        "InstanceType": "ml.trn1.32xlarge",
-                        "ExecutionRole": ROLE,
-                        "LifeCycleConfig": {"SourceS3Uri": "s3://sagemaker-scripts/lifecycle", "OnCreate": "on_create.sh"},
-                    }
-                ],
-            },
-        }
-    }
-}
 
 
 class Account:
@@ -118,7 +98,7 @@ def rows(account: Account, path: Path, *options: str, code: int = 0) -> dict[str
 
 def written(directory: Path, **group: Any) -> Path:
     """The template with literal names; `group` changes its group."""
-    template = copy.deepcopy(LITERAL)
+    template = template_of(ROLE)
     template["Resources"]["Cluster"]["Properties"]["InstanceGroups"][0] |= group
     path = directory / "cluster.json"
     path.write_text(json.dumps(template))
@@ -202,7 +182,7 @@ def test_fails_for_a_role_and_a_bucket_that_do_not_exist(account: Account, tmp_p
 
 
 def test_what_the_deployment_makes_under_a_known_name_need_not_exist(account: Account, tmp_path: Path) -> None:
-    template = copy.deepcopy(LITERAL)
+    template = template_of(ROLE)
     template["Resources"]["Role"] = {"Type": "AWS::IAM::Role", "Properties": {"RoleName": "nodes"}}
     template["Resources"]["Scripts"] = {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": {"Ref": "Name"}}}
     template["Parameters"] = {"Name": {"Type": "String"}}

@@ -115,3 +115,5 @@ def test_help_fits_sixty_columns_of_ascii(monkeypatch: pytest.MonkeyPatch, name:
     text = STYLES.sub("", shown(monkeypatch, [*name.split(), "--help"], encoding="ascii", term="xterm"))
     # An ellipsis takes three characters in ASCII.
     assert max(map(len, text.replace("...", "…").splitlines())) <= 60
+    shortened = re.search(r"--[a-z-]+\.\.\.", text)
+    assert shortened is None, shortened
