@@ -146,14 +146,14 @@ def free(cloud: Cloud) -> Iterator[str]:
     groups += [group(where, "workers", "Compute", LifeCycleConfig=scripts)]
     arn = sagemaker.create_cluster(**cluster(where, ClusterName=FREE, InstanceGroups=groups))["ClusterArn"]
 
-    def running() -> bool | None:
+    def running() -> bool:
         nodes = sagemaker.list_cluster_nodes(ClusterName=FREE)["ClusterNodeSummaries"]
-        return {node["InstanceStatus"]["Status"] for node in nodes} == {"Running"} or None
+        return {node["InstanceStatus"]["Status"] for node in nodes} == {"Running"}
 
-    wait(running, SECONDS, "the nodes of the cluster of no stack")
+    until(running, "the nodes of the cluster of no stack")
     yield str(arn)
     sagemaker.delete_cluster(ClusterName=FREE)
-    wait(lambda: len(sagemaker.list_clusters()["ClusterSummaries"]) == 1 or None, SECONDS, "the end of the cluster of no stack")
+    until(lambda: len(sagemaker.list_clusters()["ClusterSummaries"]) == 1, "the end of the cluster of no stack")
 
 
 READS = ("sagemaker:DescribeCluster on the cluster", "sagemaker:ListClusterNodes on the cluster")
