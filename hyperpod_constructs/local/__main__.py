@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import importlib.util
 import os
 import re
@@ -20,6 +21,9 @@ from hyperpod_constructs.local.nodes.errors import NodesError
 from hyperpod_constructs.local.server import HELD, LOG_FILE, LocalAws, write_state
 
 HOST = "127.0.0.1"
+GARBAGE = (50_000, 20, 50)
+"""Objects until the garbage collector looks at the newest ones, and how often until it looks at older ones. The services' models
+are millions of objects that live as long as the process; with Python's own thresholds they are searched dozens of times."""
 KEPT = re.compile(r"AWS_|HOME$|HYPERPOD_KUBERNETES$|LANG$|LC_|LOGNAME$|LOG_LEVEL$|MOTO_|NODE_PATH$|PATH$|PYTHON|TZ$|USER$|XDG_")
 """Variables of the user's shell that the server keeps. Its Lambda functions inherit them, so nothing else reaches these."""
 
@@ -27,6 +31,7 @@ KEPT = re.compile(r"AWS_|HOME$|HYPERPOD_KUBERNETES$|LANG$|LC_|LOGNAME$|LOG_LEVEL
 def main() -> None:
     """Go to the background, hold the directory, bind, load the services, serve until SIGTERM."""
     options = _options()
+    gc.set_threshold(*GARBAGE)
     tell = _into_background()
     try:
         lock = process.hold(options.directory)
