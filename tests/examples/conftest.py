@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from tests.examples import jobs
-from tests.examples.jobs import EXAMPLES, GLOBAL_BATCH, find_python
+from tests.examples.jobs import EXAMPLES, GLOBAL_BATCH, QUICK, find_python
 
 DOUBLES = Path(__file__).parent / "doubles"
 
@@ -79,6 +79,7 @@ class Job:
             "KEEP_ALIVE_SECONDS": "3",
             "FINISH_SECONDS": "10",
             **settings,
+            "PYTHONPATH": ":".join(filter(None, (settings.get("PYTHONPATH"), str(QUICK)))),
         }
 
     def start(self, restarts: int = 0) -> None:

@@ -15,6 +15,8 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 EXAMPLES = ROOT / "examples"
+QUICK = Path(__file__).parent / "quick"
+"""On the path of all processes of jobs."""
 GLOBAL_BATCH = 12
 
 
@@ -46,7 +48,7 @@ def undisturbed(python: Path, data: Path, directory: Path, steps: int) -> list[d
     directory.mkdir()
     subprocess.run(  # noqa: S603
         [python, EXAMPLES / "ddp" / "train_ddp.py", *arguments],
-        env={**environment, **alone, "PYTHONPATH": str(EXAMPLES), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={**environment, **alone, "PYTHONPATH": f"{EXAMPLES}:{QUICK}", "PYTHONDONTWRITEBYTECODE": "1"},
         check=True,
         stdout=sys.stderr,
     )

@@ -17,11 +17,12 @@ from typing import Any
 
 from hyperpod_constructs.local.nodes import Image, NodeSpec, Rig, VirtualNode
 from hyperpod_constructs.local.nodes.doubles.health_agent import HealthAgent
-from tests.examples.jobs import EXAMPLES, GLOBAL_BATCH, find_python, undisturbed
+from tests.examples.jobs import EXAMPLES, GLOBAL_BATCH, QUICK, find_python, undisturbed
 from tests.nodes.configuration import GROUPS, LIFECYCLE, WAIT_SECONDS, configuration
 
 PYTHON_HOME = "/opt/jobs/python"
 PACKAGES = "/opt/jobs/packages"
+SEEN_QUICK = "/fsx/venv/quick"
 USER = "alice"
 USER_ID = 10001
 STEPS = 40
@@ -45,7 +46,7 @@ CONFIG = configuration(
 )
 # A virtual environment as a user would make it on /fsx; the interpreter is the host's, which no node has.
 WRAPPER = """#!/bin/sh
-export LD_LIBRARY_PATH={home}/lib PYTHONPATH="$PYTHONPATH:{packages}" PYTHONDONTWRITEBYTECODE=1
+export LD_LIBRARY_PATH={home}/lib PYTHONPATH="$PYTHONPATH:{quick}:{packages}" PYTHONDONTWRITEBYTECODE=1
 exec {home}/bin/{name} "$@"
 """
 DESCRIBE = """
@@ -106,7 +107,8 @@ class Training:
         self.jobs: list[TrainingJob] = []
         shared = rig.shared
         shutil.copytree(EXAMPLES, shared / "examples", ignore=shutil.ignore_patterns("__pycache__", ".mypy_cache"))
-        wrapper = WRAPPER.format(home=PYTHON_HOME, packages=PACKAGES, name=_described(python)[2])
+        shutil.copytree(QUICK, shared / "venv" / "quick", ignore=shutil.ignore_patterns("__pycache__"))
+        wrapper = WRAPPER.format(home=PYTHON_HOME, quick=SEEN_QUICK, packages=PACKAGES, name=_described(python)[2])
         for name, text in (("python", wrapper), ("torchft_lighthouse", LIGHTHOUSE)):
             path = shared / "venv" / "bin" / name
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -10,6 +10,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import quick  # noqa: F401
+
 flush = os.fsync
 
 

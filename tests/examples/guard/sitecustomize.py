@@ -4,6 +4,8 @@ import os
 import sys
 import time
 
+import quick  # noqa: F401
+
 DIRECTORY = os.environ["GUARDED_DIRECTORY"]
 WATCHED = ("open", "os.listdir", "os.scandir", "os.mkdir", "os.rename")
 

@@ -4,6 +4,8 @@ import os
 import time
 from pathlib import Path
 
+import quick  # noqa: F401
+
 sleep = time.sleep
 
 
