@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+# Collecting the tests makes millions of objects that live to the end: the collector looks at none of them.
+gc.disable()
 # CDK's own template validation takes most of a small synth; tests/lint runs it on whole apps.
 os.environ.setdefault("CDK_VALIDATION", "false")
 # moto makes a thousand machine images for each new account, which no test asks for.
@@ -26,6 +29,8 @@ from tests.order import ChainScheduling, turn, workers
 
 ZONE = "usw2-az4"
 GUARD = Guard()
+GARBAGE = (20_000, 20, 20)
+"""Objects until the garbage collector looks at the newest ones, and how often until it looks at older ones: tests leave little."""
 read_once()
 pytest_plugins = ["tests.recording"]
 
@@ -78,6 +83,12 @@ def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     faults = faults_of(found for report in reports if report.when == "call" for found in report.user_properties)
     if faults is not None:
         terminalreporter.write_line(faults)
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.set_threshold(*GARBAGE)
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
