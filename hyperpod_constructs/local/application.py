@@ -18,9 +18,11 @@ from hyperpod_constructs.local import (
     ministack_access,
     ministack_eks,
     ministack_functions,
+    ministack_iam,
     ministack_layers,
     ministack_operations,
     ministack_order,
+    ministack_stacks,
     session_manager,
 )
 from hyperpod_constructs.local.access import App, Guard, Owner, Receive, Scope, Send
@@ -197,7 +199,7 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
     services: list[Service] = [hyperpod, Fsx(faults, clients), ServiceQuotas(faults)]
     providers = [kind(clients) for kind in PROVIDERS]
     for provider in providers:
-        ministack.provide(provider, aws.endpoint)
+        ministack_stacks.provide(provider, aws.endpoint)
     for service in services:
         wire = JsonService(service, models.service(service.name), caller, names)
         ministack.serve(wire.signing_name, wire, target_prefix=wire.target_prefix)
@@ -206,15 +208,15 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
     sessions = JsonService(SessionManager(hyperpod), models.service("ssm"), caller, principal=ministack_access.user_id)
     ministack.serve_operations("ssm", sessions, session_manager.OPERATIONS)
     ministack_functions.place_functions(lambda config, role, who: function_networks.place(config, role, clients, who), aws.endpoint)
-    ministack.run_in_worker_threads(frozenset(provider.type_name for provider in providers) | {ministack_functions.FUNCTION})
+    ministack_stacks.run_in_worker_threads(frozenset(provider.type_name for provider in providers) | {ministack_functions.FUNCTION})
     own = frozenset({"ec2", eks_wire.signing_name, *(models.service(service.name).signing_name for service in services)})
     ministack_operations.read_requests_once(models.service, own, aws.auth)
-    ministack.add_aws_managed_policies(managed_policies.documents)
-    ministack.judge_policies(policy_problem, trust_problem)
-    ministack.audit_properties()
+    ministack_iam.add_aws_managed_policies(managed_policies.documents)
+    ministack_iam.judge_policies(policy_problem, trust_problem)
+    ministack_stacks.audit_properties()
     template_check = TemplateCheck(aws.region)
-    ministack.check_templates(template_check.check)
-    ministack.enforce_capabilities()
+    ministack_stacks.check_templates(template_check.check)
+    ministack_stacks.enforce_capabilities()
 
     def resource(service: str, request: Request) -> str | None:
         method, path, headers, body, _ = request
@@ -222,22 +224,23 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
             return eks.arn(*eks_wire.routed(method, path), caller())
         return names.arn(service, target(headers), body, caller())
 
-    ministack.name_resources(resource)
-    ministack_access.name_refused_resources(own)
+    ministack_iam.name_resources(resource)
+    ministack_iam.name_refused_resources(own)
+    ministack_iam.fill_policy_variables()
     for name in (hyperpod.name, SessionManager.name):
-        ministack_access.demand_dependents(name, lambda service, operation, body: dependents(service, operation, body, caller()))
+        ministack_iam.demand_dependents(name, lambda service, operation, body: dependents(service, operation, body, caller()))
     ministack_layers.keep_layers_runnable()
     ministack_functions.fail_refused_invocations()
     ministack.encrypt_with_aws_managed_key()
     ministack.keep_targets_of_schedules()
-    ministack.evaluate_whole_conditions()
-    ministack.fail_unanswered_custom_resources()
-    ministack.notice_changed_outputs()
-    ministack.order_events()
-    ministack.keep_deleted_stacks()
-    ministack.find_stacks_by_resource()
+    ministack_stacks.evaluate_whole_conditions()
+    ministack_stacks.fail_unanswered_custom_resources()
+    ministack_stacks.notice_changed_outputs()
+    ministack_stacks.order_events()
+    ministack_stacks.keep_deleted_stacks()
+    ministack_stacks.find_stacks_by_resource()
     ministack_order.shuffle(aws.seed)
-    ministack.date_deletions()
+    ministack_stacks.date_deletions()
     ministack_access.trust_the_guard()
     ministack_access.give_functions_sessions_of_their_roles()
     ministack.judge_requests({name: Judge(models.service(model), protocol) for name, (model, protocol) in JUDGED.items()})
@@ -295,4 +298,4 @@ def make_administrator(aws: LocalAws) -> None:
     iam.create_user(UserName=ADMINISTRATOR)
     iam.attach_user_policy(UserName=ADMINISTRATOR, PolicyArn="arn:aws:iam::aws:policy/AdministratorAccess")
     made = iam.create_access_key(UserName=ADMINISTRATOR)["AccessKey"]["AccessKeyId"]
-    ministack.rename_access_key(aws.account, made, aws.access_key_id, aws.secret_access_key)
+    ministack_iam.rename_access_key(aws.account, made, aws.access_key_id, aws.secret_access_key)

@@ -8,19 +8,17 @@ from __future__ import annotations
 import secrets
 import threading
 import uuid
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qs, unquote
 
 import ministack.app  # type: ignore[import-untyped]
-from ministack.core import iam_actions, iam_evaluator, lambda_runtime, responses, router  # type: ignore[import-untyped]
+from ministack.core import iam_evaluator, lambda_runtime, responses, router  # type: ignore[import-untyped]
 from ministack.services import lambda_svc, s3, sts  # type: ignore[import-untyped]
 from ministack.services.cloudformation import custom_resource, wait_conditions  # type: ignore[import-untyped]
 
 from hyperpod_constructs.local.access import Response
-from hyperpod_constructs.local.aws_service import AwsError
-from hyperpod_constructs.local.judging import Request, answered, target
-from hyperpod_constructs.local.judging import Response as Answer
+from hyperpod_constructs.local.judging import Request
 from hyperpod_constructs.local.signatures import Credential, Received, Refused
 
 ANSWERS = "/_ministack/cfn-response/"
@@ -124,44 +122,3 @@ def _session(config: dict[str, Any]) -> dict[str, str]:
     }
     sts.register_session(key_id, session)
     return {"AWS_ACCESS_KEY_ID": key_id, "AWS_SECRET_ACCESS_KEY": secret, "AWS_SESSION_TOKEN": token}
-
-
-def demand_dependents(service: str, dependents: Callable[[str, str, bytes], Iterable[tuple[str, str, Mapping[str, str]]]]) -> None:
-    """Let IAM evaluate what requests to a service take beside their own action: action, resource and condition keys of each.
-
-    `dependents` is asked with the service, the operation and the body. ministack evaluates with `auth` only, and so does this.
-    """
-    answer = ministack.app.SERVICE_HANDLERS[service]
-
-    async def handle(method: str, path: str, headers: Mapping[str, str], body: bytes, query: Mapping[str, list[str]]) -> Answer:
-        key, region = router.extract_access_key_id(headers, query), router.extract_region(headers, query)
-        for action, resource, context in dependents(service, target(headers), body) if ministack.app.AUTH else ():
-            denied = iam_evaluator.enforce(key, action, service, region, resource_arn=resource, service_context=context)
-            if denied is not None:
-                return answered("json", _denial(denied, action, resource))
-        response: Answer = await answer(method, path, headers, body, query)
-        return response
-
-    ministack.app.SERVICE_HANDLERS[service] = handle
-
-
-def _denial(denied: Any, action: str, resource: str) -> AwsError:
-    if isinstance(denied, iam_evaluator.AuthError):
-        return AwsError(denied.code, denied.message, 403)
-    explicit = denied.decision == "Deny"
-    return AwsError("AccessDeniedException", iam_actions.identity_denial_message(action, denied.principal_arn, resource, explicit))
-
-
-def name_refused_resources(services: frozenset[str]) -> None:
-    """Let the refusals of these services name the resource, as AWS does; ministack leaves it out."""
-    native = iam_actions.access_denied_response
-
-    def respond(service: str, action: str, principal: str, request_id: str, **given: Any) -> Answer:
-        decided_otherwise = any(given.get(name) for name in ("message", "error_code", "resource_policy_arn"))
-        if service in services and not decided_otherwise:
-            resource, explicit = given.get("resource_arn", "*"), given.get("explicit_deny", False)
-            given["message"] = iam_actions.identity_denial_message(action, principal, resource, explicit)
-        response: Answer = native(service, action, principal, request_id, **given)
-        return response
-
-    iam_actions.access_denied_response = respond

@@ -144,6 +144,13 @@ def test_version() -> None:
             "enforce",
             ["access_key_id", "iam_action", "service", "region", "resource_arn", "service_context"],
         ),
+        ("ministack.core.iam_evaluator", "_first_match", ["ctx", "stmts", "effect"]),
+        ("ministack.core.iam_evaluator", "_resolve_condition_key", ["key", "ctx"]),
+        (
+            "ministack.core.iam_evaluator",
+            "ParsedStatement",
+            ["sid", "effect", "actions", "not_actions", "resources", "not_resources", "conditions"],
+        ),
         ("ministack.core.iam_actions", "identity_denial_message", ["action", "principal_arn", "resource", "explicit_deny"]),
         (
             "ministack.core.iam_actions",
