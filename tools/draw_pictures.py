@@ -31,6 +31,7 @@ _SUBJECTS = {
     "eks": "what only a cluster on Kubernetes needs",
     "cluster": "the cluster and its instance groups",
     "custom_resources": "one module for each gap in the API",
+    "encryption": "one key for all that a cluster stores",
     "rules": "mistakes in a template",
     "cost": "US dollars by the hour",
     "plan": "effects of an update",
@@ -46,6 +47,7 @@ _COLOURS = {
     "cluster": BLUE,
     "storage": BLUE,
     "custom_resources": BLUE,
+    "encryption": BLUE,
     "_support": SLATE,
     "facts": GREEN,
 }
