@@ -21,6 +21,7 @@ from hyperpod_constructs import (
     LifecycleScripts,
     LustreStorage,
     NodeInventory,
+    OpenZfsStorage,
     Preflight,
     SlurmCluster,
     scripts_bucket,
@@ -59,6 +60,7 @@ class Foundation(Stack):
             storage_capacity_gib=settings.storage_capacity_gib,
             per_unit_storage_throughput=settings.per_unit_storage_throughput,
         )
+        self.homes = _homes(self, self.network, settings)
         self.scripts = scripts_bucket(self, "Scripts")
         self.data = s3.Bucket(
             self,
@@ -87,6 +89,7 @@ class Cluster(Stack):
             "Slurm",
             network=foundation.network,
             file_system=foundation.file_system,
+            home_file_system=foundation.homes,
             cluster_name=settings.cluster_name,
             controller_type=settings.controller_instance_type,
             controller_group_name=settings.controller_group_name,
@@ -105,6 +108,12 @@ class Cluster(Stack):
         nodes = self.slurm.grant_principal
         foundation.data.grant_read(nodes)
         foundation.data.grant_put(nodes)
+
+
+def _homes(scope: Construct, network: ClusterNetwork, settings: Settings) -> OpenZfsStorage | None:
+    """The file system of homes, if the settings give it a capacity."""
+    capacity = settings.home_capacity_gib
+    return OpenZfsStorage(scope, "Homes", network=network, storage_capacity_gib=capacity) if capacity else None
 
 
 def _control_plane_subnets(network: ClusterNetwork, settings: Settings) -> list[ec2.ISubnet]:

@@ -76,6 +76,8 @@ class Settings:
     :param node_recovery: `Automatic`: the service reboots or replaces faulty nodes. `None`: it only labels them.
     :param storage_capacity_gib: capacity of the Lustre file system, in GiB.
     :param per_unit_storage_throughput: throughput of the Lustre file system, in MB/s per TiB.
+    :param home_capacity_gib: capacity of an OpenZFS file system for homes at `/home`, in GiB; `0`: there is none, and homes are on
+        Lustre.
     :param kubernetes_version: version of Kubernetes; it goes up by one minor version at a time.
     :param control_plane_zone_ids: two zones of the control plane, by id, with a comma between them, such as `usw2-az1,usw2-az2`.
         Required for Kubernetes; the embedded AWS takes its first two. **Replaces** the control plane, with every object in it.
@@ -115,6 +117,7 @@ class Settings:
     node_recovery: NodeRecovery = NodeRecovery.AUTOMATIC
     storage_capacity_gib: int = 1200
     per_unit_storage_throughput: int = 250
+    home_capacity_gib: int = 0
     kubernetes_version: KubernetesVersion = KubernetesVersion.V1_35
     control_plane_zone_ids: tuple[str, ...] = ()
     system_node_count: int = 0
@@ -170,7 +173,8 @@ PRESETS: Mapping[str, Settings] = {
 DEFAULT_PRESETS: Mapping[OrchestratorName, str] = {OrchestratorName.SLURM: "announcement", OrchestratorName.EKS: "kubernetes"}
 OF_ONE_ORCHESTRATOR: Mapping[str, OrchestratorName] = {
     **dict.fromkeys(
-        ("controller_instance_type", "login_instance_type", "controller_group_name", "login_group_name"), OrchestratorName.SLURM
+        ("controller_instance_type", "login_instance_type", "controller_group_name", "login_group_name", "home_capacity_gib"),
+        OrchestratorName.SLURM,
     ),
     **dict.fromkeys(
         ("kubernetes_version", "control_plane_zone_ids", "system_node_count", "chart", "teams", "admin_role_arn"),
@@ -400,6 +404,7 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "node_recovery": _one_of(NodeRecovery),
     "storage_capacity_gib": _whole_number(1, 1200),
     "per_unit_storage_throughput": _whole_number(1, 250),
+    "home_capacity_gib": _whole_number(0, 512),
     "kubernetes_version": _one_of(KubernetesVersion),
     "control_plane_zone_ids": _texts,
     "system_node_count": _whole_number(0, 2),

@@ -93,12 +93,21 @@ def person(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Person]:
     (light / "job.sh").write_text(JOB, "utf-8")
     (light / "train.py").write_text(TRAIN, "utf-8")
     made = Person(directory)
-    settings = ("-c", "worker_count=2", "-c", "min_running_workers=2")
+    settings = ("-c", "worker_count=2", "-c", "min_running_workers=2", "-c", "home_capacity_gib=64")
     try:
         made.types("deploy", "--nodes", "--app", f"{sys.executable} {ROOT / 'app.py'}", *settings)
         yield made
     finally:
         server.stop(directory / LOCAL_STATE)
+
+
+def test_the_service_mounts_the_homes_of_the_template(person: Person) -> None:
+    aws = server.running(person.directory / LOCAL_STATE)
+    assert aws is not None
+    systems = aws.client("fsx").describe_file_systems()["FileSystems"]
+    (homes,) = [found["DNSName"] for found in systems if found["FileSystemType"] == "OPENZFS"]
+    mounted = person.on_controller("grep ' /home ' /proc/mounts; srun --nodes=2 grep ' /home ' /proc/mounts")
+    assert [line.split()[:3] for line in mounted.splitlines() if " /home " in line] == [[f"{homes}:/fsx", "/home", "nfs4"]] * 3
 
 
 def test_a_node_dies_the_job_goes_on_and_the_command_line_tells_it(person: Person) -> None:
