@@ -24,6 +24,7 @@ from hyperpod_constructs import (
     OpenZfsStorage,
     Preflight,
     SlurmCluster,
+    cluster_key,
     scripts_bucket,
 )
 
@@ -43,6 +44,7 @@ class Foundation(Stack):
             description="HyperPod: network, file system and buckets",
             termination_protection=settings.termination_protection,
         )
+        self.key = cluster_key(self, "Key") if settings.customer_managed_key else None
         self.network = ClusterNetwork(
             self,
             "Network",
@@ -51,6 +53,7 @@ class Foundation(Stack):
             cidr=settings.cidr,
             node_cidr=settings.node_cidr,
             internet=settings.internet,
+            encryption_key=self.key,
         )
         self.control_plane_subnets = _control_plane_subnets(self.network, settings)
         self.file_system = LustreStorage(
@@ -59,13 +62,16 @@ class Foundation(Stack):
             network=self.network,
             storage_capacity_gib=settings.storage_capacity_gib,
             per_unit_storage_throughput=settings.per_unit_storage_throughput,
+            kms_key=self.key,
         )
-        self.homes = _homes(self, self.network, settings)
-        self.scripts = scripts_bucket(self, "Scripts")
+        self.homes = _homes(self, settings)
+        self.scripts = scripts_bucket(self, "Scripts", encryption_key=self.key)
         self.data = s3.Bucket(
             self,
             "Data",
-            encryption=s3.BucketEncryption.S3_MANAGED,
+            encryption=s3.BucketEncryption.S3_MANAGED if self.key is None else s3.BucketEncryption.KMS,
+            encryption_key=self.key,
+            bucket_key_enabled=None if self.key is None else True,
             block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
             enforce_ssl=True,
             versioned=True,
@@ -98,6 +104,7 @@ class Cluster(Stack):
             worker_groups=settings.workers,
             threads_per_core=settings.threads_per_core,
             node_recovery=settings.node_recovery,
+            encryption_key=foundation.key,
             lifecycle_scripts=LifecycleScripts.from_asset(bucket=foundation.scripts),
             min_running=settings.min_running,
         )
@@ -110,10 +117,13 @@ class Cluster(Stack):
         foundation.data.grant_put(nodes)
 
 
-def _homes(scope: Construct, network: ClusterNetwork, settings: Settings) -> OpenZfsStorage | None:
+def _homes(foundation: Foundation, settings: Settings) -> OpenZfsStorage | None:
     """The file system of homes, if the settings give it a capacity."""
-    capacity = settings.home_capacity_gib
-    return OpenZfsStorage(scope, "Homes", network=network, storage_capacity_gib=capacity) if capacity else None
+    if not settings.home_capacity_gib:
+        return None
+    return OpenZfsStorage(
+        foundation, "Homes", network=foundation.network, storage_capacity_gib=settings.home_capacity_gib, kms_key=foundation.key
+    )
 
 
 def _control_plane_subnets(network: ClusterNetwork, settings: Settings) -> list[ec2.ISubnet]:

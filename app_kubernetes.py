@@ -67,6 +67,7 @@ class KubernetesCluster(Stack):
             subnets=foundation.control_plane_subnets,
             version=settings.kubernetes_version,
             default_capacity=settings.system_node_count,
+            encryption_key=foundation.key,
         )
         self.kubernetes = EksCluster(
             self,
@@ -78,6 +79,7 @@ class KubernetesCluster(Stack):
             instance_groups=[group.render(threads_per_core=settings.threads_per_core) for group in settings.workers],
             cluster_name=settings.cluster_name,
             node_recovery=settings.node_recovery,
+            encryption_key=foundation.key,
             priority_classes=PRIORITIES,
             lifecycle_scripts=LifecycleScripts.from_asset(bucket=foundation.scripts),
             min_running={name: count for name, count in settings.min_running.items() if count} or None,

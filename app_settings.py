@@ -55,6 +55,8 @@ class Settings:
     :param node_cidr: secondary block of the VPC, for the nodes. **Replaces** node subnet, file system and cluster.
     :param internet: whether nodes reach the internet, by a NAT gateway. `false`: services of AWS by endpoints in the VPC, and
         nothing else; images of containers then come from ECR.
+    :param customer_managed_key: whether one key of your account encrypts buckets, file system, volumes, logs of functions and the
+        secrets of Kubernetes; `false`: keys of AWS. **Replaces** the file system, and the control plane of Kubernetes.
     :param cluster_name: name of the cluster; CloudFormation makes one when not given. **Replaces** the cluster. Destroy a
         cluster with a name before you replace it.
     :param controller_instance_type: type of the one controller.
@@ -102,6 +104,7 @@ class Settings:
     cidr: str = "10.0.0.0/16"
     node_cidr: str = "10.1.0.0/16"
     internet: bool = True
+    customer_managed_key: bool = False
     cluster_name: str | None = None
     controller_instance_type: ClusterInstanceType = ClusterInstanceType.M5_XLARGE
     login_instance_type: ClusterInstanceType | None = None
@@ -411,6 +414,7 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "chart": _one_of(Chart),
     "teams": _teams,
     "internet": _truth,
+    "customer_managed_key": _truth,
     "preflight": _truth,
     "termination_protection": _truth,
     "retain_data": _truth,

@@ -84,6 +84,7 @@ from hyperpod_constructs.eks.metrics import GrafanaWorkspace as GrafanaWorkspace
 from hyperpod_constructs.eks.metrics import MetricsCategory as MetricsCategory
 from hyperpod_constructs.eks.metrics import MetricsLevel as MetricsLevel
 from hyperpod_constructs.eks.pod_identity import PodIdentity as PodIdentity
+from hyperpod_constructs.encryption import cluster_key as cluster_key
 from hyperpod_constructs.execution_role import ExecutionRole as ExecutionRole
 from hyperpod_constructs.facts.kubernetes import KubernetesVersion as KubernetesVersion
 from hyperpod_constructs.network import ClusterNetwork as ClusterNetwork

@@ -13,6 +13,7 @@ from weakref import WeakKeyDictionary
 
 from aws_cdk import CfnResource, CustomResource, Duration, IgnoreMode, RemovalPolicy, Stack
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_logs as logs
 from aws_cdk import custom_resources as cr
@@ -22,6 +23,7 @@ from hyperpod_constructs._support.deferred import deferred_text
 from hyperpod_constructs._support.statements import Statement, document
 from hyperpod_constructs._support.tokens import is_token
 from hyperpod_constructs._support.tree import stack_of
+from hyperpod_constructs.encryption import encrypt_logs
 
 _known_seconds: WeakKeyDictionary[Duration, int] = WeakKeyDictionary()
 
@@ -163,7 +165,12 @@ class HandlerFunction(Construct):
 
 
 def _log_group(scope: Construct) -> logs.LogGroup:
-    return logs.LogGroup(scope, "Logs", retention=logs.RetentionDays.ONE_MONTH, removal_policy=RemovalPolicy.DESTROY)
+    group = logs.LogGroup(scope, "Logs", retention=logs.RetentionDays.ONE_MONTH, removal_policy=RemovalPolicy.DESTROY)
+    stack = stack_of(scope)
+    _logging.setdefault(stack, []).append(scope)
+    if (key := _keys.get(stack)) is not None:
+        encrypt_logs(scope, key)
+    return group
 
 
 def _role(scope: Construct, id: str, log_group: logs.LogGroup) -> iam.Role:
@@ -190,7 +197,17 @@ def _function(
 
 
 _providers: WeakKeyDictionary[Stack, dict[str, HandlerProvider]] = WeakKeyDictionary()
+_logging: WeakKeyDictionary[Stack, list[Construct]] = WeakKeyDictionary()
+_keys: WeakKeyDictionary[Stack, kms.IKey] = WeakKeyDictionary()
 _codes: WeakKeyDictionary[Stack, lambda_.Code] = WeakKeyDictionary()
+
+
+def encrypt_handler_logs(scope: Construct, key: kms.IKey) -> None:
+    """Encrypt the logs of all functions of a stack, also of those that are made later."""
+    stack = stack_of(scope)
+    _keys[stack] = key
+    for logging in _logging.get(stack, ()):
+        encrypt_logs(logging, key)
 
 
 def _code(stack: Stack) -> lambda_.Code:

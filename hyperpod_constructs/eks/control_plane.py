@@ -21,6 +21,7 @@ from hyperpod_constructs._support.tree import path_of
 from hyperpod_constructs._support.values import KubernetesClusterName
 from hyperpod_constructs.eks import kubectl
 from hyperpod_constructs.eks.base import KubernetesControlPlane
+from hyperpod_constructs.encryption import encrypt_logs
 from hyperpod_constructs.facts import kubernetes as facts
 from hyperpod_constructs.facts.kubernetes import KubernetesVersion
 from hyperpod_constructs.facts.limits import Limit
@@ -57,6 +58,7 @@ class EksControlPlane(KubernetesControlPlane):
         cluster_name: KubernetesClusterName | None = None,
         endpoint_access: eks.EndpointAccess | None = None,
         secrets_encryption_key: IKeyRef | None = None,
+        encryption_key: kms.IKey | None = None,
         default_capacity: Annotated[int, Limit(least=0, most=100)] = 0,
         default_capacity_instance: ec2.InstanceType | None = None,
         bootstrap_cluster_creator_admin_permissions: bool = False,
@@ -73,6 +75,8 @@ class EksControlPlane(KubernetesControlPlane):
             `EndpointAccess.PRIVATE` closes it.
         :param secrets_encryption_key: encrypts the secrets of Kubernetes; a new key, which rotates, when not given. A change
             **replaces** the cluster.
+        :param encryption_key: encrypts the secrets, unless `secrets_encryption_key` does, and the logs of functions with kubectl;
+            see `cluster_key`. None unless given.
         :param default_capacity: EC2 nodes of EKS in the nodes' subnet, for the pods of the system; none unless given. Add-ons that
             need a node then need not wait for HyperPod's.
         :param default_capacity_instance: the type of these nodes; `m5.large` unless given.
@@ -98,11 +102,13 @@ class EksControlPlane(KubernetesControlPlane):
             cluster_name=cluster_name,
             cluster_logging=list(eks.ClusterLoggingTypes),
             endpoint_access=eks.EndpointAccess.PUBLIC_AND_PRIVATE if endpoint_access is None else endpoint_access,
-            secrets_encryption_key=self._key() if secrets_encryption_key is None else secrets_encryption_key,
+            secrets_encryption_key=secrets_encryption_key or encryption_key or self._key(),
             default_capacity=0,
             default_capacity_type=eks.DefaultCapacityType.NODEGROUP,
             kubectl_provider_options=eks.KubectlProviderOptions(kubectl_layer=kubectl.layer(self, kubectl_layer)),
         )
+        if encryption_key is not None:
+            encrypt_logs(self._cluster, encryption_key)
         self._complete_resource(bootstrap_cluster_creator_admin_permissions, removal_policy)
         self._prepare_network()
         if default_capacity != 0:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 import jsii
 from aws_cdk import RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
@@ -71,6 +72,7 @@ class ClusterNetwork(Construct):
         internet: bool = True,
         endpoint_services: Sequence[str] | None = None,
         egress_ports: Sequence[ec2.Port] = (),
+        encryption_key: kms.IKey | None = None,
         removal_policy: RemovalPolicy = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
     ) -> None:
         """
@@ -92,6 +94,7 @@ class ClusterNetwork(Construct):
             `ecr.dkr`. Unless given: none with internet; without it those that nodes use, and for a cluster on EKS those of
             Kubernetes. Each endpoint is billed by the hour. One that is left out is missed by `hyperpod check` where nodes need it.
         :param egress_ports: ports to open outwards to any IPv4 address, beside TCP 443 and 80.
+        :param encryption_key: encrypts the log of rejected traffic; a key of CloudWatch Logs unless given. See `cluster_key`.
         :param removal_policy: of the VPC, its node block and the node subnet. By default they outlive the stack, because a
             retained file system keeps its interfaces in them. With `DESTROY` for the network and the file systems, all are deleted.
         :raises ValueError: for two zones or no zone, a zone id of another region, blocks that are malformed, overlap, or do not
@@ -136,7 +139,7 @@ class ClusterNetwork(Construct):
         )
         self._security_group = create_security_group(self, self._vpc, egress_ports)
         self._place = NodePlace(node_side.subnet_id, self._security_group.security_group_id)
-        create_flow_log(self, self._vpc_id, tags)
+        create_flow_log(self, self._vpc_id, tags, encryption_key)
         self._chooses_endpoints = endpoint_services is None and not internet
         self._endpoints: InterfaceEndpoints | None = None
         services = (() if internet else ENDPOINTS) if endpoint_services is None else endpoint_services

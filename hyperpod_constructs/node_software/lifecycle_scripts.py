@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from aws_cdk import Fn, RemovalPolicy, Stage, Token
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_sagemaker as sagemaker
 from constructs import Construct, IDependable
@@ -89,6 +90,7 @@ class LifecycleScripts(ABC):
         *,
         path: str | Path | None = None,
         bucket: s3.IBucket | None = None,
+        encryption_key: kms.IKey | None = None,
         software: NodeSoftware | None = None,
         steps: Sequence[OwnStep] = (),
         on_init_complete: EntryPoint = "on_init_complete.sh",
@@ -102,6 +104,7 @@ class LifecycleScripts(ABC):
 
         :param path: the directory; the scripts of this library when not given.
         :param bucket: the target; a new encrypted bucket named `sagemaker-...` when not given.
+        :param encryption_key: encrypts the new bucket; a key of S3 unless given. A bucket of yours has its own.
         :param software: the software that this library's scripts set up; the defaults of `NodeSoftware` when not given. It is the
             key `software` of `config.json`; your own scripts may read it too.
         :param steps: your scripts beside this library's steps, in their order; none when not given. They need this library's
@@ -109,8 +112,8 @@ class LifecycleScripts(ABC):
         :param on_init_complete: the entry point of groups that run after the image's set-up.
         :param on_create: the entry point of groups that replace the image's set-up.
         :raises ValueError: for a shell script with CR line ends, without `#!` or with a mistake that `bash -n` finds (where there
-            is a bash), a missing entry point, two steps of one name, steps beside a `path`, or a `provisioning_parameters.json`:
-            the service refuses this file beside a configuration through its API.
+            is a bash), a missing entry point, two steps of one name, steps beside a `path`, a key beside a `bucket`, or a
+            `provisioning_parameters.json`: the service refuses this file beside a configuration through its API.
 
         Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-lifecycle-best-practices-slurm.html
         """
@@ -118,7 +121,9 @@ class LifecycleScripts(ABC):
         _check_directory(directory)
         _check_steps(steps, path)
         configured = NodeSoftware() if software is None else software
-        scripts = _AssetScripts(directory, bucket, configured, steps, on_init_complete, on_create)
+        if bucket is not None and encryption_key is not None:
+            raise ValueError("lifecycle scripts: encryption_key is for the new bucket, and bucket is given; leave one of them out")
+        scripts = _AssetScripts(directory, bucket, encryption_key, configured, steps, on_init_complete, on_create)
         scripts.ours = path is None
         return scripts
 
@@ -197,6 +202,7 @@ class _AssetScripts(LifecycleScripts):
         self,
         directory: Path,
         bucket: s3.IBucket | None,
+        encryption_key: kms.IKey | None,
         software: NodeSoftware,
         steps: Sequence[OwnStep],
         on_init_complete: str,
@@ -205,6 +211,7 @@ class _AssetScripts(LifecycleScripts):
         super().__init__(on_init_complete, on_create)
         self.directory = directory
         self.bucket = bucket
+        self.encryption_key = encryption_key
         self.software = software
         self.steps = tuple(steps)
 
@@ -223,7 +230,7 @@ class _AssetScripts(LifecycleScripts):
 
     def bind(self, scope: Construct, configuration: Callable[[], Configuration]) -> BoundScripts:
         directory = _with_steps(scope, self.directory, self.steps) if self.steps else self.directory
-        return _UploadedScripts(scope, "LifecycleScripts", directory, self.bucket, configuration)
+        return _UploadedScripts(scope, "LifecycleScripts", directory, self.bucket, self.encryption_key, configuration)
 
 
 class _UploadedScripts(Construct):
@@ -233,13 +240,14 @@ class _UploadedScripts(Construct):
         id: str,
         directory: Path,
         bucket: s3.IBucket | None,
+        encryption_key: kms.IKey | None,
         configuration: Callable[[], Configuration],
     ) -> None:
         # Lambda functions and their framework are large modules; clusters without an upload do not load them.
         from hyperpod_constructs.custom_resources.scripts_upload import ScriptsUpload
 
         super().__init__(scope, id)
-        self.bucket = scripts_bucket(self, "Bucket") if bucket is None else bucket
+        self.bucket = scripts_bucket(self, "Bucket", encryption_key=encryption_key) if bucket is None else bucket
         self.root = f"{_ROOT}/{self.node.addr[-8:]}-{_stack_piece()}"
         content, stack = content_hash(directory), stack_of(scope)
         self._prefix = f"{self.root}/{deferred_text(lambda: _version(content, configuration()))}"
@@ -263,17 +271,21 @@ class _UploadedScripts(Construct):
 
 
 @checked
-def scripts_bucket(scope: Construct, id: str) -> s3.Bucket:
+def scripts_bucket(scope: Construct, id: str, *, encryption_key: kms.IKey | None = None) -> s3.Bucket:
     """An encrypted, private bucket for lifecycle scripts.
 
     Its name starts with `sagemaker-`, as the service asks, and ends in a piece of the stack's id, so that no two collide.
     It is deleted with its stack. CloudFormation deletes only an empty bucket, so each cluster removes its own scripts.
+
+    :param encryption_key: encrypts the scripts; a key of S3 unless given.
     """
     return s3.Bucket(
         scope,
         id,
         bucket_name=Fn.join("-", ["sagemaker-hyperpod", scope.node.addr[-8:], _stack_piece()]),
-        encryption=s3.BucketEncryption.S3_MANAGED,
+        encryption=s3.BucketEncryption.S3_MANAGED if encryption_key is None else s3.BucketEncryption.KMS,
+        encryption_key=encryption_key,
+        bucket_key_enabled=None if encryption_key is None else True,
         block_public_access=s3.BlockPublicAccess.BLOCK_ALL,
         enforce_ssl=True,
         removal_policy=RemovalPolicy.DESTROY,

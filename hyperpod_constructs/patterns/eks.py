@@ -10,6 +10,7 @@ import jsii
 from aws_cdk import CfnOutput
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from constructs import Construct, IDependable
 
 from hyperpod_constructs._support.arguments import checked
@@ -38,6 +39,7 @@ from hyperpod_constructs.execution_role import ExecutionRole
 from hyperpod_constructs.facts import addons as facts
 from hyperpod_constructs.network import NodeNetwork
 from hyperpod_constructs.node_software.lifecycle_scripts import LifecycleScripts
+from hyperpod_constructs.patterns.encryption import encrypted, encrypted_parts
 from hyperpod_constructs.patterns.short_form import groups_of_workers
 from hyperpod_constructs.rules.plugin import register_rules
 from hyperpod_constructs.storage.existing_lustre import LustreSource
@@ -88,6 +90,7 @@ class EksCluster(Construct):
         priority_classes: Sequence[PriorityClass] = (),
         idle_resource_sharing: bool = False,
         task_governance: bool = True,
+        encryption_key: kms.IKey | None = None,
         execution_role: iam.IRole | ExecutionRole | None = None,
         lifecycle_scripts: LifecycleScripts | None = None,
         min_running: Mapping[str, int] | None = None,
@@ -116,6 +119,9 @@ class EksCluster(Construct):
         :param idle_resource_sharing: whether teams may borrow what no quota holds; no unless given.
         :param task_governance: whether teams share the cluster by quotas; yes unless given. Without it there is no add-on, no
             policy and no team, and jobs run in the order in which Kubernetes places them.
+        :param encryption_key: encrypts the volumes of all nodes, the bucket with the scripts that is made here, and the logs of the
+            stack's custom resources; keys of AWS unless given. `cluster_key` makes one: give it to the network and the file system
+            too. Only new nodes see a change.
         :param execution_role: role of all nodes; a new role with the least permissions when not given.
         :param lifecycle_scripts: the nodes' scripts; the scripts of this library when not given.
         :param min_running: nodes to wait for, by group, for an hour at most. The add-ons that need a node come after them. Unless
@@ -158,12 +164,12 @@ class EksCluster(Construct):
             "Cluster",
             network=network,
             orchestrator=Orchestrator.eks(control_plane),
-            instance_groups=groups,
-            restricted_instance_groups=restricted_instance_groups,
+            instance_groups=[encrypted(group, encryption_key) for group in groups],
+            restricted_instance_groups=[encrypted(group, encryption_key) for group in restricted_instance_groups],
             shared_environment_config=shared_environment_config,
             cluster_name=cluster_name,
             execution_role=execution_role,
-            lifecycle_scripts=lifecycle_scripts,
+            lifecycle_scripts=encrypted_parts(self, encryption_key, lifecycle_scripts),
             node_recovery=node_recovery,
             tiered_storage=tiered_storage,
         )

@@ -9,6 +9,7 @@ import jsii
 from aws_cdk import CfnOutput
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
+from aws_cdk import aws_kms as kms
 from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked, checked_value
@@ -26,6 +27,7 @@ from hyperpod_constructs.execution_role import ExecutionRole
 from hyperpod_constructs.network import NodeNetwork
 from hyperpod_constructs.node_software.lifecycle_scripts import LifecycleScripts
 from hyperpod_constructs.node_software.node_type import SlurmNodeType
+from hyperpod_constructs.patterns.encryption import encrypted, encrypted_parts
 from hyperpod_constructs.patterns.short_form import groups_of_workers
 from hyperpod_constructs.storage.existing_lustre import LustreSource
 from hyperpod_constructs.storage.existing_openzfs import OpenZfsSource
@@ -118,6 +120,7 @@ class SlurmCluster(Construct):
         deep_health_checks: Sequence[DeepHealthCheck] = (),
         node_recovery: NodeRecovery = NodeRecovery.AUTOMATIC,
         accounting_database: AccountingDatabase | None = None,
+        encryption_key: kms.IKey | None = None,
         execution_role: iam.IRole | ExecutionRole | None = None,
         lifecycle_scripts: LifecycleScripts | None = None,
         min_running: Mapping[str, int] | None = None,
@@ -144,6 +147,9 @@ class SlurmCluster(Construct):
         :param node_recovery: automatic unless given: the service reboots or replaces faulty nodes.
         :param accounting_database: a database of your own for Slurm's accounting; MariaDB on the controller when not given. Once
             given it can be changed, but never left out.
+        :param encryption_key: encrypts the volumes of all nodes, the bucket with the scripts that is made here, and the logs of the
+            stack's custom resources; keys of AWS unless given. `cluster_key` makes one: give it to the network and the file system
+            too. Only new nodes see a change.
         :param execution_role: role of all nodes; a new role with the least permissions when not given.
         :param lifecycle_scripts: the nodes' scripts; the scripts of this library when not given.
         :param min_running: workers to wait for, by group, such as `{"workers": 4}`; none unless given.
@@ -171,7 +177,7 @@ class SlurmCluster(Construct):
             orchestrator=Orchestrator.slurm(accounting_database=accounting_database),
             cluster_name=cluster_name,
             execution_role=execution_role,
-            lifecycle_scripts=lifecycle_scripts,
+            lifecycle_scripts=encrypted_parts(self, encryption_key, lifecycle_scripts),
             node_recovery=node_recovery,
         )
         for name, node_type, instance_type in (
@@ -188,9 +194,10 @@ class SlurmCluster(Construct):
                     ebs_volumes=(EbsVolume(size_gb=_VOLUME_GB),),
                     file_systems=mounts,
                 )
-                self.cluster.add_instance_group(group)
+                self.cluster.add_instance_group(encrypted(group, encryption_key))
         for worker_group in workers:
-            self.cluster.add_instance_group(worker_group.render(threads_per_core=threads_per_core, file_systems=mounts))
+            group = worker_group.render(threads_per_core=threads_per_core, file_systems=mounts)
+            self.cluster.add_instance_group(encrypted(group, encryption_key))
         self.readiness = ReadinessGate(self, "Readiness", cluster=self.cluster, min_running=min_running)
         CfnOutput(self, "ReadinessMessage", value=self.readiness.message, description="what runs, and what is missing")
 
