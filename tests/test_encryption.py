@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-from aws_cdk import App, Environment, NestedStack, Stack, assertions
+from aws_cdk import App, Duration, Environment, NestedStack, Stack, assertions
 from aws_cdk import aws_kms as kms
 from aws_cdk import aws_logs as logs
 
@@ -20,6 +20,7 @@ from hyperpod_constructs import (
     cluster_key,
     scripts_bucket,
 )
+from hyperpod_constructs.custom_resources.provider import HandlerFunction, encrypt_handler_logs
 from hyperpod_constructs.encryption import encrypt_logs
 from hyperpod_constructs.patterns.encryption import encrypted
 from hyperpod_constructs.rules.checking import check
@@ -44,7 +45,8 @@ def preset(request: pytest.FixtureRequest) -> str:
 @pytest.fixture(scope="module")
 def made(preset: str) -> Templates:
     """Both stacks of a preset with a key."""
-    return templates(build(preset, customer_managed_key="true"))
+    homes = {} if on_eks(preset) else {"home_capacity_gib": "64"}
+    return templates(build(preset, None, customer_managed_key="true", **homes))
 
 
 def of_type(made: Templates, kind: str) -> list[dict[str, Any]]:
@@ -59,7 +61,7 @@ def is_key(value: object) -> bool:
 def test_one_key_encrypts_all_that_is_stored(preset: str, made: Templates) -> None:
     (key,) = of_type(made, "AWS::KMS::Key")
     buckets = [one["BucketEncryption"]["ServerSideEncryptionConfiguration"][0] for one in of_type(made, "AWS::S3::Bucket")]
-    (cluster,), (lustre,) = of_type(made, "AWS::SageMaker::Cluster"), of_type(made, "AWS::FSx::FileSystem")
+    (cluster,), file_systems = of_type(made, "AWS::SageMaker::Cluster"), of_type(made, "AWS::FSx::FileSystem")
     volumes = [
         storage["EbsVolumeConfig"]
         for group in cluster["InstanceGroups"]
@@ -71,7 +73,8 @@ def test_one_key_encrypts_all_that_is_stored(preset: str, made: Templates) -> No
     assert key["EnableKeyRotation"] is True
     assert [is_key(one["ServerSideEncryptionByDefault"]["KMSMasterKeyID"]) for one in buckets] == [True, True]
     assert all(one["BucketKeyEnabled"] for one in buckets), "a call of KMS for each object costs more than its storage"
-    assert is_key(lustre["KmsKeyId"])
+    assert len(file_systems) == (1 if on_eks(preset) else 2)
+    assert all(is_key(one["KmsKeyId"]) for one in file_systems)
     assert all(is_key(one["VolumeKmsKeyId"]) for one in volumes)
     assert sum(one.get("RootVolume", False) for one in volumes) == len(cluster["InstanceGroups"])
     assert len(groups) >= 5
@@ -175,6 +178,15 @@ def test_a_log_group_with_a_key_of_its_own_keeps_it(stack: Stack) -> None:
     encrypt_logs(group, key)
 
     assert only(stack, "AWS::Logs::LogGroup")["Properties"]["KmsKeyId"] == ELSEWHERE
+
+
+def test_functions_log_with_the_key_whenever_they_were_made(stack: Stack) -> None:
+    key, late = cluster_key(stack, "Key"), Duration.minutes(1)
+    HandlerFunction(stack, "Before", handler="openzfs_snapshots.on_schedule", timeout=late)
+    encrypt_handler_logs(stack, key)
+    HandlerFunction(stack, "After", handler="openzfs_snapshots.on_schedule", timeout=late)
+    groups = resources(stack, "AWS::Logs::LogGroup").values()
+    assert [is_key(one["Properties"]["KmsKeyId"]) for one in groups] == [True, True]
 
 
 def test_the_logs_of_a_nested_stack_have_any_name() -> None:
