@@ -67,6 +67,13 @@ def test_subnets_in_further_zones_have_blocks_that_growth_of_another_does_not_mo
     assert blocks(400) == ["10.1.0.0/18", "10.2.0.0/24", "10.3.0.0/21"]
 
 
+def test_a_block_starts_at_a_16_that_no_other_block_touches(stack: Stack) -> None:
+    network = ClusterNetwork(stack, "Network", availability_zone_id=ZONE)
+    network.add_node_subnet("Second", cidr="10.2.128.0/20", availability_zone_id="usw2-az1")
+    network.add_node_subnet("Third", max_nodes={M5: 1}, availability_zone_id="usw2-az2")
+    assert node_block(stack, "Third") == "10.3.0.0/25"
+
+
 def test_more_nodes_than_it_was_made_for_are_found_at_the_synthesis() -> None:
     stack = Stack(App(), "Stack", env=Environment(account="123456789012", region="us-west-2"))
     network = ClusterNetwork(stack, "Network", availability_zone_id=ZONE, max_nodes={M5: 1, P5: 4})
