@@ -228,8 +228,9 @@ class ClusterNetwork(Construct):
     ) -> ec2.ISubnet:
         """Add a private subnet for the nodes of some groups, in another zone: see `OverrideVpcConfig`.
 
-        It leaves by the network's NAT gateway, whose traffic between zones is billed, and reaches S3 by the network's endpoint. It
-        is kept like the first node subnet. A change of zone or block **replaces** it, and the groups in it are fixed to it.
+        It leaves by the network's NAT gateway, if there is one, and reaches S3 by the network's endpoint, and other services by
+        those in the first zone; traffic between zones is billed. It is kept like the first node subnet. A change of zone or block
+        **replaces** it, and the groups in it are fixed to it.
 
         :param cidr: a further block of the VPC, /16 to /28, outside its other blocks. Give exactly one of `cidr` and `max_nodes`.
         :param max_nodes: the most nodes that these groups will ever have, by type: the block is the smallest that holds them, with
@@ -261,8 +262,8 @@ class ClusterNetwork(Construct):
         It leaves by the network's NAT gateway, and reaches S3 by the network's endpoint. It goes with its stack: nothing that is
         kept lies in it, and left behind it would take its block from the next one. A change of zone or block **replaces** it.
 
-        :param cidr: a part of the VPC's `cidr`, /28 or larger, beside its first /24, which is the public subnet. EKS recommends 16
-            addresses.
+        :param cidr: a part of the VPC's `cidr`, /28 or larger, beside its first /24, which is the public subnet, and its last /26,
+            which interface endpoints take. EKS recommends 16 addresses.
         :param availability_zone_id: zone by id, such as `usw2-az1`. Give exactly one of `availability_zone_id` and
             `availability_zone`.
         :param availability_zone: zone by name.
