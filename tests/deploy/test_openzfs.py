@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-import json
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
-from aws_cdk import App, CfnOutput, Environment, RemovalPolicy, Stack
+from aws_cdk import App, Duration, Environment, RemovalPolicy, Stack
+from aws_cdk import aws_events as events
 
 from hyperpod_constructs import ClusterNetwork, OpenZfsQuota, OpenZfsQuotas, OpenZfsSnapshots, OpenZfsStorage
+from hyperpod_constructs.local.waiting import wait
 from tests.deploy.conftest import Cloud, running_cloud
 
 NAME = "Homes"
+# A schedule of a minute, on a busy machine.
+SECONDS = 300.0
 ALICE = {"Type": "USER", "Id": 10001, "StorageCapacityQuotaGiB": 50}
 
 
@@ -36,8 +40,7 @@ def assembly(cloud: Cloud, directory: Path, quotas: list[OpenZfsQuota], **figure
     network = ClusterNetwork(stack, "Network", availability_zone_id="usw2-az1", removal_policy=RemovalPolicy.DESTROY)
     homes = OpenZfsStorage(stack, "Homes", network=network, removal_policy=RemovalPolicy.DESTROY, **figures)  # type: ignore[arg-type]
     OpenZfsQuotas(stack, "Quotas", file_system=homes, quotas=quotas)
-    snapshots = OpenZfsSnapshots(stack, "Snapshots", file_system=homes, keep=1)
-    CfnOutput(stack, "Function", value=snapshots.function.function.function_name)
+    OpenZfsSnapshots(stack, "Snapshots", file_system=homes, keep=1, schedule=events.Schedule.rate(Duration.minutes(1)))
     app.synth()
     return directory
 
@@ -64,18 +67,11 @@ def test_homes_come_with_quotas(story: Story) -> None:
     assert volume["OpenZFSConfiguration"]["UserAndGroupQuotas"] == [ALICE]
 
 
-def test_the_function_takes_and_deletes_snapshots(story: Story) -> None:
-    cloud, (rule,) = story.cloud, story.cloud.client("events").list_rules(NamePrefix=NAME)["Rules"]
-    (target,) = cloud.client("events").list_targets_by_rule(Rule=rule["Name"])["Targets"]
-    assert rule["ScheduleExpression"] == "cron(0 2 * * ? *)"
-    for day in ("2026-11-01", "2026-11-02"):
-        # The embedded AWS runs no schedules; this is the event that EventBridge makes of the target's template.
-        event = target["InputTransformer"]["InputTemplate"].replace("<time>", f'"{day}T02:00:00Z"')
-        answer = cloud.client("lambda").invoke(FunctionName=cloud.output(NAME, "Function"), Payload=event.encode())
-        assert "FunctionError" not in answer, answer["Payload"].read()
-        assert json.load(answer["Payload"])["Snapshot"] == f"daily.{day}T02:00:00Z"
-    names = [one["Name"] for one in cloud.client("fsx").describe_snapshots()["Snapshots"] if one["Lifecycle"] != "DELETING"]
-    assert names == ["daily.2026-11-02T02:00:00Z"]
+def test_the_schedule_runs_the_function_which_takes_a_snapshot(story: Story) -> None:
+    fsx = story.cloud.client("fsx")
+    snapshot, *_ = wait(lambda: fsx.describe_snapshots()["Snapshots"] or None, SECONDS, "the first snapshot")
+    assert re.fullmatch(r"daily\.\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", snapshot["Name"])
+    assert snapshot["VolumeId"] == story.homes()["OpenZFSConfiguration"]["RootVolumeId"]
 
 
 def test_homes_grow_in_place_and_quotas_go(story: Story) -> None:
