@@ -19,6 +19,10 @@ from hyperpod_constructs import (
     InstanceGroup,
     LustreMount,
     LustreStorage,
+    OpenZfsQuota,
+    OpenZfsQuotas,
+    OpenZfsSnapshots,
+    OpenZfsStorage,
     SlurmCluster,
     SlurmNodeType,
 )
@@ -127,6 +131,24 @@ def test_a_second_cluster_changes_nothing_of_the_first(first: bool) -> None:
     for id in ("Another", "One") if first else ("One", "Another"):
         both.add_slurm(id)
     assert alone.resources().items() <= both.resources().items()
+
+
+def test_homes_rename_nothing_and_have_ids_of_their_own() -> None:
+    parts = Parts()
+    before = types(parts.resources())
+    homes = OpenZfsStorage(parts.stack, "Homes", network=parts.network)
+    OpenZfsQuotas(parts.stack, "Quotas", file_system=homes, quotas=[OpenZfsQuota(id=10001, storage_capacity_quota_gib=1)])
+    OpenZfsSnapshots(parts.stack, "Snapshots", file_system=homes)
+    after = named(parts.resources())
+    assert before.items() <= after.items()
+    stateful = {id: kind for id, kind in after.items() if id.startswith("Homes")}
+    assert stateful == {
+        "Homes77C01188": "AWS::FSx::FileSystem",
+        "HomesNodesEgressE78419EF": "AWS::EC2::SecurityGroupEgress",
+        "HomesNodesIngress57CCADF3": "AWS::EC2::SecurityGroupIngress",
+        "HomesSecurityGroupBB563C4D": "AWS::EC2::SecurityGroup",
+    }
+    assert after["QuotasA8996B4F"] == "Custom::HyperPodOpenZfsQuotas"
 
 
 def test_a_construct_elsewhere_changes_nothing() -> None:
