@@ -96,7 +96,7 @@ OWN = {"StringEquals": {"aws:ResourceAccount": "123456789012"}}
         ({"StringEquals": {"aws:ResourceAccount": {"Fn::ImportValue": "elsewhere"}}}, None),
         ({"StringEquals": {"aws:SourceVpc": "vpc-0123456789abcdef0"}}, None),
         ({**OWN, "Bool": {"aws:SecureTransport": "true"}}, None),
-        ({"StringLike": {"aws:ResourceAccount": "123*"}}, None),
+        ({"StringLike": {"aws:ResourceAccount": "123*"}}, True),
     ],
 )
 def test_a_condition_on_accounts_is_known(closed: Templates, condition: dict[str, Any], reached: bool | None) -> None:

@@ -7,23 +7,62 @@ A bucket's ARN is written as `Fn::GetAtt`, as text around its `Ref`, or with its
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from functools import cached_property
 
-from hyperpod_constructs.templates.globs import glob, matches
-from hyperpod_constructs.templates.model import target_of
-from hyperpod_constructs.templates.values import UNKNOWN, Part, Reference, Text, Value, joined, parts_of
+from hyperpod_constructs.analysis.regions import own_region_of
+from hyperpod_constructs.facts.arn_forms import FORMS, ArnForm
+from hyperpod_constructs.templates.globs import Segment, glob, matches
+from hyperpod_constructs.templates.model import Resource, target_of
+from hyperpod_constructs.templates.values import (
+    ABSENT,
+    UNKNOWN,
+    Absent,
+    Part,
+    Reference,
+    Text,
+    Value,
+    joined,
+    parts_of,
+)
 
-# Attributes with the value of the ARN under another name; None is Ref.
-_ALIASES: Mapping[str, frozenset[str | None]] = {
-    "AWS::IAM::ManagedPolicy": frozenset({None, "PolicyArn"}),
-    "AWS::SNS::Topic": frozenset({None, "TopicArn"}),
-    "AWS::SageMaker::Cluster": frozenset({None, "ClusterArn"}),
-    "AWS::SecretsManager::Secret": frozenset({None, "Id"}),
-    "AWS::StepFunctions::StateMachine": frozenset({None, "Arn"}),
-}
 _BUCKET = "AWS::S3::Bucket"
 _REGION, _ACCOUNT = 3, 4  # fields of an ARN
 _PARTITION = re.compile(r"^arn:aws(-[a-z-]+)?:")
+_WITH_IDS = ("arn:aws:ec2:", "arn:aws:eks:", "arn:aws:kms:", "arn:aws:sagemaker:")
+_PUNCTUATION = re.compile(r"[/:*?]")
+_MADE = "\ue000"
+"""Stands around the part of a made name that no literal has."""
+
+
+class Arn:
+    """An ARN or a pattern for ARNs, in forms that can be compared; each is computed once."""
+
+    def __init__(self, value: Value) -> None:
+        self.value = value
+
+    @cached_property
+    def named(self) -> tuple[Part, ...]:
+        """Its parts, with resources as references."""
+        return arn_parts(self.value, names=False)
+
+    @cached_property
+    def spelled(self) -> tuple[object, ...]:
+        """Its parts, with the forms and the chosen names of resources; a made name is one that no literal has."""
+        parts: list[object] = []
+        for part in _with_any_partition(parts_of(self.value)):
+            parts += _spelled(part) if isinstance(part, Reference) else [part]
+        return tuple(_segmented(_merged(parts)))
+
+    def covers(self, arn: Arn) -> bool | None:
+        """Whether this pattern covers an ARN; `None` if not known. An unknown end of the ARN stands for any end."""
+        answer = matches(self.named, arn.named) if self._names and arn._names else None
+        return matches(self.spelled, arn.spelled) if answer is None else answer
+
+    @cached_property
+    def _names(self) -> bool:
+        """Whether it names a resource of the model."""
+        return any(isinstance(part, Reference) for part in parts_of(self.value))
 
 
 def arn_parts(value: Value, *, names: bool = True) -> tuple[Part, ...]:
@@ -36,6 +75,13 @@ def arn_parts(value: Value, *, names: bool = True) -> tuple[Part, ...]:
         expanded += _expanded(part, names=names) if isinstance(part, Reference) else [part]
     first, *rest = parts_of(joined(expanded))
     return (_PARTITION.sub("arn:aws:", first) if isinstance(first, str) else first, *rest)
+
+
+def arn_of(resource: Resource) -> Value:
+    """The ARN of a resource of the model, as a value."""
+    form = FORMS[resource.type]
+    attribute = next(iter(sorted(form.arns, key=str)), None)
+    return Reference(resource, attribute)
 
 
 def bucket_arn(name: Value, key: str | None = None) -> Value:
@@ -66,8 +112,7 @@ def _cut(parts: Sequence[Part]) -> tuple[list[Part], list[Part]]:
 
 def arn_matches(pattern: Value, arn: Value) -> bool | None:
     """Whether a policy's pattern covers an ARN; `None` if not known. An unknown end of the ARN stands for any end."""
-    answer = matches(arn_parts(pattern, names=False), arn_parts(arn, names=False))
-    return matches(arn_parts(pattern), arn_parts(arn)) if answer is None else answer
+    return Arn(pattern).covers(Arn(arn))
 
 
 def reaches_other_accounts(pattern: Value, service: str, kind: str) -> bool:
@@ -99,4 +144,61 @@ def _expanded(part: Reference, *, names: bool) -> list[Part]:
         name = resource.get("BucketName")
         known = parts_of(name) if names and isinstance(name, str | Text) else (Reference(resource),)
         return [*(["arn:aws:s3:::"] if attribute == "Arn" else []), *known]
-    return [Reference(resource, "Arn")] if attribute in _ALIASES.get(resource.type, ()) else [part]
+    form = FORMS.get(resource.type, ArnForm())
+    if attribute in form.arns:
+        return [Reference(resource, "Arn")]
+    return [Reference(resource)] if attribute in form.names else [part]
+
+
+def _spelled(part: Reference) -> list[object]:
+    resource, attribute = target_of(part), part.attribute
+    form = FORMS.get(resource.type, ArnForm())
+    if attribute in form.names:
+        return list(_name_parts(resource, form))
+    if attribute not in form.arns:
+        return [part]
+    known = (own_region_of(resource), resource.template.environment.account)
+    region, account = (Segment() if one is None else one for one in known)
+    places: Mapping[str, Sequence[object]] = {
+        "{place}": (region, ":", account),
+        "{account}": (account,),
+        "{name}": tuple(_name_parts(resource, form)),
+    }
+    return [one for piece in re.split(r"(\{[a-z]+\})", form.form) for one in places.get(piece, (piece,))]
+
+
+def _name_parts(resource: Resource, form: ArnForm) -> Iterator[object]:
+    chosen: Value = ABSENT if form.property is None else resource.get(form.property)
+    if isinstance(chosen, Absent):
+        yield Segment()
+        yield f"{_MADE}{_PUNCTUATION.sub('.', resource.template.name)}.{resource.logical_id}{_MADE}"
+        return
+    for part in (chosen,) if isinstance(chosen, str) else parts_of(chosen):
+        yield Segment() if part is UNKNOWN and resource.type == _BUCKET else part
+    if form.suffixed:
+        yield "-"
+        yield Segment()
+
+
+def _merged(parts: Sequence[object]) -> list[object]:
+    """Parts in which adjacent strings are one, and the partition is `aws`."""
+    merged: list[object] = []
+    for part in parts:
+        if isinstance(part, str) and merged and isinstance(merged[-1], str):
+            merged[-1] += part
+        elif part != "":
+            merged.append(part)
+    if merged and isinstance(merged[0], str):
+        merged[0] = _PARTITION.sub("arn:aws:", merged[0])
+    return merged
+
+
+def _segmented(parts: Sequence[object]) -> Iterator[object]:
+    """Parts in which an unknown one that is a whole field of an ARN, or an id of EC2, is a segment."""
+    ids = bool(parts) and str(parts[0]).startswith(_WITH_IDS)
+    for index, part in enumerate(parts):
+        before = parts[index - 1] if index else ""
+        after = parts[index + 1] if index + 1 < len(parts) else ""
+        field = str(before).endswith(":") and str(after).startswith(":")
+        name = ids and str(before).endswith("/") and after == ""
+        yield Segment() if part is UNKNOWN and (field or name) else part

@@ -10,20 +10,21 @@ has content that is not in `facts.managed_policies`, or a macro can add policies
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
-from hyperpod_constructs.analysis.answers import any_of
-from hyperpod_constructs.analysis.arns import arn_matches, reaches_other_accounts
+from hyperpod_constructs.analysis.answers import all_of, any_of
+from hyperpod_constructs.analysis.arns import reaches_other_accounts
+from hyperpod_constructs.analysis.conditions import Context
+from hyperpod_constructs.analysis.contexts import OF_SERVICE
 from hyperpod_constructs.analysis.naming import Naming
-from hyperpod_constructs.analysis.policy_document import Statement, listed, statements_of
-from hyperpod_constructs.facts.managed_policies import STATEMENTS
+from hyperpod_constructs.analysis.policy_document import Call, Layer, Statement, joint, layer_of
+from hyperpod_constructs.facts.managed_policies import managed_policy
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import (
     ABSENT,
-    UNKNOWN,
     Absent,
     Reference,
     Text,
@@ -36,7 +37,9 @@ from hyperpod_constructs.templates.values import (
 
 ROLE = "AWS::IAM::Role"
 _ROLE_POLICY = "AWS::IAM::RolePolicy"
-_POLICIES = ("AWS::IAM::Policy", "AWS::IAM::ManagedPolicy", _ROLE_POLICY)
+_MANAGED_POLICY = "AWS::IAM::ManagedPolicy"
+_POLICY = "AWS::IAM::Policy"
+_POLICIES = (_POLICY, _MANAGED_POLICY, _ROLE_POLICY)
 _AWS_MANAGED = ":iam::aws:policy/"
 
 
@@ -48,8 +51,13 @@ class Policy:
     """The role itself for an inline policy, else the resource that attaches the policy."""
     path: tuple[str | int, ...]
     """The place of its document in the properties of that resource."""
-    statements: tuple[Statement, ...] | None
-    """`None` if the document is not known."""
+    layer: Layer
+    """What it says."""
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """Its statements, as far as they are known."""
+        return self.layer.statements
 
 
 def role_facts(role: Resource) -> RoleFacts:
@@ -74,44 +82,50 @@ class RoleFacts:
         return (*_inline(self.role), *self._separate())
 
     @cached_property
-    def statements(self) -> tuple[Statement, ...]:
-        """All known statements, of managed policies of AWS too."""
-        written = (statement for policy in self.policies for statement in policy.statements or ())
-        return (*written, *self._of_aws[0])
-
-    @cached_property
     def managed_policies(self) -> tuple[str, ...]:
         """The names of AWS's managed policies that the role has, such as `service-role/AWSLambdaBasicExecutionRole`."""
-        names = (_aws_managed_name(arn) for arn in as_items(self.role.get("ManagedPolicyArns")) or ())
+        names = (aws_managed_name(arn) for arn in as_items(self.role.get("ManagedPolicyArns")) or ())
         return tuple(name for name in names if name is not None)
 
     @cached_property
-    def complete(self) -> bool:
-        """Whether `statements` are all that the role has."""
-        documents = all(policy.statements is not None for policy in self.policies)
-        return documents and self._of_aws[1] and not self._others_possible and self.role.template.model.complete
+    def identity(self) -> Layer:
+        """Its own permissions: all that its policies say."""
+        managed = as_items(self.role.get("ManagedPolicyArns"))
+        elsewhere = [one for one in managed or () if resource_of(one, _MANAGED_POLICY) is None]
+        certain = Layer((), managed is not None and not self._others_possible and self.role.template.model.complete)
+        layers = (_layer_elsewhere(self.role, one) for one in elsewhere)
+        return joint((*(policy.layer for policy in self.policies), *layers, certain))
+
+    @property
+    def statements(self) -> tuple[Statement, ...]:
+        """All known statements, of managed policies of AWS too."""
+        return self.identity.statements
 
     @cached_property
-    def bounded(self) -> bool:
-        """Whether a permissions boundary can take permissions away."""
-        return self.role.get("PermissionsBoundary") is not ABSENT
+    def boundary(self) -> Layer | None:
+        """What its permissions boundary lets through; `None` without one."""
+        value = self.role.get("PermissionsBoundary")
+        if value is ABSENT:
+            return None
+        policy = self.boundary_policy
+        return _layer_elsewhere(self.role, value) if policy is None else _separate(policy).layer
+
+    @property
+    def boundary_policy(self) -> Resource | None:
+        """The policy of the model that is its permissions boundary."""
+        return resource_of(self.role.get("PermissionsBoundary"), _MANAGED_POLICY)
 
     def may(self, action: str, resource: Value | None = None) -> bool | None:
-        """Whether the role may do something.
+        """Whether the role may do something, whatever the context of the call.
 
         :param action: such as `s3:GetObject`.
         :param resource: the ARN, as a value of the model; an unknown end stands for any end. `"*"` asks for
             the action on everything, `None` for the action on anything.
         """
-        denied = [_decisive(statement, action, resource) for statement in self.statements if statement.effect == "Deny"]
-        if True in denied and resource is not None:
-            return False
-        allowed = [_decisive(statement, action, resource) for statement in self.statements if statement.effect == "Allow"]
-        if True in allowed:
-            return None if self.bounded or any(answer is not False for answer in denied) else True
-        if None in allowed or not self.complete or any(statement.effect not in ("Allow", "Deny") for statement in self.statements):
-            return None
-        return False
+        call = Call(action, resource)
+        layers = [one for one in (self.identity, self.boundary) if one is not None]
+        denied = False if resource is None else any_of(one.denies(call) for one in layers)
+        return all_of((None if denied is None else not denied, *(one.allows(call) for one in layers)))
 
     def may_elsewhere(self, action: str, kind: str) -> bool:
         """Whether the role may do something with a resource of another account; true where that is not known.
@@ -121,21 +135,23 @@ class RoleFacts:
         """
         service = action.partition(":")[0]
         speaking = [one for one in self.statements if one.effect != "Deny" and one.speaks_of(action) is not False]
-        return not self.complete or any(
+        return not self.identity.complete or any(
             one.excludes_resources or any(reaches_other_accounts(pattern, service, kind) for pattern in one.resources)
             for one in speaking
         )
 
-    def denies(self, action: str, resource: Value) -> bool:
-        """Whether a policy of the role surely denies something, whatever else allows it."""
-        return any(_decisive(one, action, resource) is True for one in self.statements if one.effect == "Deny")
-
-    def trusts(self, service: str, action: str = "sts:AssumeRole") -> bool | None:
-        """Whether a service, such as `sagemaker.amazonaws.com`, may assume the role."""
-        document = statements_of(self.role.get("AssumeRolePolicyDocument"))
-        if document is None:
-            return None
-        return any_of(_trust(statement, service, action) for statement in document)
+    def trusts(self, service: str, action: str = "sts:AssumeRole", context: Context = OF_SERVICE) -> bool | None:
+        """Whether a service, such as `sagemaker.amazonaws.com`, may assume the role; a denial wins over a permission."""
+        trust, call = layer_of(self.role.get("AssumeRolePolicyDocument")), Call(action, None, context)
+        answers = {
+            effect: any_of(
+                all_of((one.names_service(service), one.applies(call))) for one in trust.statements if one.effect in (effect, "?")
+            )
+            for effect in ("Allow", "Deny")
+        }
+        denied, allowed = answers["Deny"], answers["Allow"]
+        sure = all_of((None if denied is None else not denied, allowed))
+        return sure if trust.complete and not any(one.effect == "?" for one in trust.statements) else None
 
     def unawaited_by(self, resource: Resource) -> tuple[Policy, ...]:
         """The separate policies that a user of the role does not await: they can be attached after its creation."""
@@ -152,21 +168,16 @@ class RoleFacts:
     def _others_possible(self) -> bool:
         return any(attached is None for _, attached in _attachments(self.role))
 
-    @cached_property
-    def _of_aws(self) -> tuple[tuple[Statement, ...], bool]:
-        """The statements of AWS's managed policies, and whether they are all known."""
-        items = as_items(self.role.get("ManagedPolicyArns"))
-        if items is None:
-            return (), False
-        found: list[Statement] = []
-        complete = True
-        for arn in items:
-            if resource_of(arn, "AWS::IAM::ManagedPolicy") is not None:
-                continue
-            known = STATEMENTS.get(_aws_managed_name(arn) or "")
-            complete = complete and known is not None
-            found += statements_of({"Statement": tuple(known)}) or () if known is not None else ()
-        return tuple(found), complete
+
+def _layer_elsewhere(role: Resource, arn: Value) -> Layer:
+    """What a policy says that is not of the model: one of AWS's, if its statements are known."""
+    name = aws_managed_name(arn) or ""
+    return role.template.model.cached((_layer_elsewhere, name), lambda: _of_aws(name))
+
+
+def _of_aws(name: str) -> Layer:
+    known = managed_policy(name)
+    return Layer((), False) if known is None else layer_of({"Statement": tuple(known)})
 
 
 def written_policies(model: Model) -> Iterator[Policy]:
@@ -178,13 +189,19 @@ def written_policies(model: Model) -> Iterator[Policy]:
 def _inline(role: Resource) -> Iterator[Policy]:
     items = as_items(role.get("Policies"))
     if items is None:
-        yield Policy(role, ("Policies",), None)
+        yield Policy(role, ("Policies",), Layer((), False))
     for index, item in enumerate(items or ()):
-        yield Policy(role, ("Policies", index, "PolicyDocument"), statements_of(at(item, "PolicyDocument")))
+        yield Policy(role, ("Policies", index, "PolicyDocument"), _identity_layer(at(item, "PolicyDocument")))
 
 
 def _separate(policy: Resource) -> Policy:
-    return Policy(policy, ("PolicyDocument",), statements_of(policy.get("PolicyDocument")))
+    return Policy(policy, ("PolicyDocument",), _identity_layer(policy.get("PolicyDocument")))
+
+
+def _identity_layer(document: Value) -> Layer:
+    """The layer of a policy whose statements must name resources."""
+    layer = layer_of(document)
+    return Layer(layer.statements, layer.complete and all(one.resources for one in layer.statements))
 
 
 def passes_any_role(statement: Statement) -> Value | None:
@@ -223,13 +240,15 @@ def _policies_naming(role: Resource) -> list[Resource]:
 
 
 def _names_of_roles(policy: Resource) -> tuple[Value, ...] | None:
-    return (policy.get("RoleName"),) if policy.type == _ROLE_POLICY else as_items(policy.get("Roles"))
+    """The roles that a policy names; `None` if they are not known, and for one that should name some and names nobody."""
+    if policy.type == _ROLE_POLICY:
+        return (policy.get("RoleName"),)
+    forgotten = policy.type == _POLICY and all(policy.get(key) is ABSENT for key in ("Groups", "Roles", "Users"))
+    return None if forgotten else as_items(policy.get("Roles"))
 
 
 def _attached(policy: Resource, role: Resource) -> bool | None:
-    if policy.type == _ROLE_POLICY:
-        return _names(policy.get("RoleName"), role)
-    items = as_items(policy.get("Roles"))
+    items = _names_of_roles(policy)
     return None if items is None else any_of(_names(item, role) for item in items)
 
 
@@ -245,59 +264,8 @@ def _is_name(value: Value, role: Resource) -> bool | None:
     return name == value if is_known(value) and is_known(name) else None
 
 
-def _aws_managed_name(arn: Value) -> str | None:
+def aws_managed_name(arn: Value) -> str | None:
+    """The name of a managed policy of AWS, with its path, by its ARN; `None` for another policy."""
     text = arn if isinstance(arn, str) else arn.suffix if isinstance(arn, Text) else ""
     _, found, name = text.partition(_AWS_MANAGED)
     return name if found else None
-
-
-def _decisive(statement: Statement, action: str, resource: Value | None) -> bool | None:
-    """Whether a statement speaks of this for sure (True), surely not (False), or perhaps."""
-    spoken = statement.speaks_of(action)
-    if spoken is False:
-        return False
-    covered = True if resource is None else covers(statement, resource)
-    if covered is False:
-        return False
-    return None if spoken is None or covered is None or statement.conditional else True
-
-
-def covers(statement: Statement, resource: Value) -> bool | None:
-    """Whether an ARN, as a value of the model, is among the resources of a statement."""
-    answers = [arn_matches(pattern, resource) if pattern is not UNKNOWN else None for pattern in statement.resources]
-    covered = any_of(answers)
-    if statement.excludes_resources:
-        return None if covered is None else not covered
-    return covered
-
-
-def _trust(statement: Statement, service: str, action: str) -> bool | None:
-    if statement.effect != "Allow":
-        return False if statement.effect == "Deny" else None
-    services = statement.principals("Service")
-    trusted: list[bool | None] = [None] if services is None else [_is_service(value, service) for value in services]
-    answers = (statement.speaks_of(action), any_of(trusted))
-    if False in answers:
-        return False
-    return None if None in answers or statement.conditional else True
-
-
-def trusted_sources(role: Resource, service: str) -> tuple[Value, ...]:
-    """The ARNs for which alone a role trusts a service (`aws:SourceArn`); none if a statement trusts it for any."""
-    found: list[Value] = []
-    for statement in statements_of(role.get("AssumeRolePolicyDocument")) or ():
-        services = statement.principals("Service") or ()
-        if statement.effect == "Allow" and any(_is_service(one, service) for one in services):
-            conditions = at(statement.raw, "Condition")
-            tests = conditions.values() if isinstance(conditions, Mapping) else ()
-            sources = [one for test in tests for one in listed(at(test, "aws:SourceArn"))]
-            if not sources:
-                return ()
-            found += sources
-    return tuple(found)
-
-
-def _is_service(value: Value, service: str) -> bool | None:
-    if isinstance(value, str):
-        return value in (service, "*")
-    return value.matches(service) if isinstance(value, Text) else None

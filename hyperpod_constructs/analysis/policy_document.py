@@ -5,13 +5,40 @@ https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements.htm
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
-from hyperpod_constructs.analysis.answers import any_of
-from hyperpod_constructs.templates.globs import matches
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Part, Value, as_str, at, parts_of
+from hyperpod_constructs.analysis.answers import all_of, any_of
+from hyperpod_constructs.analysis.arns import Arn
+from hyperpod_constructs.analysis.conditions import Context, holds, substituted
+from hyperpod_constructs.templates.globs import glob, matches
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Part, Text, Value, as_str, at, parts_of
+
+_NO_CONTEXT: Context = {}
+_REGIONAL = ("logs", "states")
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call, as the policies see it."""
+
+    action: str
+    """Such as `s3:GetObject`."""
+    resource: Value | None = None
+    """The ARN, as a value of the model; an unknown end stands for any end. `"*"` asks for the action on everything, `None` for
+    the action on anything."""
+    context: Context = field(default_factory=dict)
+
+    @cached_property
+    def arn(self) -> Arn | None:
+        """The ARN in its comparable forms."""
+        return None if self.resource is None else Arn(self.resource)
+
+    @cached_property
+    def lowered(self) -> str:
+        """The action as IAM compares it."""
+        return self.action.lower()
 
 
 @dataclass(frozen=True)
@@ -31,25 +58,49 @@ class Statement:
         """The patterns of `Action`, or of `NotAction`."""
         return listed(at(self.raw, "NotAction" if self.excludes_actions else "Action"))
 
-    @property
+    @cached_property
     def resources(self) -> tuple[Value, ...]:
         """The patterns of `Resource`, or of `NotResource`."""
         return listed(at(self.raw, "NotResource" if self.excludes_resources else "Resource"))
 
-    @property
+    @cached_property
     def excludes_actions(self) -> bool:
         """Whether it speaks of all but its actions."""
         return "NotAction" in self.raw
 
-    @property
+    @cached_property
     def excludes_resources(self) -> bool:
         """Whether it speaks of all but its resources."""
         return "NotResource" in self.raw
 
-    @property
+    @cached_property
     def conditional(self) -> bool:
-        """Whether it counts only under a condition of the request."""
+        """Whether it counts only under a condition of the call."""
         return at(self.raw, "Condition") not in (ABSENT, {})
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it has what IAM demands of a statement: an effect and actions."""
+        return self.effect in ("Allow", "Deny", "?") and bool(self.actions) and not {"Action", "NotAction"} <= self.raw.keys()
+
+    def applies(self, call: Call) -> bool | None:
+        """Whether it speaks of a call, under its conditions; `None` if that is not known."""
+        spoken = self.speaks_of(call.action)
+        if spoken is False:
+            return False
+        covered = True if call.arn is None else self.covers(call.arn)
+        if covered is False:
+            return False
+        held = holds(at(self.raw, "Condition"), call.context) if self.conditional else True
+        return all_of((spoken, covered, held))
+
+    def covers(self, arn: Arn) -> bool | None:
+        """Whether an ARN is among its resources."""
+        value, answer = self._covered.get(id(arn.value), (None, None))
+        if value is not arn.value:
+            answer = any_of(pattern.covers(arn) for pattern in self._patterns)
+            self._covered[id(arn.value)] = (arn.value, answer)
+        return answer if answer is None or not self.excludes_resources else not answer
 
     def principals(self, kind: str) -> tuple[Value, ...] | None:
         """The principals of a kind, such as `Service`; `None` if that is not known or the statement excludes principals."""
@@ -61,21 +112,93 @@ class Statement:
         found = at(principal, kind)
         return None if found is UNKNOWN else listed(found)
 
+    def names_service(self, service: str) -> bool | None:
+        """Whether a service, such as `sagemaker.amazonaws.com`, is among its principals."""
+        found = self.principals("Service")
+        return None if found is None else any_of(_is_service(one, service) for one in found)
+
     def speaks_of(self, action: str) -> bool | None:
         """Whether an action is among its actions; IAM ignores case there."""
-        text = (action.lower(),)
-        answers = [None if parts is None else matches(parts, text) for parts in self._lowered_actions]
-        found = any_of(answers)
+        text = action.lower()
+        found = any_of(_covers_action(pattern, text) for pattern in self._lowered_actions)
         if self.excludes_actions:
             return None if found is None else not found
         return found
 
     @cached_property
-    def _lowered_actions(self) -> list[list[Part] | None]:
+    def _lowered_actions(self) -> list[str | list[Part] | None]:
         return [
-            None if pattern is UNKNOWN else [part.lower() if isinstance(part, str) else part for part in parts_of(pattern)]
+            pattern.lower()
+            if isinstance(pattern, str)
+            else None
+            if pattern is UNKNOWN
+            else [part.lower() if isinstance(part, str) else part for part in parts_of(pattern)]
             for pattern in self.actions
         ]
+
+    @cached_property
+    def _covered(self) -> dict[int, tuple[Value, bool | None]]:
+        """Answers for ARNs, by identity: several actions ask for one resource."""
+        return {}
+
+    @cached_property
+    def _patterns(self) -> list[Arn]:
+        return [Arn(substituted(pattern, _NO_CONTEXT)) for pattern in self.resources]
+
+
+def _is_service(value: Value, service: str) -> bool | None:
+    """Whether a principal is a service; China has its own suffix, and some services a principal for each region."""
+    name, _, suffix = service.partition(".")
+    patterns = (service, f"{service}.cn", *((f"{name}.*.{suffix}",) if name in _REGIONAL else ()))
+    if isinstance(value, Text):
+        return any_of(value.matches(pattern) for pattern in patterns)
+    return value == "*" or any(glob(pattern, value) for pattern in patterns) if isinstance(value, str) else None
+
+
+def _covers_action(pattern: str | list[Part] | None, action: str) -> bool | None:
+    if isinstance(pattern, str):
+        return glob(pattern, action)
+    return None if pattern is None else matches(pattern, (action,))
+
+
+@dataclass(frozen=True)
+class Layer:
+    """Statements that are judged together: a role's own policies, its boundary, or the policy of a resource."""
+
+    statements: tuple[Statement, ...]
+    complete: bool = True
+    """Whether these are all."""
+
+    def denies(self, call: Call) -> bool | None:
+        """Whether a statement denies a call; a layer that is not whole may always."""
+        return self._answer("Deny", call)
+
+    def allows(self, call: Call) -> bool | None:
+        """Whether a statement allows a call, whatever another denies."""
+        return self._answer("Allow", call)
+
+    def _answer(self, effect: str, call: Call) -> bool | None:
+        speaking = (one for one in self.statements if one.effect in (effect, "?"))
+        answer = any_of(_unless_unknown(one, call) for one in speaking)
+        return answer if self.complete or answer else None
+
+
+def _unless_unknown(statement: Statement, call: Call) -> bool | None:
+    """Whether a statement applies; one whose effect is not known may."""
+    answer = statement.applies(call)
+    return None if answer and statement.effect == "?" else answer
+
+
+def layer_of(document: Value) -> Layer:
+    """The layer of a resolved policy document."""
+    statements = statements_of(document)
+    return Layer(statements or (), statements is not None and all(one.is_whole for one in statements))
+
+
+def joint(layers: Iterable[Layer]) -> Layer:
+    """Several layers as one."""
+    found = tuple(layers)
+    return Layer(tuple(one for layer in found for one in layer.statements), all(layer.complete for layer in found))
 
 
 def statements_of(document: Value) -> tuple[Statement, ...] | None:

@@ -1,34 +1,90 @@
-"""Permissions that the policies of buckets, secrets and keys give a role, beside its own.
+"""Policies of buckets, secrets, keys and endpoints: what they let a role do, and what they deny.
 
-Within one account a policy that names the role is enough; one for the account's root allows a role nothing by itself.
+Within one account a policy that names the role is enough; one for the account's root allows a role nothing by itself, but for keys:
+the permissions of roles count only where the key's policy lets the account in.
 https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 
-from hyperpod_constructs.analysis.answers import any_of
-from hyperpod_constructs.analysis.arns import arn_matches, bucket_arn
-from hyperpod_constructs.analysis.iam import covers
-from hyperpod_constructs.analysis.policy_document import Statement, statements_of
+from hyperpod_constructs.analysis.answers import all_of, any_of
+from hyperpod_constructs.analysis.arns import Arn, arn_matches, bucket_arn
+from hyperpod_constructs.analysis.policy_document import Call, Layer, Statement, layer_of, listed
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import UNKNOWN, Reference, Text, Value, as_items, as_str, at
+from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_items, as_str, at, of_alternatives
 
 KEY = "AWS::KMS::Key"
-_BUCKET_POLICY = "AWS::S3::BucketPolicy"
-_SECRET_POLICY = "AWS::SecretsManager::ResourcePolicy"
+BUCKET_POLICY = "AWS::S3::BucketPolicy"
+SECRET_POLICY = "AWS::SecretsManager::ResourcePolicy"
 
 
-def policies_admit(role: Resource, action: str, resource: Value) -> bool | None:
-    """Whether the policy of a bucket or of a secret lets a role do something with it.
+@dataclass(frozen=True)
+class ResourcePolicy:
+    """The policy of a resource, or one that may be its policy."""
 
-    :param action: such as `s3:GetObject`.
-    :param resource: the ARN, as a value of the model; an unknown end stands for any end.
-    :return: `None` if a principal or a policy is not known, or a condition decides it.
-    """
-    answers = [_policy_admits(policy, role, action, resource) for policy in _policies_on(role, action, resource)]
-    return any_of(answers)
+    resource: Resource
+    """Where it is written."""
+    path: tuple[str, ...]
+    sure: bool
+    """Whether it is surely the policy of the resource that is called."""
+    whole: bool = False
+    """Whether it speaks of one resource alone, so that its patterns for resources do not matter."""
+
+    @cached_property
+    def layer(self) -> Layer:
+        """What it says."""
+        return layer_of(self.resource.get(*self.path))
+
+    def denies(self, role: Resource, call: Call) -> bool | None:
+        """Whether it denies a call of a role: to the role, or to everybody in its account."""
+        return self._answer("Deny", role, call, of_account=True)
+
+    def gives(self, role: Resource, call: Call) -> bool | None:
+        """Whether it lets a role make a call, whatever the role's own policies say."""
+        return self._answer("Allow", role, call, of_account=False)
+
+    def opens(self, role: Resource, call: Call) -> bool | None:
+        """Whether it lets a role make a call that the role's own policies allow."""
+        return self._answer("Allow", role, call, of_account=True)
+
+    def _answer(self, effect: str, role: Resource, call: Call, *, of_account: bool) -> bool | None:
+        asked = Call(call.action, None, call.context) if self.whole else call
+        speaking = (one for one in self.layer.statements if one.effect in (effect, "?"))
+        found = any_of(
+            all_of((names_role(one, role, of_account=of_account), one.applies(asked), None if one.effect == "?" else True))
+            for one in speaking
+        )
+        if not self.layer.complete and not found:
+            return None
+        return found if self.sure or found is False else None
+
+
+def policies_on(role: Resource, call: Call) -> Iterator[ResourcePolicy]:
+    """The policies, sure and possible, of the resource that a role calls."""
+    service, model = call.action.partition(":")[0], role.template.model
+    if call.resource is None or call.arn is None:
+        return
+    if service == "s3":
+        for policy in model.resources(BUCKET_POLICY):
+            name = policy.get("Bucket")
+            of_bucket = any_of(Arn(bucket_arn(name, key)).covers(call.arn) for key in (None, "*"))
+            if of_bucket is not False:
+                yield ResourcePolicy(policy, ("PolicyDocument",), sure=bool(of_bucket))
+    elif service == "secretsmanager":
+        for policy in model.resources(SECRET_POLICY):
+            secret = policy.get("SecretId")
+            by_name = not (as_str(secret) or "arn:").startswith("arn:")
+            of_secret = None if by_name else arn_matches(secret, call.resource)
+            if of_secret is not False:
+                yield ResourcePolicy(policy, ("ResourcePolicy",), sure=bool(of_secret), whole=True)
+    elif service == "kms":
+        key = resource_of(call.resource, KEY)
+        if key is not None and key.get("KeyPolicy") is not ABSENT:
+            yield ResourcePolicy(key, ("KeyPolicy",), sure=True, whole=True)
 
 
 def key_of(resource: Resource | None) -> Resource | None:
@@ -42,70 +98,42 @@ def key_of(resource: Resource | None) -> Resource | None:
     return resource_of(resource.get("KmsKeyId"), KEY)
 
 
-def key_admits(key: Resource, role: Resource, action: str) -> bool | None:
-    """Whether the key's own policy lets a role do something; IAM policies count only where it admits the account.
+def names_role(statement: Statement, role: Resource, *, of_account: bool) -> bool | None:
+    """Whether a role is among the principals of a statement.
 
-    `None` if a statement's principal is not known, or it has a condition.
-
-    Source: https://docs.aws.amazon.com/kms/latest/developerguide/key-policies.html
+    :param of_account: whether the account's root stands for all its roles.
     """
-    statements = statements_of(key.get("KeyPolicy"))
-    return None if statements is None else any_of(admits(statement, role, action) for statement in statements)
-
-
-def admits(statement: Statement, role: Resource, action: str, resource: Value | None = None) -> bool | None:
-    """Whether a statement of a resource's policy allows a role something; `resource` is `None` where it is surely covered."""
-    answers = (statement.speaks_of(action), True if resource is None else covers(statement, resource))
-    if False in answers or statement.effect == "Deny":
-        return False
+    if "NotPrincipal" in statement.raw:
+        others = listed(at(statement.raw, "NotPrincipal", "AWS"))
+        named = any_of(_is_role(one, role, of_account=True) for one in others)
+        return True if named is False else None
     principals = statement.principals("AWS")
-    admitted = None if principals is None else any_of(_is_role(principal, role) for principal in principals)
-    if admitted is False:
-        return False
-    return True if admitted and None not in answers and statement.effect == "Allow" and not statement.conditional else None
+    return None if principals is None else any_of(_is_role(one, role, of_account=of_account) for one in principals)
 
 
-def _policies_on(role: Resource, action: str, resource: Value) -> Iterator[Resource]:
-    """The policies of this resource, sure or possible."""
-    service = action.partition(":")[0]
-    model = role.template.model
-    if service == "s3":
-        for policy in model.resources(_BUCKET_POLICY):
-            name = policy.get("Bucket")
-            if any_of(arn_matches(bucket_arn(name, key), resource) for key in (None, "*")) is not False:
-                yield policy
-    elif service == "secretsmanager":
-        for policy in model.resources(_SECRET_POLICY):
-            secret = policy.get("SecretId")
-            by_name = not (as_str(secret) or "arn:").startswith("arn:")
-            if by_name or secret is UNKNOWN or arn_matches(secret, resource) is not False:
-                yield policy
+def _is_role(principal: Value, role: Resource, *, of_account: bool) -> bool | None:
+    return of_alternatives(principal, lambda one: _is_one_role(one, role, of_account=of_account))
 
 
-def _policy_admits(policy: Resource, role: Resource, action: str, resource: Value) -> bool | None:
-    of_secret = policy.type == _SECRET_POLICY
-    statements = statements_of(policy.get("ResourcePolicy" if of_secret else "PolicyDocument"))
-    if statements is None:
-        return None
-    answer = any_of(admits(statement, role, action, None if of_secret else resource) for statement in statements)
-    sure = not of_secret or arn_matches(policy.get("SecretId"), resource)
-    return answer if sure or answer is False else None
-
-
-def _is_role(principal: Value, role: Resource) -> bool | None:
+def _is_one_role(principal: Value, role: Resource, *, of_account: bool) -> bool | None:
     if isinstance(principal, Reference):
         return principal.resource is role if principal.resource.type.startswith("AWS::IAM::") else None
-    if isinstance(principal, str):
-        return _is_named_so(principal, role)
-    if isinstance(principal, Text):
-        return False if principal.endswith(":root") else None
-    return None
-
-
-def _is_named_so(principal: str, role: Resource) -> bool | None:
+    if not isinstance(principal, str | Text):
+        return None
     if principal == "*":
         return True
-    if principal.endswith(":root") or principal.isdecimal() or ":user/" in principal:
-        return False
-    name = as_str(role.get("RoleName"))
-    return None if name is None or ":role/" not in principal else principal.rpartition("/")[2] == name
+    if _is_account(principal):
+        return _is_own(principal, role) if of_account else False
+    return False if ":user/" in str(principal) else arn_matches(principal, Reference(role, "Arn"))
+
+
+def _is_account(principal: str | Text) -> bool:
+    if isinstance(principal, Text):
+        return principal.endswith(":root") is True
+    return principal.endswith(":root") or principal.isdecimal()
+
+
+def _is_own(principal: str | Text, role: Resource) -> bool | None:
+    """Whether an account is that of a role."""
+    own = role.template.environment.account
+    return None if own is None or isinstance(principal, Text) else own in principal

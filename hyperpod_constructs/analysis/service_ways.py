@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
-from hyperpod_constructs.analysis.answers import all_of, any_of
-from hyperpod_constructs.analysis.iam import covers
+from hyperpod_constructs.analysis.answers import all_of
+from hyperpod_constructs.analysis.conditions import Context
 from hyperpod_constructs.analysis.networks import SUBNET, ExitKind, Subnet, network_facts
-from hyperpod_constructs.analysis.node_roles import BUCKET
+from hyperpod_constructs.analysis.node_places import BUCKET
 from hyperpod_constructs.analysis.placement import security_groups_of
-from hyperpod_constructs.analysis.policy_document import Statement, listed, statements_of
+from hyperpod_constructs.analysis.policy_document import Call, Layer, Statement, layer_of
 from hyperpod_constructs.analysis.security_groups import INGRESS, is_resource, security_groups
 from hyperpod_constructs.analysis.traffic import Side, Traffic
 from hyperpod_constructs.analysis.ways import Hop, inside, past_gateway_endpoint, resolved, to_the_internet, unless
 from hyperpod_constructs.facts import connections as facts
 from hyperpod_constructs.templates.model import Resource, resource_of, target_of
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_items, at, parts_of
+from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_items, parts_of
 
 _ZONE = "AWS::Route53::HostedZone"
 _CALLER, _OWNER = "aws:principalaccount", ("aws:resourceaccount", "s3:resourceaccount")  # keys of conditions
@@ -100,9 +100,8 @@ def _policy(endpoint: Resource, action: str | None, objects: Sequence[Value]) ->
     if action is None:
         yield Hop(endpoint, None, "has a policy, and the calls are not known", ("PolicyDocument",))
         return
-    statements = statements_of(document)
-    calls = [_Call(action, one, endpoint.template.environment.account) for one in objects or (None,)]
-    answers = [None if statements is None else _allows(statements, call) for call in calls]
+    account = endpoint.template.environment.account
+    answers = [_allows(layer_of(document), Call(action, one, _accounts(one, account))) for one in objects or (None,)]
     passes = all_of(answers)
     verb = "does not allow" if passes is False else "may allow" if passes is None else "allows"
     yield Hop(endpoint, passes, f"has a policy that {verb} {action}{_of_what(answers, objects)}", ("PolicyDocument",))
@@ -113,64 +112,33 @@ def _of_what(answers: Sequence[bool | None], objects: Sequence[Value]) -> str:
     return f" on {refused[0]!s}".replace("${?}", "*") if refused else ""
 
 
-@dataclass(frozen=True, slots=True)
-class _Call:
-    """A call of nodes to a service."""
-
-    action: str
-    resource: Value | None
-    """The ARN of an object; `None` for a call on any."""
-    account: str | None
-    """The account of the nodes."""
-
-
-def _allows(statements: Sequence[Statement], call: _Call) -> bool | None:
-    denied = any_of(_says(one, "Deny", call) for one in statements)
-    allowed = any_of(_says(one, "Allow", call) for one in statements)
-    return all_of((allowed, None if denied is None else not denied))
-
-
-def _says(statement: Statement, effect: str, call: _Call) -> bool | None:
-    """Whether a statement speaks of a call of anybody's."""
-    if statement.effect not in (effect, "?"):
-        return False
-    everybody = statement.principals("AWS")
-    whole = None if call.resource is None and effect == "Deny" and "*" not in statement.resources else True
-    return all_of(
-        (
-            statement.speaks_of(call.action),
-            whole if call.resource is None else covers(statement, call.resource),
-            True if everybody and "*" in everybody else None,
-            None if statement.effect == "?" else _holds(statement, call),
-        )
-    )
-
-
-def _holds(statement: Statement, call: _Call) -> bool | None:
-    """Whether the condition of a statement holds for a call of the nodes; known is one on the accounts of both sides."""
-    condition = at(statement.raw, "Condition")
-    if not statement.conditional:
-        return True
-    tests = condition.get("StringEquals") if isinstance(condition, Mapping) and len(condition) == 1 else None
-    if not isinstance(tests, Mapping):
-        return None
-    return all_of(_is_own(key.lower(), value, call) for key, value in tests.items())
-
-
-def _is_own(key: str, value: Value, call: _Call) -> bool | None:
-    """Whether a key with the account of the caller, or of a bucket of the templates, has this value.
+def _accounts(resource: Value | None, account: str | None) -> Context:
+    """The keys with the account of the nodes: that of the caller, and of a bucket of the templates.
 
     Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html
     """
-    parts = () if call.resource is None else parts_of(call.resource)
+    if account is None:
+        return {}
+    parts = () if resource is None else parts_of(resource)
     own_bucket = any(isinstance(part, Reference) and target_of(part).type == BUCKET for part in parts)
-    if key != _CALLER and not (key in _OWNER and own_bucket):
-        return None
-    return any_of(_is_account(one, call.account) for one in listed(value))
+    return dict.fromkeys((_CALLER, *_OWNER) if own_bucket else (_CALLER,), account)
 
 
-def _is_account(value: Value, account: str | None) -> bool | None:
-    """Whether a text is the number of the nodes' account; where that is not known, an unknown text is taken for it."""
-    if value is UNKNOWN and account is None:
-        return True
-    return value == account if account is not None and isinstance(value, str) else None
+def _allows(layer: Layer, call: Call) -> bool | None:
+    """Whether a policy lets a call of anybody's through; one without a resource it may deny for some."""
+    everybody = [one for one in layer.statements if _is_for_all(one)]
+    others = [one for one in layer.statements if one not in everybody]
+    whole = [one for one in everybody if call.resource is not None or "*" in one.resources]
+    denied = True if _layer(whole).denies(call) else None if layer.denies(call) is not False else False
+    allowed = _layer(everybody).allows(call)
+    if allowed is False and (not layer.complete or _layer(others).allows(call) is not False):
+        allowed = None
+    return all_of((allowed, None if denied is None else not denied))
+
+
+def _layer(statements: Sequence[Statement]) -> Layer:
+    return Layer(tuple(statements))
+
+
+def _is_for_all(statement: Statement) -> bool:
+    return "*" in (statement.principals("AWS") or ())

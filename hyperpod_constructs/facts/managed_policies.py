@@ -1,8 +1,12 @@
-"""AWS's managed policies of nodes and of the EBS driver, with their statements (as of 2026-11-21)."""
+"""AWS's managed policies: their names, and of some their statements.
+
+`managed_policies.tsv` has those that were read at AWS, `aws_policies.tsv` all names and more statements; each carries its date.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from functools import cache
 from typing import Any, TypeAlias
 
 from hyperpod_constructs.facts.data import rows
@@ -35,10 +39,26 @@ _NODES = (
     _allow(*SHELL_CHANNELS),
 )
 
-_ALLOWED = [(name, _allow(*actions.split(), on=resource)) for name, resource, actions in rows("managed_policies.tsv")]
+_OWN: Mapping[str, tuple[_Statement, ...]] = {CLUSTER_POLICY: _NODES}
 
-STATEMENTS: Mapping[str, tuple[_Statement, ...]] = {
-    **{name: tuple(allowed for policy, allowed in _ALLOWED if policy == name) for name, _ in _ALLOWED},
-    CLUSTER_POLICY: _NODES,
-}
-"""The statements by the policy's name. Another managed policy on a role may allow more, unknown here."""
+
+def managed_policy(name: str) -> tuple[_Statement, ...] | None:
+    """The statements of a policy; `None` if they are not known.
+
+    :param name: with its path, such as `service-role/AmazonEBSCSIDriverPolicy`.
+    """
+    return _OWN.get(name) or _table("managed_policies.tsv").get(name) or _table("aws_policies.tsv").get(name) or None
+
+
+def policy_names() -> Collection[str]:
+    """The names of all known policies."""
+    return {*_OWN, *_table("managed_policies.tsv"), *_table("aws_policies.tsv")}
+
+
+@cache
+def _table(file: str) -> Mapping[str, tuple[_Statement, ...]]:
+    """The statements of a table by their policy; none for a policy with its name alone."""
+    found: dict[str, list[_Statement]] = {}
+    for name, *given in rows(file):
+        found.setdefault(name, []).extend([_allow(*given[1].split(), on=given[0])] if given else [])
+    return {name: tuple(statements) for name, statements in found.items()}

@@ -27,6 +27,20 @@ def zone_prefix(region: str) -> str:
     return f"{area}{''.join(initial for word, initial in _WORDS if word in words)}{number}"
 
 
+def region_of(zone: str) -> str | None:
+    """The region of a zone, by its name or its id; `None` for another text."""
+    found = _ZONE_ID.fullmatch(zone)
+    if found is None:
+        named = re.match(rf"({_REGION.pattern})[a-z]$", zone)
+        return None if named is None else named[1]
+    parts = re.fullmatch(r"([a-z]{2})(g?)([nsc]?[ew]?)(\d)", found["region"])
+    if parts is None or not parts[3]:
+        return None
+    names = {initial: word for word, initial in _WORDS}
+    direction = "".join(names[initial] for initial in parts[3])
+    return "-".join((parts[1], *(("gov",) if parts[2] else ()), direction, parts[4]))
+
+
 def is_zone_id(text: str) -> bool:
     """Whether a text is the id of a zone, such as `usw2-az4`."""
     return _ZONE_ID.fullmatch(text) is not None

@@ -2,7 +2,7 @@
 
 Either side is a sequence of parts: strings and objects. Equal objects are the same text, and unequal ones are different texts, of
 at least one character. Against a string, an object can be any text. An object that is not equal to itself (an unknown) can be any
-text, even an empty one.
+text, even an empty one; a `Segment` is such a text without `/` and `:`.
 """
 
 from __future__ import annotations
@@ -11,6 +11,20 @@ from collections.abc import Sequence
 
 _STAR, _ONE = "*", "?"
 _MOST_STEPS = 20_000
+_BETWEEN = ("/", ":")
+"""The characters between segments."""
+
+
+class Segment:
+    """An unknown text without `/` and `:`, such as a field of an ARN; equal to nothing."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return False
+
+    def __hash__(self) -> int:
+        return id(self)
 
 
 def matches(pattern: Sequence[object], text: Sequence[object]) -> bool | None:
@@ -145,6 +159,8 @@ def _steps(pattern: list[object], text: list[object], at: int, to: int) -> list[
 
 def _agree(token: object, symbol: object) -> bool:
     """Whether a token and a symbol can share a character."""
+    if (token in _BETWEEN and isinstance(symbol, Segment)) or (symbol in _BETWEEN and isinstance(token, Segment)):
+        return False
     if isinstance(token, _Wild) or not (isinstance(token, str) or isinstance(symbol, str)):
         return isinstance(token, _Wild) or token == symbol or _unknown(token) or _unknown(symbol)
     return token == symbol if isinstance(token, str) and isinstance(symbol, str) else True

@@ -92,7 +92,7 @@ def test_policies_from_everywhere() -> None:
     assert facts.may("ssmmessages:OpenDataChannel", "*") is True
     assert facts.may("s3:GetObject", "arn:aws:s3:::sagemaker-us/x") is True
     assert facts.managed_policies == (NODES,)
-    assert facts.complete
+    assert facts.identity.complete
     waiting = by_id(facts.role.template.model, "Waiting")
     assert [policy.resource.logical_id for policy in facts.unawaited_by(waiting)] == ["Single"]
 
@@ -100,7 +100,7 @@ def test_policies_from_everywhere() -> None:
 @pytest.mark.parametrize(
     ("properties", "resources", "sections"),
     [
-        (", ManagedPolicyArns: ['arn:aws:iam::aws:policy/ReadOnlyAccess']", "", ""),
+        (", ManagedPolicyArns: ['arn:aws:iam::aws:policy/AmazonBraketFullAccess']", "", ""),
         (", ManagedPolicyArns: !Ref P", "", ""),
         ("", ", Other: {Type: AWS::IAM::Policy, Properties: {Roles: [!Ref P], PolicyDocument: {Statement: []}}}", ""),
         ("", ", Other: {Type: AWS::IAM::Policy, Properties: {Roles: !Ref P, PolicyDocument: {Statement: []}}}", ""),
@@ -110,7 +110,7 @@ def test_policies_from_everywhere() -> None:
 def test_possible_further_permissions_make_the_answer_unknown(properties: str, resources: str, sections: str) -> None:
     facts = facts_of("[]", properties, resources, sections)
     assert facts.may("s3:GetObject") is None
-    assert not facts.complete
+    assert not facts.identity.complete
 
 
 def test_a_role_that_surely_may_not() -> None:

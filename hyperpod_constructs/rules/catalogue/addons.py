@@ -8,19 +8,17 @@ from functools import partial
 from hyperpod_constructs.analysis.addons import Addon, addons, addons_of
 from hyperpod_constructs.analysis.clusters import Cluster, given
 from hyperpod_constructs.analysis.embedded import has_hole
-from hyperpod_constructs.analysis.iam import ROLE, role_facts, trusted_sources
 from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters, joined
 from hyperpod_constructs.facts import addons as facts
 from hyperpod_constructs.facts import eks as eks_facts
 from hyperpod_constructs.facts.addons import NO_INLINE_IDENTITY, POD_IDENTITY_AGENT, Nodes, is_lower, named
-from hyperpod_constructs.facts.kubernetes import PODS_ACTIONS, PODS_PRINCIPAL
 from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.dependencies import awaits
-from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import Reference, as_bool, as_items, as_str, at, shown
+from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.values import as_bool, as_items, as_str
 
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _EKS_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/"
@@ -185,51 +183,6 @@ def versions_go_together(addon: Addon) -> Iterator[Hit]:
 
 
 @error(
-    "HP-ADD-024",
-    on=eks_clusters,
-    title="roles of pod identities trust pods.eks.amazonaws.com with sts:AssumeRole and sts:TagSession",
-    why='EKS answers "Trust policy of the role provided is invalid" to the association',
-    fix="let the role's trust policy allow both actions to pods.eks.amazonaws.com",
-    allowed="sts:AssumeRole and sts:TagSession by pods.eks.amazonaws.com",
-    source=f"{_EKS_GUIDE}pod-id-role.html",
-    aliases=("HP-EKS-024",),
-)
-def identities_are_trusted(eks: EksCluster) -> Iterator[Hit]:
-    for user, path in _identities(eks):
-        role = resource_of(at(user.get(), *path), ROLE)
-        asked = PODS_ACTIONS if role is not None else ()
-        lacking = [action for action in asked if role is not None and role_facts(role).trusts(PODS_PRINCIPAL, action) is False]
-        if role is not None and lacking:
-            yield hit(user, f"{role.logical_id} does not trust {PODS_PRINCIPAL} with {' and '.join(lacking)}", *path)
-
-
-def _identities(eks: EksCluster) -> Iterator[tuple[Resource, tuple[str | int, ...]]]:
-    """Roles of pods: the resource and the path of each."""
-    for identity in eks.pod_identities:
-        yield identity, ("RoleArn",)
-    for addon in eks.addons.values():
-        for index, _ in enumerate(as_items(addon.get("PodIdentityAssociations")) or ()):
-            yield addon, ("PodIdentityAssociations", index, "RoleArn")
-
-
-@warning(
-    "HP-ADD-033",
-    on=eks_clusters,
-    title="roles of pod identities hold for their own Kubernetes cluster",
-    why="EKS asks for the role in the name of the cluster: a role for another one gives the pods no credentials",
-    fix="write the ARN of this cluster in the condition aws:SourceArn of the role's trust",
-    allowed="the ARN of the cluster, or no such condition",
-    source=f"{_EKS_GUIDE}pod-id-role.html",
-)
-def identities_are_of_their_cluster(eks: EksCluster) -> Iterator[Hit]:
-    for user, path in _identities(eks):
-        role = resource_of(at(user.get(), *path), ROLE)
-        sources = () if role is None else trusted_sources(role, PODS_PRINCIPAL)
-        if role is not None and sources and all(map(eks.is_another, sources)):
-            yield hit(user, f"{role.logical_id} is for the pods of {', '.join(str(shown(one)) for one in sources)} only", *path)
-
-
-@error(
     "HP-ADD-025",
     on=eks_clusters,
     title=f"the training operator {_BROKEN_VERSION} has its pod identity in a resource of its own",
@@ -326,23 +279,3 @@ def the_network_s_addons_are_there(_: Cluster, eks: EksCluster) -> Hit | None:
     missing = [name for name in wanted if eks.lacks_addon(name) and not eks.may_bring(name)]
     text = f"{eks.resource.logical_id} starts without EKS's own add-ons, and has no {' and no '.join(missing)}"
     return hit(eks, text, key) if missing else None
-
-
-@_joined_warning(
-    "HP-ADD-032",
-    title="the EBS driver may attach volumes to HyperPod's nodes",
-    why="the managed policy of the driver speaks of EC2's own instances only: pods on HyperPod's nodes wait without end for their "
-    "volumes",
-    fix="allow the role of the driver the missing actions, beside the managed policy",
-    allowed=f"{' and '.join(facts.VOLUME_ACTIONS)} on the HyperPod cluster, and {facts.LOOK_AT_CLUSTER} on the EKS cluster",
-    source=f"{_GUIDE}sagemaker-hyperpod-eks-ebs.html",
-)
-def volumes_can_be_attached(cluster: Cluster, eks: EksCluster) -> Iterator[Hit]:
-    needed = {action: Reference(cluster.resource, "ClusterArn") for action in facts.VOLUME_ACTIONS}
-    needed[facts.LOOK_AT_CLUSTER] = Reference(eks.resource, "Arn")
-    for addon in addons_of(eks):
-        for role in addon.roles if addon.name == facts.EBS_CSI else ():
-            lacking = [action for action, arn in needed.items() if role_facts(role).may(action, arn) is False]
-            if lacking:
-                text = f"the role of {addon.name} may not attach volumes to HyperPod's nodes: missing {', '.join(lacking)}"
-                yield hit(role, text)

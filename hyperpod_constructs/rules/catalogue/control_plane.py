@@ -7,7 +7,7 @@ from functools import partial
 
 from hyperpod_constructs.analysis.blocks import blocks_of
 from hyperpod_constructs.analysis.clusters import Cluster, given
-from hyperpod_constructs.analysis.iam import ROLE, role_facts
+from hyperpod_constructs.analysis.iam import ROLE
 from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters, joined
 from hyperpod_constructs.analysis.networks import SUBNET
 from hyperpod_constructs.analysis.placement import node_groups
@@ -34,22 +34,6 @@ _plane_error = partial(error, on=eks_clusters)
 
 
 @_plane_error(
-    "HP-CTL-001",
-    title="EKS may assume the role of the control plane",
-    why="EKS refuses the cluster: the role could not be assumed",
-    fix=f"let the role's AssumeRolePolicyDocument allow sts:AssumeRole to the service {facts.PRINCIPAL}",
-    allowed=f"sts:AssumeRole for {facts.PRINCIPAL}",
-    source=f"{_GUIDE}cluster-iam-role.html",
-)
-def the_role_is_assumable(eks: EksCluster) -> Hit | None:
-    role = resource_of(eks.resource.get("RoleArn"), ROLE)
-    if role is None or role_facts(role).trusts(facts.PRINCIPAL) is not False:
-        return None
-    text = f"the role of {eks.resource.logical_id} cannot be assumed by {facts.PRINCIPAL}"
-    return hit(role, text, "AssumeRolePolicyDocument")
-
-
-@_plane_error(
     "HP-CTL-002",
     title="the addresses of services are outside the VPC",
     why="EKS refuses a block of another form, and one that overlaps with the VPC; it cannot be changed later",
@@ -67,9 +51,9 @@ def services_are_outside_the_vpc(eks: EksCluster) -> Hit | None:
 @_plane_error(
     "HP-CTL-003",
     title="secrets, and nothing else, are encrypted with a key that can",
-    why="EKS refuses other resources than secrets, and a key that is disabled or cannot encrypt",
-    fix="write Resources: [secrets], and the ARN of an enabled symmetric key",
-    allowed=f"{', '.join(facts.ENCRYPTED_RESOURCES)}; an enabled key with the KeySpec SYMMETRIC_DEFAULT",
+    why="EKS refuses other resources than secrets, and a key that cannot encrypt",
+    fix="write Resources: [secrets], and the ARN of a symmetric key",
+    allowed=f"{', '.join(facts.ENCRYPTED_RESOURCES)}; a key with the KeySpec SYMMETRIC_DEFAULT",
     source=f"{_API}API_EncryptionConfig.html",
 )
 def secrets_can_be_encrypted(eks: EksCluster) -> Iterator[Hit]:
@@ -89,8 +73,6 @@ def _wrong_key(value: Value) -> str | None:
     if key is None:
         return "is an alias" if ":alias/" in (as_str(value) or "") else None
     spec = as_str(key.get("KeySpec"))
-    if as_bool(key.get("Enabled")) is False:
-        return f"({key.logical_id}) is disabled"
     return f"({key.logical_id}) has the KeySpec {spec}" if spec not in (None, "SYMMETRIC_DEFAULT") else None
 
 

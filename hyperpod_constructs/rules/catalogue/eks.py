@@ -259,6 +259,7 @@ def _placed(cluster: Cluster) -> Iterator[NodeGroup]:
     fix="give EKS's node group a role of its own, and leave the entry out: HyperPod makes it",
     allowed=f"no access entry, or one of the type {NODE_ENTRY}",
     source=_PREREQUISITES,
+    silences=("HP-ROL-001",),
 )
 def the_role_of_nodes_is_theirs(cluster: Cluster, eks: EksCluster) -> Iterator[Hit]:
     roles = {_role_key(group.get("ExecutionRole")) for group in cluster.groups} - {None}
@@ -267,8 +268,10 @@ def the_role_of_nodes_is_theirs(cluster: Cluster, eks: EksCluster) -> Iterator[H
         if _role_key(entry.get("PrincipalArn")) in roles and kind != NODE_ENTRY:
             yield hit(entry, f"the role of HyperPod's nodes has an access entry of the type {kind}", "Type")
     for nodes in eks.node_groups:
-        if _role_key(nodes.get("NodeRole")) in roles:
-            yield hit(nodes, "the role of HyperPod's nodes is that of this node group too", "NodeRole")
+        role = _role_key(nodes.get("NodeRole"))
+        if role in roles:
+            covers = (role,) if isinstance(role, Resource) else ()
+            yield hit(nodes, "the role of HyperPod's nodes is that of this node group too", "NodeRole", covers=covers)
 
 
 def _role_key(value: Value) -> Resource | str | None:

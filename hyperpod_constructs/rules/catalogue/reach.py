@@ -23,6 +23,7 @@ from hyperpod_constructs.templates.values import Value, as_items
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _MOST_REASONS = 3
 _OF_FILE_SYSTEMS = ("HP-FSN-001", "HP-FSN-002", "HP-FSN-003")
+_OF_POLICIES = ("HP-PERM-001", "HP-PERM-002")
 _PREREQUISITES = f"{_GUIDE}sagemaker-hyperpod-prerequisites.html"
 _OPEN = (
     "open the place at which the way ends: with a rule in the security group or the network ACL, a route to a NAT gateway, or an "
@@ -94,7 +95,7 @@ def _reason(way: Way) -> str:
         "HP-EKS-013",
         "HP-SLM-023",
     ),
-    silences=("HP-END-002", "HP-CTL-006"),
+    silences=("HP-END-002", "HP-CTL-006", *_OF_POLICIES),
     fix=_OPEN,
     source=_PREREQUISITES,
 )
@@ -107,6 +108,7 @@ def nodes_come_up(model: Model) -> Iterator[Hit]:
     title="nodes reach what they and their features use",
     why="nodes come up, but without logs, sessions, a file system, or the accounting of jobs: whatever they cannot reach times out",
     allowed="a way from the nodes to each of them",
+    silences=_OF_POLICIES,
     aliases=(
         "HP-NET-011",
         "HP-NET-021",

@@ -2,59 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from hyperpod_constructs._support.grouping import grouped
+from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.clusters import Cluster, clusters, quoted
-from hyperpod_constructs.analysis.iam import ROLE, Policy, RoleFacts, passes_any_role, role_facts, written_policies
+from hyperpod_constructs.analysis.iam import ROLE, Policy, RoleFacts, passes_any_role, written_policies
 from hyperpod_constructs.analysis.kubernetes import eks_clusters
-from hyperpod_constructs.analysis.node_roles import RoleUse, cluster_roles, missing, needs_of, role_uses
+from hyperpod_constructs.analysis.needs import needs_of
+from hyperpod_constructs.analysis.node_roles import RoleUse, role_uses
 from hyperpod_constructs.analysis.policy_document import statements_of
-from hyperpod_constructs.facts.autoscaling import ROLE_GUIDE
-from hyperpod_constructs.facts.node_permissions import CLUSTER_PRINCIPAL, NODES_PRINCIPAL
+from hyperpod_constructs.analysis.trust import Assumption, assumptions
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import Reference, at
+from hyperpod_constructs.templates.values import Reference, as_str, at
 
-_GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
-_PREREQUISITES = f"{_GUIDE}sagemaker-hyperpod-prerequisites-iam.html"
 _API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/"
 _RACE = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-dependson.html"
 _AWAIT = "name the policies in the cluster's DependsOn (in the CDK: cluster.node.add_dependency(policy)), or write them in the role"
 
 
-def _trust(service: str) -> str:
-    return f"let the role's AssumeRolePolicyDocument allow sts:AssumeRole to the service {service}"
-
-
-def _untrusting(role: Resource, what: str, service: str) -> Hit | None:
-    if role_facts(role).trusts(service) is not False:
-        return None
-    path = "AssumeRolePolicyDocument"
-    principals = tuple(at(statement.raw, "Principal") for statement in statements_of(role.get(path)) or ())
-    return Hit(role, (path,), f"{what} cannot be assumed by {service}", found=principals)
-
-
-def _by_role(model: Model) -> Iterable[list[RoleUse]]:
-    return grouped((use.role, use) for use in role_uses(model)).values()
-
-
 @error(
     "HP-ROL-001",
-    on=_by_role,
-    title="SageMaker may assume the role of nodes",
-    why="CreateCluster is refused: the service cannot assume the role",
-    fix=_trust(NODES_PRINCIPAL),
-    allowed=f"sts:AssumeRole for {NODES_PRINCIPAL}",
-    source=_PREREQUISITES,
-    aliases=("HP-IAM-001",),
+    title="services may assume the roles that they are given",
+    why="the request is refused, or what the service does with the role fails: it cannot assume it",
+    fix="let the role's AssumeRolePolicyDocument allow the service the missing actions, without a condition that its calls do not "
+    "meet, and take away what denies them",
+    allowed="sts:AssumeRole for the service, for pods sts:TagSession too",
+    source="https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_create_for-service.html",
+    silences=("HP-ROL-002", "HP-POL-002"),
+    aliases=("HP-IAM-001", "HP-ROL-003", "HP-IAM-003", "HP-CTL-001", "HP-ADD-024", "HP-EKS-024", "HP-ADD-033"),
 )
-def nodes_role_is_assumable(uses: Sequence[RoleUse]) -> Hit | None:
-    users = "; ".join(f"{quoted(use.groups)} of {use.cluster.logical_id}" for use in uses)
-    return _untrusting(uses[0].role, f"the role of {users}", NODES_PRINCIPAL)
+def roles_are_assumable(model: Model) -> Iterator[Hit]:
+    """One hit for each role, that names its users and what they lack."""
+    lacking = ((one, tuple(one.lacking)) for one in assumptions(model))
+    for role, found in grouped((one.role, (one, actions)) for one, actions in lacking if actions).items():
+        path = "AssumeRolePolicyDocument"
+        principals = tuple(at(statement.raw, "Principal") for statement in statements_of(role.get(path)) or ())
+        reasons = grouped(((one.asked.service, actions), one) for one, actions in found)
+        texts = (_unassumable(role, service, actions, users) for (service, actions), users in reasons.items())
+        yield Hit(role, (path,), "; ".join(texts), found=principals)
+
+
+def _unassumable(role: Resource, service: str, actions: Sequence[str], given: Sequence[Assumption]) -> str:
+    users = grouped((one.user, _group(one)) for one in given if one.user is not role)
+    named = enumerated(f"{_groups(names)}{user.logical_id}" for user, names in users.items())
+    subject = f"the role of {named}" if named else f"the role {role.logical_id} of nodes"
+    return f"{subject} cannot be assumed by {service}: its trust does not allow {' and '.join(actions)}"
+
+
+def _groups(names: Sequence[str | None]) -> str:
+    """The groups of a cluster, in words before its name; none for other resources."""
+    known = list(dict.fromkeys(name for name in names if name is not None))
+    return f"group{'' if len(known) == 1 else 's'} {enumerated(map(repr, known))} of " if known else ""
+
+
+def _group(one: Assumption) -> str | None:
+    """The name of the group of a cluster that gives a role."""
+    return as_str(one.user.get(*one.path[:-1], "InstanceGroupName")) if len(one.path) > 1 else None
 
 
 @error(
@@ -72,20 +80,6 @@ def roles_are_given_by_arn(cluster: Cluster) -> Iterator[Hit]:
         value = cluster.get(*path)
         if resource_of(value, ROLE) is not None and isinstance(value, Reference) and value.attribute != "Arn":
             yield hit(cluster, f"the role {value.resource.logical_id} is given by its name", *path)
-
-
-@error(
-    "HP-ROL-003",
-    on=cluster_roles,
-    title="HyperPod may assume the cluster role",
-    why="the request is refused: the service cannot assume the role of autoscaling",
-    fix=_trust(CLUSTER_PRINCIPAL),
-    allowed=f"sts:AssumeRole for {CLUSTER_PRINCIPAL}",
-    source=ROLE_GUIDE,
-    aliases=("HP-IAM-003",),
-)
-def cluster_role_is_assumable(role: Resource, cluster: Cluster) -> Hit | None:
-    return _untrusting(role, f"the cluster role of {cluster.resource.logical_id}", CLUSTER_PRINCIPAL)
 
 
 def _late(model: Model) -> Iterator[tuple[RoleUse, Sequence[Policy]]]:
@@ -119,9 +113,9 @@ def needed_policies_are_awaited(use: RoleUse, separate: Sequence[Policy]) -> Hit
     """
     late = [policy for policy in separate if not _is_overtaken(use.cluster, policy)]
     early = RoleFacts(use.role, without=frozenset(policy.resource for policy in late))
-    needs = needs_of(use)
-    lacking = missing(use.facts, needs)
-    short = dict.fromkeys(need.action for need in missing(early, needs) if need not in lacking)
+    lacking = {(one.call.action, one.task.words) for one in needs_of(use) if one.refusal}
+    fatal = (one for one in needs_of(use, early) if one.task.fatal and (one.call.action, one.task.words) not in lacking)
+    short = dict.fromkeys(one.call.action for one in fatal if one.refusal)
     message = f"the cluster does not await {_named(late)}, with which {quoted(use.groups)} may use {', '.join(short)}"
     return hit(use.cluster, message) if short else None
 
@@ -158,7 +152,7 @@ def policies_are_awaited(use: RoleUse, late: Sequence[Policy]) -> Hit:
 )
 def passed_roles_are_named(policy: Policy) -> Iterator[Hit]:
     """In templates with a cluster: statements that allow to pass every role."""
-    for index, statement in enumerate(policy.statements or ()):
+    for index, statement in enumerate(policy.statements):
         wide = passes_any_role(statement)
         if wide is not None:
             path = (*policy.path, "Statement", index, "Resource")

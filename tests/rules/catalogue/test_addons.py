@@ -156,9 +156,9 @@ CASES = [
     Case("HP-ADD-027", eks(), {"More": addon("amazon-sagemaker-governance", "Cluster")}, {"More": addon(GOVERNANCE, "Cluster")}),
     Case("HP-ADD-009", eks(), {"Dns": addon("coredns", AddonVersion="v1.14.3-eksbuild.3")}, {"Dns": DNS}),
     Case("HP-ADD-027", eks(), {"More": addon("aws-vpc-cni")}, {"More": addon("my_vpc-cni-x")}),
-    Case("HP-ADD-033", WITH_OPERATOR, {ASSUMED: trust(*ACTIONS, by=OTHER)}, {ASSUMED: trust(*ACTIONS, by=THIS)}),
+    Case("HP-ROL-001", WITH_OPERATOR, {ASSUMED: trust(*ACTIONS, by=OTHER)}, {ASSUMED: trust(*ACTIONS, by=THIS)}),
     Case(
-        "HP-ADD-033", NAMED, {ASSUMED: trust(*ACTIONS, by=OTHER)}, {ASSUMED: trust(*ACTIONS, by=OTHER.replace("other", "training"))}
+        "HP-ROL-001", NAMED, {ASSUMED: trust(*ACTIONS, by=OTHER)}, {ASSUMED: trust(*ACTIONS, by=OTHER.replace("other", "training"))}
     ),
     Case(
         "HP-ADD-035",
@@ -183,11 +183,11 @@ CASES = [
         {"Ebs": addon("aws-ebs-csi-driver", "Cluster", ServiceAccountRoleArn="arn:aws:iam::123456789012:role/ebs")},
     ),
     Case("HP-ADD-031", WITH_OPERATOR, {"Identity/Namespace": "kube-system"}, {}),
-    Case("HP-ADD-032", WITH_VOLUMES, NO_EXTRAS, {}),
-    Case("HP-ADD-032", WITH_VOLUMES, {"DriverRole/Policies": policies(ATTACHING)}, {"DriverRole/Policies": REMOVED, **MANAGED}),
-    Case("HP-ADD-032", WITH_VOLUMES, {**INLINE_DRIVER, **NO_EXTRAS}, INLINE_DRIVER),
-    Case("HP-ADD-032", WITH_VOLUMES, {**BY_ACCOUNT, **NO_EXTRAS}, BY_ACCOUNT),
-    Case("HP-ADD-032", WITH_VOLUMES, NO_EXTRAS, {**NO_EXTRAS, "Identity/RoleArn": "arn:aws:iam::123456789012:role/driver"}),
+    Case("HP-PERM-002", WITH_VOLUMES, NO_EXTRAS, {}),
+    Case("HP-PERM-002", WITH_VOLUMES, {"DriverRole/Policies": policies(ATTACHING)}, {"DriverRole/Policies": REMOVED, **MANAGED}),
+    Case("HP-PERM-002", WITH_VOLUMES, {**INLINE_DRIVER, **NO_EXTRAS}, INLINE_DRIVER),
+    Case("HP-PERM-002", WITH_VOLUMES, {**BY_ACCOUNT, **NO_EXTRAS}, BY_ACCOUNT),
+    Case("HP-PERM-002", WITH_VOLUMES, NO_EXTRAS, {**NO_EXTRAS, "Identity/RoleArn": "arn:aws:iam::123456789012:role/driver"}),
     Case(
         "HP-ADD-023",
         WITH_OPERATOR,
@@ -220,7 +220,7 @@ CASES = [
         {"PodIdentity": REMOVED, "Cluster/.DependsOn": ["Chart", "Cni"], "Operator/.DependsOn/2": "Cni"},
         {},
     ),
-    Case("HP-ADD-024", WITH_OPERATOR, {"PodRole/AssumeRolePolicyDocument": trust("sts:AssumeRole")}, {}),
+    Case("HP-ROL-001", WITH_OPERATOR, {"PodRole/AssumeRolePolicyDocument": trust("sts:AssumeRole")}, {}),
     Case(
         "HP-ADD-025",
         WITH_OPERATOR,

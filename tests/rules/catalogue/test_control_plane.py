@@ -52,13 +52,13 @@ OF_GROUP = {"SourceSecurityGroupId": {"Fn::GetAtt": ["ControlGroup", "GroupId"]}
 OF_CLUSTER = {"SourceSecurityGroupId": {"Fn::GetAtt": ["Control", "ClusterSecurityGroupId"]}}
 CASES = [
     Case(
-        "HP-CTL-001", eks(), {"ControlRole/AssumeRolePolicyDocument": EC2}, {"Control/RoleArn": "arn:aws:iam::123456789012:role/x"}
+        "HP-ROL-001", eks(), {"ControlRole/AssumeRolePolicyDocument": EC2}, {"Control/RoleArn": "arn:aws:iam::123456789012:role/x"}
     ),
     Case("HP-CTL-002", eks(), {SERVICES: "10.0.0.0/16"}, {SERVICES: "172.20.0.0/16"}),
     Case("HP-CTL-002", eks(), {"Block": BLOCK, SERVICES: "10.4.0.0/20"}, {"Block": BLOCK, SERVICES: "10.8.0.0/16"}),
     Case("HP-CTL-002", eks(), {SERVICES: "10.100.0.0/28"}, {SERVICES: {"Ref": "AWS::StackName"}}),
     Case("HP-CTL-003", eks(), {"Key": key(), **encrypted("configmaps")}, {"Key": key(), **encrypted("secrets")}),
-    Case("HP-CTL-003", eks(), {"Key": key(Enabled=False), **encrypted("secrets")}, {}),
+    Case("HP-KEY-003", eks(), {"Key": key(Enabled=False), **encrypted("secrets")}, {}),
     Case("HP-CTL-003", eks(), {"Key": key(KeySpec="RSA_2048"), **encrypted("secrets")}, {}),
     Case("HP-CTL-003", eks(), encrypted("secrets", by="arn:aws:kms:us-west-2:123456789012:alias/key"), {}),
     Case("HP-CTL-004", eks(), automatic(True, False, False), automatic(True, True, True)),

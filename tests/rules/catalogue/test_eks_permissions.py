@@ -42,7 +42,7 @@ def observed(*statements: dict[str, Any], logging: bool) -> dict[str, Any]:
 
 def mounted(*statements: dict[str, Any]) -> dict[str, Any]:
     """The driver of S3 beside a bucket with a key."""
-    statement = {"Effect": "Allow", "Principal": {"AWS": "arn:aws:iam::1:root"}, "Action": "kms:*", "Resource": "*"}
+    statement = {"Effect": "Allow", "Principal": {"AWS": "arn:aws:iam::123456789012:root"}, "Action": "kms:*", "Resource": "*"}
     encryption = {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": {"Fn::GetAtt": ["Key", "Arn"]}}
     bucket = {"BucketEncryption": {"ServerSideEncryptionConfiguration": [{"ServerSideEncryptionByDefault": encryption}]}}
     return edited(
@@ -55,23 +55,23 @@ def mounted(*statements: dict[str, Any]) -> dict[str, Any]:
 
 
 CASES = [
-    Case("HP-EKP-001", WITH_OPERATOR, {MANAGED: REMOVED}, {MANAGED: REMOVED, "PodRole/Policies": policies(NODES)}),
-    Case("HP-EKP-001", observed(METRICS, logging=True), {}, {"Driver/ConfigurationValues": REMOVED}),
+    Case("HP-PERM-002", WITH_OPERATOR, {MANAGED: REMOVED}, {MANAGED: REMOVED, "PodRole/Policies": policies(NODES)}),
+    Case("HP-PERM-002", observed(METRICS, logging=True), {}, {"Driver/ConfigurationValues": REMOVED}),
     Case(
-        "HP-EKP-001",
+        "HP-PERM-002",
         mounted(S3),
         {"PodRole/Policies/0/PolicyDocument/Statement/0/Action": ["s3:ListBucket"]},
         {},
     ),
-    Case("HP-EKP-002", mounted(S3), {"PodRole/Policies/0/PolicyDocument/Statement/0/Action": S3["Action"][:2]}, {}),
+    Case("HP-PERM-002", mounted(S3), {"PodRole/Policies/0/PolicyDocument/Statement/0/Action": S3["Action"][:2]}, {}),
     Case(
-        "HP-EKP-002",
+        "HP-PERM-002",
         mounted({**S3, "Action": [*S3["Action"], "s3:PutObject", "s3:AbortMultipartUpload"]}),
         {},
         {"PodRole/Policies/0/PolicyDocument/Statement/0/Action": ["s3:*", "kms:*"]},
     ),
     Case(
-        "HP-EKP-003",
+        "HP-PERM-002",
         eks(),
         {"ControlRole/ManagedPolicyArns": REMOVED},
         {"ControlRole/ManagedPolicyArns": ["arn:aws:iam::123456789012:policy/own"]},

@@ -40,12 +40,12 @@ BASE = ["logs:*", "ssmmessages:*", "cloudwatch:PutMetricData"]
 KEY = {
     **KEPT,
     "Type": "AWS::KMS::Key",
-    "Properties": {"KeyPolicy": {"Statement": [allow("kms:*", Principal={"AWS": "arn:aws:iam::1:root"})]}},
+    "Properties": {"KeyPolicy": {"Statement": [allow("kms:*", Principal={"AWS": "arn:aws:iam::123456789012:root"})]}},
 }
 
 
 def iam_findings(*templates: Template) -> list[Finding]:
-    return findings(*templates, rules="HP-IAM")
+    return findings(*templates, rules="HP-PERM")
 
 
 def the_one(*templates: Template) -> Finding:
@@ -181,67 +181,72 @@ CLUSTERS = "arn:aws:sagemaker:*:*:cluster/*"
 MISTAKES: dict[str, tuple[Callable[[], Template], str, Level, str]] = {
     "another bucket": (
         lambda: without(own_bucket(slurm()), *ALL_SCRIPTS),
-        "HP-IAM-010",
+        "HP-PERM-001",
         Level.ERROR,
         "missing s3:GetObject on arn:aws:s3:::${Scripts}/lifecycle/*, s3:ListBucket on",
     ),
-    "no list": (lambda: without(own_bucket(slurm()), "s3:ListBucket"), "HP-IAM-010", Level.ERROR, "missing s3:ListBucket on"),
-    "no describe": (lambda: without(slurm(), "ec2:DescribeSubnets"), "HP-IAM-011", Level.ERROR, "missing ec2:DescribeSubnets"),
+    "no list": (lambda: without(own_bucket(slurm()), "s3:ListBucket"), "HP-PERM-001", Level.ERROR, "missing s3:ListBucket on"),
+    "no describe": (lambda: without(slurm(), "ec2:DescribeSubnets"), "HP-PERM-001", Level.ERROR, "missing ec2:DescribeSubnets"),
     "no interfaces on eks": (
         lambda: without(eks(), "ec2:CreateNetworkInterfacePermission"),
-        "HP-IAM-011",
+        "HP-PERM-001",
         Level.ERROR,
         "missing ec2:CreateNetworkInterfacePermission",
     ),
     "no secret": (
         lambda: with_accounting(slurm()),
-        "HP-IAM-012",
+        "HP-PERM-001",
         Level.ERROR,
-        "the role of group 'controller' of Cluster may not read the password in ${Secret}",
+        "the role of group 'controller' of Cluster may not read the password of the accounting database",
     ),
-    "no key of the bucket": (lambda: with_key(slurm()), "HP-IAM-013", Level.ERROR, "${Key.Arn}, but may not decrypt"),
-    "no key of the volumes": (lambda: with_volume_key(slurm()), "HP-IAM-014", Level.ERROR, "kms:CreateGrant, kms:DescribeKey"),
+    "no key of the bucket": (
+        lambda: with_key(slurm()),
+        "HP-PERM-001",
+        Level.ERROR,
+        "may not decrypt what it reads: missing kms:Decrypt",
+    ),
+    "no key of the volumes": (lambda: with_volume_key(slurm()), "HP-PERM-001", Level.ERROR, "kms:CreateGrant, kms:DescribeKey"),
     "no look at alarms": (
         lambda: without(with_alarms(eks()), "cloudwatch:DescribeAlarms"),
-        "HP-IAM-022",
+        "HP-PERM-002",
         Level.WARNING,
         "cloudwatch:DescribeAlarms",
     ),
     "no removal": (
         lambda: without(slurm(), "ec2:DetachNetworkInterface"),
-        "HP-IAM-015",
+        "HP-PERM-002",
         Level.WARNING,
         "ec2:DetachNetworkInterface",
     ),
     "no detaching from the instances of the service": (
         lambda: detaching(f"{OWN}:network-interface/*", f"{OWN}:instance/*"),
-        "HP-IAM-015",
+        "HP-PERM-002",
         Level.WARNING,
         "missing ec2:DetachNetworkInterface on instances of other accounts",
     ),
     "no detaching from the instances of the service, by the name of the account": (
         lambda: detaching("arn:aws:ec2:*:123456789012:*"),
-        "HP-IAM-015",
+        "HP-PERM-002",
         Level.WARNING,
         "missing ec2:DetachNetworkInterface on instances of other accounts",
     ),
-    "no pod addresses": (lambda: without(eks(), "ec2:DescribeTags"), "HP-IAM-016", Level.WARNING, "missing ec2:DescribeTags"),
-    "no images": (lambda: without(eks(), "ecr:BatchGetImage"), "HP-IAM-017", Level.WARNING, "missing ecr:BatchGetImage"),
+    "no pod addresses": (lambda: without(eks(), "ec2:DescribeTags"), "HP-PERM-002", Level.WARNING, "missing ec2:DescribeTags"),
+    "no images": (lambda: without(eks(), "ecr:BatchGetImage"), "HP-PERM-002", Level.WARNING, "missing ecr:BatchGetImage"),
     "no credentials": (
         lambda: without(WITH_OPERATOR, "eks-auth:AssumeRoleForPodIdentity"),
-        "HP-IAM-023",
+        "HP-PERM-002",
         Level.WARNING,
         "missing eks-auth:AssumeRoleForPodIdentity",
     ),
     "no check of EFA": (
         lambda: without(with_efa(slurm()), "fsx:DescribeFileSystems"),
-        "HP-IAM-018",
+        "HP-PERM-002",
         Level.WARNING,
-        "lacks fsx:DescribeFileSystems",
+        "missing fsx:DescribeFileSystems",
     ),
-    "no logs": (lambda: without_managed_policy(slurm()), "HP-IAM-019", Level.WARNING, "missing logs:CreateLogGroup"),
-    "no plan": (lambda: with_plan(slurm(), CLUSTERS), "HP-IAM-020", Level.WARNING, "training-plan/plan"),
-    "no scaling": (slow_scaling, "HP-IAM-021", Level.WARNING, "missing sagemaker:BatchDeleteClusterNodes"),
+    "no logs": (lambda: without_managed_policy(slurm()), "HP-PERM-002", Level.WARNING, "missing logs:CreateLogGroup"),
+    "no plan": (lambda: with_plan(slurm(), CLUSTERS), "HP-PERM-003", Level.WARNING, "training-plan/plan"),
+    "no scaling": (slow_scaling, "HP-PERM-002", Level.WARNING, "missing sagemaker:BatchDeleteClusterNodes"),
 }
 SECRET = {"Ref": "Secret"}
 NODES = {"AWS": {"Fn::GetAtt": ["Role", "Arn"]}}
@@ -286,7 +291,7 @@ REFUSED: dict[str, tuple[Callable[[], Template], str]] = {
             of_bucket(allow(READ, [BUCKET, OBJECTS], Principal=NODES)),
             {"Effect": "Deny", "Action": "s3:GetObject", "Resource": "*"},
         ),
-        "missing s3:GetObject on",
+        "its policies deny s3:GetObject on",
     ),
     "another secret": (lambda: of_secret(allow(PASSWORD, Principal=NODES), secret={"Ref": "Elsewhere"}), f"missing {PASSWORD}"),
     "another action on the secret": (
@@ -308,13 +313,13 @@ def test_the_policy_of_a_bucket_or_secret_must_grant_it_to_the_role(case: str) -
     template["Resources"]["Other"] = {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": {"Statement": []}}}
     template["Resources"]["Elsewhere"] = {"Type": "AWS::SecretsManager::Secret", "Properties": {}}
     found = the_one(template)
-    assert found.rule == ("HP-IAM-012" if "secret" in case else "HP-IAM-010")
+    assert found.rule == "HP-PERM-001"
     assert text in found.message
 
 
 def test_a_role_can_be_known_by_its_name() -> None:
     statement = allow(READ, [BUCKET, OBJECTS], Principal={"AWS": "arn:aws:iam::123456789012:role/nodes"})
-    for name, rules in (("nodes", []), ("others", ["HP-IAM-010"])):
+    for name, rules in (("nodes", []), ("others", ["HP-PERM-001"])):
         template = of_bucket(statement)
         properties(template, "Role")["RoleName"] = name
         assert [found.rule for found in iam_findings(template)] == rules
@@ -401,14 +406,14 @@ def test_correct_ones_have_none(case: str) -> None:
 
 def test_the_policy_that_only_pulls_is_known() -> None:
     template = without(with_policy_for_images("AmazonEC2ContainerRegistryPullOnly"), "ec2:DescribeTags")
-    assert the_one(template).rule == "HP-IAM-016"
+    assert the_one(template).rule == "HP-PERM-002"
 
 
 def test_another_service_account_gives_the_cni_nothing() -> None:
-    assert the_one(with_service_account("driver")).rule == "HP-IAM-016"
+    assert the_one(with_service_account("driver")).rule == "HP-PERM-002"
 
 
-@pytest.mark.parametrize(("subnet", "rules"), [("PublicSubnet", ["HP-IAM-011"]), ("NodeSubnet", [])])
+@pytest.mark.parametrize(("subnet", "rules"), [("PublicSubnet", ["HP-PERM-001"]), ("NodeSubnet", [])])
 def test_interfaces_are_needed_in_the_subnet_of_the_cluster(subnet: str, rules: list[str]) -> None:
     arns = [f"subnet/${{{subnet}}}", "network-interface/*", "security-group/*"]
     allowed = allow(
@@ -417,12 +422,12 @@ def test_interfaces_are_needed_in_the_subnet_of_the_cluster(subnet: str, rules: 
     template = granted(without(slurm(), "ec2:CreateNetworkInterface"), allowed)
     environment = Environment(region="us-west-2", account="123456789012")
     model = Model([Document(name="t", body=raw_template(template), environment=environment)])
-    assert [found.rule for found in check(model) if found.rule.startswith("HP-IAM")] == rules
+    assert [found.rule for found in check(model) if found.rule.startswith("HP-PERM")] == rules
 
 
 def test_a_policy_that_denies_counts() -> None:
     template = granted(slurm(), {"Effect": "Deny", "Action": "ec2:Describe*", "Resource": "*"})
-    assert the_one(template).rule == "HP-IAM-011"
+    assert the_one(template).rule == "HP-PERM-001"
 
 
 def test_separate_policies_count() -> None:
@@ -461,8 +466,10 @@ def test_reachable_by_a_role_that_takes_no_permissions() -> None:
         execution_role=role.without_policy_updates(),
         lifecycle_scripts=LifecycleScripts.from_bucket(bucket, "lifecycle"),
     )
-    rules = [found.rule for found in found_in(stack)]
-    assert rules == ["HP-IAM-010", "HP-IAM-011", "HP-IAM-013", "HP-IAM-014", "HP-IAM-018"]
+    (found,) = found_in(stack)
+    assert found.rule == "HP-PERM-001"
+    for words in ("read the lifecycle scripts", "make interfaces", "decrypt what it reads", "key of the volumes", "has EFA"):
+        assert words in found.message
 
 
 def test_the_constructs_give_what_each_feature_needs(stack: Stack) -> None:

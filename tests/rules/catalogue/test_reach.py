@@ -61,6 +61,9 @@ WITH_ACL, WITH_STRICT_ACL = edited(SLURM, OPEN_ACL), edited(SLURM, STRICT_ACL)
 ALLOW = {"Effect": "Allow", "Principal": "*", "Action": "*", "Resource": "*"}
 
 
+OWN = [{"Fn::GetAtt": ["Scripts", "Arn"]}, {"Fn::Sub": "${Scripts.Arn}/*"}]
+
+
 def policy(*statements: Template) -> Template:
     return {"Version": "2012-10-17", "Statement": list(statements)}
 
@@ -120,7 +123,7 @@ CASES = [
         COME_UP,
         SLURM,
         {"S3Endpoint/PolicyDocument": policy({**ALLOW, "Resource": "arn:aws:s3:::elsewhere/*"})},
-        {"S3Endpoint/PolicyDocument": policy({**ALLOW, "Resource": {"Fn::Sub": "${Scripts.Arn}/*"}})},
+        {"S3Endpoint/PolicyDocument": policy({**ALLOW, "Resource": OWN})},
     ),
     Case(
         COME_UP,
@@ -138,7 +141,7 @@ CASES = [
         USE,
         CLOSED,
         {"Endpoint0/PolicyDocument": policy({**ALLOW, "Action": "logs:Describe*"})},
-        {"Endpoint0/PolicyDocument": policy({**ALLOW, "Action": ["logs:Put*", "logs:Create*"]})},
+        {"Endpoint0/PolicyDocument": policy({**ALLOW, "Action": ["logs:Put*", "logs:Create*", "logs:Describe*"]})},
     ),
     # Resources of two VPCs
     Case("HP-REACH-004", SLURM, {"NodeGroup/VpcId": "vpc-0123456789abcdef0"}, {"NodeGroup/VpcId": ref("AWS::StackName")}),

@@ -122,7 +122,7 @@ def test_a_role_that_is_given_by_its_name() -> None:
 
 def test_a_cluster_role_that_only_sagemaker_assumes() -> None:
     found = the_one(autoscaled("sagemaker.amazonaws.com"))
-    assert (found.rule, found.level, found.resource) == ("HP-ROL-003", Level.ERROR, "Scaler")
+    assert (found.rule, found.level, found.resource) == ("HP-ROL-001", Level.ERROR, "Scaler")
 
 
 def test_a_policy_that_the_creation_needs_and_the_cluster_does_not_await() -> None:
@@ -219,4 +219,4 @@ def test_reachable_by_the_l1() -> None:
     role = cluster.execution_role
     cluster.resource.add_property_override("InstanceGroups.0.ExecutionRole", role.role_name)
     cluster.resource.add_property_override("ClusterRole", role.role_arn)
-    assert rules_of(stack) == {"HP-ROL-002", "HP-ROL-003"}
+    assert rules_of(stack) == {"HP-ROL-002", "HP-ROL-001"}

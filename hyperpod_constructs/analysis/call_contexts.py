@@ -1,0 +1,77 @@
+"""The context of a role's calls: who calls, from which network, in which region, and through which service."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from hyperpod_constructs.analysis.clusters import Group
+from hyperpod_constructs.analysis.conditions import Context
+from hyperpod_constructs.analysis.contexts import OF_ROLE
+from hyperpod_constructs.analysis.networks import Subnet, network_facts
+from hyperpod_constructs.analysis.placement import NodeGroup, node_groups
+from hyperpod_constructs.analysis.regions import region_of
+from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_items, as_str, at
+
+_ENDPOINTS: Mapping[str, str] = {
+    "aps": "aps-workspaces",
+    "cloudwatch": "monitoring",
+    "ecr": "ecr.api",
+    "sagemaker": "sagemaker.api",
+}
+"""Services whose endpoint has another name than their actions."""
+
+
+def of_caller(role: Resource) -> Context:
+    """The keys of every call of a role of the model, from anywhere."""
+    region, account = region_of(role), role.template.environment.account
+    tags = ((as_str(at(tag, "Key")), at(tag, "Value")) for tag in as_items(role.get("Tags")) or ())
+    return {
+        **OF_ROLE,
+        "aws:principalarn": Reference(role, "Arn"),
+        **({} if region is None else {"aws:requestedregion": region}),
+        **({} if account is None else {"aws:principalaccount": account}),
+        **{f"aws:principaltag/{key.lower()}": value for key, value in tags if key is not None},
+    }
+
+
+def through(service: str, role: Resource) -> Context:
+    """The keys of a call that a service makes for a role, such as S3 for a key."""
+    via: Value = f"{service}.{region_of(role)}.amazonaws.com" if region_of(role) else UNKNOWN
+    return {"kms:viaservice": via, "aws:viaawsservice": "true", "aws:securetransport": UNKNOWN}
+
+
+def from_nodes(groups: Iterable[Group], action: str) -> tuple[Context, Resource | None]:
+    """The keys of a call that nodes make in their network, and the endpoint past which it goes, if both are known."""
+    prefix = action.partition(":")[0]
+    service = _ENDPOINTS.get(prefix, prefix)
+    found = dict.fromkeys(_endpoint(subnet, service) for subnet in _subnets(groups))
+    if len(found) != 1:
+        return {}, None
+    (endpoint,) = found
+    if isinstance(endpoint, Resource):
+        keys = {"aws:sourcevpce": Reference(endpoint), "aws:sourcevpc": endpoint.get("VpcId"), "aws:sourceip": ABSENT}
+        return keys, endpoint
+    return (dict.fromkeys(("aws:sourcevpce", "aws:sourcevpc", "aws:vpcsourceip"), ABSENT) if endpoint is False else {}), None
+
+
+def _subnets(groups: Iterable[Group]) -> Iterator[Subnet | None]:
+    for group in groups:
+        placed = _placed(group)
+        yield from (None,) if placed is None else placed.subnet_facts() or (None,)
+
+
+def _placed(group: Group) -> NodeGroup | None:
+    model = group.resource.template.model
+    known = model.cached(_placed, lambda: {(one.resource, one.path): one for one in node_groups(model)})
+    return known.get((group.resource, group.path))
+
+
+def _endpoint(subnet: Subnet | None, service: str) -> Resource | bool | None:
+    """The endpoint of a service for a subnet: false if there surely is none, `None` if that is not known."""
+    if subnet is None or subnet.vpc is None:
+        return None
+    gateway = subnet.gateway_endpoint(service)
+    interface, perhaps = network_facts(subnet.resource.template.model).interface_endpoint(subnet.vpc, service)
+    lacking = not perhaps and interface is None and subnet.lacks_gateway_endpoint(service)
+    return gateway or interface or (False if lacking else None)

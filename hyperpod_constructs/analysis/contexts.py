@@ -1,0 +1,40 @@
+"""Contexts of calls: the condition keys of which a call surely has a value, or surely has none.
+
+Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from hyperpod_constructs.analysis.conditions import Context
+from hyperpod_constructs.templates.values import ABSENT, Value
+
+_OF_PEOPLE = (
+    "aws:federatedprovider",
+    "aws:multifactorauthage",
+    "aws:multifactorauthpresent",
+    "aws:username",
+    "cognito-identity.amazonaws.com:aud",
+    "saml:aud",
+    "saml:iss",
+    "sts:externalid",
+)
+
+OF_SERVICE: Context = {**dict.fromkeys(_OF_PEOPLE, ABSENT), "aws:principalisawsservice": "true"}
+"""The keys when a service assumes a role; it may name itself by `aws:SourceArn`."""
+
+OF_ROLE: Context = {
+    **dict.fromkeys(_OF_PEOPLE, ABSENT),
+    "aws:principalisawsservice": "false",
+    "aws:principaltype": "AssumedRole",
+    "aws:securetransport": "true",
+    "aws:sourceaccount": ABSENT,
+    "aws:sourcearn": ABSENT,
+}
+"""The keys when a role that a service has assumed calls AWS."""
+
+
+def having(contexts: Iterable[Mapping[str, Value]]) -> Context:
+    """One context of several; the later ones win."""
+    return {key: value for context in contexts for key, value in context.items()}

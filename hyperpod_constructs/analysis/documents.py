@@ -1,0 +1,210 @@
+"""The policy documents of the templates, statement by statement, and what IAM would say of each."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+
+from hyperpod_constructs.analysis.arns import Arn
+from hyperpod_constructs.analysis.conditions import is_operator
+from hyperpod_constructs.analysis.paths import places
+from hyperpod_constructs.analysis.policy_document import Statement, listed
+from hyperpod_constructs.analysis.regions import own_region_of
+from hyperpod_constructs.facts.arn_forms import FORMS, ArnForm
+from hyperpod_constructs.facts.iam_actions import Action, is_service, service_actions
+from hyperpod_constructs.facts.policies import DOCUMENTS, Kind
+from hyperpod_constructs.facts.regions import partition
+from hyperpod_constructs.templates.globs import Segment, glob
+from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.values import Reference, Value, as_str, at, parts_of, shown
+
+_UNKNOWN, _NAME = "\0", "\1"
+"""Parts of a pattern that are not known; the second ones are names without a slash."""
+_WILD, _ANY = re.compile(r"[*?\0\1]"), re.compile(r"[*?\0]")
+_PARTITION = re.compile(r"arn:(aws[a-z-]*):")
+_PRINCIPAL = re.compile(r"\*|\d{12}|A[A-Z0-9]{15,}|arn:aws[a-z-]*:(iam|sts)::(\d{12}|cloudfront):[^*?]+")
+_SERVICE = re.compile(r"\*|[a-z0-9-]+(\.[a-z0-9-]+)+")
+
+
+@dataclass(frozen=True, slots=True)
+class Written:
+    """A statement where it is written."""
+
+    resource: Resource
+    path: tuple[str | int, ...]
+    kind: Kind
+    statement: Statement
+
+
+def written(model: Model) -> tuple[Written, ...]:
+    """All known statements of the model; computed once."""
+    return model.cached(written, lambda: tuple(_written(model)))
+
+
+def documents(model: Model) -> Iterator[tuple[Resource, tuple[str | int, ...], Kind]]:
+    """All policy documents of the model, by their places."""
+    for type_, found in DOCUMENTS.items():
+        for resource in model.resources(type_):
+            for path, kind in found:
+                for place in places(resource.get(), path.split("/")):
+                    yield resource, place, kind
+
+
+def _written(model: Model) -> Iterator[Written]:
+    for resource, place, kind in documents(model):
+        raw = resource.get(*place, "Statement")
+        for index, item in enumerate(raw if isinstance(raw, tuple) else (raw,)):
+            if isinstance(item, Mapping):
+                path = (*place, "Statement", *((index,) if isinstance(raw, tuple) else ()))
+                yield Written(resource, path, kind, Statement(item))
+
+
+def refused_words(one: Written) -> Iterator[tuple[str, tuple[str | int, ...]]]:
+    """What IAM refuses in a statement, beside its grammar: in words, with the place."""
+    statement = one.statement
+    for operator in _keys(at(statement.raw, "Condition")):
+        if not is_operator(operator):
+            yield f"{operator!r} is no operator of conditions", ("Condition", operator)
+    if one.kind is Kind.TRUST:
+        yield from _in_trust(statement)
+    else:
+        yield from _named_words(one)
+    yield from _principals(statement)
+
+
+def _named_words(one: Written) -> Iterator[tuple[str, tuple[str | int, ...]]]:
+    """What IAM refuses of the actions and the resources that a statement names."""
+    statement = one.statement
+    for value in statement.resources:
+        mistake = _resource_mistake(value) or _partition_mistake(value, one.resource)
+        if mistake:
+            yield mistake, ("NotResource" if statement.excludes_resources else "Resource",)
+    for text in filter(None, map(as_str, statement.actions)):
+        if text != "*" and ":" not in text:
+            action = "NotAction" if statement.excludes_actions else "Action"
+            yield f"{text!r} names no service; an action has the form SERVICE:ACTION", (action,)
+
+
+def _resource_mistake(value: Value) -> str | None:
+    first = parts_of(value)[0]
+    if isinstance(first, Reference):
+        form = FORMS.get(first.resource.type, ArnForm())
+        named = first.attribute in form.names
+        return f"{value!r} begins with a name and is no ARN; a resource is an ARN or *" if named else None
+    begin = first if isinstance(first, str) else ""
+    formed = any(begin.startswith(stem) or stem.startswith(begin) for stem in ("arn:", "${", "*", "?"))
+    return None if formed else f"{shown(value)!r} is no ARN; a resource is an ARN or *"
+
+
+def _partition_mistake(value: Value, resource: Resource) -> str | None:
+    """An ARN of another partition than that of its stack, which IAM refuses."""
+    region, found = own_region_of(resource), _PARTITION.match(str(parts_of(value)[0]))
+    own = None if region is None or found is None else partition(region)
+    if own is None or found is None or found[1] == own.name:
+        return None
+    return f"{shown(value)!r} is of the partition {found[1]}, and the stack is in {own.name}"
+
+
+def _in_trust(statement: Statement) -> Iterator[tuple[str, tuple[str | int, ...]]]:
+    if {"Resource", "NotResource"} & statement.raw.keys():
+        yield "the trust of a role names no resources", ("Resource",)
+    for text in filter(None, map(as_str, statement.actions)):
+        if not glob("sts:*", text.lower()) and text != "*":
+            yield f"{text!r} is no action of sts; the trust of a role has only those", ("Action",)
+
+
+def _principals(statement: Statement) -> Iterator[tuple[str, tuple[str | int, ...]]]:
+    for kind, form in (("AWS", _PRINCIPAL), ("Service", _SERVICE)):
+        for text in filter(None, map(as_str, listed(at(at(statement.raw, "Principal"), kind)) if _is_map(statement) else ())):
+            if form.fullmatch(text) is None:
+                yield f"{text!r} is no principal of the kind {kind}", ("Principal", kind)
+
+
+def _is_map(statement: Statement) -> bool:
+    return isinstance(at(statement.raw, "Principal"), Mapping)
+
+
+def idle_words(one: Written) -> Iterator[str]:
+    """The actions of a statement that do nothing: there are none of this name, or they do not work on its resources."""
+    statement = one.statement
+    for text in filter(None, map(as_str, statement.actions)):
+        unknown = _unknown_action(text)
+        if unknown:
+            yield unknown
+    if statement.effect == "Allow" and one.kind is Kind.IDENTITY and not statement.excludes_actions:
+        unfit = _unfit(statement)
+        if unfit:
+            yield f"{', '.join(unfit)} {'works' if len(unfit) == 1 else 'work'} on none of these resources"
+
+
+def _unfit(statement: Statement) -> list[str]:
+    """The actions that do not work on the resources. Guides list some without resources beside others: they count only alone."""
+    named = [] if statement.excludes_resources else list(_named(statement))
+    unfit = [action for action in named if not _works(action, statement)]
+    return [action.name for action in unfit if action.types or len(unfit) == len(statement.actions)]
+
+
+def _unknown_action(text: str) -> str | None:
+    lowered = text.lower()
+    prefix, found, _ = lowered.partition(":")
+    if not found or "*" in prefix or "?" in prefix:
+        return None
+    if not is_service(prefix):
+        return f"no service has the prefix {prefix!r}"
+    known = service_actions(prefix)
+    if known is None or lowered in known or (_WILD.search(lowered) and any(glob(lowered, name) for name in known)):
+        return None
+    from difflib import get_close_matches  # kept off the import path: only an unknown name needs it
+
+    nearest = get_close_matches(lowered, known, n=1, cutoff=0.7)
+    return f"no action is known as {text}{f'; did you mean {known[nearest[0]].name}?' if nearest else ''}"
+
+
+def _named(statement: Statement) -> Iterator[Action]:
+    """The known actions that a statement names without wildcards."""
+    for text in filter(None, map(as_str, statement.actions)):
+        found = (service_actions(text.lower().partition(":")[0]) or {}).get(text.lower())
+        if found is not None:
+            yield found
+
+
+def _works(action: Action, statement: Statement) -> bool:
+    """Whether an action may work on one of a statement's resources; one that knows no resources works on `*` alone."""
+    return any(_fits(action, pattern) for pattern in statement.resources)
+
+
+def _fits(action: Action, pattern: Value) -> bool:
+    parts = Arn(pattern).spelled
+    text = "".join(part if isinstance(part, str) else _NAME if isinstance(part, Segment) else _UNKNOWN for part in parts)
+    fields = text.split(":", 5)
+    if set(text) <= {"*", _UNKNOWN} or len(fields) < 6 or "${" in text:
+        return True
+    owner, place, last = _WILD.sub("*", fields[2]), fields[3], fields[5]
+    return any(
+        glob(owner, service) and _is_of_type(service, type_, begin, place, last) for type_, (service, begin) in action.types.items()
+    )
+
+
+def _is_of_type(service: str, type_: str, begin: str, place: str, last: str) -> bool:
+    """Whether a pattern, with this region and this last field, may be that of a type of resource."""
+    literal = _WILD.split(last)[0]
+    if service == "s3" and not begin:
+        return ("/" not in last) if type_ == "bucket" else "/" in last or _ANY.search(last) is not None
+    if service == "s3" and not place:
+        return False
+    return literal.startswith(begin) or (literal != last and begin.startswith(literal))
+
+
+def repeated_sids(statements: Sequence[Value]) -> Iterator[tuple[int, str]]:
+    """The names of statements that a document has twice, with the index of the second."""
+    seen: set[str] = set()
+    for index, item in enumerate(statements):
+        sid = as_str(at(item, "Sid"))
+        if sid and sid in seen:
+            yield index, sid
+        seen.update([sid] if sid else [])
+
+
+def _keys(value: Value) -> list[str]:
+    return list(value) if isinstance(value, Mapping) else []

@@ -1,0 +1,272 @@
+"""Needs: the calls that roles of the templates make for the features that use them, and those that are surely refused.
+
+>>> [(one.need.user, one.refusal.call.action) for one in refused(model)]
+[("the role of group 'workers' of Cluster", 's3:GetObject')]
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from enum import Enum
+
+from hyperpod_constructs._support.grouping import grouped
+from hyperpod_constructs.analysis.addons import Addon, addons
+from hyperpod_constructs.analysis.arns import bucket_arn
+from hyperpod_constructs.analysis.call_contexts import from_nodes, of_caller, through
+from hyperpod_constructs.analysis.clusters import Cluster, Group, given, quoted
+from hyperpod_constructs.analysis.contexts import having
+from hyperpod_constructs.analysis.grants import grants_of
+from hyperpod_constructs.analysis.iam import ROLE, RoleFacts, role_facts
+from hyperpod_constructs.analysis.kubernetes import eks_clusters, joined
+from hyperpod_constructs.analysis.node_places import BUCKET, Used, keys_of_volumes, used_by, used_by_any
+from hyperpod_constructs.analysis.node_roles import RoleUse, cluster_roles, meant_for_nodes, role_uses
+from hyperpod_constructs.analysis.policy_document import Call
+from hyperpod_constructs.analysis.refusals import Cause, Refusal, refusal
+from hyperpod_constructs.analysis.resource_policies import key_of
+from hyperpod_constructs.facts import permissions as facts
+from hyperpod_constructs.facts.addons import S3_CSI
+from hyperpod_constructs.facts.kubernetes import PODS_PRINCIPAL
+from hyperpod_constructs.facts.permissions import Place, Task
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.values import UNKNOWN, Reference, Text, Value, as_items, as_str, at
+
+_WORKSPACE = "AWS::APS::Workspace"
+
+
+class Origin(Enum):
+    """What asks for a call."""
+
+    FEATURE = "a feature"
+    GRANT = "the role's own policies: only the policy of another resource is a mistake then"
+    ENCRYPTION = "the encryption of what the role's own policies name"
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """A call that a feature takes."""
+
+    user: str
+    """The subject of a sentence: who makes the call."""
+    facts: RoleFacts
+    task: Task
+    call: Call
+    groups: tuple[Group, ...] = ()
+    endpoint: Resource | None = None
+    origin: Origin = Origin.FEATURE
+
+    @property
+    def refusal(self) -> Refusal | None:
+        """The refusal of the call, if it surely is refused."""
+        if self.task.on is Place.INSTANCES_ELSEWHERE:
+            may = self.facts.may_elsewhere(self.call.action, "instance")
+            return None if may else Refusal(self.call, Cause.MISSING, self.facts.role)
+        found = refusal(self.facts, self.call, self.endpoint)
+        own = found is not None and found.place in (self.facts.role, self.facts.boundary_policy)
+        return None if self.origin is Origin.GRANT and own else found
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A need that is surely refused."""
+
+    need: Need
+    refusal: Refusal
+
+
+def refused(model: Model) -> tuple[Refused, ...]:
+    """The refused needs of all roles; computed once."""
+    return model.cached(refused, lambda: tuple(_refused(needs(model))))
+
+
+def needs(model: Model) -> Iterator[Need]:
+    """The needs of all roles, as far as the templates tell."""
+    for use in role_uses(model):
+        yield from needs_of(use)
+    for role in meant_for_nodes(model):
+        yield from _of_nodes_elsewhere(role)
+    for role, cluster in cluster_roles(model):
+        yield from _of_karpenter(role, cluster)
+    yield from _of_control_planes(model)
+    for addon in addons(model):
+        yield from _of_pods(addon)
+    yield from _of_services(model)
+    for role in model.resources(ROLE):
+        yield from _granted(role)
+
+
+def needs_of(use: RoleUse, facts_: RoleFacts | None = None) -> Iterator[Need]:
+    """The needs of the nodes of a role.
+
+    :param facts_: the role with other policies than it has in the end.
+    """
+    known = facts_ or use.facts
+    for used in used_by(use):
+        for task in _tasks(facts.NODES, used.place):
+            user = f"the role of {quoted(used.groups or use.groups)} of {use.cluster.logical_id}"
+            yield from _calls(user, known, task, used)
+
+
+def _tasks(tasks: Iterable[Task], place: Place) -> Iterator[Task]:
+    return (task for task in tasks if task.on is place)
+
+
+def _calls(user: str, known: RoleFacts, task: Task, used: Used) -> Iterator[Need]:
+    for action in task.actions:
+        network, endpoint = ({}, None) if task.by_service else from_nodes(used.groups, action)
+        via = through(used.through, known.role) if used.through else {}
+        context = having((of_caller(known.role), task.context, network, via))
+        yield Need(user, known, task, Call(action, used.arn, context), used.groups, endpoint)
+
+
+def _of_nodes_elsewhere(role: Resource) -> Iterator[Need]:
+    known, user = role_facts(role), f"the role {role.logical_id} of nodes"
+    tasks = (*facts.OBSERVED, *(facts.IN_VPC if _makes_interfaces(known) else ()))
+    for used in used_by_any(role):
+        for task in _tasks(tasks, used.place):
+            yield from _calls(user, known, task, used)
+
+
+def _makes_interfaces(known: RoleFacts) -> bool:
+    """Whether a role is meant for nodes in a VPC: it may do a part of what they do."""
+    fatal = [action for task in facts.IN_VPC if task.fatal for action in task.actions]
+    return any(one.effect == "Allow" and one.speaks_of(action) for one in known.statements for action in fatal)
+
+
+def _of_karpenter(role: Resource, cluster: Cluster) -> Iterator[Need]:
+    """Karpenter's controller acts as the cluster role."""
+    if cluster.get("AutoScaling", "Mode") != "Enable":
+        return
+    keys = keys_of_volumes(cluster.groups)
+    places = {
+        Place.SCALED_CLUSTER: [Reference(cluster.resource, "ClusterArn")],
+        Place.KEYS_OF_VOLUMES: [Reference(key, "Arn") for key in keys],
+    }
+    user = f"the cluster role of {cluster.resource.logical_id}"
+    for task in facts.KARPENTER:
+        for arn in places[task.on]:
+            yield from _simple(user, role, task, arn)
+
+
+def _of_control_planes(model: Model) -> Iterator[Need]:
+    for eks in eks_clusters(model):
+        role = resource_of(eks.resource.get("RoleArn"), ROLE)
+        if role is not None and facts.CONTROL_PLANE_POLICY not in role_facts(role).managed_policies:
+            for task in facts.CONTROL_PLANE:
+                yield from _simple(f"the role of {eks.resource.logical_id}", role, task, UNKNOWN)
+
+
+def _of_pods(addon: Addon) -> Iterator[Need]:
+    """What the pods of an add-on need; a role that they cannot have is another mistake."""
+    for role in addon.roles:
+        if role_facts(role).trusts(PODS_PRINCIPAL) is False:
+            continue
+        for task in facts.PODS.get(addon.name, ()):
+            if not task.setting or at(addon.configuration or {}, *task.setting) is True:
+                for arn in _of_addon(addon, task.on):
+                    yield from _simple(f"the pods of {addon.name}", role, replace(task, hint=_hint(addon)), arn)
+        if addon.name == S3_CSI:
+            yield from _of_buckets(addon, role)
+
+
+def _hint(addon: Addon) -> str:
+    """The managed policies for an add-on, in words."""
+    names = [one.managed_policy.rpartition("/")[2] for one, _ in addon.identities if one.managed_policy]
+    return f"the managed policy for it is {', '.join(names)}" if names else ""
+
+
+def _of_buckets(addon: Addon, role: Resource) -> Iterator[Need]:
+    """The keys of the buckets that the driver of S3 may use."""
+    known = role_facts(role)
+    for bucket in role.template.model.resources(BUCKET):
+        key, objects = key_of(bucket), bucket_arn(Reference(bucket), "any")
+        for use, action in facts.OF_ENCRYPTED.items() if key is not None else ():
+            if key is not None and known.may(use, objects) is True:
+                yield _of_key(f"the pods of {addon.name}", known, action, key, bucket)
+
+
+def _of_addon(addon: Addon, place: Place) -> Sequence[Value]:
+    if place is Place.WORKSPACE:
+        return (_workspace(addon),)
+    pairs = [pair for pair in joined(addon.resource.template.model) if pair[1] == addon.eks]
+    if place is Place.KUBERNETES_CLUSTER:
+        return [Reference(eks.resource, "Arn") for _, eks in pairs]
+    clusters = [Reference(cluster.resource, "ClusterArn") for cluster, _ in pairs]
+    return clusters if place is Place.HYPERPOD_CLUSTER or (clusters and place is Place.CLUSTER_OF_JOBS) else (UNKNOWN,)
+
+
+def _workspace(addon: Addon) -> Value:
+    """The ARN of the workspace to which an add-on writes, by its configuration."""
+    value = addon.resource.get("ConfigurationValues")
+    named = {one.resource for one in value.references} if isinstance(value, Text) else set()
+    spaces = [found for one in named if (found := resource_of(Reference(one), _WORKSPACE)) is not None]
+    written = at(addon.configuration or {}, "ampWorkspace", "arn")
+    return Reference(spaces[0], "Arn") if len(spaces) == 1 else written if _is_arn(written) else UNKNOWN
+
+
+def _is_arn(value: Value) -> bool:
+    return isinstance(value, str) and value.isascii() and value.startswith("arn:")
+
+
+def _of_services(model: Model) -> Iterator[Need]:
+    for type_, (key, tasks) in facts.SERVICES.items():
+        for resource in model.resources(type_):
+            role = resource_of(resource.get(key), ROLE)
+            for task in tasks if role is not None else ():
+                if role is not None and _asks(resource, task):
+                    yield from _simple(f"the role of {resource.logical_id}", role, task, _of_service(model, task.on))
+
+
+def _asks(resource: Resource, task: Task) -> bool:
+    """Whether a resource surely has its role do a task: by a word in a list, or for interfaces by its subnets."""
+    if task.on is Place.IN_VPC:
+        return bool(as_items(resource.get("VpcConfig", "SubnetIds"))) and given(resource.get("VpcConfig")) is True
+    return not task.setting or task.setting[1] in map(as_str, as_items(resource.get(task.setting[0])) or ())
+
+
+def _of_service(model: Model, place: Place) -> Value:
+    spaces = model.resources(_WORKSPACE) if place is Place.WORKSPACE else ()
+    return "*" if place is Place.IN_VPC else Reference(spaces[0], "Arn") if len(spaces) == 1 else UNKNOWN
+
+
+def _simple(user: str, role: Resource, task: Task, arn: Value) -> Iterator[Need]:
+    """The needs of a caller whose place in the network is not known."""
+    context = having((of_caller(role), task.context))
+    return (Need(user, role_facts(role), task, Call(action, arn, context)) for action in task.actions)
+
+
+def _granted(role: Resource) -> Iterator[Need]:
+    """What the policies of a role allow by name on resources of the model, and on their keys."""
+    known, user = role_facts(role), f"the role {role.logical_id}"
+    groups = tuple(group for use in role_uses(role.template.model) if use.role is role for group in use.groups)
+    for grant in grants_of(known):
+        task = _task(f"use {grant.target.logical_id} as its policies say")
+        network, endpoint = from_nodes(groups, grant.action) if groups else ({}, None)
+        call = Call(grant.action, grant.arn, having((of_caller(role), network)))
+        yield Need(user, known, task, call, groups, endpoint, Origin.GRANT)
+        for action, key in grant.on_keys:
+            yield _of_key(user, known, action, key, grant.target)
+
+
+def _of_key(user: str, known: RoleFacts, action: str, key: Resource, bucket: Resource) -> Need:
+    """The need of a key for objects of a bucket, which S3 uses for the caller."""
+    call = Call(action, Reference(key, "Arn"), having((of_caller(known.role), through("s3", known.role))))
+    task = _task(f"use {key.logical_id}, the key of {bucket.logical_id}")
+    return Need(user, known, task, call, origin=Origin.ENCRYPTION)
+
+
+def _task(words: str) -> Task:
+    return Task(words=words, actions=(), on=Place.ANYWHERE, source="")
+
+
+def _refused(found: Iterable[Need]) -> Iterator[Refused]:
+    """The refused needs. A role that may do no part of a task has not chosen it; what a feature lacks is said of no grant again."""
+    seen: set[tuple[Resource, str, str]] = set()
+    for needs_ in grouped(((one.user, one.task.words, one.facts.role), one) for one in found).values():
+        lacking = [Refused(one, refusal_) for one in needs_ if (refusal_ := one.refusal) is not None]
+        chosen = not (lacking and lacking[0].need.task.chosen and len(lacking) == len(needs_))
+        for one in lacking if chosen else ():
+            key = (one.need.facts.role, one.need.call.action, str(one.need.call.resource))
+            if one.need.origin is Origin.FEATURE or key not in seen:
+                yield one
+            seen.add(key)

@@ -1,0 +1,67 @@
+"""Trust: whether the services that are given a role may assume it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hyperpod_constructs.analysis.call_contexts import of_caller
+from hyperpod_constructs.analysis.conditions import Context
+from hyperpod_constructs.analysis.contexts import OF_SERVICE
+from hyperpod_constructs.analysis.iam import ROLE, role_facts
+from hyperpod_constructs.analysis.kubernetes import EksCluster
+from hyperpod_constructs.analysis.node_places import arn_at
+from hyperpod_constructs.analysis.node_roles import meant_for_nodes
+from hyperpod_constructs.analysis.paths import places
+from hyperpod_constructs.facts.kubernetes import PODS_PRINCIPAL
+from hyperpod_constructs.facts.node_permissions import CLUSTER_PRINCIPAL, NODES_PRINCIPAL
+from hyperpod_constructs.facts.role_users import RoleUser, role_users
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.values import UNKNOWN, Reference, Value, joined
+
+_NODES = RoleUser("", (), NODES_PRINCIPAL, ("sts:AssumeRole",))
+
+
+@dataclass(frozen=True, slots=True)
+class Assumption:
+    """A role that a resource gives to a service."""
+
+    role: Resource
+    user: Resource
+    """The resource that gives it; the role itself, where that is not in the model."""
+    path: tuple[str | int, ...]
+    asked: RoleUser
+
+    @property
+    def lacking(self) -> list[str]:
+        """The actions that the trust of the role surely does not allow the service."""
+        facts, context = role_facts(self.role), _context(self)
+        return [action for action in self.asked.actions if facts.trusts(self.asked.service, action, context) is False]
+
+
+def assumptions(model: Model) -> Iterator[Assumption]:
+    """The roles that resources of the model give to services, as far as they are in it."""
+    for asked in role_users():
+        for user in model.resources(asked.type):
+            for path in places(user.get(), asked.path):
+                role = resource_of(user.get(*path), ROLE)
+                if role is not None:
+                    yield Assumption(role, user, path, asked)
+    for role in meant_for_nodes(model):
+        yield Assumption(role, role, (), _NODES)
+
+
+def _context(one: Assumption) -> Context:
+    """The keys of the service's call: it acts for the user, in the account and the region of that."""
+    region, account = (of_caller(one.user).get(key, UNKNOWN) for key in ("aws:requestedregion", "aws:principalaccount"))
+    return {**OF_SERVICE, "aws:requestedregion": region, "aws:sourceaccount": account, "aws:sourcearn": _source(one)}
+
+
+def _source(one: Assumption) -> Value:
+    """The ARN for which the service acts, as far as it is known."""
+    if one.asked.service in (NODES_PRINCIPAL, CLUSTER_PRINCIPAL) and one.user.type == "AWS::SageMaker::Cluster":
+        return arn_at(one.user, "sagemaker", joined(["cluster/", UNKNOWN]))
+    if one.asked.service == PODS_PRINCIPAL:
+        eks = EksCluster.of(one.user.get("ClusterName"))
+        return UNKNOWN if eks is None else Reference(eks.resource, "Arn")
+    return UNKNOWN

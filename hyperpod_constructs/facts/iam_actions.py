@@ -1,0 +1,59 @@
+"""The actions of services, with the types of resources that they work on: `iam_actions.tsv` has the source.
+
+>>> service_actions("s3")["s3:listbucket"].types
+{'accesspoint': ('s3', 'accesspoint/'), 'bucket': ('s3', '')}
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from hyperpod_constructs.facts.data import rows
+
+_OTHERS = "others"
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """An action of a service.
+
+    :param name: as AWS writes it, such as `s3:ListBucket`.
+    :param types: the types of its resources, with the service of their ARNs and the beginning of the last field; none for an action
+        that knows no resources.
+    """
+
+    name: str
+    types: Mapping[str, tuple[str, str]]
+
+
+def is_service(prefix: str) -> bool:
+    """Whether a service has actions with this prefix."""
+    found = _services()
+    return prefix in found or prefix in found[_OTHERS][1].split()
+
+
+@cache
+def service_actions(prefix: str) -> Mapping[str, Action] | None:
+    """The actions of a service by their lowercase names; `None` if they are not known."""
+    found = _services().get(prefix) if prefix != _OTHERS else None
+    if found is None:
+        return None
+    begins = {kind: _form(begin, prefix) for kind, _, begin in (pair.rpartition("=") for pair in found[0].split())}
+    actions: dict[str, Action] = {}
+    for word in found[1].split():
+        name, _, types = word.partition(":")
+        kinds = {kind: begins.get(kind, (prefix, "")) for kind in types.split(",") if kind}
+        actions[f"{prefix}:{name}".lower()] = Action(f"{prefix}:{name}", kinds)
+    return actions
+
+
+def _form(text: str, service: str) -> tuple[str, str]:
+    owner, found, begin = text.partition("@")
+    return (owner, begin) if found else (service, text)
+
+
+@cache
+def _services() -> Mapping[str, tuple[str, str]]:
+    return {service: (types, actions) for service, types, actions in rows("iam_actions.tsv")}

@@ -1,0 +1,70 @@
+"""Policy documents: where templates have them, and services that use a key as themselves (as of 2026-11-24)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+
+class Kind(Enum):
+    """Whose permissions a document states."""
+
+    IDENTITY = "of a principal"
+    TRUST = "of those who assume a role"
+    RESOURCE = "on a resource"
+
+
+DOCUMENTS: Mapping[str, tuple[tuple[str, Kind], ...]] = {
+    **dict.fromkeys(
+        (
+            "AWS::IAM::GroupPolicy",
+            "AWS::IAM::ManagedPolicy",
+            "AWS::IAM::Policy",
+            "AWS::IAM::RolePolicy",
+            "AWS::IAM::UserPolicy",
+        ),
+        (("PolicyDocument", Kind.IDENTITY),),
+    ),
+    "AWS::IAM::Role": (("Policies/*/PolicyDocument", Kind.IDENTITY), ("AssumeRolePolicyDocument", Kind.TRUST)),
+    "AWS::IAM::User": (("Policies/*/PolicyDocument", Kind.IDENTITY),),
+    "AWS::EC2::VPCEndpoint": (("PolicyDocument", Kind.RESOURCE),),
+    "AWS::KMS::Key": (("KeyPolicy", Kind.RESOURCE),),
+    "AWS::S3::BucketPolicy": (("PolicyDocument", Kind.RESOURCE),),
+    "AWS::SecretsManager::ResourcePolicy": (("ResourcePolicy", Kind.RESOURCE),),
+    "AWS::SNS::TopicPolicy": (("PolicyDocument", Kind.RESOURCE),),
+    "AWS::SQS::QueuePolicy": (("PolicyDocument", Kind.RESOURCE),),
+}
+"""The places of policy documents by type; `*` is each item of a list."""
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class KeyUser:
+    """A service that uses the key of a resource as itself, so that the key's policy must name it.
+
+    :param key: the property with the key.
+    :param service: the service.
+    :param actions: what it does with the key.
+    """
+
+    key: str
+    service: str
+    actions: tuple[str, ...]
+    source: str
+
+
+KEY_USERS: Mapping[str, KeyUser] = {
+    "AWS::CloudTrail::Trail": KeyUser(
+        key="KMSKeyId",
+        service="cloudtrail.amazonaws.com",
+        actions=("kms:GenerateDataKey",),
+        source="https://docs.aws.amazon.com/awscloudtrail/latest/userguide/create-kms-key-policy-for-cloudtrail.html",
+    ),
+    "AWS::Logs::LogGroup": KeyUser(
+        key="KmsKeyId",
+        service="logs.amazonaws.com",
+        actions=("kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey"),
+        source="https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html",
+    ),
+}
+"""Such services by the type of the resource."""

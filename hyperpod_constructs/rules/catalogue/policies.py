@@ -1,0 +1,132 @@
+"""Policy documents: IAM takes them, their statements do something, and those of buckets are for their bucket."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hyperpod_constructs.analysis.arns import Arn, bucket_arn
+from hyperpod_constructs.analysis.documents import Written, documents, idle_words, refused_words, repeated_sids, written
+from hyperpod_constructs.analysis.iam import ROLE, aws_managed_name
+from hyperpod_constructs.analysis.policy_document import Statement
+from hyperpod_constructs.analysis.resource_policies import BUCKET_POLICY
+from hyperpod_constructs.facts.managed_policies import managed_policy, policy_names
+from hyperpod_constructs.rules.finding import Hit
+from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, as_bool, as_items, joined, parts_of
+
+_IAM = "https://docs.aws.amazon.com/IAM/latest/UserGuide/"
+_S3 = "https://docs.aws.amazon.com/AmazonS3/latest/userguide/"
+
+
+@error(
+    "HP-POL-001",
+    title="policies are documents that IAM takes",
+    why="AWS refuses the document (MalformedPolicyDocument), and the stack rolls back",
+    fix="write the operator, the action, the resource or the principal as IAM spells it, and each Sid once",
+    allowed="operators of IAM, actions as SERVICE:ACTION, ARNs or *, and principals by their full names",
+    source=f"{_IAM}reference_policies_elements.html",
+)
+def documents_are_taken(model: Model) -> Iterator[Hit]:
+    for one in written(model):
+        for words, place in refused_words(one):
+            yield hit(one.resource, words, *one.path, *place)
+    for resource, place, _ in documents(model):
+        for index, sid in repeated_sids(as_items(resource.get(*place, "Statement")) or ()):
+            yield hit(resource, f"the document has two statements with the Sid {sid!r}", *place, "Statement", index, "Sid")
+
+
+@warning(
+    "HP-POL-002",
+    on=written,
+    title="the actions of a statement exist, and work on its resources",
+    why="IAM takes the statement without a word, and it allows or denies nothing",
+    fix="correct the name of the action, or write the resource that it works on: the bucket for a list, BUCKET/* for objects, * "
+    "for actions without resources",
+    allowed="actions of the service authorization reference, on resources that it lists for them",
+    source="https://docs.aws.amazon.com/service-authorization/latest/reference/",
+)
+def statements_do_something(one: Written) -> Iterator[Hit]:
+    words = list(idle_words(one))
+    if words:
+        yield hit(one.resource, "; ".join(words), *one.path)
+
+
+@warning(
+    "HP-POL-003",
+    on=ROLE,
+    title="managed policies of AWS have known names",
+    why="IAM refuses a policy that AWS does not have (NoSuchEntity), and the stack rolls back",
+    fix="write the name that AWS's reference has, with its path: service-role/AWSLambdaBasicExecutionRole",
+    allowed="a policy of AWS's reference",
+    source="https://docs.aws.amazon.com/aws-managed-policy/latest/reference/policy-list.html",
+)
+def managed_policies_are_known(role: Resource) -> Iterator[Hit]:
+    """A name that nearly is a known one; AWS adds others."""
+    for index, arn in enumerate(as_items(role.get("ManagedPolicyArns")) or ()):
+        name = aws_managed_name(arn)
+        nearest = None if name is None or managed_policy(name) is not None else _nearest(name)
+        if nearest is not None:
+            yield hit(role, f"AWS is not known to have the policy {name}; did you mean {nearest}?", "ManagedPolicyArns", index)
+
+
+def _nearest(name: str) -> str | None:
+    """The known name that a name is meant to be; `None` for a known one, and one like no other."""
+    names = policy_names()
+    if name in names:
+        return None
+    bare = name.rpartition("/")[2]
+    same = next((one for one in sorted(names) if one.rpartition("/")[2] == bare), None)
+    from difflib import get_close_matches  # kept off the import path: only an unknown name needs it
+
+    return same or next(iter(get_close_matches(name, sorted(names), n=1, cutoff=0.85)), None)
+
+
+def _of_buckets(model: Model) -> Iterator[Written]:
+    return (one for one in written(model) if one.resource.type == BUCKET_POLICY)
+
+
+@error(
+    "HP-POL-004",
+    on=_of_buckets,
+    title="the policy of a bucket is for this bucket and its objects",
+    why='S3 answers "Policy has invalid resource", and the stack rolls back',
+    fix="write the ARN of the bucket, and with /* that of its objects",
+    allowed="the ARN of the bucket, or of objects in it",
+    source=f"{_S3}bucket-policies.html",
+)
+def bucket_policies_are_for_their_bucket(one: Written) -> Iterator[Hit]:
+    bucket = bucket_arn(one.resource.get("Bucket"))
+    own = (Arn(bucket), Arn(joined([*parts_of(bucket), "/", UNKNOWN])))
+    for pattern in one.statement.resources:
+        if not one.statement.excludes_resources and all(Arn(pattern).covers(arn) is False for arn in own):
+            text = f"the policy of {own[0].value!s} speaks of {pattern!s}"
+            yield hit(one.resource, text.replace("${?}", "*"), *one.path, "Resource")
+            return
+
+
+@error(
+    "HP-POL-005",
+    on=_of_buckets,
+    title="a bucket that blocks public policies has none",
+    why="S3 refuses a public policy (AccessDenied on PutBucketPolicy), and the stack rolls back",
+    fix="name the principals, or give the statement a condition on the account, the organization or the endpoint",
+    allowed="principals by their ARN, or a condition",
+    source=f"{_S3}access-control-block-public-access.html",
+)
+def blocked_buckets_have_no_public_policy(one: Written) -> Hit | None:
+    bucket = resource_of(one.resource.get("Bucket"))
+    if bucket is None or not _blocks(bucket) or not _is_public(one.statement):
+        return None
+    return hit(one.resource, f"{bucket.logical_id} blocks public policies, and this statement is for everybody", *one.path)
+
+
+def _blocks(bucket: Resource) -> bool:
+    """Whether a bucket surely blocks public policies; new ones do unless they are told otherwise."""
+    blocks = bucket.get("PublicAccessBlockConfiguration")
+    return blocks is ABSENT or as_bool(bucket.get("PublicAccessBlockConfiguration", "BlockPublicPolicy")) is True
+
+
+def _is_public(statement: Statement) -> bool:
+    return statement.effect == "Allow" and not statement.conditional and "*" in (statement.principals("AWS") or ())

@@ -1,0 +1,44 @@
+"""Keys whose policies lock everybody or a service out, and disabled keys."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.rules.catalogue.cases import Case, edited
+from tests.rules.catalogue.templates import rules_of, slurm
+from tests.rules.catalogue.test_refused_calls import ROOT, WITH_KEY, allow, key
+
+LOGS = {"Type": "AWS::Logs::LogGroup", "Properties": {"RetentionInDays": 30, "KmsKeyId": {"Fn::GetAtt": ["Key", "Arn"]}}}
+USE = ["kms:Encrypt*", "kms:Decrypt*", "kms:ReEncrypt*", "kms:GenerateDataKey*", "kms:Describe*"]
+
+
+def logging(*statements: dict[str, Any]) -> dict[str, Any]:
+    return {"Key": key(allow("kms:*", Principal=ROOT), *statements), "Logs": LOGS}
+
+
+def for_logs(service: Any, **more: Any) -> dict[str, Any]:
+    return logging(allow(USE, Principal={"Service": service}, **more))
+
+
+LIMITED = {"Condition": {"ArnLike": {"kms:EncryptionContext:aws:logs:arn": "arn:aws:logs:us-west-2:123456789012:*"}}}
+CASES = [
+    Case(
+        "HP-KEY-001", slurm(), {"Key": key(allow("kms:Encrypt", Principal=ROOT))}, {"Key": key(allow("kms:Put*", Principal=ROOT))}
+    ),
+    Case("HP-KEY-001", slurm(), {"Key": key(allow("kms:*", Principal={"Service": "s3.amazonaws.com"}))}, {}),
+    Case("HP-KEY-002", slurm(), logging(), for_logs({"Fn::Sub": "logs.${AWS::Region}.amazonaws.com"})),
+    Case("HP-KEY-002", slurm(), for_logs("s3.amazonaws.com"), for_logs("logs.us-west-2.amazonaws.com", **LIMITED)),
+    Case("HP-KEY-003", WITH_KEY, {"Key/Enabled": False}, {"Key/Enabled": True}),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
+def test_rule(case: Case) -> None:
+    case.check()
+
+
+def test_a_disabled_key_that_nothing_uses_may_wait() -> None:
+    changes = {"Key": key(allow("kms:*", Principal=ROOT))}
+    assert rules_of(edited(slurm(), {**changes, "Key/Enabled": False})) == []

@@ -1,0 +1,118 @@
+"""Policy documents that IAM refuses, statements that do nothing, and policies of buckets for others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.facts.iam_actions import is_service, service_actions
+from hyperpod_constructs.facts.managed_policies import managed_policy, policy_names
+from hyperpod_constructs.facts.permissions import KARPENTER, NODES, PODS, SERVICES, Task
+from tests.rules.catalogue.cases import Case, edited
+from tests.rules.catalogue.templates import rules_of, slurm
+from tests.rules.catalogue.test_refused_calls import OBJECTS, STATEMENTS, TRUST, ZONE, allow, of_everybody, on_bucket
+
+REFUSED, IDLE = "HP-POL-001", "HP-POL-002"
+BUCKET = {"Fn::GetAtt": ["Scripts", "Arn"]}
+OTHER = f"{STATEMENTS}/4"
+
+
+def condition(operator: str) -> dict[str, Any]:
+    return {OTHER: allow("sqs:SendMessage", Condition={operator: {"aws:x": "y"}})}
+
+
+CASES = [
+    Case(REFUSED, slurm(), condition("StringEqual"), condition("ForAnyValue:StringEqualsIfExists")),
+    Case(REFUSED, slurm(), condition("Any:StringEquals"), condition("DateLessThan")),
+    Case(REFUSED, slurm(), {OTHER: allow("sqs:SendMessage", "s3://data/*")}, {OTHER: allow("sqs:SendMessage", "arn:aws:sqs:*")}),
+    Case(
+        REFUSED, slurm(), {OTHER: allow("s3:PutObject", {"Fn::Sub": "s3://${Scripts}/*"})}, {OTHER: allow("s3:PutObject", OBJECTS)}
+    ),
+    Case(REFUSED, slurm(), {OTHER: allow("s3:ListBucket", {"Ref": "Scripts"})}, {OTHER: allow("s3:ListBucket", BUCKET)}),
+    Case(
+        REFUSED,
+        slurm(),
+        {**ZONE, f"{STATEMENTS}/1/Resource": "arn:aws-cn:ec2:*:*:network-interface/*"},
+        {**ZONE, f"{STATEMENTS}/1/Resource": "arn:aws:ec2:*:*:network-interface/*"},
+    ),
+    Case(REFUSED, slurm(), {OTHER: allow("SendMessage")}, {OTHER: allow("sqs:SendMessage")}),
+    Case(
+        REFUSED,
+        slurm(),
+        {OTHER: allow("sqs:SendMessage", Sid="a"), f"{STATEMENTS}/5": allow("sqs:ListQueues", Sid="a")},
+        {OTHER: allow("sqs:SendMessage", Sid="a"), f"{STATEMENTS}/5": allow("sqs:ListQueues", Sid="b")},
+    ),
+    Case(
+        REFUSED,
+        slurm(),
+        {"Access": on_bucket({**allow("s3:GetObject", OBJECTS), "Principal": {"AWS": "role/x"}})},
+        {"Access": on_bucket({**allow("s3:GetObject", OBJECTS), "Principal": {"AWS": "123456789012"}})},
+    ),
+    Case(REFUSED, slurm(), {f"{TRUST}/0/Resource": "*"}, {}),
+    Case(IDLE, slurm(), {OTHER: allow("s3:PutObjects", OBJECTS)}, {OTHER: allow("s3:putobject", OBJECTS)}),
+    Case(IDLE, slurm(), {OTHER: allow("s33:PutObject")}, {OTHER: allow("glue:Anything")}),
+    Case(IDLE, slurm(), {OTHER: allow("s3:Putt*")}, {OTHER: allow("s3:Put*")}),
+    Case(IDLE, slurm(), {OTHER: allow("s3:ListBucketVersions", OBJECTS)}, {OTHER: allow("s3:ListBucketVersions", BUCKET)}),
+    Case(IDLE, slurm(), {OTHER: allow("s3:PutObject", BUCKET)}, {OTHER: allow("s3:PutObject", "arn:aws:s3:::data*")}),
+    Case(
+        IDLE,
+        slurm(),
+        {OTHER: allow("ec2:DescribeVolumes", "arn:aws:ec2:*:*:volume/*")},
+        {OTHER: allow(["ec2:DescribeVolumes", "ec2:AttachVolume"], "arn:aws:ec2:*:*:volume/*")},
+    ),
+    Case(
+        "HP-POL-003",
+        slurm(),
+        {"Role/ManagedPolicyArns/1": "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCor"},
+        {"Role/ManagedPolicyArns/1": "arn:aws:iam::aws:policy/AmazonSSMManagedInstanceCore"},
+    ),
+    Case(
+        "HP-POL-003",
+        slurm(),
+        {"Role/ManagedPolicyArns/1": "arn:aws:iam::aws:policy/AWSLambdaBasicExecutionRole"},
+        {"Role/ManagedPolicyArns/1": "arn:aws:iam::aws:policy/SomethingThatComesLater"},
+    ),
+    Case(
+        "HP-POL-004",
+        slurm(),
+        {"Access": on_bucket({**allow("s3:GetObject", "arn:aws:s3:::another/*"), "Principal": {"AWS": "123456789012"}})},
+        {"Access": on_bucket({**allow("s3:*", [BUCKET, OBJECTS]), "Principal": {"AWS": "123456789012"}})},
+    ),
+    Case(
+        "HP-POL-005",
+        slurm(),
+        {"Access": on_bucket(of_everybody(allow("s3:GetObject", OBJECTS)))},
+        {
+            "Access": on_bucket(of_everybody(allow("s3:GetObject", OBJECTS))),
+            "Scripts/PublicAccessBlockConfiguration": {"BlockPublicPolicy": False},
+        },
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
+def test_rule(case: Case) -> None:
+    case.check()
+
+
+def test_a_refused_permission_says_it_once() -> None:
+    """The typo of a needed action is the reason of the refusal, and no finding of its own."""
+    assert rules_of(edited(slurm(), {f"{STATEMENTS}/1/Action": "ec2:CreateTag"})) == ["HP-PERM-002"]
+
+
+def _tasks() -> list[Task]:
+    return [*NODES, *KARPENTER, *(task for found in PODS.values() for task in found), *(t for _, f in SERVICES.values() for t in f)]
+
+
+@pytest.mark.parametrize("action", sorted({action for task in _tasks() for action in task.actions}))
+def test_the_actions_of_the_facts_are_actions(action: str) -> None:
+    service = action.partition(":")[0]
+    assert is_service(service)
+    assert action.lower() in (service_actions(service) or {})
+
+
+def test_the_names_of_policies_are_those_of_aws() -> None:
+    assert {"AdministratorAccess", "service-role/AWSLambdaBasicExecutionRole", "ReadOnlyAccess"} <= set(policy_names())
+    assert managed_policy("ReadOnlyAccess")
+    assert managed_policy("AmazonBraketFullAccess") is None

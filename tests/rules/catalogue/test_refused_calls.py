@@ -1,0 +1,243 @@
+"""Calls that policies elsewhere refuse: conditions, boundaries, buckets, keys, secrets, endpoints, and roles without a cluster."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.rules.catalogue.cases import REMOVED, Case, edited
+from tests.rules.catalogue.templates import KEPT, Template, findings, rules_of, slurm
+from tests.rules.catalogue.test_network import OPERATION, closed
+
+FATAL, FEATURE = "HP-PERM-001", "HP-PERM-002"
+STATEMENTS = "Role/Policies/0/PolicyDocument/Statement"
+ROOT = {"AWS": {"Fn::Sub": "arn:${AWS::Partition}:iam::${AWS::AccountId}:root"}}
+NODES = {"Fn::GetAtt": ["Role", "Arn"]}
+OBJECTS = {"Fn::Sub": "${Scripts.Arn}/*"}
+SLURM, CLOSED = slurm(), closed(slurm(), *OPERATION)
+
+
+def allow(action: Any, resource: Any = "*", **more: Any) -> Template:
+    return {"Effect": "Allow", "Action": action, "Resource": resource, **more}
+
+
+def deny(action: Any, resource: Any = "*", **more: Any) -> Template:
+    return {**allow(action, resource, **more), "Effect": "Deny"}
+
+
+def when(operator: str, key: str, value: Any) -> Template:
+    return {"Condition": {operator: {key: value}}}
+
+
+def of_everybody(statement: Template) -> Template:
+    return {**statement, "Principal": "*"}
+
+
+def on_bucket(*statements: Template) -> Template:
+    document = {"Version": "2012-10-17", "Statement": list(statements)}
+    return {"Type": "AWS::S3::BucketPolicy", "Properties": {"Bucket": {"Ref": "Scripts"}, "PolicyDocument": document}}
+
+
+def boundary(*statements: Template) -> Template:
+    document = {"Version": "2012-10-17", "Statement": list(statements)}
+    return {"Type": "AWS::IAM::ManagedPolicy", "Properties": {"PolicyDocument": document}}
+
+
+def key(*statements: Template) -> Template:
+    document = {"Version": "2012-10-17", "Statement": list(statements)}
+    return {"Type": "AWS::KMS::Key", **KEPT, "Properties": {"EnableKeyRotation": True, "KeyPolicy": document}}
+
+
+def encrypted(by: Template) -> Template:
+    """Scripts in a bucket with a key that the nodes may use by their own policy."""
+    default = {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": {"Fn::GetAtt": ["Key", "Arn"]}}
+    rule = {"ServerSideEncryptionConfiguration": [{"ServerSideEncryptionByDefault": default}]}
+    own = allow("kms:Decrypt", {"Fn::GetAtt": ["Key", "Arn"]})
+    return edited(SLURM, {"Key": by, "Scripts/BucketEncryption": rule, f"{STATEMENTS}/4": own})
+
+
+REGION = "aws:RequestedRegion"
+ZONE = {"NodeSubnet/AvailabilityZone": "us-west-2a"}
+ENDPOINT = "S3Endpoint/PolicyDocument"
+BOUND = {"Role/PermissionsBoundary": {"Ref": "Limit"}}
+MANAGED = "Role/PermissionsBoundary"
+BOUNDED = edited(SLURM, {**BOUND, "Limit": boundary(allow("*"))})
+WITH_KEY = encrypted(key(allow("kms:*", Principal=ROOT)))
+KEY_POLICY = "Key/KeyPolicy/Statement"
+
+
+def conditional(operator: str, name: str, value: Any) -> Template:
+    return {f"{STATEMENTS}/0/Condition": {operator: {name: value}}}
+
+
+CASES = [
+    Case(
+        FATAL, SLURM, conditional("Bool", "aws:MultiFactorAuthPresent", "true"), conditional("Bool", "aws:ViaAWSService", "false")
+    ),
+    Case(FATAL, SLURM, conditional("StringEquals", REGION, "eu-west-1"), conditional("StringLike", REGION, "us-*")),
+    Case(FATAL, SLURM, conditional("Null", "aws:PrincipalArn", "true"), conditional("Null", "aws:PrincipalArn", "false")),
+    Case(
+        FATAL,
+        SLURM,
+        conditional("ArnLike", "aws:PrincipalArn", "arn:aws:iam::*:user/*"),
+        conditional("ArnLike", "aws:PrincipalArn", "arn:aws:iam::*:role/*"),
+    ),
+    Case(FATAL, BOUNDED, {"Limit/PolicyDocument/Statement/0/Action": "s3:*"}, {}),
+    Case(FEATURE, BOUNDED, {"Limit/PolicyDocument/Statement/1": deny("logs:*")}, {}),
+    Case(FATAL, SLURM, {MANAGED: "arn:aws:iam::aws:policy/ReadOnlyAccess"}, {MANAGED: "arn:aws:iam::123456789012:policy/x"}),
+    Case(FATAL, SLURM, {"Access": on_bucket(of_everybody(deny("s3:*", OBJECTS)))}, {}),
+    Case(
+        FATAL,
+        SLURM,
+        {"Access": on_bucket({**deny("s3:GetObject", OBJECTS), "Principal": {"AWS": NODES}})},
+        {"Access": on_bucket({**deny("s3:GetObject", OBJECTS), "Principal": {"AWS": "arn:aws:iam::123456789012:role/people"}})},
+    ),
+    Case(
+        FATAL,
+        SLURM,
+        {"Access": on_bucket(of_everybody(deny("s3:*", OBJECTS, **when("Bool", "aws:SecureTransport", "true"))))},
+        {"Access": on_bucket(of_everybody(deny("s3:*", OBJECTS, **when("Bool", "aws:SecureTransport", "false"))))},
+    ),
+    Case(
+        FATAL,
+        CLOSED,
+        {"Access": on_bucket(of_everybody(deny("s3:*", OBJECTS, **when("NotIpAddress", "aws:SourceIp", "203.0.113.0/24"))))},
+        {"Access": on_bucket(of_everybody(deny("s3:*", OBJECTS, **when("StringEquals", "aws:SourceVpc", "vpc-1"))))},
+    ),
+    Case(
+        FATAL,
+        CLOSED,
+        {"Access": on_bucket(of_everybody(deny("s3:*", OBJECTS, **when("StringNotEquals", "aws:SourceVpce", "vpce-1"))))},
+        {
+            "Access": on_bucket(
+                of_everybody(deny("s3:*", OBJECTS, **when("StringNotEquals", "aws:SourceVpce", {"Ref": "S3Endpoint"})))
+            )
+        },
+    ),
+    Case(
+        FATAL,
+        SLURM,
+        {"Access": on_bucket({**deny("s3:GetObject", OBJECTS), "NotPrincipal": {"AWS": "arn:aws:iam::123456789012:role/people"}})},
+        {"Access": on_bucket({**deny("s3:GetObject", OBJECTS), "NotPrincipal": {"AWS": NODES}})},
+    ),
+    Case(FATAL, WITH_KEY, {f"{KEY_POLICY}/0/Principal": {"AWS": "arn:aws:iam::123456789012:role/admins"}}, {}),
+    Case(
+        FATAL,
+        WITH_KEY,
+        {f"{KEY_POLICY}/1": of_everybody(deny("kms:Decrypt", **when("StringNotLike", "kms:ViaService", "rds.*")))},
+        {f"{KEY_POLICY}/1": of_everybody(deny("kms:Decrypt", **when("StringNotLike", "kms:ViaService", "s3.*")))},
+    ),
+    Case(FATAL, CLOSED, {ENDPOINT: {"Statement": [of_everybody(allow("s3:GetObject"))]}}, {}),
+    Case(FATAL, CLOSED, {ENDPOINT: {"Statement": [of_everybody(allow("s3:*")), of_everybody(deny("s3:ListBucket"))]}}, {}),
+    Case(FEATURE, SLURM, {f"{STATEMENTS}/1/Resource": "arn:aws:ec2:*:*:security-group/*"}, {}),
+    Case(FEATURE, SLURM, {f"{STATEMENTS}/4": {"Effect": "Deny", "NotAction": ["ec2:*", "s3:*", "fsx:*"], "Resource": "*"}}, {}),
+]
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_rule(case: Case) -> None:
+    case.check()
+
+
+def test_the_finding_is_at_the_policy_that_refuses() -> None:
+    (found,) = findings(edited(BOUNDED, {"Limit/PolicyDocument/Statement/1": deny("logs:*")}))
+    assert (found.resource, found.path) == ("Limit", "Properties/PolicyDocument")
+    assert "its permissions boundary denies logs:CreateLogGroup" in found.message
+
+
+def test_a_document_that_iam_refuses_says_nothing_of_permissions() -> None:
+    assert FATAL not in rules_of(edited(SLURM, {f"{STATEMENTS}/0/Resource": REMOVED}))
+
+
+ROLE = SLURM["Resources"]["Role"]
+ALONE: Template = {"Resources": {"Role": ROLE, "Scripts": SLURM["Resources"]["Scripts"]}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "rules"),
+    [
+        ({}, []),
+        ({f"{STATEMENTS}/0/Action": ["ec2:CreateNetworkInterface"]}, [FATAL]),
+        ({f"{STATEMENTS}/0/Action": ["fsx:DescribeFileSystems"]}, []),
+        ({f"{STATEMENTS}/4": deny("ssmmessages:*")}, [FEATURE]),
+        ({"Role/AssumeRolePolicyDocument/Statement/0/Principal/Service": "ec2.amazonaws.com"}, ["HP-ROL-001"]),
+        ({"Book": {"Type": "AWS::SageMaker::NotebookInstance", "Properties": {}}, f"{STATEMENTS}/0/Action": ["ec2:A"]}, None),
+    ],
+    ids=["whole", "a part of the network", "no network", "no sessions", "another trust", "a role for notebooks"],
+)
+def test_a_role_for_nodes_is_known_without_its_cluster(changes: dict[str, Any], rules: list[str] | None) -> None:
+    found = [one for one in rules_of(edited(ALONE, changes)) if one.startswith(("HP-PERM", "HP-ROL"))]
+    assert found == (rules or [])
+
+
+def in_vpc(*actions: str) -> Template:
+    """A function in a VPC with a role of these permissions."""
+    document = {"Version": "2012-10-17", "Statement": [allow(list(actions))]}
+    trust = {"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}
+    role = {
+        "AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": [trust]},
+        "Policies": [{"PolicyName": "p", "PolicyDocument": document}],
+    }
+    function = {
+        "Runtime": "python3.13",
+        "Handler": "index.handler",
+        "Code": {"ZipFile": "pass"},
+        "Role": {"Fn::GetAtt": ["FunctionRole", "Arn"]},
+        "VpcConfig": {"SubnetIds": [{"Ref": "NodeSubnet"}], "SecurityGroupIds": [{"Ref": "NodeGroup"}]},
+    }
+    return edited(
+        SLURM,
+        {
+            "FunctionRole": {"Type": "AWS::IAM::Role", "Properties": role},
+            "Function": {"Type": "AWS::Lambda::Function", "Properties": function},
+        },
+    )
+
+
+INTERFACES = ("ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface", "ec2:DescribeNetworkInterfaces")
+
+
+@pytest.mark.parametrize(("actions", "rules"), [(INTERFACES, []), (INTERFACES[:1], [FATAL]), (("ec2:*",), [])])
+def test_functions_in_a_vpc_make_interfaces(actions: tuple[str, ...], rules: list[str]) -> None:
+    assert rules_of(in_vpc(*actions)) == rules
+
+
+def test_another_service_s_trust_is_one_finding_at_the_role() -> None:
+    trust = "FunctionRole/AssumeRolePolicyDocument/Statement/0/Principal/Service"
+    (found,) = findings(edited(in_vpc(*INTERFACES), {trust: "ec2.amazonaws.com"}))
+    assert (found.rule, found.resource) == ("HP-ROL-001", "FunctionRole")
+    assert "the role of Function cannot be assumed by lambda.amazonaws.com" in found.message
+
+
+TRUST = "Role/AssumeRolePolicyDocument/Statement"
+SERVICE = {"Principal": {"Service": "sagemaker.amazonaws.com"}, "Action": "sts:AssumeRole"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "rules"),
+    [
+        ({f"{TRUST}/1": {"Effect": "Deny", **SERVICE}}, ["HP-ROL-001"]),
+        ({f"{TRUST}/0/Condition": {"StringEquals": {"sts:ExternalId": "x"}}}, ["HP-ROL-001"]),
+        ({f"{TRUST}/0/Condition": {"ArnLike": {"aws:SourceArn": "arn:aws:sagemaker:*:*:notebook-instance/*"}}}, ["HP-ROL-001"]),
+        ({f"{TRUST}/0/Condition": {"ArnLike": {"aws:SourceArn": "arn:aws:sagemaker:*:*:cluster/*"}}}, []),
+        ({f"{TRUST}/0/Condition": {"StringEquals": {"aws:SourceAccount": {"Ref": "AWS::AccountId"}}}}, []),
+        ({f"{TRUST}/1": {"Effect": "Deny", **SERVICE, "Principal": {"AWS": "*"}}}, []),
+    ],
+)
+def test_denials_and_conditions_of_a_trust_count(changes: dict[str, Any], rules: list[str]) -> None:
+    assert rules_of(edited(SLURM, changes)) == rules
+
+
+def test_an_endpoint_under_a_condition_may_let_everybody_through() -> None:
+    limited = of_everybody(allow("*", **when("StringEquals", "aws:PrincipalOrgID", "o-1234567890")))
+    assert rules_of(edited(CLOSED, {ENDPOINT: {"Statement": [limited]}})) == []
+
+
+def test_a_policy_that_names_nobody_is_the_only_mistake() -> None:
+    (inline,) = SLURM["Resources"]["Role"]["Properties"]["Policies"]
+    apart = {"Type": "AWS::IAM::Policy", "Properties": {"PolicyName": "p", "PolicyDocument": inline["PolicyDocument"]}}
+    found = rules_of(edited(SLURM, {"Role/Policies": REMOVED, "Apart": apart}))
+    assert not any(rule.startswith("HP-PERM") for rule in found)
+    apart["Properties"]["Roles"] = ["somebody"]
+    assert FATAL in rules_of(edited(SLURM, {"Role/Policies": REMOVED, "Apart": apart}))
