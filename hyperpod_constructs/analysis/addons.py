@@ -17,7 +17,7 @@ from hyperpod_constructs.analysis.iam import ROLE
 from hyperpod_constructs.analysis.kubernetes import ADDON, EksCluster, eks_clusters
 from hyperpod_constructs.facts.addons import AddonFacts, Identity, addon_facts
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import as_items, as_str, at
+from hyperpod_constructs.templates.values import UNKNOWN, as_items, as_str, at
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,12 @@ class Addon:
 
     @property
     def _associations(self) -> tuple[Resource, ...]:
-        return () if self.eks is None else self.eks.pod_identities
+        """Those of its cluster, and of one that is not known."""
+        if self.eks is None:
+            return ()
+        model = self.resource.template.model
+        unknown = (one for one in model.resources("AWS::EKS::PodIdentityAssociation") if one.get("ClusterName") is UNKNOWN)
+        return (*self.eks.pod_identities, *unknown)
 
 
 def _is_of(association: Resource, identity: Identity) -> bool:

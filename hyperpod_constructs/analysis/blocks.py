@@ -89,6 +89,17 @@ def _blocks_of(vpc: Resource) -> VpcBlocks:
     return VpcBlocks(vpc, known, complete and vpc not in ipv6)
 
 
+_IPV6 = ("AmazonProvidedIpv6CidrBlock", "Ipv6CidrBlock", "Ipv6IpamPoolId", "Ipv6Pool")
+
+
+def has_ipv6(vpc: Resource) -> bool | None:
+    """Whether a VPC gets a block of IPv6; `None` if that is not known."""
+    model = vpc.template.model
+    added = [*_added(model).get(vpc, ()), *_added(model).get(None, ())]
+    found = any(one.get(key) is not ABSENT for one in added for key in _IPV6)
+    return True if found else False if model.complete else None
+
+
 def outside_of(subnet: Resource) -> VpcBlocks | None:
     """The blocks of a subnet's VPC, if they are all known and its own block is in none of them."""
     vpc, block = resource_of(subnet.get("VpcId"), VPC), block_of(subnet.get("CidrBlock"))

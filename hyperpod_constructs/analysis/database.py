@@ -11,12 +11,12 @@ from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, as_int, as_items
 
 ACCOUNTING = ("Orchestrator", "Slurm", "AccountingDatabase")
-_INSTANCE = "AWS::RDS::DBInstance"
+INSTANCE = "AWS::RDS::DBInstance"
 
 
 def database_of(cluster: Cluster) -> Resource | None:
     """The accounting database of a cluster, if it is in the model."""
-    return resource_of(cluster.get(*ACCOUNTING, "Endpoint"), _INSTANCE, "AWS::RDS::DBCluster")
+    return resource_of(cluster.get(*ACCOUNTING, "Endpoint"), INSTANCE, "AWS::RDS::DBCluster")
 
 
 def asked_port(cluster: Cluster) -> int | None:
@@ -31,15 +31,27 @@ def port_of(database: Resource) -> int | None:
     return accounting.DEFAULT_PORT if own is ABSENT else as_int(own)
 
 
+def is_alone(database: Resource) -> bool:
+    """Whether a database takes nothing from a cluster, a source or a snapshot, which would say where it is."""
+    sources = ("DBClusterIdentifier", "DBClusterSnapshotIdentifier", "DBSnapshotIdentifier", "SourceDBClusterIdentifier")
+    others = ("DBSecurityGroups", "RestoreTime", "SourceDBInstanceIdentifier", "SourceDbiResourceId", "UseLatestRestorableTime")
+    return database.type == INSTANCE and all(database.get(key) is ABSENT for key in (*sources, *others))
+
+
+def groups_key(database: Resource) -> str:
+    """The property with its security groups."""
+    return "VPCSecurityGroups" if database.type == INSTANCE else "VpcSecurityGroupIds"
+
+
 def side_of(database: Resource) -> Side:
     """Its groups and subnets, as far as they are in the model."""
     model = database.template.model
-    key = "VPCSecurityGroups" if database.type == _INSTANCE else "VpcSecurityGroupIds"
-    groups = [resource_of(item, SECURITY_GROUP) for item in as_items(database.get(key)) or ()]
+    groups = [resource_of(item, SECURITY_GROUP) for item in as_items(database.get(groups_key(database))) or ()]
     named = resource_of(database.get("DBSubnetGroupName"), "AWS::RDS::DBSubnetGroup")
     subnets = [resource_of(item, SUBNET) for item in as_items(named.get("SubnetIds")) or ()] if named is not None else []
     return Side(
         database.logical_id,
         None if not groups or None in groups else tuple(security_groups(model).of(one) for one in groups if one is not None),
         None if not subnets or None in subnets else tuple(network_facts(model).subnet(one) for one in subnets if one is not None),
+        place=(database, (groups_key(database),)),
     )

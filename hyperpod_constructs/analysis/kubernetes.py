@@ -14,6 +14,7 @@ from hyperpod_constructs.analysis.clusters import Cluster, clusters
 from hyperpod_constructs.analysis.networks import SUBNET, VPC
 from hyperpod_constructs.analysis.security_groups import is_resource
 from hyperpod_constructs.facts.addons import VPC_CNI
+from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.documents import NESTED_STACK
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Text, Value, as_bool, as_items, as_str, parts_of, shown
@@ -114,6 +115,11 @@ class EksCluster:
         return tuple(dict.fromkeys(vpc for vpc in found if vpc is not None))
 
     @cached_property
+    def parts(self) -> tuple[Resource, ...]:
+        """The add-ons, access entries, identities and nodes that name it."""
+        return tuple(one for kind in _OF_CLUSTERS for one in self._naming(kind))
+
+    @cached_property
     def access_entries(self) -> tuple[Resource, ...]:
         """Its access entries in the templates."""
         return self._naming(ACCESS_ENTRY)
@@ -152,6 +158,13 @@ class EksCluster:
     def charts(self) -> tuple[Resource, ...]:
         """The Helm charts that CDK installs into it."""
         return self._naming(_CHART)
+
+    @cached_property
+    def hyperpod_charts(self) -> tuple[Resource, ...]:
+        """What installs HyperPod's chart into it: a chart of the CDK, or a custom resource of the user that says so."""
+        own = (one for one in self._model.resources() if _is_foreign(one) and one.type not in (_CHART, MANIFEST))
+        named = (one for one in own if self.resource in references(one.get()) and _says_chart(one))
+        return (*(chart for chart in self.charts if installs(chart, "hyperpod")), *named)
 
     @cached_property
     def manifests(self) -> tuple[Resource, ...]:
@@ -208,6 +221,10 @@ class EksCluster:
     def _model(self) -> Model:
         return self.resource.template.model
 
+    def is_named_by(self, resource: Resource) -> bool:
+        """Whether the property `ClusterName` of a resource is surely its name."""
+        return self._is_named(resource.get("ClusterName"))
+
     def _naming(self, type_: str) -> tuple[Resource, ...]:
         """Resources of a type that name it."""
         return tuple(resource for resource in self._model.resources(type_) if self._is_named(resource.get("ClusterName")))
@@ -217,10 +234,36 @@ class EksCluster:
         return is_resource(value, self.resource) is True or (name is not None and as_str(value) == name)
 
 
+_OF_CLUSTERS = (ADDON, ACCESS_ENTRY, _ASSOCIATION, _NODE_GROUP, "AWS::EKS::FargateProfile")
+
+
+def named_elsewhere(model: Model) -> Iterator[tuple[Resource, EksCluster]]:
+    """The only resource that names a Kubernetes cluster which nothing makes, where all others name the one of the model."""
+    made = eks_clusters(model)
+    parts = [*model.resources(*_OF_CLUSTERS), *(one for one in model.resources() if _is_foreign(one) and _says_chart(one))]
+    if len(made) == 1 and model.complete and as_str(made[0].resource.get("Name")) is not None:
+        own = set(made[0].parts) | {one for one in made[0].hyperpod_charts if made[0].is_named_by(one)}
+        others = [one for one in parts if as_str(one.get("ClusterName")) is not None]
+        strange = [one for one in others if one not in own]
+        if len(strange) == 1 and len(own.intersection(parts)) == len(parts) - 1 > 0:
+            yield strange[0], made[0]
+
+
 def installs(chart: Resource, name: str) -> bool:
     """Whether a name is in the release, the chart or the repository of a Helm chart; case does not count."""
     texts = (part for key in ("Release", "Chart", "Repository") for part in parts_of(chart.get(key)))
     return any(isinstance(text, str) and name in text.lower() for text in texts)
+
+
+def _says_chart(resource: Resource) -> bool:
+    """Whether a custom resource is of HyperPod's chart by its type, its name or the texts in it."""
+    text = f"{resource.type} {resource.logical_id} {shown(resource.get())}".lower()
+    return "hyperpod" in text and any(word in text for word in ("chart", "helm"))
+
+
+def _is_foreign(resource: Resource) -> bool:
+    custom = resource.type.startswith("Custom::") or resource.type == _CUSTOM_RESOURCE
+    return custom and _NO_INSTALLER.fullmatch(resource.type) is None
 
 
 def _may_install(resource: Resource) -> bool:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, lru_cache
@@ -21,7 +21,7 @@ from hyperpod_constructs.analysis.naming import Naming
 from hyperpod_constructs.analysis.security_groups import is_resource
 from hyperpod_constructs.facts import addresses
 from hyperpod_constructs.templates.model import Model, Resource, resource_of, target_of
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, as_bool, as_items, as_str
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, as_bool, as_int, as_items, as_str
 
 VPC = "AWS::EC2::VPC"
 SUBNET = "AWS::EC2::Subnet"
@@ -89,7 +89,7 @@ class Subnet:
     @property
     def zone(self) -> Zone:
         """Where it is."""
-        return Zone(self.resource.get("AvailabilityZone"), self.resource.get("AvailabilityZoneId"))
+        return Zone(self.resource.get("AvailabilityZone"), self.resource.get("AvailabilityZoneId"), _picked(self.resource))
 
     @cached_property
     def exit(self) -> Exit:
@@ -115,9 +115,13 @@ class Zone:
 
     name: Value = ABSENT
     id: Value = ABSENT
+    picked: tuple[object, ...] | None = None
+    """Its place in the zones of a region (`Fn::GetAZs`), for one whose name only the deployment knows."""
 
     def is_same(self, other: Zone) -> bool | None:
         """Whether two zones are one; `None` if they are not given alike, or not known."""
+        if self.picked is not None and other.picked is not None:
+            return self.picked == other.picked
         for own, others in ((self.id, other.id), (self.name, other.name)):
             one, two = _zone_text(own), _zone_text(others)
             if one is not None and two is not None:
@@ -284,6 +288,25 @@ def serves(endpoint: Resource, service: str) -> bool | None:
         return rest[1] == f".{service}" if len(rest) == 2 and first in _SERVICE_STEMS else None
     text = as_str(name)
     return None if text is None else _SERVICE.sub("", text) == service
+
+
+def in_one_zone(subnets: Sequence[Resource]) -> bool:
+    """Whether some subnets are surely all in one zone."""
+    zones = [network_facts(subnet.template.model).subnet(subnet).zone for subnet in subnets]
+    return bool(zones) and all(zones[0].is_same(other) is True for other in zones[1:])
+
+
+def _picked(subnet: Resource) -> tuple[object, ...] | None:
+    """Stack, region and index of a zone that is picked from those of a region."""
+    properties = subnet.raw.get("Properties")
+    raw = properties.get("AvailabilityZone") if isinstance(properties, dict) else None
+    picked = raw.get("Fn::Select") if isinstance(raw, dict) and len(raw) == 1 else None
+    if not isinstance(picked, list) or len(picked) != 2 or not isinstance(picked[1], dict) or [*picked[1]] != ["Fn::GetAZs"]:
+        return None
+    resolve, region = subnet.template.resolver.resolve, picked[1]["Fn::GetAZs"]
+    index, own = as_int(resolve(picked[0])), region in ("", {"Ref": "AWS::Region"})
+    place = "" if own else as_str(resolve(region))
+    return None if index is None or place is None else (subnet.template.root, place, index)
 
 
 def _zone_text(value: Value) -> str | None:

@@ -15,29 +15,60 @@ from hyperpod_constructs.analysis.addons import Addon, addons_of
 from hyperpod_constructs.analysis.answers import all_of, any_of
 from hyperpod_constructs.analysis.arns import s3_uri_arns
 from hyperpod_constructs.analysis.clusters import Cluster, given
-from hyperpod_constructs.analysis.database import ACCOUNTING, asked_port, database_of, port_of, side_of
+from hyperpod_constructs.analysis.database import (
+    ACCOUNTING,
+    INSTANCE,
+    asked_port,
+    database_of,
+    groups_key,
+    is_alone,
+    port_of,
+    side_of,
+)
 from hyperpod_constructs.analysis.file_systems import LUSTRE, OPENZFS, Lustre, file_systems_of
 from hyperpod_constructs.analysis.kubernetes import EksCluster
-from hyperpod_constructs.analysis.networks import SUBNET, Subnet, network_facts
+from hyperpod_constructs.analysis.near_misses import meant
+from hyperpod_constructs.analysis.networks import SUBNET, ExitKind, Subnet, block_of, network_facts
 from hyperpod_constructs.analysis.placement import (
+    FILE_SYSTEM,
     NodeGroup,
     node_groups,
     security_groups_of,
     subnets_of,
     users_of_file_systems,
 )
-from hyperpod_constructs.analysis.security_groups import INGRESS, SECURITY_GROUP, Direction, is_resource, security_groups
+from hyperpod_constructs.analysis.security_groups import (
+    INGRESS,
+    SECURITY_GROUP,
+    Direction,
+    is_default_group,
+    is_resource,
+    security_groups,
+)
 from hyperpod_constructs.analysis.service_ways import is_closed, to_service
 from hyperpod_constructs.analysis.traffic import EVERYTHING, Side, Traffic, admit_each_other
-from hyperpod_constructs.analysis.ways import Hop, Way, apart, inside, resolved, to_the_internet, unless
+from hyperpod_constructs.analysis.ways import (
+    CONNECTIONS,
+    Hop,
+    Way,
+    apart,
+    inside,
+    meets,
+    overlap,
+    resolved,
+    to_the_internet,
+    unless,
+)
 from hyperpod_constructs.facts import connections as facts
 from hyperpod_constructs.facts import lustre, openzfs
-from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Value, as_bool, as_str, joined
+from hyperpod_constructs.templates.dependencies import references
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_bool, as_items, as_str, joined, shown
 
 T = TypeVar("T")
 
 NODES = "the nodes"
+_SMALL = 16  # a prefix: Amazon's own ranges of addresses are larger
 _DIRECTIONS: dict[Direction, str] = {"egress": "out to itself", "ingress": "in from itself"}
 
 
@@ -87,7 +118,8 @@ def _of_group(group: NodeGroup) -> Iterator[Connection]:
     if given(group.resource.get(*group.network_path)) is not True:
         return
     for subnet in group.subnet_facts() or (None,):
-        source = Side(NODES, group.security_group_facts() or None, None if subnet is None else (subnet,))
+        place = (group.resource, (*group.network_path, "SecurityGroupIds"))
+        source = Side(NODES, group.security_group_facts() or None, None if subnet is None else (subnet,), place=place)
         for target, ways in _needs(group, source):
             yield Connection(group, subnet, target, ways)
 
@@ -208,6 +240,26 @@ def _to_public_endpoint(source: Side, subnet: Subnet, eks: EksCluster) -> Iterat
             yield Hop(eks.resource, False, says, path)
         else:
             yield hop
+    yield from _from_known_addresses(subnet, eks)
+
+
+def _from_known_addresses(subnet: Subnet, eks: EksCluster) -> Iterator[Hop]:
+    """The list of addresses from which the public endpoint takes requests: nodes come from that of their NAT gateway."""
+    path = eks.network_path("PublicAccessCidrs")
+    nat = subnet.exit.gateway
+    own = None if nat is None or subnet.exit.kind is not ExitKind.NAT else resource_of(nat.get("AllocationId"), "AWS::EC2::EIP")
+    listed = as_items(eks.resource.get(*path))
+    if listed:
+        passes = any_of(_admits(one, own) for one in listed)
+        yield Hop(eks.resource, passes, f"takes requests from {', '.join(str(shown(one)) for one in listed)} only", path)
+
+
+def _admits(block: Value, address: Resource | None) -> bool | None:
+    """Whether a block has the address of a NAT gateway; one that is yet to be made is hardly in a small block that is written."""
+    area = block_of(block)
+    if area is not None:
+        return True if not area.prefixlen else None if address is None or area.prefixlen < _SMALL else False
+    return True if address is not None and address in references(block) else None
 
 
 def _into_control_plane(source: Side, target: Side, eks: EksCluster) -> Iterator[Hop]:
@@ -257,27 +309,55 @@ def side_of_file_system(system: Resource) -> Side:
         system.logical_id,
         None if groups is None else tuple(map(security_groups(model).of, groups)),
         None if subnets is None else tuple(map(network_facts(model).subnet, subnets)),
+        place=(system, ("SecurityGroupIds",)),
     )
 
 
 def _file_system_ways(source: Side, system: Resource) -> tuple[Way, ...]:
     side, kind, efa = side_of_file_system(system), as_str(system.get("FileSystemType")), Lustre(system).efa
     if kind == OPENZFS:
-        return (_way(source, side, Traffic("tcp", openzfs.NFS_PORTS), system),)
+        return (_way(source, side, Traffic("tcp", openzfs.NFS_PORTS), system, ("SubnetIds",)),)
     if kind != LUSTRE or efa is None:
         return ()
     ports = (lustre.LNET_PORTS, lustre.CLIENT_PORTS)
     traffic = (EVERYTHING,) if efa else tuple(Traffic("tcp", one) for one in ports)
     ends = ((source, side), (side, source))
-    return tuple(_way(one, other, what, system) for what in traffic for one, other in ends)
+    return tuple(_way(one, other, what, system, ("SubnetIds",)) for what in traffic for one, other in ends)
 
 
-def _way(source: Side, target: Side, traffic: Traffic, at: Resource) -> Way:
+def _way(source: Side, target: Side, traffic: Traffic, at: Resource, path: tuple[str | int, ...]) -> Way:
+    """The way to a resource.
+
+    :param path: the place of the resource's subnets in it.
+    """
+
     def hops() -> Iterator[Hop]:
-        yield from apart(source, target, at)
-        yield from inside(source, target, traffic)
+        doubt = "addresses of both VPCs are the same" if overlap(source, target) else None
+        yield from unless(meets(source, target, at, path), doubt)
+        yield from unless(_by_default(source, at, path), doubt)
+        for hop in unless(inside(source, target, traffic), doubt):
+            at_groups = hop.passes is False and hop.resource in (*source.resources, *target.resources)
+            yield (meant(source, target, traffic, at) or hop) if at_groups else hop
 
     return Way.of(source.name, target.name, traffic, hops())
+
+
+def _by_default(source: Side, at: Resource, path: tuple[str | int, ...]) -> Iterator[Hop]:
+    """Where a file system or a database is without a word on it: in the default VPC, with the default group of its VPC."""
+    if at.get(*path) is ABSENT and at.type == INSTANCE and is_alone(at) and None not in source.vpcs:
+        joined = bool(at.template.model.resources(*CONNECTIONS))
+        yield Hop(at, None if joined else False, "has no DBSubnetGroupName, and so is in the default VPC of the account", path)
+    groups = _groups_path(at)
+    opened = any(
+        isinstance(one.get("GroupId"), Reference) is False or is_default_group(one) for one in at.template.model.resources(INGRESS)
+    )
+    if at.get(*groups) is ABSENT and source.groups is not None and (at.type == FILE_SYSTEM or is_alone(at)):
+        yield Hop(at, None if opened else False, "has the default security group of its VPC, which admits only itself", groups)
+
+
+def _groups_path(resource: Resource) -> tuple[str]:
+    """The place of the security groups in a file system or a database."""
+    return ("SecurityGroupIds",) if resource.type == FILE_SYSTEM else (groups_key(resource),)
 
 
 def _database(group: NodeGroup, source: Side) -> tuple[Target, tuple[Way, ...]]:
@@ -288,7 +368,7 @@ def _database(group: NodeGroup, source: Side) -> tuple[Target, tuple[Way, ...]]:
         return target, ()
     traffic = Traffic("tcp", range(port, port + 1))
     if database is not None:
-        return target, (_way(source, side_of(database), traffic, database),)
+        return target, (_way(source, side_of(database), traffic, database, ("DBSubnetGroupName",)),)
     return target, (Way.of(NODES, name, traffic, _somewhere(group, source, traffic)),)
 
 

@@ -39,8 +39,8 @@ ALL_PORTS = range(0, 65536)
 
 PROTOCOLS = {"6": "tcp", "17": "udp", "1": "icmp", "58": "icmpv6", "all": "-1"}
 _INLINE = {"ingress": "SecurityGroupIngress", "egress": "SecurityGroupEgress"}
-_SEPARATE: Mapping[str, Direction] = {INGRESS: "ingress", "AWS::EC2::SecurityGroupEgress": "egress"}
-_PEER_GROUP = {"ingress": "SourceSecurityGroupId", "egress": "DestinationSecurityGroupId"}
+SEPARATE: Mapping[str, Direction] = {INGRESS: "ingress", "AWS::EC2::SecurityGroupEgress": "egress"}
+PEER_GROUP: Mapping[Direction, str] = {"ingress": "SourceSecurityGroupId", "egress": "DestinationSecurityGroupId"}
 _PEER_LIST = {"ingress": "SourcePrefixListId", "egress": "DestinationPrefixListId"}
 
 
@@ -82,7 +82,7 @@ class GroupRule:
     @property
     def peer_group(self) -> Value:
         """The group of the other side; `ABSENT` if it is a block or a prefix list."""
-        return at(self.raw, _PEER_GROUP[self.direction])
+        return at(self.raw, PEER_GROUP[self.direction])
 
     @property
     def prefix_list(self) -> Value:
@@ -185,8 +185,8 @@ class SecurityGroups:
     def _groups(self) -> Mapping[Resource, SecurityGroup]:
         own = {group: list(_inline_rules(group)) for group in self._model.resources(SECURITY_GROUP)}
         homeless: list[tuple[GroupRule, Value]] = []
-        for resource in self._model.resources(*_SEPARATE):
-            rule = GroupRule(_SEPARATE[resource.type], resource, (), resource.properties)
+        for resource in self._model.resources(*SEPARATE):
+            rule = GroupRule(SEPARATE[resource.type], resource, (), resource.properties)
             owner = resource.get("GroupId")
             group = resource_of(owner, SECURITY_GROUP)
             if group is not None and group in own and resource.exists and not _is_default_group(owner):
@@ -214,6 +214,11 @@ def is_resource(value: Value, resource: Resource) -> bool | None:
     return of_alternatives(
         value, lambda one: one.resource is resource if isinstance(one, Reference) else False if is_known(one) else None
     )
+
+
+def is_default_group(rule: Resource) -> bool:
+    """Whether a separate rule is of the default group of a VPC."""
+    return _is_default_group(rule.get("GroupId"))
 
 
 def _is_default_group(owner: Value) -> bool:

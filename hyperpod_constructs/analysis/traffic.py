@@ -49,6 +49,8 @@ class Side:
     """Whether it is the internet, at an address that nobody knows."""
     owner: Resource | None = None
     """A resource whose attribute is the id of a further group of the side."""
+    place: tuple[Resource, tuple[str | int, ...]] | None = None
+    """The resource that has the groups, and the property that names them."""
 
     @property
     def resources(self) -> tuple[Resource, ...]:

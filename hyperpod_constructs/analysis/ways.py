@@ -7,23 +7,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from ipaddress import IPv4Network
 
 from hyperpod_constructs.analysis.answers import all_of, any_of
 from hyperpod_constructs.analysis.naming import Naming
 from hyperpod_constructs.analysis.network_acls import acl_of
-from hyperpod_constructs.analysis.networks import SUBNET, Exit, ExitKind, Subnet, network_facts
+from hyperpod_constructs.analysis.networks import SUBNET, VPC, Exit, ExitKind, Subnet, block_of, network_facts
 from hyperpod_constructs.analysis.security_groups import Direction, is_resource
 from hyperpod_constructs.analysis.traffic import INTERNET, Side, Traffic, group_lets
 from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, as_bool, as_str
 
+PEERING = "AWS::EC2::VPCPeeringConnection"
 _ATTACHMENT = "AWS::EC2::VPCGatewayAttachment"
 _DHCP = "AWS::EC2::VPCDHCPOptionsAssociation"
 # Whatever joins two VPCs, or takes traffic out of one.
-_CONNECTIONS = (
+CONNECTIONS = (
     "AWS::EC2::TransitGatewayAttachment",
     "AWS::EC2::TransitGatewayVpcAttachment",
-    "AWS::EC2::VPCPeeringConnection",
+    PEERING,
     "AWS::NetworkManager::VpcAttachment",
     "AWS::VpcLattice::ServiceNetworkVpcAssociation",
 )
@@ -45,6 +47,8 @@ class Hop:
     """Whether AWS refuses to make such a resource."""
     covers: tuple[Resource, ...] = ()
     """Other resources with the same cause."""
+    doubts: tuple[tuple[Resource, tuple[str | int, ...]], ...] = ()
+    """Other places of which one may be the cause."""
 
 
 @dataclass(frozen=True)
@@ -100,6 +104,76 @@ def through_groups(own: Side, direction: Direction, other: Side, traffic: Traffi
         yield Hop(first, passes, says, covers=tuple(others))
 
 
+def meets(source: Side, target: Side, at: Resource, path: tuple[str | int, ...]) -> Iterator[Hop]:
+    """That the subnets of two sides reach each other: in one VPC, or by routes between two.
+
+    :param path: the place of the target's subnets in the resource.
+    """
+    between = _peering(source, target)
+    if between is None:
+        yield from apart(source, target, at, path)
+        return
+    pairs = [(here, there) for here in source.subnets or () for there in target.subnets or ()]
+    there, back = ([_routed(*ends, between) for ends in some] for some in (pairs, [(two, one) for one, two in pairs]))
+    passes = any_of(all_of(both) for both in zip(there, back, strict=True))
+    outward = any_of(there) is False
+    here, other = pairs[0] if outward else pairs[0][::-1]
+    yield _between(here, other, between, passes, back=not outward)
+
+
+def _peering(source: Side, target: Side) -> Resource | None:
+    """The peering connection of the VPCs of two sides, if they are in two and one connects them."""
+    vpcs = source.vpcs | target.vpcs
+    if len(vpcs) != 2 or None in vpcs or len(source.vpcs) > 1 or len(target.vpcs) > 1:
+        return None
+    found = [one for vpc in vpcs if vpc is not None for one in vpc.template.model.resources(PEERING)]
+    return next((one for one in found if {resource_of(one.get(key), VPC) for key in ("VpcId", "PeerVpcId")} == vpcs), None)
+
+
+def _routed(here: Subnet, there: Subnet, peering: Resource) -> bool | None:
+    """Whether the table of one subnet has a route to another over a peering connection; another target may lead there too."""
+    answers = [all_of((_covers(route, there), _leads(route, peering))) for route in here.routes]
+    return any_of([*answers, False if here.complete else None])
+
+
+def _covers(route: Resource, there: Subnet) -> bool | None:
+    block = block_of(route.get("DestinationCidrBlock"))
+    return None if block is None or there.cidr is None else there.cidr.subnet_of(block)
+
+
+def _leads(route: Resource, peering: Resource) -> bool | None:
+    if any(route.get(key) is not ABSENT for key in ("GatewayId", "NatGatewayId")):
+        return False
+    value = route.get("VpcPeeringConnectionId")
+    return None if value is ABSENT else is_resource(value, peering)
+
+
+def _between(here: Subnet, there: Subnet, peering: Resource, passes: bool | None, *, back: bool) -> Hop:
+    """The hop of a route between two VPCs: at the route over the peering connection that misses the subnet, or at the table."""
+    if passes is not False:
+        return Hop(peering, passes, "connects both VPCs")
+    near = next((route for route in here.routes if _leads(route, peering)), None)
+    table = resource_of(here.route_table)
+    name = there.resource.logical_id if there.cidr is None else f"{there.resource.logical_id} ({there.cidr})"
+    answers = ", on which answers come back" if back else ""
+    if near is not None:
+        says = f"does not lead to {name}{answers}"
+        return Hop(near, False, says, ("DestinationCidrBlock",))
+    says = f"has no route over {peering.logical_id} to {name}{answers}"
+    return Hop(here.resource if table is None else table, False, says)
+
+
+def overlap(source: Side, target: Side) -> bool:
+    """Whether the blocks of two VPCs surely have common addresses, so that no route between them is sure."""
+    one, other = ({subnet.cidr for subnet in side.subnets or ()} | _primary(side) for side in (source, target))
+    pairs = ((first, second) for first in one for second in other if first is not None and second is not None)
+    return not source.vpcs & target.vpcs and any(first.overlaps(second) for first, second in pairs)
+
+
+def _primary(side: Side) -> set[IPv4Network | None]:
+    return {block_of(vpc.get("CidrBlock")) for vpc in side.vpcs if vpc is not None}
+
+
 def inside(source: Side, target: Side, traffic: Traffic) -> Iterator[Hop]:
     """From one side to another in the same VPC."""
     yield from through_groups(source, "egress", target, traffic)
@@ -110,15 +184,18 @@ def inside(source: Side, target: Side, traffic: Traffic) -> Iterator[Hop]:
     yield from through_groups(target, "ingress", source, traffic)
 
 
-def apart(source: Side, target: Side, at: Resource) -> Iterator[Hop]:
-    """That two sides are in different VPCs, if that is sure."""
+def apart(source: Side, target: Side, at: Resource, path: tuple[str | int, ...] = ()) -> Iterator[Hop]:
+    """That two sides are in different VPCs, if that is sure.
+
+    :param path: the place of the target's subnets in the resource.
+    """
     here, there = source.vpcs, target.vpcs
     if None in here | there or here & there:
         return
     names = [", ".join(sorted(vpc.logical_id for vpc in some if vpc is not None)) for some in (here, there)]
-    joined = bool(at.template.model.resources(*_CONNECTIONS))
+    joined = bool(at.template.model.resources(*CONNECTIONS))
     says = f"is in another VPC ({names[1]}) than {source.name} ({names[0]})"
-    yield Hop(at, None if joined else False, f"{says}, which may be connected" if joined else says)
+    yield Hop(at, None if joined else False, f"{says}, which may be connected" if joined else says, path)
 
 
 def resolved(subnet: Subnet, *, private: bool = False) -> Iterator[Hop]:
@@ -166,7 +243,8 @@ def _out_of(subnet: Subnet) -> Iterator[Hop]:
         yield Hop(subnet.resource, False, f"{named}, which has no route to the internet")
     elif exit_.kind is ExitKind.INTERNET_GATEWAY:
         says = "is a public subnet: its route leads to an internet gateway, and nodes have no public addresses"
-        yield Hop(subnet.resource, False, says)
+        cause = () if exit_.route is None else ((exit_.route, ("GatewayId",)),)
+        yield Hop(subnet.resource, False, says, doubts=cause)
     elif exit_.kind is ExitKind.NAT and exit_.gateway is not None:
         yield Hop(subnet.resource, True, f"has a route to NAT gateway {exit_.gateway.logical_id}")
         yield _nat(exit_.gateway, subnet)
@@ -214,6 +292,14 @@ def _attached(subnet: Subnet) -> bool | None:
         all_of((is_resource(one.get("InternetGatewayId"), gateway), is_resource(one.get("VpcId"), vpc), one.exists))
         for one in naming.of(gateway)
     ]
+    return any_of([*answers, False if model.complete else None])
+
+
+def has_gateway(vpc: Resource) -> bool | None:
+    """Whether an internet gateway is attached to a VPC of the model."""
+    model = vpc.template.model
+    found = [one for one in model.resources(_ATTACHMENT) if one.get("InternetGatewayId") is not ABSENT]
+    answers = [all_of((is_resource(one.get("VpcId"), vpc), one.exists)) for one in found]
     return any_of([*answers, False if model.complete else None])
 
 

@@ -7,6 +7,10 @@
 - A `pattern` is Python's, for the whole text, with `re.ASCII`.
 - `readOnly` marks a property that only the service sets, and `ref` names the property that `Ref` gives.
 - `extensions` are schemas for the values at a path, each with its demand.
+- `ascending` names properties whose numbers do not fall, `uniqueKeys` the property by which the items of a list differ, `refersTo`
+  the types of resources to which a reference leads, `beginsWith` the beginnings of a text, and `characters` the form of its parts.
+
+`demands.tsv` has what neither the schemas nor the models of requests say, row by row with its source.
 """
 
 from __future__ import annotations
@@ -85,8 +89,35 @@ def property_schema(resource_type: str) -> Schema | None:
 
 @cache
 def request_limits(resource_type: str) -> Schema | None:
-    """The limits of the service's request, for a type whose schema has none."""
-    return property_schema(f"{resource_type}{_LIMITS}")
+    """What the service's request demands beyond the schema of a type: limits of its model, and the rows of `demands.tsv`."""
+    limits, demands = property_schema(f"{resource_type}{_LIMITS}"), list(_demands_of(resource_type))
+    return {**(limits or {}), "extensions": demands} if limits or demands else None
+
+
+def _demands_of(resource_type: str) -> Iterator[tuple[str, str, Any]]:
+    """The demands of a type: paths, words and schemas of the values there."""
+    kinds = (resource_type, f"{resource_type.partition('::')[0]}::*", "*")
+    for path, words, schema in (one for kind in kinds for one in _demands().get(kind, ())):
+        yield path, words, _opened(json.loads(schema))
+
+
+@cache
+def _demands() -> Mapping[str, list[tuple[str, str, str]]]:
+    found: dict[str, list[tuple[str, str, str]]] = {}
+    for types, path, words, schema, _ in rows("demands.tsv"):
+        for name in types.split(","):
+            found.setdefault(name, []).append((path, words, schema))
+    return found
+
+
+def _opened(node: Any) -> Any:
+    """A schema whose objects take other properties too: a demand is about some of them."""
+    if isinstance(node, list):
+        return [_opened(one) for one in node]
+    if not isinstance(node, dict):
+        return node
+    found = {name: _opened(one) for name, one in node.items()}
+    return {"additionalProperties": True, **found} if isinstance(node.get("properties"), dict) else found
 
 
 def known_types() -> Iterator[str]:

@@ -41,6 +41,12 @@ def region_of(zone: str) -> str | None:
     return "-".join((parts[1], *(("gov",) if parts[2] else ()), direction, parts[4]))
 
 
+def region_prefix(zone: str) -> str | None:
+    """The region's part of a zone id; `None` for any other text."""
+    match = _ZONE_ID.fullmatch(zone)
+    return None if match is None else match["region"]
+
+
 def is_zone_id(text: str) -> bool:
     """Whether a text is the id of a zone, such as `usw2-az4`."""
     return _ZONE_ID.fullmatch(text) is not None

@@ -9,6 +9,7 @@ from functools import cache
 
 from hyperpod_constructs.rules import catalogue
 from hyperpod_constructs.rules.acknowledgement import Acknowledged, Acknowledgement
+from hyperpod_constructs.rules.consequences import Heard, without_consequences
 from hyperpod_constructs.rules.failure import CATALOGUE as CATALOGUE_STAGE
 from hyperpod_constructs.rules.failure import guarded, rule_failed
 from hyperpod_constructs.rules.finding import Finding, Hit, Level
@@ -51,15 +52,23 @@ def check(
     :param validated: CDK's own validation is in charge of schemas, so the rules that would say the same are left out.
     """
     failures = list(broken_modules()) if rules is None else []
-    chosen = [one for one in (load_catalogue().values() if rules is None else rules) if not (validated and one.validated)]
-    hits = _of_one_voice([(current, hit, finding) for current in chosen for hit, finding in _heard(current, model, failures)])
-    silent = _silenced(hits)
+    every = list(load_catalogue().values() if rules is None else rules)
+    chosen = [one for one in every if not (validated and one.validated)]
     accepted = Acknowledged(acknowledged)
+    hits = _audible(chosen, model, failures, accepted)
+    said = [one for one in every if validated and one.validated] if hits else []
+    elsewhere = [one for one in _audible([*said, *chosen], model, [], accepted) if one[0].validated] if said else []
     found: dict[tuple[str, str, str, str, str], Finding] = {}
-    for current, hit, finding in hits:
-        if (current.id, hit.resource) not in silent and not accepted.covers(current.ids, hit.resource):
-            found.setdefault((finding.rule, finding.template, finding.resource, finding.path, finding.message), finding)
+    for _, _, finding in without_consequences(hits, [*elsewhere, *hits], model):
+        found.setdefault((finding.rule, finding.template, finding.resource, finding.path, finding.message), finding)
     return [*failures, *_sorted(found.values(), model)]
+
+
+def _audible(rules: Iterable[Rule], model: Model, failures: list[Finding], accepted: Acknowledged) -> list[Heard]:
+    """What these rules say, without what is silenced or accepted."""
+    hits = _of_one_voice([(current, hit, finding) for current in rules for hit, finding in _heard(current, model, failures)])
+    silent = _silenced(hits)
+    return [one for one in hits if (one[0].id, one[1].resource) not in silent and not accepted.covers(one[0].ids, one[1].resource)]
 
 
 def _heard(rule: Rule, model: Model, failures: list[Finding]) -> list[tuple[Hit, Finding]]:
@@ -95,16 +104,15 @@ def _sorted(findings: Iterable[Finding], model: Model) -> list[Finding]:
     )
 
 
-_Heard = tuple[Rule, Hit, Finding]
 _Path = tuple[str | int, ...]
 
 
-def _of_one_voice(hits: Sequence[_Heard]) -> list[_Heard]:
+def _of_one_voice(hits: Sequence[Heard]) -> list[Heard]:
     """One hit where a rule that yields and others speak of one property, or the others of one below it.
 
     An error of the others stays. Their warnings go, because the one that yields is an error.
     """
-    below: dict[tuple[Resource, _Path], list[_Heard]] = {}
+    below: dict[tuple[Resource, _Path], list[Heard]] = {}
     for heard in hits:
         path = heard[1].path
         for depth in range(1, len(path) + 1) if not heard[0].yields else ():
@@ -119,7 +127,7 @@ def _of_one_voice(hits: Sequence[_Heard]) -> list[_Heard]:
     return [heard for heard in hits if id(heard) not in gone]
 
 
-def _silenced(hits: Iterable[_Heard]) -> set[tuple[str, Resource]]:
+def _silenced(hits: Iterable[Heard]) -> set[tuple[str, Resource]]:
     return {
         (silenced, resource)
         for current, hit, _ in hits

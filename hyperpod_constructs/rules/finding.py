@@ -39,6 +39,10 @@ class Hit:
     """Other resources with the same mistake: the silenced rules are silent there too."""
     about: tuple[tuple[str | int, ...], ...] = ()
     """Places of the mistake, for a rule that yields: it is silent where another rule has an error at one of them."""
+    doubts: tuple[tuple[Resource, tuple[str | int, ...]], ...] = ()
+    """Further places whose values are not sure as long as the mistake is there."""
+    meant: str | None = None
+    """The type of resource that was meant, where the type is the mistake."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -36,6 +36,9 @@ _Judge = TypeVar("_Judge", bound=Judge)
 
 _ID = re.compile(r"HP-[A-Z0-9]{2,6}-\d{3}")
 
+ORDER = ("DependsOn",)
+"""As the place of a missing setting: the resource does not await another."""
+
 _RULES: Final[dict[str, Rule]] = {}
 
 CATALOGUE: Final[Mapping[str, Rule]] = MappingProxyType(_RULES)
@@ -62,6 +65,8 @@ class Rule:
     """It is silent where another rule has an error at the same property; a warning there is silent instead."""
     validated: bool = False
     """CDK's own validation of a synthesis says the same."""
+    because: tuple[str | int, ...] = ()
+    """The place of the setting that a subject lacks, or `ORDER`: one finding is enough for all that need it."""
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -102,6 +107,7 @@ def rule(
     aliases: Iterable[str] = (),
     yields: bool = False,
     validated: bool = False,
+    because: tuple[str | int, ...] = (),
 ) -> Callable[[_Judge], _Judge]:
     """Register the decorated function as a rule; the function stays as it is.
 
@@ -118,6 +124,8 @@ def rule(
     :param aliases: former ids of the rule.
     :param yields: silent where a rule that does not yield has an error at the same property.
     :param validated: CDK's own validation says the same, so the plug-in does not.
+    :param because: the place of the setting that a subject lacks; of several findings that it would end, one is said; `ORDER` for
+        a resource that does not await another.
     :raises ValueError: if the id is malformed or taken.
     """
     if not _ID.fullmatch(id):
@@ -141,6 +149,7 @@ def rule(
             aliases=tuple(aliases),
             yields=yields,
             validated=validated,
+            because=because,
         )
         return judge
 

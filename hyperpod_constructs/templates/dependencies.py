@@ -39,6 +39,8 @@ def references(value: Value) -> Iterator[Resource]:
 
 def _named_by(resource: Resource) -> frozenset[Resource]:
     template = resource.template
+    if resource.key in template.model.doubts.orders:
+        return frozenset(template.model.resources()) - {resource}
     named = {template.by_id[name] for name in _local_names(resource) if name in template.by_id}
     return frozenset((named | set(references(resource.get()))) - {resource})
 
@@ -69,7 +71,7 @@ def _before(template: Template) -> frozenset[Resource]:
     if template.parent is not None:
         return depends_on(template.parent)
     return template.model.cached(
-        (_before, template), lambda: frozenset(resource for other in _imported_from(template) for resource in _all_of(other))
+        (_before, template), lambda: frozenset(resource for other in imported_from(template) for resource in _all_of(other))
     )
 
 
@@ -80,7 +82,7 @@ def _all_of(template: Template) -> frozenset[Resource]:
     )
 
 
-def _imported_from(template: Template) -> set[Template]:
+def imported_from(template: Template) -> set[Template]:
     """The stacks that are deployed before this one: it needs their outputs, which come last."""
     roots = template.model.roots
     found = {roots[name] for name in template.document.awaits if name in roots}

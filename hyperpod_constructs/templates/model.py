@@ -15,6 +15,7 @@ from typing import TypeVar, cast
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.templates.documents import NESTED_STACK, Document, resources_of
+from hyperpod_constructs.templates.doubts import Doubts, key_of
 from hyperpod_constructs.templates.environment import Environment
 from hyperpod_constructs.templates.intrinsics import Depth, Resolver
 from hyperpod_constructs.templates.loading import documents_of
@@ -36,7 +37,8 @@ class Resource:
         self.logical_id = logical_id
         self.raw = raw
         """The resource as written, functions unresolved."""
-        self.type: str = str(raw["Type"])
+        self.key = key_of(template.document, logical_id)
+        self.type: str = template.model.doubts.types.get(self.key, str(raw["Type"]))
 
     def __repr__(self) -> str:
         return f"<{self.type} {self.template.name}:{self.logical_id}>"
@@ -101,7 +103,7 @@ class Resource:
         if self.template.rewritten:
             return UNKNOWN
         found = self.template.resolver.resolve(self.raw.get("Properties", {}))
-        return {} if found is None or found is ABSENT else found
+        return self.template.model.doubts.applied(self.key, {} if found is None or found is ABSENT else found)
 
 
 class Template:
@@ -230,6 +232,10 @@ class Template:
         region = as_str(given["Region"]) if "Region" in given else self.environment.region
         return Environment(region=region, account=None if "RoleArn" in given else self.environment.account)
 
+    def outputs(self) -> Iterator[Value]:
+        """The values of its outputs."""
+        return (self.output(name) for name in self._section("Outputs"))
+
     def exports(self) -> Iterator[tuple[str, str]]:
         """The known names of its exports, each with the name of the output."""
         for output, declaration in self._section("Outputs").items():
@@ -273,7 +279,13 @@ class Template:
     def _block(self, name: str) -> Value:
         """The block of a VPC or a subnet, which its attribute repeats."""
         properties = self.by_id[name].raw.get("Properties")
-        return UNKNOWN if self.rewritten or not isinstance(properties, dict) else self.resolver.resolve(properties.get("CidrBlock"))
+        if (
+            self.rewritten
+            or not isinstance(properties, dict)
+            or ("CidrBlock",) in self.model.doubts.values.get(self.by_id[name].key, ())
+        ):
+            return UNKNOWN
+        return self.resolver.resolve(properties.get("CidrBlock"))
 
     def _output(self, name: str) -> Value:
         declaration = self._section("Outputs")[name]
@@ -288,8 +300,9 @@ class Template:
 class Model:
     """Templates of one deployment."""
 
-    def __init__(self, documents: Sequence[Document]) -> None:
+    def __init__(self, documents: Sequence[Document], doubts: Doubts | None = None) -> None:
         self.depth = Depth()
+        self.doubts = doubts or Doubts()
         self._roots = tuple(Template(self, document) for document in documents)
         self._facts: dict[Hashable, object] = {}
 
@@ -300,6 +313,10 @@ class Model:
         :raises TemplateError: if one of them is not a template.
         """
         return cls([Document(name=name, body=raw_template(body)) for name, body in templates.items()])
+
+    def doubting(self, doubts: Doubts) -> Model:
+        """The same templates, with some of their parts not known."""
+        return Model([root.document for root in self._roots], doubts)
 
     @cached_property
     def templates(self) -> tuple[Template, ...]:

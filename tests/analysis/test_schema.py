@@ -17,7 +17,7 @@ PARAMETERS = {
     "Sizes": {"Type": "CommaDelimitedList", "Default": "10.0.0.0/24,10.0.1.0/99"},
     "Open": {"Type": "String"},
     "Later": {"Type": "String", "Default": ""},
-    "Zone": {"Type": "String", "AllowedValues": ["", "maybe"]},
+    "Zone": {"Type": "String", "AllowedValues": ["", "us-west-2a"]},
 }
 CONDITIONS = {"Unknown": {"Fn::Equals": [{"Ref": "Open"}, "x"]}, "Always": {"Fn::Equals": ["x", "x"]}}
 NOTHING = {"Ref": "AWS::NoValue"}
@@ -178,13 +178,13 @@ def test_a_value_is_judged_as_it_resolves(block: Any, wrong: str | None) -> None
     [
         (SUBNET, {"Fn::If": ["Unknown", subnet(), {"Fn::Transform": {"Name": "Macro"}}]}),
         (SUBNET, {"VpcId": {"Fn::If": ["Unknown", {"Ref": "Vpc"}, NOTHING]}, "CidrBlock": "10.0.0.0/24"}),
-        (SUBNET, subnet(AvailabilityZone={"Fn::If": ["Unknown", "a", NOTHING]}, AvailabilityZoneId="b")),
+        (SUBNET, subnet(AvailabilityZone={"Fn::If": ["Unknown", "us-west-2a", NOTHING]}, AvailabilityZoneId="b")),
         (SUBNET, subnet(VpcId={"Fn::GetAtt": ["Custom", "Id"]})),
         (SUBNET, subnet(AvailabilityZone={"Ref": "Zone"}, VpcId={"Fn::If": ["Unknown", {"Ref": "Vpc"}, {"Ref": "Later"}]})),
         (SUBNET, subnet(MapPublicIpOnLaunch="true", Tags=[])),
         (SUBNET, subnet(OldName=NOTHING)),
         (BUCKET, None),
-        (BUCKET, {"BucketName": {"Fn::Sub": "${AWS::AccountId}-Data"}}),
+        (BUCKET, {"BucketName": {"Fn::Sub": "${AWS::AccountId}-data"}}),
         (BUCKET, {"Tags": [{"Key": "größe", "Value": "é ü"}]}),
         (GROUP, {"GroupDescription": "x", "VpcId": {"Ref": "Vpc"}, "SecurityGroupIngress": {"Fn::If": ["Unknown", [], NOTHING]}}),
         (GROUP, {"GroupDescription": "x", "SecurityGroupIngress": [{"IpProtocol": {"Ref": "Open"}, "CidrIp": "10.0.0.0/8"}]}),

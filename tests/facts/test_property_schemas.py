@@ -12,6 +12,8 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.analysis.schema.judge import _LEAVES, _STRUCTURES
+from hyperpod_constructs.facts.data import rows
 from hyperpod_constructs.facts.property_schemas import FORMATS, FORMS, known_types, property_schema, regions_without, request_limits
 from hyperpod_constructs.facts.schema import type_facts
 
@@ -115,3 +117,19 @@ def test_no_text_keeps_a_pattern_busy() -> None:
 )
 def test_regions(name: str, region: str, lacks: bool) -> None:
     assert (region in regions_without(name)) is lacks
+
+
+def test_each_demand_is_of_known_types_in_known_words() -> None:
+    """A demand that nobody can make is a mistake of its row: a type, a property or a word that does not exist."""
+    known = {*known_types(), "*", "Custom::*", "AWS::CloudFormation::CustomResource"}
+    for types, path, _, schema, source in rows("demands.tsv"):
+        named = types.split(",")
+        assert set(named) <= known, types
+        first = path.split("/")[0]
+        has = [first in (property_schema(name) or {"properties": {first: {}}})["properties"] for name in named]
+        assert all(has) or not first, (types, path)
+        for node in _nodes(json.loads(schema)):
+            words = {word for word in node if word[:1].islower()}
+            assert words <= {*_STRUCTURES, *_LEAVES, "type", "then", "else"}, (types, path, words)
+            re.compile(node["pattern"] if isinstance(node.get("pattern"), str) else "", re.ASCII)
+        assert source.startswith("https://")

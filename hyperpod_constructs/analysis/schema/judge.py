@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any, TypeAlias
 
 from hyperpod_constructs.analysis.schema import words
-from hyperpod_constructs.analysis.schema.violation import Kind, Path, Violation, label, listed, meant, quoted
+from hyperpod_constructs.analysis.schema.violation import Kind, Path, Violation, label, listed, meant, nearest, quoted
 from hyperpod_constructs.analysis.schema.words import Answer, any_of, both, present, taken
 from hyperpod_constructs.facts.property_schemas import Schema
-from hyperpod_constructs.templates.values import ABSENT, Either, Reference, Unknown, Value, agreed, as_str
+from hyperpod_constructs.templates.values import ABSENT, Either, Reference, Unknown, Value, agreed, as_float, as_str, at
 
 Node: TypeAlias = Mapping[str, Any] | bool
 
@@ -89,6 +90,11 @@ class _Judge:
         self.found.append(Violation(kind, path, message, found, allowed))
         return False
 
+    def _doubt(self, start: int, places: Iterable[Path]) -> bool:
+        """Says of the violations from an index on that the mistake may be at other places."""
+        self.found[start:] = [replace(one, doubts=(*one.doubts, *places)) for one in self.found[start:]]
+        return False
+
     def _refused(self, value: Value, path: Path) -> Answer:
         there = present(value)
         if there:
@@ -131,9 +137,11 @@ class _Judge:
 
     def _unknown_name(self, name: str, known: Mapping[str, Node], free: bool, value: Value, path: Path) -> bool:
         names = [one for one, child in known.items() if not (isinstance(child, Mapping) and child.get("readOnly"))]
+        near = nearest(name, names)
         owner = f"of {label(path[:-1])}" if len(path) > 1 else "of this type"
         message = f"{name} is not a name that {label(path[:-1])} takes" if free else f"{name} is not a property {owner}"
-        return self._say(Kind.NAME, path, f"{message}{meant(name, names)}", value, listed(sorted(names)) or "names of another form")
+        self._say(Kind.NAME, path, f"{message}{meant(name, names)}", value, listed(sorted(names)) or "names of another form")
+        return self._doubt(len(self.found) - 1, [] if near is None else [(*path[:-1], near)])
 
     def _items(self, wanted: Node, node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         if not isinstance(value, tuple):
@@ -161,7 +169,8 @@ class _Judge:
         given = [name for name, answer in there.items() if answer and taken(value[name])]
         if len(given) > 1:
             message = f"{' and '.join(given)} exclude each other"
-            return self._say(Kind.TOGETHER, (*path, given[-1]), message, value[given[-1]], f"one of {listed(wanted)}")
+            self._say(Kind.TOGETHER, (*path, given[-1]), message, value[given[-1]], f"one of {listed(wanted)}")
+            return self._doubt(len(self.found) - 1, [(*path, name) for name in given[:-1]])
         return True if given and None not in there.values() else self._some(wanted, node, value, path)
 
     def _some(self, wanted: list[str], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
@@ -188,7 +197,27 @@ class _Judge:
         for one, other in sorted(pairs):
             message = f"{one} and {other} exclude each other"
             self._say(Kind.TOGETHER, (*path, other), message, value[other], f"one of {one}, {other}")
+            self._doubt(len(self.found) - 1, [(*path, one)])
         return not pairs
+
+    def _ascending(self, wanted: list[str], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        """Numbers that do not fall from one property to the next; one that is not known, or not given, is passed over."""
+        numbers = [(name, as_float(value.get(name, ABSENT))) for name in wanted] if isinstance(value, Mapping) else []
+        known = [(name, number) for name, number in numbers if number is not None]
+        for (lower, least), (upper, most) in pairwise(known):
+            if least > most:
+                message = f"{upper} is {most:g}, below {lower}, which is {least:g}"
+                return self._say(Kind.VALUE, (*path, upper), message, at(value, upper), f"{least:g} or more")
+        return True if len(known) == len(wanted) else None
+
+    def _unique_keys(self, wanted: str, node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        """Items of a list that differ in one property."""
+        keys = [as_str(at(item, wanted)) for item in value] if isinstance(value, tuple) else []
+        for index, key in enumerate(keys):
+            if key is not None and key in keys[:index]:
+                message = f"{label(path)} has the {wanted} {key!r} twice"
+                return self._say(Kind.VALUE, (*path, index, wanted), message, key, f"each {wanted} once")
+        return None if None in keys else True
 
     def _all(self, wanted: list[Node], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         return both([self.judge(one, value, path) for one in wanted])
@@ -216,7 +245,13 @@ class _Judge:
 
     def _if(self, wanted: Node, node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         answer, _ = self._apart(wanted, value, path)
-        return None if answer is None else self.judge(node.get("then" if answer else "else", True), value, path)
+        start = len(self.found)
+        result = None if answer is None else self.judge(node.get("then" if answer else "else", True), value, path)
+        if result is False and isinstance(wanted, Mapping):
+            self._doubt(
+                start, [(*path, name) for name in {**wanted.get("properties", {}), **dict.fromkeys(wanted.get("required", ()))}]
+            )
+        return result
 
     def _names(self, wanted: Node, node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         return both([True, *(self.judge(wanted, name, (*path, name)) for name in value)]) if isinstance(value, Mapping) else True
@@ -239,6 +274,7 @@ _STRUCTURES: Mapping[str, _Structure] = {
     "additionalProperties": _Judge._additional,
     "allOf": _Judge._all,
     "anyOf": _Judge._any,
+    "ascending": _Judge._ascending,
     "dependentExcluded": _Judge._rivals,
     "dependentRequired": _Judge._companions,
     "if": _Judge._if,
@@ -251,8 +287,11 @@ _STRUCTURES: Mapping[str, _Structure] = {
     "required": _Judge._required,
     "requiredOr": _Judge._some,
     "requiredXor": _Judge._exclusive,
+    "uniqueKeys": _Judge._unique_keys,
 }
 _LEAVES: Mapping[str, words.Word] = {
+    "beginsWith": words.begins_with,
+    "characters": words.has_characters,
     "const": lambda wanted, value: words.is_one_of([wanted], value),
     "enum": words.is_one_of,
     "enumCaseInsensitive": words.is_one_of_any_case,
@@ -266,6 +305,7 @@ _LEAVES: Mapping[str, words.Word] = {
     "minProperties": words.has_enough_names,
     "minimum": words.is_at_least,
     "pattern": words.matches,
+    "refersTo": words.refers_to,
     "uniqueItems": words.has_different_items,
 }
 
@@ -276,6 +316,13 @@ def _said(word: str, node: Mapping[str, Any], value: Value, path: Path) -> tuple
     if word in ("enum", "enumCaseInsensitive", "const"):
         choices = [str(one) for one in (wanted if isinstance(wanted, list) else [wanted])]
         return f"{name} is {quoted(value)}{meant(as_str(value) or '', choices)}", listed(choices)
+    if word == "refersTo":
+        what = value.resource.type if isinstance(value, Reference) else quoted(value)
+        return f"{name} is a reference to {what}, {quoted(value)}", f"a reference to {listed(wanted)}"
+    if word == "beginsWith":
+        return f"{name} is {quoted(value)}", f"a text that begins with {' or '.join(wanted)}"
+    if word == "characters":
+        return f"{name} is {quoted(value)}", f"parts of the form {wanted}"
     if word == "pattern" and isinstance(value, Reference):
         return f"{name} is the Ref of {value.resource.logical_id}, which is not an ARN", "an ARN"
     if word == "format":

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.analysis.schema.judge import violations
-from hyperpod_constructs.analysis.schema.violation import Path, Violation
+from hyperpod_constructs.analysis.schema.violation import Path, Violation, alike
 from hyperpod_constructs.facts.property_schemas import Schema, property_schema, request_limits
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.raw import Raw
+from hyperpod_constructs.templates.values import UNKNOWN, Text, Unknown, Value
 
 Found = tuple[Resource, Violation]
 
@@ -30,8 +31,17 @@ def _of_schema(resource: Resource) -> Iterator[Found]:
 
 
 def _by(schema: Schema | None, resource: Resource) -> Iterator[Violation]:
-    found = iter(()) if schema is None else violations(schema, resource.get(), conditional=resource.exists is None)
-    return (one for one in found if one.found != "" or _as_written(resource, one.path) == "")
+    found = iter(()) if schema is None else violations(schema, _properties(resource), conditional=resource.exists is None)
+    return alike(one for one in found if one.found != "" or _as_written(resource, one.path) == "")
+
+
+def _properties(resource: Resource) -> Value:
+    """The properties; one that a dynamic reference gives is a text that nobody knows, and is there."""
+    values, raw = resource.get(), resource.raw.get("Properties")
+    if not isinstance(values, Mapping) or not isinstance(raw, dict):
+        return values
+    written = {name for name, value in values.items() if isinstance(value, Unknown) and isinstance(raw.get(name), str)}
+    return {**values, **dict.fromkeys(written, Text((UNKNOWN,)))} if written else values
 
 
 def _as_written(resource: Resource, path: Path) -> Raw:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import TypeAlias
 
@@ -43,12 +43,25 @@ class Violation:
     message: str
     found: Value
     allowed: str
+    doubts: tuple[Path, ...] = ()
+    """Other places of which one may be the mistake instead: what excludes it, what a demand depends on, the name that was meant."""
 
     @property
     def about(self) -> tuple[Path, ...]:
         """The places that the mistake is about: what is missing, or not taken together, is a mistake of the whole too."""
         whole = (self.path[:-1],) if self.kind in (Kind.MISSING, Kind.TOGETHER) and len(self.path) > 1 else ()
         return (self.path, *whole)
+
+
+def alike(found: Iterable[Violation]) -> Iterator[Violation]:
+    """These violations; items of one list with the same mistake are one, which names all of them."""
+    lists: dict[object, list[Violation]] = {}
+    for one in found:
+        of_item = bool(one.path) and isinstance(one.path[-1], int)
+        lists.setdefault((one.path[:-1], one.kind, one.allowed) if of_item else id(one), []).append(one)
+    for first, *others in lists.values():
+        more = f"; so is {listed(quoted(one.found) for one in others)}" if others else ""
+        yield replace(first, message=f"{first.message}{more}")
 
 
 def label(path: Path) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping
 from functools import cache
@@ -140,6 +141,32 @@ def matches(pattern: str, value: Value) -> Answer:
     return compiled(pattern).fullmatch(text) is not None
 
 
+def begins_with(beginnings: list[str], value: Value) -> Answer:
+    """Whether a text begins so; of one with unknown parts, as far as its first part tells."""
+    if isinstance(value, Text):
+        return any_of(value.startswith(one) for one in beginnings)
+    text = as_str(value)
+    return None if text is None else text.startswith(tuple(beginnings))
+
+
+def has_characters(pattern: str, value: Value) -> Answer:
+    """Whether the known parts of a text have this form, which no part between them mends."""
+    parts = value.parts if isinstance(value, Text) else (value,)
+    known = all(matches(pattern, part) is not False for part in parts if isinstance(part, str))
+    return False if not known else True if isinstance(value, str) else None
+
+
+def refers_to(types: list[str], value: Value) -> Answer:
+    """Whether a reference leads to a resource of one of these types. Of an attribute, only a resource's own id or ARN tells."""
+    if not isinstance(value, Reference):
+        return None
+    target = target_of(value)
+    schema = property_schema(target.type)
+    if schema is None or target.type in types:
+        return None if schema is None else True
+    return False if value.attribute in (None, "Arn", schema.get("ref")) else None
+
+
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
     """A pattern of the schemas."""
@@ -233,12 +260,21 @@ def has_format(name: str, value: Value) -> Answer:
         return None
     if name.endswith("-network"):
         return _is_block(text, 4 if name.startswith("ipv4") else 6)
+    if name == "json":
+        return _is_object(text)
     return matches(FORMATS[name][0], text) if name in FORMATS else None
+
+
+def _is_object(text: str) -> bool:
+    try:
+        return isinstance(json.loads(text), dict)
+    except (ValueError, RecursionError):
+        return False
 
 
 def _is_block(text: str, version: int) -> bool:
     try:
-        return ipaddress.ip_network(text, strict=False).version == version
+        return "/" in text and ipaddress.ip_network(text, strict=False).version == version
     except ValueError:
         return False
 
@@ -261,6 +297,8 @@ def format_words(name: str) -> str:
     """A format in words."""
     if name.endswith("-network"):
         return "a block such as 10.0.0.0/16" if name.startswith("ipv4") else "a block such as 2001:db8::/56"
+    if name == "json":
+        return "an object of JSON"
     return FORMATS[name][1] if name in FORMATS else name
 
 

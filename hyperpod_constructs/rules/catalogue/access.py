@@ -54,7 +54,8 @@ def _unknown_policy(arn: str) -> str | None:
         return None
     from difflib import get_close_matches  # kept off the import path: only an unknown name needs it
 
-    nearest = get_close_matches(found["name"], facts.ACCESS_POLICIES, n=1, cutoff=0.93)
+    other_form = not (found["name"].startswith("Amazon") and found["name"].endswith("Policy"))
+    nearest = get_close_matches(found["name"], facts.ACCESS_POLICIES, n=1, cutoff=0.0 if other_form else 0.93)
     return f"EKS is not known to have the access policy {found['name']}; did you mean {nearest[0]}?" if nearest else None
 
 
@@ -89,22 +90,6 @@ def names_are_not_reserved(entry: Resource) -> Iterator[Hit]:
         text = as_str(group)
         if text is not None and text.startswith(facts.RESERVED_GROUPS):
             yield hit(entry, f"the group {text!r} begins as those of the service", "KubernetesGroups", index)
-
-
-@_entry_error(
-    "HP-ACC-004",
-    title="access to namespaces names them, and access to the cluster names none",
-    why="EKS refuses a scope of namespaces without one, and a scope of the cluster with some",
-    fix="write Type: namespace with Namespaces, or Type: cluster without",
-    allowed="namespace with Namespaces, or cluster",
-    source="https://docs.aws.amazon.com/eks/latest/APIReference/API_AccessScope.html",
-)
-def scopes_are_whole(entry: Resource) -> Iterator[Hit]:
-    for index, policy in enumerate(as_items(entry.get("AccessPolicies")) or ()):
-        kind, names = as_str(at(policy, "AccessScope", "Type")), as_items(at(policy, "AccessScope", "Namespaces"))
-        if kind in ("cluster", "namespace") and names is not None and (kind == "cluster") is bool(names):
-            text = "a scope of the cluster names namespaces" if names else "a scope of namespaces names none"
-            yield hit(entry, text, "AccessPolicies", index, "AccessScope")
 
 
 @_entry_error(

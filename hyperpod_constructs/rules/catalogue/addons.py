@@ -15,10 +15,10 @@ from hyperpod_constructs.facts.addons import NO_INLINE_IDENTITY, POD_IDENTITY_AG
 from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
-from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.rules.rule import ORDER, error, warning
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Resource
-from hyperpod_constructs.templates.values import as_bool, as_items, as_str
+from hyperpod_constructs.templates.values import as_bool, as_items, as_str, at
 
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _EKS_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/"
@@ -84,7 +84,9 @@ def names_are_known(addon: Addon) -> str | None:
     source=f"{_EKS_GUIDE}updating-an-add-on.html",
 )
 def configurations_fit(addon: Addon) -> str | None:
-    found = addon.configuration
+    found, written = addon.configuration, addon.resource.get("ConfigurationValues")
+    if found is None and isinstance(written, str) and written.strip():
+        return f"the configuration of {addon.name} is neither an object of JSON nor of YAML"
     wrong = None if found is None else facts.configuration_mistake(addon.name, found, has_hole)
     return f"the configuration of {addon.name}: {wrong}" if wrong else None
 
@@ -97,6 +99,7 @@ def configurations_fit(addon: Addon) -> str | None:
     allowed="an add-on that depends on the HyperPod cluster",
     source=f"{_GUIDE}sagemaker-hyperpod-eks-operate-console-ui-governance-setup-task-governance.html",
     aliases=("HP-EKS-020",),
+    because=ORDER,
 )
 def addons_come_after_nodes(cluster: Cluster, eks: EksCluster) -> Iterator[Hit]:
     for addon in eks.installed(_NEED_NODES) if eks.lacks_nodes else ():
@@ -132,6 +135,7 @@ def nodes_do_not_await_addons(cluster: Cluster, eks: EksCluster) -> Iterator[Hit
     allowed="an add-on that depends on its requirements",
     source=f"{_GUIDE}sagemaker-eks-operator-install.html",
     aliases=("HP-EKS-022",),
+    because=ORDER,
 )
 def addons_come_in_order(addon: Addon) -> str | None:
     there = () if addon.eks is None else addon.eks.installed(addon.needed)
@@ -191,12 +195,31 @@ def versions_go_together(addon: Addon) -> Iterator[Hit]:
     allowed="an AWS::EKS::PodIdentityAssociation beside the add-on",
     source="https://github.com/awslabs/awsome-distributed-training/issues/1075",
     aliases=("HP-EKS-025",),
+    silences=("HP-ADD-037",),
 )
 def the_operator_s_identity_is_separate(eks: EksCluster) -> Iterator[Hit]:
     for addon in eks.installed([_TRAINING_OPERATOR]):
         if as_str(addon.get("AddonVersion")) == _BROKEN_VERSION and given(addon.get("PodIdentityAssociations")):
             text = f"a pod identity inside the add-on {_TRAINING_OPERATOR} {_BROKEN_VERSION}"
             yield hit(addon, text, "PodIdentityAssociations")
+
+
+@_addon_warning(
+    "HP-ADD-037",
+    title="a service account of an add-on has one identity",
+    why="EKS has one association for a service account: it refuses the second, or one of the two roles has no effect",
+    fix="take PodIdentityAssociations out of the add-on, or the AWS::EKS::PodIdentityAssociation out of the template",
+    allowed="an association in the add-on, or beside it",
+    source=f"{_EKS_GUIDE}add-ons-iam.html",
+    silences=("HP-ADD-026",),
+)
+def identities_are_given_once(addon: Addon) -> Iterator[Hit]:
+    beside = {one.service_account: associations[0] for one, associations in addon.identities if associations}
+    for index, inline in enumerate(as_items(addon.resource.get("PodIdentityAssociations")) or ()):
+        other = beside.get(as_str(at(inline, "ServiceAccount")) or "")
+        if other is not None and as_str(other.get("ServiceAccount")) is not None:
+            text = f"{as_str(at(inline, 'ServiceAccount'))} of {addon.name} has an identity here, and {other.logical_id} is another"
+            yield hit(addon, text, "PodIdentityAssociations", index, "ServiceAccount", covers=(other,))
 
 
 @_addon_warning(
@@ -207,6 +230,7 @@ def the_operator_s_identity_is_separate(eks: EksCluster) -> Iterator[Hit]:
     allowed="an add-on that depends on its association",
     source=f"{_EKS_GUIDE}pod-identities.html",
     aliases=("HP-EKS-026",),
+    because=ORDER,
 )
 def identities_come_before_pods(addon: Addon) -> Iterator[str]:
     for _, associations in addon.identities:

@@ -9,14 +9,16 @@ from hyperpod_constructs.analysis.blocks import (
     VpcBlock,
     VpcBlocks,
     blocks_of,
+    has_ipv6,
     outside_of,
     overlapping,
     subnet_blocks,
     subnet_over,
     vpc_blocks,
 )
+from hyperpod_constructs.analysis.clusters import given
 from hyperpod_constructs.analysis.file_systems import OPENZFS, file_systems_of
-from hyperpod_constructs.analysis.networks import VPC, block_of
+from hyperpod_constructs.analysis.networks import SUBNET, VPC, block_of
 from hyperpod_constructs.analysis.placement import subnets_of
 from hyperpod_constructs.facts import cidr_blocks
 from hyperpod_constructs.rules.finding import Hit
@@ -72,7 +74,7 @@ def subnets_have_blocks_of_their_own(model: Model) -> Iterator[Hit]:
             yield hit(one.resource, f"{one.block} {mistake}", "CidrBlock")
     for later, earlier in overlapping(model):
         text = f"{later.block} overlaps {earlier.block} of subnet {earlier.resource.logical_id} in the same VPC"
-        yield hit(later.resource, text, "CidrBlock")
+        yield hit(later.resource, text, "CidrBlock", covers=(earlier.resource,))
 
 
 def _outside(one: SubnetBlock) -> str | None:
@@ -84,6 +86,23 @@ def _outside(one: SubnetBlock) -> str | None:
 
 def _blocks(vpc: Resource | str) -> VpcBlocks | None:
     return None if isinstance(vpc, str) else blocks_of(vpc)
+
+
+@error(
+    "HP-BLK-006",
+    on=SUBNET,
+    at=("Ipv6CidrBlock",),
+    title="a subnet with a block of IPv6 is in a VPC that has one",
+    why="EC2 refuses the subnet (InvalidSubnet.Range), and the stack rolls back",
+    fix="add the block to the VPC (AWS::EC2::VPCCidrBlock with AmazonProvidedIpv6CidrBlock: true), and take a part of it",
+    allowed="a part of the VPC's block of IPv6",
+    source=_SUBNETS,
+)
+def blocks_of_ipv6_have_a_parent(subnet: Resource) -> str | None:
+    vpc = resource_of(subnet.get("VpcId"), VPC)
+    lacks = vpc is not None and has_ipv6(vpc) is False
+    given_ = given(subnet.get("Ipv6CidrBlock")) is True
+    return f"{vpc.logical_id} has no block of IPv6" if vpc is not None and lacks and given_ else None
 
 
 @error(
@@ -124,7 +143,7 @@ def endpoints_of_file_systems_are_apart(model: Model) -> Iterator[Hit]:
 @error(
     "HP-BLK-005",
     on=("AWS::EC2::VPCPeeringConnection",),
-    title="peered VPCs have blocks apart",
+    title="peered VPCs are two, and have blocks apart",
     why="EC2 refuses the peering, and the stack rolls back",
     fix="take a block for one of the VPCs that the other does not have",
     allowed="VPCs without a common address",
@@ -132,7 +151,9 @@ def endpoints_of_file_systems_are_apart(model: Model) -> Iterator[Hit]:
 )
 def peered_vpcs_are_apart(peering: Resource) -> Hit | None:
     own, other = (resource_of(peering.get(key), VPC) for key in ("VpcId", "PeerVpcId"))
-    if own is None or other is None or own is other:
+    if own is not None and own is other:
+        return hit(peering, f"{own.logical_id} is peered with itself", "PeerVpcId")
+    if own is None or other is None:
         return None
     pairs = ((one, another) for one in blocks_of(own).known for another in blocks_of(other).known)
     common = next((pair for pair in pairs if pair[0].block.overlaps(pair[1].block)), None)

@@ -51,25 +51,13 @@ def types_are_given_once(group: Group) -> Hit | None:
     fix=cluster_facts.types_without_continuous.fix,
     allowed="InstanceRequirements with NodeProvisioningMode Continuous",
     source=_CREATION,
+    because=("NodeProvisioningMode",),
 )
 def flexible_groups_are_continuous(group: Group) -> Mistake | None:
     needs = given(group.get("InstanceRequirements")) and given(group.get("InstanceType")) is False
     if needs and group.cluster.continuous is False and group.type_names:
         return cluster_facts.types_without_continuous(group.label, len(group.type_names))
     return None
-
-
-@_group_error(
-    "HP-CAP-003",
-    at=("InstanceRequirements", "InstanceTypes"),
-    title="each instance type of a group is listed once",
-    why="the service refuses a list with a type twice: the order of the list is the order of preference",
-    fix=cluster_facts.LIST_TYPES_ONCE,
-    allowed="different types",
-    source=_CREATION,
-)
-def types_are_listed_once(group: Group) -> Mistake | None:
-    return cluster_facts.repeated_types(group.type_names or ()) if given(group.get("InstanceType")) is False else None
 
 
 @_group_error(
@@ -97,6 +85,7 @@ def capacity_is_of_one_kind(group: Group) -> Iterator[Hit]:
     fix=cluster_facts.spot_without.fix,
     allowed="CapacityRequirements.Spot on EKS with NodeProvisioningMode Continuous",
     source=_SPOT,
+    because=("NodeProvisioningMode",),
 )
 def spot_is_continuous_on_eks(group: Group) -> Mistake | None:
     lacking = ["EKS"] if group.cluster.on_eks is False else []
@@ -145,6 +134,7 @@ def continuous_clusters_are_configured_through_the_api(cluster: Cluster) -> str 
     fix=cluster_facts.key_without_continuous.fix,
     allowed="VolumeKmsKeyId with NodeProvisioningMode Continuous",
     source=f"{_GUIDE}smcluster-cmk.html",
+    because=("NodeProvisioningMode",),
 )
 def encrypted_volumes_are_continuous(group: Group) -> Iterator[Hit]:
     for path, volume in group.storage("EbsVolumeConfig") if group.cluster.continuous is False else ():
@@ -161,6 +151,7 @@ def encrypted_volumes_are_continuous(group: Group) -> Iterator[Hit]:
     fix=orchestration.autoscaling_without.fix,
     allowed="AutoScaling with ClusterRole, NodeProvisioningMode Continuous and NodeRecovery Automatic",
     source=f"{_GUIDE}sagemaker-hyperpod-eks-autoscaling.html",
+    because=("NodeProvisioningMode",),
 )
 def autoscaling_has_what_it_needs(cluster: Cluster) -> Mistake | None:
     if as_str(cluster.get("AutoScaling", "Mode")) != "Enable" or not cluster.on_eks:
@@ -185,21 +176,4 @@ def plans_are_for_planned_types(group: Group) -> str | None:
     names = [one.name for one in group.types or ()]
     if names and given(group.get("TrainingPlanArn")) and not PLANNED_TYPES.intersection(names):
         return f"a training plan for {', '.join(names)}, which no plan reserves"
-    return None
-
-
-@_group_error(
-    "HP-CAP-011",
-    at=("TrainingPlanArn",),
-    title="a training plan is of the stack's own region",
-    why="reserved capacity is in one zone of one region; a cluster elsewhere cannot use it",
-    fix="deploy to the plan's region, or name a plan of the stack's region",
-    allowed="a plan of the region of the stack",
-    source=_PLANS,
-)
-def plans_are_of_this_region(group: Group) -> str | None:
-    parts = (as_str(group.get("TrainingPlanArn")) or "").split(":")
-    region = group.resource.template.environment.region
-    if len(parts) > 5 and region is not None and parts[3] not in ("", region):
-        return f"the training plan of instance group {group.label!r} is in {parts[3]}, the stack in {region}"
     return None

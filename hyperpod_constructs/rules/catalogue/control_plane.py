@@ -7,7 +7,6 @@ from functools import partial
 
 from hyperpod_constructs.analysis.blocks import blocks_of
 from hyperpod_constructs.analysis.clusters import Cluster, given
-from hyperpod_constructs.analysis.iam import ROLE
 from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters, joined
 from hyperpod_constructs.analysis.networks import SUBNET
 from hyperpod_constructs.analysis.placement import node_groups
@@ -20,7 +19,7 @@ from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_bool, as_items, as_str, at, is_known, shown
+from hyperpod_constructs.templates.values import ABSENT, Value, as_bool, as_items, as_str, at, is_known
 
 _GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/"
 _API = "https://docs.aws.amazon.com/eks/latest/APIReference/"
@@ -135,31 +134,6 @@ def the_control_plane_is_in_one_vpc(eks: EksCluster) -> Iterator[Hit]:
 def _joining(eks: EksCluster) -> tuple[Resource, ...]:
     """The HyperPod clusters that join it."""
     return tuple(cluster.resource for cluster, other in joined(eks.resource.template.model) if other == eks)
-
-
-_ROLES = {
-    "AWS::EKS::AccessEntry": "PrincipalArn",
-    "AWS::EKS::Addon": "ServiceAccountRoleArn",
-    "AWS::EKS::Cluster": "RoleArn",
-    "AWS::EKS::Nodegroup": "NodeRole",
-    "AWS::EKS::PodIdentityAssociation": "RoleArn",
-}
-
-
-@error(
-    "HP-CTL-009",
-    on=tuple(_ROLES),
-    title="roles of EKS are given by their ARN",
-    why="EKS refuses the request: Ref of a role is its name, and the property takes the ARN",
-    fix="write Fn::GetAtt: [<the role>, Arn] (in the CDK: role.role_arn)",
-    allowed="the ARN of a role",
-    source=f"{_API}API_CreateCluster.html",
-)
-def roles_are_given_by_arn(resource: Resource) -> Hit | None:
-    key = _ROLES[resource.type]
-    value = resource.get(key)
-    by_name = isinstance(value, Reference) and value.resource.type == ROLE and value.attribute != "Arn"
-    return hit(resource, f"the role {shown(value)} is given by its name", key) if by_name else None
 
 
 _KUBELET = Traffic("tcp", range(10250, 10251))

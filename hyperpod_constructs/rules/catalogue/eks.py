@@ -8,8 +8,8 @@ from functools import partial
 
 from hyperpod_constructs.analysis.clusters import Cluster, Group, clusters, given, groups
 from hyperpod_constructs.analysis.iam import ROLE
-from hyperpod_constructs.analysis.kubernetes import EksCluster, installs, joined
-from hyperpod_constructs.analysis.networks import SUBNET, network_facts
+from hyperpod_constructs.analysis.kubernetes import EksCluster, joined, named_elsewhere
+from hyperpod_constructs.analysis.networks import SUBNET, in_one_zone
 from hyperpod_constructs.analysis.placement import NodeGroup, node_groups
 from hyperpod_constructs.facts import clusters as cluster_facts
 from hyperpod_constructs.facts import orchestration
@@ -136,7 +136,7 @@ def groups_have_no_slurm(group: Group) -> Mistake | None:
     on=_groups_on_eks,
     at=("LifeCycleConfig", "OnInitComplete"),
     once=True,
-    title="groups of a cluster on EKS run their scripts by OnCreate",
+    title="groups of a cluster on EKS run a script by OnCreate",
     why="OnInitComplete extends the set-up of the image for Slurm; on EKS every group needs OnCreate",
     fix=orchestration.completed_on_eks.fix,
     allowed="OnCreate",
@@ -144,6 +144,8 @@ def groups_have_no_slurm(group: Group) -> Mistake | None:
 )
 def scripts_run_on_create(group: Group) -> Mistake | None:
     created, completed = (given(group.get("LifeCycleConfig", key)) for key in ("OnCreate", "OnInitComplete"))
+    if given(group.get("LifeCycleConfig")) is False and not group.restricted:
+        return Mistake(f"instance group {group.label!r} of a cluster on EKS has no script", orchestration.completed_on_eks.fix)
     return orchestration.completed_on_eks(group.label) if completed and created is False else None
 
 
@@ -173,8 +175,8 @@ def file_systems_are_volumes(group: Group) -> Iterator[Hit]:
     source=f"{_GUIDE}sagemaker-hyperpod-eks-install-packages-using-helm-chart.html",
 )
 def the_chart_comes_first(cluster: Cluster, eks: EksCluster) -> Iterator[str]:
-    for chart in eks.charts:
-        if installs(chart, "hyperpod") and not awaits(cluster.resource, chart) and not awaits(chart, cluster.resource):
+    for chart in eks.hyperpod_charts:
+        if not awaits(cluster.resource, chart) and not awaits(chart, cluster.resource):
             yield f"the cluster does not await {chart.logical_id}, which installs HyperPod's chart"
 
 
@@ -220,9 +222,7 @@ def tiered_storage_is_large_enough(cluster: Cluster) -> Mistake | None:
 )
 def the_control_plane_has_two_zones(_: Cluster, eks: EksCluster) -> Hit | None:
     subnets = eks.in_network("SubnetIds", SUBNET)
-    facts = network_facts(eks.resource.template.model)
-    zones = [facts.subnet(subnet).zone for subnet in subnets or ()]
-    if not zones or any(zones[0].is_same(other) is not True for other in zones[1:]):
+    if not in_one_zone(subnets or ()):
         return None
     names = ", ".join(subnet.logical_id for subnet in subnets or ())
     return hit(eks.resource, too_few_zones("the control plane", f"in one zone ({names})"), *eks.network_path("SubnetIds"))
@@ -249,6 +249,21 @@ def the_vpc_is_one(cluster: Cluster, eks: EksCluster) -> Iterator[Hit]:
 
 def _placed(cluster: Cluster) -> Iterator[NodeGroup]:
     return (group for group in node_groups(cluster.resource.template.model) if group.cluster is cluster)
+
+
+@warning(
+    "HP-EKS-050",
+    on=named_elsewhere,
+    at=("ClusterName",),
+    title="add-ons, identities, access entries and nodes name the Kubernetes cluster of the templates",
+    why="EKS knows no cluster of another name, or gives them to that one",
+    fix="write Ref of the cluster",
+    allowed="the name of the cluster in the templates",
+    source="https://docs.aws.amazon.com/eks/latest/APIReference/API_CreateAddon.html",
+)
+def parts_name_the_cluster(part: Resource, eks: EksCluster) -> str:
+    name = as_str(eks.resource.get("Name"))
+    return f"{part.logical_id} names the cluster {as_str(part.get('ClusterName'))}; {eks.resource.logical_id} is {name}"
 
 
 @_joined_warning(

@@ -23,10 +23,10 @@ from hyperpod_constructs.facts.governance import ON_SLURM, SCHEDULER_CONFIG
 from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
-from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.rules.rule import ORDER, error, warning
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import ABSENT, Reference, as_int, as_items, as_str, at, shown
+from hyperpod_constructs.templates.values import ABSENT, as_int, as_items, as_str, at
 
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _GOVERNANCE = f"{_GUIDE}sagemaker-hyperpod-eks-operate-console-ui-governance-setup-task-governance.html"
@@ -62,6 +62,7 @@ def policies_are_for_eks(policy: Resource, cluster: Cluster) -> str | None:
     allowed=f"a policy that depends on {TASK_GOVERNANCE}",
     source=_GOVERNANCE,
     aliases=("HP-EKS-041",),
+    because=ORDER,
 )
 def policies_come_after_their_addon(policy: Resource, cluster: Cluster) -> str | None:
     eks = EksCluster.of(cluster.eks_arn)
@@ -195,21 +196,6 @@ def _counts(quota: Quota) -> bool:
     return quota.resource.get("ActivationState") in (ABSENT, "Enabled") and not at(quota.resource.metadata, BEYOND_CAPACITY)
 
 
-@error(
-    "HP-GOV-009",
-    on=SCHEDULER_CONFIG,
-    at=_CLASSES,
-    title="priority classes have names of their own",
-    why="the service refuses a policy with two classes of one name: jobs ask for a class by its name",
-    fix=governance.repeated_class.fix,
-    allowed="a unique name in the policy",
-    source=f"{_API}API_PriorityClass.html",
-)
-def priority_classes_differ(policy: Resource) -> Iterator[Mistake]:
-    names = [as_str(at(one, "Name")) for one in as_items(policy.get(*_CLASSES)) or ()]
-    return (governance.repeated_class(name) for name in dict.fromkeys(names) if name is not None and names.count(name) > 1)
-
-
 @warning(
     "HP-GOV-010",
     on=quotas,
@@ -227,21 +213,3 @@ def borrow_limits_are_documented(quota: Quota) -> Mistake | None:
     if limit is None or not borrows or limit <= governance.DOCUMENTED_BORROW_LIMIT:
         return None
     return governance.high_borrow_limit(limit)
-
-
-@error(
-    "HP-GOV-011",
-    on=(SCHEDULER_CONFIG, governance.COMPUTE_QUOTA),
-    at=("ClusterArn",),
-    title="scheduling policies and quotas name a HyperPod cluster",
-    why="the service knows no cluster of EKS by its ARN",
-    fix="write the ARN of the AWS::SageMaker::Cluster (Fn::GetAtt: [Cluster, ClusterArn])",
-    allowed="the ARN of a HyperPod cluster",
-    source=f"{_API}API_CreateComputeQuota.html",
-    silences=("HP-GOV-002", "HP-GOV-004"),
-)
-def policies_name_a_hyperpod_cluster(policy: Resource) -> str | None:
-    arn = policy.get("ClusterArn")
-    named = arn.resource if isinstance(arn, Reference) else None
-    of_eks = ":eks:" in (as_str(arn) or "") or (named is not None and named.type.startswith("AWS::EKS::"))
-    return f"{policy.logical_id} names {shown(arn)}, which is no HyperPod cluster" if of_eks else None

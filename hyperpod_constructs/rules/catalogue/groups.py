@@ -6,12 +6,15 @@ from collections.abc import Iterator
 from functools import partial
 
 from hyperpod_constructs.analysis.clusters import Cluster, Group, clusters, given, groups
+from hyperpod_constructs.analysis.file_systems import LUSTRE, OPENZFS, Lustre
+from hyperpod_constructs.analysis.placement import FILE_SYSTEM
 from hyperpod_constructs.facts import clusters as cluster_facts
 from hyperpod_constructs.facts import orchestration, software_updates
 from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.templates.model import resource_of
 from hyperpod_constructs.templates.values import Value, as_bool, as_int, as_items, as_str, at
 
 _API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/"
@@ -22,6 +25,7 @@ _MOUNTS = f"{_GUIDE}smcluster-getting-started-slurm-cli.html#smcluster-getting-s
 _CHECKS_ON_EKS = f"{_GUIDE}sagemaker-hyperpod-eks-resiliency-deep-health-checks.html"
 _CHECKS = "OnStartDeepHealthChecks"
 _DEFAULT_PATHS = {"FsxLustreConfig": "/fsx", "FsxOpenZfsConfig": "/home"}
+_TYPES = {"FsxLustreConfig": LUSTRE, "FsxOpenZfsConfig": OPENZFS}
 _group_error = partial(error, on=groups)
 
 
@@ -110,14 +114,42 @@ def _volume_mistake(volume: Value) -> Mistake | None:
     "HP-GRP-005",
     on=groups,
     at=("InstanceStorageConfigs",),
-    title="each file system of a group has a mount path of its own",
-    why="the second mount hides the first, and jobs write to the wrong file system",
+    title="each file system of a group has a mount path of its own, apart from what nodes have",
+    why="the mount hides what is there, another file system or a part of the node, and jobs write to the wrong place",
     fix=cluster_facts.SEPARATE_MOUNT_PATHS,
     allowed="different values of MountPath; by default Lustre is at /fsx and OpenZFS at /home",
     source=_MOUNTS,
 )
-def mount_paths_differ(group: Group) -> Mistake | None:
-    return cluster_facts.shared_mount_path([path for _, path in _mounts(group) if path is not None])
+def mount_paths_differ(group: Group) -> Iterator[Hit | Mistake]:
+    shared = cluster_facts.shared_mount_path([path for _, path in _mounts(group) if path is not None])
+    if shared is not None:
+        yield shared
+    for place, path in _mounts(group):
+        hidden = None if path is None else cluster_facts.mount_over_place(path, _DEFAULT_PATHS[str(place[-1])])
+        if hidden is not None:
+            yield hit(group, hidden, *place, "MountPath")
+
+
+@_group_error(
+    "HP-GRP-020",
+    title="a mount names one file system, of its own kind, by its host and its mount name",
+    why="the nodes cannot mount it, and do not come up",
+    fix="write Fn::GetAtt [<the file system>, DNSName], and for Lustre [<the same>, LustreMountName]",
+    allowed="host and mount name of one file system of the kind",
+    source=_MOUNTS,
+)
+def mounts_name_one_file_system(group: Group) -> Iterator[Hit]:
+    for kind, type_ in _TYPES.items():
+        for place, mount in group.storage(kind):
+            host, name = at(mount, "DnsName"), at(mount, "MountName")
+            system, named = resource_of(host, FILE_SYSTEM), resource_of(name, FILE_SYSTEM)
+            found = None if system is None else as_str(system.get("FileSystemType"))
+            if system is not None and found not in (None, type_):
+                yield hit(group, f"{kind} has the host of {system.logical_id}, which is of the type {found}", *place, "DnsName")
+            elif system is not None and (named or system) is not system:
+                yield hit(group, f"MountName is that of another file system than {system.logical_id}", *place, "MountName")
+            elif system is not None and isinstance(name, str) and Lustre(system).deployment not in (None, "SCRATCH_1"):
+                yield hit(group, f"MountName is {name!r}, but FSx chooses that of {system.logical_id}", *place, "MountName")
 
 
 def _mounts(group: Group) -> Iterator[tuple[tuple[str | int, ...], str | None]]:
@@ -136,6 +168,7 @@ def _mounts(group: Group) -> Iterator[tuple[tuple[str | int, ...], str | None]]:
     fix=cluster_facts.mount_without_network.fix,
     allowed="FsxLustreConfig and FsxOpenZfsConfig in a cluster with VpcConfig",
     source=_MOUNTS,
+    because=("VpcConfig",),
 )
 def mounts_have_a_network(group: Group) -> Iterator[Hit]:
     for place, path in _mounts(group) if group.cluster.has_network is False and not group.cluster.on_eks else ():
@@ -152,6 +185,7 @@ def mounts_have_a_network(group: Group) -> Iterator[Hit]:
     fix=cluster_facts.override_without_network.fix,
     allowed="OverrideVpcConfig in a cluster with VpcConfig",
     source=f"{_GUIDE}sagemaker-hyperpod-prerequisites.html#sagemaker-hyperpod-prerequisites-multiple-availability-zones",
+    because=("VpcConfig",),
 )
 def overrides_have_something_to_override(group: Group) -> Mistake | None:
     if group.cluster.has_network is False and group.cluster.on_eks is False and given(group.get("OverrideVpcConfig")):

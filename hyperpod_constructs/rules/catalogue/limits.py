@@ -83,7 +83,7 @@ def _is_fixed(value: Value) -> bool:
     "HP-LIM-004",
     title="names are unique: of clusters in an account and region, of add-ons, access entries and quotas in their cluster",
     why="the service refuses the second resource of a name, and its stack rolls back",
-    fix="give each a name of its own or take one out; CloudFormation makes a name where the property is optional",
+    fix="keep one with the settings of both, as one access entry for a role; where you choose the name, give one of them another",
     allowed="one resource of a name",
     source="https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-name.html",
 )

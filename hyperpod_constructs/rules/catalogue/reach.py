@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import listed
 from hyperpod_constructs.analysis.blocks import outside_of
 from hyperpod_constructs.analysis.clusters import labels
+from hyperpod_constructs.analysis.database import side_of
 from hyperpod_constructs.analysis.naming import Naming
-from hyperpod_constructs.analysis.networks import ENDPOINT, VPC
-from hyperpod_constructs.analysis.placement import FILE_SYSTEM, node_groups, security_groups_of
+from hyperpod_constructs.analysis.near_misses import idle_groups
+from hyperpod_constructs.analysis.placement import FILE_SYSTEM, security_groups_of
 from hyperpod_constructs.analysis.reachability import Connection, connections
-from hyperpod_constructs.analysis.ways import Hop, Way
+from hyperpod_constructs.analysis.vpcs import Stray, name_of, strays
+from hyperpod_constructs.analysis.ways import Hop, Way, has_gateway
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
-from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import Value, as_items
+from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.values import as_bool, as_items
 
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _MOST_REASONS = 3
@@ -61,7 +63,16 @@ def _hits(model: Model, *, fatal: bool) -> Iterator[Hit]:
     for place, stopped in _stops(model).items():
         if _is_fatal(stopped) is fatal:
             end = _end(stopped[0])
-            yield hit(place, _message(stopped), *end.path, covers=end.covers)
+            # Of nodes in a public subnet, its route or their place is the mistake.
+            places = [(one.group.resource, (*one.group.network_path, "Subnets")) for one in stopped if end.doubts]
+            found = hit(place, _message(stopped), *end.path, covers=end.covers)
+            yield replace(found, doubts=(*end.doubts, *dict.fromkeys(places), *_other_groups(model, stopped)))
+
+
+def _other_groups(model: Model, stopped: Sequence[Connection]) -> Iterator[tuple[Resource, tuple[str | int, ...]]]:
+    """The places of the nodes' groups, which may be the wrong ones where the templates have a group that nothing has."""
+    groups = stopped if idle_groups(model) else ()
+    yield from dict.fromkeys((one.group.resource, (*one.group.network_path, "SecurityGroupIds")) for one in groups)
 
 
 def _message(stopped: Sequence[Connection]) -> str:
@@ -146,64 +157,38 @@ def efa_nodes_reach_each_other(model: Model) -> Iterator[Hit]:
     for groups, stopped in grouped((one.group.security_groups or (), one) for one in _ended(model) if _is_efa(one)).items():
         reasons = listed(dict.fromkeys(_reason(way) for way in stopped[0].ended))
         message = f"{labels(one.group for one in stopped)} have EFA and cannot reach each other: {reasons}"
-        yield hit(groups[0], message, covers=(*groups[1:], *_file_systems_in(groups)))
-
-
-# Properties by which resources name others that must be in one VPC with each other, and with themselves.
-_TOGETHER = {
-    FILE_SYSTEM: ("SubnetIds", "SecurityGroupIds"),
-    ENDPOINT: ("SubnetIds", "SecurityGroupIds", "RouteTableIds"),
-    "AWS::EC2::SubnetNetworkAclAssociation": ("SubnetId", "NetworkAclId"),
-    "AWS::EC2::SubnetRouteTableAssociation": ("SubnetId", "RouteTableId"),
-}
-
-
-def _together(model: Model) -> Iterator[tuple[Resource, ...]]:
-    """Resources that must be in one VPC."""
-    for group in node_groups(model):
-        yield (*(group.subnets or ()), *(group.security_groups or ()))
-    for one in model.resources(*_TOGETHER):
-        values = [value for key in _TOGETHER[one.type] for value in _listed(one.get(key))]
-        named = (resource_of(value) for value in values)
-        yield (one, *(other for other in named if other is not None))
-
-
-def _apart(model: Model) -> dict[tuple[Resource, Resource], None]:
-    """Pairs of resources that work together and are in two VPCs."""
-    placed = ([(one, vpc) for one in named if (vpc := _vpc(one)) is not None] for named in _together(model))
-    return {(known[0][0], one): None for known in placed for one, vpc in known[1:] if vpc != known[0][1]}
-
-
-def _listed(value: Value) -> tuple[Value, ...]:
-    return value if isinstance(value, tuple) else (value,)
+        found = hit(groups[0], message, covers=(*groups[1:], *_file_systems_in(groups)))
+        yield replace(found, doubts=tuple(_other_groups(model, stopped)))
 
 
 @error(
     "HP-REACH-004",
+    on=strays,
     title="subnets, security groups, route tables and network ACLs that work together are in one VPC",
     why="AWS refuses to join what is in two VPCs (InvalidGroup.NotFound, InvalidParameterValue), and the stack rolls back",
     fix="take both from one VPC",
     allowed="resources of one VPC",
     source="https://docs.aws.amazon.com/vpc/latest/userguide/vpc-security-groups.html",
 )
-def the_vpc_is_one(model: Model) -> Iterator[Hit]:
-    """One hit for each resource that is apart from others; of two, on the one that is apart from more."""
-    pairs = _apart(model)
-    times = Counter(one for pair in pairs for one in pair)
-    odd = {(first if times[first] > times[other] else other): (first, other) for first, other in reversed(pairs)}
-    for one, (first, other) in odd.items():
-        text = f"{first.logical_id} is in {_name(first)}, and {other.logical_id}, with which it works, in {_name(other)}"
-        yield hit(one, text, "VpcId")
+def the_vpc_is_one(stray: Stray) -> Hit:
+    (one, its), (other, others) = ((member.resource.logical_id, name_of(member.vpc)) for member in (stray.one, stray.other))
+    return hit(stray.resource, f"{one} is in {its}, and {other}, with which it works, in {others}", *stray.path)
 
 
-def _vpc(one: Resource) -> Resource | str | None:
-    value = one.get("VpcId")
-    return value if isinstance(value, str) else resource_of(value, VPC)
-
-
-def _name(one: Resource) -> str:
-    vpc = _vpc(one)
-    return vpc.logical_id if isinstance(vpc, Resource) else str(vpc)
+@error(
+    "HP-REACH-005",
+    on=("AWS::RDS::DBInstance",),
+    at=("PubliclyAccessible",),
+    title="a database for the internet is in a VPC with an internet gateway",
+    why="RDS refuses an instance with a public address in a VPC without one, and nodes reach their database inside the VPC anyway",
+    fix="write PubliclyAccessible: false",
+    allowed="false, unless the VPC has an internet gateway",
+    source="https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_VPC.WorkingWithRDSInstanceinaVPC.html",
+)
+def public_databases_have_a_gateway(database: Resource) -> str | None:
+    vpcs = side_of(database).vpcs if as_bool(database.get("PubliclyAccessible")) else set()
+    closed = [vpc for vpc in vpcs if vpc is not None and has_gateway(vpc) is False]
+    return f"{database.logical_id} has a public address, and {closed[0].logical_id} no internet gateway" if closed else None
 
 
 def _file_systems_in(groups: tuple[Resource, ...]) -> Iterator[Resource]:

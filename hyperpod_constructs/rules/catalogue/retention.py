@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.networks import VPC
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, security_groups_of, subnets_of
 from hyperpod_constructs.facts.data_holders import DATA_HOLDERS, KEEPING_POLICIES
 from hyperpod_constructs.plan.stateful import lost, survives
 from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.rule import warning
-from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Value, as_str
+from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_str, parts_of
 
 _DELETION = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html"
 _REPLACEMENT = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-updatereplacepolicy.html"
@@ -100,3 +102,49 @@ def _below(file_system: Resource) -> list[Resource]:
 def _goes(resource: Resource) -> bool:
     policy = resource.deletion_policy
     return policy is ABSENT or as_str(policy) == "Delete"
+
+
+def _linked(model: Model) -> Iterator[Resource]:
+    """The buckets that a file system is linked to."""
+    named = (one.get("DataRepositoryPath") for one in model.resources("AWS::FSx::DataRepositoryAssociation"))
+    found = (resource_of(part, "AWS::S3::Bucket") for value in named for part in parts_of(value) if isinstance(part, Reference))
+    return (bucket for bucket in dict.fromkeys(found) if bucket is not None)
+
+
+@warning(
+    "HP-RET-005",
+    on=_linked,
+    title="a bucket of data is kept by its stack",
+    why="the deletion of the stack fails at a bucket with objects, and whoever empties it for that loses the data",
+    fix="write DeletionPolicy: RetainExceptOnCreate and UpdateReplacePolicy: Retain",
+    allowed="Retain or RetainExceptOnCreate for a bucket that a file system is linked to",
+    source=_DELETION,
+    silences=("HP-RET-001",),
+)
+def buckets_of_data_are_kept(bucket: Resource) -> Hit | None:
+    policy = as_str(bucket.deletion_policy)
+    text = "a file system is linked to it, and its DeletionPolicy is Delete"
+    return Hit(bucket, (), text, found=policy) if policy == "Delete" else None
+
+
+_WORDS = {
+    "DeletionPolicy": ("Delete", "Retain", "RetainExceptOnCreate", "Snapshot"),
+    "UpdateReplacePolicy": ("Delete", "Retain", "Snapshot"),
+}
+
+
+@error(
+    "HP-RET-004",
+    on=lambda model: model.resources(),
+    title="DeletionPolicy and UpdateReplacePolicy have words that CloudFormation takes",
+    why="CloudFormation refuses the template",
+    fix="write Retain; RetainExceptOnCreate is a word of DeletionPolicy only",
+    allowed="Delete, Retain and Snapshot; in DeletionPolicy also RetainExceptOnCreate",
+    source=_REPLACEMENT,
+    silences=("HP-RET-001", "HP-RET-002"),
+)
+def policies_have_known_words(resource: Resource) -> Iterator[Hit]:
+    for name, words in _WORDS.items():
+        written = as_str(resource.policy(name)) if name in resource.raw else None
+        if written is not None and written not in words:
+            yield Hit(resource, (), f"its {name} is {written!r}", found=written, allowed=", ".join(words))

@@ -8,6 +8,7 @@ from functools import partial
 from hyperpod_constructs.analysis.clusters import groups
 from hyperpod_constructs.analysis.schema.resources import Found, request_violations, schema_violations
 from hyperpod_constructs.analysis.schema.violation import Kind, nearest
+from hyperpod_constructs.facts.instance_types import is_instance_type
 from hyperpod_constructs.facts.property_schemas import known_types, property_schema, regions_without
 from hyperpod_constructs.facts.schema import schema_date, type_facts
 from hyperpod_constructs.rules.finding import Hit
@@ -25,7 +26,8 @@ def _hits(model: Model, *kinds: Kind) -> Iterator[Hit]:
 
 def _hit(found: Found) -> Hit:
     resource, one = found
-    return Hit(resource, one.path, one.message, one.found, one.allowed, about=one.about)
+    doubts = tuple((resource, path) for path in one.doubts)
+    return Hit(resource, one.path, one.message, one.found, one.allowed, about=one.about, doubts=doubts)
 
 
 @_schema_error(
@@ -74,6 +76,7 @@ def values_fit(model: Model) -> Iterator[Hit]:
     title="a reference gives what its property takes",
     fix="refer to a resource of the right type; by Ref where an id is taken, by Fn::GetAtt where an ARN is",
     allowed="a reference to a resource of the right type",
+    aliases=("HP-CTL-009",),
 )
 def references_fit(model: Model) -> Iterator[Hit]:
     return _hits(model, Kind.REFERENCE)
@@ -91,13 +94,13 @@ def properties_go_together(model: Model) -> Iterator[Hit]:
 
 @error(
     "HP-SCH-007",
-    title="values are within the limits of the service's request, where the schema has none",
+    title="a resource is what the service takes, where the schema has no limits",
     why="the service refuses the request, and the stack rolls back",
-    fix="write an allowed value, such as the nearest",
-    allowed="the values that the API reference of the service names",
+    fix="write an allowed value, such as the nearest; of what excludes each other keep one",
+    allowed="what the API reference of the service names",
     source=_REFERENCE,
     yields=True,
-    aliases=("HP-FSX-013",),
+    aliases=("HP-FSX-013", "HP-ACC-004", "HP-CAP-003", "HP-GOV-009", "HP-GOV-011"),
 )
 def requests_are_within_limits(model: Model) -> Iterator[Hit]:
     return map(_hit, request_violations(model))
@@ -121,7 +124,7 @@ def regions_have_the_types(model: Model) -> Iterator[Hit]:
             if _is_of_ours(resource.type) and type_facts(resource.type) is None:
                 near = nearest(resource.type, known_types())
                 meant = f"; the nearest is {near}" if near else ""
-                yield Hit(resource, (), f"no region had a type {resource.type} on {day}{meant}")
+                yield Hit(resource, (), f"no region had a type {resource.type} on {day}{meant}", meant=near)
         elif region in regions_without(resource.type):
             yield Hit(resource, (), f"{region} had no {resource.type} on {day}")
 
@@ -143,7 +146,12 @@ def _is_of_ours(resource_type: str) -> bool:
 def regions_have_the_instance_types(model: Model) -> Iterator[Hit]:
     for group in groups(model):
         region = group.resource.template.environment.region
-        lacking = [one.name for one in group.types or () if region in regions_without(one.name)]
+        names = [name for name in group.type_names or () if name.startswith("ml.")]
+        nowhere = [name for name in names if not (is_instance_type(name) or regions_without(name))]
+        lacking = nowhere or [name for name in names if region in regions_without(name)]
         if lacking:
             path = (*group.path, "InstanceType" if group.get("InstanceType") else "InstanceRequirements")
-            yield Hit(group.resource, path, f"{region} had no {', '.join(lacking)} on {schema_date()[:10]}", group.get(path[-1]))
+            text = (
+                f"{'no region' if nowhere else region} had {'' if nowhere else 'no '}{', '.join(lacking)} on {schema_date()[:10]}"
+            )
+            yield Hit(group.resource, path, text, group.get(path[-1]))

@@ -14,6 +14,7 @@ from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import resource_of
+from hyperpod_constructs.templates.values import as_str, parts_of
 
 _API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterLifeCycleConfig.html"
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
@@ -61,6 +62,24 @@ def scripts_are_complete(group: Group) -> Hit | None:
         return None
     message = f"the lifecycle configuration of instance group {group.label!r} has no {' and no '.join(lacking)}"
     return hit(group, message, "LifeCycleConfig", allowed="SourceS3Uri with OnCreate" if group.cluster.on_eks else None)
+
+
+@error(
+    "HP-SCR-006",
+    on=groups,
+    at=_URI,
+    once=True,
+    title="SourceS3Uri is the prefix of the scripts, not a script",
+    why="a node looks for the entry point below the prefix, finds none, and does not come up",
+    fix="leave the name of the script out of SourceS3Uri",
+    allowed="the prefix that holds the entry point",
+    source=_REFUSED,
+)
+def the_source_is_a_prefix(group: Group) -> str | None:
+    uri = parts_of(group.get(*_URI))[-1]
+    scripts = [name for key in ("OnCreate", "OnInitComplete") if (name := as_str(group.get("LifeCycleConfig", key)))]
+    named = [name for name in scripts if isinstance(uri, str) and uri.endswith(f"/{name}")]
+    return f"SourceS3Uri of instance group {group.label!r} ends with the script {named[0]}" if named else None
 
 
 @error(

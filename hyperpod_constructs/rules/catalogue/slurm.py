@@ -145,6 +145,7 @@ def every_group_is_configured(group: Group) -> str | None:
     fix=accounting_facts.WITHOUT_CONTINUOUS.fix,
     allowed="AccountingDatabase with NodeProvisioningMode Continuous",
     source=f"{_API}API_ClusterOrchestratorSlurmConfig.html",
+    because=("NodeProvisioningMode",),
 )
 def accounting_is_continuous(cluster: Cluster) -> Mistake | None:
     without = cluster.continuous is False and given(cluster.get(*ACCOUNTING))

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.file_systems import addresses_of
 from hyperpod_constructs.analysis.naming import Naming
-from hyperpod_constructs.analysis.networks import ENDPOINT, SUBNET, Zone, network_facts
+from hyperpod_constructs.analysis.networks import ENDPOINT, SUBNET, Zone, in_one_zone, network_facts
 from hyperpod_constructs.analysis.placement import (
     FILE_SYSTEM,
     NodeGroup,
@@ -205,21 +205,35 @@ def training_plans_are_in_one_zone(model: Model) -> Iterator[Hit]:
 @error(
     "HP-SUB-013",
     on=SUBNET,
-    title="subnets are in a zone of their stack's region",
-    why="EC2 refuses the subnet, or the subnet lies where no capacity was bought",
+    title="zones of subnets are given by name or by id, each in its property",
+    why="EC2 refuses the subnet",
     fix=WRITE_ZONE,
     allowed="AvailabilityZone takes a name such as us-west-2a, AvailabilityZoneId an id such as usw2-az4",
     source="https://docs.aws.amazon.com/ram/latest/userguide/working-with-az-ids.html",
 )
-def zones_are_of_the_region(subnet: Resource) -> Iterator[Hit]:
-    """An id instead of a name, a name instead of an id, or a zone of another region."""
-    region = subnet.template.environment.region
+def zones_are_in_their_property(subnet: Resource) -> Iterator[Hit]:
     name, zone_id = as_str(subnet.get("AvailabilityZone")), as_str(subnet.get("AvailabilityZoneId"))
     mistake = None if name is None else name_mistake("AvailabilityZone", name, "AvailabilityZoneId")
     if mistake is not None:
         yield hit(subnet, mistake, "AvailabilityZone")
-    elif name is not None and region is not None and not name.startswith(region):
-        yield hit(subnet, f"AvailabilityZone {name!r} is not in region {region}", "AvailabilityZone")
-    mistake = None if zone_id is None else id_mistake("AvailabilityZoneId", zone_id, region, "AvailabilityZone")
+    mistake = None if zone_id is None else id_mistake("AvailabilityZoneId", zone_id, None, "AvailabilityZone")
     if mistake is not None:
         yield hit(subnet, mistake, "AvailabilityZoneId")
+
+
+@error(
+    "HP-SUB-014",
+    on="AWS::RDS::DBSubnetGroup",
+    at=("SubnetIds",),
+    title="subnet groups of databases cover two zones",
+    why="RDS refuses the group (DBSubnetGroupDoesNotCoverEnoughAZs)",
+    fix="add a subnet in another zone, a small one",
+    allowed="subnets in two zones or more",
+    source="https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_VPC.WorkingWithRDSInstanceinaVPC.html",
+)
+def subnet_groups_cover_two_zones(group: Resource) -> str | None:
+    subnets = [resource_of(item, SUBNET) for item in as_items(group.get("SubnetIds")) or ()]
+    known = [one for one in subnets if one is not None]
+    if len(known) < 2 or len(known) < len(subnets) or not in_one_zone(known):
+        return None
+    return f"its subnets ({', '.join(one.logical_id for one in known)}) are in one zone"

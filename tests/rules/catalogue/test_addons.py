@@ -148,6 +148,14 @@ def in_yaml(text: str) -> dict[str, Any]:
 
 
 WITHOUT_PROXY = {"Proxy": REMOVED, "Cluster/.DependsOn": ["Chart", "Cni", "PodIdentity"]}
+ALONE = {
+    "Operator/AddonVersion": "v1.2.0-eksbuild.1",
+    "Operator/PodIdentityAssociations": INLINE,
+    "Operator/.DependsOn": ["Cluster", "Certificates", "PodIdentity"],
+    "Identity": REMOVED,
+}
+"""The operator with its identity in the add-on."""
+
 CASES = [
     Case("HP-ADD-009", eks(), {"Cni/AddonVersion": "v1.18.1-eksbuild.1"}, {"Cni/AddonVersion": "v1.18.3-eksbuild.1"}),
     Case("HP-ADD-009", eks(), {"Proxy/AddonVersion": "v1.32.6-eksbuild.1"}, {"Proxy/AddonVersion": "v1.33.0-eksbuild.1"}),
@@ -225,8 +233,9 @@ CASES = [
         "HP-ADD-025",
         WITH_OPERATOR,
         {"Operator/AddonVersion": "v1.2.1-eksbuild.1", "Operator/PodIdentityAssociations": INLINE},
-        {"Operator/AddonVersion": "v1.2.0-eksbuild.1", "Operator/PodIdentityAssociations": INLINE},
+        ALONE,
     ),
+    Case("HP-ADD-037", WITH_OPERATOR, {**ALONE, "Identity": WITH_OPERATOR["Resources"]["Identity"]}, ALONE),
     Case("HP-ADD-026", WITH_OPERATOR, {"Operator/.DependsOn": ["Cluster", "Certificates", "PodIdentity"]}, {}),
 ]
 

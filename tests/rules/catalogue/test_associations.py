@@ -132,6 +132,8 @@ def test_a_file_system_that_takes_no_links(changes: Template, message: str) -> N
     properties(template, "Second").update(changes)
     if "INTELLIGENT_TIERING" in changes.values():
         del properties(template, "Second")["StorageCapacity"]
+    if "OPENZFS" in changes.values():
+        del properties(template, "Second")["LustreConfiguration"]
 
     (finding,) = findings(template)
 

@@ -34,7 +34,7 @@ CASES = [
         ALL_OR_NOTHING,
     ),
     Case(
-        "HP-CAP-003",
+        "HP-SCH-007",
         slurm(),
         {
             f"{WORKERS}/InstanceRequirements": {"InstanceTypes": ["ml.p5.48xlarge", "ml.p5.48xlarge"]},
@@ -114,8 +114,8 @@ def test_rule(case: Case) -> None:
     case.check()
 
 
-@pytest.mark.parametrize(("region", "rules"), [("us-west-2", []), ("us-east-1", ["HP-CAP-011"]), (None, [])])
+@pytest.mark.parametrize(("region", "rules"), [("us-west-2", []), ("us-east-1", ["HP-REG-001"]), (None, [])])
 def test_a_training_plan_is_of_the_region_of_the_stack(region: str | None, rules: list[str]) -> None:
     body = raw_template(edited(slurm(), {f"{WORKERS}/TrainingPlanArn": PLAN}))
     model = Model([Document(name="t", body=body, file=Path("t"), environment=Environment(region=region))])
-    assert [finding.rule for finding in check(model) if finding.rule.startswith("HP-CAP")] == rules
+    assert [finding.rule for finding in check(model) if finding.path.endswith("TrainingPlanArn")] == rules

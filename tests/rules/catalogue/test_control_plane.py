@@ -59,7 +59,7 @@ CASES = [
     Case("HP-CTL-002", eks(), {SERVICES: "10.100.0.0/28"}, {SERVICES: {"Ref": "AWS::StackName"}}),
     Case("HP-CTL-003", eks(), {"Key": key(), **encrypted("configmaps")}, {"Key": key(), **encrypted("secrets")}),
     Case("HP-KEY-003", eks(), {"Key": key(Enabled=False), **encrypted("secrets")}, {}),
-    Case("HP-CTL-003", eks(), {"Key": key(KeySpec="RSA_2048"), **encrypted("secrets")}, {}),
+    Case("HP-CTL-003", eks(), {"Key": key(KeySpec="RSA_2048", KeyUsage="ENCRYPT_DECRYPT"), **encrypted("secrets")}, {}),
     Case("HP-CTL-003", eks(), encrypted("secrets", by="arn:aws:kms:us-west-2:123456789012:alias/key"), {}),
     Case("HP-CTL-004", eks(), automatic(True, False, False), automatic(True, True, True)),
     Case("HP-CTL-004", eks(), {"Control/ComputeConfig": {"Enabled": True}}, automatic(False, False, False)),
@@ -81,7 +81,7 @@ CASES = [
     ),
 ]
 CASES += [
-    Case("HP-CTL-009", eks(), {"Control/RoleArn": {"Ref": "ControlRole"}}, {"Control/RoleArn": {"Ref": "AWS::StackName"}}),
+    Case("HP-SCH-005", eks(), {"Control/RoleArn": {"Ref": "ControlRole"}}, {"Control/RoleArn": {"Ref": "AWS::StackName"}}),
 ]
 
 

@@ -16,7 +16,8 @@ ELSEWHERE = "arn:aws:eks:us-west-2:123456789012:cluster/elsewhere"
 
 
 def installer(type_: str) -> dict[str, Any]:
-    return {**WITHOUT_CHART, "Installer": {"Type": type_, "Properties": {"ServiceToken": "arn", "ClusterName": {"Ref": "Control"}}}}
+    properties = {"ServiceToken": "arn", "ClusterName": {"Ref": "Control"}}
+    return {**WITHOUT_CHART, "Installer": {"Type": type_, "Properties": properties}, "Cluster/.DependsOn": ["Cni", "Installer"]}
 
 
 CAPABILITY = {
@@ -61,6 +62,8 @@ def nodes(**given: Any) -> dict[str, Any]:
     return {"Type": "AWS::EKS::Nodegroup", "Properties": properties}
 
 
+OWN_CHART = installer("Custom::HyperPodChart")
+
 CASES = [
     Case("HP-EKS-001", eks(), {"Cluster/VpcConfig": REMOVED}, {}),
     Case("HP-EKS-002", eks(), {"Control/Version": "1.30"}, {"Control/Version": "1.31"}),
@@ -86,6 +89,7 @@ CASES = [
         {"Cluster/TieredStorageConfig": {"Mode": "Enable", "InstanceMemoryAllocationPercentage": 20}},
     ),
     Case("HP-EKS-008", eks(), {"Cluster/.DependsOn": ["Cni"]}, {"Cluster/.DependsOn": ["Chart"]}),
+    Case("HP-EKS-008", eks(), {**OWN_CHART, "Cluster/.DependsOn": ["Cni"]}, OWN_CHART),
     *(
         Case("HP-EKS-017", eks(), {**WITHOUT_CHART, **beside}, installer(kind))
         for beside, kind in (

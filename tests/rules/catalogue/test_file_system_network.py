@@ -216,8 +216,8 @@ def test_openzfs_needs_nfs() -> None:
     properties(template, "Home")["SecurityGroupIds"] = [home]
 
     (finding,) = findings(template)
-    assert (finding.rule, finding.resource) == ("HP-REACH-002", "NodeGroup")
-    assert finding.message.endswith("NodeGroup lets no TCP 2049 out to Home")
+    assert (finding.rule, finding.resource) == ("HP-REACH-002", "Home")
+    assert finding.message.endswith("Home has HomeGroup: neither that nor NodeGroup of the nodes lets TCP 2049 through")
 
     template["Resources"]["In"] = rule("Ingress", home, NODES, 2049)
     template["Resources"]["Out"] = rule("Egress", NODES, home, 2049)

@@ -88,9 +88,9 @@ CASES = [
         {"Policy": REMOVED, "Quota": quota(after="Governance")},
         {"Policy/ClusterArn": "arn:aws:sagemaker:us-west-2:123456789012:cluster/0123456789ab", "Quota": quota()},
     ),
-    Case("HP-GOV-011", GOVERNED, {"Policy/ClusterArn": {"Fn::GetAtt": ["Control", "Arn"]}}, {}),
+    Case("HP-SCH-007", GOVERNED, {"Policy/ClusterArn": {"Fn::GetAtt": ["Control", "Arn"]}}, {}),
     Case(
-        "HP-GOV-011",
+        "HP-SCH-004",
         GOVERNED,
         {"Policy/ClusterArn": "arn:aws:eks:us-west-2:123456789012:cluster/x"},
         {"Policy/ClusterArn": HYPERPOD},
@@ -149,7 +149,7 @@ CASES = [
         {"Quota": quota(entry=SMALL), "Other": quota("b", entry=SMALL)},
     ),
     Case(
-        "HP-GOV-009",
+        "HP-SCH-007",
         GOVERNED,
         {"Policy/SchedulerConfig/PriorityClasses": [*CLASSES, {"Name": "high", "Weight": 20}]},
         {"Policy/SchedulerConfig/PriorityClasses": CLASSES},

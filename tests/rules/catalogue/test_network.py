@@ -229,7 +229,10 @@ INSIDE = {"VpcConfig": {"SubnetIds": [{"Ref": "ControlSubnet1"}], "SecurityGroup
 
 def function(**given: object) -> Template:
     code = {"S3Bucket": "assets", "S3Key": "handler.zip"}
-    return {"Type": "AWS::Lambda::Function", "Properties": {"Code": code, "Role": ROLE, **given}}
+    return {
+        "Type": "AWS::Lambda::Function",
+        "Properties": {"Code": code, "Runtime": "python3.13", "Handler": "h", "Role": ROLE, **given},
+    }
 
 
 def applying(*services: str) -> Template:

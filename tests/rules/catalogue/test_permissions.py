@@ -453,7 +453,7 @@ def test_reachable_by_a_role_that_takes_no_permissions() -> None:
     controller = InstanceGroup(
         name="controller",
         node_type=SlurmNodeType.CONTROLLER,
-        instance_type=ClusterInstanceType.M5_XLARGE,
+        instance_type=ClusterInstanceType.P5_48XLARGE,
         count=1,
         ebs_volumes=(EbsVolume(size_gb=500, kms_key=key),),
         file_systems=(LustreMount(file_system=lustre),),

@@ -88,7 +88,7 @@ CASES = [
     # A NAT gateway and its own way
     Case(USE, SLURM, {"PublicDefaultRoute": REMOVED}, {}),
     Case(USE, SLURM, {"Nat/SubnetId": ref("NodeSubnet")}, {"Nat/SubnetId": "subnet-0123456789abcdef0"}),
-    Case(USE, SLURM, {"Nat/ConnectivityType": "private"}, {"Nat/ConnectivityType": "public"}),
+    Case(USE, SLURM, {"Nat/ConnectivityType": "private", "Nat/AllocationId": REMOVED}, {"Nat/ConnectivityType": "public"}),
     Case(USE, SLURM, {"Attachment/InternetGatewayId": "igw-0123456789abcdef0"}, {}),
     Case(
         USE,
@@ -192,7 +192,8 @@ def elsewhere() -> Template:
     [("VPCPeeringConnection", False), ("TransitGatewayAttachment", False), ("Instance", True)],
 )
 def test_vpcs_may_be_joined(kind: str, found: bool) -> None:
-    assert (USE in rules_of(edited(elsewhere(), {"Joint": resource(kind, VpcId=VPC)}))) is found
+    changes = {"Joint": resource(kind, VpcId=VPC), "FileSystem/SecurityGroupIds": ["sg-0123456789abcdef0"]}
+    assert (USE in rules_of(edited(elsewhere(), changes))) is found
 
 
 def test_a_network_of_another_stack_is_followed() -> None:

@@ -41,10 +41,10 @@ def test_data_that_stays(policies: tuple[object, object]) -> None:
 
 
 def test_a_bucket_stays_unless_it_is_emptied() -> None:
-    template = with_policies("Delete", "Delete", "Data")
+    template = with_policies("Delete", "Delete", "Scripts")
     assert rules_of(template) == []
 
-    properties(template, "Data").update(EMPTIED)
+    properties(template, "Scripts").update(EMPTIED)
     assert rules_of(template) == ["HP-RET-001"]
 
 

@@ -107,7 +107,13 @@ def test_an_unknown_type_is_a_warning_with_the_nearest() -> None:
     ((rule, level, message),) = _in("us-west-2", {"Resources": {"A": {"Type": "AWS::SageMaker::Clusters"}}})
     assert (rule, level) == ("HP-SCH-008", Level.WARNING)
     assert message.endswith("; the nearest is AWS::SageMaker::Cluster")
-    assert _in("us-west-2", {"Resources": {"A": {"Type": "AWS::Nowhere::Thing"}, "B": {"Type": "Custom::X"}}}) == []
+    assert (
+        _in(
+            "us-west-2",
+            {"Resources": {"A": {"Type": "AWS::Nowhere::Thing"}, "B": {"Type": "Custom::X", "Properties": {"ServiceToken": "x"}}}},
+        )
+        == []
+    )
 
 
 def test_an_instance_type_that_the_region_lacks_is_a_warning() -> None:

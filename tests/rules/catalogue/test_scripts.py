@@ -62,7 +62,7 @@ CASES = [
         {"Upload": deployment()},
         {
             "Other": deployment(DestinationBucketKeyPrefix="tools"),
-            "Empty": {"Type": "Custom::S3AutoDeleteObjects", "Properties": {"BucketName": {"Ref": "Scripts"}}},
+            "Empty": {"Type": "Custom::S3AutoDeleteObjects", "Properties": {**OWN, "BucketName": {"Ref": "Scripts"}}},
             "Preflight": {"Type": "Custom::HyperPodPreflight", "Properties": {**OWN, "Bucket": {"Ref": "Scripts"}}},
         },
     ),

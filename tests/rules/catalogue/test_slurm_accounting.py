@@ -19,6 +19,8 @@ WITH_DATABASE = edited(
                 "Engine": "mariadb",
                 "DBInstanceClass": "db.m6g.large",
                 "AllocatedStorage": "100",
+                "DBSubnetGroupName": "accounting",
+                "VPCSecurityGroups": ["sg-0123456789abcdef0"],
                 "StorageEncrypted": True,
             },
         },

@@ -1,0 +1,115 @@
+"""What was probably meant where a way ends at security groups: a group that nothing has, or a rule that adds nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain
+
+from hyperpod_constructs.analysis.naming import Naming
+from hyperpod_constructs.analysis.security_groups import (
+    PEER_GROUP,
+    SECURITY_GROUP,
+    SEPARATE,
+    Direction,
+    GroupRule,
+    SecurityGroup,
+    security_groups,
+)
+from hyperpod_constructs.analysis.traffic import Side, Traffic, group_lets
+from hyperpod_constructs.analysis.ways import Hop, inside
+from hyperpod_constructs.templates.dependencies import references
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
+
+
+def meant(source: Side, target: Side, traffic: Traffic, at: Resource) -> Hop | None:
+    """The hop at which to mend a way that ends at the groups of its sides; `None` if nothing shows what was meant.
+
+    :param at: the resource of the side that is not the nodes.
+    """
+    guesses = (
+        _of_groups(source, target, traffic),
+        _of_rules(source, target, traffic),
+        _of_both(source, target, traffic, at),
+    )
+    return next(chain.from_iterable(guesses), None)
+
+
+def _of_groups(source: Side, target: Side, traffic: Traffic) -> Iterator[Hop]:
+    """A group that nothing has, and with which the way would pass."""
+    for own in (target, source):
+        for group in idle_groups(own.place[0].template.model) if own.place is not None and own.groups else ():
+            found = replace(own, groups=(*(own.groups or ()), security_groups(group.template.model).of(group)))
+            if own.place is not None and _passes(*((source, found) if own is target else (found, target)), traffic):
+                has = ", ".join(one.logical_id for one in own.resources)
+                says = f"has {has}; {group.logical_id}, which nothing has, would let {traffic} through"
+                yield Hop(own.place[0], False, says, own.place[1])
+
+
+def _of_both(source: Side, target: Side, traffic: Traffic, at: Resource) -> Iterator[Hop]:
+    """That neither side lets the traffic through: nobody has thought of it for these groups, so the resource has the wrong ones."""
+    has, other = (target, source) if target.place is not None and target.place[0] is at else (source, target)
+    neither = group_lets(source, "egress", target, traffic) is False and group_lets(target, "ingress", source, traffic) is False
+    if neither and has.place is not None:
+        names = [", ".join(one.logical_id for one in side.resources) for side in (has, other)]
+        says = f"has {names[0]}: neither that nor {names[1]} of {other.name} lets {traffic} through"
+        yield Hop(at, False, says, has.place[1])
+
+
+def idle_groups(model: Model) -> tuple[Resource, ...]:
+    """The groups of a model that nothing in it has, and no output gives to others; computed once."""
+    return model.cached(idle_groups, lambda: tuple(_findidle_groups(model)))
+
+
+def _findidle_groups(model: Model) -> Iterator[Resource]:
+    if model.complete:
+        users = (one for one in model.resources() if one.type not in (SECURITY_GROUP, *SEPARATE))
+        used = {group for one in users for group in references(one.get())}
+        used |= {group for one in model.templates for value in one.outputs() for group in references(value)}
+        yield from (group for group in model.resources(SECURITY_GROUP) if group not in used and group.exists)
+
+
+def _of_rules(source: Side, target: Side, traffic: Traffic) -> Iterator[Hop]:
+    """A separate rule that adds nothing to its group, and with which the way would pass in the group of the side."""
+    for rule, group in _separate(source, target, "egress"):
+        with_rule = replace(source, groups=tuple(replace(one, rules=(*one.rules, rule)) for one in source.groups or ()))
+        if _adds_nothing(rule, group, target, traffic) and _passes(with_rule, target, traffic):
+            yield _misplaced(rule, group, source, traffic)
+    for rule, group in _separate(target, source, "ingress"):
+        with_rule = replace(target, groups=tuple(replace(one, rules=(*one.rules, rule)) for one in target.groups or ()))
+        if _adds_nothing(rule, group, source, traffic) and _passes(source, with_rule, traffic):
+            yield _misplaced(rule, group, target, traffic)
+
+
+def _passes(source: Side, target: Side, traffic: Traffic) -> bool:
+    return all(hop.passes for hop in inside(source, target, traffic))
+
+
+def _adds_nothing(rule: GroupRule, group: SecurityGroup, other: Side, traffic: Traffic) -> bool:
+    """Whether a group lets the same traffic through without a rule."""
+    without = replace(group, rules=tuple(one for one in group.rules if one is not rule))
+    return group_lets(Side(group.resource.logical_id, (without,)), rule.direction, other, traffic) is True
+
+
+def _misplaced(rule: GroupRule, group: SecurityGroup, own: Side, traffic: Traffic) -> Hop:
+    name = group.resource.logical_id
+    says = f"is a rule of {name}, which lets {traffic} through without it; the group of {own.name} needs it"
+    return Hop(rule.resource, False, says, ("GroupId",))
+
+
+def _separate(own: Side, other: Side, direction: Direction) -> Iterator[tuple[GroupRule, SecurityGroup]]:
+    """The separate rules that name a group of the other side, in groups that the own side does not have."""
+    for model in [one.template.model for one in own.resources[:1]]:
+        for resource in _by_peer(model, direction).of(*other.resources):
+            owner = resource_of(resource.get("GroupId"), SECURITY_GROUP)
+            group = None if owner is None or owner in own.resources else security_groups(model).of(owner)
+            for rule in () if group is None else group.in_direction(direction):
+                if rule.resource is resource and group is not None:
+                    yield rule, group
+
+
+def _by_peer(model: Model, direction: Direction) -> Naming:
+    """The separate rules of a direction, by the group of their other side; computed once."""
+    kinds = [kind for kind, one in SEPARATE.items() if one == direction]
+    found = model.resources(*kinds)
+    return model.cached((_by_peer, direction), lambda: Naming(found, lambda one: (one.get(PEER_GROUP[direction]),)))

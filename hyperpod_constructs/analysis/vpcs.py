@@ -1,0 +1,112 @@
+"""Resources that work together and are in two VPCs, and the resource to edit."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from hyperpod_constructs.analysis.networks import ENDPOINT, VPC
+from hyperpod_constructs.analysis.placement import FILE_SYSTEM, node_groups
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.values import Value, at
+
+Path: TypeAlias = tuple[str | int, ...]
+Vpc: TypeAlias = "Resource | str"
+
+_SUBNET_GROUP = "AWS::RDS::DBSubnetGroup"
+_NAMES: Mapping[str, tuple[Path, ...]] = {
+    FILE_SYSTEM: (("SubnetIds",), ("SecurityGroupIds",)),
+    ENDPOINT: (("SubnetIds",), ("SecurityGroupIds",), ("RouteTableIds",)),
+    "AWS::EC2::SubnetNetworkAclAssociation": (("SubnetId",), ("NetworkAclId",)),
+    "AWS::EC2::SubnetRouteTableAssociation": (("SubnetId",), ("RouteTableId",)),
+    "AWS::EKS::Nodegroup": (("Subnets",),),
+    "AWS::Lambda::Function": (("VpcConfig", "SubnetIds"), ("VpcConfig", "SecurityGroupIds")),
+    "AWS::RDS::DBInstance": (("VPCSecurityGroups",),),
+    _SUBNET_GROUP: (("SubnetIds",),),
+}
+"""Properties by which a resource names others that must be in one VPC with each other, and with itself."""
+
+
+@dataclass(frozen=True)
+class Member:
+    """A resource in a VPC that works with others, named at a place of the resource that joins them."""
+
+    resource: Resource
+    vpc: Vpc
+    path: Path
+
+
+@dataclass(frozen=True)
+class Stray:
+    """A place at which a resource of another VPC is named, or the resource itself where it is in the wrong one."""
+
+    resource: Resource
+    path: Path
+    one: Member
+    other: Member
+
+
+def strays(model: Model) -> Iterator[Stray]:
+    """One for each mistake: the resource that agrees with none of those that it works with, or the place that names it."""
+    joints = list(_joints(model))
+    agreeing = {one.resource for _, members in joints for one in members if _vpcs(members, but=one) & {one.vpc}}
+    times = Counter(one.resource for _, members in joints if len(_vpcs(members)) > 1 for one in members)
+    found: dict[tuple[Resource, Path], Stray] = {}
+    for joining, members in joints:
+        odd = next((one for one in members[1:] if one.vpc != members[0].vpc), None)
+        if odd is not None:
+            stray = _stray(joining, members[0], odd, agreeing, times)
+            found.setdefault((stray.resource, stray.path), stray)
+    yield from found.values()
+
+
+def _stray(joining: Resource, first: Member, odd: Member, agreeing: set[Resource], times: Counter[Resource]) -> Stray:
+    lonely = [one for one in (first, odd) if one.resource not in agreeing]
+    if not lonely:
+        return Stray(joining, odd.path, first, odd)
+    wrong = max(reversed(lonely), key=lambda one: times[one.resource])
+    return Stray(wrong.resource, ("VpcId",), first, odd)
+
+
+def _vpcs(members: list[Member], but: Member | None = None) -> set[Vpc]:
+    return {one.vpc for one in members if one is not but}
+
+
+def _joints(model: Model) -> Iterator[tuple[Resource, list[Member]]]:
+    """The resources that join others, each with those whose VPC is known."""
+    for group in node_groups(model):
+        paths = [(*group.network_path, key) for key in ("Subnets", "SecurityGroupIds")]
+        yield group.resource, [one for path in paths for one in _named(group.resource, path)]
+    for joining in model.resources(*_NAMES):
+        own = _vpc_of(joining)
+        itself = [] if own is None else [Member(joining, own, ("VpcId",))]
+        named = (one for path in _NAMES[joining.type] for one in _named(joining, path))
+        yield joining, [*itself, *_of_database(joining), *named]
+
+
+def _of_database(database: Resource) -> Iterator[Member]:
+    """The subnets of the subnet group of a database."""
+    group = resource_of(database.get("DBSubnetGroupName"), _SUBNET_GROUP)
+    if group is not None:
+        yield from (Member(one.resource, one.vpc, ("DBSubnetGroupName",)) for one in _named(group, ("SubnetIds",)))
+
+
+def _named(joining: Resource, path: Path) -> Iterator[Member]:
+    value = at(joining.get(), *path)
+    for item in value if isinstance(value, tuple) else (value,):
+        named = resource_of(item)
+        vpc = None if named is None else _vpc_of(named)
+        if named is not None and vpc is not None:
+            yield Member(named, vpc, path)
+
+
+def _vpc_of(one: Resource) -> Vpc | None:
+    value: Value = one.get("VpcId")
+    return value if isinstance(value, str) else resource_of(value, VPC)
+
+
+def name_of(vpc: Vpc) -> str:
+    """The name of a VPC in a sentence."""
+    return vpc.logical_id if isinstance(vpc, Resource) else vpc

@@ -1,0 +1,22 @@
+"""Regions: a stack names what is in its own one."""
+
+from __future__ import annotations
+
+from hyperpod_constructs.analysis.foreign_regions import Stranger, strangers
+from hyperpod_constructs.rules.finding import Hit
+from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.rule import error
+
+
+@error(
+    "HP-REG-001",
+    title="zones, endpoints, keys, plans and clusters that a stack names are of its region",
+    why="they are known in their own region only: the service refuses the request, or reserved capacity is never used",
+    fix="name one of the stack's region, or deploy to the other region (AWS_REGION)",
+    allowed="the region of the stack",
+    source="https://docs.aws.amazon.com/whitepapers/latest/aws-fault-isolation-boundaries/regional-services.html",
+    on=strangers,
+    aliases=("HP-CAP-011",),
+)
+def names_are_of_the_region(one: Stranger) -> Hit:
+    return hit(one.claim.resource, f"{one.claim.text!r} is of another region than the stack's, {one.home}", *one.claim.path)

@@ -1,0 +1,113 @@
+"""Consequences: findings that follow from another finding, and are not said beside it.
+
+A finding is sure only if what it rests on is. Where a value is a mistake itself, its right value is not known yet: whatever another
+rule says only because of that value follows from the mistake. So the rules are asked once more about the same templates, in which
+the wrong value is not known. A finding that is gone then is a consequence; one that stays is a mistake of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TypeAlias
+
+from hyperpod_constructs.rules.finding import Finding, Hit, Level
+from hyperpod_constructs.rules.rule import ORDER, Rule
+from hyperpod_constructs.templates.doubts import Doubts, Key, Path
+from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.values import ABSENT, Value
+
+Heard: TypeAlias = tuple[Rule, Hit, Finding]
+_Places: TypeAlias = dict[tuple[str, Key], set[Path]]
+"""The places of findings, by rule and resource."""
+
+_MOST_CAUSES, _MOST_LOOKS = 12, 600
+"""Mistakes that are asked for consequences one by one, the most certain first, and the resources that this looks at again."""
+
+
+def without_consequences(heard: Sequence[Heard], causes: Sequence[Heard], model: Model) -> list[Heard]:
+    """What is heard, without what follows from some of it.
+
+    :param causes: all that can be a cause: what is heard, and what somebody else says.
+    """
+    left, said = {id(one): one for one in heard}, frozenset(map(id, heard))
+    most = min(_MOST_CAUSES, 1 + _MOST_LOOKS // (1 + len(model.resources())))
+    for together in _in_order(causes, most) if heard and len(causes) > 1 else ():
+        present = {id(one): one for one in together if id(one) in left or id(one) not in said}
+        for one in _consequences([*present.values()], [one for id_, one in left.items() if id_ not in present], model):
+            del left[id(one)]
+    return list(left.values())
+
+
+def _in_order(causes: Sequence[Heard], most: int) -> Iterable[list[Heard]]:
+    """The mistakes by the schemas at once, which nothing else explains, and by the requests; then some others, orders last.
+
+    :param most: the number of others.
+    """
+    for validated in (True, False):
+        yield [one for one in causes if one[0].yields and one[0].validated is validated]
+    others = [one for one in causes if not one[0].yields]
+    for one in sorted(others, key=lambda one: (one[2].level is not Level.ERROR, not one[1].path))[:most]:
+        yield [one]
+
+
+def _consequences(causes: Sequence[Heard], others: Sequence[Heard], model: Model) -> list[Heard]:
+    doubts = _doubts(causes)
+    # A warning never hides an error, with which a check fails.
+    certain = any(rule.level is Level.ERROR for rule, _, _ in causes)
+    possible = [one for one in others if certain or one[0].level is not Level.ERROR]
+    if doubts == Doubts() or not possible:
+        return []
+    doubting = model.doubting(doubts)
+    still: _Places = {}
+    for rule in dict.fromkeys(rule for rule, _, _ in (*causes, *possible)):
+        for hit in _hits(rule, doubting, [one for one in (*causes, *possible) if one[0] is rule]):
+            still.setdefault((rule.id, hit.resource.key), set()).add(hit.path)
+    before: _Places = {}
+    for rule, hit, _ in (*causes, *others):
+        before.setdefault((rule.id, hit.resource.key), set()).add(hit.path)
+    # A mistake that is still said was not about what is in doubt.
+    if not any(_is_gone(one, before, still) for one in causes):
+        return []
+    return [one for one in possible if _is_gone(one, before, still)]
+
+
+def _hits(rule: Rule, model: Model, known: Sequence[Heard]) -> Iterable[Hit]:
+    """The hits of a rule on a model in doubt; those that are known where it fails there."""
+    try:
+        return list(rule.check(model))
+    except Exception:
+        return [hit for _, hit, _ in known]
+
+
+def _is_gone(one: Heard, before: _Places, still: _Places) -> bool:
+    """Whether a finding is said no more, not even at another place of its resource."""
+    place = (one[0].id, one[1].resource.key)
+    return one[1].path not in still.get(place, ()) and not still.get(place, set()) - before[place]
+
+
+def _doubts(causes: Sequence[Heard]) -> Doubts:
+    values: dict[Key, list[Path]] = {}
+    for rule, hit, _ in causes:
+        lacking = [(hit.resource, rule.because)] if rule.because not in ((), ORDER) else []
+        for resource, path in (*_places(hit), *lacking):
+            values.setdefault(resource.key, []).append(path)
+    return Doubts(
+        values=values,
+        orders=frozenset(hit.resource.key for rule, hit, _ in causes if rule.because == ORDER),
+        types={hit.resource.key: hit.meant for _, hit, _ in causes if hit.meant is not None},
+    )
+
+
+def _places(hit: Hit) -> Iterable[tuple[Resource, Path]]:
+    """The single values that are wrong; of a whole with parts nobody knows which part is."""
+    if hit.path and _is_single(hit.resource.get(*hit.path)):
+        yield hit.resource, hit.path
+        for other in hit.covers:
+            if other.get(*hit.path) is not ABSENT and _is_single(other.get(*hit.path)):
+                yield other, hit.path
+    yield from hit.doubts
+
+
+def _is_single(value: Value) -> bool:
+    items = value if isinstance(value, tuple) else (value,)
+    return not any(isinstance(item, Mapping | tuple) for item in items)

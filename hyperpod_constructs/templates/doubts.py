@@ -1,0 +1,53 @@
+"""Doubts: what a model takes as not known, because it is a mistake.
+
+A judgement that rests on a wrong value is not sure: nobody knows the right one yet.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeAlias
+
+from hyperpod_constructs.templates.documents import Document
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Value
+
+Key: TypeAlias = tuple[int, str]
+Path: TypeAlias = tuple[str | int, ...]
+
+
+def key_of(document: Document, logical_id: str) -> Key:
+    """A resource, the same in every model of its template."""
+    return id(document), logical_id
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Doubts:
+    """Doubts about the resources of a model.
+
+    :param values: the places in the properties of a resource whose values count as unknown.
+    :param orders: resources that count as made after all others.
+    :param types: the types as which resources count.
+    """
+
+    values: Mapping[Key, Sequence[Path]] = field(default_factory=dict)
+    orders: frozenset[Key] = frozenset()
+    types: Mapping[Key, str] = field(default_factory=dict)
+
+    def applied(self, key: Key, properties: Value) -> Value:
+        """The properties of a resource, with what is not known."""
+        for path in self.values.get(key, ()):
+            properties = _doubted(properties, path)
+        return properties
+
+
+def _doubted(value: Value, path: Path) -> Value:
+    """A value, unknown at a path; also where the path leads to nothing."""
+    if not path or value is ABSENT or value is None:
+        return UNKNOWN
+    first, *rest = path
+    if isinstance(value, Mapping) and isinstance(first, str):
+        return {**value, first: _doubted(value.get(first, ABSENT), tuple(rest))}
+    if isinstance(value, tuple) and isinstance(first, int) and first < len(value):
+        return (*value[:first], _doubted(value[first], tuple(rest)), *value[first + 1 :])
+    return value

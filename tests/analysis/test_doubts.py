@@ -1,0 +1,44 @@
+"""Values, orders and types in doubt."""
+
+from __future__ import annotations
+
+import pytest
+
+from hyperpod_constructs.templates.dependencies import awaits
+from hyperpod_constructs.templates.doubts import Doubts, Path
+from hyperpod_constructs.templates.model import Model
+from hyperpod_constructs.templates.values import UNKNOWN
+
+TEMPLATE = {
+    "Resources": {
+        "Vpc": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16", "Tags": [{"Key": "a", "Value": "b"}]}},
+        "Subnet": {"Type": "AWS::EC2::Subnet", "Properties": {"CidrBlock": {"Fn::GetAtt": ["Vpc", "CidrBlock"]}}},
+        "Odd": {"Type": "AWS::EC2::Subnets"},
+    }
+}
+
+
+@pytest.mark.parametrize("path", [("CidrBlock",), ("Tags", 0, "Value"), ("Missing",), ("Missing", "Below")])
+def test_a_value_in_doubt_is_unknown(path: Path) -> None:
+    model = Model.of({"t": TEMPLATE})
+    key = model.templates[0].by_id["Vpc"].key
+    vpc = model.doubting(Doubts(values={key: [path]})).templates[0].by_id["Vpc"]
+    assert vpc.get(*path) is UNKNOWN
+    assert model.templates[0].by_id["Vpc"].get(*path) is not UNKNOWN
+
+
+def test_an_attribute_that_repeats_it_is_unknown_too() -> None:
+    model = Model.of({"t": TEMPLATE})
+    doubts = Doubts(values={model.templates[0].by_id["Vpc"].key: [("CidrBlock",)]})
+    assert model.templates[0].by_id["Subnet"].get("CidrBlock") == "10.0.0.0/16"
+    assert model.doubting(doubts).templates[0].by_id["Subnet"].get("CidrBlock") != "10.0.0.0/16"
+
+
+def test_orders_and_types() -> None:
+    model = Model.of({"t": TEMPLATE})
+    ids = model.templates[0].by_id
+    doubts = Doubts(orders=frozenset({ids["Vpc"].key}), types={ids["Odd"].key: "AWS::EC2::Subnet"})
+    other = model.doubting(doubts)
+    assert awaits(other.templates[0].by_id["Vpc"], other.templates[0].by_id["Odd"])
+    assert not awaits(ids["Vpc"], ids["Odd"])
+    assert [one.logical_id for one in other.resources("AWS::EC2::Subnet")] == ["Subnet", "Odd"]

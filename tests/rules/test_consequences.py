@@ -1,0 +1,171 @@
+"""One mistake is one finding: what follows from it is held back, and a second mistake is not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.rules import consequences
+from hyperpod_constructs.rules.acknowledgement import Acknowledgement
+from hyperpod_constructs.rules.checking import check
+from hyperpod_constructs.rules.finding import Hit, Level
+from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.rule import Rule
+from hyperpod_constructs.templates.model import Model
+from hyperpod_constructs.templates.values import as_str
+from tests.rules.catalogue.cases import REMOVED, edited
+from tests.rules.catalogue.templates import Template, eks, findings, slurm
+
+QUOTA = {
+    "Type": "AWS::SageMaker::ComputeQuota",
+    "DependsOn": "Priorities",
+    "Properties": {
+        "Name": "research",
+        "ClusterArn": {"Fn::GetAtt": ["Cluster", "ClusterArn"]},
+        "ComputeQuotaTarget": {"TeamName": "research"},
+        "ComputeQuotaConfig": {"ComputeQuotaResources": [{"InstanceType": "ml.m5.2xlarge", "Count": 1}]},
+    },
+}
+PRIORITIES = {
+    "Type": "AWS::SageMaker::ClusterSchedulerConfig",
+    "DependsOn": "Governance",
+    "Properties": {
+        "Name": "priorities",
+        "ClusterArn": {"Fn::GetAtt": ["Cluster", "ClusterArn"]},
+        "SchedulerConfig": {"FairShare": "Enabled", "PriorityClasses": [{"Name": "training", "Weight": 50}]},
+    },
+}
+GOVERNANCE = {
+    "Type": "AWS::EKS::Addon",
+    "DependsOn": "Cluster",
+    "Properties": {"ClusterName": {"Ref": "Control"}, "AddonName": "amazon-sagemaker-hyperpod-taskgovernance"},
+}
+ACL = {
+    "Acl": {"Type": "AWS::EC2::NetworkAcl", "Properties": {"VpcId": {"Ref": "Vpc"}}},
+    "Associated": {
+        "Type": "AWS::EC2::SubnetNetworkAclAssociation",
+        "Properties": {"SubnetId": {"Ref": "NodeSubnet"}, "NetworkAclId": {"Ref": "Acl"}},
+    },
+    **{
+        name: {
+            "Type": "AWS::EC2::NetworkAclEntry",
+            "Properties": {
+                "NetworkAclId": {"Ref": "Acl"},
+                "RuleNumber": 100,
+                "Protocol": -1,
+                "RuleAction": "allow",
+                "Egress": egress,
+                "CidrBlock": "0.0.0.0/0",
+            },
+        }
+        for name, egress in (("In", False), ("Out", True))
+    },
+}
+GROUP = "Cluster/InstanceGroups/0"
+
+
+def governed() -> Template:
+    template = eks()
+    first = template["Resources"]["Cluster"]["Properties"]["InstanceGroups"][0]["InstanceType"]
+    quota = edited({"Resources": {"Quota": QUOTA}}, {"Quota/ComputeQuotaConfig/ComputeQuotaResources/0/InstanceType": first})
+    return edited(template, {"Governance": GOVERNANCE, "Priorities": PRIORITIES, "Quota": quota["Resources"]["Quota"]})
+
+
+def found(template: Template) -> list[tuple[str, str]]:
+    return [(one.rule, one.resource) for one in findings(template)]
+
+
+@pytest.mark.parametrize("template", [governed(), edited(slurm(), ACL)], ids=["governed", "with an ACL"])
+def test_the_templates_of_this_page_are_correct(template: Template) -> None:
+    assert found(template) == []
+
+
+ONCE: list[tuple[Template, dict[str, Any], tuple[str, str]]] = [
+    # A name that is not known: the policies that need this add-on are not said to be without it.
+    (governed(), {"Governance/AddonName": "amazon-sagemaker-hyperpod-task-governance"}, ("HP-ADD-027", "Governance")),
+    # An order: the quota awaits the add-on only through the policy.
+    (governed(), {"Priorities/.DependsOn": REMOVED}, ("HP-GOV-002", "Priorities")),
+    # A word of an enumeration: nobody knows whether the ACL lets traffic through.
+    (edited(slurm(), ACL), {"Out/RuleAction": "permit"}, ("HP-SCH-004", "Out")),
+    # A type: the resource counts as one of the type that was meant.
+    (
+        edited(slurm(), ACL),
+        {"Associated/.Type": "AWS::EC2::SubnetNetworkAclAssociations", "Out": REMOVED},
+        ("HP-SCH-008", "Associated"),
+    ),
+    # A setting that several features need.
+    (
+        eks(),
+        {
+            "Cluster/NodeProvisioningMode": REMOVED,
+            f"{GROUP}/CapacityRequirements": {"Spot": {}},
+            f"{GROUP}/InstanceType": REMOVED,
+            f"{GROUP}/InstanceRequirements": {"InstanceTypes": ["ml.g5.8xlarge", "ml.g5.16xlarge"]},
+        },
+        ("HP-CAP-002", "Cluster"),
+    ),
+]
+
+
+@pytest.mark.parametrize(("base", "wrong", "expected"), ONCE)
+def test_one_mistake_is_one_finding(base: Template, wrong: dict[str, Any], expected: tuple[str, str]) -> None:
+    assert found(edited(base, wrong))[:1] == [expected]
+    assert len(found(edited(base, wrong))) == 1
+
+
+def test_without_the_mechanism_there_are_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(consequences, "_consequences", lambda *_: [])
+    assert [len(found(edited(base, wrong))) > 1 for base, wrong, _ in ONCE] == [True, True, True, False, True]
+
+
+def test_two_mistakes_are_two_findings() -> None:
+    """Both are about the way out of the nodes: one alone would hide nothing of the other."""
+    wrong = {
+        "Out/RuleAction": "permit",
+        "NodeGroup/SecurityGroupEgress": [{"IpProtocol": "udp", "FromPort": 1, "ToPort": 9, "CidrIp": "0.0.0.0/0"}],
+    }
+    assert set(found(edited(edited(slurm(), ACL), wrong))) == {("HP-SCH-004", "Out"), ("HP-REACH-001", "NodeGroup")}
+
+
+def test_a_second_mistake_of_a_resource_stays() -> None:
+    wrong = {
+        "Governance/AddonName": "amazon-sagemaker-hyperpod-task-governance",
+        "Governance/.DependsOn": REMOVED,
+        "Quota/.DependsOn": REMOVED,
+    }
+    assert ("HP-ADD-027", "Governance") in found(edited(governed(), wrong))
+    assert ("HP-GOV-002", "Quota") not in found(edited(governed(), wrong))
+    # As soon as the name is right, the order is said.
+    assert ("HP-GOV-002", "Quota") in found(edited(governed(), {"Quota/.DependsOn": REMOVED}))
+
+
+def test_what_follows_from_an_accepted_finding_is_said() -> None:
+    template = edited(governed(), {"Governance/AddonName": "amazon-sagemaker-hyperpod-task-governance"})
+    accepted = [Acknowledgement(rule="HP-ADD-027", reason="a preview")]
+    assert {one.rule for one in check(Model.of({"t": template}), accepted)} == {"HP-GOV-002"}
+
+
+def test_a_warning_hides_no_error() -> None:
+    def at_vpc(model: Model) -> Iterator[Hit]:
+        yield from (hit(vpc, "wide", "CidrBlock") for vpc in model.resources("AWS::EC2::VPC") if as_str(vpc.get("CidrBlock")))
+
+    def at_subnet(model: Model) -> Iterator[Hit]:
+        known = any(as_str(vpc.get("CidrBlock")) for vpc in model.resources("AWS::EC2::VPC"))
+        yield from (hit(one, "outside", "CidrBlock") for one in model.resources("AWS::EC2::Subnet") if known)
+
+    def rule(id: str, level: Level, asked: Callable[[Model], Iterator[Hit]]) -> Rule:
+        return Rule(id=id, level=level, title="x", why="x", fix="x", source="x", allowed="x", silences=(), check=asked)
+
+    def rules(level: Level) -> list[Rule]:
+        return [rule("HP-ONE-001", level, at_vpc), rule("HP-TWO-001", Level.ERROR, at_subnet)]
+
+    model = Model.of({"t": slurm()})
+    assert {one.rule for one in check(model, rules=rules(Level.ERROR))} == {"HP-ONE-001"}
+    assert {one.rule for one in check(model, rules=rules(Level.WARNING))} == {"HP-ONE-001", "HP-TWO-001"}
+
+
+def test_at_a_synth_what_cdk_says_is_a_cause_too() -> None:
+    template = edited(edited(slurm(), ACL), {"Out/RuleAction": "permit"})
+    assert check(Model.of({"t": template}), validated=True) == []
