@@ -1,4 +1,6 @@
-"""Writes `property_schemas.tsv` and `regions_without.tsv` of `hyperpod_constructs/facts`: what CloudFormation takes as properties.
+"""Writes `property_schemas.tsv`, `regions_without.tsv` and `attributes.tsv` of `hyperpod_constructs/facts`.
+
+They say what CloudFormation takes as properties, and what it gives as attributes.
 
 The schemas are cfn-lint's for us-east-1 (MIT-0), with its extensions: types that the schema leaves out are of other services.
 Descriptions go; patterns become Python's; what says the same in many words is said in few (`_compact`). A type whose schema has
@@ -38,6 +40,7 @@ from tools.generate_update_facts import (
 
 SCHEMAS = FACTS.with_name("property_schemas.tsv")
 REGIONS = FACTS.with_name("regions_without.tsv")
+ATTRIBUTES = FACTS.with_name("attributes.tsv")
 SERVICES = (
     "APS", "EC2", "EKS", "FSx", "Grafana", "IAM", "KMS", "Lambda", "Logs", "RDS", "S3", "SageMaker", "SecretsManager",
 )  # fmt: skip
@@ -99,6 +102,13 @@ EXTENSIONS = {
     "E3721": "ReplicaMode is for Oracle and Db2",
     "E3725": "each kind of file system has a smallest size",
 }
+
+#: Types whose attributes are the outputs of a template or of a function.
+_FREE = (
+    "AWS::CloudFormation::CustomResource",
+    "AWS::CloudFormation::Stack",
+    "AWS::ServiceCatalog::CloudFormationProvisionedProduct",
+)
 
 #: Kept words of a schema; the others say nothing about a value.
 _WORDS = (
@@ -171,7 +181,29 @@ def render() -> dict[Path, str]:
         f"# regions\t{','.join(sorted(provided))}",
         f"# regions of nodes\t{','.join(sorted(cluster_types))}",
     ]
-    return {SCHEMAS: _lines([*head, *texts]), REGIONS: _lines([*source, *(row for row in without if not row.endswith("\t"))])}
+    return {
+        SCHEMAS: _lines([*head, *texts]),
+        REGIONS: _lines([*source, *(row for row in without if not row.endswith("\t"))]),
+        ATTRIBUTES: _lines(
+            [
+                f"# Types with the attributes that Fn::GetAtt takes, as cfn-lint {CFN_LINT_VERSION} knows them (MIT-0).",
+                *(f"{name}\t{','.join(_attributes(schema))}" for name, schema in _attributed(folder, provided[REGION])),
+            ]
+        ),
+    }
+
+
+def _attributed(folder: Path, provided: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
+    """The types with their schemas, without those whose attributes are free."""
+    return ((name, read(folder / "resources" / f"{digest}.json")) for name, digest in sorted(provided.items()) if name not in _FREE)
+
+
+def _attributes(schema: Mapping[str, Any]) -> list[str]:
+    """The attributes that `Fn::GetAtt` takes: those that only the service sets, and of some types every property."""
+    getatts = importlib.import_module("cfnlint.schema._getatts")
+    schemas = importlib.import_module("cfnlint.schema")
+    found: Mapping[str, str] = getatts.GetAtts(schemas.Schema(dict(schema))).attrs.data
+    return sorted(found)
 
 
 def _schema_of(name: str, schema: Mapping[str, Any], extensions: Sequence[list[Any]]) -> dict[str, Any]:
@@ -181,7 +213,7 @@ def _schema_of(name: str, schema: Mapping[str, Any], extensions: Sequence[list[A
         for node in _at(found, found, path.removeprefix("/properties/").split("/")):
             node["readOnly"] = True
     for path, words in CORRECTIONS.get(name, {}).items():
-        for node in _at(found, found, path.split("/")):
+        for node in _at(found, found, path.split("/") if path else []):
             node.update(words)
             for word in [word for word, value in words.items() if value is None]:
                 del node[word]

@@ -59,7 +59,7 @@ class NodeGroup(Group):
     def mounts(self) -> tuple[Resource, ...]:
         """The file systems of the model that the service mounts on its nodes."""
         names = [at(entry, "DnsName") for kind in _MOUNTS for _, entry in self.storage(kind)]
-        return tuple(dict.fromkeys(found for name in names for found in _file_systems(name)))
+        return tuple(dict.fromkeys(found for name in names for found in file_systems_named(name)))
 
     def subnet_facts(self) -> tuple[Subnet, ...]:
         """Its subnets with their routes; none if they are not all known."""
@@ -109,8 +109,8 @@ def _all_of(value: Value, type_: str) -> tuple[Resource, ...] | None:
     return known if known and len(known) == len(found) else None
 
 
-def _file_systems(name: Value) -> Iterator[Resource]:
-    """The file system of a DNS name: its attribute, or text around its id."""
+def file_systems_named(name: Value) -> Iterator[Resource]:
+    """The file systems of the model in a DNS name: its attribute, or text around its id."""
     references = name.references if isinstance(name, Text) else (name,)
     for reference in references:
         found = resource_of(reference, FILE_SYSTEM)

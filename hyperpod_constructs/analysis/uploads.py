@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from hyperpod_constructs.templates.values import UNKNOWN, Value, as_str, leaves,
 
 _BUCKET_NAME = re.compile(r"^(destination|target|dest)?_?bucket_?(name)?$", re.IGNORECASE)
 _PREFIX_NAME = re.compile(r"prefix$", re.IGNORECASE)
+_MOST_FILES = 10_000
 _SOURCE_KEYS = ("SourceObjectKeys", "SourceKey")
 _ASSET = re.compile(r"^([0-9a-f]{64})\.zip$")
 # Custom resources that name a bucket and write nothing into it.
@@ -34,6 +36,20 @@ class Upload:
             return False
         places = (file.parent, file.parent.parent)  # a stage's assets are beside its directory
         return any((place / f"asset.{asset}" / name).is_file() for asset in self._assets() for place in places)
+
+    def files(self) -> frozenset[str]:
+        """The files of its assets, by their path and their name; empty if an asset is not beside the template."""
+        file = self.resource.template.file
+        assets = set(self._assets())
+        places = () if file is None else (file.parent, file.parent.parent)
+        folders = [place / f"asset.{asset}" for asset in assets for place in places if (place / f"asset.{asset}").is_dir()]
+        if not assets or len(folders) < len(assets):
+            return frozenset()
+        found = (one for folder in folders for one in itertools.islice(folder.rglob("*"), _MOST_FILES))
+        names = [
+            (one.name, one.relative_to(folder).as_posix()) for folder in folders for one in found if one.is_relative_to(folder)
+        ]
+        return frozenset(name for pair in names for name in pair)
 
     def _assets(self) -> Iterator[str]:
         for key in _SOURCE_KEYS:

@@ -11,6 +11,15 @@ KEEPING_POLICIES = frozenset({"Retain", "RetainExceptOnCreate"})
 Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
 """
 
+POLICY_WORDS: Mapping[str, tuple[str, ...]] = {
+    "DeletionPolicy": ("Delete", "Retain", "RetainExceptOnCreate", "Snapshot"),
+    "UpdateReplacePolicy": ("Delete", "Retain", "Snapshot"),
+}
+"""The words of the policies of resources (as of 2026-11-24).
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-updatereplacepolicy.html
+"""
+
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class DataHolder:

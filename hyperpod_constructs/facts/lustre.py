@@ -260,3 +260,10 @@ def tiering_beside_associations(name: str) -> str:
     Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/fsx-data-repositories.html
     """
     return f"{name} is Intelligent-Tiering, which takes no associations"
+
+
+FIRST_MOUNT_NAME = "fsx"
+"""The mount name of SCRATCH_1; that of the others is made by the service (as of 2026-11-24).
+
+Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/mounting-ec2-instance.html
+"""

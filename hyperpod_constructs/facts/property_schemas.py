@@ -1,6 +1,6 @@
-"""Properties that CloudFormation takes, by type: `property_schemas.tsv` and `regions_without.tsv`, from the registry's schemas.
+"""Properties and attributes by type, from the registry's schemas: `property_schemas.tsv`, `regions_without.tsv`, `attributes.tsv`.
 
-`tools/generate_property_schemas.py` writes both tables. A schema has the words of JSON Schema and of cfn-lint, but:
+`tools/generate_property_schemas.py` writes the tables. A schema has the words of JSON Schema and of cfn-lint, but:
 
 - `$ref` is the name of a definition.
 - An object with `properties` takes no others, unless `additionalProperties` says so.
@@ -129,6 +129,18 @@ def known_types() -> Iterator[str]:
 def regions_without(name: str) -> frozenset[str]:
     """The regions that lack a type of resource, or a type of nodes such as `ml.p5.48xlarge`."""
     return frozenset(_without().get(_FOLLOWS.get(name, name), "").split(",")) - {""}
+
+
+@cache
+def attributes(resource_type: str) -> frozenset[str] | None:
+    """The attributes that `Fn::GetAtt` takes from a type; `None` for one that is unknown, or whose attributes are free."""
+    found = _attributes().get(resource_type)
+    return None if found is None else frozenset(found.split(",")) - {""}
+
+
+@cache
+def _attributes() -> Mapping[str, str]:
+    return {row[0]: row[1] for row in rows("attributes.tsv")}
 
 
 @cache

@@ -100,14 +100,18 @@ https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_UpdateCluster.html
 """
 
 GROWING: Mapping[str, frozenset[str]] = {
+    "AWS::EC2::Volume": frozenset({"Size"}),
     "AWS::FSx::FileSystem": frozenset(
         {"StorageCapacity", "LustreConfiguration/MetadataConfiguration/Iops", "LustreConfiguration/ThroughputCapacity"}
     ),
+    "AWS::RDS::DBInstance": frozenset({"AllocatedStorage"}),
 }
 """Numbers that an update can raise but never lower (as of 2026-11-21).
 
-Sources: https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-storage-capacity.html and
-https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystemLustreConfiguration.html.
+Sources: https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-storage-capacity.html,
+https://docs.aws.amazon.com/fsx/latest/APIReference/API_UpdateFileSystemLustreConfiguration.html,
+https://docs.aws.amazon.com/ebs/latest/userguide/modify-volume-requirements.html and
+https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_PIOPS.StorageTypes.html.
 """
 
 IN_PLACE: Mapping[tuple[str, str], tuple[str, str]] = {("AWS::EC2::VPC", "InstanceTenancy"): ("dedicated", "default")}
@@ -117,10 +121,28 @@ Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/a
 """
 
 NAMED: Mapping[str, tuple[str, ...]] = {
+    "AWS::APS::RuleGroupsNamespace": ("Workspace", "Name"),
+    "AWS::CodeBuild::Project": ("Name",),
+    "AWS::EC2::LaunchTemplate": ("LaunchTemplateName",),
+    "AWS::EC2::PlacementGroup": ("GroupName",),
+    "AWS::EC2::SecurityGroup": ("VpcId", "GroupName"),
     "AWS::EKS::Nodegroup": ("ClusterName", "NodegroupName"),
     "AWS::EKS::PodIdentityAssociation": ("ClusterName", "Namespace", "ServiceAccount"),
+    "AWS::ElasticLoadBalancingV2::LoadBalancer": ("Name",),
+    "AWS::ElasticLoadBalancingV2::TargetGroup": ("Name",),
+    "AWS::Events::Rule": ("Name",),
+    "AWS::IAM::ManagedPolicy": ("ManagedPolicyName",),
+    "AWS::Lambda::Alias": ("FunctionName", "Name"),
     "AWS::SageMaker::ClusterSchedulerConfig": ("ClusterArn",),
     "AWS::SageMaker::ComputeQuota": ("ClusterArn", "ComputeQuotaTarget/TeamName"),
+    "AWS::SageMaker::Endpoint": ("EndpointName",),
+    "AWS::SageMaker::EndpointConfig": ("EndpointConfigName",),
+    "AWS::SageMaker::Model": ("ModelName",),
+    "AWS::SageMaker::NotebookInstance": ("NotebookInstanceName",),
+    "AWS::SNS::Topic": ("TopicName",),
+    "AWS::SQS::Queue": ("QueueName",),
+    "AWS::SecretsManager::Secret": ("Name",),
+    "AWS::StepFunctions::StateMachine": ("StateMachineName",),
 }
 """Properties that name a resource together, although its schema identifies it otherwise (as of 2026-11-22): a service account has
 one association, a cluster one scheduling policy, and a team one quota on a cluster.
@@ -130,6 +152,32 @@ https://docs.aws.amazon.com/eks/latest/APIReference/API_CreatePodIdentityAssocia
 https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_CreateClusterSchedulerConfig.html; that of teams is inferred from the
 names of their queues.
 """
+
+HELD: Mapping[str, tuple[str, ...]] = {
+    "AWS::EC2::NatGateway": ("AllocationId",),
+    "AWS::EC2::NetworkAclEntry": ("NetworkAclId", "Egress", "RuleNumber"),
+    "AWS::EC2::Route": ("RouteTableId", "DestinationCidrBlock"),
+    "AWS::EC2::Subnet": ("VpcId", "CidrBlock"),
+    "AWS::EC2::VPCCidrBlock": ("VpcId", "CidrBlock"),
+    "AWS::FSx::DataRepositoryAssociation": ("FileSystemId", "FileSystemPath"),
+}
+"""Properties whose values only one resource can have at a time, for types without names (as of 2026-11-24).
+
+Sources: https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-working-with.html,
+https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateNetworkAclEntry.html,
+https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateRoute.html,
+https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html and
+https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-dra-linked-data-repo.html.
+"""
+
+ALONE: Mapping[str, tuple[str, ...]] = {"AWS::EC2::SubnetRouteTableAssociation": ("SubnetId",)}
+"""Properties that two resources cannot share, although a replacement takes them over in place.
+
+Source: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_ReplaceRouteTableAssociation.html
+"""
+
+BLOCKS = frozenset({"AWS::EC2::Subnet", "AWS::EC2::VPCCidrBlock"})
+"""Types of `HELD` whose blocks must not even overlap in one VPC."""
 
 
 def naming(resource_type: str) -> tuple[str, ...]:

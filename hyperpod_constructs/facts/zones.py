@@ -13,6 +13,7 @@ from hyperpod_constructs.facts.mistake import Mistake
 # Local Zones (usw2-lax1-az1) and Wavelength Zones (use1-wl1-bos-wlz1) have the place between the region and the number.
 _ZONE_ID = re.compile(r"(?P<region>[a-z]+\d)(-[a-z]+\d+){0,2}(-az|-[a-z]+-wlz)\d+")
 _REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d")
+_ZONE_NAME = re.compile(rf"(?P<region>{_REGION.pattern})(?:[a-z]|-.+)")
 WRITE_ZONE = (
     "write a zone of the stack's region (ids look like usw2-az4, names like us-west-2a), or deploy to the region of the zone "
     "(AWS_REGION)"

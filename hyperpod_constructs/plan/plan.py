@@ -16,7 +16,7 @@ from hyperpod_constructs.plan.effect import Effect
 from hyperpod_constructs.plan.exports import changed_exports
 from hyperpod_constructs.plan.pairs import Pairs
 from hyperpod_constructs.plan.updates import Updates
-from hyperpod_constructs.plan.verdict import Verdict, name_taken, of_removal
+from hyperpod_constructs.plan.verdict import Verdict, of_removal
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Value, at, shown
 
@@ -100,8 +100,7 @@ def _updated(updates: Updates) -> Iterable[PlanRow]:
 def _created(pairs: Pairs, updates: Updates) -> Iterable[PlanRow]:
     created = Verdict(effect=Effect.NO_INTERRUPTION, why="is created")
     for resource in pairs.created:
-        taken = updates.name_taken_by(resource)
-        yield _row(resource, "", ABSENT, resource.type, created if taken is None else name_taken(taken), None)
+        yield _row(resource, "", ABSENT, resource.type, updates.refusal(resource) or created, None)
 
 
 def _removed(pairs: Pairs) -> Iterable[PlanRow]:

@@ -8,13 +8,14 @@ from functools import cache
 
 from hyperpod_constructs.facts import updates
 from hyperpod_constructs.facts.schema import type_facts
-from hyperpod_constructs.plan.change import Change
+from hyperpod_constructs.plan.change import Change, shrinks
 from hyperpod_constructs.plan.effect import Effect
 from hyperpod_constructs.plan.row import Row
-from hyperpod_constructs.plan.rows import cluster, file_systems, kubernetes, network, others
+from hyperpod_constructs.plan.rows import cluster, databases, file_systems, kubernetes, network, others
 from hyperpod_constructs.templates.values import ABSENT, Either, Unknown, Value, alternatives_of, at, is_known, shown
 
 OURS: Mapping[str, tuple[Row, ...]] = {
+    "AWS::EC2::NatGateway": network.NAT_GATEWAY,
     "AWS::EC2::SecurityGroup": network.SECURITY_GROUP,
     "AWS::EC2::Subnet": network.SUBNET,
     "AWS::EC2::VPC": network.VPC,
@@ -28,6 +29,7 @@ OURS: Mapping[str, tuple[Row, ...]] = {
     "AWS::KMS::Key": others.KEY,
     "AWS::Lambda::Function": others.FUNCTION,
     "AWS::Logs::LogGroup": others.LOG_GROUP,
+    "AWS::RDS::DBInstance": databases.INSTANCE,
     "AWS::S3::Bucket": others.BUCKET,
     "AWS::SageMaker::Cluster": cluster.ROWS,
     "AWS::SageMaker::ClusterSchedulerConfig": kubernetes.SCHEDULER_CONFIG,
@@ -50,6 +52,7 @@ OURS: Mapping[str, tuple[Row, ...]] = {
 
 _CREATE_ONLY = "is fixed at creation: a new resource replaces this one"
 _FIXED = "is fixed at creation: the service refuses the change"
+_GROWS = "grows, and never shrinks: the service refuses the change"
 _KEPT = "stays once it is set: the service does not take it away"
 
 
@@ -143,8 +146,10 @@ def _of_facts(change: Change) -> Row | None:
         return None
     added = updates.addable(change.type) if change.old is ABSENT else frozenset()
     kept = updates.kept(change.type) if change.new is ABSENT else frozenset()
+    growing = updates.growing(change.type) if shrinks(change) else frozenset()
     for paths, effect, why in (
         (kept, Effect.REFUSED, _KEPT),
+        (growing, Effect.REFUSED, _GROWS),
         (updates.fixed(change.type) - added, Effect.REFUSED, _FIXED),
         (updates.replacing(change.type), Effect.REPLACE, _CREATE_ONLY),
         (facts.conditional, Effect.REPLACE, "some changes of it need a new resource; its documentation says which"),

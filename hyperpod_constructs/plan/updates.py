@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
+from hyperpod_constructs.analysis.networks import block_of
+from hyperpod_constructs.facts.data_holders import POLICY_WORDS
 from hyperpod_constructs.facts.schema import type_facts
-from hyperpod_constructs.facts.updates import naming
+from hyperpod_constructs.facts.updates import BLOCKS, HELD, naming
 from hyperpod_constructs.plan.change import Change
 from hyperpod_constructs.plan.difference import changes
 from hyperpod_constructs.plan.effect import Effect
@@ -15,20 +17,21 @@ from hyperpod_constructs.plan.exports import ExportsInUse
 from hyperpod_constructs.plan.pairs import Pair, Pairs
 from hyperpod_constructs.plan.row import Row
 from hyperpod_constructs.plan.table import row_of
-from hyperpod_constructs.plan.verdict import Verdict, of_removal, of_replacement, same_name, weaker_policy
+from hyperpod_constructs.plan.verdict import (
+    Verdict,
+    block_taken,
+    name_taken,
+    of_removal,
+    of_replacement,
+    same_name,
+    weaker_policy,
+    wrong_policy,
+)
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import ABSENT, Value, shown
 
 _TYPE_DOCS = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-update-behaviors.html"
-
-_PLACES = {
-    "AWS::EC2::Route": ("RouteTableId", "DestinationCidrBlock"),
-    "AWS::EC2::Subnet": ("VpcId", "CidrBlock"),
-    "AWS::EC2::VPCCidrBlock": ("VpcId", "CidrBlock"),
-    "AWS::FSx::DataRepositoryAssociation": ("FileSystemId", "FileSystemPath"),
-}
-"""Properties whose combination must be unique, for types without names."""
 
 _IN_THE_NEW_ONE = Verdict(effect=Effect.NO_INTERRUPTION, why="applies to the replacement that another change already causes")
 
@@ -77,17 +80,27 @@ class Updates:
             yield from _policies(pair)
             yield from _existence(pair)
 
-    def name_taken_by(self, created: Resource) -> Resource | None:
-        """The removed resource that still holds the name when the new one is created; valid after `found`."""
-        identity = _PLACES.get(created.type) or naming(created.type)
-        if not identity:
-            return None
-        for gone in self._pairs.removed:
+    def refusal(self, created: Resource) -> Verdict | None:
+        """The verdict if a resource that goes still holds the name, place or block of a new one; valid after `found`."""
+        identity = _identity(created.type)
+        for gone in self._pairs.removed if identity else ():
             stays = self._pairs.in_one_stack(gone, created) or of_removal(gone).kept
             beside = gone.template.environment.is_beside(created.template.environment)
             if gone.type == created.type and stays and beside and self._have_one_name(gone, created, identity):
-                return gone
+                return name_taken(gone)
+        return self._block_taken(created)
+
+    def _block_taken(self, created: Resource) -> Verdict | None:
+        """The verdict if the block overlaps that of a subnet which leaves the same VPC only after this one is created."""
+        block = block_of(created.get("CidrBlock")) if created.type in BLOCKS else None
+        for old in self._pairs.old.resources(created.type) if block is not None else ():
+            held = block_of(old.get("CidrBlock"))
+            if held is not None and block is not None and held.overlaps(block) and self._is_in_one_vpc(old, created):
+                return block_taken(old, held)
         return None
+
+    def _is_in_one_vpc(self, old: Resource, new: Resource) -> bool:
+        return self._pairs.in_one_stack(old, new) and self._have_one_name(old, new, ("VpcId",))
 
     def _judged(self) -> dict[Key, list[_Judged]]:
         judged = {pair.key: self._judge(pair) for pair in self._same_types}
@@ -127,13 +140,13 @@ class Updates:
 
     def _keeps_its_name(self, pair: Pair) -> bool:
         facts = type_facts(pair.new.type)
-        identity = naming(pair.new.type)
+        identity = _identity(pair.new.type)
         if facts is None or not identity or facts.deletes_first:
             return False
         return self._have_one_name(pair.old, pair.new, identity)
 
     def _have_one_name(self, one: Resource, other: Resource, identity: tuple[str, ...]) -> bool:
-        places = [(Spelled(one.get(*name.split("/")), None), Spelled(other.get(*name.split("/")), None)) for name in identity]
+        places = [(_spelled(one, name), _spelled(other, name)) for name in identity]
         return all(new.value is not ABSENT and self._same(old, new) for old, new in places)
 
     def _verdict(self, pair: Pair, item: _Judged, exports: ExportsInUse) -> Verdict:
@@ -143,14 +156,27 @@ class Updates:
         if not _replaces(row):
             return _IN_THE_NEW_ONE if self._is_made_anew(pair, exports) else verdict
         if self._keeps_its_name(pair):
-            return same_name(row, naming(pair.new.type))
-        refused = exports.refusal(pair)
+            return same_name(row, _identity(pair.new.type))
+        refused = exports.refusal(pair) or self._block_taken(pair.new)
         if refused is not None:
             return refused
         return of_replacement(verdict, pair.old, pair.new)
 
     def _is_made_anew(self, pair: Pair, exports: ExportsInUse) -> bool:
         return pair.key in self._replaced and exports.refusal(pair) is None
+
+
+def _identity(resource_type: str) -> tuple[str, ...]:
+    """The properties whose values only one resource of the type has at a time."""
+    return HELD.get(resource_type) or naming(resource_type)
+
+
+def _spelled(resource: Resource, path: str) -> Spelled:
+    """A property with its spelling, so that one that is partly unknown is compared too."""
+    found = Spelled(resource.properties, resource.raw.get("Properties", {}), resource.template)
+    for key in path.split("/"):
+        found = found.at(key)
+    return found
 
 
 def _looks_alike(change: Change) -> str:
@@ -187,7 +213,8 @@ def _existence(pair: Pair) -> Iterator[Update]:
 
 
 def _policies(pair: Pair) -> Iterator[Update]:
-    for name in ("DeletionPolicy", "UpdateReplacePolicy"):
-        verdict = weaker_policy(pair.old, pair.new, name)
+    for name in POLICY_WORDS:
+        old, new = pair.old.policy(name), pair.new.policy(name)
+        verdict = (wrong_policy(pair.new, name) if shown(old) != shown(new) else None) or weaker_policy(pair.old, pair.new, name)
         if verdict is not None:
-            yield Update(pair=pair, property=name, old=pair.old.policy(name), new=pair.new.policy(name), verdict=verdict)
+            yield Update(pair=pair, property=name, old=old, new=new, verdict=verdict)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 
-from hyperpod_constructs.facts.data_holders import DATA_HOLDERS, KEEPING_POLICIES
+from hyperpod_constructs.facts.data_holders import DATA_HOLDERS, KEEPING_POLICIES, POLICY_WORDS
 from hyperpod_constructs.facts.schema import type_facts
 from hyperpod_constructs.plan import stateful
 from hyperpod_constructs.plan.effect import Effect
@@ -16,6 +16,7 @@ from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import as_str
 
 _POLICIES = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html"
+_SUBNETS = "https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html"
 _NAMES = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-name.html"
 
 
@@ -52,7 +53,7 @@ def of_replacement(verdict: Verdict, old: Resource, new: Resource) -> Verdict:
             why=f"{verdict.why}; the old resource stays in the account, outside the stack, with its data and its cost",
             kept=True,
         )
-    lost, survives = _lost(old, policy)
+    lost, survives = _lost(old, policy or "Delete")
     if survives is not None:
         return replace(verdict, why=f"{verdict.why}; {survives}")
     if lost is None:
@@ -116,6 +117,30 @@ def name_taken(by: Resource) -> Verdict:
     return _refused(
         why=f"{by.logical_id} leaves the template, but still holds the same name or place when this resource is created",
         avoid="keep the logical id (override_logical_id), move it with `cdk refactor`, or give the new one another name or place",
+    )
+
+
+def block_taken(by: Resource, block: object) -> Verdict:
+    """A creation that fails, because another subnet of the VPC holds a part of the block until the update is done."""
+    return _refused(
+        why=f"the new block overlaps {block} of {by.logical_id}, which is deleted only after this resource is created",
+        avoid="take a block that no subnet of the VPC had before",
+        source=_SUBNETS,
+    )
+
+
+def wrong_policy(new: Resource, name: str) -> Verdict | None:
+    """A verdict if a policy has a word that CloudFormation does not take there, or a snapshot of a type that has none."""
+    policy = as_str(new.policy(name))
+    holder = DATA_HOLDERS.get(new.type)
+    without = policy == "Snapshot" and holder is not None and not holder.snapshot
+    if policy is None or (policy in POLICY_WORDS[name] and not without):
+        return None
+    words = [word for word in POLICY_WORDS[name] if not (without and word == policy)]
+    return _refused(
+        why=f"{name} of {new.type} does not take the word {policy}: CloudFormation refuses the template",
+        avoid=f"write one of {', '.join(words)}",
+        source=_POLICIES,
     )
 
 

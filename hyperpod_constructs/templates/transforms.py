@@ -20,6 +20,11 @@ def may_add(body: Mapping[str, Raw]) -> bool:
     return bool(adding) and (adding != {_SERVERLESS} or _connected(body))
 
 
+def may_name(body: Mapping[str, Raw]) -> bool:
+    """Whether a macro may add names that the template does not list: resources, parameters, conditions."""
+    return bool(_names(body) - _HARMLESS) or "Fn::Transform" in body
+
+
 def may_rewrite(body: Mapping[str, Raw]) -> bool:
     """Whether a custom macro may change any property."""
     return bool(_names(body) - _HARMLESS - _ADDING)

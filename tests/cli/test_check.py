@@ -151,7 +151,7 @@ def test_yaml_has_lines_too(workdir: Path) -> None:
         "      InstanceGroups: [{InstanceGroupName: a, ExecutionRole: !Ref Role}]",
     ]
     Path("t.yaml").write_text("\n".join(lines))
-    commands = [line for line in run("t.yaml", "--format", "github").stdout.splitlines() if "HP-ROL-002" in line]
+    commands = [line for line in run("t.yaml", "--format", "github").stdout.splitlines() if "HP-REF-012" in line]
     assert [command.partition(",title")[0] for command in commands] == ["::error file=t.yaml,line=6"]
 
 

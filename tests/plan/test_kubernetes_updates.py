@@ -18,7 +18,7 @@ from tests.plan.templates import Template, change, resource, row, template
         ("1.31", "1.32", Effect.NO_INTERRUPTION),
         ("1.31", "1.33", Effect.REFUSED),
         ("1.9", "1.10", Effect.NO_INTERRUPTION),
-        ("1.33", "1.32", Effect.NO_INTERRUPTION),
+        ("1.33", "1.32", Effect.REFUSED),
         ("1.33", "1.31", Effect.REFUSED),
         ({"Ref": "AWS::StackName"}, "1.33", Effect.NO_INTERRUPTION),
         ({"Ref": "AWS::NoValue"}, "1.33", Effect.NO_INTERRUPTION),

@@ -49,6 +49,8 @@ _ONE_SOURCE = frozenset({"AWS::EC2::SecurityGroup.Id", "AWS::EC2::Subnet.Id", "A
 """Formats that `Ref` gives for one type only, or for none."""
 _KEY_IDS = frozenset({"AWS::KMS::Alias.AliasName", "AWS::KMS::Key.Id"})
 """Where the id or alias of a key is taken, so is its ARN."""
+_FILLS = ("a", "a1", "123456789012")
+"""Texts in the place of unknown parts."""
 _TYPES = {
     "array": "a list",
     "boolean": "true or false",
@@ -135,10 +137,26 @@ def matches(pattern: str, value: Value) -> Answer:
     if isinstance(value, Reference):
         named = value.attribute is None and value.resource.type in _WITHOUT_ARN
         return False if named and pattern.removeprefix("^").startswith("arn:") else None
+    if isinstance(value, Text):
+        return False if _excludes(pattern, value) else None
     text = as_str(value)
     if text is None or len(text) > _LONGEST_MATCHED or "{{" in text:
         return None
     return compiled(pattern).fullmatch(text) is not None
+
+
+def _excludes(pattern: str, text: Text) -> bool:
+    """Whether a character of the known parts is surely wrong: the text has no form with it, and has one with a letter instead."""
+    known = "".join(part for part in text.parts if isinstance(part, str))
+    if len(known) > _LONGEST_MATCHED or "{{" in known or any(_filled(pattern, text, fill, "") for fill in _FILLS):
+        return False
+    return any(_filled(pattern, text, fill, wrong) for fill in _FILLS for wrong in dict.fromkeys(known))
+
+
+def _filled(pattern: str, text: Text, fill: str, wrong: str) -> bool:
+    """Whether a text has the form once its unknown parts are filled, and one character is a letter."""
+    parts = [(part.replace(wrong, "a") if wrong else part) if isinstance(part, str) else fill for part in text.parts]
+    return compiled(pattern).fullmatch("".join(parts)) is not None
 
 
 def begins_with(beginnings: list[str], value: Value) -> Answer:
@@ -255,6 +273,8 @@ def has_format(name: str, value: Value) -> Answer:
     """Whether a text has the format of an identifier or address block, and whether a reference gives one."""
     if isinstance(value, Reference):
         return None if name not in FORMATS else _gives(value, name)
+    if isinstance(value, Text) and name in FORMATS:
+        return matches(FORMATS[name][0], value)
     text = as_str(value)
     if text is None:
         return None

@@ -110,6 +110,18 @@ def _batch(change: Change) -> str:
     return "all at a time, because the group has no RollingUpdatePolicy"
 
 
+def _takes_a_type_away(change: Change) -> bool:
+    """Whether a group that may have nodes loses one of its instance types."""
+    old, new = (as_items(at(value, "InstanceTypes")) for value in (change.old, change.new))
+    names = {as_str(one) for one in new or ()}
+    return bool(new) and as_int(at(change.item_before, "InstanceCount")) != 0 and any(as_str(one) not in names for one in old or ())
+
+
+def _is_last_group(change: Change) -> bool:
+    left = [as_items(change.after.get(name, ABSENT)) for name in ("InstanceGroups", "RestrictedInstanceGroups")]
+    return removed(change) and left == [(), ()]
+
+
 def _only_uses_types(change: Change) -> bool:
     """Whether the group lists instance types before and after."""
     return change.old is not ABSENT and change.new is not ABSENT
@@ -209,6 +221,13 @@ ROWS: tuple[Row, ...] = (
         "the shared environment of restricted groups changes in place, according to CloudFormation's documentation",
     ),
     in_place("Tags", "tags change by AddTags and DeleteTags"),
+    refused(
+        "InstanceGroups/*",
+        "a cluster keeps at least one group",
+        when=_is_last_group,
+        avoid="scale the last group to 0, or remove the cluster",
+        source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_UpdateCluster.html",
+    ),
     replaced(
         "InstanceGroups/*",
         _removed_controller,
@@ -230,6 +249,12 @@ ROWS: tuple[Row, ...] = (
     in_place(
         "InstanceGroups/*/MinInstanceCount",
         "the group starts only with this many nodes; without them, the update rolls back after three hours",
+    ),
+    _fixed(
+        "InstanceGroups/*/InstanceRequirements",
+        "no type with running nodes leaves the list of a group",
+        when=_takes_a_type_away,
+        avoid="scale the nodes of the type to 0 first, or add a group with the other types",
     ),
     in_place("InstanceGroups/*/InstanceRequirements", f"{_NEW_NODES} (not documented)", when=_only_uses_types),
     _fixed(

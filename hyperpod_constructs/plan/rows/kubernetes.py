@@ -158,10 +158,11 @@ CLUSTER: tuple[Row, ...] = (
         avoid="deploy each version in between, one after the other",
         source="https://docs.aws.amazon.com/eks/latest/userguide/update-cluster.html",
     ),
-    in_place(
+    refused(
         "Version",
-        "EKS rolls back to the previous version within 7 days of the upgrade; after that it refuses the update",
+        "EKS refuses an earlier version, except the previous one within 7 days of the upgrade",
         when=lambda change: _versions_apart(change) == -1,
+        avoid="keep the version; within the 7 days the update rolls the control plane back",
         source="https://docs.aws.amazon.com/eks/latest/userguide/rollback-cluster.html",
     ),
     in_place("Version", "the control plane is updated in place; nodes and add-ons are updated separately"),

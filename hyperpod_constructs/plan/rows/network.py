@@ -3,31 +3,19 @@
 from __future__ import annotations
 
 from hyperpod_constructs.facts import updates
-from hyperpod_constructs.plan.change import Change
-from hyperpod_constructs.plan.row import Row, in_place, refused, replaced
+from hyperpod_constructs.plan.row import Row, in_place, replaced
 
 _SUBNETS = "https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html"
 
 
-def _same_block(change: Change) -> bool:
-    """Whether the new subnet takes the block of the old one, which still exists when the new one is created."""
-    return {"VpcId", "CidrBlock"} <= change.unchanged
-
-
 SUBNET: tuple[Row, ...] = (
     *(
-        row
-        for name in ("AvailabilityZone", "AvailabilityZoneId")
-        for row in (
-            refused(
-                name,
-                "the zone is fixed, and the replacement needs the CIDR block of this subnet while both exist",
-                when=_same_block,
-                avoid="add a subnet with another block in the other zone, and move the resources of this one",
-                source=_SUBNETS,
-            ),
-            replaced(name, "the zone is fixed: a new subnet is created, and everything in this one is replaced too"),
+        replaced(
+            name,
+            "the zone is fixed: a new subnet is created, and everything in this one is replaced too",
+            avoid="add a subnet with another block in the other zone, and move the resources of this one",
         )
+        for name in ("AvailabilityZone", "AvailabilityZoneId")
     ),
     replaced(
         "CidrBlock",
@@ -58,5 +46,13 @@ SECURITY_GROUP: tuple[Row, ...] = (
         "GroupDescription",
         "the description is fixed: a new group is created, and every user of the old one must change to it",
         avoid="keep the description",
+    ),
+)
+
+NAT_GATEWAY: tuple[Row, ...] = (
+    replaced(
+        "SubnetId",
+        "the subnet is fixed: a new gateway is created, and open connections through the old one end",
+        avoid="add a gateway with an address of its own in the other subnet, and change the routes",
     ),
 )

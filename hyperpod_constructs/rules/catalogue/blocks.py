@@ -100,9 +100,9 @@ def _blocks(vpc: Resource | str) -> VpcBlocks | None:
 )
 def blocks_of_ipv6_have_a_parent(subnet: Resource) -> str | None:
     vpc = resource_of(subnet.get("VpcId"), VPC)
-    lacks = vpc is not None and has_ipv6(vpc) is False
-    given_ = given(subnet.get("Ipv6CidrBlock")) is True
-    return f"{vpc.logical_id} has no block of IPv6" if vpc is not None and lacks and given_ else None
+    if vpc is None or not given(subnet.get("Ipv6CidrBlock")) or has_ipv6(vpc) is not False:
+        return None
+    return f"{vpc.logical_id} has no block of IPv6"
 
 
 @error(
@@ -117,9 +117,15 @@ def blocks_of_ipv6_have_a_parent(subnet: Resource) -> str | None:
 def subnets_await_their_blocks(one: SubnetBlock) -> Hit | None:
     blocks = _blocks(one.vpc)
     known = None if blocks is None else blocks.of(one.block)
-    if known is None or known.resource.type == VPC or awaits(one.resource, known.resource):
+    if known is None or known.resource.type == VPC or awaits(one.resource, known.resource) or one.resource in _misplaced(one):
         return None
     return hit(one.resource, f"{one.block} is in the block that {known.resource.logical_id} adds to the VPC, and does not await it")
+
+
+def _misplaced(one: SubnetBlock) -> frozenset[Resource]:
+    """Subnets that overlap others, so that their block is another mistake; computed once."""
+    model = one.resource.template.model
+    return model.cached(_misplaced, lambda: frozenset(each.resource for pair in overlapping(model) for each in pair))
 
 
 @error(
@@ -150,15 +156,49 @@ def endpoints_of_file_systems_are_apart(model: Model) -> Iterator[Hit]:
     source="https://docs.aws.amazon.com/vpc/latest/peering/vpc-peering-basics.html",
 )
 def peered_vpcs_are_apart(peering: Resource) -> Hit | None:
-    own, other = (resource_of(peering.get(key), VPC) for key in ("VpcId", "PeerVpcId"))
-    if own is not None and own is other:
+    own = resource_of(peering.get("VpcId"), VPC)
+    if own is not None and resource_of(peering.get("PeerVpcId"), VPC) is own:
         return hit(peering, f"{own.logical_id} is peered with itself", "PeerVpcId")
-    if own is None or other is None:
-        return None
-    pairs = ((one, another) for one in blocks_of(own).known for another in blocks_of(other).known)
-    common = next((pair for pair in pairs if pair[0].block.overlaps(pair[1].block)), None)
+    common = _common_block(peering)
     if common is None:
         return None
     one, another = common
-    text = f"{one.block} of {own.logical_id} overlaps {another.block} of {other.logical_id}"
+    text = f"{one.block} of {_vpc_of(peering, 'VpcId')} overlaps {another.block} of {_vpc_of(peering, 'PeerVpcId')}"
     return hit(peering, text, "PeerVpcId", covers=(one.resource, another.resource))
+
+
+def _common_block(peering: Resource) -> tuple[VpcBlock, VpcBlock] | None:
+    """Two blocks of peered VPCs that overlap."""
+    own, other = (resource_of(peering.get(key), VPC) for key in ("VpcId", "PeerVpcId"))
+    if own is None or other is None or own is other:
+        return None
+    pairs = ((one, another) for one in blocks_of(own).known for another in blocks_of(other).known)
+    return next((pair for pair in pairs if pair[0].block.overlaps(pair[1].block)), None)
+
+
+def _vpc_of(peering: Resource, key: str) -> str:
+    found = resource_of(peering.get(key), VPC)
+    return "" if found is None else found.logical_id
+
+
+@error(
+    "HP-BLK-007",
+    on="AWS::EC2::Route",
+    title="a route leads elsewhere than to its own VPC",
+    why="each route table has a local route for each block of its VPC, and EC2 refuses a second one (RouteAlreadyExists)",
+    fix="write the block of the other network as destination, or take the route out",
+    allowed="a destination outside the blocks of the VPC",
+    source="https://docs.aws.amazon.com/vpc/latest/userguide/VPC_Route_Tables.html",
+)
+def routes_lead_elsewhere(route: Resource) -> Hit | None:
+    """Not judged at a peering of VPCs with common blocks, which is another mistake."""
+    peering = resource_of(route.get("VpcPeeringConnectionId"))
+    if peering is not None and _common_block(peering) is not None:
+        return None
+    table = resource_of(route.get("RouteTableId"), "AWS::EC2::RouteTable")
+    vpc = None if table is None else resource_of(table.get("VpcId"), VPC)
+    block = block_of(route.get("DestinationCidrBlock"))
+    own = [] if vpc is None or block is None else [one for one in blocks_of(vpc).known if one.block == block]
+    if not own or vpc is None:
+        return None
+    return hit(route, f"{block} is a block of {vpc.logical_id}, the VPC of the route table itself", "DestinationCidrBlock")

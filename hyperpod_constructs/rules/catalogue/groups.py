@@ -6,15 +6,13 @@ from collections.abc import Iterator
 from functools import partial
 
 from hyperpod_constructs.analysis.clusters import Cluster, Group, clusters, given, groups
-from hyperpod_constructs.analysis.file_systems import LUSTRE, OPENZFS, Lustre
-from hyperpod_constructs.analysis.placement import FILE_SYSTEM
+from hyperpod_constructs.analysis.file_systems import LUSTRE, OPENZFS
 from hyperpod_constructs.facts import clusters as cluster_facts
 from hyperpod_constructs.facts import orchestration, software_updates
 from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
-from hyperpod_constructs.templates.model import resource_of
 from hyperpod_constructs.templates.values import Value, as_bool, as_int, as_items, as_str, at
 
 _API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/"
@@ -117,47 +115,26 @@ def _volume_mistake(volume: Value) -> Mistake | None:
     title="each file system of a group has a mount path of its own, apart from what nodes have",
     why="the mount hides what is there, another file system or a part of the node, and jobs write to the wrong place",
     fix=cluster_facts.SEPARATE_MOUNT_PATHS,
-    allowed="different values of MountPath; by default Lustre is at /fsx and OpenZFS at /home",
+    allowed="different values of MountPath, beside /opt/sagemaker and the image's own; by default Lustre is at /fsx and OpenZFS at "
+    "/home",
     source=_MOUNTS,
 )
 def mount_paths_differ(group: Group) -> Iterator[Hit | Mistake]:
-    shared = cluster_facts.shared_mount_path([path for _, path in _mounts(group) if path is not None])
+    shared = cluster_facts.shared_mount_path([path for _, path, _ in _mounts(group) if path is not None])
     if shared is not None:
         yield shared
-    for place, path in _mounts(group):
-        hidden = None if path is None else cluster_facts.mount_over_place(path, _DEFAULT_PATHS[str(place[-1])])
+    for place, path, usual in _mounts(group):
+        hidden = None if path is None else cluster_facts.mount_over_place(path, usual)
         if hidden is not None:
             yield hit(group, hidden, *place, "MountPath")
 
 
-@_group_error(
-    "HP-GRP-020",
-    title="a mount names one file system, of its own kind, by its host and its mount name",
-    why="the nodes cannot mount it, and do not come up",
-    fix="write Fn::GetAtt [<the file system>, DNSName], and for Lustre [<the same>, LustreMountName]",
-    allowed="host and mount name of one file system of the kind",
-    source=_MOUNTS,
-)
-def mounts_name_one_file_system(group: Group) -> Iterator[Hit]:
-    for kind, type_ in _TYPES.items():
-        for place, mount in group.storage(kind):
-            host, name = at(mount, "DnsName"), at(mount, "MountName")
-            system, named = resource_of(host, FILE_SYSTEM), resource_of(name, FILE_SYSTEM)
-            found = None if system is None else as_str(system.get("FileSystemType"))
-            if system is not None and found not in (None, type_):
-                yield hit(group, f"{kind} has the host of {system.logical_id}, which is of the type {found}", *place, "DnsName")
-            elif system is not None and (named or system) is not system:
-                yield hit(group, f"MountName is that of another file system than {system.logical_id}", *place, "MountName")
-            elif system is not None and isinstance(name, str) and Lustre(system).deployment not in (None, "SCRATCH_1"):
-                yield hit(group, f"MountName is {name!r}, but FSx chooses that of {system.logical_id}", *place, "MountName")
-
-
-def _mounts(group: Group) -> Iterator[tuple[tuple[str | int, ...], str | None]]:
-    """The first mount of each kind, with its path; another rule finds more of a kind."""
+def _mounts(group: Group) -> Iterator[tuple[tuple[str | int, ...], str | None, str]]:
+    """The first mount of each kind, with its path and the usual one; another rule finds more of a kind."""
     for kind, default in _DEFAULT_PATHS.items():
         for place, mount in list(group.storage(kind))[:1]:
             path = at(mount, "MountPath")
-            yield place, default if given(path) is False else as_str(path)
+            yield place, default if given(path) is False else as_str(path), default
 
 
 @_group_error(
@@ -171,9 +148,9 @@ def _mounts(group: Group) -> Iterator[tuple[tuple[str | int, ...], str | None]]:
     because=("VpcConfig",),
 )
 def mounts_have_a_network(group: Group) -> Iterator[Hit]:
-    for place, path in _mounts(group) if group.cluster.has_network is False and not group.cluster.on_eks else ():
-        where = path or _DEFAULT_PATHS[str(place[-1])]
-        yield hit(group, cluster_facts.mount_without_network(group.label, where), *place)
+    if group.cluster.has_network is False and not group.cluster.on_eks:
+        for place, path, usual in list(_mounts(group))[:1]:
+            yield hit(group, cluster_facts.mount_without_network(group.label, path or usual), *place[:1])
 
 
 @_group_error(

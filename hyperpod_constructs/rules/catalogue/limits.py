@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from functools import partial
 
+from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.clusters import GROUPS, RESTRICTED_GROUPS, Cluster, clusters
+from hyperpod_constructs.analysis.regions import own_region_of
 from hyperpod_constructs.facts import clusters as cluster_facts
-from hyperpod_constructs.facts.schema import type_facts
-from hyperpod_constructs.facts.updates import naming
-from hyperpod_constructs.rules.finding import Hit
+from hyperpod_constructs.facts.updates import ALONE, BLOCKS, HELD, naming
+from hyperpod_constructs.rules.finding import Hit, Level
 from hyperpod_constructs.rules.hits import hit
-from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.rules.rule import rule, warning
 from hyperpod_constructs.templates.model import Model, Resource, Template, target_of
-from hyperpod_constructs.templates.values import Reference, Text, Value, as_items, leaves, parts_of, shown
+from hyperpod_constructs.templates.raw import Raw
+from hyperpod_constructs.templates.values import ABSENT, Either, Reference, Text, Value, as_items, leaves, parts_of, shown
 
+_ASSOCIATION = "AWS::FSx::DataRepositoryAssociation"  # rules of its own judge its paths
+_WORLDWIDE = ("AWS::S3::Bucket",)
 _DOCUMENT, _PARAMETER = "AWS::SSM::Document", "AWS::SSM::Parameter"
 _TARGET = "sagemaker-cluster:"
 # A target is sagemaker-cluster:<cluster id>_<group>-<instance id>; \0 stands for an unknown part.
@@ -79,43 +85,101 @@ def _is_fixed(value: Value) -> bool:
     return _TARGET in written and _FIXED_TARGET.search(written) is not None
 
 
-@error(
-    "HP-LIM-004",
-    title="names are unique: of clusters in an account and region, of add-ons, access entries and quotas in their cluster",
-    why="the service refuses the second resource of a name, and its stack rolls back",
+_unique = partial(
+    rule,
     fix="keep one with the settings of both, as one access entry for a role; where you choose the name, give one of them another",
     allowed="one resource of a name",
     source="https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-name.html",
 )
+
+
+@_unique(
+    "HP-LIM-004",
+    Level.ERROR,
+    title="names are unique: of clusters in an account and region, of add-ons and quotas in their cluster, of routes in a table",
+    why="the service refuses the second resource of a name, and its stack rolls back",
+)
 def names_are_unique(model: Model) -> Iterator[Hit]:
     """The properties that name a resource are those by which the plan tells that a replacement meets the old one."""
-    seen: dict[tuple[object, ...], Resource] = {}
-    for resource in model.resources() if clusters(model) else ():
-        name = _name_of(resource) if resource.exists else None
-        first = resource if name is None else seen.setdefault(name, resource)
-        if first is not resource:
-            path = naming(resource.type)[-1].split("/")
-            text = f"{first.logical_id} and {resource.logical_id} are both {resource.type} {_shown(resource)}"
-            yield hit(resource, text, *path)
+    return (_hit(first, second) for first, second, sure in _same_names(model) if sure)
+
+
+@_unique(
+    "HP-LIM-005",
+    Level.WARNING,
+    title="stacks that may be in one account and region have no names in common",
+    why="the service refuses the second resource of a name, unless the stacks are deployed to different accounts or regions",
+)
+def stacks_share_no_names(model: Model) -> Iterator[Hit]:
+    return (_hit(first, second) for first, second, sure in _same_names(model) if not sure)
+
+
+def _hit(first: Resource, second: Resource) -> Hit:
+    where = f"{first.template.name}:" if first.template is not second.template else ""
+    text = f"{where}{first.logical_id} and {second.logical_id} are both {second.type} {_shown(second)}"
+    return hit(second, text, *_identity(second)[-1].split("/"))
+
+
+def _same_names(model: Model) -> Iterator[tuple[Resource, Resource, bool]]:
+    """Resources with one name, the later one behind, and whether they are surely in one place."""
+    return iter(model.cached(_same_names, lambda: tuple(_compared(model))))
+
+
+def _compared(model: Model) -> Iterator[tuple[Resource, Resource, bool]]:
+    named = grouped((_name_of(one), one) for one in model.resources() if one.exists) if clusters(model) else {}
+    named.pop(None, None)
+    for first, *others in named.values():
+        for one in others:
+            beside = _is_beside(first, one)
+            if beside is not False:
+                yield first, one, beside is True
+
+
+def _identity(resource: Resource) -> tuple[str, ...]:
+    if resource.type in BLOCKS or resource.type == _ASSOCIATION:
+        return ()
+    return ALONE.get(resource.type) or HELD.get(resource.type) or naming(resource.type)
 
 
 def _name_of(resource: Resource) -> tuple[object, ...] | None:
-    """Type, place and name; `None` for a resource whose name the service or the deployment makes, and for types from elsewhere."""
-    facts = type_facts(resource.type)
-    if facts is None or not facts.properties:
+    """Type and name; `None` for a resource whose name the service makes. A name of parts that are unknown is as it is spelled."""
+    paths = _identity(resource)
+    values = [resource.get(*path.split("/")) for path in paths]
+    if not values or any(value is ABSENT or isinstance(value, Either) for value in values):
         return None
-    values = [resource.get(*path.split("/")) for path in naming(resource.type)]
-    if not values or not all(isinstance(value, str | Reference) for value in values):
-        return None
-    parts = [target_of(value) if isinstance(value, Reference) else value for value in values]
-    return (resource.type, *parts, *_account_and_region(resource.template))
+    return (resource.type, *(_part(resource, path, value) for path, value in zip(paths, values, strict=True)))
+
+
+def _part(resource: Resource, path: str, value: Value) -> object:
+    if isinstance(value, Reference):
+        return target_of(value)
+    if isinstance(value, str | int | bool):
+        return value
+    raw: Raw = resource.raw.get("Properties")
+    for key in path.split("/"):
+        raw = raw.get(key) if isinstance(raw, dict) else None
+    return (resource.template, json.dumps(raw, sort_keys=True)) if raw is not None else object()
 
 
 def _shown(resource: Resource) -> str:
-    return " of ".join(str(shown(resource.get(*path.split("/")))) for path in reversed(naming(resource.type)))
+    return " of ".join(str(shown(resource.get(*path.split("/")))) for path in reversed(_identity(resource)))
 
 
-def _account_and_region(template: Template) -> tuple[str, str]:
-    """Account and region; where they are not known, the name of the template stands for both."""
-    account, region = template.environment.account, template.environment.region
-    return (account, region) if account and region else (template.name, "")
+def _is_beside(one: Resource, other: Resource) -> bool | None:
+    """Whether two resources are in the same account and region, as far as their names need it; `None` if nobody knows.
+
+    Two stacks of one name are in different places.
+    """
+    if one.template.root is other.template.root:
+        return True
+    here, there = one.template.root.environment, other.template.root.environment
+    if here.stack_name is not None and here.stack_name == there.stack_name:
+        return False
+    pairs = [(here.account, there.account)] if one.type not in _WORLDWIDE else []
+    if one.type not in _WORLDWIDE and not one.type.startswith("AWS::IAM::"):
+        pairs.append((here.region, there.region))
+        if None not in (own_region_of(one), own_region_of(other)) and own_region_of(one) != own_region_of(other):
+            return False
+    if any(None not in pair and pair[0] != pair[1] for pair in pairs):
+        return False
+    return None if any(None in pair for pair in pairs) else True

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.networks import VPC
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, security_groups_of, subnets_of
-from hyperpod_constructs.facts.data_holders import DATA_HOLDERS, KEEPING_POLICIES
+from hyperpod_constructs.facts.data_holders import DATA_HOLDERS, KEEPING_POLICIES, POLICY_WORDS
 from hyperpod_constructs.plan.stateful import lost, survives
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.rule import error, warning
@@ -31,13 +31,20 @@ _DATA = (
 )
 
 
-def _loses(resource: Resource, policy: Value) -> bool:
-    """Whether the data surely goes when the resource does, under this policy."""
+def _loses(resource: Resource, policy: Value, *, replaced: bool = False) -> bool:
+    """Whether the data surely goes when the resource does, under this policy.
+
+    :param replaced: whether it goes because of a replacement, which takes no last snapshot by itself; false by default.
+    """
     kind = DATA_HOLDERS[resource.type]
     written = as_str(policy)
     if policy is not ABSENT and written is None:
         return False
-    if written in KEEPING_POLICIES or (written == _SNAPSHOT and kind.snapshot) or (policy is ABSENT and kind.snapshot_by_default):
+    if (
+        written in KEEPING_POLICIES
+        or (written == _SNAPSHOT and kind.snapshot)
+        or (policy is ABSENT and kind.snapshot_by_default and not replaced)
+    ):
         return False
     return survives(resource) is None
 
@@ -70,7 +77,7 @@ def data_outlives_the_stack(resource: Resource) -> Hit | None:
 )
 def data_outlives_its_replacement(resource: Resource) -> Hit | None:
     policy = resource.update_replace_policy
-    if not resource.exists or not _loses(resource, policy):
+    if not resource.exists or not _loses(resource, policy, replaced=True):
         return None
     return Hit(resource, (), f"its replacement loses {lost(resource)}", found=policy)
 
@@ -127,12 +134,6 @@ def buckets_of_data_are_kept(bucket: Resource) -> Hit | None:
     return Hit(bucket, (), text, found=policy) if policy == "Delete" else None
 
 
-_WORDS = {
-    "DeletionPolicy": ("Delete", "Retain", "RetainExceptOnCreate", "Snapshot"),
-    "UpdateReplacePolicy": ("Delete", "Retain", "Snapshot"),
-}
-
-
 @error(
     "HP-RET-004",
     on=lambda model: model.resources(),
@@ -144,7 +145,7 @@ _WORDS = {
     silences=("HP-RET-001", "HP-RET-002"),
 )
 def policies_have_known_words(resource: Resource) -> Iterator[Hit]:
-    for name, words in _WORDS.items():
+    for name, words in POLICY_WORDS.items():
         written = as_str(resource.policy(name)) if name in resource.raw else None
         if written is not None and written not in words:
             yield Hit(resource, (), f"its {name} is {written!r}", found=written, allowed=", ".join(words))

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from functools import partial
 
 from hyperpod_constructs.analysis.clusters import groups
+from hyperpod_constructs.analysis.references.kinds import wrong_kinds
 from hyperpod_constructs.analysis.schema.resources import Found, request_violations, schema_violations
-from hyperpod_constructs.analysis.schema.violation import Kind, nearest
+from hyperpod_constructs.analysis.schema.violation import Kind, Path, nearest
 from hyperpod_constructs.facts.instance_types import is_instance_type
 from hyperpod_constructs.facts.property_schemas import known_types, property_schema, regions_without
 from hyperpod_constructs.facts.schema import schema_date, type_facts
@@ -79,7 +80,13 @@ def values_fit(model: Model) -> Iterator[Hit]:
     aliases=("HP-CTL-009",),
 )
 def references_fit(model: Model) -> Iterator[Hit]:
-    return _hits(model, Kind.REFERENCE)
+    said = _of_the_wrong_kind(model)
+    return (one for one in _hits(model, Kind.REFERENCE) if (one.resource, one.path) not in said)
+
+
+def _of_the_wrong_kind(model: Model) -> set[tuple[Resource, Path]]:
+    """The places of references to the wrong kind of thing, which the rules of references name."""
+    return {(one.owner, one.path) for one in wrong_kinds(model)}
 
 
 @_schema_error(
@@ -103,7 +110,8 @@ def properties_go_together(model: Model) -> Iterator[Hit]:
     aliases=("HP-FSX-013", "HP-ACC-004", "HP-CAP-003", "HP-GOV-009", "HP-GOV-011"),
 )
 def requests_are_within_limits(model: Model) -> Iterator[Hit]:
-    return map(_hit, request_violations(model))
+    said = _of_the_wrong_kind(model)
+    return (_hit(one) for one in request_violations(model) if (one[0], one[1].path) not in said)
 
 
 @warning(
@@ -136,7 +144,7 @@ def _is_of_ours(resource_type: str) -> bool:
 
 @warning(
     "HP-SCH-009",
-    title="the region has the instance types of the nodes",
+    title="HyperPod and the region have the instance types of the nodes",
     why="no node starts: the deployment fails, or with continuous provisioning it tries without end",
     fix="take a type that the region has, or deploy to a region with this type",
     allowed="an instance type that HyperPod has in the region",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import PurePosixPath
 
 from hyperpod_constructs.analysis.clusters import Cluster, Group, Orchestration, clusters, given, groups
 from hyperpod_constructs.analysis.iam import ROLE
@@ -21,6 +22,7 @@ _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _REFUSED = f"{_GUIDE}smcluster-getting-started-slurm-cli.html#smcluster-getting-started-slurm-cli-validation-errors"
 _MIGRATION = f"{_GUIDE}sagemaker-hyperpod-slurm-api-config-migration.html"
 _URI = ("LifeCycleConfig", "SourceS3Uri")
+_FILES = (".sh", ".py", ".json", ".zip", ".gz", ".tgz")
 
 
 def _entry_points(group: Group) -> list[bool | None]:
@@ -62,24 +64,6 @@ def scripts_are_complete(group: Group) -> Hit | None:
         return None
     message = f"the lifecycle configuration of instance group {group.label!r} has no {' and no '.join(lacking)}"
     return hit(group, message, "LifeCycleConfig", allowed="SourceS3Uri with OnCreate" if group.cluster.on_eks else None)
-
-
-@error(
-    "HP-SCR-006",
-    on=groups,
-    at=_URI,
-    once=True,
-    title="SourceS3Uri is the prefix of the scripts, not a script",
-    why="a node looks for the entry point below the prefix, finds none, and does not come up",
-    fix="leave the name of the script out of SourceS3Uri",
-    allowed="the prefix that holds the entry point",
-    source=_REFUSED,
-)
-def the_source_is_a_prefix(group: Group) -> str | None:
-    uri = parts_of(group.get(*_URI))[-1]
-    scripts = [name for key in ("OnCreate", "OnInitComplete") if (name := as_str(group.get("LifeCycleConfig", key)))]
-    named = [name for name in scripts if isinstance(uri, str) and uri.endswith(f"/{name}")]
-    return f"SourceS3Uri of instance group {group.label!r} ends with the script {named[0]}" if named else None
 
 
 @error(
@@ -144,3 +128,45 @@ def uploads_are_awaited(cluster: Cluster) -> Iterator[Hit]:
     for upload, group in late.items():
         text = f"the cluster does not await {upload.logical_id}, which uploads the scripts of instance group {group.label!r}"
         yield hit(group, text, *_URI)
+
+
+@error(
+    "HP-SCR-006",
+    on=groups,
+    once=True,
+    title="SourceS3Uri is the prefix of the scripts, and the entry point a file below it",
+    why="nodes copy what is below the prefix and start the entry point in it: they find no script, and the cluster rolls back",
+    fix="write the address of the folder in SourceS3Uri, and the name of the script in OnInitComplete or OnCreate",
+    allowed="s3://BUCKET/PREFIX, and a name such as on_create.sh",
+    source=_API,
+)
+def scripts_are_below_a_prefix(group: Group) -> Iterator[Hit]:
+    end = parts_of(group.get(*_URI))[-1]
+    if isinstance(end, str) and end.endswith(_FILES):
+        yield hit(group, f"SourceS3Uri of instance group {group.label!r} is the address of a file", *_URI)
+    for key in ("OnCreate", "OnInitComplete"):
+        name = as_str(group.get("LifeCycleConfig", key)) or ""
+        if name.startswith(("s3://", "https://", "/")):
+            text = f"{key} of instance group {group.label!r} is {name!r}, not a file below SourceS3Uri"
+            yield hit(group, text, "LifeCycleConfig", key)
+
+
+@error(
+    "HP-SCR-007",
+    on=groups,
+    once=True,
+    title="the entry point is one of the uploaded files",
+    why="nodes do not find the script that they start, and the cluster rolls back",
+    fix="write the name of an uploaded file, or upload the script",
+    allowed="a file of the upload",
+    source=_API,
+)
+def entry_points_are_uploaded(group: Group) -> Iterator[Hit]:
+    """Judged where every file of the only upload is beside the template."""
+    uploads = uploads_of(group.resource.template.model, group.get(*_URI))
+    files = uploads[0].files() if len(uploads) == 1 else None
+    for key in ("OnCreate", "OnInitComplete") if files else ():
+        name = as_str(group.get("LifeCycleConfig", key))
+        if files and name is not None and name not in files and PurePosixPath(name).name not in files:
+            text = f"{key} of instance group {group.label!r} is {name!r}, which {uploads[0].resource.logical_id} does not upload"
+            yield hit(group, text, "LifeCycleConfig", key)

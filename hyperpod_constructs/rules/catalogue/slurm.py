@@ -200,6 +200,25 @@ def slurm_updates_all_nodes_at_a_time(group: Group) -> Iterator[Hit]:
             yield hit(group, software_updates.BATCHES_ON_SLURM, member, "DeploymentConfig")
 
 
+@warning(
+    "HP-SLM-010",
+    on=_slurm_groups,
+    title="no group or partition has the name of the service's own partition",
+    why="the service makes a partition of all nodes under this name: jobs for one kind of node come to every kind",
+    fix=cluster_facts.name_of_service_partition.fix,
+    allowed=f"any name but {cluster_facts.SERVICE_PARTITION}",
+    source=_MIGRATION,
+)
+def the_services_partition_is_its_own(group: Group) -> Iterator[Hit]:
+    reserved = cluster_facts.SERVICE_PARTITION
+    if group.name == reserved:
+        yield hit(group, cluster_facts.name_of_service_partition("the group"), "InstanceGroupName")
+    for index, name in enumerate(as_items(group.get("SlurmConfig", "PartitionNames")) or ()):
+        if as_str(name) == reserved and group.name != reserved:
+            mistake = cluster_facts.name_of_service_partition(f"a partition of {group.label!r}")
+            yield hit(group, mistake, "SlurmConfig", "PartitionNames", index)
+
+
 def _databases(model: Model) -> Iterator[tuple[Cluster, Resource]]:
     """Clusters whose accounting database is in the model."""
     for cluster in clusters(model):

@@ -36,7 +36,23 @@ OTHER_VPC = {"Other": {"Type": "AWS::EC2::VPC", **KEPT, "Properties": {"CidrBloc
 PEERING = {"Type": "AWS::EC2::VPCPeeringConnection", "Properties": {"VpcId": VPC, "PeerVpcId": {"Ref": "Other"}}}
 PEERED = edited(WITH_BLOCK, {**OTHER_VPC, "Peering": PEERING})
 
+IPV6 = {"Type": "AWS::EC2::VPCCidrBlock", "Properties": {"VpcId": VPC, "AmazonProvidedIpv6CidrBlock": True}}
+LOCAL = {"Type": "AWS::EC2::Route", "Properties": {"RouteTableId": {"Ref": "NodeRoutes"}, "NatGatewayId": "nat-0123456789abcdef0"}}
+
 CASES = [
+    # IPv6, and routes to the own VPC
+    Case(
+        "HP-BLK-006",
+        edited(SLURM, {"NodeSubnet/Ipv6CidrBlock": "2600:1f14:abc:de00::/64", "Six": IPV6}),
+        {"Six": REMOVED},
+        {},
+    ),
+    Case(
+        "HP-BLK-007",
+        edited(SLURM, {"Local": LOCAL}),
+        {"Local/DestinationCidrBlock": "10.0.0.0/16"},
+        {"Local/DestinationCidrBlock": "10.8.0.0/16"},
+    ),
     # Subnets in their VPC, and apart from each other
     Case("HP-BLK-002", SLURM, {"More": subnet("10.1.0.0/24")}, {"More": subnet("10.0.5.0/24")}),
     Case("HP-BLK-002", SLURM, {"More": subnet("10.0.0.128/25")}, {"More": subnet("10.0.1.0/25")}),

@@ -4,6 +4,11 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.rules.checking import check
+from hyperpod_constructs.templates.documents import Document
+from hyperpod_constructs.templates.environment import Environment
+from hyperpod_constructs.templates.model import Model
+from hyperpod_constructs.templates.raw import raw_template
 from tests.rules.catalogue.cases import REMOVED, Case, edited
 from tests.rules.catalogue.templates import Template, eks, findings, findings_by_name, preset, slurm
 
@@ -53,7 +58,10 @@ CASES = [
     *(Case("HP-LIM-004", eks(), {"First": one, "Second": one}, {"First": one, "Second": other}) for one, other in IN_A_CLUSTER),
     Case(
         "HP-LIM-004",
-        edited(eks(), {"Again": {**eks()["Resources"]["Cni"], "Condition": "One"}}),
+        {
+            **edited(eks(), {"Again": {**eks()["Resources"]["Cni"], "Condition": "One"}}),
+            "Conditions": {"One": {"Fn::Equals": [{"Ref": "AWS::StackName"}, "one"]}},
+        },
         {"Again/.Condition": REMOVED},
         {},
     ),
@@ -70,6 +78,51 @@ CASES = [
         {"Parameter": {"Type": "AWS::SSM::Parameter", "Properties": {"Type": "String", "Value": target("$NODE")}}},
     ),
 ]
+
+
+STAGES = [
+    ((None, None), (None, None), ["HP-LIM-005"]),
+    (("us-west-2", "123456789012"), ("us-west-2", "123456789012"), ["HP-LIM-004"]),
+    (("us-west-2", "123456789012"), ("us-east-2", "123456789012"), []),
+    (("us-west-2", "123456789012"), ("us-west-2", "210987654321"), []),
+    (("us-west-2", None), ("us-west-2", "123456789012"), ["HP-LIM-005"]),
+]
+
+
+@pytest.mark.parametrize(("one", "other", "rules"), STAGES)
+def test_two_stages_have_one_name(
+    one: tuple[str | None, str | None], other: tuple[str | None, str | None], rules: list[str]
+) -> None:
+    stage = {"Resources": {"Cluster": slurm()["Resources"]["Cluster"]}}
+    places = [Environment(region=region, account=account) for region, account in (one, other)]
+    documents = [Document(name=f"t{index}", body=raw_template(stage), environment=place) for index, place in enumerate(places)]
+    assert [found.rule for found in check(Model(documents)) if found.rule.startswith("HP-LIM")] == rules
+
+
+def test_two_stacks_of_one_name_are_in_different_places() -> None:
+    body = raw_template({"Resources": {"Cluster": slurm()["Resources"]["Cluster"]}})
+    documents = [Document(name=f"t{index}", body=body, environment=Environment(stack_name="Train")) for index in range(2)]
+    assert [found.rule for found in check(Model(documents)) if found.rule.startswith("HP-LIM")] == []
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "rules"),
+    [
+        ("sagemaker-a-${AWS::AccountId}", "sagemaker-a-${AWS::AccountId}", ["HP-LIM-004"]),
+        ("sagemaker-a-${AWS::AccountId}", "sagemaker-b-${AWS::AccountId}", []),
+    ],
+)
+def test_names_that_are_partly_unknown_are_as_they_are_spelled(first: str, second: str, rules: list[str]) -> None:
+    buckets = {
+        name: {"Type": "AWS::S3::Bucket", "Properties": {"BucketName": {"Fn::Sub": text}}}
+        for name, text in (("A", first), ("B", second))
+    }
+    assert [found.rule for found in findings(edited(slurm(), buckets))] == rules
+
+
+def test_a_route_table_has_one_route_to_a_destination() -> None:
+    again = {"Again": slurm()["Resources"]["NodeDefaultRoute"]}
+    assert [found.rule for found in findings(edited(slurm(), again), rules="HP-LIM")] == ["HP-LIM-004"]
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)

@@ -147,7 +147,12 @@ CASES = [
     ),
     Case("HP-OBJ-004", GOVERNED, {"More": applied(job("hyperpod-ns-product-localqueue"))}, {"More": applied(job("own-queue"))}),
     Case("HP-OBJ-004", GOVERNED, {"More": applied(job(namespace="default"))}, {}),
-    Case("HP-OBJ-004", GOVERNED, {"More": applied(job(priority="high"))}, {"Policy/SchedulerConfig/PriorityClasses": {"Ref": "X"}}),
+    Case(
+        "HP-OBJ-004",
+        GOVERNED,
+        {"More": applied(job(priority="high"))},
+        {"Policy/SchedulerConfig/PriorityClasses": {"Fn::ImportValue": "X"}},
+    ),
 ]
 CASES += [
     Case("HP-OBJ-005", GOVERNED, {"More": applied(torch(kind="HyperPodPytorchJob"))}, {"More": applied(torch())}),
@@ -179,5 +184,8 @@ def test_teams_of_another_app_are_not_known() -> None:
 
 def test_a_manifest_that_only_the_deployment_knows_may_hold_the_rest() -> None:
     assert (
-        rules_of(edited(GOVERNED, {"Objects": applied(binding(), CLAIM), "More": applied(), "More/Manifest": {"Ref": "X"}})) == []
+        rules_of(
+            edited(GOVERNED, {"Objects": applied(binding(), CLAIM), "More": applied(), "More/Manifest": {"Fn::ImportValue": "X"}})
+        )
+        == []
     )

@@ -28,7 +28,12 @@ CASES = [
         {f"{GROUP}/EnvironmentConfig": REMOVED},
         {f"{GROUP}/EnvironmentConfig": REMOVED, "Cluster/RestrictedInstanceGroupsConfig": SHARED},
     ),
-    Case("HP-RIG-001", WITH_NOVA, {f"{GROUP}/EnvironmentConfig": {}}, {f"{GROUP}/EnvironmentConfig": {"Ref": "Environment"}}),
+    Case(
+        "HP-RIG-001",
+        WITH_NOVA,
+        {f"{GROUP}/EnvironmentConfig": {}},
+        {f"{GROUP}/EnvironmentConfig": {"Fn::ImportValue": "Environment"}},
+    ),
     Case(
         "HP-RIG-002",
         WITH_NOVA,

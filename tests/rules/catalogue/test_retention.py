@@ -48,7 +48,9 @@ def test_a_bucket_stays_unless_it_is_emptied() -> None:
     assert rules_of(template) == ["HP-RET-001"]
 
 
-@pytest.mark.parametrize(("policy", "expected"), [(None, []), ("Snapshot", []), ("Retain", []), ("Delete", ["HP-RET-001"])])
+@pytest.mark.parametrize(
+    ("policy", "expected"), [(None, ["HP-RET-002"]), ("Snapshot", []), ("Retain", []), ("Delete", ["HP-RET-001"])]
+)
 def test_a_database_leaves_a_snapshot(policy: str | None, expected: list[str]) -> None:
     template = slurm()
     template["Resources"]["Accounts"] = {

@@ -116,8 +116,8 @@ def test_a_role_that_sagemaker_assumes_or_may_assume(principal: Template) -> Non
 def test_a_role_that_is_given_by_its_name() -> None:
     template = slurm()
     properties(template, "Cluster")["InstanceGroups"][1]["ExecutionRole"] = {"Ref": "Role"}
-    found = the_one(template)
-    assert (found.rule, found.path, found.found) == ("HP-ROL-002", "Properties/InstanceGroups/1/ExecutionRole", "${Role}")
+    (found,) = findings(template)
+    assert (found.rule, found.path, found.found) == ("HP-REF-012", "Properties/InstanceGroups/1/ExecutionRole", "${Role}")
 
 
 def test_a_cluster_role_that_only_sagemaker_assumes() -> None:

@@ -31,9 +31,61 @@ CASES = [
     Case("HP-SCH-004", slurm(), {"Cluster/NodeRecovery": "automatic"}, {"Cluster/NodeRecovery": "Automatic"}),
     Case("HP-SCH-004", slurm(), {"Cluster/ClusterName": "my_cluster"}, {"Cluster/ClusterName": "my-cluster"}),
     Case("HP-SCH-004", slurm(), {f"{GROUP}/ScheduledUpdateConfig": {"ScheduleExpression": "daily"}}, {}),
-    Case("HP-SCH-005", slurm(), {"NodeSubnet/VpcId": {"Ref": "NodeGroup"}}, {"NodeSubnet/VpcId": {"Ref": "Vpc"}}),
+    Case("HP-REF-012", slurm(), {"NodeSubnet/VpcId": {"Ref": "NodeGroup"}}, {"NodeSubnet/VpcId": {"Ref": "Vpc"}}),
     Case("HP-SCH-006", slurm(), {"NodeSubnet/AvailabilityZoneId": "usw2-az1"}, {}),
     Case("HP-SCH-007", slurm(), {f"{LUSTRE}/DataCompressionType": "lz4"}, {f"{LUSTRE}/DataCompressionType": "LZ4"}),
+]
+
+
+TOKEN = "arn:aws:lambda:us-west-2:123456789012:function:own"
+
+
+def nat(**more: Any) -> dict[str, Any]:
+    """A NAT gateway without an address."""
+    return {"Type": "AWS::EC2::NatGateway", "Properties": {"SubnetId": {"Ref": "NodeSubnet"}, **more}}
+
+
+CASES += [
+    Case(
+        "HP-SCH-002",
+        slurm(),
+        {"Own": {"Type": "Custom::Own"}},
+        {"Own": {"Type": "Custom::Own", "Properties": {"ServiceToken": TOKEN}}},
+    ),
+    Case(
+        "HP-SCH-004",
+        slurm(),
+        {"Own": {"Type": "Custom::Own", "Properties": {"ServiceToken": TOKEN, "ServiceTimeout": 7200}}},
+        {"Own": {"Type": "Custom::Own", "Properties": {"ServiceToken": TOKEN, "ServiceTimeout": 3600, "Id": 1}}},
+    ),
+    Case("HP-SCH-002", slurm(), {"Gate": nat()}, {"Gate": nat(ConnectivityType="private")}),
+    Case("HP-SCH-002", slurm(), {"Gate": nat()}, {"Gate": nat(AvailabilityMode="regional")}),
+    Case("HP-SCH-006", slurm(), {"NodeDefaultRoute/TransitGatewayId": "tgw-0123456789abcdef0"}, {}),
+    Case(
+        "HP-SCH-004",
+        slurm(),
+        {"Scripts/BucketName": {"Fn::Sub": "sagemaker-Scripts-${AWS::AccountId}"}},
+        {"Scripts/BucketName": {"Fn::Sub": "sagemaker-scripts-${AWS::AccountId}-${AWS::StackName}"}},
+    ),
+    Case(
+        "HP-SCH-004",
+        slurm(),
+        {"Secret": {"Type": "AWS::SecretsManager::Secret", "Properties": {"GenerateSecretString": {"PasswordLength": 5000}}}},
+        {"Secret": {"Type": "AWS::SecretsManager::Secret", "Properties": {"GenerateSecretString": {"PasswordLength": 32}}}},
+    ),
+    Case(
+        "HP-SCH-010",
+        slurm(),
+        {"Scripts/Tags": [{"Key": "team", "Value": "a"}, {"Key": "team", "Value": "b"}]},
+        {"Scripts/Tags": [{"Key": "team", "Value": "a"}, {"Key": "Team", "Value": "b"}]},
+    ),
+    Case(
+        "HP-SCH-010",
+        slurm(),
+        {"Scripts/Tags": [{"Key": "aws:team", "Value": "a"}]},
+        {"Scripts/Tags": [{"Key": "awsome", "Value": "a"}]},
+    ),
+    Case("HP-SCH-009", slurm(), {f"{GROUP}/InstanceType": "ml.p5.48xl"}, {}),
 ]
 
 
@@ -54,7 +106,7 @@ def test_there_are_ten_shapes() -> None:
 @pytest.mark.parametrize(
     ("changes", "rule"),
     [
-        ({f"{GROUP}/ExecutionRole": {"Ref": "Role"}}, "HP-ROL-002"),
+        ({f"{GROUP}/ExecutionRole": {"Ref": "Role"}}, "HP-REF-012"),
         ({"NodeSubnet/AvailabilityZone": "usw2-az1"}, "HP-SUB-013"),
         ({"FileSystem/LustreConfiguration/PerUnitStorageThroughput": 5}, "HP-FSX-001"),
         ({f"{GROUP}/LifeCycleConfig": {"OnCreate": "a.sh"}}, "HP-SCR-002"),
@@ -87,7 +139,7 @@ def test_where_cdk_validates_only_the_service_s_own_limits_are_said() -> None:
     wrong = edited(slurm(), {f"{LUSTRE}/DataCompressionType": "lz4", "Cluster/NodeRecovery": "automatic"})
     assert [one.rule for one in check(Model.of({"t": wrong}), validated=True)] == ["HP-SCH-007"]
     assert {one.id for one in load_catalogue().values() if one.validated} == {
-        f"HP-SCH-00{number}" for number in (1, 2, 3, 4, 5, 6, 8, 9)
+        f"HP-SCH-0{number:02}" for number in (1, 2, 3, 4, 5, 6, 8, 9, 10)
     }
 
 

@@ -13,6 +13,7 @@ from tests.rules.catalogue.templates import Template, eks, findings, slurm
 
 SCRIPTS = "Cluster/InstanceGroups/2/LifeCycleConfig"
 OUTSIDE = "arn:aws:iam::123456789012:role/nodes"
+SCRIPT = "on_init_complete.sh"
 HASH = "0123456789abcdef" * 4
 
 
@@ -77,7 +78,8 @@ def test_rule(case: Case) -> None:
 @pytest.mark.parametrize(("name", "rules"), [("provisioning_parameters.json", ["HP-SCR-003"]), ("on_create.sh", [])])
 def test_the_legacy_file_is_found_in_an_asset_beside_the_template(tmp_path: Path, name: str, rules: list[str]) -> None:
     (tmp_path / f"asset.{HASH}").mkdir()
-    (tmp_path / f"asset.{HASH}" / name).write_text("{}")
+    for one in (name, SCRIPT):
+        (tmp_path / f"asset.{HASH}" / one).write_text("{}")
     template = tmp_path / "t.template.json"
     template.write_text(json.dumps(UPLOADED))
     assert [finding.rule for finding in check(load([template]))] == rules

@@ -1,0 +1,90 @@
+"""Dynamic references: `{{resolve:SERVICE:...}}`.
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-references.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from hyperpod_constructs.analysis.references.places import Misreference
+from hyperpod_constructs.analysis.schema.violation import listed, meant
+from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.raw import Raw
+
+_REFERENCE = re.compile(r"\{\{\s*resolve:([^{}]*)\}\}")
+_NAME = re.compile(r"[a-zA-Z0-9_.\-/]+")
+_SERVICES = ("secretsmanager", "ssm", "ssm-secure")
+_SECURE = (
+    ("AWS::DirectoryService::MicrosoftAD", "Password"),
+    ("AWS::DirectoryService::SimpleAD", "Password"),
+    ("AWS::ElastiCache::ReplicationGroup", "AuthToken"),
+    ("AWS::IAM::User", "Password"),
+    ("AWS::KinesisFirehose::DeliveryStream", "Password"),
+    ("AWS::OpsWorks::App", "Password"),
+    ("AWS::OpsWorks::Stack", "CustomCookbooksSource"),
+    ("AWS::RDS::DBCluster", "MasterUserPassword"),
+    ("AWS::RDS::DBInstance", "MasterUserPassword"),
+    ("AWS::Redshift::Cluster", "MasterUserPassword"),
+)
+"""Types and properties that take a secure string of Systems Manager."""
+
+
+def wrong_references(model: Model) -> Iterator[Misreference]:
+    """Dynamic references that CloudFormation does not read."""
+    for resource in model.resources():
+        for path, text in _texts(resource) if not resource.template.rewritten else ():
+            for written in _REFERENCE.findall(text):
+                said = _mistake(written, resource, path)
+                if said is not None:
+                    yield Misreference(resource, path, f"{{{{resolve:{written}}}}} {said[0]}", text, said[1])
+
+
+def _texts(resource: Resource) -> Iterator[tuple[tuple[str | int, ...], str]]:
+    """The texts with such a reference, each at the property around all functions."""
+    waiting: list[tuple[Raw, tuple[str | int, ...], bool]] = [(resource.raw.get("Properties"), (), False)]
+    while waiting:
+        value, path, nested = waiting.pop()
+        if isinstance(value, str):
+            if "resolve:" in value:
+                yield path, value
+        elif isinstance(value, list):
+            waiting += [(item, path if nested else (*path, index), nested) for index, item in enumerate(value)]
+        elif isinstance(value, dict):
+            inside = nested or any(key == "Ref" or key.startswith("Fn::") for key in value)
+            waiting += [(item, path if inside else (*path, key), inside) for key, item in value.items()]
+
+
+def _mistake(written: str, resource: Resource, path: tuple[str | int, ...]) -> tuple[str, str] | None:
+    """The mistake of a reference, and the allowed form."""
+    service, _, rest = written.partition(":")
+    if "${" in written or "{" in rest:
+        return None
+    if service not in _SERVICES:
+        return f"names no service that CloudFormation reads{meant(service, _SERVICES)}", listed(_SERVICES)
+    if service == "secretsmanager":
+        return _secret_mistake(rest)
+    name, _, version = rest.partition(":")
+    if not _NAME.fullmatch(name) and not name.startswith("arn"):
+        return "has no name of a parameter", f"{{{{resolve:{service}:NAME:VERSION}}}}"
+    if version and not rest.startswith("arn:") and not version.isdecimal():
+        return f"has {version!r} as version, which is a number", f"{{{{resolve:{service}:NAME:VERSION}}}}"
+    names = {str(one) for one in path}
+    if service == "ssm-secure" and not any(kind == resource.type and name in names for kind, name in _SECURE):
+        return f"is a secure string, which {resource.type} does not take here", "a secret of Secrets Manager, or ssm"
+    return None
+
+
+def _secret_mistake(rest: str) -> tuple[str, str] | None:
+    form = "{{resolve:secretsmanager:SECRET:SecretString:KEY:STAGE:VERSION}}"
+    parts = rest.split(":")
+    if parts[:1] == ["arn"]:
+        parts = [":".join(parts[:7]), *parts[7:]]
+    if not parts[0]:
+        return "has no secret", form
+    if len(parts) > 1 and parts[1] not in ("", "SecretString"):
+        return f"has {parts[1]!r} in the place of SecretString", form
+    if len(parts) > 4 and parts[3] and parts[4]:
+        return "has a stage and a version, of which one is taken", form
+    return ("has too many parts", form) if len(parts) > 5 else None

@@ -1,0 +1,102 @@
+"""Exports with the same name, and imports that no given stack exports although one nearly does."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from hyperpod_constructs._support.grouping import grouped
+from hyperpod_constructs._support.words import listed
+from hyperpod_constructs.analysis.references.places import Call, Misreference, calls, entry, section
+from hyperpod_constructs.templates.model import Model, Template
+
+_NEAR = 0.85
+"""How alike two names are if one is probably meant by the other."""
+
+
+def twice(model: Model) -> Iterator[Misreference]:
+    """Exports whose name another output of the same stack, or of one surely beside it, has too."""
+    named = grouped((name, (template, output)) for template in model.templates for name, output in _exports(template))
+    for name, places in named.items():
+        for number, (template, output) in enumerate(places[1:], start=1):
+            before = next((one for one in places[:number] if _is_beside(template, one[0])), None)
+            if before is not None:
+                where = "" if before[0] is template else f" of {before[0].name}"
+                message = f"output {output} exports {name!r}, as output {before[1]}{where} does"
+                yield Misreference(entry(template, "Outputs", output), (), message, name, "another name")
+
+
+def _exports(template: Template) -> Iterator[tuple[str, str]]:
+    """The known names of exports that are surely there."""
+    for name, output in template.exports():
+        declared = section(template, "Outputs").get(output)
+        condition = declared.get("Condition") if isinstance(declared, dict) else None
+        if not isinstance(condition, str) or template.condition(condition):
+            yield name, output
+
+
+def _is_beside(one: Template, other: Template) -> bool:
+    """Whether two templates are surely in one account and region."""
+    here, there = one.environment, other.environment
+    known = here.region is not None and here.region == there.region and here.account is not None and here.account == there.account
+    return one.root is other.root or known
+
+
+def unmatched(model: Model) -> Iterator[Misreference]:
+    """Imports under names that no given stack exports, one for each template.
+
+    A given stack exports nearly the same name, which the template does not import: other names may come from stacks elsewhere.
+    """
+    found = [(call, call.template.resolver.resolve(call.argument)) for call in calls(model) if call.name == "Fn::ImportValue"]
+    named = grouped((call.template, (call, name)) for call, name in found if isinstance(name, str))
+    for template, imports in named.items():
+        strange: dict[str, tuple[Call, str]] = {}
+        for call, name in imports:
+            near = [] if name in strange or model.exporters(name, template.environment) else _near(name, template)
+            free = [one for one in near if not any(one == other for _, other in imports)]
+            if free:
+                strange[name] = (call, free[0])
+        if strange:
+            name, (call, near_name) = next(iter(strange.items()))
+            more = f"; the same for {listed(repr(one) for one in list(strange)[1:])}" if len(strange) > 1 else ""
+            owners = dict.fromkeys(one.owner for one, _ in strange.values())
+            message = f"no given stack exports {name!r}, but one exports {near_name!r}{more}"
+            yield replace(call.mistake(message, name, near_name), covers=tuple(owners))
+
+
+def _near(name: str, user: Template) -> list[str]:
+    beside = [template for template in user.model.templates if template.environment.is_beside(user.environment)]
+    exported = [export for template in beside if template.root is not user.root for export, _ in template.exports()]
+    return difflib.get_close_matches(name, dict.fromkeys(exported), n=3, cutoff=_NEAR)
+
+
+def circular(model: Model) -> Iterator[Misreference]:
+    """Imports that lead from a stack back to itself; each circle once."""
+    found: dict[Template, dict[Template, Call]] = {}
+    for call in calls(model):
+        name = call.template.resolver.resolve(call.argument) if call.name == "Fn::ImportValue" else None
+        exporters = model.exporters(name, call.template.environment) if isinstance(name, str) else []
+        if len(exporters) == 1:
+            found.setdefault(call.template.root, {}).setdefault(exporters[0].root, call)
+    seen: set[Template] = set()
+    for start in found:
+        way = [] if start in seen else _way_back(start, found)
+        if way:
+            seen |= set(way)
+            named = " imports from ".join(one.name for one in (*way, start))
+            yield found[start][(*way, start)[1]].mistake(named, named, "imports from stacks that import nothing from this one")
+
+
+def _way_back(start: Template, found: Mapping[Template, Mapping[Template, Call]]) -> list[Template]:
+    """The stacks on the shortest way of imports from a stack back to it; empty if there is none."""
+    ways = [[start]]
+    reached: set[Template] = set()
+    for way in ways:
+        for following in found.get(way[-1], ()):
+            if following is start:
+                return way
+            if following not in reached:
+                reached.add(following)
+                ways.append([*way, following])
+    return []

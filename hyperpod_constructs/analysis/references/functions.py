@@ -1,0 +1,135 @@
+"""Arguments that a function does not take: too few or many, an index, a key or a block that is not there."""
+
+from __future__ import annotations
+
+import ipaddress
+from collections.abc import Callable, Iterator, Mapping
+
+from hyperpod_constructs.analysis.references.places import Call, Misreference, calls, once
+from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
+from hyperpod_constructs.templates.model import Model
+from hyperpod_constructs.templates.raw import Raw
+from hyperpod_constructs.templates.values import ABSENT, Value, alternatives_of, as_int, as_str
+
+_MOST_BLOCKS = 256
+_COUNTS: Mapping[str, tuple[int, ...]] = {
+    "Fn::And": tuple(range(2, 11)),
+    "Fn::Cidr": (2, 3),
+    "Fn::Equals": (2,),
+    "Fn::FindInMap": (3, 4),
+    "Fn::Join": (2,),
+    "Fn::Not": (1,),
+    "Fn::Or": tuple(range(2, 11)),
+    "Fn::Select": (2,),
+    "Fn::Split": (2,),
+    "Fn::If": (3,),
+}
+"""The lengths that the list of a function's arguments can have."""
+
+_OTHERS = (
+    "Fn::Base64",
+    "Fn::Contains",
+    "Fn::EachMemberEquals",
+    "Fn::EachMemberIn",
+    "Fn::GetAZs",
+    "Fn::GetAtt",
+    "Fn::GetStackOutput",
+    "Fn::ImportValue",
+    "Fn::Length",
+    "Fn::RefAll",
+    "Fn::Sub",
+    "Fn::ToJsonString",
+    "Fn::Transform",
+    "Fn::ValueOf",
+    "Fn::ValueOfAll",
+)
+
+
+def wrong_calls(model: Model) -> tuple[Misreference, ...]:
+    """Calls that surely fail, each mistake of a template once."""
+    return tuple(once(one for call in calls(model) for one in _judged(call)))
+
+
+def _judged(call: Call) -> Iterator[Misreference]:
+    if call.name.startswith("Fn::") and call.name not in _COUNTS and call.name not in _OTHERS:
+        known = [*_COUNTS, *_OTHERS]
+        yield call.mistake(f"there is no function {call.name}{meant(call.name, known)}", call.name, listed(sorted(known)))
+    counts = _COUNTS.get(call.name)
+    if counts is None:
+        return
+    if not isinstance(call.argument, list):
+        if not isinstance(call.argument, dict):
+            yield call.mistake(f"{call.name} takes a list of arguments", as_str(_plain(call.argument)) or "", "a list")
+        return
+    if len(call.argument) not in counts:
+        number = listed(counts) if len(counts) < 4 else f"{counts[0]} to {counts[-1]}"
+        message = f"{call.name} takes {number} arguments, not {len(call.argument)}"
+        yield call.mistake(message, len(call.argument), f"{number} arguments")
+    elif call.name in _JUDGES:
+        resolve = call.template.resolver.resolve
+        said = _JUDGES[call.name]([resolve(one) for one in call.argument]) if call.name != "Fn::FindInMap" else _keys(call)
+        if said is not None and (call.sure or call.name == "Fn::Cidr"):
+            yield call.mistake(said[0], said[1], said[2])
+
+
+_Said = tuple[str, Value, str] | None
+
+
+def _plain(raw: Raw) -> Value:
+    return raw if isinstance(raw, str | int | float | bool) else None
+
+
+def _index(values: list[Value]) -> _Said:
+    index, items = as_int(values[0]), values[1]
+    if index is None or not isinstance(items, tuple) or any(ABSENT in alternatives_of(item) for item in items):
+        return None
+    if 0 <= index < len(items):
+        return None
+    return f"Fn::Select takes item {index} of a list of {len(items)}", index, f"0 to {len(items) - 1}" if items else "no item"
+
+
+def _blocks(values: list[Value]) -> _Said:
+    text, count = as_str(values[0]), as_int(values[1])
+    bits = as_int(values[2]) if len(values) == 3 else 8
+    if text is None or count is None or bits is None:
+        return None
+    try:
+        block = ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return f"Fn::Cidr divides {quoted(text)}, which is no block", text, "a block such as 10.0.0.0/16"
+    size = block.max_prefixlen - bits
+    room = 2 ** (size - block.prefixlen) if block.prefixlen <= size <= block.max_prefixlen else 0
+    if 1 <= count <= min(room, _MOST_BLOCKS):
+        return None
+    return (
+        f"Fn::Cidr divides {block} into {count} blocks of /{size}; it has {room}",
+        count,
+        f"1 to {min(room, _MOST_BLOCKS)} blocks",
+    )
+
+
+def _keys(call: Call) -> _Said:
+    """The key that a mapping does not have; a default makes up for it."""
+    argument = call.argument
+    if not isinstance(argument, list) or len(argument) != 3 or not isinstance(argument[0], str):
+        return None
+    found: Value = call.template.mapping(argument[0])
+    for raw in argument[1:]:
+        keys = [as_str(one) for one in alternatives_of(call.template.resolver.resolve(raw))]
+        if not isinstance(found, Mapping) or None in keys:
+            return None
+        known = [key for key in keys if key is not None and key in found]
+        if not known:
+            message = f"mapping {argument[0]} has no key {quoted(keys[0] or '')}{meant(keys[0] or '', found)}"
+            return message, keys[0] or "", listed(sorted(found)) or "no key"
+        if len(keys) != 1:
+            return None
+        found = found[known[0]]
+    return None
+
+
+_JUDGES: Mapping[str, Callable[[list[Value]], _Said]] = {
+    "Fn::Cidr": _blocks,
+    "Fn::FindInMap": lambda _: None,
+    "Fn::Select": _index,
+}

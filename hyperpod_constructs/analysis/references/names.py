@@ -1,0 +1,177 @@
+"""Names that a template uses and does not have: of resources, attributes, parameters, conditions, mappings and outputs."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterator
+
+from hyperpod_constructs.analysis.references.places import Call, Misreference, calls, names, once, section
+from hyperpod_constructs.analysis.schema.violation import listed, meant
+from hyperpod_constructs.facts.property_schemas import attributes
+from hyperpod_constructs.templates.documents import NESTED_STACK, resources_of
+from hyperpod_constructs.templates.environment import Environment
+from hyperpod_constructs.templates.model import Model, Resource, Template
+from hyperpod_constructs.templates.raw import Raw
+from hyperpod_constructs.templates.values import as_str
+
+_VARIABLE = re.compile(r"\$\{([^${}]*)\}")
+_PSEUDO = (
+    "AWS::AccountId",
+    "AWS::NoValue",
+    "AWS::NotificationARNs",
+    "AWS::Partition",
+    "AWS::Region",
+    "AWS::StackId",
+    "AWS::StackName",
+    "AWS::URLSuffix",
+)
+
+
+def unknown_names(model: Model) -> tuple[Misreference, ...]:
+    """Names that a template does not have, and resources that a condition surely leaves out."""
+    return tuple(once([*_of_calls(model), *_of_attributes_beside(model)]))
+
+
+def unknown_attributes(model: Model) -> tuple[Misreference, ...]:
+    """Attributes that the type of a resource does not have, and outputs that a nested stack does not have."""
+    found = (_attribute(call, *pair) for call in calls(model) for pair in _attributes_in(call))
+    return tuple(once(one for one in found if one is not None))
+
+
+def _of_calls(model: Model) -> Iterator[Misreference]:
+    for call in calls(model):
+        if call.owner.type == "Condition" and call.name == "Condition":
+            yield from _missing(call, "Conditions", call.argument)
+        elif call.name == "Fn::If" and isinstance(call.argument, list):
+            yield from _missing(call, "Conditions", call.argument[0])
+        elif call.name == "Fn::FindInMap" and isinstance(call.argument, list) and call.argument:
+            yield from _missing(call, "Mappings", call.argument[0])
+        elif call.name == "Ref":
+            yield from _value(call, call.argument)
+        elif call.name in ("Fn::GetAtt", "Fn::Sub"):
+            for name in _variables(call) if call.name == "Fn::Sub" else ():
+                yield from _value(call, name)
+            for name, _ in _attributes_in(call):
+                yield from _resource(call, name)
+
+
+def _of_attributes_beside(model: Model) -> Iterator[Misreference]:
+    """Names in `DependsOn` and `Condition` of resources, and in `Condition` of outputs."""
+    for template in model.templates:
+        for resource in () if template.rewritten else template.resources:
+            place = Call(resource, (), "", None, True)
+            written = resource.raw.get("DependsOn")
+            for name in written if isinstance(written, list) else [written]:
+                yield from _missing(place, "Resources", name, "DependsOn names")
+            yield from _missing(place, "Conditions", resource.raw.get("Condition"))
+
+
+def _missing(call: Call, kind: str, name: Raw, says: str = "") -> Iterator[Misreference]:
+    known = names(call.template, kind)
+    if isinstance(name, str) and known is not None and name not in known:
+        what = {"Conditions": "the condition", "Mappings": "the mapping", "Resources": "the resource"}[kind]
+        yield _unknown(call, f"{says or f'{what} is'} {name!r}", name, known, f"a name in {kind} of the template")
+
+
+def _unknown(call: Call, said: str, name: str, known: Collection[str], allowed: str) -> Misreference:
+    return call.mistake(f"{said}, which the template does not have{meant(name, known)}", name, allowed)
+
+
+def _value(call: Call, name: Raw) -> Iterator[Misreference]:
+    """A name as `Ref` and `Fn::Sub` take it: a resource, a parameter or a pseudo parameter."""
+    if not isinstance(name, str):
+        return
+    if name.startswith("AWS::"):
+        if Environment().pseudo_parameter(name) is None:
+            yield _unknown(call, f"{name!r} is no pseudo parameter", name, _PSEUDO, listed(_PSEUDO))
+        return
+    in_condition = call.owner.type == "Condition"
+    known = names(call.template, "Parameters") if in_condition else names(call.template, "Parameters", "Resources")
+    if known is None:
+        return
+    if name not in known:
+        allowed = "a parameter of the template" if in_condition else "a resource or parameter of the template"
+        yield _unknown(call, f"a reference names {name!r}", name, known, allowed)
+    elif name not in section(call.template, "Parameters"):
+        yield from _left_out(call, name)
+
+
+def _resource(call: Call, name: str) -> Iterator[Misreference]:
+    known = names(call.template, "Resources")
+    if known is not None and name not in known:
+        yield _unknown(call, f"a reference names {name!r}", name, known, "a resource of the template")
+    else:
+        yield from _left_out(call, name)
+
+
+def _left_out(call: Call, name: str) -> Iterator[Misreference]:
+    """A resource that the deployment surely needs, and surely does not make."""
+    if call.sure and name not in call.template.by_id and name in (names(call.template, "Resources") or ()):
+        condition = resources_of(call.template.raw)[name].get("Condition")
+        message = f"a reference names {name}, which condition {condition} leaves out"
+        yield call.mistake(message, name, "Fn::If with that condition, or a resource without it")
+
+
+def _variables(call: Call) -> list[str]:
+    """The names in `Fn::Sub` that are no attributes, without those that it defines itself."""
+    return [name for name in _written_in(call) if "." not in name]
+
+
+def _attributes_in(call: Call) -> list[tuple[str, str]]:
+    """The resources and attributes in a call, as far as they are known."""
+    if call.name == "Fn::Sub":
+        return [(owner, attribute) for owner, dot, attribute in (name.partition(".") for name in _written_in(call)) if dot]
+    if call.name != "Fn::GetAtt":
+        return []
+    argument = call.argument
+    parts = argument.split(".", 1) if isinstance(argument, str) else argument
+    if not isinstance(parts, list) or len(parts) < 2 or not isinstance(parts[0], str):
+        return []
+    known = [as_str(call.template.resolver.resolve(part)) for part in parts[1:]]
+    return [(parts[0], ".".join(part for part in known if part is not None))] if None not in known else []
+
+
+def _written_in(call: Call) -> list[str]:
+    argument = call.argument
+    text, given = argument if isinstance(argument, list) and len(argument) == 2 else (argument, {})
+    if not isinstance(text, str) or not isinstance(given, dict):
+        return []
+    found = (name.strip() for name in _VARIABLE.findall(text))
+    return [name for name in found if name and not name.startswith("!") and name not in given]
+
+
+def _attribute(call: Call, owner: str, attribute: str) -> Misreference | None:
+    resource = call.template.by_id.get(owner)
+    if resource is None:
+        return None
+    if resource.type == NESTED_STACK:
+        return _output(call, resource, attribute)
+    known = attributes(resource.type)
+    if known is None or attribute in known or any("*" in name for name in known if name.startswith(f"{attribute}.")):
+        return None
+    message = f"{owner} is an {resource.type}, which has no attribute {attribute}{meant(attribute, known)}"
+    return call.mistake(message, f"{owner}.{attribute}", listed(sorted(known)) or "no attribute; Ref gives its id")
+
+
+def _output(call: Call, stack: Resource, attribute: str) -> Misreference | None:
+    name = attribute.removeprefix("Outputs.")
+    if name == attribute:
+        return call.mistake(
+            f"{stack.logical_id} is a nested stack, and {attribute} is none of its outputs", attribute, "Outputs.NAME"
+        )
+    known = None if stack.nested is None else names(stack.nested, "Outputs")
+    if known is None or stack.nested is None:
+        return None
+    if name not in known:
+        message = f"the template of {stack.logical_id} has no output {name}{meant(name, known)}"
+        return call.mistake(message, attribute, listed(sorted(known)) or "no output")
+    return _output_left_out(call, stack, stack.nested, name)
+
+
+def _output_left_out(call: Call, stack: Resource, nested: Template, name: str) -> Misreference | None:
+    declared = section(nested, "Outputs")[name]
+    condition = declared.get("Condition") if isinstance(declared, dict) else None
+    if not call.sure or not isinstance(condition, str) or nested.condition(condition) is not False:
+        return None
+    message = f"condition {condition} leaves output {name} of {stack.logical_id} out"
+    return call.mistake(message, name, "an output that is there")

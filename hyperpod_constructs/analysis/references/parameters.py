@@ -1,0 +1,189 @@
+"""Values of parameters: the defaults of a template, and those that a nested stack receives."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from hyperpod_constructs.analysis.references.places import Misreference, entry, names, section
+from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
+from hyperpod_constructs.analysis.schema.words import compiled, format_words, has_format
+from hyperpod_constructs.facts.parameter_types import FORMATS, FROM_SSM, TYPES, is_list, item
+from hyperpod_constructs.templates.documents import NESTED_STACK
+from hyperpod_constructs.templates.model import Model, Resource, Template
+from hyperpod_constructs.templates.raw import Raw
+from hyperpod_constructs.templates.values import ABSENT, Value, as_float, as_int, as_items, as_str, is_known
+
+_LONGEST_PATTERN, _LONGEST_VALUE = 500, 64
+_REPEAT = re.compile(r"(?<!\))(?:[*+]|\{\d*,)")
+_OPTIONAL = re.compile(r"(?<!\()\?")
+_CHOICE = re.compile(r"\|")
+_GROUP_THRICE = re.compile(r"\)\{[123]\}")
+_GROUP_REPEATED = re.compile(r"\)(?:[*+]|\{(?![123]\}))|\(\?(?!:)|\\\d")
+
+
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A parameter as its template declares it."""
+
+    template: Template
+    name: str
+    raw: Mapping[str, Raw]
+
+    @property
+    def kind(self) -> str:
+        """Its type."""
+        found = self.raw.get("Type")
+        return found if isinstance(found, str) else ""
+
+    def limit(self, name: str) -> Value:
+        """One of its limits, such as `MinValue`; `ABSENT` without one."""
+        return self.template.resolver.resolve(self.raw[name]) if name in self.raw else ABSENT
+
+
+def declared(template: Template) -> dict[str, Declared]:
+    """The parameters of a template."""
+    found = section(template, "Parameters").items()
+    return {name: Declared(template, name, raw) for name, raw in found if isinstance(raw, dict)}
+
+
+def wrong_parameters(model: Model) -> Iterator[Misreference]:
+    """Types that CloudFormation does not have, and defaults that their parameter does not take."""
+    for template in model.templates:
+        for parameter in declared(template).values():
+            place = entry(template, "Parameters", parameter.name)
+            if not _is_type(parameter.kind):
+                said = f"has the type {parameter.kind!r}{meant(parameter.kind, TYPES)}" if parameter.kind else "has no type"
+                message = f"parameter {parameter.name} {said}"
+                yield Misreference(place, (), message, parameter.kind, listed(TYPES))
+            elif template.parent is None and "Default" in parameter.raw:
+                default = template.resolver.resolve(parameter.raw["Default"])
+                for said, allowed in _mistakes(parameter, default) if default != "" else ():
+                    message = f"the default of parameter {parameter.name} is {quoted(default)}{said}"
+                    yield Misreference(place, (), message, default, allowed)
+
+
+def wrong_arguments(model: Model) -> Iterator[Misreference]:
+    """Parameters that a nested stack lacks, receives without having them, or does not take with this value."""
+    for stack in model.resources(NESTED_STACK):
+        given = stack.get("Parameters")
+        if stack.nested is None or not (given is ABSENT or isinstance(given, Mapping)):
+            continue
+        known = names(stack.nested, "Parameters")
+        if known is not None:
+            yield from _of_stack(stack, stack.nested, given if isinstance(given, Mapping) else {})
+
+
+def _of_stack(stack: Resource, nested: Template, given: Mapping[str, Value]) -> Iterator[Misreference]:
+    parameters = declared(nested)
+    for name, value in given.items():
+        if name not in parameters:
+            message = f"the template of {stack.logical_id} has no parameter {name}{meant(name, parameters)}"
+            yield Misreference(stack, ("Parameters", name), message, value, listed(sorted(parameters)) or "no parameter")
+            continue
+        for said, allowed in _mistakes(parameters[name], value):
+            message = f"parameter {name} of {stack.logical_id} is {quoted(value)}{said}"
+            yield Misreference(stack, ("Parameters", name), message, value, allowed)
+    if stack.exists is not None:
+        missing = [name for name, one in parameters.items() if name not in given and "Default" not in one.raw]
+        if missing:
+            message = f"{stack.logical_id} lacks {listed(missing)}, which has no default in its template"
+            yield Misreference(stack, ("Parameters",), message, ABSENT, f"a value of {listed(missing)}")
+
+
+def _is_type(kind: str) -> bool:
+    return kind in TYPES or (kind.startswith(FROM_SSM) and kind.removeprefix(FROM_SSM).removesuffix(">") in TYPES)
+
+
+def _mistakes(parameter: Declared, value: Value) -> Iterator[tuple[str, str]]:
+    """The first mistake of a value: the end of a sentence, and the allowed values."""
+    if isinstance(value, Mapping):
+        yield ", not a text", "a text, or a list of texts joined with commas"
+        return
+    if parameter.kind.startswith(FROM_SSM) or not is_known(value):
+        return
+    items: list[str | None] = [as_str(one) for one in value] if isinstance(value, tuple) else [as_str(value)]
+    if is_list(parameter.kind):
+        items = [part.strip() for one in items if one is not None for part in one.split(",")] if None not in items else []
+    elif isinstance(value, tuple):
+        yield ", not a single value", "one value"
+        return
+    for one in items:
+        found = None if one is None else _mistake(parameter, one)
+        if found is not None:
+            yield found
+            return
+
+
+def _mistake(parameter: Declared, text: str) -> tuple[str, str] | None:
+    return _kind_mistake(item(parameter.kind) if is_list(parameter.kind) else parameter.kind, text) or _limit_mistake(
+        parameter, text
+    )
+
+
+def _kind_mistake(kind: str, text: str) -> tuple[str, str] | None:
+    if kind == "Number" and as_float(text) is None:
+        return ", not a number", "a number"
+    wanted = FORMATS.get(kind)
+    if wanted is not None and has_format(wanted, text) is False:
+        return f", not {format_words(wanted)}", format_words(wanted)
+    return None
+
+
+def _limit_mistake(parameter: Declared, text: str) -> tuple[str, str] | None:
+    """The first limit that a value breaks."""
+    choices = as_items(parameter.limit("AllowedValues"))
+    words = [as_str(one) for one in choices or ()]
+    if choices and None not in words and text not in words and not _same_number(text, choices):
+        allowed = [word for word in words if word is not None]
+        return f", not one of its values{meant(text, allowed)}", listed(allowed)
+    least, most = as_float(parameter.limit("MinValue")), as_float(parameter.limit("MaxValue"))
+    number = as_float(text) if parameter.kind in ("Number", "List<Number>") else None
+    if number is not None and ((least is not None and number < least) or (most is not None and number > most)):
+        return ", out of its range", _range(least, most)
+    short, long = as_int(parameter.limit("MinLength")), as_int(parameter.limit("MaxLength"))
+    if parameter.kind == "String" and ((short is not None and len(text) < short) or (long is not None and len(text) > long)):
+        return f" with {len(text)} characters", f"{_range(short, long)} characters"
+    pattern = parameter.limit("AllowedPattern")
+    if isinstance(pattern, str) and _fits(pattern, text) is False:
+        return ", not of its form", f"a text of the form {pattern}"
+    return None
+
+
+def _same_number(text: str, choices: tuple[Value, ...]) -> bool:
+    """Whether a value is one of the numbers, written otherwise: 1 and 1.0."""
+    number = as_float(text)
+    return number is not None and number in map(as_float, choices)
+
+
+def _range(least: float | None, most: float | None) -> str:
+    if least is None:
+        return f"at most {most:g}"
+    return f"{least:g} or more" if most is None else f"{least:g} to {most:g}"
+
+
+def _fits(pattern: str, text: str) -> bool | None:
+    """Whether a text has a form; `None` if the pattern is not one of Python, or may keep the matcher busy."""
+    return None if len(text) > _LONGEST_VALUE or not _is_quick(pattern) else compiled(pattern).fullmatch(text) is not None
+
+
+@cache
+def _is_quick(pattern: str) -> bool:
+    """Whether no text of a hostile template keeps the matcher busy: few repeats and choices, and hardly a repeated group."""
+    grouped = "(" in pattern
+    counts = (
+        (_REPEAT, 1 if grouped else 3),
+        (_OPTIONAL, 3),
+        (_CHOICE, 10),
+        (_GROUP_THRICE, 1),
+        (_GROUP_REPEATED, 0),
+    )
+    if len(pattern) > _LONGEST_PATTERN or any(len(form.findall(pattern)) > most for form, most in counts):
+        return False
+    try:
+        compiled(pattern)
+    except (re.error, RecursionError, OverflowError):
+        return False
+    return True

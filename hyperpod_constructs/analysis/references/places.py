@@ -1,0 +1,154 @@
+"""The calls of functions in a template, each with its place, and the names that they can use."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from hyperpod_constructs._support.grouping import grouped
+from hyperpod_constructs._support.words import enumerated
+from hyperpod_constructs.templates.documents import resources_of
+from hyperpod_constructs.templates.model import Model, Resource, Template
+from hyperpod_constructs.templates.raw import Raw
+from hyperpod_constructs.templates.transforms import may_name
+from hyperpod_constructs.templates.values import Value
+
+Path: TypeAlias = tuple[str | int, ...]
+
+_ENTRIES = {"Conditions": "Condition", "Outputs": "Output", "Parameters": "Parameter"}
+
+
+@dataclass(frozen=True, slots=True)
+class Misreference:
+    """A mistake at a place of a template.
+
+    :param owner: the resource, or the parameter, condition or output (`entry`).
+    :param allowed: the allowed values, in words.
+    """
+
+    owner: Resource
+    path: Path
+    message: str
+    found: Value
+    allowed: str
+    covers: tuple[Resource, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A call of a function, or a condition by its name.
+
+    :param path: the path of the outermost function from the properties of a resource; empty elsewhere.
+    :param sure: whether the deployment surely needs the result: no condition decides, or a known one chooses it.
+    """
+
+    owner: Resource
+    path: Path
+    name: str
+    argument: Raw
+    sure: bool
+
+    @property
+    def template(self) -> Template:
+        """The template of the call."""
+        return self.owner.template
+
+    def mistake(self, message: str, found: Value, allowed: str) -> Misreference:
+        """A mistake at the place of the call."""
+        return Misreference(self.owner, self.path, message, found, allowed)
+
+
+def entry(template: Template, section: str, name: str) -> Resource:
+    """A parameter, condition or output, as the place of a mistake."""
+    return template.model.cached((entry, template, section, name), lambda: Resource(template, name, {"Type": _ENTRIES[section]}))
+
+
+def section(template: Template, name: str) -> Mapping[str, Raw]:
+    """A section of the template as written, without loops and macros; empty without one."""
+    return template.model.cached((section, template, name), lambda: _section(template.raw.get(name)))
+
+
+def _section(written: Raw) -> Mapping[str, Raw]:
+    return {key: value for key, value in written.items() if not key.startswith("Fn::")} if isinstance(written, dict) else {}
+
+
+def names(template: Template, *sections: str) -> frozenset[str] | None:
+    """The names in sections of a template; `None` if a macro or a loop adds some. Computed once."""
+    return template.model.cached((names, template, sections), lambda: _names(template, sections))
+
+
+def _names(template: Template, sections: Iterable[str]) -> frozenset[str] | None:
+    if may_name(template.raw):
+        return None
+    found: set[str] = set()
+    for name in sections:
+        written = template.raw.get(name)
+        if isinstance(written, dict):
+            if any(key.startswith("Fn::") for key in written):
+                return None
+            found |= set(resources_of(template.raw) if name == "Resources" else written)
+    return frozenset(found)
+
+
+def calls(model: Model) -> tuple[Call, ...]:
+    """The calls in the resources, outputs and conditions of a model; computed once."""
+    return model.cached(calls, lambda: tuple(call for one in model.templates for call in _of_template(one)))
+
+
+def once(mistakes: Iterable[Misreference]) -> Iterator[Misreference]:
+    """One mistake where several places of a template have the same; it names the others."""
+    for same in grouped(((one.owner.template, one.message), one) for one in mistakes).values():
+        owners = list(dict.fromkeys(one.owner for one in same))
+        first, others = same[0], [owner for owner in owners if owner is not same[0].owner]
+        more = f"; the same in {enumerated(owner.logical_id for owner in others)}" if others else ""
+        yield Misreference(first.owner, first.path, f"{first.message}{more}", first.found, first.allowed, tuple(others))
+
+
+def _of_template(template: Template) -> Iterator[Call]:
+    if template.rewritten:
+        return
+    for resource in template.resources:
+        yield from _in(resource, resource.raw.get("Properties"), resource.exists is True)
+    for name, output in section(template, "Outputs").items():
+        condition = output.get("Condition") if isinstance(output, dict) else None
+        holds = template.condition(condition) if isinstance(condition, str) else True
+        if holds is not False:
+            yield from _in(entry(template, "Outputs", name), output, holds is True, nested=True)
+    for name, condition in section(template, "Conditions").items():
+        yield from _in(entry(template, "Conditions", name), condition, True, nested=True)
+
+
+def _in(owner: Resource, raw: Raw, sure: bool, *, nested: bool = False) -> Iterator[Call]:
+    """The calls in a value.
+
+    :param nested: whether the value has no path of its own, as inside of another call; false by default.
+    """
+    waiting: list[tuple[Raw, Path, bool, bool]] = [(raw, (), sure, nested)]
+    while waiting:
+        value, path, sure, nested = waiting.pop()
+        if isinstance(value, list):
+            items = [(item, path if nested else (*path, index), sure, nested) for index, item in enumerate(value)]
+            waiting.extend(reversed(items))
+        elif isinstance(value, dict):
+            if len(value) == 1:
+                ((name, argument),) = value.items()
+                if name == "Fn::If" and isinstance(argument, list) and len(argument) == 3:
+                    yield Call(owner, path, name, argument, sure)
+                    waiting.extend(_branches(owner.template, argument, path, sure))
+                    continue
+                if name.startswith(("Fn::ForEach", "Fn::Transform")):
+                    continue
+                if name == "Ref" or name.startswith("Fn::") or (name == "Condition" and isinstance(argument, str)):
+                    yield Call(owner, path, name, argument, sure)
+                    waiting.append((argument, path, sure, True))
+                    continue
+            if not any(key.startswith("Fn::") for key in value):
+                members = [(item, path if nested else (*path, key), sure, nested) for key, item in value.items()]
+                waiting.extend(reversed(members))
+
+
+def _branches(template: Template, argument: list[Raw], path: Path, sure: bool) -> Iterator[tuple[Raw, Path, bool, bool]]:
+    holds = template.condition(argument[0]) if isinstance(argument[0], str) else None
+    for branch, chosen in ((argument[1], True), (argument[2], False)):
+        yield branch, path, sure and holds is chosen, True

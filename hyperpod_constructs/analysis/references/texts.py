@@ -1,0 +1,59 @@
+"""Texts that do not mean what they look like: a variable without `Fn::Sub`, and a comparison that is never true."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from hyperpod_constructs.analysis.references.parameters import declared
+from hyperpod_constructs.analysis.references.places import Call, Misreference, calls, names, once
+from hyperpod_constructs.analysis.schema.violation import listed, meant
+from hyperpod_constructs.facts.property_schemas import property_schema
+from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.raw import Raw
+from hyperpod_constructs.templates.values import as_items, as_str
+
+_VARIABLE = re.compile(r"\$\{([A-Za-z0-9:.]+)\}")
+_OF_PROGRAMS = ("Code", "Content", "DefinitionString", "UserData", "Value", "Values")
+"""Properties with variables of their own, such as those of a shell."""
+
+
+def unmeant(model: Model) -> tuple[Misreference, ...]:
+    """Variables that stay in a text as they are, and comparisons with a value that a parameter does not take."""
+    found = [one for resource in model.resources() for one in _plain_variables(resource)]
+    return tuple(once([*found, *(one for call in calls(model) for one in _never_equal(call))]))
+
+
+def _plain_variables(resource: Resource) -> Iterator[Misreference]:
+    """Names of the template between `${` and `}`, in a text outside of `Fn::Sub`."""
+    known = names(resource.template, "Parameters", "Resources")
+    if known is None or property_schema(resource.type) is None:
+        return
+    waiting: list[tuple[Raw, tuple[str | int, ...]]] = [(resource.raw.get("Properties"), ())]
+    while waiting:
+        value, path = waiting.pop()
+        if isinstance(value, list):
+            waiting += [(item, (*path, index)) for index, item in enumerate(value)]
+        elif isinstance(value, dict) and not any(key == "Ref" or key.startswith("Fn::") for key in value):
+            waiting += [(item, (*path, key)) for key, item in value.items() if key not in _OF_PROGRAMS]
+        elif isinstance(value, str) and "${" in value and "\n" not in value:
+            meant_ones = [name for name in _VARIABLE.findall(value) if name.startswith("AWS::") or name.partition(".")[0] in known]
+            if meant_ones:
+                message = f"${{{meant_ones[0]}}} stays in the text as it is, without Fn::Sub"
+                yield Misreference(resource, path, message, value, "Fn::Sub around the text")
+
+
+def _never_equal(call: Call) -> Iterator[Misreference]:
+    if call.name != "Fn::Equals" or not isinstance(call.argument, list) or len(call.argument) != 2:
+        return
+    parameters = declared(call.template)
+    for one, other in (call.argument, reversed(call.argument)):
+        name = one.get("Ref") if isinstance(one, dict) else None
+        parameter = parameters.get(name) if isinstance(name, str) else None
+        if parameter is None or not isinstance(other, str):
+            continue
+        allowed = [as_str(value) for value in as_items(parameter.limit("AllowedValues")) or ()]
+        words = [word for word in allowed if word is not None]
+        if words and len(words) == len(allowed) and other not in words:
+            message = f"parameter {name} is never {other!r}{meant(other, words)}"
+            yield call.mistake(message, other, listed(words))

@@ -1,0 +1,141 @@
+"""What a property takes, by its name, and which references give it: ids, names and ARNs of types of resources (as of 2026-11-24).
+
+Names of properties mean the same in all types of this library; `OF_TYPE` has the exceptions.
+
+Source: the pages of the types, such as
+https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ec2-natgateway.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class ReferenceKind:
+    """What a reference gives.
+
+    :param words: in words.
+    :param sources: the attributes that give it, by type of resource; `None` is `Ref`.
+    """
+
+    words: str
+    sources: Mapping[str, frozenset[str | None]] = field(default_factory=dict)
+
+
+def _kind(words: str, **sources: tuple[str | None, ...]) -> ReferenceKind:
+    return ReferenceKind(words, {f"AWS::{name.replace('_', '::')}": frozenset(found) for name, found in sources.items()})
+
+
+_VPC = _kind("the id of a VPC", EC2_VPC=(None, "VpcId"))
+_SUBNET = _kind("the id of a subnet", EC2_Subnet=(None, "SubnetId"))
+_GROUP = _kind(
+    "the id of a security group",
+    EC2_SecurityGroup=(None, "GroupId", "Id"),
+    EC2_VPC=("DefaultSecurityGroup",),
+    EKS_Cluster=("ClusterSecurityGroupId",),
+)
+_TABLE = _kind("the id of a route table", EC2_RouteTable=(None, "RouteTableId"), EC2_NatGateway=("RouteTableId",))
+_ROLE = _kind("the ARN of a role", IAM_Role=("Arn",))
+_KEY = _kind(
+    "a key", KMS_Key=(None, "Arn", "KeyId"), KMS_Alias=(None, "AliasName", "AliasArn"), KMS_ReplicaKey=(None, "Arn", "KeyId")
+)
+_EKS = _kind("the name of an EKS cluster", EKS_Cluster=(None,))
+_FUNCTION = _kind(
+    "a function",
+    Lambda_Function=(None, "Arn"),
+    Lambda_Alias=(None, "AliasArn"),
+    Lambda_Version=(None, "FunctionArn"),
+)
+_POLICY = _kind("the ARN of a managed policy", IAM_ManagedPolicy=(None, "PolicyArn"))
+_SYSTEM = _kind("the id of an FSx file system", FSx_FileSystem=(None, "Id"))
+_BUCKET = _kind("the name of a bucket", S3_Bucket=(None,))
+_ROLE_NAME = _kind("the name of a role", IAM_Role=(None,))
+_SECRET = _kind("a secret", SecretsManager_Secret=(None, "Id"), SecretsManager_SecretTargetAttachment=(None, "Id"))
+_LOGS = _kind("the name of a log group", Logs_LogGroup=(None,))
+
+BY_NAME: Mapping[str, ReferenceKind] = {
+    "AllocationId": _kind("the allocation id of an address", EC2_EIP=("AllocationId",)),
+    "DBSubnetGroupName": _kind("the name of a subnet group", RDS_DBSubnetGroup=(None,)),
+    "DestinationSecurityGroupId": _GROUP,
+    "EgressOnlyInternetGatewayId": _kind("the id of an egress-only gateway", EC2_EgressOnlyInternetGateway=(None, "Id")),
+    "ExecutionRole": _ROLE,
+    "ExecutionRoleArn": _ROLE,
+    "InternetGatewayId": _kind("the id of an internet gateway", EC2_InternetGateway=(None, "InternetGatewayId")),
+    "KmsKeyId": _KEY,
+    "ManagedPolicyArns": _POLICY,
+    "NatGatewayId": _kind("the id of a NAT gateway", EC2_NatGateway=(None, "NatGatewayId")),
+    "NetworkAclId": _kind("the id of a network ACL", EC2_NetworkAcl=(None, "Id"), EC2_VPC=("DefaultNetworkAcl",)),
+    "PeerVpcId": _VPC,
+    "PermissionsBoundary": _POLICY,
+    "RoleArn": _ROLE,
+    "RouteTableId": _TABLE,
+    "RouteTableIds": _TABLE,
+    "SecurityGroupIds": _GROUP,
+    "SourceSecurityGroupId": _GROUP,
+    "SubnetId": _SUBNET,
+    "SubnetIds": _SUBNET,
+    "Subnets": _SUBNET,
+    "TransitGatewayId": _kind("the id of a transit gateway", EC2_TransitGateway=(None, "Id")),
+    "VpcId": _VPC,
+    "VpcPeeringConnectionId": _kind("the id of a peering", EC2_VPCPeeringConnection=(None, "Id")),
+}
+
+OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
+    "AWS::EC2::Route": {
+        "GatewayId": _kind(
+            "the id of an internet gateway or a VPN gateway",
+            EC2_InternetGateway=(None, "InternetGatewayId"),
+            EC2_VPNGateway=(None, "VPNGatewayId"),
+            EC2_CarrierGateway=(None, "CarrierGatewayId"),
+        ),
+    },
+    "AWS::EC2::SecurityGroupEgress": {"GroupId": _GROUP},
+    "AWS::EC2::SecurityGroupIngress": {"GroupId": _GROUP},
+    "AWS::EKS::AccessEntry": {"ClusterName": _EKS},
+    "AWS::EKS::Addon": {"ClusterName": _EKS, "ServiceAccountRoleArn": _ROLE},
+    "AWS::EKS::Cluster": {"KeyArn": _kind("the ARN of a key", KMS_Key=("Arn",))},
+    "AWS::EKS::FargateProfile": {"ClusterName": _EKS, "PodExecutionRoleArn": _ROLE},
+    "AWS::EKS::Nodegroup": {"ClusterName": _EKS, "NodeRole": _ROLE},
+    "AWS::EKS::PodIdentityAssociation": {"ClusterName": _EKS},
+    "AWS::FSx::DataRepositoryAssociation": {"FileSystemId": _SYSTEM},
+    "AWS::IAM::InstanceProfile": {"Roles": _ROLE_NAME},
+    "AWS::IAM::ManagedPolicy": {"Roles": _ROLE_NAME},
+    "AWS::IAM::Policy": {"Roles": _ROLE_NAME},
+    "AWS::IAM::RolePolicy": {"RoleName": _ROLE_NAME},
+    "AWS::KMS::Alias": {"TargetKeyId": _kind("a key", KMS_Key=(None, "Arn", "KeyId"), KMS_ReplicaKey=(None, "Arn", "KeyId"))},
+    "AWS::Lambda::Function": {"Role": _ROLE},
+    "AWS::Lambda::Permission": {"FunctionName": _FUNCTION},
+    "AWS::Logs::LogStream": {"LogGroupName": _LOGS},
+    "AWS::Logs::MetricFilter": {"LogGroupName": _LOGS},
+    "AWS::Logs::SubscriptionFilter": {"LogGroupName": _LOGS},
+    "AWS::RDS::DBInstance": {"VPCSecurityGroups": _GROUP, "MonitoringRoleArn": _ROLE},
+    "AWS::RDS::DBCluster": {"VpcSecurityGroupIds": _GROUP, "MonitoringRoleArn": _ROLE},
+    "AWS::S3::BucketPolicy": {"Bucket": _BUCKET},
+    "AWS::SageMaker::Cluster": {
+        "ClusterArn": _kind("the ARN of an EKS cluster", EKS_Cluster=("Arn",)),
+        "ClusterRole": _ROLE,
+        "DnsName": _kind("the host of a file system", FSx_FileSystem=("DNSName",)),
+        "MountName": _kind("the mount name of a Lustre file system", FSx_FileSystem=("LustreMountName",)),
+    },
+    "AWS::SageMaker::ClusterSchedulerConfig": {
+        "ClusterArn": _kind("the ARN of a HyperPod cluster", SageMaker_Cluster=(None, "ClusterArn"))
+    },
+    "AWS::SageMaker::ComputeQuota": {"ClusterArn": _kind("the ARN of a HyperPod cluster", SageMaker_Cluster=(None, "ClusterArn"))},
+    "AWS::SecretsManager::RotationSchedule": {"SecretId": _SECRET},
+    "AWS::SecretsManager::SecretTargetAttachment": {
+        "SecretId": _SECRET,
+        "TargetId": _kind(
+            "a database",
+            RDS_DBInstance=(None, "DBInstanceIdentifier"),
+            RDS_DBCluster=(None, "DBClusterIdentifier"),
+            RDS_DBProxy=(None,),
+        ),
+    },
+}
+
+
+def kind_of(resource_type: str, name: str) -> ReferenceKind | None:
+    """What a property takes, by its name; `None` where anything can be right."""
+    return OF_TYPE.get(resource_type, {}).get(name) or BY_NAME.get(name)

@@ -1,0 +1,40 @@
+"""The order of creation, where a template does not say it by references."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.rules.catalogue.cases import edited
+from tests.rules.catalogue.templates import Template, findings, slurm
+
+VPC = {"Ref": "Vpc"}
+GATEWAY: Template = {
+    "Gateway": {"Type": "AWS::EC2::InternetGateway"},
+    "Attachment": {
+        "Type": "AWS::EC2::VPCGatewayAttachment",
+        "Properties": {"VpcId": VPC, "InternetGatewayId": {"Ref": "Gateway"}},
+    },
+    "Table": {"Type": "AWS::EC2::RouteTable", "Properties": {"VpcId": VPC}},
+}
+
+
+def route(**more: Any) -> Template:
+    properties = {"RouteTableId": {"Ref": "Table"}, "DestinationCidrBlock": "0.0.0.0/0", "GatewayId": {"Ref": "Gateway"}}
+    return {"Type": "AWS::EC2::Route", "Properties": properties, **more}
+
+
+@pytest.mark.parametrize(
+    ("resources", "late"),
+    [
+        ({"Route": route()}, ["Route"]),
+        ({"Route": route(DependsOn="Attachment")}, []),
+        ({"Route": route(DependsOn="More"), "More": route(DependsOn="Attachment"), "More/DestinationCidrBlock": "::/0"}, []),
+        ({"Route": {**route(), "Condition": "Perhaps"}, "Attachment/.Condition": "Perhaps"}, []),
+    ],
+)
+def test_gateways_are_attached_first(resources: Template, late: list[str]) -> None:
+    perhaps = {"Perhaps": {"Fn::Equals": [{"Ref": "AWS::StackName"}, "x"]}}
+    template = {**edited(slurm(), {**GATEWAY, **resources}), "Conditions": perhaps}
+    assert [one.resource for one in findings(template, rules="HP-DEP-002")] == late

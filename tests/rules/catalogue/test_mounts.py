@@ -1,0 +1,49 @@
+"""Mounts of nodes: one file system, and a path of its own."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.rules.catalogue.cases import Case, edited
+from tests.rules.catalogue.templates import slurm
+from tests.rules.catalogue.test_file_systems import openzfs
+
+MOUNT = "Cluster/InstanceGroups/2/InstanceStorageConfigs/1/FsxLustreConfig"
+SECOND = slurm()["Resources"]["FileSystem"]
+OTHER = edited(slurm(), {"Second": SECOND})
+HOST = "fs-0123456789abcdef0.fsx.us-west-2.amazonaws.com"
+
+CASES = [
+    Case("HP-MNT-001", slurm(), {f"{MOUNT}/MountName": "fsx"}, {f"{MOUNT}/DnsName": HOST, f"{MOUNT}/MountName": "abcdefgh"}),
+    Case(
+        "HP-MNT-001",
+        OTHER,
+        {f"{MOUNT}/MountName": {"Fn::GetAtt": ["Second", "LustreMountName"]}},
+        {
+            f"{MOUNT}/{name}": {"Fn::GetAtt": ["Second", value]}
+            for name, value in (("DnsName", "DNSName"), ("MountName", "LustreMountName"))
+        },
+    ),
+    Case("HP-GRP-005", slurm(), {f"{MOUNT}/MountPath": "/opt/sagemaker"}, {f"{MOUNT}/MountPath": "/opt/data"}),
+    Case("HP-GRP-005", slurm(), {f"{MOUNT}/MountPath": "/usr"}, {f"{MOUNT}/MountPath": "/usr2"}),
+    Case("HP-SLM-010", slurm(), {"Cluster/InstanceGroups/2/SlurmConfig/PartitionNames": ["dev"]}, {}),
+    Case("HP-SLM-010", slurm(), {"Cluster/InstanceGroups/2/InstanceGroupName": "dev"}, {}),
+    Case(
+        "HP-SCR-006",
+        slurm(),
+        {"Cluster/InstanceGroups/2/LifeCycleConfig/SourceS3Uri": {"Fn::Sub": "s3://${Scripts}/lifecycle/on_init_complete.sh"}},
+        {"Cluster/InstanceGroups/2/LifeCycleConfig/SourceS3Uri": {"Fn::Sub": "s3://${Scripts}/lifecycle"}},
+    ),
+    Case("HP-RET-005", slurm(), {"Data/.DeletionPolicy": "Delete"}, {"Data/.DeletionPolicy": "Retain"}),
+    Case("HP-RET-004", slurm(), {"FileSystem/.UpdateReplacePolicy": "RetainExceptOnCreate"}, {}),
+    Case("HP-RET-004", slurm(), {"Scripts/.DeletionPolicy": "Keep"}, {"Scripts/.DeletionPolicy": "RetainExceptOnCreate"}),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
+def test_rule(case: Case) -> None:
+    case.check()
+
+
+def test_a_host_of_another_kind_of_file_system() -> None:
+    Case("HP-MNT-001", openzfs(), {f"{MOUNT}/DnsName": {"Fn::GetAtt": ["Home", "DNSName"]}}, {}).check()

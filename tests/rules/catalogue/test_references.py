@@ -1,0 +1,334 @@
+"""References: what a template names is there, is taken, and is of the right kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.analysis.references.parameters import wrong_parameters
+from hyperpod_constructs.rules.checking import check
+from hyperpod_constructs.templates.documents import Document
+from hyperpod_constructs.templates.environment import Environment
+from hyperpod_constructs.templates.model import Model
+from hyperpod_constructs.templates.raw import raw_template
+from tests.rules.catalogue.cases import REMOVED, Case, edited
+from tests.rules.catalogue.templates import Template, eks, findings, rules_of, slurm
+
+GROUP = "Cluster/InstanceGroups/2"
+SIZES = {"Sizes": {"dev": {"Capacity": 1200}, "prod": {"Capacity": 4800}}}
+SLURM = slurm()
+IN_MAP = {"Fn::FindInMap": ["Sizes", "prod", "Capacity"]}
+
+
+def sub(text: str, **given: Any) -> Any:
+    return {"Fn::Sub": [text, given] if given else text}
+
+
+def with_sections(template: Template, **sections: Any) -> Template:
+    return {**template, **sections}
+
+
+MAPPED = with_sections(
+    SLURM,
+    Mappings=SIZES,
+    Parameters={"Stage": {"Type": "String", "Default": "prod"}, "Open": {"Type": "String"}},
+    Conditions={
+        "Always": {"Fn::Equals": [{"Ref": "Stage"}, "prod"]},
+        "Never": {"Fn::Equals": [{"Ref": "Stage"}, "dev"]},
+        "Perhaps": {"Fn::Equals": [{"Ref": "Open"}, "x"]},
+    },
+)
+LEFT_OUT = edited(MAPPED, {"Spare": {"Type": "AWS::EC2::InternetGateway", "Condition": "Never"}})
+SUBNET = "NodeSubnet/VpcId"
+
+NAMES = [
+    ({SUBNET: {"Ref": "Vcp"}}, {SUBNET: {"Ref": "Vpc"}}),
+    ({f"{GROUP}/InstanceCount": {"Ref": "AWS::Acount"}}, {f"{GROUP}/InstanceCount": {"Ref": "AWS::NoValue"}, GROUP: REMOVED}),
+    ({f"{GROUP}/ExecutionRole": {"Fn::GetAtt": ["Rolle", "Arn"]}}, {f"{GROUP}/ExecutionRole": {"Fn::GetAtt": "Role.Arn"}}),
+    ({"Cluster/ClusterName": sub("train-${Stag}")}, {"Cluster/ClusterName": sub("train-${Stage}")}),
+    ({"Cluster/ClusterName": sub("train-${Rol.Arn}")}, {"Cluster/ClusterName": sub("train-${A}", A="x")}),
+    ({"Cluster/ClusterName": sub("train-${Stag}")}, {"Cluster/ClusterName": sub("${!Stag}train")}),
+    ({"NodeSubnet/.DependsOn": "Gatway"}, {"NodeSubnet/.DependsOn": "Vpc"}),
+    ({"NodeSubnet/.DependsOn": ["Vpc", "Stage"]}, {"NodeSubnet/.DependsOn": ["Vpc"]}),
+    ({"Scripts/.Condition": "Alway"}, {"Scripts/.Condition": "Always"}),
+    (
+        {f"{GROUP}/InstanceCount": {"Fn::If": ["Alway", 4, 2]}},
+        {f"{GROUP}/InstanceCount": {"Fn::If": ["Always", 4, {"Ref": "AWS::NoValue"}]}},
+    ),
+    (
+        {"FileSystem/StorageCapacity": {"Fn::FindInMap": ["Size", "prod", "Capacity"]}},
+        {"FileSystem/StorageCapacity": IN_MAP},
+    ),
+]
+
+
+@pytest.mark.parametrize(("wrong", "right"), NAMES)
+def test_names_are_there(wrong: Mapping[str, Any], right: Mapping[str, Any]) -> None:
+    assert "HP-REF-001" in rules_of(edited(MAPPED, wrong))
+    assert "HP-REF-001" not in rules_of(edited(MAPPED, right))
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ({"Ref": "Spare"}, True),
+        ({"Fn::If": ["Always", {"Ref": "Spare"}, "igw-0123456789abcdef0"]}, True),
+        ({"Fn::If": ["Never", {"Ref": "Spare"}, "igw-0123456789abcdef0"]}, False),
+        ({"Fn::If": ["Perhaps", {"Ref": "Spare"}, "igw-0123456789abcdef0"]}, False),
+    ],
+)
+def test_a_resource_that_a_condition_leaves_out_is_not_there(value: Any, found: bool) -> None:
+    attachment = {"Type": "AWS::EC2::VPCGatewayAttachment", "Properties": {"VpcId": {"Ref": "Vpc"}, "InternetGatewayId": value}}
+    assert ("HP-REF-001" in rules_of(edited(LEFT_OUT, {"Attachment": attachment}))) is found
+
+
+@pytest.mark.parametrize("more", [{"Transform": "Own"}, {"Transform": "AWS::Serverless-2016-10-31"}])
+def test_a_macro_may_add_the_name(more: Mapping[str, Any]) -> None:
+    assert "HP-REF-001" not in rules_of(with_sections(edited(SLURM, {SUBNET: {"Ref": "Elsewhere"}}), **more))
+
+
+def test_outputs_and_conditions_have_names_too() -> None:
+    output = with_sections(SLURM, Outputs={"Id": {"Value": {"Ref": "Clustr"}}})
+    condition = with_sections(MAPPED, Conditions={"Is": {"Fn::Equals": [{"Ref": "Vpc"}, "x"]}})
+    assert [(one.rule, one.resource) for one in findings(output)] == [("HP-REF-001", "Id")]
+    assert [(one.rule, one.resource) for one in findings(condition)] == [("HP-REF-001", "Is")]
+
+
+def test_one_wrong_name_in_many_places_is_one_finding() -> None:
+    wrong = edited(SLURM, {f"Cluster/InstanceGroups/{index}/ExecutionRole": {"Fn::GetAtt": ["Rolle", "Arn"]} for index in range(3)})
+    assert rules_of(wrong) == ["HP-REF-001"]
+
+
+@pytest.mark.parametrize(
+    ("attribute", "rules"),
+    [
+        (["FileSystem", "MountName"], ["HP-REF-002"]),
+        (["FileSystem", "DnsName"], ["HP-REF-002"]),
+        (["FileSystem", "LustreMountName"], []),
+        (["Custom", "Anything"], []),
+        (["Vpc", "CidrBlock"], []),
+        (["Vpc", "CidrBlocks"], ["HP-REF-002"]),
+    ],
+)
+def test_attributes_are_there(attribute: list[str], rules: list[str]) -> None:
+    custom = {"Type": "Custom::Thing", "Properties": {"ServiceToken": "arn:aws:lambda:us-west-2:123456789012:function:own"}}
+    template = edited(SLURM, {"Custom": custom})
+    assert rules_of(with_sections(template, Outputs={"It": {"Value": {"Fn::GetAtt": attribute}}})) == rules
+
+
+@pytest.mark.parametrize(
+    ("value", "wrong"),
+    [
+        ({"Fn::Select": [2, ["a", "b"]]}, True),
+        ({"Fn::Select": [1, ["a", "b"]]}, False),
+        ({"Fn::Select": [1, {"Fn::GetAZs": ""}]}, False),
+        ({"Fn::Select": [3, {"Fn::Split": ["-", "a-b"]}]}, True),
+        ({"Fn::Select": [0, {"Fn::Cidr": ["10.0.0.0/24", 8, 6]}]}, True),
+        ({"Fn::Select": [0, {"Fn::Cidr": ["10.0.0.0/24", 4, 6]}]}, False),
+        ({"Fn::Select": [0, {"Fn::Cidr": [{"Ref": "Open"}, 400, 6]}]}, False),
+        ({"Fn::FindInMap": ["Sizes", "prod", "Size"]}, True),
+        ({"Fn::FindInMap": ["Sizes", {"Ref": "Stage"}, "Capacity"]}, False),
+        ({"Fn::FindInMap": ["Sizes", {"Ref": "Open"}, "Capacity"]}, False),
+        ({"Fn::FindInMap": ["Sizes", "prod", "Size", {"DefaultValue": "x"}]}, False),
+        ({"Fn::If": ["Always", "a"]}, True),
+        ({"Fn::If": ["Never", {"Fn::Select": [2, ["a"]]}, "b"]}, False),
+        ({"Fn::Join": [",", ["a"], "b"]}, True),
+        ({"Fn::Subst": "a"}, True),
+    ],
+)
+def test_arguments_are_taken(value: Any, wrong: bool) -> None:
+    template = with_sections(MAPPED, Outputs={"It": {"Value": value}})
+    assert ("HP-REF-003" in rules_of(template)) is wrong
+
+
+PARAMETERS = [
+    ({"Type": "String", "AllowedValues": ["dev", "prod"]}, "prd", "prod"),
+    ({"Type": "Number", "MinValue": 1, "MaxValue": 64}, 65, 64),
+    ({"Type": "Number"}, "four", "4"),
+    ({"Type": "String", "MaxLength": 3}, "long", "abc"),
+    ({"Type": "String", "AllowedPattern": "[a-z]+"}, "Abc", "abc"),
+    ({"Type": "AWS::EC2::VPC::Id"}, "subnet-0123456789abcdef0", "vpc-0123456789abcdef0"),
+    ({"Type": "List<AWS::EC2::Subnet::Id>"}, "subnet-0123456789abcdef0,vpc-0123456789abcdef0", "subnet-0123456789abcdef0"),
+    ({"Type": "CommaDelimitedList", "AllowedValues": ["a", "b"]}, "a,c", "a, b"),
+    ({"Type": "Strng"}, "a", None),
+]
+
+
+@pytest.mark.parametrize(("declared", "wrong", "right"), PARAMETERS)
+def test_defaults_are_taken(declared: Mapping[str, Any], wrong: Any, right: Any) -> None:
+    def found(default: Any) -> list[tuple[str, str]]:
+        template = with_sections(SLURM, Parameters={"It": {**declared, "Default": default}})
+        return [(one.rule, one.resource) for one in findings(template)]
+
+    assert found(wrong) == [("HP-REF-004", "It")]
+    assert right is None or found(right) == []
+
+
+@pytest.mark.parametrize("pattern", ["(a+)+b", "(a|a)*b", "(a|aa)+b", "a*a*a*a*a*b", "(x?){30}x{30}", "[", r"(a)\1"])
+def test_a_pattern_that_can_keep_the_matcher_busy_is_not_matched(pattern: str) -> None:
+    parameters = {"It": {"Type": "String", "AllowedPattern": pattern, "Default": "a" * 60 + "c"}}
+    assert list(wrong_parameters(Model.of({"t": {"Resources": {}, "Parameters": parameters}}))) == []
+
+
+def nested(parameters: Mapping[str, Any], given: Any, declared: Mapping[str, Any] | None = None) -> list[str]:
+    """The rules of findings in a stack with a nested one."""
+    child = {"Parameters": parameters, "Resources": {}, "Outputs": dict(declared or {"Id": {"Value": "x"}})}
+    stack = {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": "child.yaml", **given}}
+    body = {"Resources": {"Child": stack}, "Outputs": {"It": {"Value": {"Fn::GetAtt": ["Child", "Outputs.Id"]}}}}
+    inner = Document(name="t/Child", body=raw_template(child))
+    return [one.rule for one in check(Model([Document(name="t", body=raw_template(body), nested={"Child": inner})]))]
+
+
+@pytest.mark.parametrize(
+    ("given", "rules"),
+    [
+        ({"Parameters": {"Id": "vpc-0123456789abcdef0"}}, []),
+        ({}, ["HP-REF-005"]),
+        ({"Parameters": {"Id": "vpc-0123456789abcdef0", "More": "x"}}, ["HP-REF-005"]),
+        ({"Parameters": {"Id": "subnet-0123456789abcdef0"}}, ["HP-REF-005"]),
+        ({"Parameters": {"Id": ["a", "b"]}}, ["HP-REF-005"]),
+        ({"Parameters": {"Id": {"Ref": "AWS::StackName"}}}, []),
+        ({"Parameters": {"Fn::Transform": {"Name": "AWS::Include"}}}, []),
+    ],
+)
+def test_a_nested_stack_receives_its_parameters(given: Any, rules: list[str]) -> None:
+    parameters = {"Id": {"Type": "AWS::EC2::VPC::Id"}, "Count": {"Type": "Number", "Default": 1}}
+    assert nested(parameters, given) == rules
+
+
+def test_a_nested_stack_has_its_outputs() -> None:
+    assert nested({}, {}, {"Identifier": {"Value": "x"}}) == ["HP-REF-002"]
+
+
+def exporting(name: Any, value: Any = "vpc-0123456789abcdef0", **more: Any) -> Template:
+    return {"Resources": {}, "Outputs": {"Out": {"Value": value, "Export": {"Name": name}}, **more}}
+
+
+def importing(*names: Any) -> Template:
+    properties = {"GroupDescription": "x", "VpcId": {"Fn::ImportValue": names[0]}}
+    others = {f"Out{index}": {"Value": {"Fn::ImportValue": name}} for index, name in enumerate(names[1:])}
+    return {"Resources": {"Group": {"Type": "AWS::EC2::SecurityGroup", "Properties": properties}}, "Outputs": others}
+
+
+@pytest.mark.parametrize(
+    ("exported", "imported", "rules"),
+    [
+        ("ml-node-subnet", ["ml-node-subnet"], []),
+        ("ml-node-subnet", ["ml-nodes-subnet"], ["HP-REF-007"]),
+        ("ml-node-subnet", ["ml-nodes-subnet", "ml-nodes-subnets"], ["HP-REF-007"]),
+        ("ml-node-subnet-a", ["ml-node-subnet-b", "ml-node-subnet-a"], []),
+        ("ml-node-subnet", ["platform-vpc"], []),
+        ("ml-node-subnet", [{"Ref": "AWS::StackName"}], []),
+    ],
+)
+def test_imports_are_exported(exported: str, imported: list[Any], rules: list[str]) -> None:
+    assert rules_of(exporting(exported), importing(*imported)) == rules
+
+
+def test_an_export_is_there_once() -> None:
+    second = {"Second": {"Value": "y", "Export": {"Name": "one"}}}
+    assert [(one.rule, one.resource) for one in findings(exporting("one", **second))] == [("HP-REF-006", "Second")]
+    assert rules_of(exporting("one"), exporting("one")) == []
+
+
+def test_an_export_is_there_once_in_an_account_and_region() -> None:
+    def rules(region: str) -> list[str]:
+        places = [Environment(region="us-west-2", account="123456789012"), Environment(region=region, account="123456789012")]
+        documents = [
+            Document(name=f"t{index}", body=raw_template(exporting("one")), environment=place) for index, place in enumerate(places)
+        ]
+        return [one.rule for one in check(Model(documents))]
+
+    assert rules("us-west-2") == ["HP-REF-006"]
+    assert rules("us-east-1") == []
+
+
+def test_stacks_do_not_import_from_each_other_in_a_circle() -> None:
+    one = {**importing("two"), "Outputs": {"Out": {"Value": "x", "Export": {"Name": "one"}}}}
+    two = {**importing("one"), "Outputs": {"Out": {"Value": "vpc-0123456789abcdef0", "Export": {"Name": "two"}}}}
+    assert "HP-REF-011" in rules_of(one, two)
+    assert "HP-REF-011" not in rules_of(importing("two"), exporting("two", "vpc-0123456789abcdef0"))
+
+
+@pytest.mark.parametrize(
+    ("text", "rules"),
+    [
+        ("{{resolve:ssm:/team/name:3}}", []),
+        ("{{resolve:ssm:/team/name}}", []),
+        ("{{resolve:ssm:/team/name:latest}}", ["HP-REF-008"]),
+        ("{{resolve:secretsmanager:team:SecretString:name}}", []),
+        ("{{resolve:secretsmanager:team:name}}", ["HP-REF-008"]),
+        ("{{resolve:secretmanager:team:SecretString:name}}", ["HP-REF-008"]),
+        ("{{resolve:ssm-secure:/team/name:1}}", ["HP-REF-008"]),
+        ({"Fn::Sub": "{{resolve:ssm:/${AWS::StackName}/name}}"}, []),
+    ],
+)
+def test_dynamic_references_are_read(text: Any, rules: list[str]) -> None:
+    assert rules_of(edited(SLURM, {"Scripts/Tags": [{"Key": "team", "Value": text}]})) == rules
+
+
+KINDS = [
+    ({"NodeSubnet/VpcId": {"Ref": "NodeGroup"}}, "NodeSubnet"),
+    (
+        {"Nat": {"Type": "AWS::EC2::NatGateway", "Properties": {"AllocationId": {"Ref": "Ip"}, "SubnetId": {"Ref": "NodeSubnet"}}}},
+        "Nat",
+    ),
+    ({"More": {"Type": "AWS::EC2::Route", "Properties": {"RouteTableId": {"Ref": "NodeSubnet"}, "NatGatewayId": "nat-1"}}}, "More"),
+    (
+        {"Extra": {"Type": "AWS::IAM::RolePolicy", "Properties": {"RoleName": {"Fn::GetAtt": ["Role", "Arn"]}, "PolicyName": "x"}}},
+        "Extra",
+    ),
+    ({"Link/FileSystemId": {"Fn::GetAtt": ["FileSystem", "DNSName"]}}, "Link"),
+]
+
+
+@pytest.mark.parametrize(("changes", "resource"), KINDS)
+def test_references_are_of_the_right_kind(changes: Mapping[str, Any], resource: str) -> None:
+    template = edited(SLURM, {"Ip": {"Type": "AWS::EC2::EIP", "Properties": {"Domain": "vpc"}}, **changes})
+    assert ("HP-REF-012", resource) in [(one.rule, one.resource) for one in findings(template)]
+
+
+def test_attributes_of_another_resource_may_be_of_the_right_kind() -> None:
+    member = {"GroupDescription": "x", "VpcId": {"Fn::GetAtt": ["NodeSubnet", "VpcId"]}}
+    assert rules_of(edited(SLURM, {"Extra": {"Type": "AWS::EC2::SecurityGroup", "Properties": member}})) == []
+    policy = {"GroupId": {"Fn::GetAtt": ["Control", "ClusterSecurityGroupId"]}, "IpProtocol": "tcp", "FromPort": 443, "ToPort": 443}
+    rule = {"Type": "AWS::EC2::SecurityGroupIngress", "Properties": {**policy, "CidrIp": "10.0.0.0/16"}}
+    assert rules_of(edited(eks(), {"Extra": rule})) == []
+
+
+@pytest.mark.parametrize(
+    ("changes", "sections", "rules"),
+    [
+        ({"Role/Description": "of ${Stage}"}, {}, {"HP-REF-009"}),
+        ({"Role/Description": "in ${AWS::Region}"}, {}, {"HP-REF-009"}),
+        ({"Role/Description": {"Fn::Sub": "of ${Stage}"}}, {}, set()),
+        ({"Role/Description": "of ${aws:username} and ${Other}"}, {}, set()),
+        ({"Scripts/Tags": [{"Key": "team", "Value": "${AWS::Region}"}]}, {}, set()),
+        ({}, {"Conditions": {"Is": {"Fn::Equals": [{"Ref": "Kind"}, "production"]}}}, {"HP-REF-009"}),
+        ({}, {"Conditions": {"Is": {"Fn::Equals": ["prod", {"Ref": "Kind"}]}}}, set()),
+    ],
+)
+def test_texts_mean_what_they_look_like(changes: Mapping[str, Any], sections: Mapping[str, Any], rules: set[str]) -> None:
+    parameters = {**MAPPED["Parameters"], "Kind": {"Type": "String", "AllowedValues": ["dev", "prod"], "Default": "prod"}}
+    template = with_sections(edited(MAPPED, changes), Parameters=parameters, **sections)
+    assert {rule for rule in rules_of(template) if rule == "HP-REF-009"} == rules
+
+
+@pytest.mark.parametrize(
+    "template",
+    [
+        edited(SLURM, {"Cluster/.DependOn": "Role"}),
+        with_sections(SLURM, Parameter={}),
+        with_sections(SLURM, Outputs={"It": {"Val": "x"}}),
+        with_sections(SLURM, Parameters={"It": {"Type": "String", "Defaults": "x"}}),
+    ],
+)
+def test_keys_are_known(template: Template) -> None:
+    assert set(rules_of(template)) == {"HP-REF-010"}
+    assert rules_of(with_sections(template, Transform="Own")) == []
+
+
+def test_case_has_one_finding_where_the_reference_is_typed_wrongly() -> None:
+    Case("HP-REF-001", SLURM, {"NodeSubnet/VpcId": {"Ref": "Vcp"}}, {}).check()

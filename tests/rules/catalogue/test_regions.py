@@ -1,0 +1,62 @@
+"""Regions: what a stack uses is in its own."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.rules.catalogue.cases import Case, edited
+from tests.rules.catalogue.templates import findings, rules_of, slurm
+
+KEY = "arn:aws:kms:{}:123456789012:key/11111111-2222-3333-4444-555555555555"
+
+
+def endpoint(**more: Any) -> dict[str, Any]:
+    properties = {"VpcId": {"Ref": "Vpc"}, "ServiceName": "com.amazonaws.us-east-1.logs", **more}
+    return {"Type": "AWS::EC2::VPCEndpoint", "Properties": properties}
+
+
+def encrypted_by(region: str) -> dict[str, Any]:
+    default = {"SSEAlgorithm": "aws:kms", "KMSMasterKeyID": KEY.format(region)}
+    return {"ServerSideEncryptionConfiguration": [{"ServerSideEncryptionByDefault": default}]}
+
+
+CASES = [
+    Case(
+        "HP-REG-001",
+        slurm(),
+        {"FileSystem/KmsKeyId": KEY.format("us-east-1")},
+        {"FileSystem/KmsKeyId": KEY.format("us-west-2")},
+    ),
+    Case(
+        "HP-REG-001",
+        slurm(),
+        {"Scripts/BucketEncryption": encrypted_by("us-east-1")},
+        {"Copy": {"Type": "AWS::KMS::ReplicaKey", "Properties": {"KeyPolicy": {}, "PrimaryKeyArn": KEY.format("us-east-1")}}},
+    ),
+    Case("HP-REG-001", slurm(), {"Logs": endpoint()}, {"Logs": endpoint(ServiceRegion="us-east-1")}),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
+def test_rule(case: Case) -> None:
+    case.check()
+
+
+def test_a_zone_of_another_region_than_the_other_subnets() -> None:
+    subnet = slurm()["Resources"]["NodeSubnet"]
+    more = {
+        name: {**subnet, "Properties": {**subnet["Properties"], "CidrBlock": f"10.0.{200 + place}.0/24"}}
+        for place, name in enumerate("AB")
+    }
+    right = edited(slurm(), more)
+    zone = "A/AvailabilityZone"
+    assert rules_of(right, rules="HP-SUB-013") == []
+    assert [one.resource for one in findings(edited(right, {zone: "us-east-1a"}), rules="HP-SUB-013")] == ["A"]
+
+
+def test_an_unknown_region_says_nothing() -> None:
+    zone = {"Fn::Select": [0, {"Fn::GetAZs": ""}]}
+    template = edited(slurm(), {"NodeSubnet/AvailabilityZone": zone, "PublicSubnet/AvailabilityZone": zone})
+    assert "HP-REG-001" not in rules_of(edited(template, {"FileSystem/KmsKeyId": KEY.format("us-east-1")}))
