@@ -234,7 +234,7 @@ def test_takes_tokens(stack: Stack) -> None:
             {"endpoint_services": ["com.amazonaws.us-west-2.ssm", "ECR"]},
             "'ECR' is not the name of a service behind the region; write \"ecr.dkr\" for com.amazonaws.us-west-2.ecr.dkr",
         ),
-        ({"endpoint_services": ["s3"]}, "s3 needs no interface endpoint; s3 has the gateway endpoint, which is free"),
+        ({"endpoint_services": ["s3"]}, "s3 needs no interface endpoint; a gateway endpoint is free, and s3 has one"),
         (
             {"cidr": "10.0.0.0/28", "endpoint_services": [f"service{number}" for number in range(12)]},
             "the endpoints' subnet 10.0.0.0/28 has 11 addresses, one for each endpoint, and service11 is one too many; give the "

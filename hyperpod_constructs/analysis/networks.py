@@ -282,12 +282,19 @@ def _has_names(endpoint: Resource) -> bool | None:
 
 def serves(endpoint: Resource, service: str) -> bool | None:
     """Whether an endpoint is of a service: the rest of its name behind the region (`com.amazonaws.us-west-2.ecr.dkr`)."""
+    found = service_of(endpoint)
+    return None if found is None else found == service
+
+
+def service_of(endpoint: Resource) -> str | None:
+    """The service of an endpoint, by its name behind the region, such as `ecr.dkr`; `None` if it is not known."""
     name = endpoint.get("ServiceName")
     if isinstance(name, Text):
         first, *rest = name.parts
-        return rest[1] == f".{service}" if len(rest) == 2 and first in _SERVICE_STEMS else None
+        known = len(rest) == 2 and first in _SERVICE_STEMS and isinstance(rest[1], str) and rest[1].startswith(".")
+        return str(rest[1]).removeprefix(".") if known else None
     text = as_str(name)
-    return None if text is None else _SERVICE.sub("", text) == service
+    return None if text is None else _SERVICE.sub("", text)
 
 
 def in_one_zone(subnets: Sequence[Resource]) -> bool:

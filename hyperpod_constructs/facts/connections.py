@@ -82,6 +82,12 @@ them too.
 Source: https://docs.aws.amazon.com/AmazonECR/latest/userguide/vpc-endpoints.html#ecr-setting-up-s3-gateway
 """
 
+GATEWAY_SERVICES = ("s3", "s3express", "dynamodb")
+"""Services with gateway endpoints, on route tables; all others have interface endpoints alone.
+
+Source: https://docs.aws.amazon.com/vpc/latest/privatelink/gateway-endpoints.html
+"""
+
 READ_BUCKETS = (("prod-", "-starport-layer-bucket"), ("amazon-ssm-", ""))
 """Buckets of AWS that nodes read, by their names around the region: the layers of images, and updates of Systems Manager's agent.
 

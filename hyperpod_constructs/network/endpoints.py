@@ -12,10 +12,9 @@ from constructs import Construct
 
 from hyperpod_constructs._support.network_checks import usable_addresses
 from hyperpod_constructs._support.tokens import is_unknown
-from hyperpod_constructs.facts.connections import ANSWERS_BUCKET, READ_BUCKETS
+from hyperpod_constructs.facts.connections import ANSWERS_BUCKET, GATEWAY_SERVICES, READ_BUCKETS
 
 _NAME = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
-_GATEWAY_SERVICES = ("s3", "dynamodb")
 _HTTPS = 443
 
 
@@ -64,8 +63,8 @@ class InterfaceEndpoints:
                 f"{self._path}: {service!r} is not the name of a service behind the region; "
                 'write "ecr.dkr" for com.amazonaws.us-west-2.ecr.dkr'
             )
-        if service in _GATEWAY_SERVICES:
-            raise ValueError(f"{self._path}: {service} needs no interface endpoint; s3 has the gateway endpoint, which is free")
+        if service in GATEWAY_SERVICES:
+            raise ValueError(f"{self._path}: {service} needs no interface endpoint; a gateway endpoint is free, and s3 has one")
         room = None if is_unknown(self._cidr) else usable_addresses(self._cidr)
         if room is not None and len(self._made) >= room:
             raise ValueError(

@@ -14,11 +14,11 @@ from typing import Any
 import botocore.session
 
 from hyperpod_constructs.facts import addresses
+from hyperpod_constructs.facts.connections import GATEWAY_SERVICES
 from hyperpod_constructs.local.aws_service import AwsError
 from hyperpod_constructs.local.ec2.parameters import Parameters, values
 
 INTERFACE, GATEWAY = "Interface", "Gateway"
-_GATEWAY_SERVICES = ("s3", "s3express", "dynamodb")
 _OTHER_SERVICES = {
     "ec2messages",
     "ssmmessages",
@@ -40,7 +40,7 @@ def refuse_creation(backend: Any, parameters: Parameters, known_group: KnownGrou
     """Raise AwsError if AWS would refuse to make this endpoint."""
     vpc, name = backend.get_vpc(parameters["VpcId"]), _service(backend, parameters["ServiceName"])
     kind = parameters.get("VpcEndpointType") or GATEWAY
-    if kind == GATEWAY and name not in _GATEWAY_SERVICES:
+    if kind == GATEWAY and name not in GATEWAY_SERVICES:
         raise _invalid(f"Endpoint type ({kind}) does not match available service types ([{INTERFACE}]).")
     tables, subnets = values(parameters, "RouteTableId"), values(parameters, "SubnetId")
     if kind == INTERFACE and tables:

@@ -14,7 +14,7 @@ from hyperpod_constructs.facts.property_schemas import known_types, property_sch
 from hyperpod_constructs.facts.schema import schema_date, type_facts
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.rule import error, warning
-from hyperpod_constructs.templates.model import Model
+from hyperpod_constructs.templates.model import Model, Resource
 
 _REFERENCE = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-template-resource-type-ref.html"
 _REFUSED = "CloudFormation or the service refuses the resource, and the stack rolls back"

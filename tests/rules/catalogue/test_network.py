@@ -255,7 +255,50 @@ def applying(*services: str) -> Template:
 
 
 APPLYING = applying("eks", "lambda")
+ELSEWHERE = {
+    "VpcId": "vpc-0123456789abcdef0",
+    "SubnetIds": ["subnet-0123456789abcdef0"],
+    "SecurityGroupIds": ["sg-0123456789abcdef0"],
+}
+
+OF_KMS = {"ServiceName": "com.amazonaws.us-west-2.kms"}
+BARE = {"VpcEndpointType": "Gateway", "SubnetIds": [], "SecurityGroupIds": [], "PrivateDnsEnabled": False}
+
+
+def second(**changes: object) -> Template:
+    """A second endpoint of STS."""
+    return {**SECOND, "Properties": {**SECOND["Properties"], **changes}}
+
+
 PRIVATE = "Control/ResourcesVpcConfig/EndpointPublicAccess"
+OTHER_TABLE = {"Type": "AWS::EC2::RouteTable", "Properties": {"VpcId": {"Ref": "Vpc"}}}
+GATEWAY = NAMED["Resources"]["S3Endpoint"]
+SAME_ZONE = {**NAMED["Resources"]["NodeSubnet"]["Properties"], "CidrBlock": "10.0.200.0/24"}
+TWO_SUBNETS = [{"Ref": "NodeSubnet"}, {"Ref": "Beside"}]
+CASES += [
+    # Endpoints as EC2 takes them
+    Case("HP-END-005", NAMED, {"Second": SECOND}, {"Second": second(PrivateDnsEnabled=False)}),
+    Case("HP-END-005", NAMED, {"Second": SECOND}, {"Second": second(**ELSEWHERE)}),
+    Case(
+        "HP-END-005",
+        slurm(),
+        {"Second": GATEWAY},
+        {"Second": {**GATEWAY, "Properties": {**GATEWAY["Properties"], "RouteTableIds": [{"Ref": "Table"}]}}, "Table": OTHER_TABLE},
+    ),
+    Case("HP-END-006", slurm(), {"Second": second(**OF_KMS, **BARE)}, {"Second": second(**OF_KMS)}),
+    Case("HP-END-006", slurm(), {"S3Endpoint/SubnetIds": [{"Ref": "NodeSubnet"}]}, {"S3Endpoint/SubnetIds": []}),
+    Case("HP-END-006", slurm(), {"S3Endpoint/PrivateDnsEnabled": True}, {"S3Endpoint/PrivateDnsEnabled": False}),
+    Case("HP-END-006", NAMED, {f"{STS}/RouteTableIds": [{"Ref": "NodeRoutes"}]}, {f"{STS}/RouteTableIds": []}),
+    Case(
+        "HP-END-006",
+        NAMED,
+        {"Beside": {"Type": "AWS::EC2::Subnet", "Properties": SAME_ZONE}, f"{STS}/SubnetIds": TWO_SUBNETS},
+        {
+            "Beside": {"Type": "AWS::EC2::Subnet", "Properties": {**SAME_ZONE, "AvailabilityZone": "us-west-2c"}},
+            f"{STS}/SubnetIds": TWO_SUBNETS,
+        },
+    ),
+]
 CASES += [
     Case("HP-END-003", APPLYING, {PRIVATE: False, "Kubectl": function()}, {"Kubectl": function()}),
     Case("HP-END-004", applying("lambda"), {}, {"Kubectl": function(), "Framework/VpcConfig": REMOVED}),
