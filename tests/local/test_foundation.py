@@ -9,8 +9,6 @@ from hyperpod_constructs.local.server import LocalAws
 from tests.local.stacks import wait
 from tests.presets import build, templates
 
-SECONDS = 240.0
-
 
 def test_a_closed_and_encrypted_foundation_comes_and_goes(fresh: LocalAws) -> None:
     app = build("announcement", internet="false", customer_managed_key="true", retain_data="false", confirm_data_loss="true")
@@ -19,7 +17,7 @@ def test_a_closed_and_encrypted_foundation_comes_and_goes(fresh: LocalAws) -> No
     fresh.client("cloudformation").create_stack(
         StackName=name, TemplateBody=json.dumps({"Resources": found}), Capabilities=["CAPABILITY_IAM"]
     )
-    made = wait(fresh, name, SECONDS)
+    made = wait(fresh, name)
     assert made.status == "CREATE_COMPLETE", made.reasons
 
     ec2, physical = fresh.client("ec2"), made.resources
@@ -41,5 +39,5 @@ def test_a_closed_and_encrypted_foundation_comes_and_goes(fresh: LocalAws) -> No
 
     stack_id = fresh.client("cloudformation").describe_stacks(StackName=name)["Stacks"][0]["StackId"]
     fresh.client("cloudformation").delete_stack(StackName=name)
-    assert wait(fresh, stack_id, SECONDS).status == "DELETE_COMPLETE"
+    assert wait(fresh, stack_id).status == "DELETE_COMPLETE"
     assert not ec2.describe_network_interfaces(Filters=mine)["NetworkInterfaces"]
