@@ -56,13 +56,14 @@ class Arn:
 
     def covers(self, arn: Arn) -> bool | None:
         """Whether this pattern covers an ARN; `None` if not known. An unknown end of the ARN stands for any end."""
-        answer = matches(self.named, arn.named) if self._names and arn._names else None
-        return matches(self.spelled, arn.spelled) if answer is None else answer
+        answer = matches(self.named, arn.named) if self._named and arn._named else None
+        told = answer is True or (answer is False and self._named.isdisjoint(arn._named))
+        return answer if told else matches(self.spelled, arn.spelled)
 
     @cached_property
-    def _names(self) -> bool:
-        """Whether it names a resource of the model."""
-        return any(isinstance(part, Reference) for part in parts_of(self.value))
+    def _named(self) -> frozenset[Resource]:
+        """The resources that it names; two that name one, by its ARN and by its name, are not told apart as references."""
+        return frozenset(target_of(part) for part in parts_of(self.value) if isinstance(part, Reference))
 
 
 def arn_parts(value: Value, *, names: bool = True) -> tuple[Part, ...]:
@@ -75,13 +76,6 @@ def arn_parts(value: Value, *, names: bool = True) -> tuple[Part, ...]:
         expanded += _expanded(part, names=names) if isinstance(part, Reference) else [part]
     first, *rest = parts_of(joined(expanded))
     return (_PARTITION.sub("arn:aws:", first) if isinstance(first, str) else first, *rest)
-
-
-def arn_of(resource: Resource) -> Value:
-    """The ARN of a resource of the model, as a value."""
-    form = FORMS[resource.type]
-    attribute = next(iter(sorted(form.arns, key=str)), None)
-    return Reference(resource, attribute)
 
 
 def bucket_arn(name: Value, key: str | None = None) -> Value:

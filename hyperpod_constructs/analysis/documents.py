@@ -17,11 +17,16 @@ from hyperpod_constructs.facts.policies import DOCUMENTS, Kind
 from hyperpod_constructs.facts.regions import partition
 from hyperpod_constructs.templates.globs import Segment, glob
 from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import Reference, Value, as_str, at, parts_of, shown
+from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_str, at, parts_of, shown
 
 _UNKNOWN, _NAME = "\0", "\1"
 """Parts of a pattern that are not known; the second ones are names without a slash."""
 _WILD, _ANY = re.compile(r"[*?\0\1]"), re.compile(r"[*?\0]")
+_SID = re.compile(r"[A-Za-z0-9]*")
+_WITH_GRAMMAR = frozenset(
+    ("AWS::IAM::ManagedPolicy", "AWS::IAM::Policy", "AWS::IAM::Role", "AWS::KMS::Key", "AWS::S3::BucketPolicy"),
+)
+"""Types whose schemas have the grammar of statements."""
 _PARTITION = re.compile(r"arn:(aws[a-z-]*):")
 _PRINCIPAL = re.compile(r"\*|\d{12}|A[A-Z0-9]{15,}|arn:aws[a-z-]*:(iam|sts)::(\d{12}|cloudfront):[^*?]+")
 _SERVICE = re.compile(r"\*|[a-z0-9-]+(\.[a-z0-9-]+)+")
@@ -71,6 +76,21 @@ def refused_words(one: Written) -> Iterator[tuple[str, tuple[str | int, ...]]]:
     else:
         yield from _named_words(one)
     yield from _principals(statement)
+    sid = as_str(at(statement.raw, "Sid"))
+    if sid is not None and one.kind is not Kind.RESOURCE and not _SID.fullmatch(sid):
+        yield f"the Sid {sid!r} has other characters than letters and digits", ("Sid",)
+    if one.resource.type not in _WITH_GRAMMAR:
+        yield from _grammar(one)
+
+
+def _grammar(one: Written) -> Iterator[tuple[str, tuple[str | int, ...]]]:
+    """What every statement has; of most types the schemas say it."""
+    effect = at(one.statement.raw, "Effect")
+    if effect is ABSENT or as_str(effect) not in ("Allow", "Deny", None):
+        yield f"the Effect is {shown(effect)!r}, and not Allow or Deny", ("Effect",)
+    for word in ("Action", "Principal" if one.kind is Kind.RESOURCE else "Resource"):
+        if not {word, f"Not{word}"} & one.statement.raw.keys():
+            yield f"the statement has no {word}", ()
 
 
 def _named_words(one: Written) -> Iterator[tuple[str, tuple[str | int, ...]]]:

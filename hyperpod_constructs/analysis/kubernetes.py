@@ -205,14 +205,6 @@ class EksCluster:
         mode = self.resource.get("ComputeConfig", "Enabled")
         return not (mode is ABSENT or as_bool(mode) is False)
 
-    def is_another(self, arn: Value) -> bool:
-        """Whether an ARN is surely that of another cluster."""
-        found, text = EksCluster.of(arn), as_str(arn)
-        name = as_str(self.resource.get("Name")) if self._native else None
-        if found is not None:
-            return found != self
-        return text is not None and "*" not in text and (name is None or not text.endswith(f":cluster/{name}"))
-
     @property
     def _native(self) -> bool:
         return self.resource.type == _NATIVE

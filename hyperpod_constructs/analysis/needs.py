@@ -19,7 +19,7 @@ from hyperpod_constructs.analysis.contexts import having
 from hyperpod_constructs.analysis.grants import grants_of
 from hyperpod_constructs.analysis.iam import ROLE, RoleFacts, role_facts
 from hyperpod_constructs.analysis.kubernetes import eks_clusters, joined
-from hyperpod_constructs.analysis.node_places import BUCKET, Used, keys_of_volumes, used_by, used_by_any
+from hyperpod_constructs.analysis.node_places import BUCKET, Used, arn_at, keys_of_volumes, used_by, used_by_any
 from hyperpod_constructs.analysis.node_roles import RoleUse, cluster_roles, meant_for_nodes, role_uses
 from hyperpod_constructs.analysis.policy_document import Call
 from hyperpod_constructs.analysis.refusals import Cause, Refusal, refusal
@@ -29,7 +29,8 @@ from hyperpod_constructs.facts.addons import S3_CSI
 from hyperpod_constructs.facts.kubernetes import PODS_PRINCIPAL
 from hyperpod_constructs.facts.permissions import Place, Task
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import UNKNOWN, Reference, Text, Value, as_items, as_str, at
+from hyperpod_constructs.templates.values import UNKNOWN, Reference, Text, Value, as_items, as_str, at, parts_of
+from hyperpod_constructs.templates.values import joined as join
 
 _WORKSPACE = "AWS::APS::Workspace"
 
@@ -214,7 +215,7 @@ def _of_services(model: Model) -> Iterator[Need]:
             role = resource_of(resource.get(key), ROLE)
             for task in tasks if role is not None else ():
                 if role is not None and _asks(resource, task):
-                    yield from _simple(f"the role of {resource.logical_id}", role, task, _of_service(model, task.on))
+                    yield from _simple(f"the role of {resource.logical_id}", role, task, _of_service(resource, task.on))
 
 
 def _asks(resource: Resource, task: Task) -> bool:
@@ -224,9 +225,15 @@ def _asks(resource: Resource, task: Task) -> bool:
     return not task.setting or task.setting[1] in map(as_str, as_items(resource.get(task.setting[0])) or ())
 
 
-def _of_service(model: Model, place: Place) -> Value:
-    spaces = model.resources(_WORKSPACE) if place is Place.WORKSPACE else ()
-    return "*" if place is Place.IN_VPC else Reference(spaces[0], "Arn") if len(spaces) == 1 else UNKNOWN
+def _of_service(resource: Resource, place: Place) -> Value:
+    """The resource on which a service acts for one of the model."""
+    if place is Place.IN_VPC:
+        return "*"
+    name = resource.get("LogGroupName")
+    if place is Place.LOG_GROUP and given(name):
+        return arn_at(resource, "logs", join(["log-group:", *parts_of(name), ":log-stream:", UNKNOWN]))
+    spaces = resource.template.model.resources(_WORKSPACE) if place is Place.WORKSPACE else ()
+    return Reference(spaces[0], "Arn") if len(spaces) == 1 else UNKNOWN
 
 
 def _simple(user: str, role: Resource, task: Task, arn: Value) -> Iterator[Need]:

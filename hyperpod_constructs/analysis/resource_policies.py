@@ -36,8 +36,10 @@ class ResourcePolicy:
 
     @cached_property
     def layer(self) -> Layer:
-        """What it says."""
-        return layer_of(self.resource.get(*self.path))
+        """What it says; a statement without principals is one that AWS refuses."""
+        layer = layer_of(self.resource.get(*self.path))
+        principals = all({"Principal", "NotPrincipal"} & one.raw.keys() for one in layer.statements)
+        return Layer(layer.statements, layer.complete and principals)
 
     def denies(self, role: Resource, call: Call) -> bool | None:
         """Whether it denies a call of a role: to the role, or to everybody in its account."""

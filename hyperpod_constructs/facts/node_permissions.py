@@ -40,9 +40,6 @@ ADDRESS_INTERFACE = ("ec2:AssignPrivateIpAddresses", "ec2:UnassignPrivateIpAddre
 ATTACH_INTERFACE = ("ec2:AttachNetworkInterface", "ec2:ModifyNetworkInterfaceAttribute")
 """Actions of the VPC CNI that EC2 authorizes on the instance too; HyperPod's instances belong to the account of the service."""
 
-ADDRESS_PODS = tuple(sorted((*DESCRIBE_PODS_PLACE, *ADDRESS_INTERFACE, *ATTACH_INTERFACE)))
-"""Actions by which the VPC CNI gives addresses to pods."""
-
 PULL_IMAGES = ("ecr:BatchGetImage", "ecr:GetAuthorizationToken", "ecr:GetDownloadUrlForLayer")
 """Actions that pull an image from ECR. Images of add-ons are in accounts of AWS, each in another."""
 

@@ -21,6 +21,8 @@ from hyperpod_constructs.facts.addons import (
     TRAINING_OPERATOR,
     VOLUME_ACTIONS,
 )
+from hyperpod_constructs.facts.autoscaling import ROLE_GUIDE
+from hyperpod_constructs.facts.software_updates import UPDATE_GUIDE
 
 
 class Place(Enum):
@@ -35,6 +37,7 @@ class Place(Enum):
     SCRIPTS = "the lifecycle scripts"
     BUCKET_OF_SCRIPTS = "the bucket of the lifecycle scripts"
     LOGS = "the log groups of clusters"
+    LOG_GROUP = "the log group that the resource names"
     METRICS = "all resources, for metrics of clusters"
     PASSWORD = "the secret of the accounting database"
     KEYS_TO_READ = "the keys of scripts and passwords"
@@ -86,7 +89,6 @@ class Task:
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _EKS = "https://docs.aws.amazon.com/eks/latest/userguide/"
 _PREREQUISITES = f"{_GUIDE}sagemaker-hyperpod-prerequisites-iam.html"
-_AUTOSCALING = f"{_GUIDE}sagemaker-hyperpod-eks-autoscaling-iam.html"
 _MOUNTPOINT = "https://github.com/awslabs/mountpoint-s3/blob/main/doc/CONFIGURATION.md"
 _TROUBLE = f"{_GUIDE}hyperpod-observability-addon-troubleshooting.html"
 _MANAGED = "https://docs.aws.amazon.com/aws-managed-policy/latest/reference/"
@@ -186,7 +188,7 @@ NODES = (
         actions=(nodes.READ_ALARMS,),
         on=Place.ALARMS,
         by_service=True,
-        source=f"{_GUIDE}sagemaker-hyperpod-ami-update.html",
+        source=UPDATE_GUIDE,
     ),
     Task(
         words="see whether a file system has EFA",
@@ -230,13 +232,13 @@ NODES = (
 """What nodes do, as the role of their groups."""
 
 KARPENTER = (
-    Task(words="scale the cluster", actions=nodes.SCALE_CLUSTER, on=Place.SCALED_CLUSTER, source=_AUTOSCALING),
+    Task(words="scale the cluster", actions=nodes.SCALE_CLUSTER, on=Place.SCALED_CLUSTER, source=ROLE_GUIDE),
     Task(
         words="use the key of the volumes",
         actions=nodes.USE_VOLUME_KEYS,
         on=Place.KEYS_OF_VOLUMES,
         by_service=True,
-        source=_AUTOSCALING,
+        source=ROLE_GUIDE,
     ),
 )
 """What Karpenter's controller does, as the cluster role."""
@@ -326,7 +328,7 @@ SERVICES: Mapping[str, tuple[str, tuple[Task, ...]]] = {
             Task(
                 words="deliver flow logs",
                 actions=("logs:CreateLogStream", "logs:PutLogEvents"),
-                on=Place.ANYWHERE,
+                on=Place.LOG_GROUP,
                 source="https://docs.aws.amazon.com/vpc/latest/userguide/flow-logs-iam-role.html",
             ),
         ),

@@ -237,7 +237,43 @@ def test_an_endpoint_under_a_condition_may_let_everybody_through() -> None:
 def test_a_policy_that_names_nobody_is_the_only_mistake() -> None:
     (inline,) = SLURM["Resources"]["Role"]["Properties"]["Policies"]
     apart = {"Type": "AWS::IAM::Policy", "Properties": {"PolicyName": "p", "PolicyDocument": inline["PolicyDocument"]}}
-    found = rules_of(edited(SLURM, {"Role/Policies": REMOVED, "Apart": apart}))
-    assert not any(rule.startswith("HP-PERM") for rule in found)
-    apart["Properties"]["Roles"] = ["somebody"]
-    assert FATAL in rules_of(edited(SLURM, {"Role/Policies": REMOVED, "Apart": apart}))
+    template = edited(SLURM, {"Role/Policies": REMOVED, "Apart": apart})
+    assert not any(rule.startswith("HP-PERM") for rule in rules_of(template))
+    assert FATAL in rules_of(edited(template, {"Apart/Roles": ["somebody"]}))
+
+
+def delivering(resource: Any) -> Template:
+    """Flow logs by a role that may write to these log groups."""
+    trust = {"Effect": "Allow", "Principal": {"Service": "vpc-flow-logs.amazonaws.com"}, "Action": "sts:AssumeRole"}
+    document = {"Statement": [allow(["logs:CreateLogStream", "logs:PutLogEvents"], resource)]}
+    role = {
+        "AssumeRolePolicyDocument": {"Statement": [trust]},
+        "Policies": [{"PolicyName": "deliver", "PolicyDocument": document}],
+    }
+    log = {
+        "ResourceId": {"Ref": "Vpc"},
+        "ResourceType": "VPC",
+        "TrafficType": "REJECT",
+        "LogGroupName": {"Ref": "Rejected"},
+        "DeliverLogsPermissionArn": {"Fn::GetAtt": ["LogRole", "Arn"]},
+    }
+    return edited(
+        SLURM,
+        {
+            "Rejected": {"Type": "AWS::Logs::LogGroup", "Properties": {"RetentionInDays": 30}},
+            "LogRole": {"Type": "AWS::IAM::Role", "Properties": role},
+            "FlowLog": {"Type": "AWS::EC2::FlowLog", "Properties": log},
+        },
+    )
+
+
+@pytest.mark.parametrize(
+    ("resource", "rules"),
+    [
+        ({"Fn::GetAtt": ["Rejected", "Arn"]}, []),
+        ("arn:aws:logs:*:*:*", []),
+        ("arn:aws:logs:us-west-2:123456789012:log-group:another:*", [FEATURE]),
+    ],
+)
+def test_flow_logs_are_delivered_to_their_own_log_group(resource: Any, rules: list[str]) -> None:
+    assert rules_of(delivering(resource)) == rules
