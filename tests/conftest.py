@@ -21,6 +21,7 @@ from aws_cdk import App, Environment, Stack
 from hyperpod_constructs import ClusterNetwork, LustreStorage
 from hyperpod_constructs.plan.table import has_row
 from tests.attacks.tally import tally
+from tests.command_line import make_once
 from tests.custom_resources.tally import tally as faults_of
 from tests.fast import Guard, is_fast
 from tests.measured import measured_children, measures, measures_children
@@ -32,6 +33,7 @@ GUARD = Guard()
 GARBAGE = (20_000, 20, 20)
 """Objects until the garbage collector looks at the newest ones, and how often until it looks at older ones: tests leave little."""
 read_once()
+make_once()
 pytest_plugins = ["tests.recording"]
 
 
