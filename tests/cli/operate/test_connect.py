@@ -19,7 +19,7 @@ from hyperpod_constructs.cli import target as target_module
 from hyperpod_constructs.cli.console import CliError
 from hyperpod_constructs.cli.main import app
 from hyperpod_constructs.cli.operate import connect as module
-from hyperpod_constructs.cli.operate import place
+from hyperpod_constructs.cli.operate import forwarding, place
 from hyperpod_constructs.cli.operate.connect import IN_TERMINAL
 from hyperpod_constructs.cli.operate.forwarding import Forward, relay
 from hyperpod_constructs.cli.operate.sessions import SCRIPT_BYTES, Script
@@ -290,7 +290,8 @@ def test_fails_to_enter_a_virtual_node_where_no_session_may_start(
     local: StubbedTarget, monkeypatch: pytest.MonkeyPatch, options: list[str]
 ) -> None:
     monkeypatch.setattr(target_module, "running_virtual_nodes", lambda: VIRTUAL)
-    monkeypatch.setattr(os, "execvp", lambda *_: pytest.fail("the node was entered"))
+    for entrance in ((os, "execvp"), (forwarding, "serve")):
+        monkeypatch.setattr(*entrance, lambda *_: pytest.fail("the node was entered"))
     message = f"User: x is not authorized to perform: ssm:StartSession on resource: {ARN} because"
     local.refuse("ssm", "start_session", "AccessDeniedException", message)
     result = CliRunner().invoke(app, [*LOCAL, *options])
