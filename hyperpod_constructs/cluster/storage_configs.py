@@ -124,8 +124,11 @@ class OpenZfsMount:
         return {"type": "openzfs", "path": self.mount_path, "dns_name": self._host}
 
     @property
-    def _host(self) -> str | None:
-        return self.dns_name if self.file_system is None else self.file_system.dns_name
+    def _host(self) -> str:
+        if self.file_system is not None:
+            return self.file_system.dns_name
+        assert self.dns_name is not None  # __post_init__ has checked it
+        return self.dns_name
 
 
 FileSystemMount = LustreMount | OpenZfsMount

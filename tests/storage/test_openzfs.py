@@ -89,7 +89,8 @@ def test_clients_of_a_stack_that_depends_on_the_file_system() -> None:
 def test_data_is_kept_unless_destroy_is_written(
     stack: Stack, network: ClusterNetwork, policy: RemovalPolicy | None, rendered: str, options: list[str] | None
 ) -> None:
-    OpenZfsStorage(stack, "Homes", network=network, **({} if policy is None else {"removal_policy": policy}))
+    given: dict[str, Any] = {} if policy is None else {"removal_policy": policy}
+    OpenZfsStorage(stack, "Homes", network=network, **given)
     group = next(group for id, group in resources(stack, "AWS::EC2::SecurityGroup").items() if id.startswith("Homes"))
     assert {only(stack, FILE_SYSTEM)["DeletionPolicy"], group["DeletionPolicy"]} == {rendered}
     assert configuration(stack).get("Options") == options
