@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import jsii
 from aws_cdk import Duration, Stack
 from aws_cdk import aws_events as events
-from aws_cdk import aws_events_targets as targets
 from aws_cdk import aws_iam as iam
+from aws_cdk.interfaces.aws_events import IRuleRef
 from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked
@@ -15,6 +16,7 @@ from hyperpod_constructs._support.values import SnapshotCount, SnapshotPrefix
 from hyperpod_constructs.custom_resources.openzfs_quotas import OpenZfsVolume, volume_arn, volume_of
 from hyperpod_constructs.custom_resources.provider import HandlerFunction
 
+_EVENTS = iam.ServicePrincipal("events.amazonaws.com")
 _TIME = Duration.minutes(2)
 
 
@@ -68,6 +70,19 @@ class OpenZfsSnapshots(Construct):
             self,
             "Rule",
             schedule=events.Schedule.cron(minute="0", hour="2") if schedule is None else schedule,
-            targets=[targets.LambdaFunction(self.function.function, event=event)],
+            targets=[_Target(self.function.function.function_arn, event)],
         )
         self.rule.node.add_dependency(policy)
+        self.function.function.add_permission("Schedule", principal=_EVENTS, source_arn=self.rule.rule_arn)
+
+
+@jsii.implements(events.IRuleTarget)
+class _Target:
+    """The function with the event that it gets. The CDK's own module of targets would load those of all services."""
+
+    def __init__(self, function_arn: str, event: events.RuleTargetInput) -> None:
+        self._function_arn, self._event = function_arn, event
+
+    def bind(self, rule: IRuleRef, id: str | None = None) -> events.RuleTargetConfig:
+        """What the rule needs to know."""
+        return events.RuleTargetConfig(arn=self._function_arn, input=self._event)

@@ -25,6 +25,10 @@ def test_each_night_one_is_taken_and_seven_stay(stack: Stack, network: ClusterNe
     template = target(stack)["InputTransformer"]["InputTemplate"]["Fn::Join"][1]
     assert template == ['{"VolumeId":"', stack.resolve(homes.root_volume_id), '","Prefix":"daily","Keep":7,"Time":<time>}']
     assert any(id.startswith("SnapshotsPolicy") for id in rule["DependsOn"])
+    permission = only(stack, "AWS::Lambda::Permission")["Properties"]
+    (rule_id,) = resources(stack, "AWS::Events::Rule")
+    assert (permission["Principal"], permission["SourceArn"]) == ("events.amazonaws.com", {"Fn::GetAtt": [rule_id, "Arn"]})
+    assert target(stack)["Arn"] == permission["FunctionName"]
     function = only(stack, "AWS::Lambda::Function")["Properties"]
     assert function["Handler"] == "handlers.openzfs_snapshots.on_schedule"
 
