@@ -96,6 +96,17 @@ def test_the_look_at_the_account_can_be_left_out() -> None:
 
 
 @cache
+@pytest.mark.parametrize(("capacity", "there"), [(None, False), ("0", False), ("256", True)])
+def test_homes_have_a_file_system_if_it_has_a_capacity(capacity: str | None, there: bool) -> None:
+    found = templates(build("announcement", **({} if capacity is None else {"home_capacity_gib": capacity})))
+    systems = [one["Properties"] for one in found["Foundation"]["Resources"].values() if one["Type"] == "AWS::FSx::FileSystem"]
+    sizes = {one["FileSystemType"]: one["StorageCapacity"] for one in systems}
+    assert sizes == {"LUSTRE": 1200, **({"OPENZFS": 256} if there else {})}
+    (cluster,) = (one for one in found["Cluster"]["Resources"].values() if one["Type"] == "AWS::SageMaker::Cluster")
+    mounts = [[next(iter(entry)) for entry in group["InstanceStorageConfigs"]] for group in cluster["Properties"]["InstanceGroups"]]
+    assert all(("FsxOpenZfsConfig" in kinds) is there for kinds in mounts)
+
+
 def _kubernetes(**given: Any) -> dict[str, dict[str, Any]]:
     return templates(build("kubernetes", **given))
 
