@@ -98,7 +98,8 @@ def test_the_look_at_the_account_can_be_left_out() -> None:
 @cache
 @pytest.mark.parametrize(("capacity", "there"), [(None, False), ("0", False), ("256", True)])
 def test_homes_have_a_file_system_if_it_has_a_capacity(capacity: str | None, there: bool) -> None:
-    found = templates(build("announcement", **({} if capacity is None else {"home_capacity_gib": capacity})))
+    given: dict[str, Any] = {} if capacity is None else {"home_capacity_gib": capacity}
+    found = templates(build("announcement", **given))
     systems = [one["Properties"] for one in found["Foundation"]["Resources"].values() if one["Type"] == "AWS::FSx::FileSystem"]
     sizes = {one["FileSystemType"]: one["StorageCapacity"] for one in systems}
     assert sizes == {"LUSTRE": 1200, **({"OPENZFS": 256} if there else {})}
