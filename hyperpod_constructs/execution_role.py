@@ -14,7 +14,7 @@ from constructs import Construct, IDependable
 
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.statements import Conditions, Statement, document
-from hyperpod_constructs._support.tree import stack_of
+from hyperpod_constructs._support.tree import stack_of, within
 from hyperpod_constructs.facts.node_permissions import (
     ADDRESS_INTERFACE,
     ATTACH_INTERFACE,
@@ -72,6 +72,7 @@ class ExecutionRole(Construct):
             permissions_boundary=permissions_boundary,
             inline_policies={"Nodes": document(_base(stack_of(scope), cluster_name))},
         )
+        within(self._role, scope)
 
     @property
     def role(self) -> iam.Role:

@@ -49,6 +49,11 @@ def placed(construct: IConstruct, scope: IConstruct, id: str) -> str:
     """The path of a construct that was made in `scope` just now: told by its parent's, without a look of its own."""
     parts = (path_of(scope), id.replace("/", "--"))
     _paths[construct] = path = "/".join(filter(None, parts))
+    within(construct, scope)
+    return path
+
+
+def within(construct: IConstruct, scope: IConstruct) -> None:
+    """Note the stack of a construct that was made in `scope` just now."""
     if not isinstance(construct, Stack):
         _stacks[construct] = stack_of(scope)
-    return path

@@ -13,7 +13,7 @@ from constructs import Construct
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.deferred import check_at_synthesis, resolved_value
 from hyperpod_constructs._support.statements import Statement
-from hyperpod_constructs._support.tree import region_of, stack_of
+from hyperpod_constructs._support.tree import region_of, stack_of, within
 from hyperpod_constructs.custom_resources.preflight_properties import Rendered, file_system
 from hyperpod_constructs.custom_resources.provider import HandlerProvider, minutes
 
@@ -68,6 +68,7 @@ class Preflight(Construct):
         :raises ValueError: for a cluster or a file system of another stack.
         """
         super().__init__(scope, id)
+        within(self, scope)
         self._cluster = cluster
         self._file_systems = tuple(file_systems)
         provider = HandlerProvider.of(scope, "HyperPodPreflightProvider", module="preflight", waits=False)

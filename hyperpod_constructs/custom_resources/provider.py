@@ -22,7 +22,7 @@ from constructs import Construct
 from hyperpod_constructs._support.deferred import deferred_text
 from hyperpod_constructs._support.statements import Statement, document
 from hyperpod_constructs._support.tokens import is_token
-from hyperpod_constructs._support.tree import stack_of
+from hyperpod_constructs._support.tree import stack_of, within
 from hyperpod_constructs.encryption import encrypt_logs
 
 _known_seconds: WeakKeyDictionary[Duration, int] = WeakKeyDictionary()
@@ -70,6 +70,7 @@ class HandlerProvider(Construct):
         :param waits: whether an operation goes on after `on_event`; yes unless given. If not, the module needs no `is_complete`.
         """
         super().__init__(scope, id)
+        within(self, scope)
         self.log_group = _log_group(self)
         #: The role of both handlers; each resource attaches a policy of its own to it.
         self.role = self._role("Role")

@@ -10,6 +10,7 @@ from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
 
 from hyperpod_constructs._support.statements import Statement
+from hyperpod_constructs._support.tree import within
 from hyperpod_constructs.custom_resources.provider import HandlerProvider, minutes
 from hyperpod_constructs.custom_resources.upload_names import CONFIGURATION_FILE, EXCLUDED
 
@@ -45,6 +46,7 @@ class ScriptsUpload(Construct):
         :param configuration: the text of `config.json`; may hold tokens.
         """
         super().__init__(scope, id)
+        within(self, scope)
         asset = assets.Asset(self, "Scripts", path=str(directory), exclude=[f"**/*{ending}" for ending in EXCLUDED])
         key, target = asset.s3_object_key, bucket.bucket_arn
         provider = HandlerProvider.of(scope, "HyperPodScriptsUploadProvider", module="scripts_upload", waits=False)

@@ -20,7 +20,7 @@ from constructs import Construct, IDependable
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.deferred import deferred_text
 from hyperpod_constructs._support.tokens import is_token
-from hyperpod_constructs._support.tree import stack_of
+from hyperpod_constructs._support.tree import stack_of, within
 from hyperpod_constructs._support.values import EntryPoint
 from hyperpod_constructs.custom_resources.upload_names import CONFIGURATION_FILE, EXCLUDED
 from hyperpod_constructs.facts import clusters as cluster_facts
@@ -247,6 +247,7 @@ class _UploadedScripts(Construct):
         from hyperpod_constructs.custom_resources.scripts_upload import ScriptsUpload
 
         super().__init__(scope, id)
+        within(self, scope)
         self.bucket = scripts_bucket(self, "Bucket", encryption_key=encryption_key) if bucket is None else bucket
         self.root = f"{_ROOT}/{self.node.addr[-8:]}-{_stack_piece()}"
         content, stack = content_hash(directory), stack_of(scope)

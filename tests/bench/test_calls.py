@@ -15,7 +15,7 @@ from hyperpod_constructs.node_software import lifecycle_scripts
 from tests.conftest import ZONE
 from tests.presets import build
 
-MOST_CALLS = {"announcement": 376, "kubernetes": 608}
+MOST_CALLS = {"announcement": 370, "kubernetes": 602}
 """By preset. Of the first, thirteen name the policy of the upload by its content, so that the old one stays until the old scripts
 are deleted, and give interfaces by network.
 
