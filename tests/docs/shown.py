@@ -44,6 +44,19 @@ _LATE_BLOCK = {
     "Added": {"Type": "AWS::EC2::VPCCidrBlock", "Properties": {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.1.0.0/16"}},
     "NodeSubnet/CidrBlock": "10.1.0.0/17",
 }
+_WRONG_TEXTS = {
+    "Nightly": {"Type": "AWS::Events::Rule", "Properties": {"ScheduleExpression": "cron(0 22 * * 1-5)"}},
+    "Failures": {
+        "Type": "AWS::Events::Rule",
+        "Properties": {
+            "EventPattern": {
+                "source": ["aws.sagemaker"],
+                "detail-type": ["SageMaker HyperPod Cluster State Change"],
+                "detail": {"ClusterStatus": ["FAILED"]},
+            }
+        },
+    },
+}
 
 
 def write_templates(directory: Path) -> None:
@@ -54,6 +67,7 @@ def write_templates(directory: Path) -> None:
         "training": edited(slurm(), {"FileSystem/StorageCapacity": 3000, **_NO_EFA_EGRESS}),
         "network": edited(slurm(), _NO_ANSWERS),
         "blocks": edited(slurm(), _LATE_BLOCK),
+        "events": edited(slurm(), _WRONG_TEXTS),
         "old": deployed,
         "new": edited(deployed, {"FileSystem/LustreConfiguration/EfaEnabled": True}),
         "deployed": deployed,

@@ -20,7 +20,7 @@ SHOWN = {page.name: [command.split()[1] for command in commands(page.read_text("
 def test_the_readme_shows_a_check_and_a_plan_and_a_page_all_of_them() -> None:
     assert {name: SHOWN[name] for name in SHOWN if name != "operate.md"} == {
         "README.md": ["check", "plan"],
-        "check-plan-cost.md": ["check", "reach", "check", "plan", "cost"],
+        "check-plan-cost.md": ["check", "reach", "check", "check", "plan", "cost"],
     }
 
 

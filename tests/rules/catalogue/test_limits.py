@@ -50,6 +50,14 @@ IN_A_CLUSTER = [
     ),
 ]
 
+
+def document(command: Template) -> Template:
+    """A document of Systems Manager with one command."""
+    step = {"action": "aws:runShellScript", "name": "connect", "inputs": {"runCommand": [command]}}
+    content = {"schemaVersion": "2.2", "parameters": {"node": {"type": "String"}}, "mainSteps": [step]}
+    return {"Type": "AWS::SSM::Document", "Properties": {"Content": content}}
+
+
 CASES = [
     Case("HP-SCH-004", slurm(), {"Cluster/InstanceGroups": many(slurm(), 101)}, {"Cluster/InstanceGroups": many(slurm(), 100)}),
     Case("HP-SCH-004", eks(), {"Cluster/InstanceGroups": many(eks(), 101)}, {}),
@@ -68,8 +76,8 @@ CASES = [
     Case(
         "HP-LIM-003",
         slurm(),
-        {"Document": {"Type": "AWS::SSM::Document", "Properties": {"Content": {"inputs": {"commands": [target(ID)]}}}}},
-        {"Document": {"Type": "AWS::SSM::Document", "Properties": {"Content": {"inputs": {"commands": [target("{{ node }}")]}}}}},
+        {"Document": document(target(ID))},
+        {"Document": document(target("{{ node }}"))},
     ),
     Case(
         "HP-LIM-003",

@@ -1,0 +1,363 @@
+"""Alarms of CloudWatch: statistics, periods, metric math, and the rules of composite alarms.
+
+Sources: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html,
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutCompositeAlarm.html,
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/Statistics-definitions.html and
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
+from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
+from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
+from hyperpod_constructs.analysis.texts.typo import typo_of
+from hyperpod_constructs.facts import metric_names
+from hyperpod_constructs.facts.texts import Language
+from hyperpod_constructs.templates.dependencies import awaits
+from hyperpod_constructs.templates.model import Resource, Template
+from hyperpod_constructs.templates.values import ABSENT, Value, as_bool, as_int, as_str
+
+ALARM, COMPOSITE = "AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm"
+_SIMPLE = ("SampleCount", "Average", "Sum", "Minimum", "Maximum")
+_NUMBER = r"\d{1,12}(?:\.\d{1,10})?"
+_EXTENDED = re.compile(
+    rf"(?:p|tm|wm|tc|ts)(?:{_NUMBER})|IQM|(?:TM|WM|TC|TS)\((?:{_NUMBER}%)?:(?:{_NUMBER}%)?\)|"
+    rf"(?:TM|WM|TC|TS|PR)\((?:{_NUMBER})?:(?:{_NUMBER})?\)"
+)
+_PERCENTILE = re.compile(r"(?:p|tm|wm|tc|ts)(\d[\d.]*)")
+_EXTENDED_WORDS = "p99, p99.9, tm90, TM(10%:90%), PR(:300), IQM and so on"
+_MISSING = ("breaching", "notBreaching", "ignore", "missing")
+_HOUR, _DAY = 3600, 86_400
+
+
+def extended_statistic(value: Value) -> Slips:
+    """A percentile, a trimmed mean and the like."""
+    text = known(value)
+    if not text:
+        return
+    match = _PERCENTILE.fullmatch(text)
+    if text in _SIMPLE:
+        yield Slip(f"{text} is a Statistic, not an ExtendedStatistic", _EXTENDED_WORDS, found=text)
+    elif len(text) > 60 or not _EXTENDED.fullmatch(text) or (match and float(match[1]) > 100):
+        yield Slip(f"the statistic {quoted(text)} is none", _EXTENDED_WORDS, found=text)
+
+
+def statistic(value: Value) -> Slips:
+    """A statistic of a metric in a list: simple or extended."""
+    text = known(value)
+    if text and text not in _SIMPLE:
+        near = nearest(text, _SIMPLE)
+        if near and not _EXTENDED.fullmatch(text):
+            yield Slip(
+                f"the statistic {quoted(text)} is none; the nearest is {near}", f"{listed(_SIMPLE)}, {_EXTENDED_WORDS}", found=text
+            )
+        else:
+            yield from extended_statistic(text)
+
+
+def period(value: Value) -> Slips:
+    """The seconds of a period."""
+    seconds = as_int(value)
+    if seconds is not None and not (seconds in (10, 20, 30) or (seconds > 0 and seconds % 60 == 0)):
+        nearby = max(60, round(seconds / 60) * 60)
+        yield Slip(f"the period has {seconds} seconds; the nearest is {nearby}", "10, 20, 30, or a multiple of 60", found=value)
+
+
+def treatment(value: Value) -> Slips:
+    """What missing data are to an alarm."""
+    text = known(value)
+    if text and text not in _MISSING:
+        near = nearest(text, _MISSING)
+        yield Slip(
+            f"missing data are treated as {text!r}{f'; the nearest is {near}' if near else ''}", listed(_MISSING), found=text
+        )
+
+
+def together(alarm: Resource) -> Slips:
+    """What the properties of an alarm demand of each other."""
+    count, hits = as_int(alarm.get("EvaluationPeriods")), as_int(alarm.get("DatapointsToAlarm"))
+    if count is not None and hits is not None and hits > count:
+        yield Slip(f"{hits} of {count} periods are to breach", f"1 to {count}", ("DatapointsToAlarm",), hits)
+    yield from _span(alarm, count)
+    yield from _names_of_dimensions(alarm.get("Dimensions"), ("Dimensions",))
+    metrics = alarm.get("Metrics")
+    if isinstance(metrics, tuple):
+        yield from _queries(alarm, metrics)
+    elif as_str(alarm.get("MetricName")) and as_str(alarm.get("Namespace")):
+        yield from metric_name(as_str(alarm.get("Namespace")), as_str(alarm.get("MetricName")), ("MetricName",))
+    named = as_str(alarm.get("Statistic")), as_str(alarm.get("ExtendedStatistic"))
+    if all(named):
+        yield Slip("Statistic and ExtendedStatistic exclude each other", "one of the two", ("ExtendedStatistic",), named[1])
+    low = as_str(alarm.get("EvaluateLowSampleCountPercentile"))
+    if low and low not in ("evaluate", "ignore"):
+        yield Slip(f"few samples are treated as {low!r}", "evaluate, ignore", ("EvaluateLowSampleCountPercentile",), low)
+
+
+def _span(alarm: Resource, count: int | None) -> Slips:
+    """Periods times seconds are at most a day, or a week for periods of an hour and more."""
+    periods = [as_int(alarm.get("Period"))]
+    periods += [
+        as_int(mapping(mapping(query).get("MetricStat")).get("Period", ABSENT)) for _, query in entries(alarm.get("Metrics"))
+    ]
+    known_periods = [one for one in periods if one is not None]
+    if count is None or not known_periods:
+        return
+    seconds = max(known_periods)
+    most = 7 * _DAY if seconds >= _HOUR else _DAY
+    if count * seconds > most:
+        message = f"{count} periods of {seconds} seconds are {count * seconds:,} seconds"
+        yield Slip(message, f"at most {most:,} seconds together, here {most // seconds} periods", ("EvaluationPeriods",), count)
+
+
+def metric_name(namespace: str | None, name: str | None, path: tuple[str | int, ...]) -> Slips:
+    """A metric of a service, if its name is surely misspelled: without it, the alarm has no data for ever."""
+    names = metric_names.METRICS.get(namespace or "")
+    if names is None:
+        space = typo_of(namespace or "", metric_names.METRICS)
+        if space:
+            message = f"no service has the namespace {namespace}; the nearest is {space}"
+            yield Slip(message, space, (*path[:-1], "Namespace"), namespace, dead=True)
+    elif name and (near := typo_of(name, names)):
+        yield Slip(f"{namespace} has no metric {name}; the nearest is {near}", listed(names), path, name, dead=True)
+
+
+def _names_of_dimensions(value: Value, path: tuple[str | int, ...]) -> Slips:
+    names = [name for _, one in entries(value) if (name := known(mapping(one).get("Name", ABSENT)))]
+    for name, times in Counter(names).items():
+        if times > 1:
+            yield Slip(f"the dimension {name} is there {times} times", "each name once", path, value)
+
+
+def _queries(alarm: Resource, metrics: tuple[Value, ...]) -> Slips:
+    ids = [known(mapping(query).get("Id", ABSENT)) for query in metrics]
+    if None in ids or not all(isinstance(query, Mapping) for query in metrics):
+        return
+    known_ids = [one for one in ids if one]
+    for index, id in enumerate(known_ids):
+        if id in known_ids[:index]:
+            yield Slip(f"two metrics have the id {id}", "different ids", ("Metrics", index, "Id"), id)
+            return
+    for index, query in enumerate(metrics):
+        for slip in _query(mapping(query), known_ids):
+            yield slip.below("Metrics", index)
+    yield from _returned(metrics)
+    band = known(alarm.get("ThresholdMetricId"))
+    if band and band not in known_ids:
+        yield Slip(f"no metric has the id {band}", f"one of {listed(known_ids)}", ("ThresholdMetricId",), band)
+    if any(alarm.get(name) is not ABSENT for name in ("MetricName", "Statistic", "Period", "Namespace")):
+        yield Slip("Metrics excludes MetricName, Namespace, Period and Statistic", "one of the two", ("Metrics",))
+
+
+def _returned(metrics: tuple[Value, ...]) -> Slips:
+    """Exactly one metric is watched; a band that belongs to it counts too."""
+    answers = [mapping(query).get("ReturnData", True) for query in metrics]
+    if any(as_bool(answer) is None for answer in answers):
+        return
+    bands = [query for query in metrics if "ANOMALY_DETECTION_BAND" in (spelled(mapping(query).get("Expression", ABSENT)) or "")]
+    watched = [index for index, answer in enumerate(answers) if as_bool(answer)]
+    if len(watched) != 1 and not bands:
+        many = f"{len(watched)} metrics return data" if watched else "no metric returns data"
+        yield Slip(f"{many}, and an alarm watches one", "ReturnData: true of one, and false of all others", ("Metrics",))
+
+
+def _query(query: Mapping[str, Value], ids: list[str]) -> Slips:
+    stat, expression = query.get("MetricStat", ABSENT), query.get("Expression", ABSENT)
+    if isinstance(stat, Mapping):
+        metric = mapping(stat.get("Metric"))
+        yield from _names_of_dimensions(metric.get("Dimensions"), ("MetricStat", "Metric", "Dimensions"))
+        name, namespace = (known(metric.get(key, ABSENT)) for key in ("MetricName", "Namespace"))
+        yield from metric_name(namespace, name, ("MetricStat", "Metric", "MetricName"))
+    if isinstance(stat, Mapping) and known(expression):
+        yield Slip("MetricStat and Expression exclude each other", "one of the two", ("Expression",), expression)
+    text = known(expression)
+    if text:
+        for slip in metric_math(text, ids):
+            yield slip.below("Expression")
+
+
+_MATH_TOKEN = re.compile(r"\s+|\"[^\"]*\"|'[^']*'|[A-Za-z_]\w*|\d+(?:\.\d*)?|\.\d+|[-+*/^(),\[\]]|<=|>=|==|!=|&&|\|\||[<>]")
+
+
+_LONGEST_MATH = 2048
+
+
+def metric_math(text: str, ids: list[str]) -> Slips:
+    """An expression of metric math, over metrics with these ids."""
+    if len(text) > _LONGEST_MATH or text.lstrip().upper().startswith("SELECT "):
+        return
+    position, words, open_ = 0, [], 0
+    while position < len(text):
+        match = _MATH_TOKEN.match(text, position)
+        if match is None:
+            yield Slip(f"the expression {quoted(text)} has {text[position]!r} at column {position + 1}", _MATH, found=text)
+            return
+        token, position = match[0], match.end()
+        open_ += (token in ("(", "[")) - (token in (")", "]"))
+        if open_ < 0:
+            break
+        if token[0].isalpha() or token[0] == "_":
+            words.append(token)
+    if open_:
+        yield Slip(f"the parentheses of {quoted(text)} do not match", _MATH, found=text)
+        return
+    if "SEARCH" in words:
+        yield Slip("an alarm takes no SEARCH, which yields many series", "metric math that yields one series", found=text)
+    for word in words:
+        if word[0].islower() and word not in ids:
+            yield Slip(f"the expression names {word!r}, and no metric has this id", f"ids: {listed(ids)}", found=text)
+            return
+        if (
+            word.isupper()
+            and len(word) > 1
+            and word not in metric_names.METRIC_FUNCTIONS
+            and (near := nearest(word, metric_names.METRIC_FUNCTIONS))
+        ):
+            yield Slip(
+                f"metric math has no function {word}; the nearest is {near}", listed(metric_names.METRIC_FUNCTIONS), found=text
+            )
+            return
+
+
+_MATH = "metric math, such as 100 * errors / calls or IF(m1 > 5, 1, 0)"
+_STATES = ("ALARM", "OK", "INSUFFICIENT_DATA")
+_RULE_TOKEN = re.compile(r"\s+|\"(?:[^\"\\]|\\.)*\"|[(),]|[^\s(),\"]+")
+_RULE_WORDS = 'ALARM("name"), OK(...), INSUFFICIENT_DATA(...), TRUE, FALSE, AND, OR, NOT, AT_LEAST(...) and parentheses'
+_MOST_TOKENS = 2000
+
+
+class _RuleError(ValueError):
+    """A mistake in the rule of a composite alarm."""
+
+
+class _Rule:
+    """A parser by descent: `rule = not {(AND | OR) not}`; the names of alarms are collected."""
+
+    def __init__(self, text: str) -> None:
+        self.names: list[str] = []
+        self._tokens = [one for one in _RULE_TOKEN.findall(text) if not one.isspace()]
+        if "".join(self._tokens) != "".join(text.split()) and '"' not in "".join(self._tokens) and '"' in text:
+            raise _RuleError("has a quote without an end")
+        self._next = 0
+
+    def read(self) -> None:
+        if len(self._tokens) > _MOST_TOKENS:
+            return
+        self._any(0)
+        if self._next < len(self._tokens):
+            raise _RuleError(f"has {self._tokens[self._next]!r} where AND, OR or the end is awaited")
+
+    def _take(self, wanted: str | None = None) -> str:
+        token = self._tokens[self._next] if self._next < len(self._tokens) else ""
+        if not token or (wanted is not None and token != wanted):
+            raise _RuleError(f"has {token!r}" + (f" where {wanted!r} is awaited" if wanted else "") if token else "ends too early")
+        self._next += 1
+        return token
+
+    def _peek(self) -> str:
+        return self._tokens[self._next] if self._next < len(self._tokens) else ""
+
+    def _any(self, depth: int) -> None:
+        if depth > 100:
+            raise _RuleError("nests too deeply")
+        self._one(depth)
+        while self._peek() in ("AND", "OR"):
+            self._take()
+            self._one(depth)
+
+    def _one(self, depth: int) -> None:
+        while self._peek() == "NOT":
+            self._take()
+        token = self._take()
+        if token == "(":
+            self._any(depth + 1)
+            self._take(")")
+        elif token == "AT_LEAST":
+            self._at_least()
+        elif token in _STATES:
+            self._take("(")
+            self.names.append(self._name())
+            self._take(")")
+        elif token not in ("TRUE", "FALSE"):
+            near = nearest(token, (*_STATES, "TRUE", "FALSE", "AND", "OR", "NOT", "AT_LEAST"))
+            raise _RuleError(f"has {token!r}, which is no word of it{f'; the nearest is {near}' if near else ''}")
+
+    def _name(self) -> str:
+        token = self._take()
+        if token in ("(", ")", ","):
+            raise _RuleError(f"has {token!r} where the name of an alarm is awaited")
+        while self._peek() not in (")", ",", "") and not token.startswith('"'):
+            token += f" {self._take()}"
+        return token.strip('"')
+
+    def _at_least(self) -> None:
+        self._take("(")
+        self._take()
+        self._take(",")
+        if self._peek() == "NOT":
+            self._take()
+        self._take()
+        self._take(",")
+        self._take("(")
+        self.names.append(self._name())
+        while self._peek() == ",":
+            self._take()
+            self.names.append(self._name())
+        self._take(")")
+        self._take(")")
+
+
+def alarm_rule(alarm: Resource) -> Slips:
+    """The rule of a composite alarm: its grammar, and the alarms of the template that it names."""
+    text = _without_open_names(spelled(alarm.get("AlarmRule")) or "")
+    if not text or HOLE in text:
+        return
+    try:
+        rule = _Rule(text)
+        rule.read()
+    except _RuleError as error:
+        yield Slip(f"the rule {quoted(alarm.get('AlarmRule'))} {error}", _RULE_WORDS, ("AlarmRule",), alarm.get("AlarmRule"))
+        return
+    yield from _named(alarm, [name for name in rule.names if name != _OPEN_NAME])
+
+
+_OPEN_NAME = "${?}"
+
+
+def _without_open_names(text: str) -> str:
+    """A rule whose holes are names of alarms; a hole elsewhere may be any part of a rule, and stays."""
+    return re.sub(rf"\b({'|'.join(_STATES)})\(\s?\"?[^()\"]*{HOLE}[^()\"]*\"?\s?\)", rf"\1({_OPEN_NAME})", text)
+
+
+def _named(alarm: Resource, names: list[str]) -> Slips:
+    """Alarms by literal names: one that is misspelled, and one that may be made later."""
+    made = dict(_alarms(alarm.template))
+    for name in dict.fromkeys(names):
+        short = name.rpartition(":alarm:")[2]
+        other = made.get(short)
+        if other is alarm:
+            yield Slip(f"the alarm {short} is part of its own rule", "other alarms", ("AlarmRule",), short)
+        elif other is not None and not awaits(alarm, other):
+            message = f"the rule names the alarm {short}, which {other.logical_id} makes, and does not await it"
+            yield Slip(message, f"DependsOn: {other.logical_id}, or ${{{other.logical_id}}} in the rule", ("AlarmRule",), short)
+        elif other is None and (near := typo_of(short, made)):
+            yield Slip(f"no alarm is named {short}; the nearest is {near}", listed(made), ("AlarmRule",), short)
+
+
+def _alarms(template: Template) -> Iterator[tuple[str, Resource]]:
+    for resource in template.resources:
+        if resource.type in (ALARM, COMPOSITE) and (name := known(resource.get("AlarmName"))):
+            yield name, resource
+
+
+JUDGES: Mapping[Language, Judge] = {
+    Language.STATISTIC: statistic,
+    Language.EXTENDED: extended_statistic,
+    Language.PERIOD: period,
+    Language.MISSING: treatment,
+}
+WHOLES: Mapping[str, WholeJudge] = {ALARM: together, COMPOSITE: alarm_rule}

@@ -1,0 +1,117 @@
+"""Dashboards of CloudWatch, as text in JSON.
+
+Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWatch-Dashboard-Body-Structure.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
+from hyperpod_constructs.analysis.texts.alarms import period
+from hyperpod_constructs.analysis.texts.reading import HOLE, from_json
+from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, mapping
+from hyperpod_constructs.facts.texts import Language
+from hyperpod_constructs.templates.values import Value
+
+_TYPES: Mapping[str, tuple[str, ...]] = {
+    "metric": ("region",),
+    "text": ("markdown",),
+    "log": ("query", "region"),
+    "alarm": ("alarms",),
+    "explorer": ("metrics", "labels"),
+    "custom": ("endpoint",),
+}
+"""The kinds of widgets, and what the properties of each need."""
+_LIMITS = {"x": (0, 23), "y": (0, 100_000), "width": (1, 24), "height": (1, 1000)}
+_MOST_WIDGETS = 500
+
+
+def dashboard(value: Value) -> Slips:
+    """The body of a dashboard."""
+    body = from_json(value)
+    if isinstance(body, Slip):
+        yield body
+    elif isinstance(body, Mapping):
+        widgets = body.get("widgets")
+        if _is_open(widgets):
+            return
+        if not isinstance(widgets, tuple):
+            yield Slip("the dashboard has no list of widgets", "an object with the list widgets")
+            return
+        if len(widgets) > _MOST_WIDGETS:
+            yield Slip(f"the dashboard has {len(widgets)} widgets", f"at most {_MOST_WIDGETS}")
+        for index, widget in enumerate(widgets[:_MOST_WIDGETS]):
+            if not _is_open(widget):
+                yield from _widget(f"widgets/{index}", mapping(widget))
+    elif body is not None:
+        yield Slip(f"the dashboard is {quoted(body)}", "an object with the list widgets")
+
+
+def _is_open(value: Value) -> bool:
+    return isinstance(value, str) and HOLE in value
+
+
+def _widget(place: str, widget: Mapping[str, Value]) -> Slips:
+    kind = widget.get("type")
+    if _is_open(kind) or _is_open(widget.get("properties")):
+        return
+    if kind not in _TYPES:
+        near = nearest(str(kind), _TYPES)
+        yield Slip(f"{place} has the type {quoted(kind)}{f'; the nearest is {near}' if near else ''}", listed(_TYPES))
+        return
+    for name, (least, most) in _LIMITS.items():
+        number = widget.get(name)
+        if isinstance(number, int | float) and not least <= number <= most:
+            yield Slip(f"{name} of {place} is {number}", f"{least} to {most}")
+    properties = widget.get("properties")
+    if not isinstance(properties, Mapping):
+        yield Slip(f"{place} has no properties", "an object")
+        return
+    for name in _TYPES[str(kind)]:
+        if name not in properties:
+            yield Slip(
+                f"{place}, of the type {kind}, has no {name} in its properties", f"{listed(_TYPES[str(kind)])} in its properties"
+            )
+    if kind == "metric":
+        yield from _metrics(place, properties)
+
+
+def _metrics(place: str, properties: Mapping[str, Value]) -> Slips:
+    metrics = properties.get("metrics", ())
+    if _is_open(metrics):
+        return
+    if not isinstance(metrics, tuple):
+        yield Slip(f"metrics of {place} are {quoted(metrics)}", "a list of lists")
+        return
+    for index, metric in enumerate(metrics):
+        if _is_open(metric):
+            continue
+        if not isinstance(metric, tuple) or not metric:
+            yield Slip(
+                f"metrics/{index} of {place} is {quoted(metric)}", "a list: namespace, name, then names and values of dimensions"
+            )
+        elif _is_odd(metric):
+            yield Slip(f"metrics/{index} of {place} has a dimension without a value", "pairs of names and values of dimensions")
+    view = properties.get("view")
+    if view is not None and view not in _VIEWS and not _is_open(view):
+        near = nearest(str(view), _VIEWS)
+        yield Slip(f"the view of {place} is {quoted(view)}{f'; the nearest is {near}' if near else ''}", listed(_VIEWS))
+    if isinstance(properties.get("period"), int):
+        for slip in period(properties["period"]):
+            yield Slip(f"{slip.message} ({place})", slip.allowed)
+
+
+_VIEWS = ("timeSeries", "singleValue", "gauge", "bar", "pie", "table")
+
+
+def _is_odd(metric: tuple[Value, ...]) -> bool:
+    """Whether a metric surely has a dimension without a value; `.` and `...` repeat those of the metric before."""
+    texts = [part for part in metric if isinstance(part, str)]
+    if len(texts) < len(metric) or any(part in (".", "...") or _is_open(part) for part in texts):
+        return False
+    return len(metric) % 2 == 1
+
+
+JUDGES: Mapping[Language, Judge] = {Language.DASHBOARD: dashboard}
+WHOLES: Mapping[str, WholeJudge] = {}

@@ -1,0 +1,307 @@
+"""Queues, topics, subscriptions and targets: who delivers what to whom.
+
+Sources: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-dead-letter-queues.html,
+https://docs.aws.amazon.com/lambda/latest/dg/services-sqs-configure.html,
+https://docs.aws.amazon.com/sns/latest/api/API_Subscribe.html and
+https://docs.aws.amazon.com/eventbridge/latest/APIReference/API_PutTargets.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
+from hyperpod_constructs.analysis.texts.arns import arn_of, service_of
+from hyperpod_constructs.analysis.texts.event_patterns import message_filter
+from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, known, shown_text, spelled
+from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
+from hyperpod_constructs.facts import receivers
+from hyperpod_constructs.facts.texts import Language
+from hyperpod_constructs.templates.model import Resource, resource_of
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_bool, as_int, as_str
+
+QUEUE, TOPIC, FUNCTION = "AWS::SQS::Queue", "AWS::SNS::Topic", "AWS::Lambda::Function"
+
+
+def queue(resource: Resource) -> Slips:
+    """A queue and the queue of its dead letters: both are FIFO or none is."""
+    yield from _fifo_name(resource, "QueueName", "FifoQueue")
+    policy = resource.get("RedrivePolicy")
+    data = from_json(policy) if isinstance(policy, str | Text) else policy
+    if isinstance(data, Slip):
+        yield data.below("RedrivePolicy")
+    elif isinstance(data, Mapping):
+        for slip in _redrive(resource, data):
+            yield slip.below("RedrivePolicy")
+
+
+def _redrive(resource: Resource, policy: Mapping[str, Value]) -> Slips:
+    names = ("deadLetterTargetArn", "maxReceiveCount")
+    for name in policy:
+        if name not in names:
+            near = nearest(name, names)
+            yield Slip(f"a redrive policy has no {name}{f'; the nearest is {near}' if near else ''}", listed(names), (name,))
+            return
+    for name in names:
+        if policy.get(name, ABSENT) is ABSENT:
+            yield Slip(f"the redrive policy has no {name}", listed(names))
+            return
+    count = as_int(policy["maxReceiveCount"])
+    if count is not None and not 1 <= count <= 1000:
+        yield Slip(f"maxReceiveCount is {count}", "1 to 1000", ("maxReceiveCount",), count)
+    target = policy["deadLetterTargetArn"]
+    for slip in arn_of(target, ("sqs",)):
+        yield slip.below("deadLetterTargetArn")
+    other = resource_of(target, QUEUE)
+    if other is not None and other is not resource:
+        own, its = (_is_fifo(one, "FifoQueue") for one in (resource, other))
+        if None not in (own, its) and own is not its:
+            kinds = {True: "a FIFO queue", False: "a standard queue"}
+            message = f"{other.logical_id} is {kinds[bool(its)]}, and {resource.logical_id} {kinds[bool(own)]}"
+            yield Slip(message, "a queue of the same kind", ("deadLetterTargetArn",), target)
+
+
+def _is_fifo(resource: Resource, key: str) -> bool | None:
+    value = resource.get(key)
+    return False if value is ABSENT else as_bool(value)
+
+
+def _fifo_name(resource: Resource, name_key: str, fifo_key: str) -> Slips:
+    name = spelled(resource.get(name_key))
+    fifo = _is_fifo(resource, fifo_key)
+    if name and fifo is False and name.endswith(".fifo"):
+        yield Slip(
+            f"the name {shown_text(name)} is that of FIFO, and {fifo_key} is not true",
+            f"{fifo_key}: true, or another name",
+            (name_key,),
+            name,
+        )
+    elif name and fifo and not name.endswith((".fifo", HOLE)):
+        yield Slip(f"the name {shown_text(name)} does not end with .fifo", f"{name}.fifo".replace(HOLE, "${?}"), (name_key,), name)
+
+
+def event_source(mapping_: Resource) -> Slips:
+    """A function that reads a queue: messages stay hidden at least as long as the function runs."""
+    source, function = resource_of(mapping_.get("EventSourceArn"), QUEUE), resource_of(mapping_.get("FunctionName"), FUNCTION)
+    if source is None:
+        return
+    if function is not None:
+        hidden = _number(source.get("VisibilityTimeout"), 30)
+        runs = _number(function.get("Timeout"), 3)
+        if hidden is not None and runs is not None and hidden < runs:
+            message = f"{source.logical_id} hides messages for {hidden} seconds, and {function.logical_id} runs for up to {runs}"
+            yield Slip(message, f"a VisibilityTimeout of at least {runs}, better {min(6 * runs, 43_200)}", ("EventSourceArn",))
+    size = as_int(mapping_.get("BatchSize"))
+    window = _number(mapping_.get("MaximumBatchingWindowInSeconds"), 0)
+    fifo = _is_fifo(source, "FifoQueue")
+    if size is not None and size > 10 and fifo:
+        yield Slip(f"a batch of a FIFO queue has {size} messages", "at most 10", ("BatchSize",), size)
+    elif size is not None and size > 10 and window == 0:
+        message = f"a batch of {size} messages has no MaximumBatchingWindowInSeconds"
+        yield Slip(message, "at least 1 second for more than 10 messages", ("BatchSize",), size)
+    if fifo and window:
+        yield Slip("a FIFO queue has no batching window", "no window", ("MaximumBatchingWindowInSeconds",), window)
+    if mapping_.get("StartingPosition") not in (ABSENT, UNKNOWN):
+        yield Slip(
+            "a queue has no StartingPosition", "no StartingPosition", ("StartingPosition",), mapping_.get("StartingPosition")
+        )
+
+
+def _number(value: Value, otherwise: int) -> int | None:
+    return otherwise if value is ABSENT else as_int(value)
+
+
+def topic(resource: Resource) -> Slips:
+    """A topic: its name, and the subscriptions that stand in it."""
+    yield from _fifo_name(resource, "TopicName", "FifoTopic")
+    for index, one in entries(resource.get("Subscription")):
+        for slip in _endpoint(mapping(one), resource):
+            yield slip.below("Subscription", index)
+
+
+def subscription(resource: Resource) -> Slips:
+    """A subscription: endpoint and protocol go together, and so do queue and topic."""
+    owner = resource_of(resource.get("TopicArn"), TOPIC)
+    wrong = list(_endpoint(resource.properties, owner))
+    yield from wrong
+    if wrong:
+        return
+    protocol = known(resource.get("Protocol"))
+    role = resource.get("SubscriptionRoleArn")
+    if protocol == "firehose" and role is ABSENT:
+        yield Slip("a subscription of firehose has no SubscriptionRoleArn", "the ARN of a role", ("SubscriptionRoleArn",))
+    if protocol and protocol not in ("sqs", "http", "https", "firehose") and as_bool(resource.get("RawMessageDelivery")):
+        yield Slip(
+            f"{protocol} has no raw messages",
+            "sqs, http, https and firehose with RawMessageDelivery",
+            ("RawMessageDelivery",),
+            True,
+        )
+    scope = known(resource.get("FilterPolicyScope"))
+    if scope and scope not in ("MessageAttributes", "MessageBody"):
+        yield Slip(f"the scope of the filter is {scope!r}", "MessageAttributes, MessageBody", ("FilterPolicyScope",), scope)
+    for slip in message_filter(resource.get("FilterPolicy")):
+        yield slip.below("FilterPolicy")
+    if scope in (None, "MessageAttributes"):
+        for name, value in mapping(resource.get("FilterPolicy")).items():
+            if isinstance(value, Mapping):
+                message = f"the filter has the fields of {name}, and attributes of messages have none"
+                yield Slip(message, "FilterPolicyScope: MessageBody", ("FilterPolicy", name), dead=False)
+
+
+def _endpoint(properties: Mapping[str, Value], owner: Resource | None) -> Slips:
+    protocol, endpoint = known(properties.get("Protocol", ABSENT)), properties.get("Endpoint", ABSENT)
+    if not protocol:
+        return
+    if protocol not in receivers.PROTOCOLS:
+        near = nearest(protocol, receivers.PROTOCOLS)
+        meant = f"; the nearest is {near}" if near else ""
+        yield Slip(f"no protocol is named {protocol}{meant}", listed(receivers.PROTOCOLS), ("Protocol",), protocol)
+        return
+    service, pattern, words = receivers.PROTOCOLS[protocol]
+    if endpoint is ABSENT:
+        yield Slip(f"a subscription of {protocol} has no Endpoint", words, ("Endpoint",))
+    elif service:
+        for slip in arn_of(endpoint, (service,)):
+            yield slip.below("Endpoint")
+    else:
+        text = spelled(endpoint)
+        if text and HOLE not in text and len(text) < 2048 and not re.fullmatch(pattern, text):
+            yield Slip(f"the endpoint of {protocol} is {quoted(text)}", words, ("Endpoint",), text)
+        elif text and HOLE in text and protocol.startswith("http") and not text.startswith((f"{protocol}://", HOLE)):
+            yield Slip(f"the endpoint of {protocol} is {shown_text(text)}", words, ("Endpoint",), text)
+        elif service_of(endpoint):
+            yield Slip(f"the endpoint of {protocol} is {quoted(endpoint)}", words, ("Endpoint",), endpoint)
+    other = resource_of(endpoint, QUEUE)
+    if owner is not None and _is_fifo(owner, "FifoTopic") and protocol not in ("sqs",):
+        message = f"{owner.logical_id} is a FIFO topic, which has no subscriptions of {protocol}"
+        yield Slip(message, "a queue", ("Protocol",), protocol)
+    elif owner is not None and other is not None and _is_fifo(owner, "FifoTopic") is False and _is_fifo(other, "FifoQueue"):
+        message = f"{other.logical_id} is a FIFO queue, and {owner.logical_id} a standard topic"
+        yield Slip(message, "a standard queue, or a FIFO topic", ("Endpoint",), endpoint)
+
+
+_WITH_ROLE = ("states", "ecs", "kinesis", "firehose", "batch", "codepipeline", "codebuild", "sagemaker")
+_INPUTS = ("Input", "InputPath", "InputTransformer")
+
+
+def rule_targets(rule: Resource) -> Slips:
+    """The targets of a rule of events: their ids, ARNs, roles and inputs."""
+    ids: set[str] = set()
+    for index, one in entries(rule.get("Targets")):
+        target = mapping(one)
+        id = known(target.get("Id", ABSENT))
+        if id and id in ids:
+            yield Slip(f"two targets have the id {id!r}", "different ids", ("Targets", index, "Id"), id)
+        ids.add(id or "")
+        for slip in _target(target):
+            yield slip.below("Targets", index)
+    schedule = rule.get("ScheduleExpression")
+    bus = known(rule.get("EventBusName"))
+    if bus and bus != "default" and not bus.endswith("/default") and known(schedule):
+        message = f"the schedule is on the bus {bus}, and only the default bus has schedules"
+        yield Slip(message, "no EventBusName", ("ScheduleExpression",), schedule)
+
+
+def _target(target: Mapping[str, Value]) -> Slips:
+    arn = target.get("Arn", ABSENT)
+    found = list(arn_of(arn, receivers.EVENT_TARGETS))
+    yield from (slip.below("Arn") for slip in found)
+    for slip in arn_of(mapping(target.get("DeadLetterConfig")).get("Arn", ABSENT), ("sqs",)):
+        yield slip.below("DeadLetterConfig", "Arn")
+    service = None if found else service_of(arn)
+    if service in _WITH_ROLE and target.get("RoleArn", ABSENT) is ABSENT:
+        yield Slip(f"a target of {service} has no RoleArn", "the ARN of a role that events.amazonaws.com assumes", ("RoleArn",))
+    other = resource_of(arn, QUEUE)
+    group = mapping(target.get("SqsParameters")).get("MessageGroupId", ABSENT)
+    if other is not None and _is_fifo(other, "FifoQueue") and group is ABSENT and target.get("SqsParameters") is not UNKNOWN:
+        message = f"{other.logical_id} is a FIFO queue, and the target has no MessageGroupId"
+        yield Slip(message, "SqsParameters with a MessageGroupId", ("SqsParameters",), dead=True)
+    given = [name for name in _INPUTS if target.get(name, ABSENT) is not ABSENT and target[name] is not UNKNOWN]
+    if len(given) > 1:
+        yield Slip(f"{' and '.join(given)} exclude each other", f"one of {listed(_INPUTS)}", (given[-1],))
+    data = from_json(target.get("Input", ABSENT))
+    if isinstance(data, Slip):
+        yield data.below("Input")
+    yield from _transformer(target.get("InputTransformer", ABSENT))
+
+
+def _transformer(transformer: Value) -> Slips:
+    template, paths = (mapping(transformer).get(name, ABSENT) for name in ("InputTemplate", "InputPathsMap"))
+    if not isinstance(paths, Mapping) and paths is not ABSENT:
+        return
+    known_paths = mapping(paths)
+    for name, path in known_paths.items():
+        text = known(path)
+        if text and not text.startswith("$"):
+            message = f"the path of {name} is {text!r}"
+            yield Slip(message, "a path such as $.detail.ClusterName", ("InputTransformer", "InputPathsMap", name), text)
+    text = spelled(template)
+    if text is None or HOLE in text:
+        return
+    for name in dict.fromkeys(re.findall(r"<([\w.-]{1,256})>", text)):
+        if name not in known_paths and not name.startswith("aws.events."):
+            near = nearest(name, known_paths)
+            message = f"the template has <{name}>, and InputPathsMap no {name}{f'; the nearest is {near}' if near else ''}"
+            yield Slip(message, f"names of InputPathsMap: {listed(known_paths)}", ("InputTransformer", "InputTemplate"), template)
+            return
+
+
+def scheduled_target(schedule: Resource) -> Slips:
+    """The target of a schedule: a thing, or a call of the AWS SDK."""
+    arn = schedule.get("Target", "Arn")
+    text = known(arn) or ""
+    match = re.fullmatch(r"arn:[\w-]+:scheduler:::aws-sdk:([\w-]+):(\w+)", text)
+    if match and not (match[1].islower() and match[2][0].islower()):
+        meant = f"{match[1].lower()}:{match[2][0].lower()}{match[2][1:]}"
+        yield Slip(
+            f"the call is {match[1]}:{match[2]}; write {meant}",
+            "a service in small letters, and a call that begins with one",
+            ("Target", "Arn"),
+            text,
+        )
+    elif not match:
+        for slip in arn_of(arn, (*receivers.EVENT_TARGETS, "scheduler")):
+            yield slip.below("Target", "Arn")
+    data = from_json(schedule.get("Target", "Input")) if match else None
+    if isinstance(data, Slip):
+        yield data.below("Target", "Input")
+
+
+def permission(resource: Resource) -> Slips:
+    """A permission of a function: the ARN is of the service that calls."""
+    principal, source = as_str(resource.get("Principal")), resource.get("SourceArn")
+    services = receivers.CALLERS.get(principal or "")
+    found = service_of(source)
+    if services and found and found not in services:
+        message = f"{principal} calls with ARNs of {listed(services)}, not of {found}"
+        yield Slip(message, f"an ARN of {listed(services)}", ("SourceArn",), source, dead=True)
+
+
+def notifications(bucket: Resource) -> Slips:
+    """The notifications of a bucket: each kind to its own kind of receiver."""
+    for kind, key, service in _NOTIFICATIONS:
+        for index, one in entries(bucket.get("NotificationConfiguration", kind)):
+            for slip in arn_of(mapping(one).get(key, ABSENT), (service,)):
+                yield slip.below("NotificationConfiguration", kind, index, key)
+
+
+_NOTIFICATIONS = (
+    ("QueueConfigurations", "Queue", "sqs"),
+    ("TopicConfigurations", "Topic", "sns"),
+    ("LambdaConfigurations", "Function", "lambda"),
+)
+
+
+JUDGES: Mapping[Language, Judge] = {}
+WHOLES: Mapping[str, WholeJudge] = {
+    "AWS::Events::Rule": rule_targets,
+    "AWS::Lambda::EventSourceMapping": event_source,
+    "AWS::Lambda::Permission": permission,
+    "AWS::S3::Bucket": notifications,
+    "AWS::SNS::Subscription": subscription,
+    "AWS::SNS::Topic": topic,
+    "AWS::SQS::Queue": queue,
+    "AWS::Scheduler::Schedule": scheduled_target,
+}

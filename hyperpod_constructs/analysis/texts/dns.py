@@ -1,0 +1,173 @@
+"""Names and records of DNS, and names of services that endpoints lead to.
+
+Sources: https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/ResourceRecordTypes.html,
+https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/DomainNameFormat.html and
+https://docs.aws.amazon.com/vpc/latest/privatelink/aws-services-privatelink-support.html
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable, Mapping
+
+from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
+from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
+from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
+from hyperpod_constructs.analysis.texts.typo import typo_of
+from hyperpod_constructs.facts import text_words
+from hyperpod_constructs.facts.texts import Language
+from hyperpod_constructs.templates.model import Resource, resource_of
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Value, as_int
+
+_LABEL = re.compile(r"[\w!\"#$%&'()*+,/:;<=>?@\[\\\]^`{|}~-]{1,63}")
+_ZONE = "AWS::Route53::HostedZone"
+
+
+def domain_name(value: Value) -> Slips:
+    """A domain name: labels of 1 to 63 characters, 255 together."""
+    text = known(value)
+    if text and (len(text) > 255 or not all(_LABEL.fullmatch(label) for label in text.rstrip(".").split("."))):
+        yield Slip(
+            f"{quoted(text)} is no domain name",
+            "labels of 1 to 63 characters between dots, such as training.example.com",
+            found=text,
+        )
+
+
+def _is_address(version: int) -> Callable[[str], bool]:
+    def check(text: str) -> bool:
+        try:
+            return ipaddress.ip_address(text).version == version
+        except ValueError:
+            return False
+
+    return check
+
+
+def _is_name(text: str) -> bool:
+    return bool(text) and len(text) <= 255 and all(_LABEL.fullmatch(label) for label in text.rstrip(".").split("."))
+
+
+def _matches(pattern: str) -> Callable[[str], bool]:
+    return lambda text: bool(re.fullmatch(pattern, text))
+
+
+_QUOTED = r'(?:"(?:[^"\\]|\\.){0,255}"\s*)+'
+_RECORDS: Mapping[str, tuple[Callable[[str], bool], str]] = {
+    "A": (_is_address(4), "IPv4 addresses such as 10.0.0.8"),
+    "AAAA": (_is_address(6), "IPv6 addresses such as 2001:db8::8"),
+    "CNAME": (_is_name, "one domain name"),
+    "NS": (_is_name, "domain names of name servers"),
+    "PTR": (_is_name, "a domain name"),
+    "MX": (_matches(r"\d{1,5}\s+\S{1,255}"), "a priority and a host, such as 10 mail.example.com"),
+    "SRV": (
+        _matches(r"\d{1,5}\s+\d{1,5}\s+\d{1,5}\s+\S{1,255}"),
+        "priority, weight, port and host, such as 1 10 5269 xmpp.example.com",
+    ),
+    "TXT": (_matches(_QUOTED), 'texts in double quotes, such as "v=spf1 -all"'),
+    "SPF": (_matches(_QUOTED), 'texts in double quotes, such as "v=spf1 -all"'),
+    "CAA": (_matches(r'\d{1,3}\s+\w{1,30}\s+"[^"]*"'), 'flags, tag and value, such as 0 issue "amazon.com"'),
+}
+_ROUTING = ("Weight", "Region", "Failover", "GeoLocation", "MultiValueAnswer", "CidrRoutingConfig", "GeoProximityLocation")
+
+
+def record_set(resource: Resource) -> Slips:
+    """A record set of Route 53."""
+    return _record(resource.properties, _zone_of(resource.properties))
+
+
+def record_sets(resource: Resource) -> Slips:
+    """A group of record sets."""
+    for index, one in entries(resource.get("RecordSets")):
+        zone = _zone_of(resource.properties) or _zone_of(mapping(one))
+        for slip in _record(mapping(one), zone):
+            yield slip.below("RecordSets", index)
+
+
+def _zone_of(properties: Mapping[str, Value]) -> str | None:
+    """The domain of the hosted zone."""
+    zone = resource_of(properties.get("HostedZoneId", ABSENT), _ZONE)
+    name = known(zone.get("Name") if zone is not None else properties.get("HostedZoneName", ABSENT))
+    return name.rstrip(".").lower() if name else None
+
+
+def _record(record: Mapping[str, Value], zone: str | None) -> Slips:
+    kind, name = known(record.get("Type", ABSENT)), known(record.get("Name", ABSENT))
+    records, alias = record.get("ResourceRecords", ABSENT), record.get("AliasTarget", ABSENT)
+    yield from (slip.below("Name") for slip in domain_name(record.get("Name", ABSENT)))
+    zone = zone if zone and _is_name(zone) else None
+    if name and zone and not f".{name.rstrip('.').lower()}".endswith(f".{zone}"):
+        yield Slip(f"the name {name} is not in the zone {zone}", f"a name that ends with .{zone}", ("Name",), name)
+    if kind == "CNAME" and name and zone and name.rstrip(".").lower() == zone:
+        yield Slip(f"a CNAME at the top of the zone {zone}", "a name below it, or an alias of type A", ("Type",), kind)
+    if records is not ABSENT and alias is not ABSENT and UNKNOWN is not records and UNKNOWN is not alias:
+        yield Slip("ResourceRecords and AliasTarget exclude each other", "one of the two", ("AliasTarget",))
+    if records is ABSENT and alias is ABSENT and record.get("HealthCheckId", ABSENT) is ABSENT and record:
+        yield Slip("the record set has neither ResourceRecords nor AliasTarget", "one of the two", ("ResourceRecords",))
+    if isinstance(records, tuple) and record.get("TTL", ABSENT) is ABSENT:
+        yield Slip("the record set has ResourceRecords and no TTL", "seconds, such as 300", ("TTL",))
+    if isinstance(alias, Mapping) and as_int(record.get("TTL", ABSENT)) is not None:
+        yield Slip("an alias has no TTL of its own", "no TTL", ("TTL",), record["TTL"])
+    given = [name for name in _ROUTING if record.get(name, ABSENT) is not ABSENT]
+    if given and record.get("SetIdentifier", ABSENT) is ABSENT:
+        yield Slip(f"{given[0]} needs a SetIdentifier", "an identifier that differs among sets of one name", ("SetIdentifier",))
+    yield from _values(kind, records)
+
+
+def _values(kind: str | None, records: Value) -> Slips:
+    if kind is None or not isinstance(records, tuple):
+        return
+    if kind not in _RECORDS:
+        if kind not in text_words.RECORD_TYPES:
+            near = nearest(kind, text_words.RECORD_TYPES)
+            yield Slip(
+                f"no record has the type {kind}{f'; the nearest is {near}' if near else ''}",
+                listed(text_words.RECORD_TYPES),
+                ("Type",),
+                kind,
+            )
+        return
+    fits, words = _RECORDS[kind]
+    for index, one in enumerate(records):
+        text = known(one)
+        if text is not None and len(text) < 4000 and not fits(text.strip()):
+            yield Slip(f"a record of the type {kind} is {quoted(text)}", words, ("ResourceRecords", index), text)
+    if kind == "CNAME" and len(records) > 1:
+        yield Slip(f"a CNAME has {len(records)} records", "one", ("ResourceRecords",), records)
+
+
+def endpoint(resource: Resource) -> Slips:
+    """The name of the service of an endpoint, if it is surely misspelled."""
+    return (slip.below("ServiceName") for slip in _service(resource.get("ServiceName")))
+
+
+def _service(value: Value) -> Slips:
+    text = spelled(value)
+    if not text or text.startswith(HOLE):
+        return
+    match = re.fullmatch(rf"(?:cn\.)?com\.amazonaws\.([a-z]{{2}}(?:-[a-z]+)+-\d|{HOLE})\.(.+)", text)
+    if match is None:
+        if not text.startswith(_PREFIXES) and HOLE not in text[:14]:
+            yield Slip(f"no service is named {quoted(value)}", "com.amazonaws.REGION.SERVICE", found=value)
+        return
+    service = match[2]
+    if HOLE not in service and service not in text_words.ENDPOINT_SERVICES and not service.startswith(("vpce", "vpce-svc")):
+        near = typo_of(service, text_words.ENDPOINT_SERVICES)
+        if near:
+            yield Slip(
+                f"no service is named {service}; the nearest is {near}",
+                f"{text.removesuffix(service)}{near}".replace(HOLE, "${?}"),
+                found=value,
+            )
+
+
+_PREFIXES = ("com.amazonaws.", "cn.com.amazonaws.", "aws.", "com.amazonaws-", "eu.", "vpce", "amazonaws.")
+
+
+JUDGES: Mapping[Language, Judge] = {Language.DOMAIN: domain_name}
+WHOLES: Mapping[str, WholeJudge] = {
+    "AWS::EC2::VPCEndpoint": endpoint,
+    "AWS::Route53::RecordSet": record_set,
+    "AWS::Route53::RecordSetGroup": record_sets,
+}

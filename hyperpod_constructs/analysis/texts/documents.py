@@ -1,0 +1,349 @@
+"""Documents as text: policies, documents of Systems Manager, state machines, rules for images.
+
+Sources: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements.html,
+https://docs.aws.amazon.com/systems-manager/latest/userguide/documents-syntax-data-elements-parameters.html,
+https://docs.aws.amazon.com/systems-manager/latest/userguide/getting-started-configure-preferences-cli.html,
+https://states-language.net/spec.html and
+https://docs.aws.amazon.com/AmazonECR/latest/userguide/lifecycle_policy_parameters.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
+from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, from_yaml, known, spelled
+from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
+from hyperpod_constructs.analysis.texts.typo import typo_of
+from hyperpod_constructs.facts import text_words
+from hyperpod_constructs.facts.texts import Language
+from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.values import ABSENT, Text, Value, as_int
+
+_VERSIONS = ("2012-10-17", "2008-10-17")
+_DOCUMENT_KEYS = ("Version", "Id", "Statement")
+_STATEMENT_KEYS = (
+    "Sid",
+    "Effect",
+    "Principal",
+    "NotPrincipal",
+    "Action",
+    "NotAction",
+    "Resource",
+    "NotResource",
+    "Condition",
+)
+
+
+def json_text(value: Value) -> Slips:
+    """Any data in JSON."""
+    data = from_json(value) if isinstance(value, str | Text) and value != "" else None
+    if isinstance(data, Slip):
+        yield data
+
+
+def policy_text(value: Value) -> Slips:
+    """The policy of a resource, as text in JSON."""
+    data = from_json(value) if isinstance(value, str | Text) else None
+    if isinstance(data, Slip):
+        yield data
+    elif isinstance(data, Mapping):
+        yield from _policy(data)
+    elif data is not None:
+        yield Slip(f"the policy is {quoted(data)}", "an object with Version and Statement")
+
+
+def _policy(data: Mapping[str, Value]) -> Slips:
+    yield from _names(data, _DOCUMENT_KEYS, "a policy")
+    version = data.get("Version")
+    if version is not None and version not in _VERSIONS and not _is_open(version):
+        yield Slip(f"the version of the policy is {quoted(version)}", listed(_VERSIONS))
+    statements = data.get("Statement")
+    if statements is None:
+        yield Slip("the policy has no Statement", "a list of statements")
+    for index, one in entries(statements if isinstance(statements, tuple) else (statements,)):
+        if isinstance(one, Mapping):
+            yield from _statement(f"Statement/{index}", one)
+
+
+def _statement(place: str, one: Mapping[str, Value]) -> Slips:
+    yield from _names(one, _STATEMENT_KEYS, place)
+    effect = one.get("Effect")
+    if effect not in ("Allow", "Deny") and not _is_open(effect):
+        yield Slip(f"Effect of {place} is {quoted(effect)}", "Allow, Deny")
+    for name, other in (("Action", "NotAction"), ("Principal", "NotPrincipal")):
+        if name not in one and other not in one:
+            yield Slip(f"{place} has no {name}", f"{name} or {other}")
+
+
+def _names(data: Mapping[str, Value], allowed: tuple[str, ...], what: str) -> Slips:
+    for name in data:
+        if name not in allowed and not _is_open(name):
+            near = nearest(name, allowed)
+            yield Slip(f"{what} has no {name}{f'; the nearest is {near}' if near else ''}", listed(allowed))
+
+
+def _is_open(value: Value) -> bool:
+    return isinstance(value, str) and HOLE in value
+
+
+def _content(value: Value, *, yaml: bool) -> Value | Slip:
+    if isinstance(value, str | Text):
+        return from_yaml(value) if yaml else from_json(value)
+    return value
+
+
+def secret(resource: Resource) -> Slips:
+    """The template of a generated secret: an object in JSON, with the key that gets the password."""
+    path = ("GenerateSecretString", "SecretStringTemplate")
+    template, key = resource.get(*path), resource.get("GenerateSecretString", "GenerateStringKey")
+    data = from_json(template) if isinstance(template, str | Text) else None
+    if isinstance(data, Slip):
+        yield data.below(*path)
+    elif data is not None and not isinstance(data, Mapping) and not _is_open(data):
+        yield Slip(f"the template of the secret is {quoted(data)}", "an object in JSON", path, template)
+    elif isinstance(data, Mapping) and key is ABSENT:
+        message = "SecretStringTemplate has no GenerateStringKey beside it"
+        yield Slip(message, "the key that gets the password", (path[0], "GenerateStringKey"))
+
+
+def ssm_document(resource: Resource) -> Slips:
+    """A document of Systems Manager: its version, its steps, its parameters."""
+    form, kind = known(resource.get("DocumentFormat")), known(resource.get("DocumentType"))
+    data = _content(resource.get("Content"), yaml=form == "YAML")
+    found: Iterator[Slip] = iter(())
+    if isinstance(data, Slip):
+        hint = "" if form or "JSON" not in data.message else "; without DocumentFormat: YAML the text is JSON"
+        found = iter([Slip(data.message + hint, data.allowed)])
+    elif isinstance(data, Mapping):
+        found = _ssm(data, kind or "Command")
+    yield from (slip.below("Content") for slip in found)
+
+
+def _ssm(data: Mapping[str, Value], kind: str) -> Iterator[Slip]:
+    versions = text_words.SSM_VERSIONS.get(kind)
+    version = data.get("schemaVersion", ABSENT)
+    text = known(version)
+    if version is ABSENT:
+        yield Slip("the document has no schemaVersion", listed(versions or ("2.2",)))
+        return
+    if versions and text is not None and text not in versions:
+        yield Slip(f"a document of the type {kind} has the schemaVersion {text!r}", listed(versions), ("schemaVersion",), text)
+        return
+    if kind == "Session":
+        yield from _session(data)
+    elif text in ("2.0", "2.2", "0.3"):
+        yield from _steps(data, kind)
+
+
+def _session(data: Mapping[str, Value]) -> Slips:
+    kinds = text_words.SESSION_TYPES
+    kind = known(data.get("sessionType", ABSENT))
+    if kind is not None and kind not in kinds:
+        yield Slip(f"the sessionType is {kind!r}", listed(kinds), ("sessionType",), kind)
+    inputs = mapping(data.get("inputs"))
+    for name in inputs:
+        if name not in text_words.SESSION_INPUTS:
+            near = nearest(name, text_words.SESSION_INPUTS)
+            meant = f"; the nearest is {near}" if near else ""
+            yield Slip(f"a session has no input {name}{meant}", listed(text_words.SESSION_INPUTS), ("inputs", name), inputs[name])
+    for name, (least, most) in {"idleSessionTimeout": (1, 60), "maxSessionDuration": (1, 1440)}.items():
+        minutes = as_int(inputs.get(name, ABSENT))
+        if minutes is not None and not least <= minutes <= most:
+            yield Slip(f"{name} is {minutes}", f"{least} to {most} minutes", ("inputs", name), minutes)
+
+
+def _steps(data: Mapping[str, Value], kind: str) -> Slips:
+    steps = data.get("mainSteps", ABSENT)
+    if steps is ABSENT:
+        yield Slip("the document has no mainSteps", "a list of steps, each with action, name and inputs")
+    names: set[str] = set()
+    for index, one in entries(steps):
+        step, name = mapping(one), known(mapping(one).get("name", ABSENT))
+        for key in ("action", "name"):
+            if isinstance(one, Mapping) and key not in step:
+                yield Slip(f"step {index + 1} has no {key}", "action, name and inputs", ("mainSteps", index))
+        if name and name in names:
+            yield Slip(f"two steps are named {name!r}", "different names", ("mainSteps", index, "name"), name)
+        names.add(name or "")
+        if action := known(step.get("action", ABSENT)):
+            yield from (slip.below("mainSteps", index, "action") for slip in _action(action, kind))
+    if kind == "Command":
+        yield from _parameters(data)
+
+
+def _action(action: str, kind: str) -> Slips:
+    if not action.startswith("aws:"):
+        yield Slip(f"the action is {action!r}", "an action such as aws:runShellScript", found=action)
+    elif kind == "Command" and (near := typo_of(action, text_words.SSM_PLUGINS)):
+        yield Slip(f"no action is named {action}; the nearest is {near}", listed(text_words.SSM_PLUGINS), found=action)
+    elif kind == "Automation" and action in text_words.SSM_PLUGINS:
+        yield Slip(f"a document of the type Automation has no action {action}", "an action of the type", found=action)
+
+
+def _parameters(data: Mapping[str, Value]) -> Slips:
+    """Parameters between braces that the document does not have."""
+    known_names = mapping(data.get("parameters"))
+    for text in _texts(data.get("mainSteps"), 0):
+        for name in re.findall(r"\{\{\s{0,9}(\w{1,128})\s{0,9}\}\}", text):
+            if name not in known_names and HOLE not in text:
+                near = nearest(name, known_names)
+                message = f"the document has no parameter {name}{f'; the nearest is {near}' if near else ''}"
+                yield Slip(message, f"parameters: {listed(known_names)}", ("mainSteps",), text)
+                return
+
+
+def _texts(value: Value, depth: int) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif depth < 20 and isinstance(value, Mapping | tuple):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(item, depth + 1)
+
+
+_STATES = ("Task", "Pass", "Choice", "Wait", "Succeed", "Fail", "Parallel", "Map")
+_MOST_STATES = 1000
+
+
+def state_machine(resource: Resource) -> Slips:
+    """A state machine in Amazon's language: it starts, goes on and ends in states that it has."""
+    key = "DefinitionString" if resource.get("DefinitionString") is not ABSENT else "Definition"
+    value = resource.get(key)
+    if resource.get("DefinitionSubstitutions") is not ABSENT and (text := spelled(value)):
+        value = re.sub(r"\$\{\w{1,255}\}", HOLE, text)
+    data = from_json(value) if key == "DefinitionString" else value
+    if isinstance(data, Slip):
+        yield data.below(key)
+    elif isinstance(data, Mapping):
+        for slip in _machine(data, "", 0):
+            yield slip.below(key)
+
+
+def _machine(data: Mapping[str, Value], place: str, depth: int) -> Iterator[Slip]:
+    states = data.get("States", ABSENT)
+    if not isinstance(states, Mapping):
+        if states is ABSENT or states is None:
+            yield Slip(f"the machine{place} has no States", "StartAt and States")
+        return
+    if depth > 10 or len(states) > _MOST_STATES or any(_is_open(name) for name in states):
+        return
+    start = known(data.get("StartAt", ABSENT))
+    if data.get("StartAt", ABSENT) is ABSENT:
+        yield Slip(f"the machine{place} has no StartAt", f"one of {listed(states)}")
+    elif start and start not in states:
+        yield _lost("StartAt", start, states)
+    for name, one in states.items():
+        if isinstance(one, Mapping):
+            yield from _state(name, one, states, depth)
+
+
+def _lost(where: str, name: str, states: Mapping[str, Value]) -> Slip:
+    near = nearest(name, states)
+    return Slip(
+        f"{where} names the state {name!r}, which is not there{f'; the nearest is {near!r}' if near else ''}",
+        f"one of {listed(states)}",
+    )
+
+
+def _state(name: str, state: Mapping[str, Value], states: Mapping[str, Value], depth: int) -> Iterator[Slip]:
+    kind = known(state.get("Type", ABSENT))
+    if kind not in _STATES:
+        if kind is not None or state.get("Type", ABSENT) is ABSENT:
+            near = nearest(kind or "", _STATES)
+            yield Slip(
+                f"the state {name!r} has the type {quoted(kind)}{f'; the nearest is {near}' if near else ''}", listed(_STATES)
+            )
+        return
+    ways = [state.get("Next", ABSENT), state.get("Default", ABSENT)]
+    for key in ("Choices", "Catch"):
+        ways += [mapping(one).get("Next", ABSENT) for _, one in entries(state.get(key))]
+    for way in ways:
+        target = known(way)
+        if target and target not in states:
+            yield _lost(f"the state {name!r}", target, states)
+    if kind in ("Task", "Pass", "Wait", "Parallel", "Map"):
+        if "Next" not in state and "End" not in state:
+            yield Slip(f"the state {name!r} has neither Next nor End", "one of the two")
+        elif "Next" in state and state.get("End") is True:
+            yield Slip(f"the state {name!r} has Next and End", "one of the two")
+    if kind == "Choice" and not state.get("Choices"):
+        yield Slip(f"the state {name!r} has no Choices", "a list of choices")
+    if kind == "Task" and state.get("Resource", ABSENT) is ABSENT:
+        yield Slip(f"the state {name!r} has no Resource", "the ARN of a task")
+    inner = [one for _, one in entries(state.get("Branches"))] + [state.get("ItemProcessor", state.get("Iterator", ABSENT))]
+    for one in inner:
+        if isinstance(one, Mapping):
+            yield from _machine(one, f" in the state {name!r}", depth + 1)
+
+
+_TAGS = ("tagged", "untagged", "any")
+_COUNTS = ("imageCountMoreThan", "sinceImagePushed", "sinceImagePulled", "sinceImageTransitioned")
+
+
+def image_rules(value: Value) -> Slips:
+    """The rules by which a repository expires images."""
+    data = from_json(value)
+    if isinstance(data, Slip):
+        yield data
+        return
+    rules = mapping(data).get("rules") if data is not None else ()
+    if rules is None:
+        yield Slip("the text has no list of rules", "an object with rules")
+    priorities: dict[int, str] = {}
+    for index, one in entries(rules):
+        rule = mapping(one)
+        yield from _image_rule(f"rules/{index}", rule)
+        priority = as_int(rule.get("rulePriority", ABSENT))
+        if priority is not None and priority in priorities:
+            yield Slip(f"two rules have the priority {priority}", "different priorities")
+        if priority is not None:
+            priorities[priority] = str(mapping(rule.get("selection")).get("tagStatus"))
+    catch = [one for one, status in priorities.items() if status == "any"]
+    if catch and max(priorities) != max(catch):
+        yield Slip(f"the rule for any image has the priority {max(catch)}, and others follow it", f"at least {max(priorities) + 1}")
+
+
+def _image_rule(place: str, rule: Mapping[str, Value]) -> Slips:
+    selection = mapping(rule.get("selection"))
+    for name in ("rulePriority", "selection", "action"):
+        if name not in rule:
+            yield Slip(f"{place} has no {name}", "rulePriority, selection and action")
+    status, count = selection.get("tagStatus"), selection.get("countType")
+    if selection and status not in _TAGS and not _is_open(status):
+        yield Slip(f"tagStatus of {place} is {quoted(status)}", listed(_TAGS))
+    if selection and count not in _COUNTS and not _is_open(count):
+        near = nearest(str(count), _COUNTS)
+        yield Slip(f"countType of {place} is {quoted(count)}{f'; the nearest is {near}' if near else ''}", listed(_COUNTS))
+    by_tag = "tagPrefixList" in selection or "tagPatternList" in selection
+    if status == "tagged" and not by_tag:
+        yield Slip(f"{place} selects tagged images without tags", "tagPrefixList or tagPatternList")
+    if status in ("untagged", "any") and by_tag:
+        yield Slip(f"{place} selects {status} images by tag", "tagStatus: tagged")
+    if count == "imageCountMoreThan" and "countUnit" in selection:
+        yield Slip(f"{place} counts images, and has a countUnit", "no countUnit")
+    if (
+        isinstance(count, str)
+        and count.startswith("since")
+        and selection.get("countUnit") != "days"
+        and not _is_open(selection.get("countUnit"))
+    ):
+        yield Slip(f"countUnit of {place} is {quoted(selection.get('countUnit'))}", "days")
+    number = as_int(selection.get("countNumber", ABSENT))
+    if number is not None and number < 1:
+        yield Slip(f"countNumber of {place} is {number}", "at least 1")
+    action = mapping(rule.get("action")).get("type")
+    if action is not None and action not in ("expire", "transition") and not _is_open(action):
+        yield Slip(f"the action of {place} is {quoted(action)}", "expire, transition")
+
+
+JUDGES: Mapping[Language, Judge] = {
+    Language.JSON: json_text,
+    Language.POLICY: policy_text,
+    Language.IMAGES: image_rules,
+}
+WHOLES: Mapping[str, WholeJudge] = {
+    "AWS::SSM::Document": ssm_document,
+    "AWS::SecretsManager::Secret": secret,
+    "AWS::StepFunctions::StateMachine": state_machine,
+}

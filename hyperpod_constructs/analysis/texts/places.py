@@ -1,0 +1,193 @@
+"""The texts of a model and the mistakes in them, by topic. A module is imported when a template has texts of its languages."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from functools import cache
+from importlib import import_module
+from typing import Protocol, cast
+
+from hyperpod_constructs._support.grouping import grouped
+from hyperpod_constructs.analysis.schema.words import place_in
+from hyperpod_constructs.analysis.texts.slip import Judge, Slip, WholeJudge
+from hyperpod_constructs.facts.texts import LANGUAGES, Language
+from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Either, Value, alternatives_of
+
+
+class Topic(StrEnum):
+    """The subject of a mistake: each has a rule."""
+
+    SCHEDULE = "schedule"
+    PATTERN = "pattern"
+    ALARM = "alarm"
+    LOGS = "logs"
+    CODE = "code"
+    DELIVERY = "delivery"
+    DOCUMENT = "document"
+    PROMETHEUS = "prometheus"
+    SCRIPT = "script"
+    NAME = "name"
+
+
+MODULES: Mapping[str, Topic] = {
+    "alarms": Topic.ALARM,
+    "arns": Topic.NAME,
+    "code": Topic.CODE,
+    "dashboards": Topic.ALARM,
+    "delivery": Topic.DELIVERY,
+    "dns": Topic.NAME,
+    "documents": Topic.DOCUMENT,
+    "event_patterns": Topic.PATTERN,
+    "log_filters": Topic.LOGS,
+    "prometheus": Topic.PROMETHEUS,
+    "schedules": Topic.SCHEDULE,
+    "user_data": Topic.SCRIPT,
+}
+"""The modules with judges, and the topic of each."""
+
+LANGUAGES_OF: Mapping[str, tuple[Language, ...]] = {
+    "alarms": (Language.STATISTIC, Language.EXTENDED, Language.PERIOD, Language.MISSING),
+    "arns": (
+        Language.ACTION,
+        Language.TOPIC,
+        Language.QUEUE,
+        Language.QUEUE_OR_TOPIC,
+        Language.FUNCTION,
+        Language.SOURCE,
+        Language.RECEIVER,
+        Language.SUBSCRIBER,
+        Language.LOG_GROUP,
+    ),
+    "dashboards": (Language.DASHBOARD,),
+    "dns": (Language.DOMAIN,),
+    "documents": (Language.JSON, Language.POLICY, Language.IMAGES),
+    "event_patterns": (Language.EVENTS, Language.MESSAGES),
+    "log_filters": (Language.LOGS,),
+    "prometheus": (Language.RULES, Language.ALERTS, Language.SCRAPES),
+    "schedules": (
+        Language.EVENT_SCHEDULE,
+        Language.SCHEDULE,
+        Language.CRON,
+        Language.CRON_OR_RATE,
+        Language.SYSTEMS_MANAGER,
+        Language.UNIX_CRON,
+        Language.ROTATION,
+        Language.ZONE,
+        Language.WEEKLY,
+        Language.WEEKLY_HOUR,
+        Language.DAILY,
+    ),
+}
+"""The languages of each module."""
+
+TYPES_OF: Mapping[str, Mapping[str, str]] = {
+    "alarms": {"AWS::CloudWatch::Alarm": "", "AWS::CloudWatch::CompositeAlarm": "AlarmRule"},
+    "code": {"AWS::Lambda::Function": "Runtime"},
+    "delivery": {
+        "AWS::Events::Rule": "",
+        "AWS::Lambda::EventSourceMapping": "EventSourceArn",
+        "AWS::Lambda::Permission": "SourceArn",
+        "AWS::S3::Bucket": "NotificationConfiguration",
+        "AWS::SNS::Subscription": "",
+        "AWS::SNS::Topic": "",
+        "AWS::SQS::Queue": "",
+        "AWS::Scheduler::Schedule": "Target",
+    },
+    "dns": {"AWS::EC2::VPCEndpoint": "ServiceName", "AWS::Route53::RecordSet": "", "AWS::Route53::RecordSetGroup": "RecordSets"},
+    "documents": {
+        "AWS::SSM::Document": "Content",
+        "AWS::SecretsManager::Secret": "GenerateSecretString",
+        "AWS::StepFunctions::StateMachine": "",
+    },
+    "log_filters": {"AWS::Logs::MetricFilter": "", "AWS::Logs::SubscriptionFilter": ""},
+    "schedules": {
+        "AWS::Backup::BackupPlan": "BackupPlan",
+        "AWS::RDS::DBCluster": "PreferredBackupWindow",
+        "AWS::RDS::DBInstance": "PreferredBackupWindow",
+        "AWS::Scheduler::Schedule": "FlexibleTimeWindow",
+        "AWS::SecretsManager::RotationSchedule": "RotationRules",
+    },
+    "user_data": {
+        "AWS::EC2::Instance": "UserData",
+        "AWS::EC2::LaunchTemplate": "LaunchTemplateData",
+        "AWS::SageMaker::NotebookInstanceLifecycleConfig": "",
+        "AWS::SageMaker::StudioLifecycleConfig": "",
+    },
+}
+"""The types that a module judges as a whole, each with the property without which there is nothing to judge."""
+
+_MODULE_OF = {language: module for module, languages in LANGUAGES_OF.items() for language in languages}
+_WHOLES = grouped((type_, (module, key)) for module, types in TYPES_OF.items() for type_, key in types.items())
+_TYPES = (*dict.fromkeys((*LANGUAGES, *_WHOLES)),)
+
+
+class _Book(Protocol):
+    """A module with judges."""
+
+    JUDGES: Mapping[Language, Judge]
+    WHOLES: Mapping[str, WholeJudge]
+
+
+@cache
+def book(module: str) -> _Book:
+    """The module of a name."""
+    return cast(_Book, import_module(f"{__package__}.{module}"))
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A mistake in a text of a resource."""
+
+    resource: Resource
+    topic: Topic
+    slip: Slip
+
+
+def texts_with_mistakes(model: Model) -> Mapping[Topic, list[Found]]:
+    """The mistakes in the texts of a model, each place once; computed once."""
+    return model.cached(texts_with_mistakes, lambda: grouped((one.topic, one) for one in _found(model)))
+
+
+def _found(model: Model) -> Iterator[Found]:
+    for resource in model.resources(*_TYPES):
+        said: set[tuple[str | int, ...]] = set()
+        for topic, slip in (*_of_places(resource), *_of_whole(resource)):
+            if slip.path not in said:
+                said.add(slip.path)
+                yield Found(resource, topic, slip)
+
+
+def _of_places(resource: Resource) -> Iterator[tuple[Topic, Slip]]:
+    for path, language in LANGUAGES.get(resource.type, {}).items():
+        module = _MODULE_OF[language]
+        for place, value in place_in(resource.get(), path):
+            if _is_text(value):
+                slips = _judged(resource, value, book(module).JUDGES[language])
+                yield from ((MODULES[module], _complete(slip, value).below(*place)) for slip in slips)
+
+
+def _of_whole(resource: Resource) -> Iterator[tuple[Topic, Slip]]:
+    for module, key in _WHOLES.get(resource.type, ()):
+        if key and key not in resource.properties:
+            continue
+        for slip in book(module).WHOLES[resource.type](resource):
+            yield MODULES[module], slip if slip.found is not ABSENT else replace(slip, found=resource.get(*slip.path))
+
+
+def _complete(slip: Slip, value: Value) -> Slip:
+    return slip if slip.found is not ABSENT or slip.path else replace(slip, found=value)
+
+
+def _is_text(value: Value) -> bool:
+    return not (value is ABSENT or value is UNKNOWN or value is None or value == "")
+
+
+def _judged(resource: Resource, value: Value, judge: Judge) -> list[Slip]:
+    """The mistakes of a value; of one with alternatives those of each, and under a condition only if all have some."""
+    branches = [list(judge(one)) for one in alternatives_of(value) if _is_text(one)]
+    if isinstance(value, Either) and resource.exists is None and not all(branches):
+        return []
+    return [slip for branch in branches for slip in branch]

@@ -1,0 +1,58 @@
+"""A mistake in a text, with its place, what is allowed there, and what it does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+from hyperpod_constructs.analysis.schema.violation import Path
+from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.values import ABSENT, Value
+
+
+@dataclass(frozen=True, slots=True)
+class Slip:
+    """A mistake in a text.
+
+    :param path: the place of the text, from the value that is judged.
+    :param message: the text and its mistake, in one sentence.
+    :param allowed: the allowed texts, in words.
+    :param dead: it deploys, and then has no effect or fails when it runs.
+    """
+
+    message: str
+    allowed: str
+    path: Path = ()
+    found: Value = ABSENT
+    dead: bool = False
+
+    def below(self, *path: str | int) -> Slip:
+        """The same mistake, seen from a value around it."""
+        return replace(self, path=(*path, *self.path))
+
+
+Slips: TypeAlias = Iterable[Slip]
+Judge: TypeAlias = Callable[[Value], Slips]
+"""The judge of a text."""
+WholeJudge: TypeAlias = Callable[[Resource], Slips]
+"""The judge of a whole resource, for what lies in several of its properties or those of others."""
+
+
+def frozen(data: object) -> Value:
+    """Parsed JSON or YAML as a value of a template: lists are tuples."""
+    if isinstance(data, dict):
+        return {str(key): frozen(item) for key, item in data.items()}
+    if isinstance(data, list):
+        return tuple(map(frozen, data))
+    return data if isinstance(data, str | int | float | bool) else None
+
+
+def entries(value: Value) -> Iterator[tuple[int, Value]]:
+    """The items of a list with their places; nothing for another value."""
+    return iter(enumerate(value)) if isinstance(value, tuple) else iter(())
+
+
+def mapping(value: Value) -> Mapping[str, Value]:
+    """A mapping; empty for another value."""
+    return value if isinstance(value, Mapping) else {}

@@ -1,0 +1,102 @@
+"""Events of EventBridge: operators of patterns, fields, types, sources (from the sources below, neither dated nor measured)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+PATTERN_OPERATORS = (
+    "prefix",
+    "suffix",
+    "anything-but",
+    "numeric",
+    "cidr",
+    "exists",
+    "equals-ignore-case",
+    "wildcard",
+)
+EVENT_FIELDS = ("version", "id", "detail-type", "source", "account", "time", "region", "resources", "detail", "replay-name")
+"""The fields of every event.
+
+Source: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-events-structure.html
+"""
+
+HYPERPOD_EVENTS: Mapping[str, tuple[str, ...]] = {
+    "SageMaker HyperPod Cluster State Change": (
+        "ClusterArn",
+        "ClusterName",
+        "ClusterStatus",
+        "CreationTime",
+        "FailureMessage",
+        "InstanceGroups",
+        "RestrictedInstanceGroups",
+        "VpcConfig",
+        "Orchestrator",
+        "NodeRecovery",
+        "Tags",
+    ),
+    "SageMaker HyperPod Cluster Node Health Event": ("ClusterArn", "ClusterName", "InstanceId", "HealthSummary"),
+    "SageMaker HyperPod Cluster Event": ("EventDetails",),
+}
+"""Events of clusters by their `detail-type`, and the fields of `detail`.
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-resiliency-node-recovery.html and
+https://docs.aws.amazon.com/sagemaker/latest/dg/automating-sagemaker-with-eventbridge.html
+"""
+
+SAGEMAKER_EVENTS = (
+    *HYPERPOD_EVENTS,
+    "SageMaker Model State Change",
+    "SageMaker Training Job State Change",
+    "SageMaker HyperParameter Tuning Job State Change",
+    "SageMaker Transform Job State Change",
+    "SageMaker Endpoint State Change",
+    "SageMaker Endpoint Deployment State Change",
+    "SageMaker Endpoint Config State Change",
+    "SageMaker Feature Group State Change",
+    "SageMaker Model Package State Change",
+    "SageMaker Model Building Pipeline Execution Status Change",
+    "SageMaker Model Building Pipeline Execution Step Status Change",
+    "SageMaker Image State Change",
+    "SageMaker Image Version State Change",
+    "SageMaker Model Card State Change",
+    "SageMaker Processing Job State Change",
+    "SageMaker Inference Component State Change",
+    "AWS API Call via CloudTrail",
+)
+API_CALL = "AWS API Call via CloudTrail"
+ANY_SOURCE = ("aws.partner",)
+EVENT_SOURCES: Mapping[str, str] = {
+    **{name: "aws.sagemaker" for name in SAGEMAKER_EVENTS if name.startswith("SageMaker ")},
+    "CloudWatch Alarm State Change": "aws.cloudwatch",
+    "EC2 Instance State-change Notification": "aws.ec2",
+    "EC2 Spot Instance Interruption Warning": "aws.ec2",
+    "AWS Health Event": "aws.health",
+    "Scheduled Event": "aws.events",
+    "ECR Image Action": "aws.ecr",
+    "ECR Image Scan": "aws.ecr",
+    "Step Functions Execution Status Change": "aws.states",
+    "Backup Job State Change": "aws.backup",
+    "CloudFormation Stack Status Change": "aws.cloudformation",
+}
+"""The source of events by their `detail-type`.
+
+Source: https://docs.aws.amazon.com/eventbridge/latest/ref/events.html
+"""
+
+_CLUSTER_STATUS = ("Creating", "Deleting", "Failed", "InService", "RollingBack", "SystemUpdating", "Updating")
+EVENT_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "SageMaker HyperPod Cluster State Change": {"ClusterStatus": _CLUSTER_STATUS},
+    "SageMaker HyperPod Cluster Event": {"EventDetails/EventLevel": ("Info", "Warn", "Error")},
+    "CloudWatch Alarm State Change": {"state/value": ("ALARM", "OK", "INSUFFICIENT_DATA")},
+    "EC2 Instance State-change Notification": {
+        "state": ("pending", "running", "shutting-down", "stopped", "stopping", "terminated")
+    },
+    "Step Functions Execution Status Change": {
+        "status": ("RUNNING", "SUCCEEDED", "FAILED", "TIMED_OUT", "ABORTED", "PENDING_REDRIVE")
+    },
+}
+"""Fields of `detail` with fixed words, by the type of the event.
+
+Source: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeCluster.html and
+https://docs.aws.amazon.com/eventbridge/latest/ref/events.html
+"""

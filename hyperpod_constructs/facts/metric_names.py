@@ -1,0 +1,139 @@
+"""Metrics of CloudWatch and the functions of metric math (from the sources below, neither dated nor measured)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+# fmt: off
+METRIC_FUNCTIONS = (
+    "ABS", "ANOMALY_DETECTION_BAND", "AVG", "CEIL", "DATAPOINT_COUNT", "DB_PERF_INSIGHTS", "DIFF", "DIFF_TIME", "FILL",
+    "FIRST", "LAST", "FLOOR", "IF", "INSIGHT_RULE_METRIC", "LAMBDA", "LOG", "LOG10", "MAX", "METRIC_COUNT", "METRICS",
+    "MIN", "MINUTE", "HOUR", "DAY", "DATE", "MONTH", "YEAR", "EPOCH", "PERIOD", "RATE", "REMOVE_EMPTY", "RUNNING_SUM",
+    "SEARCH", "SERVICE_QUOTA", "SLICE", "SORT", "STDDEV", "SUM", "TIME_SERIES", "AND", "OR",
+)
+# fmt: on
+"""Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html"""
+
+METRICS: Mapping[str, tuple[str, ...]] = {
+    "/aws/sagemaker/Clusters": (
+        "cluster_node_count",
+        "cluster_idle_node_count",
+        "cluster_failed_node_count",
+        "cluster_cpu_count",
+        "cluster_idle_cpu_count",
+        "cluster_gpu_count",
+        "cluster_idle_gpu_count",
+        "cluster_running_task_count",
+        "cluster_pending_task_count",
+        "cluster_preempted_task_count",
+        "cluster_avg_task_wait_time",
+        "cluster_max_task_wait_time",
+        "node_gpu_utilization",
+        "node_gpu_memory_utilization",
+        "node_cpu_utilization",
+        "node_memory_utilization",
+    ),
+    "AWS/FSx": (
+        "DataReadBytes",
+        "DataWriteBytes",
+        "DataReadOperations",
+        "DataWriteOperations",
+        "MetadataOperations",
+        "FreeDataStorageCapacity",
+        "LogicalDiskUsage",
+        "PhysicalDiskUsage",
+        "UsedStorageCapacity",
+        "StorageCapacity",
+        "StorageCapacityUtilization",
+        "AvailableStorageCapacity",
+        "ClientConnections",
+        "DataReadOperationTime",
+        "DataWriteOperationTime",
+        "DiskReadBytes",
+        "DiskWriteBytes",
+        "DiskReadOperations",
+        "DiskWriteOperations",
+        "NetworkThroughputUtilization",
+        "CPUUtilization",
+        "MemoryUtilization",
+        "NfsBadCalls",
+        "AgeOfOldestQueuedMessage",
+    ),
+    "AWS/Lambda": (
+        "Invocations",
+        "Errors",
+        "DeadLetterErrors",
+        "DestinationDeliveryFailures",
+        "Throttles",
+        "Duration",
+        "IteratorAge",
+        "OffsetLag",
+        "ConcurrentExecutions",
+        "UnreservedConcurrentExecutions",
+        "ProvisionedConcurrentExecutions",
+        "AsyncEventsReceived",
+        "AsyncEventAge",
+        "AsyncEventsDropped",
+    ),
+    "AWS/RDS": (
+        "CPUUtilization",
+        "CPUCreditBalance",
+        "CPUCreditUsage",
+        "DatabaseConnections",
+        "DiskQueueDepth",
+        "FreeableMemory",
+        "FreeStorageSpace",
+        "BurstBalance",
+        "NetworkReceiveThroughput",
+        "NetworkTransmitThroughput",
+        "ReadIOPS",
+        "ReadLatency",
+        "ReadThroughput",
+        "ReplicaLag",
+        "SwapUsage",
+        "WriteIOPS",
+        "WriteLatency",
+        "WriteThroughput",
+    ),
+    "AWS/SNS": ("NumberOfMessagesPublished", "NumberOfNotificationsDelivered", "NumberOfNotificationsFailed", "PublishSize"),
+    "AWS/SQS": (
+        "ApproximateAgeOfOldestMessage",
+        "ApproximateNumberOfMessagesDelayed",
+        "ApproximateNumberOfMessagesNotVisible",
+        "ApproximateNumberOfMessagesVisible",
+        "NumberOfEmptyReceives",
+        "NumberOfMessagesDeleted",
+        "NumberOfMessagesReceived",
+        "NumberOfMessagesSent",
+        "SentMessageSize",
+    ),
+    "AWS/States": (
+        "ExecutionsAborted",
+        "ExecutionsFailed",
+        "ExecutionsStarted",
+        "ExecutionsSucceeded",
+        "ExecutionsTimedOut",
+        "ExecutionThrottled",
+        "ExecutionTime",
+    ),
+    "AWS/Events": (
+        "FailedInvocations",
+        "Invocations",
+        "InvocationsFailedToBeSentToDlq",
+        "MatchedEvents",
+        "ThrottledRules",
+        "TriggeredRules",
+    ),
+    "AWS/NATGateway": (
+        "ActiveConnectionCount",
+        "BytesInFromDestination",
+        "BytesOutToDestination",
+        "ErrorPortAllocation",
+        "PacketsDropCount",
+    ),
+}
+"""Metrics by namespace. A name that is not here is believed, unless it is one of these with a letter wrong.
+
+Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/aws-services-cloudwatch-metrics.html and
+https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-slurm-metrics.html
+"""

@@ -1,0 +1,124 @@
+"""Who receives messages, events and alarms, and which references give an ARN (not measured)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+_ADDRESS = r"[^@\s]{1,64}@[^@\s.]{1,63}(?:\.[^@\s.]{1,63})+"
+PROTOCOLS: Mapping[str, tuple[str, str, str]] = {
+    "http": ("", r"http://\S+", "an address that begins with http://"),
+    "https": ("", r"https://\S+", "an address that begins with https://"),
+    "email": ("", _ADDRESS, "an address such as team@example.com"),
+    "email-json": ("", _ADDRESS, "an address such as team@example.com"),
+    "sms": ("", r"\+?[\d\s()-]{5,20}", "a telephone number such as +14155550100"),
+    "sqs": ("sqs", "", "the ARN of a queue"),
+    "lambda": ("lambda", "", "the ARN of a function"),
+    "firehose": ("firehose", "", "the ARN of a delivery stream"),
+    "application": ("sns", "", "the ARN of an endpoint of a mobile application"),
+}
+"""Protocols of subscriptions: the service of the ARN, or the form of the endpoint, and both in words.
+
+Source: https://docs.aws.amazon.com/sns/latest/api/API_Subscribe.html
+"""
+
+EVENT_TARGETS = (
+    "lambda",
+    "sns",
+    "sqs",
+    "states",
+    "logs",
+    "kinesis",
+    "firehose",
+    "ecs",
+    "batch",
+    "events",
+    "ssm",
+    "ssm-incidents",
+    "codebuild",
+    "codepipeline",
+    "execute-api",
+    "sagemaker",
+    "redshift",
+    "redshift-serverless",
+    "inspector",
+    "automate",
+    "appsync",
+    "glue",
+)
+"""Services that receive events.
+
+Source: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-targets.html
+"""
+
+ALARM_ACTIONS = ("sns", "autoscaling", "ssm", "ssm-incidents", "lambda", "automate", "swf", "aiops")
+"""Services that an alarm calls.
+
+Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html
+"""
+
+EVENT_SOURCE_SERVICES = ("sqs", "kinesis", "dynamodb", "kafka", "mq", "rds", "docdb-elastic")
+RECEIVERS = ("sqs", "sns", "lambda", "events", "s3")
+LOG_SUBSCRIBERS = ("kinesis", "firehose", "lambda", "logs", "es", "opensearch")
+
+CALLERS: Mapping[str, tuple[str, ...]] = {
+    "events.amazonaws.com": ("events",),
+    "sns.amazonaws.com": ("sns",),
+    "s3.amazonaws.com": ("s3",),
+    "logs.amazonaws.com": ("logs",),
+    "scheduler.amazonaws.com": ("scheduler",),
+    "secretsmanager.amazonaws.com": ("secretsmanager",),
+    "lambda.alarms.cloudwatch.amazonaws.com": ("cloudwatch",),
+}
+"""The service of the ARN with which a principal calls a function.
+
+Source: https://docs.aws.amazon.com/lambda/latest/dg/permissions-function-services.html
+"""
+
+ARN_SOURCES: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "AWS::CloudWatch::Alarm": ("cloudwatch", ("Arn",)),
+    "AWS::CloudWatch::CompositeAlarm": ("cloudwatch", ("Arn",)),
+    "AWS::DynamoDB::Table": ("dynamodb", ("Arn", "StreamArn")),
+    "AWS::ECS::Cluster": ("ecs", ("Arn",)),
+    "AWS::EKS::Cluster": ("eks", ("Arn",)),
+    "AWS::Events::EventBus": ("events", ("Arn",)),
+    "AWS::Events::Rule": ("events", ("Arn",)),
+    "AWS::IAM::ManagedPolicy": ("iam", ("Ref", "PolicyArn")),
+    "AWS::IAM::Role": ("iam", ("Arn",)),
+    "AWS::KMS::Key": ("kms", ("Arn",)),
+    "AWS::Kinesis::Stream": ("kinesis", ("Arn",)),
+    "AWS::KinesisFirehose::DeliveryStream": ("firehose", ("Arn",)),
+    "AWS::Lambda::Alias": ("lambda", ("Ref", "AliasArn")),
+    "AWS::Lambda::Function": ("lambda", ("Arn",)),
+    "AWS::Lambda::Version": ("lambda", ("Ref", "FunctionArn")),
+    "AWS::Logs::Destination": ("logs", ("Arn",)),
+    "AWS::Logs::LogGroup": ("logs", ("Arn",)),
+    "AWS::S3::Bucket": ("s3", ("Arn",)),
+    "AWS::SNS::Topic": ("sns", ("Ref", "TopicArn")),
+    "AWS::SQS::Queue": ("sqs", ("Arn",)),
+    "AWS::SageMaker::Cluster": ("sagemaker", ("Ref", "ClusterArn")),
+    "AWS::SecretsManager::Secret": ("secretsmanager", ("Ref", "Id")),
+    "AWS::StepFunctions::StateMachine": ("states", ("Ref", "Arn")),
+}
+"""By type: the service in its ARN, and the references that give it; others give another value.
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-template-resource-type-ref.html
+"""
+
+THINGS: Mapping[str, str] = {
+    "autoscaling": "a scaling policy",
+    "cloudwatch": "an alarm",
+    "dynamodb": "a table or its stream",
+    "events": "an event bus or rule",
+    "firehose": "a delivery stream",
+    "iam": "a role or policy",
+    "kinesis": "a stream",
+    "kms": "a key",
+    "lambda": "a function",
+    "logs": "a log group or destination",
+    "s3": "a bucket",
+    "secretsmanager": "a secret",
+    "sns": "a topic",
+    "sqs": "a queue",
+    "states": "a state machine",
+}
+"""Services of ARNs in words."""

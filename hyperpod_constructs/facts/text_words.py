@@ -1,0 +1,150 @@
+"""Words of documents, records and endpoints (from the sources below, neither dated nor measured)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+SSM_VERSIONS: Mapping[str, tuple[str, ...]] = {
+    "Automation": ("0.3",),
+    "Command": ("1.2", "2.0", "2.2"),
+    "Session": ("1.0",),
+    "Policy": ("2.0", "2.2"),
+    "Package": ("2.0",),
+}
+"""Versions of the schema by the type of a document.
+
+Source: https://docs.aws.amazon.com/systems-manager/latest/userguide/documents-schemas-features.html
+"""
+
+SSM_PLUGINS = (
+    "aws:applications",
+    "aws:cloudWatch",
+    "aws:configureDocker",
+    "aws:configurePackage",
+    "aws:domainJoin",
+    "aws:downloadContent",
+    "aws:psModule",
+    "aws:refreshAssociation",
+    "aws:runDockerAction",
+    "aws:runDocument",
+    "aws:runPowerShellScript",
+    "aws:runShellScript",
+    "aws:softwareInventory",
+    "aws:updateAgent",
+    "aws:updateSsmAgent",
+)
+"""Actions of documents of the type Command.
+
+Source: https://docs.aws.amazon.com/systems-manager/latest/userguide/documents-command-ssm-plugin-reference.html
+"""
+
+SESSION_TYPES = ("Standard_Stream", "InteractiveCommands", "NonInteractiveCommands", "Port")
+SESSION_INPUTS = (
+    "s3BucketName",
+    "s3KeyPrefix",
+    "s3EncryptionEnabled",
+    "cloudWatchLogGroupName",
+    "cloudWatchEncryptionEnabled",
+    "cloudWatchStreamingEnabled",
+    "kmsKeyId",
+    "runAsEnabled",
+    "runAsDefaultUser",
+    "idleSessionTimeout",
+    "maxSessionDuration",
+    "shellProfile",
+)
+"""Preferences of sessions.
+
+Source: https://docs.aws.amazon.com/systems-manager/latest/userguide/session-manager-schema.html
+"""
+
+RECORD_TYPES = (
+    "A",
+    "AAAA",
+    "CAA",
+    "CNAME",
+    "DS",
+    "HTTPS",
+    "MX",
+    "NAPTR",
+    "NS",
+    "PTR",
+    "SOA",
+    "SPF",
+    "SRV",
+    "SSHFP",
+    "SVCB",
+    "TLSA",
+    "TXT",
+)
+"""Source: https://docs.aws.amazon.com/Route53/latest/DeveloperGuide/ResourceRecordTypes.html"""
+
+ENDPOINT_SERVICES = (
+    "autoscaling",
+    "aps",
+    "aps-workspaces",
+    "athena",
+    "backup",
+    "batch",
+    "bedrock-runtime",
+    "cloudformation",
+    "cloudtrail",
+    "codebuild",
+    "codeartifact.api",
+    "codeartifact.repositories",
+    "dynamodb",
+    "ebs",
+    "ec2",
+    "ec2messages",
+    "ecr.api",
+    "ecr.dkr",
+    "ecs",
+    "ecs-agent",
+    "ecs-telemetry",
+    "eks",
+    "eks-auth",
+    "elasticache",
+    "elasticfilesystem",
+    "elasticloadbalancing",
+    "events",
+    "execute-api",
+    "fsx",
+    "git-codecommit",
+    "glue",
+    "grafana",
+    "grafana-workspace",
+    "guardduty-data",
+    "kinesis-firehose",
+    "kinesis-streams",
+    "kms",
+    "lambda",
+    "license-manager",
+    "logs",
+    "monitoring",
+    "rds",
+    "rds-data",
+    "s3",
+    "s3express",
+    "sagemaker.api",
+    "sagemaker.featurestore-runtime",
+    "sagemaker.metrics",
+    "sagemaker.runtime",
+    "scheduler",
+    "secretsmanager",
+    "servicecatalog",
+    "sns",
+    "sqs",
+    "ssm",
+    "ssm-contacts",
+    "ssm-incidents",
+    "ssmmessages",
+    "states",
+    "sts",
+    "sync-states",
+    "synthetics",
+    "xray",
+)
+"""Services that endpoints lead to, behind the region. Another one is believed, unless it is one of these with a letter wrong.
+
+Source: https://docs.aws.amazon.com/vpc/latest/privatelink/aws-services-privatelink-support.html
+"""

@@ -1,0 +1,152 @@
+"""Texts in a language of their own: schedules, patterns, alarms, filters, code, documents, scripts, names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hyperpod_constructs.analysis.texts.places import Found, Topic, texts_with_mistakes
+from hyperpod_constructs.rules.finding import Hit
+from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.templates.model import Model
+
+_REFUSED = "the service refuses the request, and the stack rolls back"
+
+
+def _hits(model: Model, topic: Topic) -> Iterator[Hit]:
+    return (_hit(one) for one in texts_with_mistakes(model).get(topic, ()) if not one.slip.dead)
+
+
+def _hit(one: Found) -> Hit:
+    return Hit(one.resource, one.slip.path, one.slip.message, one.slip.found, one.slip.allowed)
+
+
+@error(
+    "HP-TXT-001",
+    title="schedules, time zones and windows are such",
+    why=_REFUSED,
+    fix="write the schedule in the form of its service: six fields in cron, one of the days as '?'",
+    allowed="cron, rate and at, in the form of the service",
+    source="https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html",
+)
+def schedules_are_such(model: Model) -> Iterator[Hit]:
+    return _hits(model, Topic.SCHEDULE)
+
+
+@error(
+    "HP-TXT-002",
+    title="patterns of events have lists and known operators at their leaves",
+    why=_REFUSED,
+    fix="write each value in a list, and each operator as an object in that list",
+    allowed="lists of values and operators",
+    source="https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-create-pattern-operators.html",
+)
+def patterns_are_such(model: Model) -> Iterator[Hit]:
+    return _hits(model, Topic.PATTERN)
+
+
+@error(
+    "HP-TXT-003",
+    title="alarms and dashboards have the statistics, periods, expressions and widgets of CloudWatch",
+    why=_REFUSED,
+    fix="write an allowed value, and metrics and alarms that are there",
+    allowed="the values of PutMetricAlarm, PutCompositeAlarm and PutDashboard",
+    source="https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html",
+)
+def alarms_are_such(model: Model) -> Iterator[Hit]:
+    return _hits(model, Topic.ALARM)
+
+
+@error(
+    "HP-TXT-004",
+    title="filters of logs have a pattern, and values and destinations that go with it",
+    why=_REFUSED,
+    fix="write the pattern as terms, [fields] or { JSON }, and quote terms with other characters",
+    allowed="terms, fields between brackets, or a condition between braces",
+    source="https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html",
+)
+def filters_are_such(model: Model) -> Iterator[Hit]:
+    return _hits(model, Topic.LOGS)
+
+
+@error(
+    "HP-TXT-005",
+    title="code in a template has a runtime that takes it",
+    why=_REFUSED,
+    fix="write a supported runtime of Python or Node.js, or take the code from S3 or an image",
+    allowed="a supported runtime",
+    source="https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtimes.html",
+)
+def code_has_its_runtime(model: Model) -> Iterator[Hit]:
+    return _hits(model, Topic.CODE)
+
+
+@error(
+    "HP-TXT-006",
+    title="queues, topics, subscriptions and targets go together",
+    why=_REFUSED,
+    fix="give both sides the same kind, the receiver's ARN, and what its service needs",
+    allowed="a receiver that the sender takes",
+    source="https://docs.aws.amazon.com/sns/latest/api/API_Subscribe.html",
+)
+def deliveries_arrive(model: Model) -> Iterator[Hit]:
+    return _hits(model, Topic.DELIVERY)
+
+
+@error(
+    "HP-TXT-007",
+    title="policies, documents of Systems Manager, state machines, templates of secrets and rules for images are whole",
+    why=_REFUSED,
+    fix="write the text in the form of its service",
+    allowed="a document of the service",
+    source="https://docs.aws.amazon.com/systems-manager/latest/userguide/documents-syntax-data-elements-parameters.html",
+)
+def documents_are_whole(model: Model) -> Iterator[Hit]:
+    return _hits(model, Topic.DOCUMENT)
+
+
+@error(
+    "HP-TXT-008",
+    title="rules and alerts of Prometheus are in YAML of the form that the service takes",
+    why=_REFUSED,
+    fix="write the groups, rules, routes and receivers as the service takes them",
+    allowed="groups of rules; alertmanager_config with route and receivers",
+    source="https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-ruler-rulesfile.html",
+)
+def rules_of_prometheus_are_such(model: Model) -> Iterator[Hit]:
+    return _hits(model, Topic.PROMETHEUS)
+
+
+@error(
+    "HP-TXT-009",
+    title="user data and scripts are in base64 and within their limit",
+    why=_REFUSED,
+    fix="write the text in Fn::Base64, and keep longer scripts in S3",
+    allowed="a text in base64, at most 16 KiB before",
+    source="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/user-data.html",
+)
+def scripts_are_encoded(model: Model) -> Iterator[Hit]:
+    return _hits(model, Topic.SCRIPT)
+
+
+@error(
+    "HP-TXT-010",
+    title="ARNs are of the thing that is wanted, and names of services and records are such",
+    why=_REFUSED,
+    fix="write the ARN of the thing that the property wants: by Fn::GetAtt for most types, by Ref for a topic",
+    allowed="an ARN of the wanted service; a name in its form",
+    source="https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html",
+)
+def names_are_such(model: Model) -> Iterator[Hit]:
+    return _hits(model, Topic.NAME)
+
+
+@warning(
+    "HP-TXT-011",
+    title="texts that deploy also have an effect",
+    why="it deploys, and then never fires, never runs, fails at its first run, or gets no security updates",
+    fix="write the name that the service or the code has",
+    allowed="names that are there",
+    source="https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-events-structure.html",
+)
+def texts_have_an_effect(model: Model) -> Iterator[Hit]:
+    return (_hit(one) for found in texts_with_mistakes(model).values() for one in found if one.slip.dead)
