@@ -16,7 +16,7 @@ from hyperpod_constructs.analysis.schema.words import place_in
 from hyperpod_constructs.facts.zones import region_prefix, zone_prefix
 from hyperpod_constructs.templates.dependencies import imported_from
 from hyperpod_constructs.templates.model import Model, Resource, Template
-from hyperpod_constructs.templates.values import Text, Value, as_str
+from hyperpod_constructs.templates.values import ABSENT, Text, Value, as_str
 
 _CLUSTER = "AWS::SageMaker::Cluster"
 _GROUP = "InstanceGroups/*"
@@ -102,7 +102,7 @@ _NAMED = re.compile(rf"(?<![a-z0-9-]){_REGION}(?!\d)")
 
 def _claims(model: Model) -> Iterator[Claim]:
     for resource in model.resources(*_PLACES):
-        if resource.exists:
+        if resource.exists and resource.get("ServiceRegion") is ABSENT:
             for path in _PLACES[resource.type]:
                 for place, value in place_in(resource.get(), path):
                     yield from _claim(resource, place, value)

@@ -20,7 +20,7 @@ Heard: TypeAlias = tuple[Rule, Hit, Finding]
 _Places: TypeAlias = dict[tuple[str, Key], set[Path]]
 """The places of findings, by rule and resource."""
 
-_MOST_CAUSES, _MOST_LOOKS = 12, 600
+_MOST_CAUSES, _MOST_LOOKS = 12, 400
 """Mistakes that are asked for consequences one by one, the most certain first, and the resources that this looks at again."""
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated
-from hyperpod_constructs.analysis.clusters import Cluster, clusters, quoted
-from hyperpod_constructs.analysis.iam import ROLE, Policy, RoleFacts, passes_any_role, written_policies
+from hyperpod_constructs.analysis.clusters import clusters, quoted
+from hyperpod_constructs.analysis.iam import Policy, RoleFacts, passes_any_role, written_policies
 from hyperpod_constructs.analysis.kubernetes import eks_clusters
 from hyperpod_constructs.analysis.needs import needs_of
 from hyperpod_constructs.analysis.node_roles import RoleUse, role_uses
@@ -17,8 +17,8 @@ from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.dependencies import awaits
-from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import Reference, as_str, at
+from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.values import as_str, at
 
 _API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/"
 _RACE = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-dependson.html"
@@ -33,7 +33,7 @@ _AWAIT = "name the policies in the cluster's DependsOn (in the CDK: cluster.node
     "meet, and take away what denies them",
     allowed="sts:AssumeRole for the service, for pods sts:TagSession too",
     source="https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_create_for-service.html",
-    silences=("HP-ROL-002", "HP-POL-002"),
+    silences=("HP-REF-012", "HP-POL-002"),
     aliases=("HP-IAM-001", "HP-ROL-003", "HP-IAM-003", "HP-CTL-001", "HP-ADD-024", "HP-EKS-024", "HP-ADD-033"),
 )
 def roles_are_assumable(model: Model) -> Iterator[Hit]:
@@ -63,23 +63,6 @@ def _groups(names: Sequence[str | None]) -> str:
 def _group(one: Assumption) -> str | None:
     """The name of the group of a cluster that gives a role."""
     return as_str(one.user.get(*one.path[:-1], "InstanceGroupName")) if len(one.path) > 1 else None
-
-
-@error(
-    "HP-ROL-002",
-    on=clusters,
-    title="a role is given by its ARN",
-    why="CreateCluster is refused: Ref of a role is its name, and the property takes the ARN",
-    fix="write Fn::GetAtt: [<the role>, Arn] (in the CDK: role.role_arn)",
-    allowed="the ARN of a role",
-    source=f"{_API}API_ClusterInstanceGroupSpecification.html",
-    aliases=("HP-IAM-002",),
-)
-def roles_are_given_by_arn(cluster: Cluster) -> Iterator[Hit]:
-    for path in [("ClusterRole",), *((*group.path, "ExecutionRole") for group in cluster.groups)]:
-        value = cluster.get(*path)
-        if resource_of(value, ROLE) is not None and isinstance(value, Reference) and value.attribute != "Arn":
-            yield hit(cluster, f"the role {value.resource.logical_id} is given by its name", *path)
 
 
 def _late(model: Model) -> Iterator[tuple[RoleUse, Sequence[Policy]]]:

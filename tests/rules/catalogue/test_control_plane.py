@@ -81,7 +81,7 @@ CASES = [
     ),
 ]
 CASES += [
-    Case("HP-SCH-005", eks(), {"Control/RoleArn": {"Ref": "ControlRole"}}, {"Control/RoleArn": {"Ref": "AWS::StackName"}}),
+    Case("HP-REF-012", eks(), {"Control/RoleArn": {"Ref": "ControlRole"}}, {"Control/RoleArn": {"Ref": "AWS::StackName"}}),
 ]
 
 

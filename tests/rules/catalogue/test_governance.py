@@ -88,7 +88,7 @@ CASES = [
         {"Policy": REMOVED, "Quota": quota(after="Governance")},
         {"Policy/ClusterArn": "arn:aws:sagemaker:us-west-2:123456789012:cluster/0123456789ab", "Quota": quota()},
     ),
-    Case("HP-SCH-007", GOVERNED, {"Policy/ClusterArn": {"Fn::GetAtt": ["Control", "Arn"]}}, {}),
+    Case("HP-REF-012", GOVERNED, {"Policy/ClusterArn": {"Fn::GetAtt": ["Control", "Arn"]}}, {}),
     Case(
         "HP-SCH-004",
         GOVERNED,

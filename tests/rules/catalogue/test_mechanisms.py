@@ -92,7 +92,7 @@ CASES = [
     # Demands of services beside the schemas.
     Case("HP-SCH-007", ONE, {"NodeDefaultRoute/NatGatewayId": REMOVED}, {}),
     Case("HP-SCH-007", ONE, {"NodeDefaultRoute/GatewayId": {"Ref": "Gateway"}}, {}),
-    Case("HP-SCH-007", ONE, {"NodeDefaultRoute/NatGatewayId": {"Ref": "Gateway"}}, {}),
+    Case("HP-REF-012", ONE, {"NodeDefaultRoute/NatGatewayId": {"Ref": "Gateway"}}, {}),
     Case("HP-SCH-007", ONE, {"Nat/AllocationId": REMOVED}, {}),
     Case("HP-SCH-007", ONE, {"Vpc/Tags": [{"Key": "aws:x", "Value": "y"}]}, {"Vpc/Tags": [{"Key": "x", "Value": "y"}]}),
     Case(
@@ -102,7 +102,7 @@ CASES = [
         {"Vpc/Tags": [{"Key": "a", "Value": "x"}, {"Key": "b", "Value": "y"}]},
     ),
     Case("HP-SCH-007", ONE, {"Link/DataRepositoryPath": {"Fn::Sub": "https://${Data}"}}, {}),
-    Case("HP-SCH-007", ONE, {"Scripts/BucketName": {"Fn::Sub": "sagemaker-Scripts-${AWS::AccountId}"}}, {}),
+    Case("HP-SCH-004", ONE, {"Scripts/BucketName": {"Fn::Sub": "sagemaker-Scripts-${AWS::AccountId}"}}, {}),
     Case("HP-SCH-007", ONE, {"X": {"Type": "Custom::X"}}, {"X": {"Type": "Custom::X", "Properties": {"ServiceToken": "x"}}}),
     # Regions: most places tell that of the stack.
     Case("HP-REG-001", ONE, {"PublicSubnet/AvailabilityZone": "eu-west-1a", "More": subnet("10.0.9.0/24", "us-west-2a")}, {}),
@@ -136,7 +136,7 @@ CASES = [
         {"PublicSubnet/Ipv6CidrBlock": "2600:1f14:abc:de00::/64", "Empty": EMPTY},
     ),
     # Mounts and scripts.
-    Case("HP-GRP-020", ONE, {f"{MOUNT}/MountName": "fsx"}, {}),
+    Case("HP-MNT-001", ONE, {f"{MOUNT}/MountName": "fsx"}, {}),
     Case("HP-GRP-005", ONE, {f"{MOUNT}/MountPath": "/opt/sagemaker"}, {f"{MOUNT}/MountPath": "/scratch"}),
     Case("HP-SCR-006", ONE, {f"{SCRIPTS}/SourceS3Uri": {"Fn::Sub": "s3://${Scripts}/lifecycle/on_init_complete.sh"}}, {}),
     Case("HP-EKS-006", OTHER, {SCRIPTS: REMOVED}, {}),

@@ -286,9 +286,9 @@ CASES += [
         {"Second": {**GATEWAY, "Properties": {**GATEWAY["Properties"], "RouteTableIds": [{"Ref": "Table"}]}}, "Table": OTHER_TABLE},
     ),
     Case("HP-END-006", slurm(), {"Second": second(**OF_KMS, **BARE)}, {"Second": second(**OF_KMS)}),
-    Case("HP-END-006", slurm(), {"S3Endpoint/SubnetIds": [{"Ref": "NodeSubnet"}]}, {"S3Endpoint/SubnetIds": []}),
+    Case("HP-END-006", slurm(), {"S3Endpoint/SubnetIds": [{"Ref": "NodeSubnet"}]}, {}),
     Case("HP-END-006", slurm(), {"S3Endpoint/PrivateDnsEnabled": True}, {"S3Endpoint/PrivateDnsEnabled": False}),
-    Case("HP-END-006", NAMED, {f"{STS}/RouteTableIds": [{"Ref": "NodeRoutes"}]}, {f"{STS}/RouteTableIds": []}),
+    Case("HP-END-006", NAMED, {f"{STS}/RouteTableIds": [{"Ref": "NodeRoutes"}]}, {}),
     Case(
         "HP-END-006",
         NAMED,

@@ -182,7 +182,7 @@ def in_vpc(*actions: str) -> Template:
     function = {
         "Runtime": "python3.13",
         "Handler": "index.handler",
-        "Code": {"ZipFile": "pass"},
+        "Code": {"ZipFile": "def handler(event, context): pass"},
         "Role": {"Fn::GetAtt": ["FunctionRole", "Arn"]},
         "VpcConfig": {"SubnetIds": [{"Ref": "NodeSubnet"}], "SecurityGroupIds": [{"Ref": "NodeGroup"}]},
     }

@@ -13,7 +13,7 @@ KEY = "arn:aws:kms:{}:123456789012:key/11111111-2222-3333-4444-555555555555"
 
 
 def endpoint(**more: Any) -> dict[str, Any]:
-    properties = {"VpcId": {"Ref": "Vpc"}, "ServiceName": "com.amazonaws.us-east-1.logs", **more}
+    properties = {"VpcId": {"Ref": "Vpc"}, "ServiceName": "com.amazonaws.us-east-1.logs", "VpcEndpointType": "Interface", **more}
     return {"Type": "AWS::EC2::VPCEndpoint", "Properties": properties}
 
 
@@ -52,8 +52,8 @@ def test_a_zone_of_another_region_than_the_other_subnets() -> None:
     }
     right = edited(slurm(), more)
     zone = "A/AvailabilityZone"
-    assert rules_of(right, rules="HP-SUB-013") == []
-    assert [one.resource for one in findings(edited(right, {zone: "us-east-1a"}), rules="HP-SUB-013")] == ["A"]
+    assert rules_of(right, rules="HP-REG-001") == []
+    assert [one.resource for one in findings(edited(right, {zone: "us-east-1a"}), rules="HP-REG-001")] == ["A"]
 
 
 def test_an_unknown_region_says_nothing() -> None:

@@ -219,4 +219,5 @@ def test_reachable_by_the_l1() -> None:
     role = cluster.execution_role
     cluster.resource.add_property_override("InstanceGroups.0.ExecutionRole", role.role_name)
     cluster.resource.add_property_override("ClusterRole", role.role_arn)
-    assert rules_of(stack) == {"HP-ROL-002", "HP-ROL-001"}
+    assert rules_of(stack) == {"HP-ROL-001"}
+    assert [found.rule for found in findings(synthesize(stack), rules="HP-REF")] == ["HP-REF-012"]

@@ -47,20 +47,20 @@ def nat(**more: Any) -> dict[str, Any]:
 
 CASES += [
     Case(
-        "HP-SCH-002",
+        "HP-SCH-007",
         slurm(),
         {"Own": {"Type": "Custom::Own"}},
         {"Own": {"Type": "Custom::Own", "Properties": {"ServiceToken": TOKEN}}},
     ),
     Case(
-        "HP-SCH-004",
+        "HP-SCH-007",
         slurm(),
         {"Own": {"Type": "Custom::Own", "Properties": {"ServiceToken": TOKEN, "ServiceTimeout": 7200}}},
         {"Own": {"Type": "Custom::Own", "Properties": {"ServiceToken": TOKEN, "ServiceTimeout": 3600, "Id": 1}}},
     ),
-    Case("HP-SCH-002", slurm(), {"Gate": nat()}, {"Gate": nat(ConnectivityType="private")}),
-    Case("HP-SCH-002", slurm(), {"Gate": nat()}, {"Gate": nat(AvailabilityMode="regional")}),
-    Case("HP-SCH-006", slurm(), {"NodeDefaultRoute/TransitGatewayId": "tgw-0123456789abcdef0"}, {}),
+    Case("HP-SCH-007", slurm(), {"Gate": nat()}, {"Gate": nat(ConnectivityType="private")}),
+    Case("HP-SCH-007", slurm(), {"Gate": nat()}, {"Gate": nat(AvailabilityMode="regional")}),
+    Case("HP-SCH-007", slurm(), {"NodeDefaultRoute/TransitGatewayId": "tgw-0123456789abcdef0"}, {}),
     Case(
         "HP-SCH-004",
         slurm(),
@@ -68,24 +68,24 @@ CASES += [
         {"Scripts/BucketName": {"Fn::Sub": "sagemaker-scripts-${AWS::AccountId}-${AWS::StackName}"}},
     ),
     Case(
-        "HP-SCH-004",
+        "HP-SCH-007",
         slurm(),
         {"Secret": {"Type": "AWS::SecretsManager::Secret", "Properties": {"GenerateSecretString": {"PasswordLength": 5000}}}},
         {"Secret": {"Type": "AWS::SecretsManager::Secret", "Properties": {"GenerateSecretString": {"PasswordLength": 32}}}},
     ),
     Case(
-        "HP-SCH-010",
+        "HP-SCH-007",
         slurm(),
         {"Scripts/Tags": [{"Key": "team", "Value": "a"}, {"Key": "team", "Value": "b"}]},
         {"Scripts/Tags": [{"Key": "team", "Value": "a"}, {"Key": "Team", "Value": "b"}]},
     ),
     Case(
-        "HP-SCH-010",
+        "HP-SCH-007",
         slurm(),
         {"Scripts/Tags": [{"Key": "aws:team", "Value": "a"}]},
         {"Scripts/Tags": [{"Key": "awsome", "Value": "a"}]},
     ),
-    Case("HP-SCH-009", slurm(), {f"{GROUP}/InstanceType": "ml.p5.48xl"}, {}),
+    Case("HP-SCH-009", slurm(), {f"{GROUP}/InstanceType": "ml.p9.48xlarge"}, {}),
 ]
 
 
@@ -139,7 +139,7 @@ def test_where_cdk_validates_only_the_service_s_own_limits_are_said() -> None:
     wrong = edited(slurm(), {f"{LUSTRE}/DataCompressionType": "lz4", "Cluster/NodeRecovery": "automatic"})
     assert [one.rule for one in check(Model.of({"t": wrong}), validated=True)] == ["HP-SCH-007"]
     assert {one.id for one in load_catalogue().values() if one.validated} == {
-        f"HP-SCH-0{number:02}" for number in (1, 2, 3, 4, 5, 6, 8, 9, 10)
+        f"HP-SCH-0{number:02}" for number in (1, 2, 3, 4, 5, 6, 8, 9)
     }
 
 
