@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 from aws_cdk import App, CfnParameter, Fn, RemovalPolicy, Stack
@@ -183,7 +184,7 @@ def test_a_further_node_subnet_is_in_its_zone_leaves_by_nat_and_reaches_s3(stack
     ],
 )
 def test_fails_on_a_further_node_subnet_that_the_vpc_cannot_have(
-    network: ClusterNetwork, parameters: dict[str, str], message: str
+    network: ClusterNetwork, parameters: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ValueError, match=r"^Stack/Network/X: ") as caught:
         network.add_node_subnet("X", **parameters)

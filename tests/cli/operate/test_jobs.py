@@ -118,8 +118,8 @@ def test_on_aws_a_session_asks(target: StubbedTarget, tmp_path: Path, monkeypatc
 
 def test_a_refused_session_is_a_reason(target: StubbedTarget, answering: Answering, monkeypatch: pytest.MonkeyPatch) -> None:
     answering("exit 0")
+    other, first = StubbedTarget(), target.client
     monkeypatch.setattr(target, "client", lambda service: other.client(service) if service == "ssm" else first(service))
-    other, first = StubbedTarget(), StubbedTarget.client.__get__(target)
     other.refuse("ssm", "start_session", "AccessDeniedException", REFUSED)
     assert "cluster.grants.connect(role)" in (asked(target).unknown or "")
 
