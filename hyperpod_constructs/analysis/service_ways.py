@@ -19,6 +19,7 @@ from hyperpod_constructs.templates.model import Resource, resource_of, target_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_items, parts_of
 
 _ZONE = "AWS::Route53::HostedZone"
+_OF_AWS = ("amazonaws.com", "amazonaws.com.cn", "api.aws", "amazonwebservices.com.cn")
 _CALLER, _OWNER = "aws:principalaccount", ("aws:resourceaccount", "s3:resourceaccount")  # keys of conditions
 
 
@@ -40,10 +41,16 @@ def to_service(source: Side, service: facts.Service, objects: Sequence[Value] = 
         yield from _past_interface(source, interface)
         yield from _policy(interface, service.action, objects)
     else:
-        perhaps = perhaps or not subnet.lacks_gateway_endpoint(service.name) or bool(model.resources(_ZONE))
+        perhaps = perhaps or not subnet.lacks_gateway_endpoint(service.name) or any(map(_may_name, model.resources(_ZONE)))
         doubt = "an endpoint may take the traffic" if perhaps else None
         yield from resolved(subnet)
         yield from unless(_over_the_internet(source, subnet, service), doubt)
+
+
+def _may_name(zone: Resource) -> bool:
+    """Whether a hosted zone may have names of AWS, as one has that leads to an endpoint without private DNS."""
+    name = zone.get("Name")
+    return not isinstance(name, str) or name.rstrip(".").lower().endswith(_OF_AWS)
 
 
 def is_closed(subnet: Subnet) -> bool:

@@ -8,11 +8,11 @@ from hyperpod_constructs.templates.values import (
     ABSENT,
     UNKNOWN,
     Either,
+    Part,
+    Unknown,
     Value,
     as_items,
-    as_str,
     either,
-    is_known,
     joined,
     parts_of,
 )
@@ -60,12 +60,21 @@ def _plain(raw: Raw) -> Value:
 
 def _typed(kind: str, value: Value) -> Value:
     if kind == "CommaDelimitedList" or kind.startswith("List<"):
-        if isinstance(value, tuple):
-            return value
-        text = as_str(value)
-        if text is None:
-            return UNKNOWN if not is_known(value) or not isinstance(value, str) else value
-        return tuple(item.strip() for item in text.split(",")) if text else ()
+        return value if isinstance(value, tuple) else _items(parts_of(value))
     if isinstance(value, tuple):
         return joined(part for index, item in enumerate(value) for part in ((",",) if index else ()) + parts_of(item))
     return value
+
+
+def _items(parts: tuple[Part, ...]) -> Value:
+    """The items of a text with commas. What a reference gives has none; an unknown part may have any."""
+    if parts == ("",):
+        return ()
+    if any(isinstance(part, Unknown) for part in parts):
+        return UNKNOWN
+    items: list[list[Part]] = [[]]
+    for part in parts:
+        first, *others = part.split(",") if isinstance(part, str) else (part,)
+        items[-1].append(first.strip() if isinstance(first, str) else first)
+        items.extend([other.strip()] for other in others if isinstance(other, str))
+    return tuple(joined(item) for item in items)

@@ -6,6 +6,7 @@ import pytest
 
 from hyperpod_constructs.templates.globs import matches
 from hyperpod_constructs.templates.model import resource_of
+from hyperpod_constructs.templates.parameters import parameter_value
 from hyperpod_constructs.templates.values import (
     ABSENT,
     UNKNOWN,
@@ -146,3 +147,19 @@ def test_values_are_shown_as_json() -> None:
 )
 def test_patterns_against_partly_known_text(pattern: tuple[object, ...], text: tuple[object, ...], answer: bool | None) -> None:
     assert matches(pattern, text) is answer
+
+
+@pytest.mark.parametrize(
+    ("given", "items"),
+    [
+        (A, (A,)),
+        (Text((A, ", ", B)), (A, B)),
+        (Text(("one,", A, "-two,three")), ("one", Text((A, "-two")), "three")),
+        ("", ()),
+        ((A, B), (A, B)),
+    ],
+)
+def test_a_text_with_commas_is_a_list_where_a_parameter_takes_one(given: Value, items: Value) -> None:
+    for kind in ("CommaDelimitedList", "List<AWS::EC2::Subnet::Id>"):
+        assert parameter_value({"Type": kind}, given) == items
+    assert parameter_value({"Type": "CommaDelimitedList"}, Text((A, UNKNOWN))) is UNKNOWN

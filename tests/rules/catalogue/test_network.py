@@ -215,8 +215,10 @@ NAMED = closed(eks(), *EKS, *OPERATION, "sts")
 STS = f"Endpoint{len(EKS) + len(OPERATION)}"
 ZONE = {"Type": "AWS::Route53::HostedZone", "Properties": {"Name": "sts.us-west-2.amazonaws.com"}}
 SECOND = NAMED["Resources"][STS]
+OWN_ZONE = {"Type": "AWS::Route53::HostedZone", "Properties": {"Name": "hpc.example.internal"}}
 CASES = [
     Case("HP-REACH-002", NAMED, {f"{STS}/PrivateDnsEnabled": False}, {f"{STS}/PrivateDnsEnabled": False, "Zone": ZONE}),
+    Case("HP-REACH-002", NAMED, {f"{STS}/PrivateDnsEnabled": False, "Zone": OWN_ZONE}, {"Zone": OWN_ZONE}),
     Case("HP-REACH-001", NAMED, {"Endpoint0/PrivateDnsEnabled": False}, {"Second": SECOND, f"{STS}/PrivateDnsEnabled": False}),
     Case("HP-END-002", eks(), {"Vpc/EnableDnsHostnames": REMOVED}, {"Vpc/EnableDnsSupport": REMOVED}),
     Case("HP-REACH-001", NAMED, {"Vpc/EnableDnsSupport": "false"}, {"Vpc/EnableDnsHostnames": {"Ref": "AWS::StackName"}}),
