@@ -53,6 +53,13 @@ STATEMENTS = (
     "service-role/AmazonRDSEnhancedMonitoringRole",
 )
 
+#: Extensions of clusters, which the reference lacks as yet: the beginning of their ARN's last field, and the actions on them.
+_EXTENSION = "cluster-extension"
+_EXTENSIONS = (
+    *("CreateClusterExtension", "DeleteClusterExtension", "DescribeClusterExtension", "ListClusterExtensions"),
+    *("ListClusterExtensionVersions", "UpdateClusterExtension", "AddTags", "DeleteTags", "ListTags"),
+)
+
 
 def render() -> dict[Path, str]:
     """The texts of both tables, by file."""
@@ -94,6 +101,10 @@ def _spellings(documents: Mapping[str, Any]) -> dict[str, str]:
 
 def _actions(spellings: Mapping[str, str]) -> Iterator[str]:
     known = read(package("cfnlint") / "data" / "AdditionalSpecs" / "Policies.json")
+    known["sagemaker"]["Resources"].setdefault(_EXTENSION, {"ARNFormats": ["arn:aws:sagemaker:.*:.*:extension/.*"]})
+    for name in _EXTENSIONS:
+        action = known["sagemaker"]["Actions"].setdefault(name.lower(), {"Resources": ["cluster"]})
+        action["Resources"] = sorted({*action["Resources"], _EXTENSION})
     for service in SERVICES:
         types = (f"{_word(name)}={_beginning(service, one)}" for name, one in sorted(known[service].get("Resources", {}).items()))
         actions = (_action(service, name, one, spellings) for name, one in sorted(known[service]["Actions"].items()))

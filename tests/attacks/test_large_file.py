@@ -72,7 +72,8 @@ HOSTILE_STRINGS = {
 @pytest.mark.parametrize("kind", HOSTILE_STRINGS)
 def test_no_pattern_reads_a_text_again_for_each_of_its_characters(kind: str) -> None:
     """A quadratic pattern would take more than an hour here."""
-    content = {"Content": {"a": HOSTILE_STRINGS[kind], "b": {"Fn::Sub": HOSTILE_STRINGS[kind]}}}
+    strings = {"a": HOSTILE_STRINGS[kind], "b": {"Fn::Sub": HOSTILE_STRINGS[kind]}}
+    content = {"Content": {"schemaVersion": "2.2", "mainSteps": [], **strings}}
     body = {"Resources": {"D": {"Type": "AWS::SSM::Document", "Properties": content}}}
     model = Model.of({"t": body})
     assert check(model) == []

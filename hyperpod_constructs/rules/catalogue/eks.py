@@ -136,7 +136,7 @@ def groups_have_no_slurm(group: Group) -> Mistake | None:
     on=_groups_on_eks,
     at=("LifeCycleConfig", "OnInitComplete"),
     once=True,
-    title="groups of a cluster on EKS run a script by OnCreate",
+    title="groups of a cluster on EKS run their scripts by OnCreate",
     why="OnInitComplete extends the set-up of the image for Slurm; on EKS every group needs OnCreate",
     fix=orchestration.completed_on_eks.fix,
     allowed="OnCreate",
@@ -144,8 +144,6 @@ def groups_have_no_slurm(group: Group) -> Mistake | None:
 )
 def scripts_run_on_create(group: Group) -> Mistake | None:
     created, completed = (given(group.get("LifeCycleConfig", key)) for key in ("OnCreate", "OnInitComplete"))
-    if given(group.get("LifeCycleConfig")) is False and not group.restricted:
-        return Mistake(f"instance group {group.label!r} of a cluster on EKS has no script", orchestration.completed_on_eks.fix)
     return orchestration.completed_on_eks(group.label) if completed and created is False else None
 
 
