@@ -82,7 +82,8 @@ def test_text_says_what_where_why_and_how(write: Write) -> None:
     head, message, place, fix, source, _, total = run(file).stdout.splitlines()
     assert head == "error HP-ROL-001 Role"
     assert message.startswith("  the role of groups 'controller', 'login', 'workers' of Cluster cannot be assumed")
-    assert "allowed: sts:AssumeRole for sagemaker.amazonaws.com; CreateCluster is refused" in message
+    assert "cannot be assumed by sagemaker.amazonaws.com" in message
+    assert message.endswith("; the request is refused, or what the service does with the role fails: it cannot assume it")
     assert place == f"  at      Properties/AssumeRolePolicyDocument (t.json:{number})"
     assert fix.startswith("  fix     let the role's")
     assert source.startswith("  source  https://docs.aws.amazon.com/")

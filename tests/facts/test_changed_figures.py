@@ -235,7 +235,7 @@ def spelled_out(module: Path) -> Iterator[str]:
         for keyword in call.keywords if isinstance(call, ast.Call) else ():
             if keyword.arg in ("title", "why", "fix", "allowed"):
                 texts = [part.value for part in ast.walk(keyword.value) if isinstance(part, ast.Constant)]
-                yield from (str(text) for text in texts if FIGURES & set(re.findall(r"\d+(?:\.\d+)?", str(text))))
+                yield from (str(text) for text in texts if FIGURES & set(re.findall(r"(?<![A-Za-z])\d+(?:\.\d+)?", str(text))))
 
 
 @pytest.mark.parametrize("module", sorted(Path(catalogue.__path__[0]).glob("[a-z]*.py")), ids=lambda path: path.stem)

@@ -32,7 +32,7 @@ SLOW = settings(
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
-CALLS_PER_HUNDRED = 1_000_000
+CALLS_PER_HUNDRED = 3_000_000
 """Calls of functions for a hundred resources: more than twice the most that any of these templates takes."""
 
 NAMES = ("A", "B", "C", "Role", "AWS::Region", "AWS::NoValue", "AWS::StackId", "", "${A}", "A.Arn", "Outputs.O")

@@ -121,7 +121,7 @@ def rules_of_prometheus_are_such(model: Model) -> Iterator[Hit]:
     title="user data and scripts are in base64 and within their limit",
     why=_REFUSED,
     fix="write the text in Fn::Base64, and keep longer scripts in S3",
-    allowed="a text in base64, at most 16 KiB before",
+    allowed="a text in base64, within the limit of EC2 before it is encoded",
     source="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/user-data.html",
 )
 def scripts_are_encoded(model: Model) -> Iterator[Hit]:
