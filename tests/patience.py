@@ -8,14 +8,14 @@ from typing import TypeVar
 
 import pytest
 
-PATIENCE = 600.0
+PATIENCE = 300.0
 """In seconds. A test whose subject is a limit of time has a limit of its own."""
 _PAUSE = 0.2
 T = TypeVar("T")
 
 
 def until(look: Callable[[], T | None], what: str = "what is awaited", found: Callable[[], object] | None = None) -> T:
-    """Look again and again until `look` gives something true, and return it.
+    """Look again and again until `look` gives something else than None or False, and return it.
 
     :param what: its name, for the failure.
     :param found: reads how things stand, for the failure.
@@ -23,7 +23,7 @@ def until(look: Callable[[], T | None], what: str = "what is awaited", found: Ca
     deadline = time.monotonic() + PATIENCE
     while True:
         seen = look()
-        if seen:
+        if seen is not None and seen is not False:
             return seen
         if time.monotonic() > deadline:
             pytest.fail(f"{what}: not within {PATIENCE:.0f} s" + (f"; found {found()}" if found else ""))

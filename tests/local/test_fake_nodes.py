@@ -123,5 +123,5 @@ def test_a_control_plane_that_is_deleted_takes_nothing_along(on_eks: OnEks) -> N
     on_eks.until(lambda: len(on_eks.nodes()) == 1)
     on_eks.eks.delete_cluster(name="kubernetes")
     on_eks.sagemaker.update_cluster_software(ClusterName="demo")
-    until(on_eks.instances, "an instance")
+    until(lambda: on_eks.instances() or None, "an instance")
     assert on_eks.sagemaker.describe_cluster(ClusterName="demo")["ClusterStatus"] in ("InService", "SystemUpdating")

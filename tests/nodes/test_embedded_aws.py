@@ -216,7 +216,7 @@ def test_the_jobs_on_a_node_are_known(account: Account, monkeypatch: pytest.Monk
     assert jobs_on(place, found, workers) == Jobs()
 
     account.on(controller, "sbatch", "--chdir=/tmp", "--output=/dev/null", "--nodes=2", "--job-name=on both", "--wrap=sleep 60")
-    jobs = until(lambda: jobs_on(place, found, workers[:1]).found, "a job on the node")
+    jobs = until(lambda: jobs_on(place, found, workers[:1]).found or None, "a job on the node")
     assert [(job.user, job.name) for job in jobs] == [("root", "on both")]
 
     account.on(controller, "scancel", "--name=on both")
