@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.rules.checking import check, load_catalogue
 from hyperpod_constructs.rules.finding import Level
+from hyperpod_constructs.templates.model import Model
 from tests.rules.catalogue.templates import KEPT, Template, findings, preset, properties, rules_of, slurm, workers
 from tests.rules.catalogue.test_file_systems import openzfs
 
@@ -246,11 +248,21 @@ def test_a_preset_without_a_rule() -> None:
     assert rules_of(*templates.values()) == ["HP-FSN-001"]
 
 
-def test_a_file_system_in_another_vpc_is_called_so() -> None:
+def in_another_vpc() -> Template:
     template = without(apart(), "NodesIngress988")
     template["Resources"]["Other"] = {"Type": "AWS::EC2::VPC", **KEPT, "Properties": {"CidrBlock": "10.8.0.0/16"}}
     subnet = {"VpcId": {"Ref": "Other"}, "CidrBlock": "10.8.0.0/24", "AvailabilityZone": "us-west-2a"}
     template["Resources"]["There"] = {"Type": "AWS::EC2::Subnet", **KEPT, "Properties": subnet}
     properties(template, "FileSystem")["SubnetIds"] = [{"Ref": "There"}]
-    found = [finding.message for finding in findings(template) if finding.rule == "HP-REACH-002"]
+    return template
+
+
+def test_a_file_system_in_another_vpc_is_called_so() -> None:
+    found = [finding.message for finding in findings(in_another_vpc()) if finding.rule == "HP-REACH-002"]
     assert ["FileSystem is in another VPC (Other) than the nodes (Vpc)" in message for message in found] == [True]
+
+
+def test_the_order_of_the_rules_decides_nothing() -> None:
+    """A way that ends in another VPC and a subnet of another VPC follow from each other."""
+    model, rules = Model.of({"t": in_another_vpc()}), list(load_catalogue().values())
+    assert check(model, rules=rules) == check(model, rules=reversed(rules)) == check(model)

@@ -139,7 +139,6 @@ CASES = [
     Case("HP-MNT-001", ONE, {f"{MOUNT}/MountName": "fsx"}, {}),
     Case("HP-GRP-005", ONE, {f"{MOUNT}/MountPath": "/opt/sagemaker"}, {f"{MOUNT}/MountPath": "/scratch"}),
     Case("HP-SCR-006", ONE, {f"{SCRIPTS}/SourceS3Uri": {"Fn::Sub": "s3://${Scripts}/lifecycle/on_init_complete.sh"}}, {}),
-    Case("HP-EKS-006", OTHER, {SCRIPTS: REMOVED}, {}),
     # Policies of resources, and the order of gateways.
     Case(
         "HP-RET-004",
