@@ -7,8 +7,8 @@
 - A `pattern` is Python's, for the whole text, with `re.ASCII`.
 - `readOnly` marks a property that only the service sets, and `ref` names the property that `Ref` gives.
 - `extensions` are schemas for the values at a path, each with its demand.
-- `ascending` names properties whose numbers do not fall, `uniqueKeys` the property by which the items of a list differ, `refersTo`
-  the types of resources to which a reference leads, `beginsWith` the beginnings of a text, and `characters` the form of its parts.
+- `ascending` names properties whose numbers do not fall, `uniqueKeys` the property by which the items of a list differ, and
+  `beginsWith` the beginnings of a text.
 
 `demands.tsv` has what neither the schemas nor the models of requests say, row by row with its source.
 """

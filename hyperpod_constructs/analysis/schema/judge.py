@@ -291,7 +291,6 @@ _STRUCTURES: Mapping[str, _Structure] = {
 }
 _LEAVES: Mapping[str, words.Word] = {
     "beginsWith": words.begins_with,
-    "characters": words.has_characters,
     "const": lambda wanted, value: words.is_one_of([wanted], value),
     "enum": words.is_one_of,
     "enumCaseInsensitive": words.is_one_of_any_case,
@@ -305,7 +304,6 @@ _LEAVES: Mapping[str, words.Word] = {
     "minProperties": words.has_enough_names,
     "minimum": words.is_at_least,
     "pattern": words.matches,
-    "refersTo": words.refers_to,
     "uniqueItems": words.has_different_items,
 }
 
@@ -316,13 +314,8 @@ def _said(word: str, node: Mapping[str, Any], value: Value, path: Path) -> tuple
     if word in ("enum", "enumCaseInsensitive", "const"):
         choices = [str(one) for one in (wanted if isinstance(wanted, list) else [wanted])]
         return f"{name} is {quoted(value)}{meant(as_str(value) or '', choices)}", listed(choices)
-    if word == "refersTo":
-        what = value.resource.type if isinstance(value, Reference) else quoted(value)
-        return f"{name} is a reference to {what}, {quoted(value)}", f"a reference to {listed(wanted)}"
     if word == "beginsWith":
         return f"{name} is {quoted(value)}", f"a text that begins with {' or '.join(wanted)}"
-    if word == "characters":
-        return f"{name} is {quoted(value)}", f"parts of the form {wanted}"
     if word == "pattern" and isinstance(value, Reference):
         return f"{name} is the Ref of {value.resource.logical_id}, which is not an ARN", "an ARN"
     if word == "format":

@@ -167,24 +167,6 @@ def begins_with(beginnings: list[str], value: Value) -> Answer:
     return None if text is None else text.startswith(tuple(beginnings))
 
 
-def has_characters(pattern: str, value: Value) -> Answer:
-    """Whether the known parts of a text have this form, which no part between them mends."""
-    parts = value.parts if isinstance(value, Text) else (value,)
-    known = all(matches(pattern, part) is not False for part in parts if isinstance(part, str))
-    return False if not known else True if isinstance(value, str) else None
-
-
-def refers_to(types: list[str], value: Value) -> Answer:
-    """Whether a reference leads to a resource of one of these types. Of an attribute, only a resource's own id or ARN tells."""
-    if not isinstance(value, Reference):
-        return None
-    target = target_of(value)
-    schema = property_schema(target.type)
-    if schema is None or target.type in types:
-        return None if schema is None else True
-    return False if value.attribute in (None, "Arn", schema.get("ref")) else None
-
-
 @cache
 def compiled(pattern: str) -> re.Pattern[str]:
     """A pattern of the schemas."""
