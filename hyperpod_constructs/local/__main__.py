@@ -6,6 +6,7 @@ import argparse
 import asyncio
 import gc
 import importlib.util
+import math
 import os
 import re
 import secrets
@@ -15,10 +16,14 @@ import sys
 import tempfile
 from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hyperpod_constructs.local import leftovers, private, process
 from hyperpod_constructs.local.nodes.errors import NodesError
 from hyperpod_constructs.local.server import HELD, LOG_FILE, LocalAws, write_state
+
+if TYPE_CHECKING:
+    from hypercorn.config import Config
 
 HOST = "127.0.0.1"
 GARBAGE = (50_000, 20, 50)
@@ -131,9 +136,24 @@ def _node() -> list[str]:
     return [] if package is None or package.origin is None else [str(Path(package.origin).parent / "bin")]
 
 
+def serving(listener: socket.socket) -> Config:
+    """How hypercorn serves on a socket, which it takes over.
+
+    It closes no idle connection. A client that sends a request at that moment would lose the answer and send the request again,
+    and what it creates would exist twice, or be refused as existing.
+    """
+    from hypercorn.config import Config
+
+    config = Config()
+    config.bind = [f"fd://{listener.detach()}"]
+    config.keep_alive_timeout = math.inf
+    config.graceful_timeout = 0.5
+    config.loglevel = "WARNING"
+    return config
+
+
 async def _serve(options: argparse.Namespace, listener: socket.socket, port: int) -> None:
     from hypercorn.asyncio import serve
-    from hypercorn.config import Config
 
     from hyperpod_constructs.local import application
 
@@ -142,11 +162,7 @@ async def _serve(options: argparse.Namespace, listener: socket.socket, port: int
     )
     print(f"resources of a stack are worked on in a random order; its seed: {options.seed}", flush=True)  # noqa: T201
     app = application.application(aws, options.models, options.directory)
-    config = Config()
-    config.bind = [f"fd://{listener.detach()}"]
-    config.keep_alive_timeout = 75
-    config.graceful_timeout = 0.5
-    config.loglevel = "WARNING"
+    config = serving(listener)
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import http.client
 import os
+import socket
 import urllib.error
 import urllib.request
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypercorn.asyncio import serve
 
 from hyperpod_constructs.local import leftovers, server
+from hyperpod_constructs.local.__main__ import serving
 from hyperpod_constructs.local.server import LocalAws, LocalAwsError
 
 
@@ -118,3 +125,41 @@ def test_control_refuses_unknown_requests(aws: LocalAws) -> None:
     assert post("faults", b"not json") == 400
     assert post("elsewhere", b"") == 404
     assert post("faults", b"{}") == 200
+
+
+def test_an_idle_connection_stays_open(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that closes one may do so while a request is on its way, which the client then sends twice."""
+    later = 0.0
+
+    async def application(scope: Any, receive: Callable[[], Any], send: Callable[[Any], Any]) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"0")]})
+        await send({"type": "http.response.body", "body": b""})
+
+    async def a_week_passes_between_two_requests() -> list[int]:
+        nonlocal later
+        loop, stopped = asyncio.get_running_loop(), asyncio.Event()
+        clock = loop.time
+        monkeypatch.setattr(loop, "time", lambda: clock() + later)
+        listener = socket.create_server(("127.0.0.1", 0))
+        port = listener.getsockname()[1]
+        server_task = asyncio.create_task(serve(application, serving(listener), shutdown_trigger=stopped.wait))
+        client = http.client.HTTPConnection("127.0.0.1", port)
+        first = await asyncio.to_thread(_status, client)
+        ours = client.sock
+        later += 7 * 24 * 3600
+        await asyncio.sleep(0.2)
+        second = await asyncio.to_thread(_status, client)
+        assert client.sock is ours, "the connection was closed, and the client opened another one"
+        client.close()
+        stopped.set()
+        await server_task
+        return [first, second]
+
+    assert asyncio.run(a_week_passes_between_two_requests()) == [200, 200]
+
+
+def _status(client: http.client.HTTPConnection) -> int:
+    client.request("GET", "/")
+    answer = client.getresponse()
+    answer.read()
+    return answer.status
