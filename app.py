@@ -106,6 +106,7 @@ class Cluster(Stack):
             node_recovery=settings.node_recovery,
             encryption_key=foundation.key,
             lifecycle_scripts=LifecycleScripts.from_asset(bucket=foundation.scripts),
+            lifecycle_mode=settings.lifecycle_mode,
             min_running=settings.min_running,
         )
         if settings.preflight:

@@ -9,10 +9,9 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeVar
 
-from hyperpod_constructs import ClusterInstanceType, DeepHealthCheck, KubernetesVersion, NodeRecovery, WorkerGroup
+from hyperpod_constructs import ClusterInstanceType, DeepHealthCheck, KubernetesVersion, LifecycleMode, NodeRecovery, WorkerGroup
 
 Choice = TypeVar("Choice", bound=StrEnum)
-_WORKERS = "workers"
 
 
 class OrchestratorName(StrEnum):
@@ -63,16 +62,19 @@ class Settings:
     :param login_instance_type: type of the one login node; no login node when not given.
     :param worker_instance_type: type of the workers.
     :param worker_count: number of workers.
+    :param worker_group_name: name of the workers' group. A change removes the group with its nodes and makes another.
     :param min_running_workers: number of workers that the deployment waits for. On Kubernetes `0` waits for one, which the add-ons
         need, unless `system_node_count` brings other nodes.
     :param training_plan_arn: reserved capacity of the workers; on-demand capacity when not given.
     :param worker_groups: several groups of workers as `name:type:count`, with commas between them, such as
         `gpus:ml.p5.48xlarge:4,neurons:ml.trn1.32xlarge:8`. They take the place of `worker_instance_type`, `worker_count`,
-        `min_running_workers` and `training_plan_arn`; the group `workers` when not given.
+        `worker_group_name`, `min_running_workers` and `training_plan_arn`.
     :param controller_group_name: name of the controller's group. A change removes the controller, with Slurm's queue.
     :param login_group_name: name of the login group.
     :param threads_per_core: `1` switches simultaneous multithreading off on every node; each type's default when not given. The
         service refuses a change for an existing group.
+    :param lifecycle_mode: time of the nodes' scripts. `OnInitComplete`: after the image's own set-up. `OnCreate`: instead of it.
+        `None`: never.
     :param deep_health_checks: checks of the workers before they take work, `InstanceStress` and `InstanceConnectivity` with a comma
         between them; none when not given. On Kubernetes they need `system_node_count`, because they take about two hours.
     :param node_recovery: `Automatic`: the service reboots or replaces faulty nodes. `None`: it only labels them.
@@ -110,12 +112,14 @@ class Settings:
     login_instance_type: ClusterInstanceType | None = None
     worker_instance_type: ClusterInstanceType = ClusterInstanceType.TRN1_32XLARGE
     worker_count: int = 4
+    worker_group_name: str = "workers"
     min_running_workers: int = 0
     training_plan_arn: str | None = None
     worker_groups: tuple[WorkerGroup, ...] = ()
     controller_group_name: str = "controller"
     login_group_name: str = "login"
     threads_per_core: int | None = None
+    lifecycle_mode: LifecycleMode | None = None
     deep_health_checks: tuple[DeepHealthCheck, ...] = ()
     node_recovery: NodeRecovery = NodeRecovery.AUTOMATIC
     storage_capacity_gib: int = 1200
@@ -136,7 +140,7 @@ class Settings:
     def workers(self) -> tuple[WorkerGroup, ...]:
         """The groups of workers."""
         plain = WorkerGroup(
-            name=_WORKERS,
+            name=self.worker_group_name,
             instance_type=self.worker_instance_type,
             count=self.worker_count,
             training_plan_arn=self.training_plan_arn,
@@ -153,14 +157,26 @@ class Settings:
     @property
     def min_running(self) -> dict[str, int]:
         """The workers that the deployment waits for, by group."""
-        return {} if self.worker_groups else {_WORKERS: self.min_running_workers}
+        return {} if self.worker_groups else {self.worker_group_name: self.min_running_workers}
 
 
-#: Clusters from published documents, by the value of the context key `preset`.
+#: Clusters by the value of the context key `preset`: `announcement` and `llm` are those of published documents, name by name.
 PRESETS: Mapping[str, Settings] = {
-    "announcement": Settings(cluster_name="sagemaker-demo-cluster"),
+    "slurm": Settings(cluster_name="sagemaker-demo-cluster"),
+    "announcement": Settings(
+        cluster_name="sagemaker-demo-cluster",
+        controller_group_name="my-controller-group",
+        worker_group_name="worker-group-1",
+        threads_per_core=1,
+        lifecycle_mode=LifecycleMode.ON_CREATE,
+    ),
     "llm": Settings(
+        cluster_name="llm-training-cluster",
         controller_instance_type=ClusterInstanceType.M5_2XLARGE,
+        controller_group_name="head-nodes",
+        worker_group_name="worker-nodes",
+        threads_per_core=1,
+        lifecycle_mode=LifecycleMode.ON_CREATE,
         worker_instance_type=ClusterInstanceType.P5_48XLARGE,
         worker_count=32,
         storage_capacity_gib=4800,
@@ -173,10 +189,17 @@ PRESETS: Mapping[str, Settings] = {
     ),
 }
 
-DEFAULT_PRESETS: Mapping[OrchestratorName, str] = {OrchestratorName.SLURM: "announcement", OrchestratorName.EKS: "kubernetes"}
+DEFAULT_PRESETS: Mapping[OrchestratorName, str] = {OrchestratorName.SLURM: "slurm", OrchestratorName.EKS: "kubernetes"}
 OF_ONE_ORCHESTRATOR: Mapping[str, OrchestratorName] = {
     **dict.fromkeys(
-        ("controller_instance_type", "login_instance_type", "controller_group_name", "login_group_name", "home_capacity_gib"),
+        (
+            "controller_instance_type",
+            "login_instance_type",
+            "controller_group_name",
+            "login_group_name",
+            "lifecycle_mode",
+            "home_capacity_gib",
+        ),
         OrchestratorName.SLURM,
     ),
     **dict.fromkeys(
@@ -187,8 +210,8 @@ OF_ONE_ORCHESTRATOR: Mapping[str, OrchestratorName] = {
 """Settings that mean nothing to the other orchestrator."""
 _ZONES_OF_CONTROL_PLANE = 2
 _MOST_DIGITS = 9
-_OF_ONE_GROUP = ("worker_instance_type", "worker_count", "min_running_workers", "training_plan_arn")
-"""Settings of the group `workers`, which `worker_groups` replaces."""
+_OF_ONE_GROUP = ("worker_instance_type", "worker_count", "worker_group_name", "min_running_workers", "training_plan_arn")
+"""Settings of the one group of workers, which `worker_groups` replaces."""
 _GROUP = re.compile(r"(?P<name>[^:]*):(?P<type>[^:]*):(?P<count>[^:]*)")
 _TEAM = re.compile(r"(?P<name>[^:]*):(?P<count>[^:]*)")
 
@@ -282,7 +305,7 @@ def _check_workers(given: Mapping[str, Any]) -> None:
     mixed = [key for key in _OF_ONE_GROUP if key in given]
     if "worker_groups" in given and mixed:
         raise SettingError(
-            f"context key 'worker_groups' beside {' and '.join(map(repr, mixed))}: the groups replace the group 'workers'; "
+            f"context key 'worker_groups' beside {' and '.join(map(repr, mixed))}: the groups replace the one group; "
             "leave the other keys out"
         )
 
@@ -403,6 +426,7 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "min_running_workers": _whole_number(0, 4),
     "worker_groups": _worker_groups,
     "threads_per_core": _whole_number(1, 1),
+    "lifecycle_mode": _one_of(LifecycleMode),
     "deep_health_checks": _checks,
     "node_recovery": _one_of(NodeRecovery),
     "storage_capacity_gib": _whole_number(1, 1200),

@@ -12,7 +12,7 @@ ZONE = {"availability_zone_id": "usw2-az4"}
 EKS = {**ZONE, **ON_EKS, "orchestrator": "eks"}
 
 
-def test_the_default_is_the_cluster_of_the_announcement() -> None:
+def test_the_default_has_the_types_and_counts_of_the_announcement() -> None:
     settings = read_settings(ZONE)
     assert settings.cluster_name == "sagemaker-demo-cluster"
     assert settings.controller_instance_type.name == "ml.m5.xlarge"
@@ -48,12 +48,15 @@ def test_keys_of_cdk_are_passed_over() -> None:
     ("context", "message"),
     [
         ({"worker_cont": "4"}, "unknown context key 'worker_cont' (value '4'); the nearest is 'worker_count'; allowed: preset, "),
-        ({"preset": "anouncement"}, "'anouncement' is not a preset; the nearest is 'announcement'; allowed: announcement, llm"),
+        (
+            {"preset": "anouncement"},
+            "'anouncement' is not a preset; the nearest is 'announcement'; allowed: slurm, announcement, llm",
+        ),
         ({"orchestrator": "esk"}, "'orchestrator': 'esk' is unknown; the nearest is 'eks'; allowed: slurm, eks"),
         (
             {"orchestrator": "slurm", "preset": "kubernetes"},
             "'preset': 'kubernetes' is a cluster on eks, and 'orchestrator' is slurm; leave one of the two keys out, or take a "
-            "preset of slurm: announcement, llm",
+            "preset of slurm: slurm, announcement, llm",
         ),
         (
             {"teams": "research:5", "chart": "stand-in"},
@@ -88,7 +91,7 @@ def test_keys_of_cdk_are_passed_over() -> None:
         ),
         (
             {"worker_groups": "gpus:ml.p5.48xlarge:4", "worker_count": 2, "training_plan_arn": "x"},
-            "'worker_groups' beside 'worker_count' and 'training_plan_arn': the groups replace the group 'workers'; leave",
+            "'worker_groups' beside 'worker_count' and 'training_plan_arn': the groups replace the one group; leave",
         ),
     ],
 )
@@ -199,6 +202,7 @@ def test_data_may_go_when_that_is_confirmed() -> None:
 def test_every_preset_is_complete() -> None:
     context = {name: {**ZONE, **(ON_EKS if name == "kubernetes" else {}), "preset": name} for name in PRESETS}
     assert {name: read_settings(given).worker_count for name, given in context.items()} == {
+        "slurm": 4,
         "announcement": 4,
         "llm": 32,
         "kubernetes": 8,

@@ -11,8 +11,10 @@ from hyperpod_constructs.facts.instance_types import (
     Accelerator,
     InstanceType,
     LocalNvme,
+    impossible,
     instance_type,
     is_instance_type,
+    nearest,
 )
 
 
@@ -276,16 +278,11 @@ def _unknown(name: object) -> str:
     allowed = f"allowed is one of the {len(INSTANCE_FACTS)} names of ClusterInstanceType.names(), or a CDK token"
     if not isinstance(name, str):
         return f"instance type must be a string such as 'ml.m5.xlarge', got {name!r}; {allowed}"
-    wanted = name.strip().lower()
-    prefixed = wanted if wanted.startswith("ml.") else f"ml.{wanted}"
-    if prefixed in INSTANCE_FACTS:
-        return f"unknown instance type {name!r}; names of HyperPod start with 'ml.': write {prefixed!r}"
-    from difflib import get_close_matches  # kept off the import path: only an error needs it
-
-    nearest = get_close_matches(prefixed, INSTANCE_FACTS, n=1, cutoff=0.0)[0]
+    found, close = f"unknown instance type {name!r}", nearest(name)
+    if (reason := impossible(name.strip().lower())) is not None:
+        return f"{found}: {reason}; the nearest is {close!r}"
     return (
-        f"unknown instance type {name!r}; {allowed}; the nearest is {nearest!r}. "
-        f"for a type newer than this release write ClusterInstanceType(name='ml.…')"
+        f"{found}; {allowed}; the nearest is {close!r}. for a type newer than this release write ClusterInstanceType(name='ml.…')"
     )
 
 

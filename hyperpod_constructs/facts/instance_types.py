@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -13,6 +14,9 @@ INSTANCE_FACTS: Mapping[str, list[str]] = {name: facts for name, *facts in rows(
 
 PLANNED_TYPES = frozenset(name for (name,) in rows("planned_types.tsv"))
 """The types that training plans reserve."""
+
+_SPELLED = re.compile(r"ml\.[a-z0-9-]+\.(\d*xlarge|large|medium|small|metal[a-z0-9-]*)")
+_FOR_INFERENCE = re.compile(r"(ml\.)?inf\d+\.")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,6 +84,27 @@ class InstanceType:
 def is_instance_type(name: str) -> bool:
     """Whether HyperPod offers a type of this name."""
     return name in INSTANCE_FACTS
+
+
+def impossible(name: str) -> str | None:
+    """Why the service has no type of this name today and tomorrow; `None` if a later release may have it.
+
+    Source: the enumeration `ClusterInstanceType` of the SageMaker API; no model of it lists inf2, which the announcement named.
+    """
+    if _FOR_INFERENCE.match(name):
+        return "HyperPod has no Inferentia, whatever its announcement of 2023 said"
+    if not name.startswith("ml."):
+        return "types of HyperPod begin with ml."
+    return None if _SPELLED.fullmatch(name) else "a size is spelled out, such as 32xlarge"
+
+
+def nearest(name: str) -> str:
+    """The type of the service whose name is most like this one."""
+    from difflib import get_close_matches  # kept off the import path: only an error needs it
+
+    wanted = name.strip().lower()
+    wanted = wanted if wanted.startswith("ml.") else f"ml.{wanted}"
+    return get_close_matches(re.sub(r"xl$", "xlarge", wanted), INSTANCE_FACTS, n=1, cutoff=0.0)[0]
 
 
 def instance_type(name: str) -> InstanceType:

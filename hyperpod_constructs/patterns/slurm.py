@@ -25,6 +25,7 @@ from hyperpod_constructs.cluster.storage_configs import EbsVolume, FileSystemMou
 from hyperpod_constructs.custom_resources.readiness_gate import ReadinessGate
 from hyperpod_constructs.execution_role import ExecutionRole
 from hyperpod_constructs.network import NodeNetwork
+from hyperpod_constructs.node_software.lifecycle_mode import LifecycleMode
 from hyperpod_constructs.node_software.lifecycle_scripts import LifecycleScripts
 from hyperpod_constructs.node_software.node_type import SlurmNodeType
 from hyperpod_constructs.patterns.encryption import encrypted, encrypted_parts
@@ -64,11 +65,18 @@ class WorkerGroup:
         self.render()
 
     @checked
-    def render(self, *, threads_per_core: int | None = None, file_systems: Sequence[FileSystemMount] = ()) -> InstanceGroup:
+    def render(
+        self,
+        *,
+        threads_per_core: int | None = None,
+        file_systems: Sequence[FileSystemMount] = (),
+        lifecycle_mode: LifecycleMode | None = None,
+    ) -> InstanceGroup:
         """The instance group.
 
         :param threads_per_core: the value of a group without one of its own.
         :param file_systems: the file systems to mount.
+        :param lifecycle_mode: time of the scripts.
         """
         return InstanceGroup(
             name=self.name,
@@ -80,6 +88,7 @@ class WorkerGroup:
             deep_health_checks=self.deep_health_checks,
             ebs_volumes=(EbsVolume(size_gb=_VOLUME_GB),),
             file_systems=file_systems,
+            lifecycle_mode=lifecycle_mode,
         )
 
 
@@ -123,6 +132,7 @@ class SlurmCluster(Construct):
         encryption_key: kms.IKey | None = None,
         execution_role: iam.IRole | ExecutionRole | None = None,
         lifecycle_scripts: LifecycleScripts | None = None,
+        lifecycle_mode: LifecycleMode | None = None,
         min_running: Mapping[str, int] | None = None,
     ) -> None:
         """
@@ -152,6 +162,8 @@ class SlurmCluster(Construct):
             too. Only new nodes see a change.
         :param execution_role: role of all nodes; a new role with the least permissions when not given.
         :param lifecycle_scripts: the nodes' scripts; the scripts of this library when not given.
+        :param lifecycle_mode: time of the scripts on every node; after the image's own set-up when not given. `ON_CREATE` runs them
+            instead of it, as the first clusters of the service did.
         :param min_running: workers to wait for, by group, such as `{"workers": 4}`; none unless given.
         :raises ValueError: for `worker_groups` beside the parameters of one group, for neither of them; see also
             `HyperPodCluster` and `InstanceGroup`.
@@ -193,10 +205,11 @@ class SlurmCluster(Construct):
                     threads_per_core=threads_per_core,
                     ebs_volumes=(EbsVolume(size_gb=_VOLUME_GB),),
                     file_systems=mounts,
+                    lifecycle_mode=lifecycle_mode,
                 )
                 self.cluster.add_instance_group(encrypted(group, encryption_key))
         for worker_group in workers:
-            group = worker_group.render(threads_per_core=threads_per_core, file_systems=mounts)
+            group = worker_group.render(threads_per_core=threads_per_core, file_systems=mounts, lifecycle_mode=lifecycle_mode)
             self.cluster.add_instance_group(encrypted(group, encryption_key))
         self.readiness = ReadinessGate(self, "Readiness", cluster=self.cluster, min_running=min_running)
         CfnOutput(self, "ReadinessMessage", value=self.readiness.message, description="what runs, and what is missing")

@@ -15,8 +15,9 @@ from tests.conftest import ZONE
 from tests.presets import build
 
 MOST_CALLS = {"announcement": 369, "kubernetes": 599}
-"""By preset, of every synthesis of a process but the first, which also makes what stays. Of the first preset, thirteen name the policy of the upload by its content, so that the old one stays until the old scripts
-are deleted, and give interfaces by network.
+"""By preset, of every synthesis of a process but the first, which also makes what stays. Of the first preset thirteen calls name
+the policy of the upload by its content, so that the old one stays until the old scripts are deleted, and give interfaces by
+network.
 
 Lower them when calls go. A change that raises one says what the new calls are for."""
 

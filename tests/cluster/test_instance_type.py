@@ -174,13 +174,15 @@ def test_a_type_that_is_newer_than_the_release_can_be_written_down() -> None:
 
 
 def test_fails_for_a_name_without_prefix() -> None:
-    with pytest.raises(ValueError, match=r"unknown instance type 'p5.48xlarge'.*write 'ml.p5.48xlarge'"):
+    with pytest.raises(
+        ValueError, match=r"unknown instance type 'p5.48xlarge': types of HyperPod begin with ml.; the nearest is 'ml.p5.48xlarge'"
+    ):
         ClusterInstanceType.of("p5.48xlarge")
 
 
 def test_fails_for_an_unknown_name_with_the_nearest() -> None:
-    with pytest.raises(ValueError, match=r"unknown instance type 'ml.p5.48xlarg'.*209 names.*nearest is 'ml.p5.48xlarge'"):
-        ClusterInstanceType.of("ml.p5.48xlarg")
+    with pytest.raises(ValueError, match=r"unknown instance type 'ml.p5.6xlarge'.*209 names.*nearest is 'ml.p5.4xlarge'"):
+        ClusterInstanceType.of("ml.p5.6xlarge")
 
 
 @pytest.mark.parametrize("name", [None, 5, ["ml.m5.xlarge"]])

@@ -8,12 +8,12 @@ from functools import partial
 from hyperpod_constructs.analysis.clusters import Cluster, Group, Orchestration, clusters, given, groups
 from hyperpod_constructs.facts import clusters as cluster_facts
 from hyperpod_constructs.facts import orchestration
-from hyperpod_constructs.facts.instance_types import PLANNED_TYPES
+from hyperpod_constructs.facts.instance_types import PLANNED_TYPES, impossible, is_instance_type, nearest
 from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
-from hyperpod_constructs.templates.values import as_str, at
+from hyperpod_constructs.templates.values import Value, as_items, as_str, at
 
 _API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/"
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
@@ -177,3 +177,21 @@ def plans_are_for_planned_types(group: Group) -> str | None:
     if names and given(group.get("TrainingPlanArn")) and not PLANNED_TYPES.intersection(names):
         return f"a training plan for {', '.join(names)}, which no plan reserves"
     return None
+
+
+@_group_error(
+    "HP-CAP-012",
+    title="an instance type is one that HyperPod can have",
+    why="the service refuses the cluster",
+    fix="take a type of the service; the nearest has the most similar name",
+    allowed="a name such as ml.p5.48xlarge, of a family that HyperPod has",
+    source=f"{_API}API_ClusterInstanceGroupSpecification.html",
+)
+def types_are_of_the_service(group: Group) -> Iterator[Hit]:
+    listed = as_items(group.get("InstanceRequirements", "InstanceTypes")) or ()
+    places: list[tuple[Value, tuple[str | int, ...]]] = [(group.get("InstanceType"), ("InstanceType",))]
+    places += [(value, ("InstanceRequirements", "InstanceTypes", index)) for index, value in enumerate(listed)]
+    for value, path in places:
+        name = as_str(value)
+        if name is not None and not is_instance_type(name) and (reason := impossible(name)) is not None:
+            yield hit(group, f"instance group {group.label!r} has {name}: {reason}; the nearest is {nearest(name)}", *path)

@@ -9,7 +9,7 @@ from hyperpod_constructs.analysis.clusters import groups
 from hyperpod_constructs.analysis.references.kinds import wrong_kinds
 from hyperpod_constructs.analysis.schema.resources import Found, request_violations, schema_violations
 from hyperpod_constructs.analysis.schema.violation import Kind, Path, nearest
-from hyperpod_constructs.facts.instance_types import is_instance_type
+from hyperpod_constructs.facts.instance_types import impossible, is_instance_type
 from hyperpod_constructs.facts.property_schemas import known_types, property_schema, regions_without
 from hyperpod_constructs.facts.schema import schema_date, type_facts
 from hyperpod_constructs.rules.finding import Hit
@@ -154,7 +154,7 @@ def _is_of_ours(resource_type: str) -> bool:
 def regions_have_the_instance_types(model: Model) -> Iterator[Hit]:
     for group in groups(model):
         region = group.resource.template.environment.region
-        names = [name for name in group.type_names or () if name.startswith("ml.")]
+        names = [name for name in group.type_names or () if impossible(name) is None]
         nowhere = [name for name in names if not (is_instance_type(name) or regions_without(name))]
         lacking = nowhere or [name for name in names if region in regions_without(name)]
         if lacking:

@@ -27,6 +27,19 @@ CASES = [
         {f"{WORKERS}/InstanceRequirements": SEVERAL, f"{WORKERS}/InstanceType": {"Ref": "AWS::NoValue"}},
     ),
     Case("HP-CAP-001", slurm(), {f"{WORKERS}/InstanceType": REMOVED}, {f"{WORKERS}/InstanceType": "ml.trn1.32xlarge"}),
+    *(
+        Case("HP-CAP-012", slurm(), {f"{WORKERS}/InstanceType": name}, {f"{WORKERS}/InstanceType": "ml.trn1.32xlarge"})
+        for name in ("ml.inf2.48xlarge", "ml.trn1.32xl", "p5.48xlarge")
+    ),
+    Case(
+        "HP-CAP-012",
+        slurm(),
+        {
+            f"{WORKERS}/InstanceRequirements": {"InstanceTypes": ["ml.p5.48xlarge", "ml.inf2.48xlarge"]},
+            f"{WORKERS}/InstanceType": REMOVED,
+        },
+        {f"{WORKERS}/InstanceRequirements": SEVERAL, f"{WORKERS}/InstanceType": REMOVED},
+    ),
     Case(
         "HP-CAP-002",
         slurm(),
