@@ -35,7 +35,7 @@ _SETUP = (ROOT / "tools" / "setup_nodes.sh").read_text("utf-8")
 _PACKAGED = re.search(r'^PROGRAMS="(.*)"$', _SETUP, re.MULTILINE)
 PROGRAMS = frozenset(_PACKAGED[1].split()) if _PACKAGED else frozenset()
 UNCHANGED = (-1, 2**32 - 1)
-ENVIRONMENTS = (".venv-examples", ".venv-node-", ".venv-checkov")
+ENVIRONMENTS = (".venv-examples", ".venv-node-", ".venv-checkov", ".venv-aws")
 
 
 def is_fast(path: Path) -> bool:

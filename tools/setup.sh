@@ -6,6 +6,7 @@ set -eu
 
 CDK_CLI=2.1148.1       # 3.0.0, the `latest` of npm, is an accidental publish that cannot read the assemblies of today
 CHECKOV=.venv-checkov  # checkov pins a boto3 of its own, so it lives apart
+AWS_CLI=1.46.3         # so does the AWS CLI, in .venv-aws
 MODELS=1.44.5          # botocore whose models judge the requests in the embedded AWS; ministack pins an older one
 BACKEND="hatchling editables"
 
@@ -42,6 +43,11 @@ if [ "${2:-}" = dev ]; then
         step "checkov in $CHECKOV" "$venv/bin/python" -m venv --clear "$CHECKOV"
         step "checkov's packages" "$CHECKOV/bin/pip" install --requirement tests/lint/checkov-requirements.txt
         cp tests/lint/checkov-requirements.txt "$CHECKOV/.ready"
+    fi
+    if [ "$(cat .venv-aws/.ready 2>/dev/null)" != "$AWS_CLI" ]; then
+        step "AWS CLI $AWS_CLI in .venv-aws" "$venv/bin/python" -m venv --clear .venv-aws
+        step "packages of the AWS CLI" .venv-aws/bin/pip install "awscli==$AWS_CLI"
+        echo "$AWS_CLI" >.venv-aws/.ready
     fi
     : >"$venv/.ready-dev"
     exit

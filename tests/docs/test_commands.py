@@ -1,4 +1,4 @@
-"""The commands of the pages are executed, in one copy of the checkout; those in running text exist.
+"""The commands of the pages are executed, in one copy of the checkout, those of a page in one shell; those in running text exist.
 
 A block marked `aws` (```console aws) needs a real account and is not run; one marked `nodes` runs where virtual nodes
 can. `make test`, `make test-fast`, `make coverage` and `make bench` are only planned (`make --dry-run`): the first runs this, the
@@ -26,7 +26,8 @@ from tests.docs.pages import PAGES, ROOT, Place, fenced
 from tests.nodes.conftest import require_nodes
 
 SHELL = ("console", "sh")
-COMMAND_SECONDS = 600
+AWS_CLI = ROOT / ".venv-aws" / "bin"
+PAGE_SECONDS = 1200
 
 # The environment is the one that the tests run in, so it is never set up again from the copy.
 MAKE = """#!/bin/sh
@@ -49,27 +50,30 @@ def checkout(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     wrapper.write_text(MAKE.format(make=shutil.which("make")))
     wrapper.chmod(0o755)
     yield copy
-    _assert_succeeds("hyperpod local stop", copy)
+    _assert_succeed(["hyperpod local stop"], copy)
 
 
-def _assert_succeeds(command: str, directory: Path) -> None:
-    """Run a command without any way to a real account."""
+def _assert_succeed(commands: list[str], directory: Path) -> None:
+    """Run commands in one shell, each after its title, without any way to a real account."""
+    script = "\n".join(f"printf '%s\\n' {shlex.quote(f'$ {command}')}\n{command}" for command in commands)
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("AWS_", "MAKE", "MFLAGS"))}
     environment |= {
-        "PATH": os.pathsep.join([str(directory.parent / "bin"), str(Path(sys.executable).parent), os.environ["PATH"]]),
+        "PATH": os.pathsep.join(
+            [str(directory.parent / "bin"), str(Path(sys.executable).parent), str(AWS_CLI), os.environ["PATH"]]
+        ),
         "PYTHONPATH": str(directory),
         "AWS_CONFIG_FILE": "/nonexistent",
         "AWS_SHARED_CREDENTIALS_FILE": "/nonexistent",
         "AWS_EC2_METADATA_DISABLED": "true",
     }
     done = subprocess.run(  # noqa: S603
-        [shutil.which("bash") or "bash", "-euo", "pipefail", "-c", command],
+        [shutil.which("bash") or "bash", "-euo", "pipefail", "-c", script],
         cwd=directory,
         env=environment,
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
-        timeout=COMMAND_SECONDS,
+        timeout=PAGE_SECONDS,
         check=False,
     )
     assert done.returncode == 0, done.stdout.decode("utf-8", "replace")[-4000:]
@@ -82,7 +86,15 @@ def _run_by(one: Place, other: Place) -> bool:
 
 
 BLOCKS = fenced(*SHELL)
+
+
+def _mark(place: Place) -> str:
+    """What the block needs to run beside the checkout."""
+    return NODES if NODES in place.block.marks else "plain"
+
+
 RUN = [one for one in BLOCKS if AWS not in one.block.marks and not any(_run_by(one, other) for other in BLOCKS)]
+SHELLS = list(dict.fromkeys((place.page, _mark(place)) for place in RUN))
 
 
 @pytest.mark.parametrize("place", fenced(), ids=lambda place: place.id)
@@ -92,12 +104,12 @@ def test_block_has_a_known_language_and_mark(place: Place) -> None:
     assert place.block.language not in SHELL or place.block.commands()
 
 
-@pytest.mark.parametrize("place", RUN, ids=lambda place: place.id)
-def test_commands_run(place: Place, checkout: Path) -> None:
-    if NODES in place.block.marks:
+@pytest.mark.parametrize(("page", "mark"), SHELLS, ids=lambda value: value.stem if isinstance(value, Path) else value)
+def test_commands_run(page: Path, mark: str, checkout: Path) -> None:
+    if mark == NODES:
         require_nodes()
-    for command in place.block.commands():
-        _assert_succeeds(command, checkout)
+    commands = [command for place in RUN if (place.page, _mark(place)) == (page, mark) for command in place.block.commands()]
+    _assert_succeed(commands, checkout)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))

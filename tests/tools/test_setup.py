@@ -84,7 +84,6 @@ def test_a_deployment_installs_nothing_of_the_tests(tmp_path: Path, arguments: t
     assert done.returncode == 0, done.stderr
     calls = (tmp_path / "calls").read_text()
     assert [call.split()[-1] for call in calls.splitlines() if "--editable" in call] == [extra]
-    assert ((tmp_path / ".venv-checkov").exists(), "checkov" in calls) == (
-        (True, True) if arguments == ("dev",) else (False, False)
-    )
+    assert [(tmp_path / f".venv-{name}").exists() for name in ("checkov", "aws")] == [arguments == ("dev",)] * 2
+    assert ["checkov" in calls, "awscli==" in calls] == [arguments == ("dev",)] * 2
     assert [path.name for path in (tmp_path / ".venv").glob(".ready*")] == [mark]
