@@ -16,6 +16,7 @@ instance_family() {
 set_environment() {
     local family
     family=$(instance_family)
+    export INSTANCE_FAMILY=$family          # the ranks choose their communication backend by it
     case $family in
         p4d | p4de)
             export FI_PROVIDER=efa              # NCCL's plug-in talks to the network cards through EFA

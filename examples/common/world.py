@@ -14,6 +14,8 @@ import torch.distributed as dist
 from torch import Tensor
 from torch.distributed.distributed_c10d import _set_pg_timeout
 
+from common import backend
+
 NEURON_DEVICE = Path("/dev/neuron0")
 
 
@@ -57,17 +59,19 @@ def choose_device() -> torch.device:
 
 
 def join(seconds: float) -> World:
-    """Meet the other ranks at the address in torchrun's variables: NCCL between GPUs, gloo between CPUs.
+    """Meet the other ranks at the address in torchrun's variables.
 
     The ranks wait up to the timeout for each other, here and in the following steps: imports, the model and a checkpoint can take
     much longer on some ranks.
     """
     logging.basicConfig(level=logging.INFO, format=f"%(asctime)s rank {os.environ['RANK']} %(message)s")
     device = choose_device()
-    backend = "cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo"
-    bound = device if device.type == "cuda" else None
+    chosen = backend.choose(backend.family(), device.type == "cuda")
+    bound = device if chosen.name == backend.NCCL else None
     logging.info("started")
-    dist.init_process_group(backend, timeout=timedelta(seconds=seconds), device_id=bound)
+    if os.environ["RANK"] == "0":
+        logging.info("communication by %s: %s", chosen.name, chosen.reason)
+    dist.init_process_group(chosen.name, timeout=timedelta(seconds=seconds), device_id=bound)
     logging.info("joined %d ranks", dist.get_world_size())
     return World(rank=dist.get_rank(), size=dist.get_world_size(), device=device)
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 import torch.distributed as dist
-from common import eager
+from common import eager, shards
 from common import world as ranks
 from common.checkpoints import Store
 from common.data import Plan, TokenFile, chunks, equal_share, share
@@ -19,14 +19,9 @@ from common.saver import Saver
 from common.settings import Settings, parse
 from common.world import World
 from torch import Tensor
-from torch.distributed.checkpoint.filesystem import FileSystemReader, FileSystemWriter
 from torch.distributed.checkpoint.state_dict import get_state_dict, set_state_dict
-from torch.distributed.checkpoint.state_dict_loader import load as load_shards
-from torch.distributed.checkpoint.state_dict_saver import async_save
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
-
-METADATA = ".metadata"
 
 
 def main() -> None:
@@ -38,7 +33,6 @@ def main() -> None:
     data = TokenFile(settings.data, size.context, size.vocabulary)
     model = shard(build(settings.model, settings.seed, world.device), world)
     optimizer = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate)
-    # The background save communicates during the next steps. It needs a group of its own, or messages would mix.
     group = dist.new_group(backend="gloo")
     store = Store(settings.checkpoint_directory, settings.keep)
     start = start_step(settings, store, world)
@@ -47,7 +41,7 @@ def main() -> None:
     plan = Plan(data.samples, settings.global_batch, settings.seed)
 
     def snapshot(directory: Path) -> Callable[[], Iterable[Path]]:
-        return save(directory, model, optimizer, group, world.rank)
+        return shards.save(directory, collect(model, optimizer), group)
 
     def train_step(samples: list[int], arrive: Callable[[], None]) -> Tensor:
         return one_step(settings, world, data, model, optimizer, samples, arrive)
@@ -91,25 +85,10 @@ def one_step(
     return total
 
 
-def save(
-    directory: Path, model: Transformer, optimizer: torch.optim.Optimizer, group: dist.ProcessGroup, rank: int
-) -> Callable[[], Iterable[Path]]:
-    """Save the shards: `async_save` returns once they are in host memory, and its future ends once they are written."""
-    writer = FileSystemWriter(directory, sync_files=True)
-    future: Any = async_save(collect(model, optimizer), storage_writer=writer, process_group=group)
-
-    def written() -> Iterable[Path]:
-        future.result()
-        shards = sorted(directory.glob(f"__{rank}_*.distcp"))
-        return [*shards, directory / METADATA] if rank == 0 else shards
-
-    return written
-
-
 def load(directory: Path, model: Transformer, optimizer: torch.optim.Optimizer, group: dist.ProcessGroup) -> None:
     """Read this rank's shards, even if another number of ranks wrote the checkpoint."""
     state = collect(model, optimizer)
-    load_shards(state, storage_reader=FileSystemReader(directory), process_group=group)
+    shards.load(directory, state, group)
     set_state_dict(model, optimizer, model_state_dict=state["model"], optim_state_dict=state["optimizer"])
 
 

@@ -32,8 +32,8 @@ def find_python() -> Path:
     return python
 
 
-def undisturbed(python: Path, data: Path, directory: Path, steps: int) -> list[dict[str, Any]]:
-    """What every job must give, whatever its parallelism and its faults: DDP with one rank, without a launcher."""
+def undisturbed(python: Path, data: Path, directory: Path, steps: int, script: str = "ddp/train_ddp.py") -> list[dict[str, Any]]:
+    """What every job must give, whatever its parallelism and its faults: one rank, without a launcher."""
     alone = {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": "0", "OMP_NUM_THREADS": "1"}
     options = {
         "run-directory": directory,
@@ -47,7 +47,7 @@ def undisturbed(python: Path, data: Path, directory: Path, steps: int) -> list[d
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("SLURM", "PYTHON", "COV"))}
     directory.mkdir()
     subprocess.run(  # noqa: S603
-        [python, EXAMPLES / "ddp" / "train_ddp.py", *arguments],
+        [python, EXAMPLES / script, *arguments],
         env={**environment, **alone, "PYTHONPATH": f"{EXAMPLES}:{QUICK}", "PYTHONDONTWRITEBYTECODE": "1"},
         check=True,
         stdout=sys.stderr,

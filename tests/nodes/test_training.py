@@ -148,6 +148,23 @@ def test_elastic_job_goes_on_with_three_of_four_nodes_and_takes_the_fourth_back(
     assert job.restarts() == 0
 
 
+def test_llama_that_was_killed_goes_on_under_another_mesh(training: Training) -> None:
+    script, steps = "llama/llama.sbatch", 14
+    expected = training.undisturbed(steps, "llama/train_llama.py")
+    settings = {"STEPS": str(steps), "ARGUMENTS": "--pause-seconds 0.2"}
+    killed = training.submit(script, "--nodes=2", PP="2", **settings)
+    killed.until_step(7)
+    killed.cancel()
+    resumed = training.submit(script, "--nodes=2", TP="2", RUN_DIR=f"/fsx/runs/{killed.directory.name}", **settings)
+    resumed.complete()
+
+    records = killed.records()
+    assert_undisturbed(records, expected)
+    assert "starting at step 5" in resumed.text
+    assert {record["ranks"] for record in records} == {2}
+    assert [job.text.count("communication by gloo: this node has no GPU") for job in (killed, resumed)] == [1, 1]
+
+
 def sizes(records: Records) -> list[int]:
     """The numbers of ranks, one after the other, without repetitions."""
     found = [0]

@@ -129,9 +129,10 @@ class Training:
         self.jobs.append(job)
         return job
 
-    def undisturbed(self, steps: int = STEPS) -> list[dict[str, Any]]:
+    def undisturbed(self, steps: int = STEPS, script: str = "ddp/train_ddp.py") -> list[dict[str, Any]]:
         """What every job must give, from a process of this machine."""
-        return undisturbed(self.python, self.rig.shared / "tokens.npy", self.rig.shared / "runs" / f"undisturbed-{steps}", steps)
+        directory = self.rig.shared / "runs" / f"undisturbed-{Path(script).stem}-{steps}"
+        return undisturbed(self.python, self.rig.shared / "tokens.npy", directory, steps, script)
 
     def rest(self) -> None:
         """Ends what runs and waits until all nodes are idle again, as the next test needs them; what is broken is replaced."""
