@@ -15,6 +15,14 @@ def sync(path: Path) -> None:
         os.close(descriptor)
 
 
+def append(path: Path, line: str) -> None:
+    """Add a line to a file; it is on the disk when this returns."""
+    with path.open("a", encoding="utf-8") as file:
+        file.write(line + "\n")
+        file.flush()
+        os.fsync(file.fileno())
+
+
 def write_atomically(path: Path, text: str) -> None:
     """Replace a file; readers see the old content or the new one."""
     partial = path.with_name(f".{path.name}.{os.getpid()}")

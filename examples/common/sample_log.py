@@ -9,6 +9,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from common.files import append
+
 BLOCK = 1 << 16
 
 
@@ -30,10 +32,7 @@ class SampleLog:
             "pid": os.getpid(),
             "attempt": self.attempt,
         }
-        with self.path.open("a", encoding="utf-8") as file:
-            file.write(json.dumps({**record, **details}) + "\n")
-            file.flush()
-            os.fsync(file.fileno())
+        append(self.path, json.dumps({**record, **details}))
 
 
 def drop_torn_line(path: Path) -> None:

@@ -31,6 +31,6 @@ def save(directory: Path, state: dict[str, Any], group: dist.ProcessGroup) -> Ca
     return written
 
 
-def load(directory: Path, state: dict[str, Any], group: dist.ProcessGroup) -> None:
-    """Read this rank's shards into the state."""
+def load(directory: Path, state: dict[str, Any], group: dist.ProcessGroup | None) -> None:
+    """Read this rank's shards into the state; without a group, whole tensors in a process that has no ranks."""
     load_shards(state, storage_reader=FileSystemReader(directory), process_group=group)

@@ -1,12 +1,13 @@
 """Llama's architecture: normalised by root mean square, positions by rotation, grouped heads, gated network; no biases.
 
-Any run of consecutive layers is a model of its own: a stage of a pipeline. Each parameter keeps its name in the whole model, and its
-first value follows from that name and the seed. So no mesh changes a value, and no rank ever holds the whole model.
+Any run of consecutive layers is a model of its own: a stage of a pipeline. Each parameter keeps its name in the whole model, and
+its first value follows from that name and the seed. So no mesh changes a value, and no rank ever holds the whole model.
 """
 
 from __future__ import annotations
 
 import zlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import torch
@@ -135,6 +136,13 @@ class Llama(nn.Module):
         self.norm = nn.RMSNorm(size.width, eps=EPSILON) if last else None
         self.output = nn.Linear(size.width, size.vocabulary, bias=False) if last else None
 
+    def parts(self) -> Iterator[tuple[str, nn.Module]]:
+        for name, part in [("embedding", self.embedding), ("norm", self.norm), ("output", self.output)]:
+            if part is not None:
+                yield name, part
+        for number, block in self.layers.items():
+            yield f"layers.{number}", block
+
     def forward(self, hidden: Tensor) -> Tensor:
         turned = rotation(self.size, hidden.device)
         if self.embedding is not None:
@@ -156,6 +164,11 @@ def fill(part: nn.Module, name: str, seed: int, device: torch.device) -> None:
         else:
             number = mix(seed, zlib.crc32(full.encode())) >> 1
             nn.init.normal_(parameter, std=SPREAD, generator=torch.Generator(device).manual_seed(number))
+
+
+def fill_whole(model: Llama, seed: int, device: torch.device) -> None:
+    for name, part in model.parts():
+        fill(part, name, seed, device)
 
 
 def sum_of_losses(logits: Tensor, targets: Tensor) -> Tensor:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any
@@ -85,7 +84,7 @@ def build(size: Size, mesh: DeviceMesh, seed: int, device: torch.device) -> Llam
         # A stage runs its layers once per micro batch: gathering them each time would cost more than it saves.
         "reshard_after_forward": stages == 1,
     }
-    for name, part in parts(model):
+    for name, part in model.parts():
         fill(part, name, seed, device)
         if mesh["tp"].size() > 1:
             # Each rank takes its part of equal values: nothing is sent.
@@ -94,14 +93,6 @@ def build(size: Size, mesh: DeviceMesh, seed: int, device: torch.device) -> Llam
             fully_shard(part, **options)
     fully_shard(model, **options)
     return model
-
-
-def parts(model: Llama) -> Iterator[tuple[str, nn.Module]]:
-    for name, part in [("embedding", model.embedding), ("norm", model.norm), ("output", model.output)]:
-        if part is not None:
-            yield name, part
-    for number, block in model.layers.items():
-        yield f"layers.{number}", block
 
 
 def plan_of(name: str) -> Any:
@@ -180,7 +171,7 @@ class Trainer:
             losses[-1].backward()
 
     def loss(self, logits: Tensor, targets: Tensor) -> Tensor:
-        """A part of the mean loss, times the shares of data: FSDP averages over them, but the loss is a sum over the global batch."""
+        """A part of the mean loss, times the shares of data: FSDP averages over them, but the loss is a sum over the batch."""
         total = sum_of_losses(logits, targets)
         return whole(total) * self.shares / self.tokens
 

@@ -13,8 +13,8 @@ import torch
 import torch.distributed as dist
 from common import eager, shards
 from common.data import Plan, TokenFile, share
-from llama.model import SIZES, Llama, fill, size_of, sum_of_losses
-from llama.parallel import LONGEST_GRADIENT, Layout, Trainer, build, parts
+from llama.model import SIZES, Llama, fill_whole, size_of, sum_of_losses
+from llama.parallel import LONGEST_GRADIENT, Layout, Trainer, build
 from llama.train_llama import collect, load, make_optimizer
 from torch import multiprocessing
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
@@ -84,8 +84,7 @@ def name_of(layout: Layout) -> str:
 def alone(data: TokenFile, plan: Plan) -> list[float]:
     with torch.device("meta"):
         model = Llama(size_of("tiny"))
-    for name, part in parts(model):
-        fill(part, name, SEED, CPU)
+    fill_whole(model, SEED, CPU)
     optimizer = make_optimizer(model, RATE)
     losses = []
     for step in range(STEPS):

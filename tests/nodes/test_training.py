@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -163,6 +164,48 @@ def test_llama_that_was_killed_goes_on_under_another_mesh(training: Training) ->
     assert "starting at step 5" in resumed.text
     assert {record["ranks"] for record in records} == {2}
     assert [job.text.count("communication by gloo: this node has no GPU") for job in (killed, resumed)] == [1, 1]
+
+
+def test_prompts_of_a_lost_node_are_done_again_and_each_is_in_the_result_once(training: Training) -> None:
+    shared = training.rig.shared
+    prompts = [{"id": f"prompt-{number}", "tokens": [number, 1 + number % 3]} for number in range(24)]
+    (shared / "prompts.jsonl").write_text("".join(json.dumps(prompt) + "\n" for prompt in prompts))
+    job = training.submit(
+        "lz_penalty/submit.sh",
+        "--array=0-2",
+        by=["bash"],
+        PROMPTS="/fsx/prompts.jsonl",
+        NEW_TOKENS="24",
+        BATCH="2",
+        ARGUMENTS="--pause-seconds 2 --window 16 --buffer 4",
+    )
+    results = job.directory / "results"
+    with HealthAgent(training.rig) as agent:
+        job.until(lambda: len(done_by(results)) == 3, "a result of each task")
+        share, (lost,) = 1, job.nodes(task=1)
+        before = len(done_by(results)[share])
+        lost.power_off()
+        job.until(lambda: (job.directory / "results.jsonl").exists(), "the end", 240, pause=1)
+        assert replaced(agent) == [lost.name]
+
+    gathered = [json.loads(line) for line in (job.directory / "results.jsonl").read_text().splitlines()]
+    assert [record["id"] for record in gathered] == [prompt["id"] for prompt in prompts]
+    again = [record for record in gathered if record["attempt"] > 0]
+    assert {record["share"] for record in again} == {share}
+    assert 0 < len(again) <= len(prompts) // 3 - before
+    assert len({tuple(record["tokens"]) for record in gathered}) > 1
+    assert {len(record["tokens"]) for record in gathered} == {24}
+
+
+def done_by(results: Path) -> dict[int, list[str]]:
+    """The prompts that each share has done."""
+    found: dict[int, list[str]] = {}
+    for path in results.glob("*.jsonl"):
+        for line in path.read_text().splitlines(keepends=True):
+            if line.endswith("\n"):
+                record = json.loads(line)
+                found.setdefault(record["share"], []).append(record["id"])
+    return found
 
 
 def sizes(records: Records) -> list[int]:

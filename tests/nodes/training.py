@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -119,11 +119,14 @@ class Training:
         (shared / "runs").mkdir()
         (shared / "runs").chmod(0o777)
 
-    def submit(self, script: str, *options: str, **settings: str) -> TrainingJob:
+    def submit(self, script: str, *options: str, by: Sequence[str] = ("sbatch", "--parsable"), **settings: str) -> TrainingJob:
+        """Submits a batch script, or what a script of the examples submits when it is called `by` a shell."""
         number = len(self.jobs)
         run = f"/fsx/runs/{number}-{Path(script).stem}"
         environment = {**SETTINGS, "RUN_DIR": run, **settings}
-        command = ["sbatch", "--parsable", "--chdir=/fsx/examples", f"--output={run}.out", *options, f"/fsx/examples/{script}"]
+        given = ["--chdir=/fsx/examples", f"--output={run}.out", *options]
+        path = f"/fsx/examples/{script}"
+        command = [*by, *given, path] if by[0] == "sbatch" else [*by, path, *given]
         asked = self.rig.node("login", 0).run(command, user=USER, environment={**environment, "EXAMPLES": "/fsx/examples"})
         job = TrainingJob(self.rig, int(asked.stdout), self.rig.shared / run.removeprefix("/fsx/"))
         self.jobs.append(job)
@@ -172,9 +175,9 @@ class TrainingJob:
         assert found is not None
         return int(found[1])
 
-    def nodes(self) -> list[VirtualNode]:
-        """Those of its allocation; the batch host is the first."""
-        shown = self._scontrol("--oneliner", "show", "job", str(self.number))
+    def nodes(self, task: int | None = None) -> list[VirtualNode]:
+        """Those of its allocation, or of a task of a job array; the batch host is the first."""
+        shown = self._scontrol("--oneliner", "show", "job", str(self.number) if task is None else f"{self.number}_{task}")
         found, host = re.search(r" NodeList=(\S+)", shown), re.search(r" BatchHost=(\S+)", shown)
         assert found is not None, shown
         assert host is not None, shown
