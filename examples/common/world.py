@@ -24,23 +24,25 @@ class World:
     rank: int
     size: int
     device: torch.device
+    group: dist.ProcessGroup | None = None
+    """Of the sums and values below; the group of all collectives when not given."""
 
     def sum(self, values: list[Tensor | float]) -> list[float]:
         """The sums over all ranks, by one small all-reduce; all ranks get the same numbers."""
         parts = [torch.as_tensor(value, dtype=torch.float32, device=self.device) for value in values]
         totals = torch.stack(parts)
-        dist.all_reduce(totals)
+        dist.all_reduce(totals, group=self.group)
         return cast("list[float]", totals.tolist())
 
     def from_first(self, value: Any) -> Any:
         """Rank 0's value, on all ranks."""
         values = [value]
-        dist.broadcast_object_list(values, src=0, device=self.device)
+        dist.broadcast_object_list(values, src=0, device=self.device, group=self.group)
         return values[0]
 
     def expect_within(self, seconds: float) -> None:
         """Set the silence after which a peer counts as lost, from now on."""
-        _set_pg_timeout(timedelta(seconds=seconds))
+        _set_pg_timeout(timedelta(seconds=seconds), self.group)
 
 
 def choose_device() -> torch.device:
@@ -51,8 +53,8 @@ def choose_device() -> torch.device:
         return device
     if NEURON_DEVICE.exists():
         raise SystemExit(
-            "this is a Trainium node: common/environment.sh sets its environment, but these jobs train on GPUs and CPUs only; "
-            "submit them to a GPU or CPU partition, or port common/model.py to torch-neuronx"
+            "this is a Trainium node, and this job is for GPUs and CPUs; submit trainium/trainium.sbatch here, "
+            "or this job to another partition"
         )
     torch.set_num_threads(int(os.environ.get("OMP_NUM_THREADS", "1")))
     return torch.device("cpu")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,8 @@ from tests.nodes.training import (
 )
 
 Records = list[dict[str, Any]]
+DEVICE = "/dev/neuron0"
+NEURON = Path(__file__).parents[1] / "examples" / "neuron"
 SLOW = "--pause-seconds 0.2 --collective-seconds 15"
 
 
@@ -195,6 +198,34 @@ def test_prompts_of_a_lost_node_are_done_again_and_each_is_in_the_result_once(tr
     assert 0 < len(again) <= len(prompts) // 3 - before
     assert len({tuple(record["tokens"]) for record in gathered}) > 1
     assert {len(record["tokens"]) for record in gathered} == {24}
+
+
+def test_trainium_job_stops_without_a_device_and_trains_after_its_trial_with_doubles_of_the_software(
+    training: Training, undisturbed: Records
+) -> None:
+    shutil.copytree(NEURON, training.rig.shared / "neuron", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(NEURON / "neuron_parallel_compile", training.rig.shared / "venv" / "bin")
+    settings = {"INSTANCE_FAMILY": "trn1", "PYTHONPATH": "/fsx/neuron", "RANKS_PER_NODE": "2", "TRIAL_STEPS": "2"}
+    refused = training.submit("trainium/trainium.sbatch", "--nodes=1", **settings)
+    refused.until(lambda: refused.state() == "FAILED", "the refusal", pause=1)
+    assert (
+        "this node has no Neuron device (/dev/neuron0): submit the job to a partition of trn1 nodes; this job is for"
+        in refused.text
+    )
+
+    worker = training.rig.node("workers", 0)
+    worker.run(["touch", DEVICE])
+    try:
+        job = training.submit("trainium/trainium.sbatch", "--nodes=1", f"--nodelist={worker.name}", STEPS="8", **settings)
+        records = job.complete()
+    finally:
+        worker.run(["rm", DEVICE])
+
+    assert_undisturbed(records, undisturbed[:8])
+    assert {record["ranks"] for record in records} == {2}
+    assert "--model-type=transformer" in (job.directory / "neuron-cache" / "flags").read_text()
+    assert len(list(job.directory.glob("compiled-*"))) == 1
+    assert list(job.directory.glob("trial-*")) == []
 
 
 def done_by(results: Path) -> dict[int, list[str]]:

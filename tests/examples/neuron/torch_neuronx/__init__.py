@@ -1,0 +1,1 @@
+"""A double: nothing of torch-neuronx but its name and its version."""
