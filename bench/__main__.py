@@ -23,6 +23,7 @@ from bench import (
     kubernetes,
     mistakes,
     operate,
+    penalty,
     recovery,
     suite,
     synthesis,
@@ -210,6 +211,14 @@ def detectors(pairs: int, directory: Path) -> None:
         write(f"  {nodes:>6}{load.other:>12.1f}{load.leader:>10.0f}{load.total:>10.0f}{load.total / nodes:>14.2f}")
 
 
+def penalties(pairs: int, directory: Path) -> None:
+    """The LZ penalty in a step of sampling."""
+    write("One step of sampling with the LZ penalty, 8 sequences, a vocabulary of 128,256, 1 thread, processor time")
+    for line in penalty.table(penalty.measure()):
+        write(f"  {line}")
+    write(f"  {'goal':<18}lz / sampling at most {penalty.MOST_RATIO}")
+
+
 def tests(pairs: int, directory: Path) -> None:
     """The fast tests, run now, and the last complete run of all."""
     write("Tests")
@@ -260,6 +269,7 @@ _PARTS: Mapping[str, Callable[[int, Path], None]] = {
     "boot": boots,
     "recovery": recoveries,
     "detector": detectors,
+    "penalty": penalties,
     "tests": tests,
 }
 

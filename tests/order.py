@@ -53,6 +53,7 @@ CHAINS = (
     (
         "nodes/test_training_checkpointless.py",
         "examples/test_jobs.py",
+        "examples/test_llama.py",
         "examples/test_checkpointless.py",
         "examples/test_elastic.py",
     ),
