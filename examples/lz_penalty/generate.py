@@ -59,7 +59,7 @@ def main() -> None:
     mine = {name: prompts[name] for name in share_of(prompts, given.share, given.shares) if name not in done}
     logging.info("%d prompts to do", len(mine))
     device = choose_device()
-    model = load(size, given.checkpoint_directory, given.seed, device)
+    model = scores_of(load(size, given.checkpoint_directory, given.seed, device))
     given.results.mkdir(parents=True, exist_ok=True)
     attempt = int(os.environ.get("SLURM_RESTART_COUNT", "0"))
     path = given.results / f"{os.environ.get('SLURM_JOB_ID', os.getpid())}-{given.share}-{attempt}.jsonl"
@@ -80,7 +80,7 @@ def batches(prompts: dict[str, list[int]], most: int) -> Iterator[list[str]]:
             yield group[start : start + most]
 
 
-def load(size: Size, checkpoints: Path | None, seed: int, device: torch.device) -> Model:
+def load(size: Size, checkpoints: Path | None, seed: int, device: torch.device) -> Llama:
     with torch.device("meta"):
         llama = Llama(size)
     fill_whole(llama, seed, device)
@@ -93,6 +93,10 @@ def load(size: Size, checkpoints: Path | None, seed: int, device: torch.device) 
             raise SystemExit(f"--checkpoint-directory {checkpoints}: no good checkpoint, name that of a run of llama/")
         shards.load(store.path(step), {"model": llama.state_dict()}, None)
         logging.info("weights of step %d", step)
+    return llama
+
+
+def scores_of(llama: Llama) -> Model:
     return lambda tokens: llama(tokens)[:, -1].float()
 
 

@@ -12,10 +12,12 @@ from pathlib import Path
 import torch
 import torch.distributed as dist
 from common import eager, shards
+from common.checkpoints import Store, join_seals, seal
 from common.data import Plan, TokenFile, share
 from llama.model import SIZES, Llama, fill_whole, size_of, sum_of_losses
 from llama.parallel import LONGEST_GRADIENT, Layout, Trainer, build
 from llama.train_llama import collect, load, make_optimizer
+from lz_penalty import generate
 from torch import multiprocessing
 from torch.distributed.device_mesh import DeviceMesh, init_device_mesh
 from torch.nn.utils import clip_grad_norm_
@@ -44,6 +46,22 @@ def main() -> None:
     (directory / "sizes.json").write_text(json.dumps({name: parameters(name) for name in SIZES}))
     (directory / "refused.json").write_text(json.dumps([refusal(*wrong) for wrong in WRONG]))
     multiprocessing.start_processes(work, args=(data, directory), nprocs=RANKS, start_method="fork")
+    (directory / "without_ranks.json").write_text(json.dumps(read_without_ranks(data, directory)))
+
+
+def read_without_ranks(path: Path, directory: Path) -> float:
+    """The loss of the next step, by the reader of batch inference."""
+    checkpoint, size = directory / "checkpoint", size_of("tiny")
+    seal(checkpoint, 0, sorted(checkpoint.iterdir()))
+    join_seals(checkpoint)
+    store = Store(directory / "store", keep=1)
+    store.directory.mkdir()
+    checkpoint.rename(store.path(SAVED_AFTER))
+    model = generate.load(size, store.directory, SEED + 1, CPU)
+    data = TokenFile(path, size.context, size.vocabulary)
+    rows = data.read(Plan(data.samples, BATCH, SEED).batch(SAVED_AFTER))
+    with torch.inference_mode():
+        return float(sum_of_losses(model(rows[:, :-1]), rows[:, 1:]) / rows[:, 1:].numel())
 
 
 def parameters(name: str) -> int:

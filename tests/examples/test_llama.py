@@ -43,6 +43,10 @@ def test_checkpoint_of_two_stages_and_two_parts_loads_under_another_mesh(found: 
     assert found["losses"][f"{mesh} resumed"] == pytest.approx(found["losses"]["alone"][SAVED_AFTER:], abs=NEAR)
 
 
+def test_batch_inference_reads_the_checkpoint_without_ranks(found: dict[str, Any]) -> None:
+    assert found["without_ranks"] == pytest.approx(found["losses"]["alone"][SAVED_AFTER], abs=NEAR)
+
+
 def test_sizes_have_the_parameters_of_the_published_models(found: dict[str, Any]) -> None:
     assert found["sizes"] == {"tiny": 34_976, "7b": 6_738_415_616, "70b": 70_553_706_496}
 
