@@ -25,6 +25,7 @@ from bench import (
     operate,
     penalty,
     recovery,
+    start,
     suite,
     synthesis,
 )
@@ -35,6 +36,7 @@ from bench.expressions import FloorError
 from bench.figures import Estimate, Pairs, estimate
 from bench.fleet import FleetError
 from bench.recovery import RecoveryError
+from bench.start import StartError
 from bench.suite import SuiteError
 from hyperpod_constructs.local.kubernetes.interface import ControlPlaneError
 from hyperpod_constructs.local.nodes import NodesError
@@ -44,6 +46,7 @@ _CHECKS = 5
 _DEPLOYMENTS = 3
 _BOOTS = 5
 _RECOVERIES = 5
+_STARTS = 5
 
 
 def write(line: str = "") -> None:
@@ -202,6 +205,13 @@ def recoveries(pairs: int, directory: Path) -> None:
             write(line)
 
 
+def starts(pairs: int, directory: Path) -> None:
+    """Start of ranks without one root."""
+    for size in start.SIZES:
+        for line in start.report(start.compare(size, min(pairs, _STARTS))):
+            write(line)
+
+
 def detectors(pairs: int, directory: Path) -> None:
     """Polls of the hang detector on many nodes."""
     write("Hang detector, one job over simulated nodes: operations on shared files in one poll")
@@ -268,6 +278,7 @@ _PARTS: Mapping[str, Callable[[int, Path], None]] = {
     "functions": lambdas,
     "boot": boots,
     "recovery": recoveries,
+    "start": starts,
     "detector": detectors,
     "penalty": penalties,
     "tests": tests,
@@ -308,6 +319,7 @@ def main(arguments: Sequence[str]) -> int:
                 FleetError,
                 NodesError,
                 RecoveryError,
+                StartError,
                 SuiteError,
             ) as error:
                 sys.stderr.write(f"error: {name}: {error}\n")

@@ -7,11 +7,14 @@ import os
 import socket
 from dataclasses import dataclass
 from datetime import timedelta
+from pathlib import Path
 from typing import Any, Self
 from urllib.parse import urlsplit
 
 import torch
 import torch.distributed as dist
+from common.owner_store import Owner, OwnerStore, Slots
+from common.wire import token
 from common.world import choose_device
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
@@ -39,6 +42,42 @@ class Place:
         )
 
 
+class Rootless:
+    """Process groups over all replica groups that meet by the keys of their members, and not by the store of the first."""
+
+    def meet_by(self, slots: Slots, key: bytes) -> None:
+        self.slots = slots
+        self.key = key
+
+    def configure(
+        self: Any,
+        store_addr: str,
+        replica_id: str,
+        rank: int,
+        world_size: int,
+        quorum_id: int | None = None,
+        group_rank: int | None = None,
+        group_world_size: int | None = None,
+        global_ranks: list[int] | None = None,
+    ) -> None:
+        """Form the group of a quorum, as torchft does, but for the store: of the address, only the prefix counts."""
+        self._replica_id, self._quorum_id, self._rank = replica_id, quorum_id, rank
+        self._group_rank, self._group_world_size, self._global_ranks = group_rank, group_world_size, global_ranks
+        self.abort(errored=False)
+        assert global_ranks is not None
+        # Kept, because C++ holds only its own half of a store that is written in Python.
+        self.store = OwnerStore(global_ranks, self.slots.find, self.key, self._timeout)
+        self._pg = self._create_pg(dist.PrefixStore(store_addr.partition("/")[2], self.store), rank, world_size)
+
+
+class RootlessGloo(Rootless, ProcessGroupGloo):
+    pass
+
+
+class RootlessNCCL(Rootless, ProcessGroupNCCL):
+    pass
+
+
 class Group:
     def __init__(self, place: Place, seconds: float) -> None:
         os.environ.setdefault("LOCAL_RANK", os.environ.get("SLURM_LOCALID", "0"))
@@ -52,9 +91,14 @@ class Group:
         # The server that heals others advertises the address, because nodes may not resolve the host name.
         socket.gethostname = lambda: self.address
         port = int(os.environ.get("GROUP_PORT", "0")) if place.size > 1 else 0
+        # For the ranks of this group, which are all on one node.
         self.store = dist.TCPStore(self.address, port, place.size, is_master=place.rank == 0, timeout=self.timeout)
         self.inside = self.join_inside()
-        self.groups = ProcessGroupNCCL(self.timeout) if self.device.type == "cuda" else ProcessGroupGloo(self.timeout)
+        slots = Slots(Path(os.environ["RUN_DIR"]) / f".owners-{os.environ['SLURM_JOB_ID']}")
+        self.owner = Owner(self.address, token())
+        slots.publish(place.group * place.size + place.rank, self.owner.address)
+        self.groups = (RootlessNCCL if self.device.type == "cuda" else RootlessGloo)(self.timeout)
+        self.groups.meet_by(slots, token())
 
     def join_inside(self) -> dist.ProcessGroup | None:
         """The process group of this replica group's ranks; `None` for a single rank."""

@@ -27,6 +27,23 @@ sys.exit(f"{sys.executable} has no module {missing}: install examples/requiremen
 ' "$@"
 }
 
+# The secret of a run, which its ports ask for. All jobs of the run have the same, also after a requeue; only the user can read it.
+job_token() {
+    local file=$RUN_DIR/.token partial
+    if [[ ! -e $file ]]; then
+        partial=$(mktemp "$file.XXXXXX")
+        od -An -N32 -tx1 /dev/urandom | tr -d ' \n' >"$partial"
+        ln "$partial" "$file" 2>/dev/null || true # of two jobs at once, the first
+        rm "$partial"
+    fi
+    if [[ ! -O $file || -L $file ]]; then
+        echo "$file: not a file of $(id -un); take a RUN_DIR that nobody else can write to" >&2
+        return 1
+    fi
+    JOB_TOKEN=$(<"$file")
+    export JOB_TOKEN
+}
+
 # Arguments of every training script; the user's ARGUMENTS come last and win.
 training_arguments() {
     local -a extra

@@ -66,6 +66,14 @@ def assert_undisturbed(records: Sequence[dict[str, Any]], undisturbed: Sequence[
         assert record["loss"] == pytest.approx(expected["loss"], abs=1e-4), record
 
 
+def variables(pid: int) -> list[str]:
+    """The environment of a process, as NAME=value; nothing of one that has ended."""
+    try:
+        return Path(f"/proc/{pid}/environ").read_text().split("\0")
+    except OSError:
+        return []
+
+
 class Pace:
     """The pause of a running job's steps. Its ranks get `settings` and `argument`; they see `directory` as `seen_as`."""
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.examples.conftest import STEPS, Job
-from tests.examples.jobs import assert_undisturbed
+from tests.examples.jobs import assert_undisturbed, variables
 
 Records = list[dict[str, Any]]
 RANKS = "train_checkpointless.py"
@@ -38,12 +38,8 @@ def until_step(job: Job, step: int) -> None:
 
 
 def rank_of(job: Job, group: int) -> int:
-    (pid,) = [pid for pid in job.pids(RANKS) if f"REPLICA_GROUP={group}" in environment(pid) and "bash" not in command(pid)]
+    (pid,) = [pid for pid in job.pids(RANKS) if f"REPLICA_GROUP={group}" in variables(pid) and "bash" not in command(pid)]
     return pid
-
-
-def environment(pid: int) -> list[str]:
-    return Path(f"/proc/{pid}/environ").read_text().split("\0")
 
 
 def command(pid: int) -> str:
