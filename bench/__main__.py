@@ -28,6 +28,7 @@ from bench import (
     start,
     suite,
     synthesis,
+    tiers,
 )
 from bench.boot import BootError
 from bench.children import ChildError
@@ -47,6 +48,7 @@ _DEPLOYMENTS = 3
 _BOOTS = 5
 _RECOVERIES = 5
 _STARTS = 5
+_TIERS = 3
 
 
 def write(line: str = "") -> None:
@@ -205,6 +207,12 @@ def recoveries(pairs: int, directory: Path) -> None:
             write(line)
 
 
+def tiered(pairs: int, directory: Path) -> None:
+    """Recovery from the memory of a neighbour."""
+    for line in tiers.report(tiers.compare(directory / "tiers", min(pairs, _TIERS))):
+        write(line)
+
+
 def starts(pairs: int, directory: Path) -> None:
     """Start of ranks without one root."""
     for size in start.SIZES:
@@ -278,6 +286,7 @@ _PARTS: Mapping[str, Callable[[int, Path], None]] = {
     "functions": lambdas,
     "boot": boots,
     "recovery": recoveries,
+    "tiers": tiered,
     "start": starts,
     "detector": detectors,
     "penalty": penalties,

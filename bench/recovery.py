@@ -97,38 +97,38 @@ def _memory(training: Training, fault: Fault) -> Recovery:
     job = training.submit("checkpointless/checkpointless.sbatch", **_SETTINGS)
     with HealthAgent(training.rig):
         # Spares log nothing: the lost group must be a training one.
-        _await_step(job, _FAULT_AFTER, "samples-group-1.jsonl")
+        await_step(job, _FAULT_AFTER, "samples-group-1.jsonl")
         healed = job.text.count("healed at step")
         fell = time.time()
         fault(job.nodes()[1], script)
-        _await_new_steps(job, fell)
+        await_new_steps(job, fell)
         _until(lambda: job.text.count("healed at step") > healed, "the healing of the lost group", job)
-    return _ended(training, job, _recovery(job, fell, full=_last(_events(job.text, fell), "healed at step")))
+    return ended(training, job, recovery_of(job, fell, full=_last(_events(job.text, fell), "healed at step")))
 
 
 def _restart(training: Training, fault: Fault) -> Recovery:
     job = training.submit("ddp/ddp.sbatch", **_SETTINGS)
     with HealthAgent(training.rig):
-        _await_step(job, _FAULT_AFTER, "samples.jsonl")
+        await_step(job, _FAULT_AFTER, "samples.jsonl")
         fell = time.time()
         fault(job.nodes()[1], "train_ddp.py")
-        _await_new_steps(job, fell)
-    return _ended(training, job, _recovery(job, fell, full=None))
+        await_new_steps(job, fell)
+    return ended(training, job, recovery_of(job, fell, full=None))
 
 
-def _ended(training: Training, job: TrainingJob, found: Recovery) -> Recovery:
+def ended(training: Training, job: TrainingJob, found: Recovery) -> Recovery:
     """Leaves idle nodes and room for the next job's checkpoints."""
     training.rest()
     shutil.rmtree(job.directory)
     return found
 
 
-def _await_step(job: TrainingJob, step: int, log: str) -> None:
+def await_step(job: TrainingJob, step: int, log: str) -> None:
     _until(lambda: any(record["step"] >= step for record in job.records(log)), f"step {step}", job)
 
 
-def _await_new_steps(job: TrainingJob, fell: float) -> None:
-    _until(lambda: sum(when > fell for _, when in _new_steps(job)) > _NEW_STEPS, "the recovery", job)
+def await_new_steps(job: TrainingJob, fell: float) -> None:
+    _until(lambda: sum(when > fell for _, when in new_steps(job)) > _NEW_STEPS, "the recovery", job)
 
 
 def _until(condition: Callable[[], bool], what: str, job: TrainingJob, seconds: float = 180) -> None:
@@ -139,7 +139,7 @@ def _until(condition: Callable[[], bool], what: str, job: TrainingJob, seconds: 
         time.sleep(0.2)
 
 
-def _new_steps(job: TrainingJob) -> list[tuple[int, float]]:
+def new_steps(job: TrainingJob) -> list[tuple[int, float]]:
     """Steps with the time of their first commit, in that order."""
     found: list[tuple[int, float]] = []
     for record in job.records("samples*.jsonl"):
@@ -148,8 +148,8 @@ def _new_steps(job: TrainingJob) -> list[tuple[int, float]]:
     return found
 
 
-def _recovery(job: TrainingJob, fell: float, full: float | None) -> Recovery:
-    times = [when for _, when in _new_steps(job)]
+def recovery_of(job: TrainingJob, fell: float, full: float | None) -> Recovery:
+    times = [when for _, when in new_steps(job)]
     gaps = [later - earlier for earlier, later in pairwise(times)]
     around = [later - earlier for earlier, later in pairwise(times) if later > fell]
     events = _events(job.text, fell)

@@ -6,11 +6,11 @@ import logging
 import time
 from collections.abc import Callable
 from functools import partial
+from typing import Protocol
 
 from torch import Tensor
 
 from common import heartbeat
-from common.data import Plan
 from common.files import write_atomically
 from common.sample_log import SampleLog
 from common.saver import Saver
@@ -23,7 +23,23 @@ from common.world import World
 TrainStep = Callable[[list[int], Callable[[], None]], Tensor]
 
 
-def train(settings: Settings, world: World, plan: Plan, saver: Saver, *, start: int, train_step: TrainStep) -> None:
+class Plan(Protocol):
+    def batch(self, step: int) -> list[int]:
+        """The samples of a step."""
+        ...
+
+
+def train(
+    settings: Settings,
+    world: World,
+    plan: Plan,
+    saver: Saver,
+    *,
+    start: int,
+    train_step: TrainStep,
+    committed: Callable[[int], None] = lambda step: None,
+) -> None:
+    """Train until the last step. `committed` gets the number of steps whenever one is on record."""
     stop = StopRequest()
     log = SampleLog(settings.sample_file) if world.rank == 0 else None
     beat = heartbeat.find()
@@ -38,6 +54,7 @@ def train(settings: Settings, world: World, plan: Plan, saver: Saver, *, start: 
         if log is not None:
             log.append(step, samples, loss, ranks=world.size)
         with beat.paused():
+            committed(step + 1)
             save_if_due(settings, saver, step + 1, stopping=bool(stopping), busy=bool(busy), failures=int(failures))
         if stopping and step + 1 < settings.steps:
             saver.close()

@@ -7,6 +7,7 @@ import logging
 from common.checkpoints import Store, verify
 from common.sample_log import progress
 from common.settings import Settings
+from common.tiers import Tiers
 from common.world import World
 
 
@@ -22,11 +23,11 @@ def newest_good(store: Store, world: World) -> int | None:
     return None
 
 
-def start_step(settings: Settings, store: Store, world: World) -> int:
-    """The step of the checkpoint to load; 0 for a new job."""
-    step = newest_good(store, world)
-    if step is None:
-        step = 0
+def start_step(settings: Settings, store: Store, world: World, tiers: Tiers | None = None) -> int:
+    """The step of the checkpoint to load; 0 for a new job. Other tiers are asked for a newer one."""
+    on_disk = newest_good(store, world) or 0
+    step = on_disk if tiers is None else tiers.newest(than=on_disk)
+    if step == 0:
         committed = world.from_first(progress([settings.sample_file]) if world.rank == 0 else None)
         refuse_if_lost(settings, committed)
     if world.rank == 0:

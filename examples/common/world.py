@@ -34,6 +34,21 @@ class World:
         dist.all_reduce(totals, group=self.group)
         return cast("list[float]", totals.tolist())
 
+    def gather(self, rows: list[list[int]]) -> list[list[int]]:
+        """The rows of all ranks, in their order; each rank may have another number of them."""
+        counts = self.gather_equal(torch.tensor([len(rows), len(rows[0]) if rows else 0]))
+        most, width = (int(value) for value in counts.max(dim=0).values)
+        padded = torch.zeros(most, width, dtype=torch.int64)
+        if rows:
+            padded[: len(rows)] = torch.tensor(rows)
+        gathered = self.gather_equal(padded)
+        return [row for count, found in zip(counts[:, 0].tolist(), gathered.tolist(), strict=True) for row in found[:count]]
+
+    def gather_equal(self, rows: Tensor) -> Tensor:
+        gathered = [torch.empty_like(rows, device=self.device) for _ in range(self.size)]
+        dist.all_gather(gathered, rows.to(self.device))
+        return torch.stack(gathered).cpu()
+
     def from_first(self, value: Any) -> Any:
         """Rank 0's value, on all ranks."""
         values = [value]

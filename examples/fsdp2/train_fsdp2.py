@@ -17,11 +17,13 @@ from common.model import Transformer, build, size_of
 from common.restore import start_step
 from common.saver import Saver
 from common.settings import Settings, parse
+from common.tiers import Tiers
 from common.world import World
 from torch import Tensor
 from torch.distributed.checkpoint.state_dict import get_state_dict, set_state_dict
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import FSDPModule, MixedPrecisionPolicy, fully_shard
+from torch.distributed.tensor import DTensor
 
 
 def main() -> None:
@@ -35,8 +37,11 @@ def main() -> None:
     optimizer = torch.optim.AdamW(model.parameters(), lr=settings.learning_rate)
     group = dist.new_group(backend="gloo")
     store = Store(settings.checkpoint_directory, settings.keep)
-    start = start_step(settings, store, world)
-    if start:
+    tiers = Tiers.from_environment(world, lambda: local_tensors(collect(model, optimizer)))
+    start = start_step(settings, store, world, tiers)
+    if tiers.found is not None:
+        load_from(tiers, model, optimizer)
+    elif start:
         load(store.path(start), model, optimizer, group)
     plan = Plan(data.samples, settings.global_batch, settings.seed)
 
@@ -46,7 +51,9 @@ def main() -> None:
     def train_step(samples: list[int], arrive: Callable[[], None]) -> Tensor:
         return one_step(settings, world, data, model, optimizer, samples, arrive)
 
-    train(settings, world, plan, Saver(store, world, snapshot), start=start, train_step=train_step)
+    saver = Saver(store, world, snapshot)
+    train(settings, world, plan, saver, start=start, train_step=train_step, committed=tiers.committed)
+    tiers.close()
     ranks.leave()
 
 
@@ -90,6 +97,22 @@ def load(directory: Path, model: Transformer, optimizer: torch.optim.Optimizer, 
     state = collect(model, optimizer)
     shards.load(directory, state, group)
     set_state_dict(model, optimizer, model_state_dict=state["model"], optim_state_dict=state["optimizer"])
+
+
+def load_from(tiers: Tiers, model: Transformer, optimizer: torch.optim.Optimizer) -> None:
+    """Take this rank's shard from another tier than the file system."""
+    state = collect(model, optimizer)
+    tiers.load(local_tensors(state))
+    set_state_dict(model, optimizer, model_state_dict=state["model"], optim_state_dict=state["optimizer"])
+
+
+def local_tensors(state: Any, name: str = "") -> dict[str, Tensor]:
+    """This rank's part of each tensor, by its place in the state; they share the state's memory."""
+    if isinstance(state, dict):
+        return {key: tensor for part, value in state.items() for key, tensor in local_tensors(value, f"{name}/{part}").items()}
+    if isinstance(state, Tensor):
+        return {name: state.to_local() if isinstance(state, DTensor) else state}
+    return {}
 
 
 def collect(model: Transformer, optimizer: torch.optim.Optimizer) -> dict[str, Any]:
