@@ -22,7 +22,7 @@ SECONDS = {
     "deploy/test_newcomer.py": 164,
     "examples/test_checkpointless.py": 156,
     "deploy/test_eks_cluster.py": 145,
-    "nodes/test_training_checkpointless.py": 143,
+    "nodes/test_training_memory.py": 300,
     "nodes/test_health.py": 131,
     "local/test_sample_deploy.py": 129,
     "deploy/test_life.py": 126,
@@ -32,6 +32,8 @@ SECONDS = {
     "rules/test_hostile.py": 91,
     "nodes/test_training_gres.py": 75,
     "examples/test_elastic.py": 74,
+    "examples/test_tiered.py": 70,
+    "examples/test_rl.py": 60,
     "docs/test_code.py": 65,
     "lifecycle/test_set_up.py": 65,
     "local/test_update_contract.py": 62,
@@ -51,13 +53,13 @@ SECONDS = {
 # Each job starts many processes that import torch, so no more than two of these chains run at once, whatever the machine has.
 CHAINS = (
     (
-        "nodes/test_training_checkpointless.py",
+        "nodes/test_training_memory.py",
         "examples/test_jobs.py",
         "examples/test_llama.py",
         "examples/test_checkpointless.py",
         "examples/test_elastic.py",
     ),
-    ("nodes/test_training.py", "nodes/test_training_gres.py"),
+    ("nodes/test_training.py", "nodes/test_training_gres.py", "examples/test_tiered.py", "examples/test_rl.py"),
 )
 FEWEST, MOST = 4, 8
 

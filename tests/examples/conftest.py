@@ -20,7 +20,7 @@ from tests.examples.jobs import EXAMPLES, GLOBAL_BATCH, QUICK, find_python
 
 DOUBLES = Path(__file__).parent / "doubles"
 
-sys.path.insert(0, str(EXAMPLES))
+sys.path[:0] = [str(EXAMPLES), str(EXAMPLES / "rl")]
 
 STEPS = 40
 
