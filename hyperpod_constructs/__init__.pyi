@@ -35,6 +35,12 @@ from hyperpod_constructs.cluster.restricted_group import FSxLustreConfig as FSxL
 from hyperpod_constructs.cluster.restricted_group import FSxLustreDeletionPolicy as FSxLustreDeletionPolicy
 from hyperpod_constructs.cluster.restricted_group import RestrictedInstanceGroup as RestrictedInstanceGroup
 from hyperpod_constructs.cluster.restricted_group import SharedEnvironmentConfig as SharedEnvironmentConfig
+from hyperpod_constructs.cluster.scheduling import Account as Account
+from hyperpod_constructs.cluster.scheduling import Partition as Partition
+from hyperpod_constructs.cluster.scheduling import PreemptMode as PreemptMode
+from hyperpod_constructs.cluster.scheduling import Priority as Priority
+from hyperpod_constructs.cluster.scheduling import Qos as Qos
+from hyperpod_constructs.cluster.scheduling import QosFlag as QosFlag
 from hyperpod_constructs.cluster.storage_configs import EbsVolume as EbsVolume
 from hyperpod_constructs.cluster.storage_configs import LustreMount as LustreMount
 from hyperpod_constructs.cluster.storage_configs import OpenZfsMount as OpenZfsMount

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from common import heartbeat
 from common.files import write_atomically
+from common.pause import Pause
 from common.sample_log import SampleLog
 from common.saver import Saver
 from common.settings import Settings
@@ -40,14 +41,17 @@ def train(
     committed: Callable[[int], None] = lambda step: None,
 ) -> None:
     """Train until the last step. `committed` gets the number of steps whenever one is on record."""
-    stop = StopRequest()
+    stop, pause = StopRequest(), Pause(settings.run_directory)
     log = SampleLog(settings.sample_file) if world.rank == 0 else None
     beat = heartbeat.find()
+    if world.rank == 0:
+        pause.end()
     logging.info("ready for step %d", start)
     for step in range(start, settings.steps):
         samples = plan.batch(step)
         part = train_step(samples, partial(beat.before, step))
-        loss, stopping, busy, failures = world.sum([part, float(stop.requested), float(saver.busy), float(saver.failed)])
+        asked = [float(stop.requested), float(world.rank == 0 and pause.requested())]
+        loss, stopping, pausing, busy, failures = world.sum([part, *asked, float(saver.busy), float(saver.failed)])
         beat.after(step)
         if step == start:
             world.expect_within(settings.collective_seconds)
@@ -55,10 +59,13 @@ def train(
             log.append(step, samples, loss, ranks=world.size)
         with beat.paused():
             committed(step + 1)
-            save_if_due(settings, saver, step + 1, stopping=bool(stopping), busy=bool(busy), failures=int(failures))
-        if stopping and step + 1 < settings.steps:
+            save_if_due(settings, saver, step + 1, stopping=bool(stopping or pausing), busy=bool(busy), failures=int(failures))
+        if (stopping or pausing) and step + 1 < settings.steps:
             saver.close()
-            if world.rank == 0:
+            if not stopping:
+                with beat.paused():
+                    pause.hold(answering=world.rank == 0)
+            elif world.rank == 0:
                 requeue(settings.run_directory)
             return
         time.sleep(settings.pause_seconds)

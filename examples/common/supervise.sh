@@ -19,6 +19,9 @@ supervise() {
                 return 1
             fi
             echo "$name on $node: ended, started again" >&2
+        elif [[ -n ${ELASTIC:-} ]]; then
+            echo "$name: node $node has left the job" >&2
+            return 0
         else
             echo "$name: node $node has left the job, another one is asked for" >&2
             replacement=$(regain_node) && node=$replacement
@@ -34,15 +37,23 @@ regain_node() (
     exec 9>"$RUN_DIR/.grow-$SLURM_JOB_ID"
     flock 9
     before=$(job_nodes) || return 1
-    extra=$(salloc --no-shell --exclusive --nodes=1 --partition="$SLURM_JOB_PARTITION" --dependency="expand:$SLURM_JOB_ID" 2>&1 |
-        sed -n 's/.*Granted job allocation \([0-9]*\).*/\1/p')
-    [[ -n $extra ]] || return 1
+    extra=$(allocate 1) || return 1
     scontrol update JobId="$extra" NumNodes=0 >&2 && scontrol update JobId="$SLURM_JOB_ID" NumNodes=ALL >&2
     until after=$(job_nodes) || is_over; do
         sleep "${RESTART_SECONDS:-1}"
     done
     grep -vxFm 1 "$before" <<<"$after" || ! scancel "$extra" >&2
 )
+
+# allocate NODES OPTION...: the number of a second job without steps that can be merged into this one.
+allocate() {
+    local nodes=$1 extra
+    shift
+    extra=$(salloc --no-shell --exclusive --nodes="$nodes" --partition="$SLURM_JOB_PARTITION" --dependency="expand:$SLURM_JOB_ID" \
+        ${SLURM_JOB_QOS:+--qos="$SLURM_JOB_QOS"} ${SLURM_JOB_ACCOUNT:+--account="$SLURM_JOB_ACCOUNT"} "$@" 2>&1 |
+        sed -n 's/.*Granted job allocation \([0-9]*\).*/\1/p')
+    [[ -n $extra ]] && echo "$extra"
+}
 
 # Wait until the job is complete, or no supervisor is left. The end of the batch script ends what still runs.
 await_complete() {

@@ -118,7 +118,8 @@ class HyperPodCluster(Construct):
             group's own network without the cluster's, a list of instance types, a key for volumes or an accounting database without
             continuous provisioning, a configuration strategy with it, or an accounting database beside a controller whose
             `OnCreate` scripts of this library set accounting up; for a setting of the other orchestrator, a cluster on EKS without
-            a network, autoscaling without its conditions, or a restricted group without a file system.
+            a network, autoscaling without its conditions, or a restricted group without a file system; for partitions, QOS or
+            accounts without this library's scripts on the controller.
         """
         super().__init__(scope, id)
         register_rules(self, scope)
@@ -350,7 +351,8 @@ class HyperPodCluster(Construct):
 
     def _configuration(self) -> Mapping[str, Any]:
         recovery, software, steps = self._node_recovery.value, self._scripts.software, self._scripts.steps
-        return configuration.render(self.instance_groups, software, recovery, steps, on_eks=self._on_eks)
+        scheduling = self._orchestrator.scheduling
+        return configuration.render(self.instance_groups, software, recovery, steps, scheduling, on_eks=self._on_eks)
 
     def _mistakes(self) -> list[str]:
         """Mistakes of the groups as a whole. What the control plane has to offer by now is awaited."""
@@ -358,7 +360,8 @@ class HyperPodCluster(Construct):
             self._node.add_dependency(*self._orchestrator.control_plane.awaited)
         software = [] if self._on_eks else configuration.mistakes(self.instance_groups, self._scripts.software)
         groups: list[addresses.Group] = [*self.instance_groups, *self._restricted.values()]
-        return [*software, *addresses.mistakes(groups, self._network, self._place, on_eks=self._on_eks)]
+        partitions = configuration.partition_mistakes(self.instance_groups, self._orchestrator.scheduling)
+        return [*software, *partitions, *addresses.mistakes(groups, self._network, self._place, on_eks=self._on_eks)]
 
     def _group_to_connect_to(self) -> str:
         """The controller's group; on EKS, the first group."""

@@ -14,6 +14,7 @@ from hyperpod_constructs.facts import accounting as accounting_facts
 from hyperpod_constructs.facts import clusters as cluster_facts
 from hyperpod_constructs.facts import orchestration
 from hyperpod_constructs.facts import restricted_groups as restricted_facts
+from hyperpod_constructs.facts import scheduling as scheduling_facts
 from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.node_software.lifecycle_mode import LifecycleMode
 from hyperpod_constructs.node_software.lifecycle_scripts import LifecycleScripts
@@ -43,7 +44,8 @@ class Compatibility:
             return cluster_facts.strategy_with_continuous(strategy.value)
         if self.orchestrator.accounting_database is not None and not self.continuous:
             return accounting_facts.WITHOUT_CONTINUOUS
-        return None
+        scheduling = self.orchestrator.scheduling.given
+        return scheduling_facts.without_scripts(", ".join(scheduling)) if scheduling and not self.scripts.ours else None
 
     def of_features(self, features: Collection[str], shared: SharedEnvironmentConfig | None) -> Mistake | None:
         """A feature of EKS on a Slurm cluster; `None` without one.
@@ -140,6 +142,9 @@ class Compatibility:
             yield cluster_facts.spot_without(group.name, ["EKS"])
         if self.orchestrator.accounting_database is not None and self.scripts.ours and _sets_accounting_up(group):
             yield accounting_facts.beside_scripts(group.name)
+        scheduling = self.orchestrator.scheduling.given
+        if scheduling and group.node_type is SlurmNodeType.CONTROLLER and group.lifecycle_mode is LifecycleMode.NONE:
+            yield scheduling_facts.without_scripts(", ".join(scheduling))
 
 
 def _sets_accounting_up(group: InstanceGroup) -> bool:

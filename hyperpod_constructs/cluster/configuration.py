@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from hyperpod_constructs.cluster.instance_group import InstanceGroup
+from hyperpod_constructs.cluster.scheduling import Scheduling
 from hyperpod_constructs.cluster.storage_configs import OpenZfsMount
+from hyperpod_constructs.facts import scheduling as scheduling_facts
 from hyperpod_constructs.node_software.node_type import SlurmNodeType
 from hyperpod_constructs.node_software.own_step import OwnStep
 from hyperpod_constructs.node_software.software import NodeSoftware
@@ -17,6 +19,7 @@ def render(
     software: NodeSoftware | None,
     node_recovery: str,
     steps: Sequence[OwnStep] = (),
+    scheduling: Scheduling | None = None,
     *,
     on_eks: bool = False,
 ) -> dict[str, Any]:
@@ -31,6 +34,8 @@ def render(
     }
     if software is not None:
         document["software"] = software.render(_shared_directory(groups, software), _homes(groups, software))
+    if scheduling is not None and scheduling.given:
+        document["scheduling"] = scheduling.render()
     if steps:
         document["steps"] = [step.render() for step in steps]
     return document
@@ -69,6 +74,19 @@ def mistakes(groups: Sequence[InstanceGroup], software: NodeSoftware | None) -> 
         )
     if software.users and not common:
         found.append("NodeSoftware has users, but the groups share no file system for their homes; give each group the same one")
+    return found
+
+
+def partition_mistakes(groups: Sequence[InstanceGroup], scheduling: Scheduling) -> list[str]:
+    """Partitions that name no group of workers, or have the name of a group's own."""
+    workers = {group.name: group.partition_name for group in groups if group.node_type is SlurmNodeType.COMPUTE}
+    found = []
+    for partition in scheduling.partitions:
+        owner = next((name for name, own in workers.items() if own == partition.name), None)
+        if owner is not None:
+            found.append(str(scheduling_facts.partition_of_group(partition.name, owner)))
+        unknown = [name for name in partition.groups if name not in workers]
+        found += [str(scheduling_facts.partition_without_group(partition.name, name, workers)) for name in unknown]
     return found
 
 

@@ -12,6 +12,7 @@ from constructs import IDependable
 
 from hyperpod_constructs._support.arguments import checked, checked_value
 from hyperpod_constructs.cluster.accounting_database import AccountingDatabase
+from hyperpod_constructs.cluster.scheduling import Account, Partition, Priority, Qos, Scheduling
 
 
 class SlurmConfigStrategy(StrEnum):
@@ -52,20 +53,33 @@ class Orchestrator:
     slurm_config_strategy: SlurmConfigStrategy | None = None
     accounting_database: AccountingDatabase | None = None
     control_plane: ControlPlaneSource | None = None
+    partitions: Sequence[Partition] = ()
+    qos: Sequence[Qos] = ()
+    accounts: Sequence[Account] = ()
+    priority: Priority | None = None
 
     def __post_init__(self) -> None:
         slurm = ("slurm_config_strategy", "accounting_database")
-        given = [name for name in slurm if getattr(self, name) is not None]
+        given = [name for name in slurm if getattr(self, name) is not None] + self.scheduling.given
         if given and self.control_plane is not None:
             raise ValueError(
                 f"Orchestrator has settings of Slurm ({', '.join(given)}) beside a control plane; the service takes one "
                 "orchestrator: write Orchestrator.eks(...) or Orchestrator.slurm(...)"
             )
+        mistake = self.scheduling.mistake()
+        if mistake is not None:
+            raise ValueError(f"Orchestrator.slurm: {mistake}")
 
     @staticmethod
     @checked
     def slurm(
-        *, config_strategy: SlurmConfigStrategy | None = None, accounting_database: AccountingDatabase | None = None
+        *,
+        config_strategy: SlurmConfigStrategy | None = None,
+        accounting_database: AccountingDatabase | None = None,
+        partitions: Sequence[Partition] = (),
+        qos: Sequence[Qos] = (),
+        accounts: Sequence[Account] = (),
+        priority: Priority | None = None,
     ) -> Orchestrator:
         """Slurm, set up by the service through its API (`SlurmConfig` of each group), never through `provisioning_parameters.json`.
 
@@ -74,8 +88,25 @@ class Orchestrator:
             setting, so give it only with `node_provisioning_mode=None`.
         :param accounting_database: a database of your own for accounting, with continuous provisioning only; MariaDB on the
             controller when not given. Once given it can be changed, but never left out.
+        :param partitions: partitions over several groups, beside the service's own; none unless given. This and the following need
+            this library's scripts on the controller, which applies a change when it is replaced or updated.
+        :param qos: qualities of service: priorities, limits, preemption; Slurm's own unless given. With QOS or accounts Slurm
+            refuses jobs of users without an account, and jobs beyond a limit.
+        :param accounts: accounts with shares, limits and users; one account for all users unless given. What leaves the settings
+            stays in the database.
+        :param priority: the weights of a waiting job's priority; the defaults of `Priority` with QOS or accounts, first come first
+            served without them.
+        :raises ValueError: for two of one name, a name that is not defined, QOS that preempt each other, or accounts that are each
+            other's parents.
         """
-        return Orchestrator(slurm_config_strategy=config_strategy, accounting_database=accounting_database)
+        return Orchestrator(
+            slurm_config_strategy=config_strategy,
+            accounting_database=accounting_database,
+            partitions=partitions,
+            qos=qos,
+            accounts=accounts,
+            priority=priority,
+        )
 
     @staticmethod
     @checked
@@ -91,6 +122,11 @@ class Orchestrator:
     def on_eks(self) -> bool:
         """Whether Kubernetes schedules the jobs."""
         return self.control_plane is not None
+
+    @property
+    def scheduling(self) -> Scheduling:
+        """Slurm's partitions, QOS and accounts, which no property of the service has: the scripts apply them."""
+        return Scheduling(partitions=self.partitions, qos=self.qos, accounts=self.accounts, priority=self.priority)
 
     def render(self) -> sagemaker.CfnCluster.OrchestratorProperty:
         """The L1 struct."""

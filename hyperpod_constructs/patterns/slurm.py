@@ -21,6 +21,7 @@ from hyperpod_constructs.cluster.grants import ClusterGrants
 from hyperpod_constructs.cluster.instance_group import DeepHealthCheck, InstanceGroup, PlanSource
 from hyperpod_constructs.cluster.instance_type import ClusterInstanceType
 from hyperpod_constructs.cluster.orchestrator import Orchestrator
+from hyperpod_constructs.cluster.scheduling import Account, Partition, Priority, Qos
 from hyperpod_constructs.cluster.storage_configs import EbsVolume, FileSystemMount, LustreMount, OpenZfsMount
 from hyperpod_constructs.custom_resources.readiness_gate import ReadinessGate
 from hyperpod_constructs.execution_role import ExecutionRole
@@ -129,6 +130,10 @@ class SlurmCluster(Construct):
         deep_health_checks: Sequence[DeepHealthCheck] = (),
         node_recovery: NodeRecovery = NodeRecovery.AUTOMATIC,
         accounting_database: AccountingDatabase | None = None,
+        partitions: Sequence[Partition] = (),
+        qos: Sequence[Qos] = (),
+        accounts: Sequence[Account] = (),
+        priority: Priority | None = None,
         encryption_key: kms.IKey | None = None,
         execution_role: iam.IRole | ExecutionRole | None = None,
         lifecycle_scripts: LifecycleScripts | None = None,
@@ -157,6 +162,11 @@ class SlurmCluster(Construct):
         :param node_recovery: automatic unless given: the service reboots or replaces faulty nodes.
         :param accounting_database: a database of your own for Slurm's accounting; MariaDB on the controller when not given. Once
             given it can be changed, but never left out.
+        :param partitions: partitions over several groups; none unless given. For this and the
+            following three see `Orchestrator.slurm`.
+        :param qos: qualities of service; Slurm's own unless given.
+        :param accounts: accounts with shares and limits; one for all users unless given.
+        :param priority: the weights of a waiting job's priority.
         :param encryption_key: encrypts the volumes of all nodes, the bucket with the scripts that is made here, and the logs of the
             stack's custom resources; keys of AWS unless given. `cluster_key` makes one: give it to the network and the file system
             too. Only new nodes see a change.
@@ -186,7 +196,9 @@ class SlurmCluster(Construct):
             self,
             "Cluster",
             network=network,
-            orchestrator=Orchestrator.slurm(accounting_database=accounting_database),
+            orchestrator=Orchestrator.slurm(
+                accounting_database=accounting_database, partitions=partitions, qos=qos, accounts=accounts, priority=priority
+            ),
             cluster_name=cluster_name,
             execution_role=execution_role,
             lifecycle_scripts=encrypted_parts(self, encryption_key, lifecycle_scripts),

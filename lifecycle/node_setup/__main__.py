@@ -1,7 +1,7 @@
 """Sets up a node. The log is standard output; after a failure, its last line is the cause.
 
 `on_init_complete` and `on_create` are the service's two moments for scripts. The node itself runs `boot` after a reboot. `keep`
-copies the controller's state.
+copies the controller's state, `partitions` gives partitions over several groups their nodes.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from node_trust.folder import Folder
 from node_trust.owners import Ownership, Unowned
 
-from node_setup import shared, state
+from node_setup import partitions, shared, state
 from node_setup.config import Config, read_config
 from node_setup.errors import NodeSetupError, read_json
 from node_setup.log import Log
@@ -33,7 +33,7 @@ from node_setup.waiting import Clock
 RESOURCE_CONFIG = "/opt/ml/config/resource_config.json"
 KEEP_SECONDS = 10.0
 LOCK = "hyperpod-node-setup.lock"
-COMMANDS = (*MODES, "keep")
+COMMANDS = (*MODES, "keep", "partitions")
 
 
 def run(mode: str, environment: Mapping[str, str], log: Log) -> None:
@@ -59,6 +59,8 @@ def run(mode: str, environment: Mapping[str, str], log: Log) -> None:
     node = Node(mode, config, role, source, log, host, patience)
     if mode == "keep":
         keep(node)
+    elif mode == "partitions":
+        partitions.update(node)
     else:
         run_steps(node, planned(mode, node))
 
@@ -95,7 +97,7 @@ def keep(node: Node) -> None:
 
 
 def _slurm_role(mode: str, config: Config, environment: Mapping[str, str], host: Host, patience: Patience) -> Role:
-    return _stored_role(host) if mode in ("boot", "keep") else _role(config, environment, host, patience)
+    return _stored_role(host) if mode in ("boot", "keep", "partitions") else _role(config, environment, host, patience)
 
 
 def _any_role(config: Config, environment: Mapping[str, str], host: Host, patience: Patience) -> Role:

@@ -5,6 +5,7 @@
  "groups": {"controller": {"node_type": "Controller"}, "workers": {"node_type": "Compute", "partition": "workers", "gpus": true}},
  "mounts": {"workers": [{"type": "lustre", "path": "/fsx", "dns_name": "fs-…", "mount_name": "…", "efa_enabled": true}]},
  "software": {…},
+ "scheduling": {…},
  "steps": […]}
 """
 
@@ -15,6 +16,7 @@ from typing import Any, NamedTuple
 
 from node_setup.errors import NodeSetupError, read_json
 from node_setup.own_steps import NODE_TYPES, OwnStep, parse_own_steps
+from node_setup.scheduling import NOTHING, Scheduling, parse_scheduling
 from node_setup.schema import check_choice, check_flag, check_list, check_object, check_path, check_text, check_word
 from node_setup.software import HOST, Software, parse_software
 
@@ -58,6 +60,7 @@ class Config(NamedTuple):
     software: Software
     own_steps: list[OwnStep]
     on_eks: bool = False
+    scheduling: Scheduling = NOTHING
 
     def mounts(self, group: str | None) -> list[Mount]:
         """The mounts of a group; for an unknown group, the mounts that all groups share."""
@@ -80,7 +83,8 @@ def read_config(path: Path) -> Config:
 
 
 def parse_config(document: Any) -> Config:
-    check_object("the document", document, required=("version", "groups"), optional=("cluster", "mounts", "software", "steps"))
+    optional = ("cluster", "mounts", "software", "scheduling", "steps")
+    check_object("the document", document, required=("version", "groups"), optional=optional)
     if document["version"] != VERSION:
         raise NodeSetupError(f"version is {document['version']!r}, these scripts read {VERSION}")
     cluster = check_object("cluster", document.get("cluster", {}), required=(), optional=("node_recovery", "orchestrator"))
@@ -95,7 +99,8 @@ def parse_config(document: Any) -> Config:
             raise NodeSetupError(f"mounts.{name} belongs to no group; groups are {', '.join(groups)}")
     software = parse_software(document.get("software", {}))
     _check_shared(software, mounts)
-    return Config(groups, mounts, recovery, software, parse_own_steps(document.get("steps", [])), on_eks)
+    scheduling = parse_scheduling(document["scheduling"]) if "scheduling" in document else NOTHING
+    return Config(groups, mounts, recovery, software, parse_own_steps(document.get("steps", [])), on_eks, scheduling)
 
 
 def _check_shared(software: Software, mounts: dict[str, list[Mount]]) -> None:

@@ -28,8 +28,10 @@ from node_setup.steps import (
     mounts,
     munge,
     own,
+    partitions,
     reconfigure,
     restore,
+    scheduling,
     slurm_settings,
     slurmctld,
     slurmd,
@@ -57,7 +59,7 @@ FIRST: list[Step] = [install, boot, efa, mounts]
 PEOPLE: list[Step] = [users, homes, user_keys, host_keys, sssd]
 NODE: list[Step] = [containers, limits, log_rotation, motd, health, hooks]
 MODES: dict[str, Sequence[Step]] = {
-    "on_init_complete": [*FIRST, *PEOPLE, image, *NODE, restore, slurm_settings, reconfigure, keep],
+    "on_init_complete": [*FIRST, *PEOPLE, image, *NODE, restore, slurm_settings, reconfigure, scheduling, partitions, keep],
     "on_create": [
         *FIRST,
         *PEOPLE,
@@ -72,6 +74,8 @@ MODES: dict[str, Sequence[Step]] = {
         slurmd,
         reconfigure,
         associations,
+        scheduling,
+        partitions,
         keep,
     ],
     "boot": [efa, mounts, containers],

@@ -39,4 +39,4 @@ def wanted_settings(node: Node) -> dict[str, str]:
         settings["GresTypes"] = "gpu"
         if node.software.accounting is not None:
             settings["AccountingStorageTRES"] = "gres/gpu"
-    return settings
+    return {**settings, **node.config.scheduling.slurm_conf}

@@ -6,6 +6,7 @@ Our own settings go into an included file, in a block of their own.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from node_setup.blocks import with_block, without_block
@@ -83,8 +84,10 @@ def included(conf: SlurmConf) -> tuple[str, int]:
     raise NodeSetupError(f"{PATH}: includes neither {' nor '.join(OURS)}, so Slurm cannot read our settings")
 
 
-def write_settings(node: Node, settings: dict[str, str]) -> list[str]:
+def write_settings(node: Node, settings: Mapping[str, str], partitions: Sequence[str] = ()) -> list[str]:
     """Write settings into the included file, and return the keys that others have set, which stay theirs.
+
+    :param partitions: further lines, of partitions.
 
     A program of ours that runs the replaced one itself (`CHAINED`) may set its key again, because the last value counts.
     """
@@ -92,12 +95,20 @@ def write_settings(node: Node, settings: dict[str, str]) -> list[str]:
     path, line = included(conf)
     others = parse(without_block(node.read(path) or ""))
     left = [key for key in settings if others.has(key) or (conf.has(key) and not (key in CHAINED and conf.line(key) < line))]
-    lines = [f"{key}={value}" for key, value in settings.items() if key not in left]
+    lines = [*(f"{key}={value}" for key, value in settings.items() if key not in left), *partitions]
     text = node.read(path)
     if text is None or with_block(text, lines) != text:
         mode, owner = _kept(node, path)
         node.write(path, with_block(text or "", lines), mode, owner)
     return left
+
+
+def partitions_of_others(node: Node) -> list[str]:
+    """The partitions in slurm.conf and, without our block, in the included file."""
+    conf = read(node)
+    path, _ = included(conf)
+    lines = [*conf.settings, *parse(without_block(node.read(path) or "")).settings]
+    return [line.value.split()[0] for line in lines if line.key.lower() == "partitionname" and line.value]
 
 
 def slurm_user(conf: SlurmConf) -> str:

@@ -10,7 +10,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -72,12 +72,12 @@ DROP_IN = "AuthInfo=cred_expire=5"
 
 
 @contextmanager
-def training_cluster(directory: Path, image: Image, workers: NodeSpec) -> Iterator[Training]:
+def training_cluster(directory: Path, image: Image, *workers: NodeSpec, config: Mapping[str, Any] = CONFIG) -> Iterator[Training]:
     """A controller, a login node and workers, set up by lifecycle/, with the jobs on /fsx."""
     python = find_python()
     with Rig.create(directory, image=image, binds=binds(python), wait_seconds=WAIT_SECONDS) as rig:
-        specs = [NodeSpec("controller", "Controller", 1), NodeSpec("login", "Login", 1), workers]
-        nodes = rig.boot(specs, scripts=LIFECYCLE, config=CONFIG)
+        specs = [NodeSpec("controller", "Controller", 1), NodeSpec("login", "Login", 1), *workers]
+        nodes = rig.boot(specs, scripts=LIFECYCLE, config=config)
         assert {node.name: node.failure for node in nodes if node.failure} == {}
         add = f"echo {DROP_IN} >> /opt/slurm/etc/accounting.conf; systemctl restart slurmctld"
         rig.controller.run(["sh", "-euc", add])

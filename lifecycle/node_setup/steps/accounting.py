@@ -9,7 +9,7 @@ import json
 import re
 import secrets
 
-from node_setup import database, slurm_conf, systemd
+from node_setup import database, partitions, slurm_conf, systemd
 from node_setup.database import SLURMDBD_CONF, Access
 from node_setup.errors import NodeSetupError
 from node_setup.node import STATE, Node
@@ -51,7 +51,7 @@ def apply(node: Node) -> None:
     if not node.is_folder("/var/log/slurm"):
         node.folder("/var/log/slurm", 0o755, user)
     node.write(SLURMDBD_CONF, CONF.format(**values), 0o600, user)
-    slurm_conf.write_settings(node, wanted_settings(node))
+    slurm_conf.write_settings(node, wanted_settings(node), partitions.wanted_lines(node))
 
 
 def verify(node: Node) -> None:

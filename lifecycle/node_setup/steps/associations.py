@@ -19,12 +19,17 @@ def apply(node: Node) -> None:
     node.wait_until(
         lambda: bool(_shown(node, "cluster", "Cluster")), "slurmctld has not registered its cluster", node.patience.slurm
     )
-    if ACCOUNT not in _shown(node, "account", "Account"):
-        node.run([*ADD, "account", ACCOUNT, "Description=users of config.json", "Organization=hyperpod"])
+    make_account(node)
     known = _shown(node, "user", "User")
     for user in node.software.users:
         if user.name not in known:
             node.run([*ADD, "user", user.name, f"Account={ACCOUNT}"])
+
+
+def make_account(node: Node) -> None:
+    """Make the account of the users whom no other account names."""
+    if ACCOUNT not in _shown(node, "account", "Account"):
+        node.run([*ADD, "account", ACCOUNT, "Description=users of config.json", "Organization=hyperpod"])
 
 
 def verify(node: Node) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from node_setup import slurm_conf
+from node_setup import partitions, slurm_conf
 from node_setup.errors import NodeSetupError
 from node_setup.node import Node
 from node_setup.settings import EXPANSION, HEALTH_CHECK, wanted_settings
@@ -15,7 +15,7 @@ def needed(node: Node) -> bool:
 
 
 def apply(node: Node) -> None:
-    left = slurm_conf.write_settings(node, wanted_settings(node))
+    left = slurm_conf.write_settings(node, wanted_settings(node), partitions.wanted_lines(node))
     if left:
         node.log.line(f"slurm.conf, or what it includes, sets {', '.join(left)} itself; left as it is")
     if "SchedulerParameters" in left and EXPANSION not in _scheduler_parameters(node):
