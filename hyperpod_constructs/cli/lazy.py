@@ -32,6 +32,7 @@ _MODULES: Mapping[str, str] = {
     "update-software": f"{_OPERATE}.update_software",
     "scale": f"{_OPERATE}.scale",
     "export-logs": f"{_OPERATE}.export_logs",
+    "job": f"{_OPERATE}.job",
 }
 """By command: the module with its `app`, a command or a group of commands."""
 

@@ -209,7 +209,7 @@ ENTRIES = {
 ON_CLUSTERS = {name: entry for name, entry in ENTRIES.items() if entry.by_cluster}
 GOING_ON = {name: entry for name, entry in ENTRIES.items() if entry.goes_on is not None}
 CHANGING = {name: entry for name, entry in ENTRIES.items() if entry.changes}
-_ELSEWHERE = {"deploy", "destroy", "kubeconfig", "check", "reach", "plan", "chart", "local"}
+_ELSEWHERE = {"deploy", "destroy", "kubeconfig", "check", "reach", "plan", "chart", "local", "job"}
 """Commands that are not about running clusters; their tests are their own."""
 
 
