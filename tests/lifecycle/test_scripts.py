@@ -202,7 +202,7 @@ def test_fails_without_a_valid_resource_config(node: Node, content: object, mess
         ({**CONFIG, "version": 2}, "version is 2, these scripts read 1"),
         (
             {**CONFIG, "extra": 1},
-            "has the unknown key 'extra', allowed are version, groups, cluster, mounts, software, steps",
+            "has the unknown key 'extra', allowed are version, groups, cluster, mounts, software, scheduling, steps",
         ),
         ({"version": 1, "groups": {}}, "groups is empty"),
         ({"version": 1, "groups": []}, "groups is [], it must be an object"),
