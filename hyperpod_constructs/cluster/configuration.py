@@ -80,14 +80,7 @@ def mistakes(groups: Sequence[InstanceGroup], software: NodeSoftware | None) -> 
 def partition_mistakes(groups: Sequence[InstanceGroup], scheduling: Scheduling) -> list[str]:
     """Partitions that name no group of workers, or have the name of a group's own."""
     workers = {group.name: group.partition_name for group in groups if group.node_type is SlurmNodeType.COMPUTE}
-    found = []
-    for partition in scheduling.partitions:
-        owner = next((name for name, own in workers.items() if own == partition.name), None)
-        if owner is not None:
-            found.append(str(scheduling_facts.partition_of_group(partition.name, owner)))
-        unknown = [name for name in partition.groups if name not in workers]
-        found += [str(scheduling_facts.partition_without_group(partition.name, name, workers)) for name in unknown]
-    return found
+    return [str(mistake) for mistake in scheduling_facts.partition_mistakes(scheduling.render(), workers)]
 
 
 def _group(group: InstanceGroup) -> dict[str, Any]:

@@ -6,7 +6,7 @@ into the accounting database. The lines of the service's agent stay as they are.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Any
@@ -314,7 +314,7 @@ class Scheduling:
 
     def mistake(self) -> Mistake | None:
         """The first mistake that spans several settings; `None` without one."""
-        return next(self._mistakes(), None)
+        return next(facts.mistakes(self.render()), None)
 
     def render(self) -> dict[str, Any]:
         """The key `scheduling` of `config.json`."""
@@ -333,40 +333,11 @@ class Scheduling:
             lines["AccountingStorageEnforce"] = "associations,limits,qos"
         if any(qos.preempt for qos in self.qos):
             lines |= {"PreemptType": "preempt/qos", "PreemptMode": "REQUEUE", "PreemptParameters": "send_user_signal"}
-        counted = {name for one in (*self.qos, *self.accounts) for tres in one.tres.values() for name in tres}
+        limits = [one.tres for one in self.qos] + [one.tres for one in self.accounts]
+        counted = {name for each in limits for tres in each.values() for name in tres}
         if generic := sorted(name for name in counted if name.startswith(facts.GRES)):
             lines["AccountingStorageTRES"] = ",".join(generic)
         return lines
-
-    def _mistakes(self) -> Iterator[Mistake]:
-        for kind, named in (("partitions", self.partitions), ("QOS", self.qos), ("accounts", self.accounts)):
-            names = [one.name for one in named]
-            yield from (facts.repeated(kind, name) for name in names if names.count(name) > 1)
-        yield from self._unknown_names()
-        preempted = facts.cycle({qos.name: qos.preempt for qos in self.qos})
-        if preempted is not None:
-            yield facts.preempts_itself(preempted)
-        below = facts.cycle({account.name: [account.parent] for account in self.accounts if account.parent is not None})
-        if below is not None:
-            yield facts.own_ancestor(below)
-
-    def _unknown_names(self) -> Iterator[Mistake]:
-        qos = {facts.DEFAULT_QOS, *(one.name for one in self.qos)}
-        accounts = {one.name for one in self.accounts}
-        named = [(f"Qos {one.name!r}", "QOS", name, qos) for one in self.qos for name in one.preempt]
-        for account in self.accounts:
-            where = f"Account {account.name!r}"
-            wanted = [*account.qos, *([] if account.default_qos is None else [account.default_qos])]
-            named += [(where, "QOS", name, qos) for name in wanted]
-            if account.parent is not None:
-                named.append((where, "account", account.parent, accounts | {facts.ROOT_ACCOUNT}))
-        for partition in self.partitions:
-            where = f"Partition {partition.name!r}"
-            wanted = [*partition.allow_qos, *([] if partition.qos is None else [partition.qos])]
-            named += [(where, "QOS", name, qos) for name in wanted]
-            known = accounts | {facts.ROOT_ACCOUNT, facts.OTHERS_ACCOUNT}
-            named += [(where, "account", name, known) for name in partition.allow_accounts]
-        return (facts.unknown(where, kind, name, known) for where, kind, name, known in named if name not in known)
 
 
 def _check_tres(where: str, limits: Mapping[str, Tres]) -> None:

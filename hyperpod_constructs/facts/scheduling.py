@@ -6,11 +6,12 @@ https://slurm.schedmd.com/qos.html and https://slurm.schedmd.com/preempt.html
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 from hyperpod_constructs.facts.clusters import SERVICE_PARTITION
 from hyperpod_constructs.facts.limits import Limit
-from hyperpod_constructs.facts.mistake import fixed_by
+from hyperpod_constructs.facts.mistake import Mistake, fixed_by
 
 _NAME = "1 to {longest} lowercase letters, digits, '_' and '-', with a letter or digit first"
 QOS_NAME = Limit(longest=32, pattern=r"[a-z0-9][a-z0-9_-]*", words=_NAME, example="urgent")
@@ -52,6 +53,7 @@ OTHERS_ACCOUNT = "hyperpod"
 """The account of the users whom no account names."""
 GRES = "gres/"
 
+_KINDS = {"partitions": "partitions", "qos": "QOS", "accounts": "accounts"}
 _RESERVED_PARTITIONS = ("all", "default", SERVICE_PARTITION)
 
 
@@ -115,7 +117,55 @@ def without_scripts(what: str) -> str:
     )
 
 
-def cycle(edges: Mapping[str, Iterable[str]]) -> list[str] | None:
+def mistakes(scheduling: Mapping[str, Any]) -> Iterator[Mistake]:
+    """Mistakes between the settings, as `config.json` has them."""
+    named = {kind: [str(one["name"]) for one in scheduling[kind]] for kind in ("partitions", "qos", "accounts")}
+    for kind, names in named.items():
+        yield from (repeated(_KINDS[kind], name) for name in dict.fromkeys(names) if names.count(name) > 1)
+    yield from (reserved_partition(name) for name in named["partitions"] if is_reserved_partition(name))
+    yield from _unknown_names(scheduling, {*named["qos"], DEFAULT_QOS}, {*named["accounts"], ROOT_ACCOUNT})
+    preempted = _cycle({one["name"]: _words(one, "Preempt") for one in scheduling["qos"]})
+    if preempted is not None:
+        yield preempts_itself(preempted)
+    below = _cycle({one["name"]: [one["parent"]] for one in scheduling["accounts"]})
+    if below is not None:
+        yield own_ancestor(below)
+
+
+def partition_mistakes(scheduling: Mapping[str, Any], workers: Mapping[str, str]) -> Iterator[Mistake]:
+    """Partitions that name no group of workers, or have the name of a group's own.
+
+    :param workers: the partition of each group of workers.
+    """
+    for one in scheduling["partitions"]:
+        owner = next((group for group, own in workers.items() if own == one["name"]), None)
+        if owner is not None:
+            yield partition_of_group(one["name"], owner)
+        yield from (partition_without_group(one["name"], group, workers) for group in one["groups"] if group not in workers)
+
+
+def _unknown_names(scheduling: Mapping[str, Any], qos: set[str], accounts: set[str]) -> Iterator[Mistake]:
+    for one in scheduling["qos"]:
+        yield from _unknown(f"Qos {one['name']!r}", "QOS", _words(one, "Preempt"), qos)
+    for one in scheduling["accounts"]:
+        where = f"Account {one['name']!r}"
+        yield from _unknown(where, "QOS", [*_words(one, "QOS"), *_words(one, "DefaultQOS")], qos)
+        yield from _unknown(where, "account", [one["parent"]], accounts)
+    for one in scheduling["partitions"]:
+        where = f"Partition {one['name']!r}"
+        yield from _unknown(where, "QOS", [*_words(one, "AllowQos"), *_words(one, "QOS")], qos)
+        yield from _unknown(where, "account", _words(one, "AllowAccounts"), accounts | {OTHERS_ACCOUNT})
+
+
+def _unknown(where: str, kind: str, names: Iterable[str], known: set[str]) -> Iterator[Mistake]:
+    return (unknown(where, kind, name, known) for name in dict.fromkeys(names) if name not in known)
+
+
+def _words(one: Mapping[str, Any], key: str) -> list[str]:
+    return [word for word in str(one["settings"].get(key, "")).split(",") if word]
+
+
+def _cycle(edges: Mapping[str, Iterable[str]]) -> list[str] | None:
     """The names along a way that comes back to its start; `None` without one."""
     done: set[str] = set()
 

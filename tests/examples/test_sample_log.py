@@ -68,8 +68,33 @@ def test_requeue_asks_slurm_and_leaves_a_mark(tmp_path: Path, monkeypatch: pytes
     monkeypatch.setenv("SLURM_JOB_ID", "7")
     monkeypatch.setenv("SLURM_RESTART_COUNT", "2")
     requeue(tmp_path)
-    assert commands == [["scontrol", "requeue", "7"]]
+    assert commands == [["scontrol", "--oneliner", "show", "job", "7"], ["scontrol", "requeue", "7"]]
     assert [path.name for path in tmp_path.iterdir()] == ["stopped-7-2"]
+
+
+@pytest.mark.parametrize(
+    ("shown", "preempted"),
+    [
+        (" StartTime=2026-11-24T15:43:01 PreemptEligibleTime=2026-11-24T15:43:01 PreemptTime=2026-11-24T15:43:12 x", True),
+        (" StartTime=2026-11-24T15:43:01 PreemptEligibleTime=2026-11-24T15:43:01 PreemptTime=None x", False),
+        (" StartTime=2026-11-24T16:00:00 PreemptTime=2026-11-24T15:43:12 of an earlier run", False),
+        ("", False),
+    ],
+)
+def test_a_preempted_job_is_requeued_by_slurm_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shown: str, preempted: bool
+) -> None:
+    commands: list[str] = []
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        commands.append(command[1])
+        return subprocess.CompletedProcess(command, 0, shown, "")
+
+    monkeypatch.setattr(subprocess, "run", run)
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    requeue(tmp_path)
+    assert ("requeue" in commands) is not preempted
+    assert [path.name for path in tmp_path.iterdir()] == [f"stopped-7-{os.environ.get('SLURM_RESTART_COUNT', '0')}"]
 
 
 def test_no_heartbeat_module_is_no_error() -> None:

@@ -48,6 +48,7 @@ def cluster(image: Image, tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     """Three workers of one group and one of another."""
     workers = (NodeSpec("workers", "Compute", 3), NodeSpec("gpus", "Compute", 1))
     with training_cluster(tmp_path_factory.mktemp("rig"), image, *workers, config=config()) as made:
+        await_partition(made)
         yield made
 
 

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import partial
+from typing import Any
 
 from hyperpod_constructs.analysis.clusters import RESTRICTED_GROUPS, Cluster, Group, Orchestration, clusters, given
 from hyperpod_constructs.analysis.database import ACCOUNTING, asked_port, database_of, port_of
+from hyperpod_constructs.analysis.node_configuration import CONFIGURATION, scheduling_settings
 from hyperpod_constructs.facts import accounting as accounting_facts
 from hyperpod_constructs.facts import clusters as cluster_facts
 from hyperpod_constructs.facts import orchestration, software_updates
+from hyperpod_constructs.facts import scheduling as scheduling_facts
 from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
@@ -217,6 +220,21 @@ def the_services_partition_is_its_own(group: Group) -> Iterator[Hit]:
         if as_str(name) == reserved and group.name != reserved:
             mistake = cluster_facts.name_of_service_partition(f"a partition of {group.label!r}")
             yield hit(group, mistake, "SlurmConfig", "PartitionNames", index)
+
+
+@error(
+    "HP-SLM-011",
+    on=scheduling_settings,
+    title="partitions, QOS and accounts name each other, the groups, and nothing else",
+    why="slurmctld does not start with two partitions of one name, and sacctmgr refuses QOS that preempt each other and unknown "
+    "names: the settings after the first mistake never reach Slurm",
+    fix="define what is named, and give each partition a name of its own",
+    allowed="names that the settings define",
+    source="https://slurm.schedmd.com/qos.html",
+)
+def settings_of_the_scheduler_fit(upload: Resource, settings: Mapping[str, Any], workers: Mapping[str, str]) -> Iterator[Hit]:
+    found = [*scheduling_facts.mistakes(settings), *scheduling_facts.partition_mistakes(settings, workers)]
+    return (hit(upload, mistake, CONFIGURATION) for mistake in found)
 
 
 def _databases(model: Model) -> Iterator[tuple[Cluster, Resource]]:
