@@ -1,5 +1,6 @@
 """The public names, each once, with the module that it comes from: type checkers read them here, and so does `__init__.py`."""
 
+from hyperpod_constructs.accounting import SlurmAccountingDatabase as SlurmAccountingDatabase
 from hyperpod_constructs.cluster.accounting_database import AccountingDatabase as AccountingDatabase
 from hyperpod_constructs.cluster.auto_scaling import AutoScalerType as AutoScalerType
 from hyperpod_constructs.cluster.auto_scaling import AutoScaling as AutoScaling

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hyperpod_constructs.facts import addons, kubernetes, lustre, openzfs, repository_tasks, root_squash, software_updates
+from hyperpod_constructs.facts import accounting, addons, kubernetes, lustre, openzfs, repository_tasks, root_squash, software_updates
 from hyperpod_constructs.facts.limits import Limit, property_limit
 
 _CLUSTER = "AWS::SageMaker::Cluster"
@@ -126,6 +126,12 @@ DatabaseName = Annotated[
     str, property_limit(f"{_DATABASE}/Name", words="{shortest} to {longest} letters, digits, '$' and '_'", example="slurm_acct_db")
 ]
 DatabasePort = Annotated[int, property_limit(f"{_DATABASE}/Port")]
+DatabaseBackupDays = Annotated[int, accounting.BACKUP_DAYS]
+DatabaseBackupWindow = Annotated[str, accounting.BACKUP_WINDOW]
+DatabaseClass = Annotated[str, accounting.INSTANCE_CLASS]
+DatabaseMaintenanceWindow = Annotated[str, accounting.MAINTENANCE_WINDOW]
+DatabaseStorage = Annotated[int, accounting.STORAGE_GIB]
+DatabaseVersion = Annotated[str, accounting.MARIADB_VERSION]
 FileSystemId = Annotated[
     str,
     property_limit(

@@ -351,8 +351,10 @@ class HyperPodCluster(Construct):
 
     def _configuration(self) -> Mapping[str, Any]:
         recovery, software, steps = self._node_recovery.value, self._scripts.software, self._scripts.steps
-        scheduling = self._orchestrator.scheduling
-        return configuration.render(self.instance_groups, software, recovery, steps, scheduling, on_eks=self._on_eks)
+        scheduling, database = self._orchestrator.scheduling, self._orchestrator.accounting_database
+        return configuration.render(
+            self.instance_groups, software, recovery, steps, scheduling, database=database, on_eks=self._on_eks
+        )
 
     def _mistakes(self) -> list[str]:
         """Mistakes of the groups as a whole. What the control plane has to offer by now is awaited."""

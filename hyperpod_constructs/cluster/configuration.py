@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from hyperpod_constructs.cluster.accounting_database import AccountingDatabase
 from hyperpod_constructs.cluster.instance_group import InstanceGroup
 from hyperpod_constructs.cluster.scheduling import Scheduling
 from hyperpod_constructs.cluster.storage_configs import OpenZfsMount
@@ -21,9 +22,13 @@ def render(
     steps: Sequence[OwnStep] = (),
     scheduling: Scheduling | None = None,
     *,
+    database: AccountingDatabase | None = None,
     on_eks: bool = False,
 ) -> dict[str, Any]:
-    """The document."""
+    """The document.
+
+    :param database: that of the orchestrator, whose password the scripts follow.
+    """
     if on_eks:
         return _on_eks(groups, software, node_recovery, steps)
     document: dict[str, Any] = {
@@ -34,6 +39,8 @@ def render(
     }
     if software is not None:
         document["software"] = software.render(_shared_directory(groups, software), _homes(groups, software))
+        if database is not None:
+            document["software"]["accounting"] = database.describe()
     if scheduling is not None and scheduling.given:
         document["scheduling"] = scheduling.render()
     if steps:

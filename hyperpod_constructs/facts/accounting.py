@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from hyperpod_constructs.facts.limits import Limit
 from hyperpod_constructs.facts.mistake import Mistake, fixed_by
 
 DEFAULT_PORT = 3306
@@ -41,3 +42,51 @@ def beside_scripts(group: str) -> str:
 def partial_arn(name: str) -> str:
     """The ARN of a secret without its last characters, so that a policy for it allows nothing."""
     return f"the ARN of the secret ends in {name!r}, without the hyphen and the six characters that Secrets Manager adds to a name"
+
+
+BACKUP_DAYS = Limit(least=1, most=35)
+"""Days that RDS keeps automatic backups; 0 would switch them off (as of 2026-11-24).
+
+Source: https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_CreateDBInstance.html
+"""
+
+STORAGE_GIB = Limit(least=20, most=65_536)
+"""GiB of general purpose storage of a MariaDB instance (as of 2026-11-24).
+
+Source: https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_CreateDBInstance.html
+"""
+
+INSTANCE_CLASS = Limit(
+    pattern=r"db\.[a-z0-9-]+\.[a-z0-9]+", words="the class of a database instance, which begins with db.", example="db.t4g.medium"
+)
+MARIADB_VERSION = Limit(pattern=r"\d+\.\d+(\.\d+)?", words="a version of MariaDB, two or three numbers with dots", example="11.4")
+TIME_PATTERN = r"([01]\d|2[0-3]):[0-5]\d"
+BACKUP_WINDOW = Limit(pattern=f"{TIME_PATTERN}-{TIME_PATTERN}", words="two times of a day in UTC", example="03:00-03:30")
+_DAY_TIME = f"(mon|tue|wed|thu|fri|sat|sun):{TIME_PATTERN}"
+MAINTENANCE_WINDOW = Limit(pattern=f"{_DAY_TIME}-{_DAY_TIME}", words="two times of a week in UTC", example="sun:04:00-sun:04:30")
+
+GROWTH = 1.1
+"""Storage that grows by itself has a limit of so many times its size, or more (as of 2026-11-24).
+
+Source: https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_PIOPS.Autoscaling.html
+"""
+
+PARAMETERS = {
+    "innodb_lock_wait_timeout": "900",
+    "innodb_log_file_size": "536870912",
+    "max_allowed_packet": "16777216",
+    "require_secure_transport": "1",
+}
+"""Parameters of the database: Slurm's for InnoDB and large rows, and TLS for every connection (as of 2026-11-24).
+
+Slurm also asks for a buffer pool of a good part of the memory. RDS gives it three quarters, so it stays as it is.
+
+Sources: https://slurm.schedmd.com/accounting.html#slurm-accounting-configuration-before-build and
+https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/mariadb-ssl-connections.require-ssl.html
+"""
+
+DEFAULT_NAME = "slurm_acct_db"
+"""Slurm's own name of the schema.
+
+Source: https://slurm.schedmd.com/slurmdbd.conf.html#OPT_StorageLoc
+"""

@@ -271,14 +271,40 @@ class ClusterNetwork(Construct):
 
         Source: https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
         """
-        path = f"{self._path}/{id}"
-        check_zone(path, self._region, availability_zone_id, availability_zone)
-        check_part(path, cidr, self._blocks[0], self._parts)
-        self._parts.append(cidr)
         zone = Zone(availability_zone_id, availability_zone)
-        subnet = self._subnets.make(id, cidr, zone)
+        subnet = self._part(id, cidr, zone)
         side = self._private_routes(id, subnet, zone)
         return self._reachable_subnet(id, side, subnet.attr_availability_zone, cidr)
+
+    @checked
+    def add_database_subnet(
+        self, id: str, *, cidr: str, availability_zone_id: str | None = None, availability_zone: str | None = None
+    ) -> ec2.ISubnet:
+        """Add a private subnet for a database, which needs subnets in two zones, one of them that of the nodes.
+
+        It has no way out of the VPC. It is kept like the nodes' subnet, because a retained database keeps its interfaces there. A
+        change of zone or block **replaces** it.
+
+        :param cidr: a part of the VPC's `cidr`, /28 or larger, beside its first /24, which is the public subnet, and its last /26,
+            which interface endpoints take.
+        :param availability_zone_id: zone by id, such as `usw2-az1`. Give exactly one of `availability_zone_id` and
+            `availability_zone`.
+        :param availability_zone: zone by name.
+        :raises ValueError: for two zones or no zone, a zone of another region, or a block outside `cidr` or in use.
+
+        Source: https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_VPC.WorkingWithRDSInstanceinaVPC.html
+        """
+        subnet = self._part(id, cidr, Zone(availability_zone_id, availability_zone))
+        subnet.apply_removal_policy(self._removal_policy)
+        return self._subnets.alone(id, self._subnets.with_table(id, subnet), subnet.attr_availability_zone, cidr)
+
+    def _part(self, id: str, cidr: str, zone: Zone) -> ec2.CfnSubnet:
+        """A subnet in a part of the VPC's primary block."""
+        path = f"{self._path}/{id}"
+        check_zone(path, self._region, zone.id, zone.name)
+        check_part(path, cidr, self._blocks[0], self._parts)
+        self._parts.append(cidr)
+        return self._subnets.make(id, cidr, zone)
 
     def _reachable_subnet(self, id: str, side: Side, zone: str, cidr: str) -> ec2.ISubnet:
         """The subnet, whose route table has the S3 endpoint."""

@@ -73,11 +73,17 @@ class Subnets:
         return side
 
     def imported(self, role: str, side: Side, zone: str, cidr: str) -> ec2.ISubnet:
-        """The subnet for other constructs.
+        """The subnet for other constructs; nodes may be in it.
 
         :param zone: the name of its zone.
         """
-        subnet = ec2.Subnet.from_subnet_attributes(
+        subnet = self.alone(role, side, zone, cidr)
+        self._zones_of_own[subnet] = self._zones[side.subnet_id]
+        return subnet
+
+    def alone(self, role: str, side: Side, zone: str, cidr: str) -> ec2.ISubnet:
+        """The subnet for other constructs, without a way out."""
+        return ec2.Subnet.from_subnet_attributes(
             self._scope,
             f"Imported{role}Subnet",
             subnet_id=side.subnet_id,
@@ -85,8 +91,6 @@ class Subnets:
             ipv4_cidr_block=cidr,
             route_table_id=side.route_table_id,
         )
-        self._zones_of_own[subnet] = self._zones[side.subnet_id]
-        return subnet
 
     def zone_of(self, subnet: ec2.ISubnet) -> str | None:
         """The zone of a subnet of the network, as the caller named it; `None` for another subnet."""

@@ -95,12 +95,15 @@ class ExternalAccounting:
         it, and decrypt it by its `encryption_key`.
     :param port: 1 to 65535; 3306 unless given.
     :param name: the database; `slurm_acct_db` unless given.
+    :param tls: whether slurmdbd encrypts its connection; yes unless given. The server's certificate is not verified against an
+        authority.
     """
 
     host: str
     secret: ISecretRef
     port: Port = 3306
     name: str = "slurm_acct_db"
+    tls: bool = True
 
     def __post_init__(self) -> None:
         check_word("ExternalAccounting", "host", self.host, HOST, "db.example.com")
@@ -115,6 +118,7 @@ class ExternalAccounting:
             "name": self.name,
             "secret_arn": self.secret.secret_ref.secret_id,
             "region": self.secret.env.region,
+            "tls": self.tls,
         }
 
 

@@ -15,7 +15,7 @@ from constructs import Construct
 from hyperpod_constructs._support.arguments import checked, checked_value
 from hyperpod_constructs._support.tree import placed
 from hyperpod_constructs._support.values import ClusterName, GroupName, NodeCount, PartitionName, ThreadsPerCore, TrainingPlanArn
-from hyperpod_constructs.cluster.accounting_database import AccountingDatabase
+from hyperpod_constructs.cluster.accounting_database import AccountingSource
 from hyperpod_constructs.cluster.cluster import HyperPodCluster, NodeRecovery
 from hyperpod_constructs.cluster.grants import ClusterGrants
 from hyperpod_constructs.cluster.instance_group import DeepHealthCheck, InstanceGroup, PlanSource
@@ -129,7 +129,7 @@ class SlurmCluster(Construct):
         threads_per_core: ThreadsPerCore | None = None,
         deep_health_checks: Sequence[DeepHealthCheck] = (),
         node_recovery: NodeRecovery = NodeRecovery.AUTOMATIC,
-        accounting_database: AccountingDatabase | None = None,
+        accounting_database: AccountingSource | None = None,
         partitions: Sequence[Partition] = (),
         qos: Sequence[Qos] = (),
         accounts: Sequence[Account] = (),
@@ -160,8 +160,8 @@ class SlurmCluster(Construct):
         :param deep_health_checks: checks of the workers before they take work; none unless given. They need accelerators, and
             `INSTANCE_CONNECTIVITY` needs two workers or more.
         :param node_recovery: automatic unless given: the service reboots or replaces faulty nodes.
-        :param accounting_database: a database of your own for Slurm's accounting; MariaDB on the controller when not given. Once
-            given it can be changed, but never left out.
+        :param accounting_database: a database for Slurm's accounting: a `SlurmAccountingDatabase`, or an `AccountingDatabase` of
+            your own; MariaDB on the controller when not given. Once given it can be changed, but never left out.
         :param partitions: partitions over several groups; none unless given. For this and the
             following three see `Orchestrator.slurm`.
         :param qos: qualities of service; Slurm's own unless given.
@@ -197,7 +197,11 @@ class SlurmCluster(Construct):
             "Cluster",
             network=network,
             orchestrator=Orchestrator.slurm(
-                accounting_database=accounting_database, partitions=partitions, qos=qos, accounts=accounts, priority=priority
+                accounting_database=None if accounting_database is None else accounting_database.for_cluster(),
+                partitions=partitions,
+                qos=qos,
+                accounts=accounts,
+                priority=priority,
             ),
             cluster_name=cluster_name,
             execution_role=execution_role,

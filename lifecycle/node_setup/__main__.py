@@ -1,7 +1,8 @@
 """Sets up a node. The log is standard output; after a failure, its last line is the cause.
 
 `on_init_complete` and `on_create` are the service's two moments for scripts. The node itself runs `boot` after a reboot. `keep`
-copies the controller's state, `partitions` gives partitions over several groups their nodes.
+copies the controller's state, `partitions` gives partitions over several groups their nodes. `accounting` looks at the accounting
+database, and takes its rotated password over.
 """
 
 from __future__ import annotations
@@ -27,13 +28,15 @@ from node_setup.node import Host, Node, Patience
 from node_setup.registry import MODES, planned
 from node_setup.role import Role, await_role, own_addresses
 from node_setup.runner import run_steps
+from node_setup.steps import password
 from node_setup.steps.install import ROLE
 from node_setup.waiting import Clock
 
 RESOURCE_CONFIG = "/opt/ml/config/resource_config.json"
 KEEP_SECONDS = 10.0
 LOCK = "hyperpod-node-setup.lock"
-COMMANDS = (*MODES, "keep", "partitions")
+ALONE = ("keep", "partitions", "accounting")
+COMMANDS = (*MODES, *ALONE)
 
 
 def run(mode: str, environment: Mapping[str, str], log: Log) -> None:
@@ -61,6 +64,8 @@ def run(mode: str, environment: Mapping[str, str], log: Log) -> None:
         keep(node)
     elif mode == "partitions":
         partitions.update(node)
+    elif mode == "accounting":
+        password.look(node)
     else:
         run_steps(node, planned(mode, node))
 
@@ -97,7 +102,7 @@ def keep(node: Node) -> None:
 
 
 def _slurm_role(mode: str, config: Config, environment: Mapping[str, str], host: Host, patience: Patience) -> Role:
-    return _stored_role(host) if mode in ("boot", "keep", "partitions") else _role(config, environment, host, patience)
+    return _stored_role(host) if mode in ("boot", *ALONE) else _role(config, environment, host, patience)
 
 
 def _any_role(config: Config, environment: Mapping[str, str], host: Host, patience: Patience) -> Role:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import BinaryIO, NamedTuple
 
 from node_setup import slurm_conf
@@ -44,8 +45,18 @@ def read_access(node: Node) -> Access | None:
         int(port) if port.isdigit() else 3306,
         conf.value("StorageLoc", DEFAULT_NAME),
         conf.value("StorageUser", "root"),
-        conf.value("StoragePass"),
+        unescaped(conf.value("StoragePass")),
     )
+
+
+def escaped(password: str) -> str:
+    """A password as Slurm's files hold it: a `#` would begin a comment, and a backslash escapes what follows."""
+    return re.sub(r"([\\#])", r"\\\1", password)
+
+
+def unescaped(text: str) -> str:
+    """The password that Slurm reads."""
+    return re.sub(r"\\(.)", r"\1", text)
 
 
 def client(node: Node) -> str:

@@ -29,6 +29,7 @@ from node_setup.steps import (
     munge,
     own,
     partitions,
+    password,
     reconfigure,
     restore,
     scheduling,
@@ -59,7 +60,19 @@ FIRST: list[Step] = [install, boot, efa, mounts]
 PEOPLE: list[Step] = [users, homes, user_keys, host_keys, sssd]
 NODE: list[Step] = [containers, limits, log_rotation, motd, health, hooks]
 MODES: dict[str, Sequence[Step]] = {
-    "on_init_complete": [*FIRST, *PEOPLE, image, *NODE, restore, slurm_settings, reconfigure, scheduling, partitions, keep],
+    "on_init_complete": [
+        *FIRST,
+        *PEOPLE,
+        image,
+        *NODE,
+        restore,
+        slurm_settings,
+        reconfigure,
+        password,
+        scheduling,
+        partitions,
+        keep,
+    ],
     "on_create": [
         *FIRST,
         *PEOPLE,
@@ -74,6 +87,7 @@ MODES: dict[str, Sequence[Step]] = {
         slurmd,
         reconfigure,
         associations,
+        password,
         scheduling,
         partitions,
         keep,

@@ -55,7 +55,10 @@ class User(NamedTuple):
 
 
 class Accounting(NamedTuple):
-    """The accounting database; `host` is `None` for MariaDB on the controller, `user` is `None` if the secret names it."""
+    """The accounting database; `host` is `None` for MariaDB on the controller, `user` is `None` if the secret names it.
+
+    With `tls` slurmdbd encrypts its connection. With `by_service` the image gives it to slurmdbd, and the scripts only follow its password.
+    """
 
     name: str
     host: str | None
@@ -63,6 +66,8 @@ class Accounting(NamedTuple):
     user: str | None
     secret_arn: str | None
     region: str | None
+    tls: bool = False
+    by_service: bool = False
 
 
 class Health(NamedTuple):
@@ -140,11 +145,11 @@ def _check_unique(key: str, values: list[str]) -> None:
 
 def _accounting(value: Any) -> Accounting:
     where = "software.accounting"
-    kind = check_choice(f"{where}.type", value.get("type") if isinstance(value, dict) else None, ("local", "external"))
+    kind = check_choice(f"{where}.type", value.get("type") if isinstance(value, dict) else None, ("local", "external", "service"))
     if kind == "local":
         check_object(where, value, required=("type",))
         return Accounting(DATABASE, None, PORT, None, None, None)
-    check_object(where, value, required=("type", "host", "secret_arn", "region"), optional=("port", "name", "user"))
+    check_object(where, value, required=("type", "host", "secret_arn", "region"), optional=("port", "name", "user", "tls"))
     patterns = {"host": HOST, "secret_arn": WORD, "region": WORD, "name": DATABASE_NAME, "user": WORD}
     texts = {key: check_word(f"{where}.{key}", value[key], pattern) for key, pattern in patterns.items() if key in value}
     return Accounting(
@@ -154,6 +159,8 @@ def _accounting(value: Any) -> Accounting:
         texts.get("user"),
         texts["secret_arn"],
         texts["region"],
+        check_flag(f"{where}.tls", value.get("tls", True)),
+        kind == "service",
     )
 
 

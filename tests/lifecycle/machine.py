@@ -390,7 +390,7 @@ class Machine:
                 with open(path, encoding="utf-8") as file:  # noqa: PTH123  # a Path takes longer to make than the file to read
                     content = file.read()
             if content is not None and name.endswith(("slurmdbd.conf", "applied.json")):
-                content = re.sub(r"(?<=StoragePass=)\w+", "…", content)
+                content = re.sub(r"(?<=StoragePass=)\w+|(?<=\"slurmdbd\": \")\w+", "…", content)
             found[name] = (oct(status.st_mode), self.owners.of(status), content)
         return found
 

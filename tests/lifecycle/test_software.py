@@ -36,6 +36,8 @@ def test_everything_is_read() -> None:
         "user": None,
         "secret_arn": "arn",
         "region": "us-west-2",
+        "tls": True,
+        "by_service": False,
     }
     assert parsed.health is not None
     assert (parsed.health.interval_seconds, parsed.health.hang_seconds) == (30, 600)
@@ -82,8 +84,8 @@ def test_everything_is_read() -> None:
         ({"accounting": {**EXTERNAL, "name": "a b"}}, "software.accounting.name is 'a b', it must match"),
         ({"accounting": {**EXTERNAL, "secret_arn": "--profile"}}, "software.accounting.secret_arn is '--profile', it must match"),
         ({"users": [{**BOB, "ssh_keys": ["a\nb"]}]}, "software.users[0].ssh_keys[0] must be one line"),
-        ({"accounting": {"type": "rds"}}, "software.accounting.type is 'rds', allowed are local, external"),
-        ({"accounting": []}, "software.accounting.type is None, allowed are local, external"),
+        ({"accounting": {"type": "rds"}}, "software.accounting.type is 'rds', allowed are local, external, service"),
+        ({"accounting": []}, "software.accounting.type is None, allowed are local, external, service"),
         ({"accounting": {"type": "local", "host": "x"}}, "software.accounting has the unknown key 'host'"),
         ({"accounting": {"type": "external"}}, "software.accounting lacks the key 'host'"),
         ({"health": {"interval": 1}}, "software.health has the unknown key 'interval'"),

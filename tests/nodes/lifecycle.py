@@ -90,7 +90,7 @@ for folder in ("/etc", "/opt/hyperpod", "/opt/slurm/etc", "/var/lib/hyperpod", "
 json.dump(found, sys.stdout)
 """
 # Passwords, and the ids of instances.
-RANDOM = re.compile(r"(?<=StoragePass=)\w+|\bi-[0-9a-f]{17}\b")
+RANDOM = re.compile(r"(?<=StoragePass=)\w+|(?<=\"slurmdbd\": \")\w+|\bi-[0-9a-f]{17}\b")
 # What the machine, or a copy of the state, has written.
 PASSING = re.compile(
     r"/etc/(machine-id|mtab|\.pwd\.lock|passwd-|group-|shadow-|gshadow-|subuid-|subgid-|hosts|resolv\.conf)"

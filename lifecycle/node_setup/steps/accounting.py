@@ -5,11 +5,9 @@ A controller that starts without accounting takes another cluster id, and refuse
 
 from __future__ import annotations
 
-import json
-import re
 import secrets
 
-from node_setup import database, partitions, slurm_conf, systemd
+from node_setup import database, partitions, secret, slurm_conf, systemd
 from node_setup.database import SLURMDBD_CONF, Access
 from node_setup.errors import NodeSetupError
 from node_setup.node import STATE, Node
@@ -19,7 +17,6 @@ from node_setup.software import Accounting
 MANDATORY = True
 PASSWORD = f"{STATE}/accounting_password"
 SERVERS = ("mariadb.service", "mysql.service")
-UNFIT = re.compile(r"[\s#\"'\\]")
 USER = "slurm"
 CONF = """# Written by the lifecycle scripts.
 AuthType=auth/munge
@@ -33,8 +30,10 @@ StorageHost={access.host}
 StoragePort={access.port}
 StorageLoc={access.name}
 StorageUser={access.user}
-StoragePass={access.password}
+StoragePass={password}
 """
+# TLS, which the database may demand. Older clients do not begin it by themselves, and none knows the authority of RDS.
+ENCRYPTED = "StorageParameters=SSL_CIPHER=ECDHE-RSA-AES256-GCM-SHA384:ECDHE-RSA-AES128-GCM-SHA256\n"
 
 
 def needed(node: Node) -> bool:
@@ -48,9 +47,10 @@ def apply(node: Node) -> None:
     access = _local(node) if accounting.host is None else _external(node, accounting)
     user = slurm_conf.slurm_user(slurm_conf.read(node))
     values = {"name": node.name, "address": node.role.address or node.name, "slurm_user": user, "access": access}
+    text = CONF.format(**values, password=database.escaped(access.password)) + (ENCRYPTED if accounting.tls else "")
     if not node.is_folder("/var/log/slurm"):
         node.folder("/var/log/slurm", 0o755, user)
-    node.write(SLURMDBD_CONF, CONF.format(**values), 0o600, user)
+    node.write(SLURMDBD_CONF, text, 0o600, user)
     slurm_conf.write_settings(node, wanted_settings(node), partitions.wanted_lines(node))
 
 
@@ -97,28 +97,6 @@ def _statements(access: Access) -> str:
 
 
 def _external(node: Node, accounting: Accounting) -> Access:
-    """User and password from Secrets Manager, by the image's `aws` command."""
-    arn = str(accounting.secret_arn)
-    options = ["--region", str(accounting.region), "--query", "SecretString", "--output", "text"]
-    command = ["aws", "secretsmanager", "get-secret-value", "--secret-id", arn, *options]
-    said = ""
-    for pause in (0, 5, 20):
-        node.clock.sleep(pause)
-        answer = node.query(command, seconds=60)
-        if answer.code == 0:
-            return _access(accounting, arn, answer.output)
-        said = next((line for line in reversed(answer.error.splitlines()) if line.strip()), "it said nothing")
-    raise NodeSetupError(f"{arn}: the secret of the accounting database cannot be read: {said}")
-
-
-def _access(accounting: Accounting, arn: str, text: str) -> Access:
-    try:
-        secret = json.loads(text)
-        user, password = accounting.user or str(secret["username"]), str(secret["password"])
-    except (ValueError, KeyError, TypeError) as error:
-        raise NodeSetupError(f"{arn}: must be a JSON object with the keys username and password") from error
-    if UNFIT.search(password) or UNFIT.search(user):
-        raise NodeSetupError(
-            f"{arn}: slurmdbd.conf cannot contain a blank, #, quote or backslash in a user or password; choose another"
-        )
-    return Access(str(accounting.host), accounting.port, accounting.name, user, password)
+    login = secret.read(node, accounting)
+    node.wait_until(lambda: secret.reachable(node, accounting), secret.unreachable(accounting), node.patience.slurm)
+    return Access(str(accounting.host), accounting.port, accounting.name, *login)
