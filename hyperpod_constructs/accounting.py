@@ -147,6 +147,7 @@ class SlurmAccountingDatabase(Construct):
             db_subnet_group_name=subnet_group.ref,
             db_parameter_group_name=parameters.ref,
             vpc_security_groups=[self._security_group.security_group_id],
+            db_name=accounting.DEFAULT_NAME,
             master_username=_USER,
             manage_master_user_password=True,
             master_user_secret=None if key_arn is None else rds.CfnDBInstance.MasterUserSecretProperty(kms_key_id=key_arn),

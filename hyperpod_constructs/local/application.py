@@ -22,6 +22,7 @@ from hyperpod_constructs.local import (
     ministack_layers,
     ministack_operations,
     ministack_order,
+    ministack_rds,
     ministack_stacks,
     session_manager,
 )
@@ -208,7 +209,9 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
     sessions = JsonService(SessionManager(hyperpod), models.service("ssm"), caller, principal=ministack_access.user_id)
     ministack.serve_operations("ssm", sessions, session_manager.OPERATIONS)
     ministack_functions.place_functions(lambda config, role, who: function_networks.place(config, role, clients, who), aws.endpoint)
-    ministack_stacks.run_in_worker_threads(frozenset(provider.type_name for provider in providers) | {ministack_functions.FUNCTION})
+    ministack_rds.manage(clients, aws.endpoint)
+    wrapped = {ministack_functions.FUNCTION, ministack_rds.INSTANCE, ministack_rds.SUBNET_GROUP}
+    ministack_stacks.run_in_worker_threads(frozenset(provider.type_name for provider in providers) | wrapped)
     own = frozenset({"ec2", eks_wire.signing_name, *(models.service(service.name).signing_name for service in services)})
     ministack_operations.read_requests_once(models.service, own, aws.auth)
     ministack_iam.add_aws_managed_policies(managed_policies.documents)

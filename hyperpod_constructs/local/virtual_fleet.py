@@ -8,6 +8,7 @@ import shlex
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, cast
 
@@ -20,6 +21,7 @@ from hyperpod_constructs.local.nodes import Image, NodesError, NodeSpec, Rig, Vi
 from hyperpod_constructs.local.nodes.boot import LOG, Mode
 from hyperpod_constructs.local.nodes.doubles import health_agent
 from hyperpod_constructs.local.nodes.slots import SLOTS
+from hyperpod_constructs.local.virtual_databases import Databases, accounting_database
 
 MIB_PER_NODE = 400
 """Memory that one node takes at most while it boots: its disk is in memory. Measured with accounting on the controller."""
@@ -52,6 +54,7 @@ class VirtualFleet:
         self._homes: dict[str, str] = {}
         self._by_logical_id: dict[str, VirtualNode] = {}
         self._outcomes: dict[str, Outcome] = {}
+        self._databases = Databases(directory / "databases", clients)
 
     def objection(self, specs: Sequence[Spec], settings: Spec) -> str | None:
         """More nodes than memory holds beside the nodes of other clusters, more clusters than slots, and clusters without Slurm.
@@ -61,7 +64,7 @@ class VirtualFleet:
         """
         if "Slurm" not in settings.get("Orchestrator", {}):
             return "virtual nodes run Slurm; a cluster with another orchestrator needs the embedded AWS without nodes (NODES=0)"
-        wanted = sum(spec["InstanceCount"] for spec in specs)
+        wanted = sum(spec["InstanceCount"] for spec in specs) + (accounting_database(settings) is not None)
         with self._lock:
             arn = next((arn for arn, cluster in self._clusters.items() if cluster.settings is settings), None)
             own = sum(home == arn for home in self._homes.values())
@@ -165,7 +168,8 @@ class VirtualFleet:
             same = [node for node in heads_first if _source(node) == source]
             new = [node for node in same if not self._replaced(rig, node, scripts, config)]
             if new:
-                made = rig.boot(_specs(new), scripts=scripts, config=config, mode=source.mode)
+                accounting = self._databases.provide(rig, cluster, config)
+                made = rig.boot(_specs(new), scripts=scripts, config=config, mode=source.mode, accounting=accounting)
                 by_id = {node.instance_id: node for node in made}
                 for node in new:
                     self._booted(node, by_id[node.instance_id])
@@ -218,13 +222,15 @@ class VirtualFleet:
             rig = self._rigs.pop(arn, None)
         if rig is not None:
             rig.close()
+            self._databases.leave(arn)
 
     def _rig_of(self, cluster: Cluster) -> Rig:
         if self._closed:
             raise NodesError("the embedded AWS stops")
         if cluster.arn not in self._rigs:
             directory = self._directory / cluster.arn.rpartition("/")[2]
-            self._rigs[cluster.arn] = Rig.create(directory, image=Image.build(), cluster=cluster.name)
+            aws = partial(self._databases.answer, cluster)
+            self._rigs[cluster.arn] = Rig.create(directory, image=Image.build(), cluster=cluster.name, aws=aws)
         return self._rigs[cluster.arn]
 
     def _scripts(self, cluster: Cluster, source: Source) -> tuple[Path, dict[str, Any]]:

@@ -22,7 +22,7 @@ from node_trust.owners import Ownership, Unowned
 from node_setup import partitions, shared, state
 from node_setup.config import Config, read_config
 from node_setup.errors import NodeSetupError, read_json
-from node_setup.log import Log
+from node_setup.log import Log, silent
 from node_setup.mounts import await_mount
 from node_setup.node import Host, Node, Patience
 from node_setup.registry import MODES, planned
@@ -42,18 +42,19 @@ COMMANDS = (*MODES, *ALONE)
 def run(mode: str, environment: Mapping[str, str], log: Log) -> None:
     """Run every step of one mode; each step is safe to run again after a kill at any line."""
     patience = _patience(environment)
+    events = _events(mode, log)
     source = Path(__file__).resolve().parent.parent
     root = environment.get("NODE_SETUP_ROOT", "")
     host = Host(root, platform.node().split(".")[0], Clock(), Unowned() if root else Ownership())
-    with log.step("read config.json"):
+    with events.step("read config.json"):
         config = read_config(source / "config.json")
-    with log.step("name the role"):
+    with events.step("name the role"):
         role = (
             _any_role(config, environment, host, patience)
             if config.on_eks
             else _slurm_role(mode, config, environment, host, patience)
         )
-        log.line(str(role))
+        events.line(str(role))
     if role.group is None and mode == "on_create" and not config.on_eks:
         raise NodeSetupError(
             f"{RESOURCE_CONFIG}: names no instance with an address of this node ({', '.join(role.addresses) or 'none'}) after "
@@ -76,7 +77,7 @@ def main(arguments: list[str], environment: Mapping[str, str]) -> int:
         log.line(f"failed: usage: python3 -m node_setup {'|'.join(COMMANDS)}, got {arguments!r}")
         return 2
     try:
-        with log.step(arguments[0]), _alone(environment):
+        with _events(arguments[0], log).step(arguments[0]), _alone(environment):
             run(arguments[0], environment, log)
     except NodeSetupError as error:
         log.line(f"failed: {error}")
@@ -99,6 +100,11 @@ def keep(node: Node) -> None:
         raise NodeSetupError(f"{node.software.shared_directory}: is not on a mount of this node, so nothing is kept there")
     await_mount(mount, node.root, time.monotonic() + min(KEEP_SECONDS, node.patience.mount))
     node.log.line("kept" if state.keep(node) else "nothing to keep yet: slurmctld has written no state")
+
+
+def _events(mode: str, log: Log) -> Log:
+    """The log for starts and ends; each look at the accounting database would fill it with them."""
+    return silent() if mode == "accounting" else log
 
 
 def _slurm_role(mode: str, config: Config, environment: Mapping[str, str], host: Host, patience: Patience) -> Role:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import time
 from collections.abc import Iterator
 from typing import TextIO
@@ -37,3 +38,8 @@ class Log:
                 outcome.text = "ok"
         finally:
             self.line(f"end: {name}: {outcome.text} after {time.monotonic() - started:.1f} s")
+
+
+def silent() -> Log:
+    """A log that nobody reads, for programs that run each minute."""
+    return Log(io.StringIO())

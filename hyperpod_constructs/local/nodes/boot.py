@@ -11,6 +11,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
+from hyperpod_constructs.local.nodes import aws_command
+from hyperpod_constructs.local.nodes.database import AccountingDatabase, Database
 from hyperpod_constructs.local.nodes.doubles import host_agent, image_setup
 from hyperpod_constructs.local.nodes.errors import NodesError
 from hyperpod_constructs.local.nodes.node import File, VirtualNode
@@ -26,17 +28,24 @@ ENVIRONMENT = {"NODE_SETUP_UPLOAD_SECONDS": "0", "SAGEMAKER_RESOURCE_CONFIG_PATH
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Places:
-    """Directories of the host that every node sees: what backs the file systems of Lustre and OpenZFS, and their faults."""
+    """Directories of the host that every node sees: what backs the file systems of Lustre and OpenZFS, their faults, and the way
+    of the `aws` command.
+    """
 
     shared: Path
     openzfs: Path
     control: Path
+    aws: Path
 
     @property
     def binds(self) -> list[str]:
         """The options of systemd-nspawn that show them to a node."""
         shown = ((self.shared, "/mnt/.lustre"), (self.openzfs, "/mnt/.openzfs"))
-        return [*(f"--bind={place}:{path}" for place, path in shown), f"--bind-ro={self.control}:/mnt/.lustre-control"]
+        read = ((self.control, "/mnt/.lustre-control"), (self.aws, aws_command.PLACE))
+        return [
+            *(f"--bind={place}:{path}" for place, path in shown),
+            *(f"--bind-ro={place}:{path}" for place, path in read),
+        ]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +60,8 @@ class Boot:
     cluster: str
     munge_key: bytes
     places: Places
+    databases: Sequence[Database] = ()
+    accounting: AccountingDatabase | None = None
     controller_done: threading.Event = field(default_factory=threading.Event)
 
     def bring_up(self, node: VirtualNode, nodes: Sequence[VirtualNode], delay: float) -> None:
@@ -58,7 +69,7 @@ class Boot:
         try:
             time.sleep(delay)
             with _timed(node, "disk"):
-                node.create(self.places.binds, hosts(nodes))
+                node.create(self.places.binds, self._hosts(nodes))
             with _timed(node, "boot"):
                 node.start()
             with _timed(node, "agent"):
@@ -78,7 +89,7 @@ class Boot:
         """What the host agent keeps up to date on a node."""
         resources = host_agent.resource_config(nodes, self.cluster)
         files = {
-            "/etc/hosts": File(content=hosts(nodes)),
+            "/etc/hosts": File(content=self._hosts(nodes)),
             "/etc/munge/munge.key": File(content=self.munge_key, mode=0o400, owner="munge"),
             host_agent.RESOURCE_CONFIG: File(content=resources, mode=0o600),
         }
@@ -92,10 +103,13 @@ class Boot:
             else:
                 node.put(slurm)
 
+    def _hosts(self, nodes: Sequence[VirtualNode]) -> str:
+        return hosts([*nodes, *self.databases])
+
     def _image_setup(self, node: VirtualNode, nodes: Sequence[VirtualNode]) -> None:
         image_setup.mount(node, self.config.get("mounts", {}).get(node.group, []))
         if node.node_type == "Controller":
-            image_setup.controller(node)
+            image_setup.controller(node, self.accounting)
             self.controller_done.set()
             return
         self.controller_done.wait(CONTROLLER_SECONDS)
@@ -116,7 +130,7 @@ class Boot:
             node.failure = lines or f"{entry} ended with exit code {done.returncode} and logged nothing"
 
 
-def hosts(nodes: Sequence[VirtualNode]) -> str:
+def hosts(nodes: Sequence[VirtualNode | Database]) -> str:
     """`/etc/hosts` in place of the network's DNS."""
     return "127.0.0.1 localhost\n" + "".join(f"{node.address} {node.name}\n" for node in nodes)
 

@@ -60,6 +60,7 @@ FILES = Path(__file__).parent / "layer"
 PROGRAMS = Path(__file__).parent / "doubles" / "programs"
 INSTALLED = {
     "opt/slurm/bin/srun": "auto_resume.py",
+    "usr/local/bin/aws": "aws.py",
     "usr/sbin/mount.lustre": "mount_shared.py",
     "usr/sbin/mount.nfs": "mount_shared.py",
     "usr/local/lib/doubles/mount_table": "mount_table.py",
@@ -140,7 +141,7 @@ def _build_layer(target: Path) -> None:
     _link(target / "etc/slurm", "/opt/slurm/etc")
     for unit, target_unit in ENABLED.items():
         _link(target / "etc/systemd/system" / f"{target_unit}.wants" / unit, f"../{unit}")
-    for directory in ("opt/slurm/etc", "opt/sagemaker_cluster", "opt/ml/config", "fsx", "mnt/.lustre", "mnt/.openzfs"):
+    for directory in ("opt/slurm/etc", "opt/sagemaker_cluster", "opt/ml/config", "fsx", "mnt/.lustre", "mnt/.openzfs", "srv/database"):
         (target / directory).mkdir(parents=True, exist_ok=True)
     (target / "opt/slurm/etc/accounting.conf").touch()
     for path in target.rglob("*/"):

@@ -12,8 +12,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from hyperpod_constructs.local.nodes.boot import Boot, Mode, Places
+from hyperpod_constructs.local.nodes.aws_command import Aws, AwsCommand, nobody
+from hyperpod_constructs.local.nodes.boot import Boot, Mode, Places, hosts
 from hyperpod_constructs.local.nodes.commands import host
+from hyperpod_constructs.local.nodes.database import PORT, AccountingDatabase, Database
 from hyperpod_constructs.local.nodes.errors import NodesError
 from hyperpod_constructs.local.nodes.image import Image
 from hyperpod_constructs.local.nodes.network import Network
@@ -53,8 +55,9 @@ class NodeSpec:
 class Rig:
     """Virtual nodes on this machine. Make it with `create`, use it in a `with` statement."""
 
-    def __init__(self, directory: Path, image: Image, cluster: str, binds: Mapping[Path, str], slot: Slot) -> None:
+    def __init__(self, directory: Path, image: Image, cluster: str, binds: Mapping[Path, str], slot: Slot, aws: Aws) -> None:
         self.nodes: list[VirtualNode] = []
+        self.databases: list[Database] = []
         self.cluster = cluster
         self.shared = directory / "shared"
         self.openzfs = directory / "openzfs"
@@ -64,7 +67,9 @@ class Rig:
         self.slot = slot
         self._ledger = slot.ledger
         self._network = Network(slot.number, slot.ledger)
-        self._places = Places(shared=self.shared, openzfs=self.openzfs, control=directory / "control")
+        self._places = Places(shared=self.shared, openzfs=self.openzfs, control=directory / "control", aws=slot.directory / "aws")
+        self._aws = aws
+        self._aws_command: AwsCommand | None = None
         self._munge_key = secrets.token_bytes(128)
         self._numbers = 0
         self._boots: dict[VirtualNode, Boot] = {}
@@ -80,15 +85,17 @@ class Rig:
         cluster: str = "virtual",
         binds: Mapping[Path, str] | None = None,
         wait_seconds: float = 0,
+        aws: Aws = nobody,
     ) -> Rig:
         """Takes one of the machine's slots, undoes what rigs that crashed have left, and makes the nodes' network.
 
         :param binds: by directory of the host, the path under which every node sees it, read-only; none unless given.
+        :param aws: answers the nodes' `aws` command; without one, it has no credentials.
         :raises NodesError: if the machine lacks something, or no slot is free after `wait_seconds`.
         """
         if (sentence := missing()) is not None:
             raise NodesError(sentence)
-        rig = cls(directory, image, cluster, binds or {}, Slot.take(wait_seconds))
+        rig = cls(directory, image, cluster, binds or {}, Slot.take(wait_seconds), aws)
         try:
             rig._prepare()
         except BaseException:
@@ -109,6 +116,8 @@ class Rig:
             self._kill_all()
         try:
             self._kill_all()
+            if self._aws_command is not None:
+                self._aws_command.close()
             self.slot.leave()
         finally:
             self._changes.release()
@@ -122,12 +131,14 @@ class Rig:
         mode: Mode = "on_init_complete",
         environment: Mapping[str, str] | None = None,
         agent_seconds: float = 0,
+        accounting: AccountingDatabase | None = None,
     ) -> list[VirtualNode]:
         """Boots the nodes of a cluster side by side and runs the scripts on each; more calls add nodes.
 
         A node that fails does not stop the others: its `failure` says why. `scripts` is the tree of the entry points,
         `config` becomes its `config.json`, `environment` is added to the scripts' own. `agent_seconds` is how
-        long after the boot the host agent writes `slurm.conf` on the controller.
+        long after the boot the host agent writes `slurm.conf` on the controller. `accounting` is the database that the service
+        gives to the image's set-up; it is on the controller unless given.
         """
         if mode not in get_args(Mode):
             raise NodesError(f"mode is {mode!r}, allowed are {', '.join(get_args(Mode))}")
@@ -141,6 +152,8 @@ class Rig:
                 cluster=self.cluster,
                 munge_key=self._munge_key,
                 places=self._places,
+                databases=self.databases,
+                accounting=accounting,
             )
             old = list(self.nodes)
             delays = {node: spec.delay_seconds for spec in specs for node in self._new_nodes(spec)}
@@ -154,6 +167,19 @@ class Rig:
                 self._reconfigure()
             self._bring_up({node: delays[node] for node in sorted(made, key=lambda node: node.node_type != "Controller")})
         return made
+
+    def add_database(self, name: str, *, data: Path, port: int = PORT) -> Database:
+        """A host with a MariaDB of its own, which nodes that boot later know by this name; it is none of `nodes`.
+
+        :param data: the directory of its files, which stay after the rig.
+        """
+        with self._changes:
+            node = self._node("database", "Database", len(self.databases), self._numbers, Hardware(), None)
+            self._numbers += 1
+            database = Database(name, node)
+            self.databases.append(database)
+            database.start(data, hosts([*self.nodes, *self.databases]), port)
+        return database
 
     def replace(
         self,
@@ -224,10 +250,11 @@ class Rig:
 
     def _prepare(self) -> None:
         self._directory.mkdir(parents=True, exist_ok=True)
-        for place in (self.shared, self.openzfs, self._places.control, self._directory / "nodes"):
+        for place in (self.shared, self.openzfs, self._places.control, self._places.aws, self._directory / "nodes"):
             self._ledger.directory(place)
         for place in (self.shared, self.openzfs):
             host("mount", "-t", "tmpfs", "-o", f"size={SHARED_MIB}m,mode=0755", "hyperpod-shared", str(self._ledger.mount(place)))
+        self._aws_command = AwsCommand(self._places.aws, self._aws)
         self._network.make()
 
     def _new_nodes(self, spec: NodeSpec) -> list[VirtualNode]:
@@ -270,7 +297,7 @@ class Rig:
 
     def _kill_all(self) -> None:
         with ThreadPoolExecutor(max_workers=BOOT_THREADS) as pool:
-            list(pool.map(VirtualNode.forget, self.nodes))
+            list(pool.map(VirtualNode.forget, [*self.nodes, *(database.node for database in self.databases)]))
 
     def _reconfigure(self) -> None:
         """Makes a running controller read the agent's files again; one that does not run reads them when it starts."""

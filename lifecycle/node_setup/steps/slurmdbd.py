@@ -12,6 +12,16 @@ from node_setup.node import Node
 
 MANDATORY = True
 UNIT = "slurmdbd.service"
+# A database elsewhere may restart at any time, and slurmdbd may end when it makes its schema there.
+RESTARTED = {
+    f"{UNIT}.d/hyperpod.conf": """[Unit]
+StartLimitIntervalSec=0
+
+[Service]
+Restart=on-failure
+RestartSec=2
+"""
+}
 
 
 def needed(node: Node) -> bool:
@@ -19,6 +29,9 @@ def needed(node: Node) -> bool:
 
 
 def apply(node: Node) -> None:
+    accounting = node.software.accounting
+    if accounting is not None and accounting.host is not None:
+        systemd.write_units(node, RESTARTED)
     systemd.enable(node, UNIT)
     follow(node, lambda: systemd.restart_if_active(node, UNIT))
     systemd.start(node, UNIT)

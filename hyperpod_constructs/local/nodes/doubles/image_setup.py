@@ -1,17 +1,19 @@
 """Double of the image's own set-up in the mode `OnInitComplete`, which runs before the user's scripts.
 
 The service's image is closed. Imitated is the state that its documents promise: file systems mounted, the same munge key
-everywhere, accounting in a local MariaDB, the controller's daemon on the controller and a configless `slurmd`
-elsewhere. How the image gets there is not known.
+everywhere, accounting in a local MariaDB or in the database that the cluster was given, the controller's daemon on the controller
+and a configless `slurmd` elsewhere. How the image gets there is not known.
 """
 
 from __future__ import annotations
 
+import json
 import shlex
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from hyperpod_constructs.local.nodes.database import AccountingDatabase
 from hyperpod_constructs.local.nodes.doubles.host_agent import SLURM
 from hyperpod_constructs.local.nodes.errors import NodesError
 from hyperpod_constructs.local.nodes.node import File, VirtualNode
@@ -31,11 +33,14 @@ SlurmUser=slurm
 LogFile=/var/log/slurm/slurmdbd.log
 PidFile=/run/slurmdbd/slurmdbd.pid
 StorageType=accounting_storage/mysql
-StorageHost=localhost
+StorageHost={storage}
+StoragePort={port}
 StorageLoc={database}
-StorageUser=slurm
+StorageUser={user}
 StoragePass={password}
 """
+# Whether the service's slurmdbd encrypts its connection is not documented. Without this, Debian's does not.
+ENCRYPTED = "StorageParameters=SSL_CIPHER=ECDHE-RSA-AES256-GCM-SHA384"
 SQL = """\
 CREATE DATABASE IF NOT EXISTS {database};
 CREATE USER IF NOT EXISTS slurm@localhost IDENTIFIED BY '{password}';
@@ -60,20 +65,35 @@ def _fstab_line(entry: Mapping[str, Any]) -> str:
     return f"{entry['dns_name']}:/fsx {entry['path']} nfs {NFS_OPTIONS} 0 0\n"
 
 
-def controller(node: VirtualNode) -> None:
+def controller(node: VirtualNode, accounting: AccountingDatabase | None) -> None:
     """Accounting first: a controller that starts without it takes another cluster id."""
-    values = {"host": node.name, "database": DATABASE, "password": DATABASE_PASSWORD}
-    node.run(["systemctl", "enable", "--now", "munge", "mariadb"])
-    node.run(["mariadb"], input=SQL.format(**values))
+    node.run(["systemctl", "enable", "--now", "munge"])
+    values = _local(node) if accounting is None else _given(node, accounting)
     node.put(
         {
-            f"{SLURM}/slurmdbd.conf": File(content=SLURMDBD_CONF.format(**values), mode=0o600, owner="slurm"),
-            f"{SLURM}/accounting.conf": File(content=ACCOUNTING_CONF.format(**values)),
+            f"{SLURM}/slurmdbd.conf": File(content=SLURMDBD_CONF.format(host=node.name, **values), mode=0o600, owner="slurm"),
+            f"{SLURM}/accounting.conf": File(content=ACCOUNTING_CONF.format(host=node.name)),
         }
     )
     node.run(["systemctl", "enable", "--now", "slurmdbd"])
-    _await_database(node)
+    _await_database(node, f"{values['storage']}:{values['port']}")
     node.run(["systemctl", "enable", "--now", "slurmctld"])
+
+
+def _local(node: VirtualNode) -> dict[str, Any]:
+    """A database on the controller."""
+    node.run(["systemctl", "enable", "--now", "mariadb"])
+    node.run(["mariadb"], input=SQL.format(database=DATABASE, password=DATABASE_PASSWORD))
+    return {"storage": "localhost", "port": 3306, "database": DATABASE, "user": "slurm", "password": DATABASE_PASSWORD}
+
+
+def _given(node: VirtualNode, accounting: AccountingDatabase) -> dict[str, Any]:
+    """The database of the cluster, with the user and password of its secret: what a `#` and a backslash mean to Slurm is escaped."""
+    command = ["aws", "secretsmanager", "get-secret-value", "--secret-id", accounting.secret_arn]
+    secret = json.loads(node.run([*command, "--query", "SecretString", "--output", "text"]).stdout)
+    password = secret["password"].replace("\\", "\\\\").replace("#", "\\#")
+    place = {"storage": accounting.host, "port": accounting.port, "database": accounting.name}
+    return {**place, "user": secret["username"], "password": f"{password}\n{ENCRYPTED}"}
 
 
 def daemon(node: VirtualNode, controller: VirtualNode) -> None:
@@ -84,11 +104,13 @@ def daemon(node: VirtualNode, controller: VirtualNode) -> None:
     node.run(["sh", "-euc", f"{edit}; systemctl daemon-reload; systemctl enable --now munge slurmd"])
 
 
-def _await_database(node: VirtualNode) -> None:
+def _await_database(node: VirtualNode, database: str) -> None:
     """The database daemon makes its tables before it answers."""
     deadline = time.monotonic() + DATABASE_SECONDS
     while node.run(["sacctmgr", "--noheader", "list", "cluster"], check=False).returncode != 0:
         if time.monotonic() > deadline:
             said = node.run(["journalctl", "--unit=slurmdbd", "--lines=20", "--output=cat"], check=False).stdout
-            raise NodesError(f"{node.name}: slurmdbd does not answer after {DATABASE_SECONDS:.0f} s: {said}")
+            raise NodesError(
+                f"{node.name}: slurmdbd does not answer after {DATABASE_SECONDS:.0f} s with the accounting database {database}: {said}"
+            )
         time.sleep(0.2)
