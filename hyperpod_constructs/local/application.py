@@ -210,7 +210,7 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
     ministack.serve_operations("ssm", sessions, session_manager.OPERATIONS)
     ministack_functions.place_functions(lambda config, role, who: function_networks.place(config, role, clients, who), aws.endpoint)
     ministack_rds.manage(clients, aws.endpoint)
-    wrapped = {ministack_functions.FUNCTION, ministack_rds.INSTANCE, ministack_rds.SUBNET_GROUP}
+    wrapped = {ministack_functions.FUNCTION, ministack_rds.INSTANCE}
     ministack_stacks.run_in_worker_threads(frozenset(provider.type_name for provider in providers) | wrapped)
     own = frozenset({"ec2", eks_wire.signing_name, *(models.service(service.name).signing_name for service in services)})
     ministack_operations.read_requests_once(models.service, own, aws.auth)

@@ -8,10 +8,12 @@ from __future__ import annotations
 import secrets
 import string
 import uuid
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from functools import partial
 from json import dumps, loads
 from typing import Any
 
+from ministack.core import responses  # type: ignore[import-untyped]
 from ministack.core.concurrency import run_reentrant  # type: ignore[import-untyped]
 from ministack.services import rds  # type: ignore[import-untyped]
 from ministack.services.cloudformation import provisioners  # type: ignore[import-untyped]
@@ -26,7 +28,6 @@ SUBNET_GROUP = "AWS::RDS::DBSubnetGroup"
 _ATTRIBUTE = "MasterUserSecret.SecretArn"
 _SECRET = "MasterUserSecret"
 _LETTERS = string.ascii_letters + string.digits + "!#$%&()*+,-.:;<=>?[]^_{|}~"
-_ZONES = 2
 
 Made = tuple[str, dict[str, str]]
 
@@ -34,12 +35,12 @@ Made = tuple[str, dict[str, str]]
 def manage(clients: Clients, endpoint: str) -> None:
     """Give instances that ask for it a password in a secret, which goes with them, and let ModifyDBInstance rotate it."""
     _wrap_instances(clients, endpoint)
-    _wrap_subnet_groups(clients, endpoint)
+    _find_subnets_of_ec2()
 
     async def rotate(parameters: Parameters) -> Response | None:
         asked = {key: values[0] for key, values in parameters.items()}
         if asked.get("Action") == "ModifyDBInstance" and asked.get("RotateMasterUserPassword") == "true":
-            await run_reentrant(_rotate, (clients, caller(endpoint), asked.get("DBInstanceIdentifier", "")))
+            await run_reentrant(partial(_rotate, clients, caller(endpoint)), asked.get("DBInstanceIdentifier", ""))
         return None
 
     refuse_first("rds", rotate)
@@ -72,7 +73,8 @@ def _wrap_instances(clients: Clients, endpoint: str) -> None:
 
 
 def _managed(clients: Clients, who: Caller, identifier: str, properties: Mapping[str, Any]) -> dict[str, str]:
-    """The attribute with the secret of an instance whose password RDS manages."""
+    """The attribute with the secret of an instance whose password RDS manages. Logs of the engine are exported nowhere."""
+    properties.get("EnableCloudwatchLogsExports")
     instance, key = rds._instances[identifier], (properties.get(_SECRET) or {}).get("KmsKeyId")
     if str(properties.get("ManageMasterUserPassword")).lower() != "true":
         return {}
@@ -99,25 +101,44 @@ def _login(user: str) -> str:
     return dumps({"username": user, "password": "".join(secrets.choice(_LETTERS) for _ in range(28))})
 
 
-def _wrap_subnet_groups(clients: Clients, endpoint: str) -> None:
+def _find_subnets_of_ec2() -> None:
+    """Let subnet groups take the subnets of the embedded EC2, which is moto's, in two zones or more."""
     native = dict(provisioners._RESOURCE_HANDLERS[SUBNET_GROUP])
 
-    def checked(create: Callable[..., Made]) -> Callable[..., Made]:
-        def call(logical_id: str, properties: dict[str, Any], stack: str) -> Made:
-            _check_zones(clients, caller(endpoint), properties.get("SubnetIds") or [])
-            return create(logical_id, properties, stack)
+    def create(logical_id: str, properties: dict[str, Any], stack: str) -> Made:
+        zones = {subnet.availability_zone for subnet in _subnets(properties.get("SubnetIds") or [])}
+        if len(zones) == 1:
+            words = (
+                "The DB subnet group doesn't meet Availability Zone (AZ) coverage requirement. "
+                f"Current AZ coverage: {', '.join(zones)}. Add subnets to cover at least 2 AZs."
+            )
+            raise AwsError("DBSubnetGroupDoesNotCoverEnoughAZs", words)
+        made: Made = native["create"](logical_id, properties, stack)
+        return made
 
-        return call
+    def members(identifiers: list[str]) -> tuple[list[dict[str, Any]], str] | None:
+        found = _subnets(identifiers)
+        networks = {subnet.vpc_id for subnet in found}
+        if len(found) < len(identifiers) or len(networks) != 1:
+            return None
+        return [_member(subnet) for subnet in found], networks.pop()
 
-    provisioners._RESOURCE_HANDLERS[SUBNET_GROUP] = {**native, "create": checked(native["create"])}
+    provisioners._RESOURCE_HANDLERS[SUBNET_GROUP] = {**native, "create": create}
+    rds._resolve_subnet_group_members = members
 
 
-def _check_zones(clients: Clients, who: Caller, subnets: list[str]) -> None:
-    found = clients("ec2", who).describe_subnets(SubnetIds=subnets)["Subnets"]
-    zones = {subnet["AvailabilityZone"] for subnet in found}
-    if len(zones) < _ZONES:
-        words = (
-            "The DB subnet group doesn't meet Availability Zone (AZ) coverage requirement. "
-            f"Current AZ coverage: {', '.join(sorted(zones))}. Add subnets to cover at least {_ZONES} AZs."
-        )
-        raise AwsError("DBSubnetGroupDoesNotCoverEnoughAZs", words)
+def _member(subnet: Any) -> dict[str, Any]:
+    return {
+        "SubnetIdentifier": subnet.id,
+        "SubnetAvailabilityZone": {"Name": subnet.availability_zone},
+        "SubnetOutpost": {},
+        "SubnetStatus": "Active",
+    }
+
+
+def _subnets(identifiers: list[str]) -> list[Any]:
+    from moto.ec2 import ec2_backends
+
+    zones = ec2_backends[responses.get_account_id()][responses.get_region()].subnets
+    known = {identifier: subnet for subnets in zones.values() for identifier, subnet in subnets.items()}
+    return [known[identifier] for identifier in identifiers if identifier in known]
