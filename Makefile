@@ -16,7 +16,7 @@ RUN := PATH="$(CURDIR)/$(VENV)/bin:$$PATH"
 # Tests start many programs, each of which would compile itself again.
 TESTS := $(RUN) PYTHONDONTWRITEBYTECODE=
 SCRIPTS := .ci/run $(wildcard tools/*.sh) $(wildcard lifecycle/*.sh)
-CHECKED := $(wildcard hyperpod_constructs app.py app_kubernetes.py app_settings.py lifecycle bench tools examples tests)
+CHECKED := $(wildcard hyperpod_constructs app.py app_kubernetes.py app_network.py app_settings.py lifecycle bench tools examples tests)
 
 YES_WORDS := 1 yes true on
 NO_WORDS := 0 no false off

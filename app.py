@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import sys
+from itertools import islice
 from typing import TYPE_CHECKING
 
 if __name__ == "__main__":
@@ -15,6 +16,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
+from app_network import blocks_behind_the_public_subnet
 from app_settings import OrchestratorName, Settings, read_settings
 from hyperpod_constructs import (
     ClusterNetwork,
@@ -30,6 +32,9 @@ from hyperpod_constructs import (
 
 if TYPE_CHECKING:
     from app_kubernetes import KubernetesCluster
+    from hyperpod_constructs import SlurmAccountingDatabase
+
+_DATABASE_PREFIX = 28
 
 
 class Foundation(Stack):
@@ -65,6 +70,7 @@ class Foundation(Stack):
             kms_key=self.key,
         )
         self.homes = _homes(self, settings)
+        self.accounting = _accounting(self, settings)
         self.scripts = scripts_bucket(self, "Scripts", encryption_key=self.key)
         self.data = s3.Bucket(
             self,
@@ -96,6 +102,7 @@ class Cluster(Stack):
             network=foundation.network,
             file_system=foundation.file_system,
             home_file_system=foundation.homes,
+            accounting_database=foundation.accounting,
             cluster_name=settings.cluster_name,
             controller_type=settings.controller_instance_type,
             controller_group_name=settings.controller_group_name,
@@ -124,6 +131,28 @@ def _homes(foundation: Foundation, settings: Settings) -> OpenZfsStorage | None:
         return None
     return OpenZfsStorage(
         foundation, "Homes", network=foundation.network, storage_capacity_gib=settings.home_capacity_gib, kms_key=foundation.key
+    )
+
+
+def _accounting(foundation: Foundation, settings: Settings) -> SlurmAccountingDatabase | None:
+    """The database of Slurm's accounting, if the settings ask for it, in the nodes' zone and another one."""
+    if not settings.accounting:
+        return None
+    from hyperpod_constructs import SlurmAccountingDatabase
+
+    network = foundation.network
+    first, second = islice(blocks_behind_the_public_subnet(settings.cidr, _DATABASE_PREFIX, "the database's subnets"), 2)
+    nodes = {"availability_zone_id": settings.availability_zone_id, "availability_zone": settings.availability_zone}
+    return SlurmAccountingDatabase(
+        foundation,
+        "Accounting",
+        network=network,
+        subnets=[
+            network.add_database_subnet("DatabaseA", cidr=first, **nodes),
+            network.add_database_subnet("DatabaseB", cidr=second, availability_zone_id=settings.accounting_zone_id),
+        ],
+        encryption_key=foundation.key,
+        deletion_protection=settings.retain_data,
     )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from ipaddress import IPv4Network
 from typing import TYPE_CHECKING
 
 from aws_cdk import CfnOutput, Environment, Stack
@@ -10,6 +9,7 @@ from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from constructs import Construct
 
+from app_network import blocks_behind_the_public_subnet
 from app_settings import Chart, Settings
 from hyperpod_constructs import (
     ClusterNetwork,
@@ -33,7 +33,7 @@ PRIORITIES = (
     PriorityClass(name="normal", weight=50),
     PriorityClass(name="low", weight=10),
 )
-_PUBLIC_PREFIX, _CONTROL_PLANE_PREFIX = 24, 28
+_CONTROL_PLANE_PREFIX = 28
 
 
 def control_plane_subnets(network: ClusterNetwork, settings: Settings) -> list[ec2.ISubnet]:
@@ -41,16 +41,9 @@ def control_plane_subnets(network: ClusterNetwork, settings: Settings) -> list[e
 
     :raises ValueError: if the VPC's block has no room for them.
     """
-    vpc = IPv4Network(settings.cidr)
-    if vpc.prefixlen >= _PUBLIC_PREFIX:
-        raise ValueError(
-            f"context key 'cidr': {settings.cidr!r} has no room for the control plane's subnets behind the public one; "
-            "write a /23 or larger, such as -c cidr=10.0.0.0/16"
-        )
-    behind = next(part for part in vpc.subnets(new_prefix=_PUBLIC_PREFIX) if part.network_address > vpc.network_address)
-    blocks = behind.subnets(new_prefix=_CONTROL_PLANE_PREFIX)
+    blocks = blocks_behind_the_public_subnet(settings.cidr, _CONTROL_PLANE_PREFIX, "the control plane's subnets")
     return [
-        network.add_control_plane_subnet(f"ControlPlane{letter}", cidr=str(block), availability_zone_id=zone)
+        network.add_control_plane_subnet(f"ControlPlane{letter}", cidr=block, availability_zone_id=zone)
         for letter, zone, block in zip("AB", settings.control_plane_zone_ids, blocks, strict=False)
     ]
 

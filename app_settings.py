@@ -82,6 +82,10 @@ class Settings:
     :param per_unit_storage_throughput: throughput of the Lustre file system, in MB/s per TiB.
     :param home_capacity_gib: capacity of an OpenZFS file system for homes at `/home`, in GiB; `0`: there is none, and homes are on
         Lustre.
+    :param accounting: whether Slurm's accounting is in a database of its own, RDS for MariaDB in two zones, which outlives the
+        cluster; `false`: it is on the controller, and goes with it. There is no way back to `false` for a cluster.
+    :param accounting_zone_id: second zone of that database, by id; the first is that of the nodes. Required with `accounting`; the
+        embedded AWS takes another one of its zones. **Replaces** the database's subnet.
     :param kubernetes_version: version of Kubernetes; it goes up by one minor version at a time.
     :param control_plane_zone_ids: two zones of the control plane, by id, with a comma between them, such as `usw2-az1,usw2-az2`.
         Required for Kubernetes; the embedded AWS takes its first two. **Replaces** the control plane, with every object in it.
@@ -95,7 +99,7 @@ class Settings:
     :param preflight: whether the deployment looks at quotas, addresses, zones, roles and the scripts' bucket before it makes the
         cluster, and stops at a proven mistake. `false` after a refusal that you know better.
     :param termination_protection: protection of the stack `Foundation`; `false` on the embedded AWS unless given.
-    :param retain_data: whether network, file system, data bucket and logs stay when their stack is destroyed. `false`, to try the
+    :param retain_data: whether network, file system, database, data bucket and logs stay when their stack is destroyed. `false`, to try the
         app, needs `confirm_data_loss`. Only an empty bucket can be destroyed.
     :param confirm_data_loss: agreement to `retain_data=false`; `true` on the embedded AWS unless given.
     """
@@ -125,6 +129,8 @@ class Settings:
     storage_capacity_gib: int = 1200
     per_unit_storage_throughput: int = 250
     home_capacity_gib: int = 0
+    accounting: bool = False
+    accounting_zone_id: str | None = None
     kubernetes_version: KubernetesVersion = KubernetesVersion.V1_35
     control_plane_zone_ids: tuple[str, ...] = ()
     system_node_count: int = 0
@@ -199,6 +205,8 @@ OF_ONE_ORCHESTRATOR: Mapping[str, OrchestratorName] = {
             "login_group_name",
             "lifecycle_mode",
             "home_capacity_gib",
+            "accounting",
+            "accounting_zone_id",
         ),
         OrchestratorName.SLURM,
     ),
@@ -237,6 +245,7 @@ def read_settings(context: Mapping[str, Any]) -> Settings:
     settings = replace(preset, **values)
     _check_orchestrator(settings, given)
     _check_zone(settings)
+    _check_accounting(settings)
     _check_retention(settings)
     if settings.orchestrator is OrchestratorName.EKS:
         _check_control_plane(settings)
@@ -299,6 +308,18 @@ def _check_zone(settings: Settings) -> None:
             "context key 'availability_zone_id' is not given and has no default: capacity is sold by zone; "
             "write -c availability_zone_id=usw2-az4 with the zone of your capacity (or availability_zone with its name)"
         )
+
+
+def _check_accounting(settings: Settings) -> None:
+    zone = settings.accounting_zone_id
+    if settings.accounting and (zone is None or zone == settings.availability_zone_id):
+        found = "is not given and has no default" if zone is None else f"{zone!r} is the zone of the nodes"
+        raise SettingError(
+            f"context key 'accounting_zone_id': {found}; a database of RDS needs subnets in two zones: "
+            "write -c accounting_zone_id=usw2-az1 with another zone of the region"
+        )
+    if zone is not None and not settings.accounting:
+        raise SettingError("context key 'accounting_zone_id': of no use without a database; write -c accounting=true, or leave it out")
 
 
 def _check_workers(given: Mapping[str, Any]) -> None:
@@ -432,6 +453,7 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "storage_capacity_gib": _whole_number(1, 1200),
     "per_unit_storage_throughput": _whole_number(1, 250),
     "home_capacity_gib": _whole_number(0, 512),
+    "accounting": _truth,
     "kubernetes_version": _one_of(KubernetesVersion),
     "control_plane_zone_ids": _texts,
     "system_node_count": _whole_number(0, 2),

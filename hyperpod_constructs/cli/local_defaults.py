@@ -12,7 +12,7 @@ def with_local_defaults(app: App, target: Target) -> App:
     """The app with its open settings filled in for the embedded AWS. An app that does not read them is not changed by them.
 
     Every zone of the embedded AWS has capacity, so the first one is the default. Its stacks need no termination protection, and its
-    data may go. A control plane of Kubernetes lies in the first two zones, and takes the chart that stands in for the service's.
+    data may go. A database for accounting lies in the nodes' zone and another one. A control plane of Kubernetes lies in the first two zones, and takes the chart that stands in for the service's.
     """
     if app.assembly is not None:
         return app
@@ -24,6 +24,8 @@ def with_local_defaults(app: App, target: Target) -> App:
             added.append(f"control_plane_zone_ids={','.join(_zones(target)[:2])}")
         if app.value("chart") is None:
             added.append("chart=stand-in")
+    if app.value("accounting") == "true" and app.value("accounting_zone_id") is None:
+        added.append(f"accounting_zone_id={_other_zone(app, target)}")
     if app.value("termination_protection") is None:
         added.append("termination_protection=false")
     if app.value("retain_data") is not None and app.value("confirm_data_loss") is None:
@@ -33,6 +35,14 @@ def with_local_defaults(app: App, target: Target) -> App:
 
 def _zones(target: Target) -> list[str]:
     return sorted(zone["ZoneId"] for zone in target.client("ec2").describe_availability_zones()["AvailabilityZones"])
+
+
+def _other_zone(app: App, target: Target) -> str:
+    """A zone without the nodes, which are in the first one unless the app says another."""
+    zones = target.client("ec2").describe_availability_zones()["AvailabilityZones"]
+    first = min(zone["ZoneId"] for zone in zones)
+    of_nodes = {app.value("availability_zone_id"), app.value("availability_zone")} - {None} or {first}
+    return min(zone["ZoneId"] for zone in zones if not of_nodes & {zone["ZoneId"], zone.get("ZoneName")})
 
 
 def _is_on_kubernetes(app: App) -> bool:

@@ -264,6 +264,25 @@ def _gigabytes(size: int | None) -> str:
     return "unknown size" if size is None else f"{size} GB"
 
 
+def _database(resource: Resource, prices: Prices) -> Iterator[Item]:
+    """Class and storage, twice with a standby; a secret that RDS makes, and backups. Storage of Aurora is its cluster's."""
+    kind, storage = as_str(resource.get("DBInstanceClass")), as_str(resource.get("StorageType"))
+    standby = as_bool(resource.get("MultiAZ")) is True
+    zones, both = (2, " in two zones") if standby else (1, "")
+    price = None if kind is None else prices.database_class_hour.get(kind)
+    yield f"database {kind or 'of an unknown class'}{both}", _product(zones, price)
+    if resource.get("DBClusterIdentifier") is not ABSENT:
+        return
+    size = as_int(resource.get("AllocatedStorage"))
+    price = None if storage is None else prices.database_gb_month.get(storage)
+    yield f"{_gigabytes(size)} of storage of the database{both}", _product(zones, size, price, 1 / HOURS_PER_MONTH)
+    if as_bool(resource.get("ManageMasterUserPassword")) is True:
+        yield "secret of the database", _product(prices.secret_month, 1 / HOURS_PER_MONTH)
+    days = resource.get("BackupRetentionPeriod")
+    if days is ABSENT or (as_int(days) or 0) > 0:
+        yield "backups of the database beyond its size", None
+
+
 def _addon(resource: Resource, prices: Prices) -> Iterator[Item]:
     name = as_str(resource.get("AddonName")) or ""
     metered = eks.METERED_ADDONS.get(name)
@@ -294,6 +313,7 @@ _RULES: dict[str, Rule] = {
     "AWS::Grafana::Workspace": _unknown("users of Grafana, by the month"),
     "Custom::AWSCDK-EKS-Cluster": _control_plane,
     "AWS::KMS::Key": _fixed("KMS key", lambda prices: _product(prices.kms_key_month, 1 / HOURS_PER_MONTH)),
+    "AWS::RDS::DBInstance": _database,
     "AWS::SecretsManager::Secret": _fixed("secret", lambda prices: _product(prices.secret_month, 1 / HOURS_PER_MONTH)),
     "AWS::S3::Bucket": _unknown("objects in S3"),
     "AWS::Logs::LogGroup": _unknown("logs in CloudWatch"),

@@ -20,7 +20,10 @@ HOURS_PER_MONTH = 730
 
 _BY_INSTANCE_TYPE = ("instance_hour", "training_plan_hour")
 
-_BY_KIND_OF_STORAGE = ("lustre_persistent_2_gb_month", "openzfs_gb_month", "openzfs_mbps_month")
+_BY_NAME = (
+    *("lustre_persistent_2_gb_month", "openzfs_gb_month", "openzfs_mbps_month"),
+    *("database_class_hour", "database_gb_month"),
+)
 
 _HIGHEST = 1e9
 """Highest price that a user can give; a sum of such prices is still finite."""
@@ -45,6 +48,8 @@ class Prices:
         unknown by default.
     :param openzfs_mbps_month: one MB/s of an OpenZFS file system, by the month, for each deployment type; unknown by default.
     :param disk_iops_month: one disk IOPS of an OpenZFS file system beyond 3 for each GB, by the month; unknown by default.
+    :param database_class_hour: a database of RDS in one zone by the hour, for each class such as `db.t4g.medium`; unknown by default.
+    :param database_gb_month: a GB of its storage in one zone by the month, for each type such as `gp3`.
     :param ebs_gb_month: a GB of a node's secondary volume, by the month; unknown by default.
     :param metadata_iops_month: one provisioned metadata IOPS of a Lustre file system, by the month; unknown by default.
     :param interface_endpoint_hour: an interface endpoint in one availability zone, by the hour.
@@ -67,6 +72,8 @@ class Prices:
     openzfs_gb_month: Mapping[str, float] = field(default_factory=dict)
     openzfs_mbps_month: Mapping[str, float] = field(default_factory=dict)
     disk_iops_month: float | None = None
+    database_class_hour: Mapping[str, float] = field(default_factory=dict)
+    database_gb_month: Mapping[str, float] = field(default_factory=lambda: figures.DATABASE_GB_MONTH)
     ebs_gb_month: float | None = None
     metadata_iops_month: float | None = None
     nat_gateway_hour: float | None = figures.NAT_GATEWAY_HOUR
@@ -102,7 +109,7 @@ class Prices:
         given: dict[str, Any] = {}
         default = cls()
         for key, value in document.items():
-            if key in (*_BY_INSTANCE_TYPE, *_BY_KIND_OF_STORAGE):
+            if key in (*_BY_INSTANCE_TYPE, *_BY_NAME):
                 given[key] = {**getattr(default, key), **_table(path, key, value)}
             elif key != "label":
                 given[key] = _price(path, key, value)

@@ -35,6 +35,10 @@ KMS_KEY_MONTH = 1.0
 # Source: https://c3x.dev/resources/aws/aws_fsx_lustre_file_system/ (names no region)
 LUSTRE_PERSISTENT_2_GB_MONTH = {125: 0.145}
 
+# General purpose storage of a database by the month, in one zone; a standby has the same again. Its first 3000 IOPS are included.
+# Source: https://www.usage.ai/blogs/aws/reserved-instances/rds/pricing-calculator/ (as of 2026-06, us-east-1)
+DATABASE_GB_MONTH = {"gp3": 0.115}
+
 # Samples that Prometheus takes, by the month: up to how many, and the price of 10 million of them. They count for the account and
 # the region together; the first 40 million are free there. Storage and queries come on top.
 # Source: https://aws.amazon.com/prometheus/pricing/ (as of 2026-11-24; the table as public estimates of 2022 to 2025 repeat it)

@@ -124,6 +124,30 @@ def test_a_file_system_without_a_known_price(found: CostEstimate) -> None:
     assert [row.usd_per_hour for row in found.rows] == [None]
 
 
+def database(prices: Prices | None = None, **properties: Any) -> CostEstimate:
+    given = {"DBInstanceClass": "db.t4g.medium", "StorageType": "gp3", "AllocatedStorage": "20", **properties}
+    return hourly_cost({"Resources": {"Database": {"Type": "AWS::RDS::DBInstance", "Properties": given}}}, prices)
+
+
+def test_a_database_is_named_in_parts_and_costs_twice_with_a_standby() -> None:
+    alone = database(BackupRetentionPeriod=0)
+    assert {row.what: row.usd_per_hour for row in alone.rows} == {
+        "database db.t4g.medium": None,
+        "20 GB of storage of the database": pytest.approx(20 * 0.115 / 730),
+    }
+    prices = Prices(database_class_hour={"db.t4g.medium": 0.5}, database_gb_month={"gp3": 0.73}, secret_month=7.3)
+    found = database(prices, MultiAZ=True, ManageMasterUserPassword=True)
+    backups = "backups of the database beyond its size"
+    assert {row.what: row.usd_per_hour for row in found.rows} == {
+        "database db.t4g.medium in two zones": pytest.approx(1.0),
+        "20 GB of storage of the database in two zones": pytest.approx(0.04),
+        "secret of the database": pytest.approx(0.01),
+        backups: None,
+    }
+    assert found.unpriced == (backups,)
+    assert [row.what for row in database(DBClusterIdentifier="aurora").rows] == ["database db.t4g.medium"]
+
+
 def openzfs(prices: Prices | None = None, **configuration: Any) -> CostEstimate:
     given = {"DeploymentType": "SINGLE_AZ_HA_2", "ThroughputCapacity": 160, **configuration}
     properties = {"FileSystemType": "OPENZFS", "StorageCapacity": 64, "OpenZFSConfiguration": given}
@@ -190,7 +214,7 @@ def test_intelligent_tiering_and_backups_are_named_and_priced_by_a_user() -> Non
         ("AWS::SecretsManager::Secret", {}, None),
         ("AWS::S3::Bucket", {}, None),
         ("AWS::Logs::LogGroup", {}, None),
-        ("AWS::RDS::DBInstance", {}, None),
+        ("AWS::RDS::DBCluster", {}, None),
     ],
 )
 def test_other_resources(resource_type: str, properties: dict[str, Any], price: float | None) -> None:
@@ -242,7 +266,7 @@ def test_prices_of_a_user(tmp_path: Path) -> None:
 
 
 def test_an_unknown_type_is_named() -> None:
-    assert estimate("AWS::RDS::DBInstance").unpriced == ("AWS::RDS::DBInstance",)
+    assert estimate("AWS::RDS::DBCluster").unpriced == ("AWS::RDS::DBCluster",)
 
 
 @pytest.mark.parametrize("resource_type", ["AWS::IAM::Role", "AWS::EC2::Subnet", "Custom::Gate", "AWS::CDK::Metadata"])

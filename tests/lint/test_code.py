@@ -11,7 +11,7 @@ import pytest
 
 from tests.presets import ROOT
 
-APP = ("app.py", "app_kubernetes.py", "app_settings.py")
+APP = ("app.py", "app_kubernetes.py", "app_network.py", "app_settings.py")
 CHECKED = ("hyperpod_constructs", *APP, "lifecycle", "bench", "tools", "examples", "tests")
 
 

@@ -93,7 +93,7 @@ def person(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Person]:
     (light / "job.sh").write_text(JOB, "utf-8")
     (light / "train.py").write_text(TRAIN, "utf-8")
     made = Person(directory)
-    settings = ("-c", "worker_count=2", "-c", "min_running_workers=2", "-c", "home_capacity_gib=64")
+    settings = ("-c", "worker_count=2", "-c", "min_running_workers=2", "-c", "home_capacity_gib=64", "-c", "accounting=true")
     try:
         made.types("deploy", "--nodes", "--app", f"{sys.executable} {ROOT / 'app.py'}", *settings)
         yield made
@@ -108,6 +108,22 @@ def test_the_service_mounts_the_homes_of_the_template(person: Person) -> None:
     (homes,) = [found["DNSName"] for found in systems if found["FileSystemType"] == "OPENZFS"]
     mounted = person.on_controller("grep ' /home ' /proc/mounts; srun --nodes=2 grep ' /home ' /proc/mounts")
     assert [line.split()[:3] for line in mounted.splitlines() if " /home " in line] == [[f"{homes}:/fsx", "/home", "nfs4"]] * 3
+
+
+def test_rows_of_jobs_are_in_the_database_of_the_template_also_after_a_rotation(person: Person) -> None:
+    aws = server.running(person.directory / LOCAL_STATE)
+    assert aws is not None
+    (database,) = aws.client("rds").describe_db_instances()["DBInstances"]
+    host = database["Endpoint"]["Address"]
+    said = person.on_controller("grep ^StorageHost /opt/slurm/etc/slurmdbd.conf; systemctl is-active mariadb; srun -J first true")
+    assert f"StorageHost={host}\n" in said
+    assert "inactive" in said
+    aws.client("rds").modify_db_instance(DBInstanceIdentifier=database["DBInstanceIdentifier"], RotateMasterUserPassword=True)
+    followed = person.on_controller("systemctl start hyperpod-accounting.service; tail -n 2 /var/log/provision/provisioning.log")
+    assert "accounting: the database has a new password, which slurmdbd takes over" in followed
+    person.on_controller("srun -J second true")
+    rows = "sacct --allusers --noheader --parsable2 --allocations --format=JobName,State"
+    until(lambda: {"first|COMPLETED", "second|COMPLETED"} <= set(person.on_controller(rows).splitlines()), "the rows of both jobs")
 
 
 def test_a_node_dies_the_job_goes_on_and_the_command_line_tells_it(person: Person) -> None:
