@@ -319,7 +319,9 @@ def _check_accounting(settings: Settings) -> None:
             "write -c accounting_zone_id=usw2-az1 with another zone of the region"
         )
     if zone is not None and not settings.accounting:
-        raise SettingError("context key 'accounting_zone_id': of no use without a database; write -c accounting=true, or leave it out")
+        raise SettingError(
+            "context key 'accounting_zone_id': of no use without a database; write -c accounting=true, or leave it out"
+        )
 
 
 def _check_workers(given: Mapping[str, Any]) -> None:

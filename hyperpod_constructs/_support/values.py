@@ -4,7 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from hyperpod_constructs.facts import accounting, addons, kubernetes, lustre, openzfs, repository_tasks, root_squash, software_updates
+from hyperpod_constructs.facts import (
+    accounting,
+    addons,
+    kubernetes,
+    lustre,
+    openzfs,
+    repository_tasks,
+    root_squash,
+    software_updates,
+)
 from hyperpod_constructs.facts.limits import Limit, property_limit
 
 _CLUSTER = "AWS::SageMaker::Cluster"

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from hashlib import sha256
 from pathlib import Path, PurePosixPath
 from typing import Any, NamedTuple, cast
 
@@ -235,7 +236,8 @@ class VirtualFleet:
 
     def _scripts(self, cluster: Cluster, source: Source) -> tuple[Path, dict[str, Any]]:
         """The scripts of a prefix in S3, with the entry point under the name of the mode, and their configuration."""
-        target = self._directory / "scripts" / source.uri.removeprefix("s3://").replace("/", "-")
+        # The prefix holds what only the deployment knew, and can be longer than the name of a file.
+        target = self._directory / "scripts" / sha256(source.uri.encode()).hexdigest()
         target.mkdir(parents=True, exist_ok=True)
         entry = f"{source.mode}.sh"
         if not source.uri:

@@ -141,7 +141,15 @@ def _build_layer(target: Path) -> None:
     _link(target / "etc/slurm", "/opt/slurm/etc")
     for unit, target_unit in ENABLED.items():
         _link(target / "etc/systemd/system" / f"{target_unit}.wants" / unit, f"../{unit}")
-    for directory in ("opt/slurm/etc", "opt/sagemaker_cluster", "opt/ml/config", "fsx", "mnt/.lustre", "mnt/.openzfs", "srv/database"):
+    for directory in (
+        "opt/slurm/etc",
+        "opt/sagemaker_cluster",
+        "opt/ml/config",
+        "fsx",
+        "mnt/.lustre",
+        "mnt/.openzfs",
+        "srv/database",
+    ):
         (target / directory).mkdir(parents=True, exist_ok=True)
     (target / "opt/slurm/etc/accounting.conf").touch()
     for path in target.rglob("*/"):
