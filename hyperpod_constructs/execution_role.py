@@ -168,11 +168,12 @@ class NodePermissions:
             self._add(list(USE_VOLUME_KEYS), [key.key_ref.key_arn for key in keys])
 
     def add_secret(self, secret: ISecretRef) -> None:
-        """The controller's database password; the secret's own key too, if the secret tells it."""
+        """The controller's database password; the secret's own key too, for secrets only, if the secret tells it."""
         self._add(["secretsmanager:GetSecretValue"], [secret.secret_ref.secret_id])
         key: IKeyRef | None = getattr(secret, "encryption_key", None)
         if key is not None:
-            self._add(["kms:Decrypt"], [key.key_ref.key_arn])
+            service = f"secretsmanager.{self._stack.region}.{self._stack.url_suffix}"
+            self._add(["kms:Decrypt"], [key.key_ref.key_arn], {"StringEquals": {"kms:ViaService": service}})
 
     def add_file_systems(self) -> None:
         """The check of EFA for Lustre. Without it nodes silently fall back to TCP.

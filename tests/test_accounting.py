@@ -220,3 +220,25 @@ def test_a_database_for_the_test_goes_with_its_stack(stack: Stack, network: Clus
     database(stack, network, subnets, removal_policy=RemovalPolicy.DESTROY, deletion_protection=False)
     assert only(stack, INSTANCE)["DeletionPolicy"] == "Delete"
     assert properties(stack)["DeletionProtection"] is False
+
+
+def decrypting(template: dict[str, Any]) -> list[dict[str, Any]]:
+    """The statements of the policies that let roles decrypt."""
+    policies = [one for one in template["Resources"].values() if one["Type"] == "AWS::IAM::Policy"]
+    statements = [one for policy in policies for one in policy["Properties"]["PolicyDocument"]["Statement"]]
+    return [one for one in statements if one["Action"] == "kms:Decrypt"]
+
+
+def test_a_rule_names_nodes_that_may_not_decrypt_the_secret(
+    stack: Stack, network: ClusterNetwork, subnets: list[ec2.ISubnet]
+) -> None:
+    made = database(stack, network, subnets, encryption_key=kms.Key(stack, "Key")).for_cluster()
+    orchestrator = Orchestrator.slurm(accounting_database=made)
+    HyperPodCluster(stack, "Cluster", network=network, orchestrator=orchestrator, instance_groups=[HEAD])
+    template = synthesize(stack)
+    assert check(Model.of({"": template})) == []
+    (statement,) = decrypting(template)
+    assert str(statement["Condition"]["StringEquals"]["kms:ViaService"]).startswith("{'Fn::Join': ['', ['secretsmanager.")
+    statement["Action"] = "kms:DescribeKey"
+    (finding,) = check(Model.of({"": template}))
+    assert "kms:Decrypt" in finding.message

@@ -12,11 +12,12 @@ from hyperpod_constructs.templates.values import ABSENT, as_int, as_items
 
 ACCOUNTING = ("Orchestrator", "Slurm", "AccountingDatabase")
 INSTANCE = "AWS::RDS::DBInstance"
+DATABASES = (INSTANCE, "AWS::RDS::DBCluster")
 
 
 def database_of(cluster: Cluster) -> Resource | None:
     """The accounting database of a cluster, if it is in the model."""
-    return resource_of(cluster.get(*ACCOUNTING, "Endpoint"), INSTANCE, "AWS::RDS::DBCluster")
+    return resource_of(cluster.get(*ACCOUNTING, "Endpoint"), *DATABASES)
 
 
 def asked_port(cluster: Cluster) -> int | None:

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from hyperpod_constructs.analysis.arns import bucket_arn, s3_uri_arns
 from hyperpod_constructs.analysis.clusters import Group, given
+from hyperpod_constructs.analysis.database import DATABASES
 from hyperpod_constructs.analysis.kubernetes import EksCluster, cni_has_own_role
 from hyperpod_constructs.analysis.node_roles import RoleUse
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM
@@ -153,9 +154,14 @@ def _password(use: RoleUse) -> Iterator[Used]:
     if arn is ABSENT or not groups:
         return
     yield Used(Place.PASSWORD, arn, groups)
-    key = key_of(resource_of(arn, SECRET))
+    key = key_of(resource_of(arn, SECRET)) or key_of_managed_secret(resource_of(arn, *DATABASES))
     if key is not None:
         yield Used(Place.KEYS_TO_READ, Reference(key, "Arn"), groups, "secretsmanager")
+
+
+def key_of_managed_secret(database: Resource | None) -> Resource | None:
+    """The key of the secret that RDS makes for a database."""
+    return None if database is None else resource_of(database.get("MasterUserSecret", "KmsKeyId"), KEY)
 
 
 def _volume_keys(groups: Sequence[Group]) -> Iterator[Used]:
