@@ -20,8 +20,12 @@ EVENT_FIELDS = ("version", "id", "detail-type", "source", "account", "time", "re
 Source: https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-events-structure.html
 """
 
+CLUSTER_STATE = "SageMaker HyperPod Cluster State Change"
+NODE_HEALTH = "SageMaker HyperPod Cluster Node Health Event"
+CLUSTER_EVENT = "SageMaker HyperPod Cluster Event"
+
 HYPERPOD_EVENTS: Mapping[str, tuple[str, ...]] = {
-    "SageMaker HyperPod Cluster State Change": (
+    CLUSTER_STATE: (
         "ClusterArn",
         "ClusterName",
         "ClusterStatus",
@@ -34,8 +38,8 @@ HYPERPOD_EVENTS: Mapping[str, tuple[str, ...]] = {
         "NodeRecovery",
         "Tags",
     ),
-    "SageMaker HyperPod Cluster Node Health Event": ("ClusterArn", "ClusterName", "InstanceId", "HealthSummary"),
-    "SageMaker HyperPod Cluster Event": ("EventDetails",),
+    NODE_HEALTH: ("ClusterArn", "ClusterName", "InstanceId", "HealthSummary"),
+    CLUSTER_EVENT: ("EventDetails",),
 }
 """Events of clusters by their `detail-type`, and the fields of `detail`.
 
@@ -85,8 +89,8 @@ Source: https://docs.aws.amazon.com/eventbridge/latest/ref/events.html
 
 _CLUSTER_STATUS = ("Creating", "Deleting", "Failed", "InService", "RollingBack", "SystemUpdating", "Updating")
 EVENT_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
-    "SageMaker HyperPod Cluster State Change": {"ClusterStatus": _CLUSTER_STATUS},
-    "SageMaker HyperPod Cluster Event": {"EventDetails/EventLevel": ("Info", "Warn", "Error")},
+    CLUSTER_STATE: {"ClusterStatus": _CLUSTER_STATUS},
+    CLUSTER_EVENT: {"EventDetails/EventLevel": ("Info", "Warn", "Error")},
     "CloudWatch Alarm State Change": {"state/value": ("ALARM", "OK", "INSUFFICIENT_DATA")},
     "EC2 Instance State-change Notification": {
         "state": ("pending", "running", "shutting-down", "stopped", "stopping", "terminated")

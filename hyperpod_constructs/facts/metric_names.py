@@ -14,8 +14,11 @@ METRIC_FUNCTIONS = (
 # fmt: on
 """Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/using-metric-math.html"""
 
+CLUSTERS, CLUSTER_DIMENSION = "/aws/sagemaker/Clusters", "ClusterId"
+"""The namespace of a Slurm cluster's own metrics, and their dimension: the last part of the cluster's ARN."""
+
 METRICS: Mapping[str, tuple[str, ...]] = {
-    "/aws/sagemaker/Clusters": (
+    CLUSTERS: (
         "cluster_node_count",
         "cluster_idle_node_count",
         "cluster_failed_node_count",

@@ -20,6 +20,7 @@ from hyperpod_constructs.local import (
     ministack_functions,
     ministack_iam,
     ministack_layers,
+    ministack_monitoring,
     ministack_operations,
     ministack_order,
     ministack_rds,
@@ -62,6 +63,7 @@ from hyperpod_constructs.local.judging import Judge, Request, target
 from hyperpod_constructs.local.kubernetes_nodes import KubernetesNodes
 from hyperpod_constructs.local.ministack_eks import Authenticator
 from hyperpod_constructs.local.models import ServiceModels
+from hyperpod_constructs.local.monitoring.providers import Budget, CompositeAlarm
 from hyperpod_constructs.local.policy_documents import policy_problem, trust_problem
 from hyperpod_constructs.local.provider import ResourceProvider
 from hyperpod_constructs.local.quotas import ServiceQuotas
@@ -104,6 +106,8 @@ PROVIDERS: tuple[Callable[[Clients], ResourceProvider], ...] = (
     Addon,
     AccessEntry,
     PodIdentityAssociation,
+    CompositeAlarm,
+    Budget,
 )
 
 JUDGED: Mapping[str, tuple[str, str | None]] = {
@@ -196,7 +200,15 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
     authenticator.install()
     eks = Eks(faults, clients, Local(directory / "kubernetes"), authenticator, tasks=InThread())
     queues = KubernetesQueues(eks.api)
-    hyperpod = HyperPod(faults, clients, fleet=fleet, tasks=InThread(), kubernetes=eks.api, queues=queues)
+    hyperpod = HyperPod(
+        faults,
+        clients,
+        fleet=fleet,
+        tasks=InThread(),
+        kubernetes=eks.api,
+        queues=queues,
+        send_event=ministack_monitoring.send_event,
+    )
     services: list[Service] = [hyperpod, Fsx(faults, clients), ServiceQuotas(faults)]
     providers = [kind(clients) for kind in PROVIDERS]
     for provider in providers:
@@ -236,6 +248,10 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
     ministack_functions.fail_refused_invocations()
     ministack.encrypt_with_aws_managed_key()
     ministack.keep_targets_of_schedules()
+    ministack_monitoring.evaluate_alarms_as_aws()
+    ministack_monitoring.announce_alarms()
+    ministack_monitoring.count_invocations()
+    ministack_monitoring.filter_log_events_as_aws()
     ministack_stacks.evaluate_whole_conditions()
     ministack_stacks.fail_unanswered_custom_resources()
     ministack_stacks.notice_changed_outputs()
@@ -264,7 +280,10 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
         template_check.load()
         ec2.load()
 
-    tickers = [Ticker(KubernetesNodes(eks.api, [hyperpod.recover, lambda _: eks.nodes()]).tend)]
+    tickers = [
+        Ticker(KubernetesNodes(eks.api, [hyperpod.recover, lambda _: eks.nodes()]).tend),
+        Ticker(ministack_monitoring.tend_alarms),
+    ]
     if fleet is not None:
         tickers.append(Ticker(hyperpod.tend))
 

@@ -16,6 +16,7 @@ from hyperpod_constructs.local.eks import access_entries
 
 CLOUDFORMATION = "ministack.services.cloudformation"
 EKS = "ministack.services.eks"
+CLOUDWATCH, LOGS = "ministack.services.cloudwatch", "ministack.services.cloudwatch_logs"
 
 
 def look_up(module: str, name: str) -> Any:
@@ -160,6 +161,21 @@ def test_version() -> None:
                 *("headers", "resource_arn", "explicit_deny", "resource_policy_arn"),
             ],
         ),
+        (CLOUDWATCH, "_evaluate_alarm", ["alarm"]),
+        (CLOUDWATCH, "_evaluate_all_alarms", []),
+        (CLOUDWATCH, "_dims_key", ["dims"]),
+        (CLOUDWATCH, "_dims_from_list", ["dimensions"]),
+        (CLOUDWATCH, "_calc_stats", ["points"]),
+        (CLOUDWATCH, "_stat_value", ["stats", "stat_name", "points"]),
+        (CLOUDWATCH, "_set_alarm_state", ["params", "cbor_data", "is_cbor", "is_json"]),
+        (CLOUDWATCH, "_dispatch_alarm_actions", ["alarm", "old_state", "new_state", "reason"]),
+        (CLOUDWATCH, "record_metric", ["namespace", "metric_name", "value", "unit", "dimensions"]),
+        (LOGS, "_fanout_to_subscription_filters", ["group_name", "stream_name", "events"]),
+        (LOGS, "_subscription_pattern_matches", ["pattern", "message"]),
+        (LOGS, "_compile_filter_pattern", ["raw"]),
+        ("ministack.services.eventbridge", "_put_events", ["data", "allow_aws_source"]),
+        ("ministack.services.eventbridge", "_invoke_target", ["target", "event", "rule", "view"]),
+        ("ministack.core.responses", "request_scope", ["account_id", "region"]),
         (EKS, "_get_docker", []),
         (EKS, "_verify_eks_token", ["token", "cluster_name"]),
         (EKS, "_authenticate_token_review", ["cluster_name", "account_id", "region", "review", "auth_token"]),
@@ -261,6 +277,17 @@ def test_records_of_eks_by_account_and_region(name: str) -> None:
     assert list(store.all_items()) == [(("1", "us-west-2", "key"), {"a": 1})]
     store.pop_scoped("1", "us-west-2", "key", None)
     assert list(store.all_items()) == []
+
+
+@pytest.mark.parametrize(("module", "name"), [(CLOUDWATCH, "_metrics"), (CLOUDWATCH, "_alarms"), (LOGS, "_metric_filters")])
+def test_records_of_monitoring_by_account_and_region(module: str, name: str) -> None:
+    store = type(look_up(module, name))()
+    store["key"] = {"a": 1}
+    assert store.get("key") == {"a": 1}
+    assert list(store.items()) == [("key", {"a": 1})]
+    ((key, _),) = store.all_items()
+    assert len(key[0]) == 12
+    assert len(key) == 3
 
 
 def test_keys_of_entries_and_policies_begin_with_the_cluster() -> None:

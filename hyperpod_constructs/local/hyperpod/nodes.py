@@ -20,9 +20,12 @@ REPLACE: Recovery = "Action:Replace"
 
 
 class NodeOperations:
-    """The four batch operations. A request that was sent twice with one ClientToken adds nodes once."""
+    """The four batch operations, and automatic recovery, of which `tell` hears. A request that was sent twice with one ClientToken
+    adds nodes once.
+    """
 
-    def __init__(self, machine: Machine, provisioner: Provisioner) -> None:
+    def __init__(self, machine: Machine, provisioner: Provisioner, tell: Callable[[Cluster, Node, Recovery], None]) -> None:
+        self._tell = tell
         self._machine = machine
         self._nodes = provisioner
         self._tokens: dict[tuple[str, str], list[Node]] = {}
@@ -100,6 +103,7 @@ class NodeOperations:
         marked = [node for node in cluster.nodes() if node.instance_id in marks and node.status == "Running"]
         for node in marked:
             cluster.record(now, "Instance", f"Automatic node recovery: {marks[node.instance_id]}", level="Warn", node=node)
+            self._tell(cluster, node, marks[node.instance_id])
         replaced = [node for node in marked if marks[node.instance_id] == REPLACE and node.node_type != "Controller"]
         restarted = [node for node in marked if marks[node.instance_id] != REPLACE]
         if replaced:

@@ -19,6 +19,7 @@ from hyperpod_constructs.local.governance.queues import Queues
 from hyperpod_constructs.local.governance.service import Governance
 from hyperpod_constructs.local.governance.state import Policy
 from hyperpod_constructs.local.hyperpod.addresses import Placements, taken, zones_of
+from hyperpod_constructs.local.hyperpod.announcements import Announcements, SendEvent
 from hyperpod_constructs.local.hyperpod.background import AtOnce, Tasks
 from hyperpod_constructs.local.hyperpod.checks import Subnets, check_alarms, check_surroundings, legacy_problem
 from hyperpod_constructs.local.hyperpod.cluster_operations import advance, counts, describe_operation, list_operations, note_scaling
@@ -70,7 +71,8 @@ class HyperPod(TimedService):
     gives another.
 
     Nodes are records unless a fleet boots them. Tasks are done while the caller waits unless others are given. State moves when
-    it is looked at, by the time that has passed; see `state.Timeline`. Without `queues`, policies and quotas are records too.
+    it is looked at, by the time that has passed; see `state.Timeline`. Without `queues`, policies and quotas are records too;
+    without `send_event`, nobody hears of events and metrics.
     """
 
     name = "sagemaker"
@@ -84,8 +86,10 @@ class HyperPod(TimedService):
         tasks: Tasks | None = None,
         queues: Queues | None = None,
         kubernetes: Kubernetes | None = None,
+        send_event: SendEvent | None = None,
     ) -> None:
         tasks = AtOnce() if tasks is None else tasks
+        self._announcements = Announcements(clients, tasks, send_event)
         self._eks = EksOrchestrator(clients, kubernetes, tasks)
         self._clients = clients
         self._fleet = Records() if fleet is None else fleet
@@ -98,7 +102,7 @@ class HyperPod(TimedService):
         watch = Watch(clients, self._fleet, tasks)
         self._updates = SoftwareUpdates(self._provisioner, watch, self._machine.rest)
         self._schedules = Schedules(self._updates)
-        self._batch = NodeOperations(self._machine, self._provisioner)
+        self._batch = NodeOperations(self._machine, self._provisioner, self._announcements.fault)
         self._health_checks = HealthChecks(faults, self._provisioner, watch, self._side_effects, self._batch.renew)
         self._clusters: dict[str, Cluster] = {}
         self._extensions = Extensions(faults, self._find)
@@ -144,6 +148,7 @@ class HyperPod(TimedService):
             self._advance(now)
             for cluster in self._clusters.values():
                 self._batch.recover(cluster, marks, now)
+                self._announcements.look(cluster, now)
             return nodes_of(self._clusters.values())
 
     def reset(self) -> None:
@@ -152,6 +157,7 @@ class HyperPod(TimedService):
             nodes = [node for cluster in self._clusters.values() for node in cluster.nodes()]
             self._fleet.terminate(nodes)
             self._clusters.clear()
+            self._announcements.forget()
             self._batch.forget()
             self._plans.forget()
             self._extensions.forget()
@@ -163,7 +169,9 @@ class HyperPod(TimedService):
             self._machine.advance(cluster, now)
             advance(cluster)
             self._schedules.arm(cluster, now)
+            self._announcements.look(cluster, now)
             if cluster.gone:
+                self._announcements.forget(cluster.arn)
                 self._eks.let_out(cluster)
                 del self._clusters[cluster.arn]
                 self._extensions.forget(cluster.arn)
