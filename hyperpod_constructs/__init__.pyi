@@ -54,6 +54,7 @@ from hyperpod_constructs.custom_resources.cluster_fields import GroupFields as G
 from hyperpod_constructs.custom_resources.cluster_fields import IdlePatching as IdlePatching
 from hyperpod_constructs.custom_resources.cluster_fields import OnDrainTimeout as OnDrainTimeout
 from hyperpod_constructs.custom_resources.cluster_fields import RestrictedGroupFields as RestrictedGroupFields
+from hyperpod_constructs.custom_resources.cluster_log_group import ClusterLogGroup as ClusterLogGroup
 from hyperpod_constructs.custom_resources.data_repository_task import DataRepositoryTask as DataRepositoryTask
 from hyperpod_constructs.custom_resources.data_repository_task import DataRepositoryTaskType as DataRepositoryTaskType
 from hyperpod_constructs.custom_resources.file_system_fields import FileSystemFields as FileSystemFields
@@ -106,6 +107,16 @@ from hyperpod_constructs.node_software.software import ExternalAccounting as Ext
 from hyperpod_constructs.node_software.software import NodeHealth as NodeHealth
 from hyperpod_constructs.node_software.software import NodeSoftware as NodeSoftware
 from hyperpod_constructs.node_software.software import NodeUser as NodeUser
+from hyperpod_constructs.observability.alarms import ClusterAlarms as ClusterAlarms
+from hyperpod_constructs.observability.budget import ClusterBudget as ClusterBudget
+from hyperpod_constructs.observability.budget import cost_tags as cost_tags
+from hyperpod_constructs.observability.dashboard import ClusterDashboard as ClusterDashboard
+from hyperpod_constructs.observability.events import ClusterEvents as ClusterEvents
+from hyperpod_constructs.observability.events import EventLevel as EventLevel
+from hyperpod_constructs.observability.log_metrics import ClusterLogMetrics as ClusterLogMetrics
+from hyperpod_constructs.observability.log_metrics import FailureClass as FailureClass
+from hyperpod_constructs.observability.monitoring import ClusterMonitoring as ClusterMonitoring
+from hyperpod_constructs.observability.topic import alarms_topic as alarms_topic
 from hyperpod_constructs.patterns.eks import EksCluster as EksCluster
 from hyperpod_constructs.patterns.slurm import SlurmCluster as SlurmCluster
 from hyperpod_constructs.patterns.slurm import WorkerGroup as WorkerGroup

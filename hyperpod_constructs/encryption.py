@@ -11,6 +11,7 @@ from constructs import Construct, IConstruct
 from hyperpod_constructs._support.arguments import checked
 from hyperpod_constructs._support.tokens import is_token
 from hyperpod_constructs._support.tree import path_of, stack_of
+from hyperpod_constructs.facts.policies import NOTIFIERS, NOTIFIERS_MAY
 from hyperpod_constructs.rules.plugin import register_rules
 
 _LOGS_MAY = ("kms:Decrypt", "kms:DescribeKey", "kms:Encrypt", "kms:GenerateDataKey*", "kms:ReEncrypt*")
@@ -44,17 +45,18 @@ def encrypt_logs(scope: IConstruct, key: kms.IKey) -> None:
 
 
 def _admit_logs(scope: IConstruct, key: kms.IKey) -> None:
-    """Let CloudWatch Logs use a key for log groups of a stack, whose names begin with the stack's.
+    """Let CloudWatch Logs use a key for log groups of a stack, whose names begin with the stack's."""
+    stack = stack_of(scope)
+    admit_log_groups(scope, key, "*" if is_token(stack.stack_name) else f"{stack.stack_name}-*")
+
+
+def admit_log_groups(scope: IConstruct, key: kms.IKey, names: str) -> None:
+    """Let CloudWatch Logs use a key for log groups of these names.
 
     Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html
     """
     stack = stack_of(scope)
-    groups = stack.format_arn(
-        service="logs",
-        resource="log-group",
-        resource_name="*" if is_token(stack.stack_name) else f"{stack.stack_name}-*",
-        arn_format=ArnFormat.COLON_RESOURCE_NAME,
-    )
+    groups = stack.format_arn(service="logs", resource="log-group", resource_name=names, arn_format=ArnFormat.COLON_RESOURCE_NAME)
     statement = iam.PolicyStatement(
         actions=list(_LOGS_MAY),
         principals=[iam.ServicePrincipal(f"logs.{stack.region}.amazonaws.com")],
@@ -64,6 +66,27 @@ def _admit_logs(scope: IConstruct, key: kms.IKey) -> None:
     if not key.add_to_resource_policy(statement, True).statement_added:
         Annotations.of(scope).add_warning_v2(
             "hyperpod-constructs:key-of-logs",
-            "encryption_key is from elsewhere, so its policy is not changed here; it must let logs.REGION.amazonaws.com use it for "
-            f"log groups whose names begin with {stack.stack_name}-: cluster_key(...) makes a key that this library completes",
+            "encryption_key is from elsewhere, so its policy is not changed here; it must let logs.REGION.amazonaws.com use it "
+            f"for log groups whose names begin with {names.removesuffix('*')}: "
+            "cluster_key(...) makes a key that this library completes",
+        )
+
+
+def admit_notifications(scope: IConstruct, key: kms.IKey) -> None:
+    """Let alarms, events and notices of budgets go to topics and queues that a key encrypts.
+
+    None of the services is known to name the source of its calls to KMS, so the statement has no condition on it.
+
+    Source: https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html
+    """
+    statement = iam.PolicyStatement(
+        actions=list(NOTIFIERS_MAY),
+        principals=[iam.ServicePrincipal(name) for name in NOTIFIERS],
+        resources=["*"],
+    )
+    if not key.add_to_resource_policy(statement, True).statement_added:
+        Annotations.of(scope).add_warning_v2(
+            "hyperpod-constructs:key-of-notifications",
+            f"encryption_key is from elsewhere, so its policy is not changed here; it must allow {' and '.join(NOTIFIERS)} "
+            f"{' and '.join(NOTIFIERS_MAY)}: cluster_key(...) makes a key that this library completes",
         )

@@ -28,6 +28,7 @@ MODELS = ROOT / "hyperpod_constructs" / "custom_resources" / "handlers" / "model
 OPERATIONS: Mapping[str, tuple[str, ...]] = {
     "cloudformation": ("DescribeStackResource", "DescribeStacks"),
     "ec2": ("DescribeInstanceTypeOfferings", "DescribeNetworkInterfaces", "DescribeSubnets"),
+    "events": ("PutEvents",),
     "fsx": (
         "CancelDataRepositoryTask",
         "CreateDataRepositoryTask",
@@ -41,7 +42,7 @@ OPERATIONS: Mapping[str, tuple[str, ...]] = {
         "UpdateVolume",
     ),
     "iam": ("GetRole",),
-    "logs": ("GetLogEvents",),
+    "logs": ("AssociateKmsKey", "CreateLogGroup", "GetLogEvents", "PutRetentionPolicy"),
     "s3": ("HeadBucket",),
     "sagemaker": (
         "AddTags",

@@ -10,6 +10,7 @@ from hyperpod_constructs.facts import (
     kubernetes,
     lustre,
     openzfs,
+    receivers,
     repository_tasks,
     root_squash,
     software_updates,
@@ -172,4 +173,9 @@ SquashNid = Annotated[str, root_squash.NID]
 TaskPath = Annotated[str, repository_tasks.PATH]
 ReportPath = Annotated[str, repository_tasks.REPORT_PATH]
 DaysSinceAccess = Annotated[int, repository_tasks.DAYS]
+Email = Annotated[
+    str, Limit(pattern=f"^{receivers.ADDRESS}$", words="an address such as team@example.com", example="team@example.com")
+]
+Positive = Annotated[int, Limit(least=1)]
+Percent = Annotated[int, Limit(least=1, most=100)]
 Port = Annotated[int, Limit(least=1, most=65_535)]

@@ -296,6 +296,10 @@ def _fixed(what: str, price: Callable[[Prices], float | None]) -> Rule:
     return lambda resource, prices: iter([(what, price(prices))])
 
 
+def _monthly(what: str, price: Callable[[Prices], float | None]) -> Rule:
+    return _fixed(what, lambda prices: _product(price(prices), 1 / HOURS_PER_MONTH))
+
+
 def _unknown(what: str) -> Rule:
     return _fixed(what, lambda prices: None)
 
@@ -312,9 +316,13 @@ _RULES: dict[str, Rule] = {
     "AWS::EKS::Nodegroup": _node_group,
     "AWS::Grafana::Workspace": _unknown("users of Grafana, by the month"),
     "Custom::AWSCDK-EKS-Cluster": _control_plane,
-    "AWS::KMS::Key": _fixed("KMS key", lambda prices: _product(prices.kms_key_month, 1 / HOURS_PER_MONTH)),
+    "AWS::CloudWatch::Alarm": _monthly("alarm", lambda prices: prices.alarm_month),
+    "AWS::CloudWatch::CompositeAlarm": _monthly("composite alarm", lambda prices: prices.composite_alarm_month),
+    "AWS::CloudWatch::Dashboard": _monthly("dashboard", lambda prices: prices.dashboard_month),
+    "AWS::Logs::MetricFilter": _monthly("metric of a log filter, at most", lambda prices: prices.metric_month),
+    "AWS::KMS::Key": _monthly("KMS key", lambda prices: prices.kms_key_month),
     "AWS::RDS::DBInstance": _database,
-    "AWS::SecretsManager::Secret": _fixed("secret", lambda prices: _product(prices.secret_month, 1 / HOURS_PER_MONTH)),
+    "AWS::SecretsManager::Secret": _monthly("secret", lambda prices: prices.secret_month),
     "AWS::S3::Bucket": _unknown("objects in S3"),
     "AWS::Logs::LogGroup": _unknown("logs in CloudWatch"),
 }

@@ -58,6 +58,10 @@ class Prices:
     :param prometheus_10_million_samples: 10 million samples that Prometheus takes; by default AWS's own prices, which fall with
         the number of samples.
     :param series_per_node: no price, but the series of metrics that a node sends to Prometheus, on average; unknown by default.
+    :param alarm_month: an alarm on one metric, by the month; the first ten of an account are free, which is not deducted.
+    :param composite_alarm_month: a composite alarm, by the month.
+    :param metric_month: a metric of a filter, by the month, as if it had values in every hour.
+    :param dashboard_month: a dashboard, by the month; the first three of an account are free, which is not deducted.
     :param day: the day of the estimate, which tells the two apart; today by default.
     """
 
@@ -85,6 +89,10 @@ class Prices:
     series_per_node: float | None = None
     kms_key_month: float | None = figures.KMS_KEY_MONTH
     secret_month: float | None = None
+    alarm_month: float | None = figures.ALARM_MONTH
+    composite_alarm_month: float | None = figures.COMPOSITE_ALARM_MONTH
+    metric_month: float | None = figures.METRIC_MONTH
+    dashboard_month: float | None = figures.DASHBOARD_MONTH
     day: date = field(default_factory=date.today)
 
     @classmethod

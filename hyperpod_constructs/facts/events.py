@@ -24,6 +24,15 @@ CLUSTER_STATE = "SageMaker HyperPod Cluster State Change"
 NODE_HEALTH = "SageMaker HyperPod Cluster Node Health Event"
 CLUSTER_EVENT = "SageMaker HyperPod Cluster Event"
 
+BRIDGED = "hyperpod-constructs"
+"""The source of events that this library sends; only AWS may send those of `aws.sagemaker`."""
+
+LEVELS = ("Info", "Warn", "Error")
+"""The levels of events, the lowest first."""
+
+SCHEDULABLE = "Schedulable"
+"""The status of a healthy node in a health event."""
+
 HYPERPOD_EVENTS: Mapping[str, tuple[str, ...]] = {
     CLUSTER_STATE: (
         "ClusterArn",
@@ -90,7 +99,7 @@ Source: https://docs.aws.amazon.com/eventbridge/latest/ref/events.html
 _CLUSTER_STATUS = ("Creating", "Deleting", "Failed", "InService", "RollingBack", "SystemUpdating", "Updating")
 EVENT_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     CLUSTER_STATE: {"ClusterStatus": _CLUSTER_STATUS},
-    CLUSTER_EVENT: {"EventDetails/EventLevel": ("Info", "Warn", "Error")},
+    CLUSTER_EVENT: {"EventDetails/EventLevel": LEVELS},
     "CloudWatch Alarm State Change": {"state/value": ("ALARM", "OK", "INSUFFICIENT_DATA")},
     "EC2 Instance State-change Notification": {
         "state": ("pending", "running", "shutting-down", "stopped", "stopping", "terminated")

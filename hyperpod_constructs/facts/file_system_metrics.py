@@ -14,3 +14,6 @@ PERIOD_SECONDS = 60
 
 USED: Mapping[str, tuple[str, str]] = {"LUSTRE": ("LogicalDiskUsage", "Sum"), "OPENZFS": ("UsedStorageCapacity", "Average")}
 """The metric and its statistic. A file system of Lustre has a sample for each of its disks."""
+
+FREE_OF_LUSTRE = "FreeDataStorageCapacity"
+"""The free bytes of a Lustre file system, as the sum over its disks in one period."""

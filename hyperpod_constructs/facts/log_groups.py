@@ -26,3 +26,9 @@ DEEP_HEALTH_CHECKS = "DeepHealthCheckResults"
 
 Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-run-jobs-slurm-monitoring.html
 """
+
+RETENTION_DAYS = (1, 3, 5, 7, 14, 30, 60, 90, 120, 150, 180, 365, 400, 545, 731, 1096, 1827, 2192, 2557, 2922, 3288, 3653)
+"""The days that CloudWatch Logs keeps events for; it keeps them without an end unless told.
+
+Source: https://docs.aws.amazon.com/AmazonCloudWatchLogs/latest/APIReference/API_PutRetentionPolicy.html
+"""

@@ -53,6 +53,13 @@ class KeyUser:
     source: str
 
 
+NOTIFIERS = ("budgets.amazonaws.com", "cloudwatch.amazonaws.com", "events.amazonaws.com")
+NOTIFIERS_MAY = ("kms:Decrypt", "kms:GenerateDataKey")
+"""The services that send alarms, events and notices of budgets, and what they do with the key of an encrypted topic or queue.
+
+Source: https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html
+"""
+
 KEY_USERS: Mapping[str, KeyUser] = {
     "AWS::CloudTrail::Trail": KeyUser(
         key="KMSKeyId",

@@ -31,6 +31,15 @@ EKS_EXTENDED_HOUR = 0.60
 # Source: https://cloudburn.io/blog/aws-kms-pricing (2026-03; requests come on top)
 KMS_KEY_MONTH = 1.0
 
+# An alarm on one metric with periods of a minute or more, a composite alarm, and a metric of one's own: each by the month, and a
+# metric only for the hours in which it has values. Ten alarms and ten metrics of an account are free. A dashboard beyond three.
+# Source: https://www.vantage.sh/blog/cloudwatch-metrics-pricing-explained-in-plain-english and
+# https://aws.amazon.com/cloudwatch/pricing/ (us-east-1)
+ALARM_MONTH = 0.10
+COMPOSITE_ALARM_MONTH = 0.50
+METRIC_MONTH = 0.30
+DASHBOARD_MONTH = 3.0
+
 # FSx for Lustre, PERSISTENT_2 on SSD: price of a GB-month by MB/s per TiB. The prices of the other tiers are unknown.
 # Source: https://c3x.dev/resources/aws/aws_fsx_lustre_file_system/ (names no region)
 LUSTRE_PERSISTENT_2_GB_MONTH = {125: 0.145}

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-_ADDRESS = r"[^@\s]{1,64}@[^@\s.]{1,63}(?:\.[^@\s.]{1,63})+"
+ADDRESS = r"[^@\s]{1,64}@[^@\s.]{1,63}(?:\.[^@\s.]{1,63})+"
 PROTOCOLS: Mapping[str, tuple[str, str, str]] = {
     "http": ("", r"http://\S+", "an address that begins with http://"),
     "https": ("", r"https://\S+", "an address that begins with https://"),
-    "email": ("", _ADDRESS, "an address such as team@example.com"),
-    "email-json": ("", _ADDRESS, "an address such as team@example.com"),
+    "email": ("", ADDRESS, "an address such as team@example.com"),
+    "email-json": ("", ADDRESS, "an address such as team@example.com"),
     "sms": ("", r"\+?[\d\s()-]{5,20}", "a telephone number such as +14155550100"),
     "sqs": ("sqs", "", "the ARN of a queue"),
     "lambda": ("lambda", "", "the ARN of a function"),

@@ -11,6 +11,7 @@ from aws_cdk import CfnOutput
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
+from aws_cdk import aws_sns as sns
 from constructs import Construct, IDependable
 
 from hyperpod_constructs._support.arguments import checked
@@ -39,6 +40,7 @@ from hyperpod_constructs.execution_role import ExecutionRole
 from hyperpod_constructs.facts import addons as facts
 from hyperpod_constructs.network import NodeNetwork
 from hyperpod_constructs.node_software.lifecycle_scripts import LifecycleScripts
+from hyperpod_constructs.observability.monitoring import ClusterMonitoring
 from hyperpod_constructs.patterns.encryption import encrypted, encrypted_parts
 from hyperpod_constructs.patterns.short_form import groups_of_workers
 from hyperpod_constructs.rules.plugin import register_rules
@@ -90,6 +92,7 @@ class EksCluster(Construct):
         priority_classes: Sequence[PriorityClass] = (),
         idle_resource_sharing: bool = False,
         task_governance: bool = True,
+        alarms_topic: sns.ITopic | None = None,
         encryption_key: kms.IKey | None = None,
         execution_role: iam.IRole | ExecutionRole | None = None,
         lifecycle_scripts: LifecycleScripts | None = None,
@@ -119,9 +122,11 @@ class EksCluster(Construct):
         :param idle_resource_sharing: whether teams may borrow what no quota holds; no unless given.
         :param task_governance: whether teams share the cluster by quotas; yes unless given. Without it there is no add-on, no
             policy and no team, and jobs run in the order in which Kubernetes places them.
-        :param encryption_key: encrypts the volumes of all nodes, the bucket with the scripts that is made here, and the logs of the
-            stack's custom resources; keys of AWS unless given. `cluster_key` makes one: give it to the network and the file system
-            too. Only new nodes see a change.
+        :param alarms_topic: receives alarms and events of the cluster and its file system: see `ClusterMonitoring`, and
+            `alarms_topic`, which makes a topic. Neither alarms nor a dashboard unless given.
+        :param encryption_key: encrypts the volumes of all nodes, the bucket with the scripts that is made here, the logs of the
+            stack's custom resources, and with `alarms_topic` those of the nodes; keys of AWS unless given. `cluster_key` makes one:
+            give it to the network and the file system too. Only new nodes see a change.
         :param execution_role: role of all nodes; a new role with the least permissions when not given.
         :param lifecycle_scripts: the nodes' scripts; the scripts of this library when not given.
         :param min_running: nodes to wait for, by group, for an hour at most. The add-ons that need a node come after them. Unless
@@ -201,6 +206,18 @@ class EksCluster(Construct):
                 priority_classes=priority_classes,
                 idle_resource_sharing=idle_resource_sharing,
                 task_governance=self.task_governance,
+            )
+        #: The alarms, events and the dashboard; `None` without `alarms_topic`.
+        self.monitoring: ClusterMonitoring | None = None
+        if alarms_topic is not None:
+            self.monitoring = ClusterMonitoring(
+                self,
+                "Monitoring",
+                cluster=self.cluster,
+                topic=alarms_topic,
+                slurm=False,
+                file_systems={} if file_system is None else {"Lustre": file_system},
+                encryption_key=encryption_key,
             )
         self._create_outputs()
 

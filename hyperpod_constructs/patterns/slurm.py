@@ -10,6 +10,7 @@ from aws_cdk import CfnOutput
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_iam as iam
 from aws_cdk import aws_kms as kms
+from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked, checked_value
@@ -29,6 +30,7 @@ from hyperpod_constructs.network import NodeNetwork
 from hyperpod_constructs.node_software.lifecycle_mode import LifecycleMode
 from hyperpod_constructs.node_software.lifecycle_scripts import LifecycleScripts
 from hyperpod_constructs.node_software.node_type import SlurmNodeType
+from hyperpod_constructs.observability.monitoring import ClusterMonitoring
 from hyperpod_constructs.patterns.encryption import encrypted, encrypted_parts
 from hyperpod_constructs.patterns.short_form import groups_of_workers
 from hyperpod_constructs.storage.existing_lustre import LustreSource
@@ -134,6 +136,7 @@ class SlurmCluster(Construct):
         qos: Sequence[Qos] = (),
         accounts: Sequence[Account] = (),
         priority: Priority | None = None,
+        alarms_topic: sns.ITopic | None = None,
         encryption_key: kms.IKey | None = None,
         execution_role: iam.IRole | ExecutionRole | None = None,
         lifecycle_scripts: LifecycleScripts | None = None,
@@ -167,9 +170,11 @@ class SlurmCluster(Construct):
         :param qos: qualities of service; Slurm's own unless given.
         :param accounts: accounts with shares and limits; one for all users unless given.
         :param priority: the weights of a waiting job's priority.
-        :param encryption_key: encrypts the volumes of all nodes, the bucket with the scripts that is made here, and the logs of the
-            stack's custom resources; keys of AWS unless given. `cluster_key` makes one: give it to the network and the file system
-            too. Only new nodes see a change.
+        :param alarms_topic: receives alarms and events of the cluster and its file systems: see `ClusterMonitoring`, and
+            `alarms_topic`, which makes a topic. Neither alarms nor a dashboard unless given.
+        :param encryption_key: encrypts the volumes of all nodes, the bucket with the scripts that is made here, the logs of the
+            stack's custom resources, and with `alarms_topic` those of the nodes; keys of AWS unless given. `cluster_key` makes one:
+            give it to the network and the file system too. Only new nodes see a change.
         :param execution_role: role of all nodes; a new role with the least permissions when not given.
         :param lifecycle_scripts: the nodes' scripts; the scripts of this library when not given.
         :param lifecycle_mode: time of the scripts on every node; after the image's own set-up when not given. `ON_CREATE` runs them
@@ -228,6 +233,18 @@ class SlurmCluster(Construct):
             group = worker_group.render(threads_per_core=threads_per_core, file_systems=mounts, lifecycle_mode=lifecycle_mode)
             self.cluster.add_instance_group(encrypted(group, encryption_key))
         self.readiness = ReadinessGate(self, "Readiness", cluster=self.cluster, min_running=min_running)
+        #: The alarms, events and the dashboard; `None` without `alarms_topic`.
+        self.monitoring: ClusterMonitoring | None = None
+        if alarms_topic is not None:
+            homes = {} if home_file_system is None else {"Homes": home_file_system}
+            self.monitoring = ClusterMonitoring(
+                self,
+                "Monitoring",
+                cluster=self.cluster,
+                topic=alarms_topic,
+                file_systems={"Lustre": file_system, **homes},
+                encryption_key=encryption_key,
+            )
         CfnOutput(self, "ReadinessMessage", value=self.readiness.message, description="what runs, and what is missing")
 
     @property

@@ -142,6 +142,10 @@ class LustreStorage(Construct):
         self._backup_days = automatic_backup_retention_days
         self._copies_tags = copy_tags_to_backups
         self._tiered = figures.tiered
+        #: GiB; `None` with INTELLIGENT_TIERING, which grows and shrinks with the files.
+        self.storage_capacity_gib: int | None = figures.capacity
+        #: MB/s of the whole file system; `None` if it is not known at synthesis.
+        self.throughput_mbps: float | None = figures.total_throughput()
         self._associations: list[DataRepositoryAssociation] = []
         self._security_group = ec2.SecurityGroup(
             self, "SecurityGroup", vpc=network.vpc, allow_all_outbound=False, description="FSx for Lustre"

@@ -15,6 +15,8 @@ from hyperpod_constructs.storage.lustre_configuration import LustreReadCacheConf
 DEPLOYMENT = "PERSISTENT_2"
 _CAPACITY_GIB = 1200
 _THROUGHPUT = 250
+_GIB_PER_TIB = 1000
+"""FSx calls 1200 GiB 1.2 TiB."""
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -45,6 +47,15 @@ class LustreFigures:
         return (
             None if self.tiered else _THROUGHPUT if self.per_unit_storage_throughput is None else self.per_unit_storage_throughput
         )
+
+    def total_throughput(self) -> float | None:
+        """MB/s of the whole file system; none for figures that are not known at synthesis."""
+        if self.tiered:
+            return None if is_unknown(self.throughput_capacity) else self.throughput_capacity
+        capacity, throughput = self.capacity, self.throughput
+        if capacity is None or throughput is None or is_unknown(capacity) or is_unknown(throughput):
+            return None
+        return capacity * throughput / _GIB_PER_TIB
 
     def cache(self) -> fsx.CfnFileSystem.DataReadCacheConfigurationProperty | None:
         """The read cache, as the L1 takes it."""

@@ -13,6 +13,7 @@ from aws_cdk.interfaces.aws_kms import IKeyRef
 from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked
+from hyperpod_constructs._support.tokens import is_unknown
 from hyperpod_constructs._support.tree import placed
 from hyperpod_constructs._support.values import BackupDays, DailyTime, FileSystemId, OpenZfsHost, VolumeId, WeeklyTime
 from hyperpod_constructs.facts import openzfs
@@ -112,6 +113,10 @@ class OpenZfsStorage(Construct):
             record_size_kib=record_size_kib,
         )
         figures.check(path)
+        #: GiB.
+        self.storage_capacity_gib = storage_capacity_gib
+        #: MB/s of the whole file system; `None` if it is not known at synthesis.
+        self.throughput_mbps: float | None = None if is_unknown(throughput_capacity) else throughput_capacity
         _check_clients(path, client_configurations)
         if daily_automatic_backup_start_time is not None and automatic_backup_retention_days == 0:
             raise ValueError(

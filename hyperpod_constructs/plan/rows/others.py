@@ -150,6 +150,20 @@ CLUSTER_FIELDS: tuple[Row, ...] = (
     in_place("TimeoutSeconds", "sets how long the update waits for the cluster"),
 )
 
+CLUSTER_LOG_GROUP: tuple[Row, ...] = (
+    SERVICE_TOKEN,
+    SERVICE_TIMEOUT,
+    replaced("ClusterArn", "the other cluster's log group is used, and the old one stays with its events"),
+    *LOG_GROUP,
+    in_place("KmsKeyArn", "new events are encrypted with the key; older ones stay as they are"),
+    in_place("TimeoutSeconds", "sets how long the update may take"),
+)
+
+METRIC_FILTER: tuple[Row, ...] = (
+    in_place("FilterPattern", "counts the lines that arrive from now on"),
+    in_place("MetricTransformations", "the values from now on go to the new metric; the old one keeps its own"),
+)
+
 PREFLIGHT: tuple[Row, ...] = (
     SERVICE_TOKEN,
     SERVICE_TIMEOUT,

@@ -1,0 +1,84 @@
+"""Makes sure that a cluster's log group exists, and sets its retention and its key.
+
+Nodes make the group when they first write to it, so it may be there before or after. It is never deleted: its events outlive the
+cluster, as with the service alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from botocore.exceptions import ClientError
+
+from . import answers, resource
+from .aws import LOOK_SECONDS, Patient, code
+from .errors import OperationError
+from .resource import Done, Request, Resource, Undo
+
+_PREFIX = "cluster-log-group|"
+_GROUPS = "/aws/sagemaker/Clusters"
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Properties:
+    """The cluster, the days that events are kept (0: as they are), and the key (empty: as it is)."""
+
+    cluster_arn: str
+    retention_in_days: int = 0
+    kms_key_arn: str = ""
+
+
+class ClusterLogGroup(Resource[Properties]):
+    """The log group of one cluster, by the cluster's ARN. A deletion leaves it as it is."""
+
+    properties = Properties
+    at_once = True
+
+    def create(self, request: Request[Properties], undo: Undo) -> str:
+        """The physical id, from the cluster's ARN. The work is done by `created`, so that it may be repeated."""
+        return f"{_PREFIX}{request.properties.cluster_arn}"
+
+    def update(self, physical_id: str, request: Request[Properties]) -> str:
+        """The physical id; for another cluster it is another one."""
+        return f"{_PREFIX}{request.properties.cluster_arn}"
+
+    def delete(self, physical_id: str) -> None:
+        """Nothing: the events stay."""
+
+    def created(self, physical_id: str, request: Request[Properties]) -> Done:
+        """Make the group unless it exists, and set what is wanted.
+
+        :raises OperationError: if the cluster does not exist.
+        """
+        wanted, until = request.properties, request.started + LOOK_SECONDS
+        sagemaker, logs = (Patient(self._clients(name), until, self._clock, self._sleep) for name in ("sagemaker", "logs"))
+        group = f"{_GROUPS}/{_name(sagemaker, wanted.cluster_arn)}/{wanted.cluster_arn.rpartition('/')[2]}"
+        try:
+            logs.call("create_log_group", logGroupName=group)
+        except ClientError as error:
+            if code(error) != "ResourceAlreadyExistsException":
+                raise
+        if wanted.kms_key_arn:
+            logs.call("associate_kms_key", logGroupName=group, kmsKeyId=wanted.kms_key_arn)
+        if wanted.retention_in_days:
+            logs.call("put_retention_policy", logGroupName=group, retentionInDays=wanted.retention_in_days)
+        return Done({"Name": group})
+
+
+def _name(sagemaker: Patient, arn: str) -> str:
+    """The name of a cluster, which its ARN lacks."""
+    answer: Mapping[str, Any] = sagemaker.call("describe_cluster", ClusterName=arn)
+    name = answers.text(answer, "ClusterName")
+    if not name:
+        raise OperationError(f"DescribeCluster shows no name of {arn}")
+    return name
+
+
+LOG_GROUP = ClusterLogGroup()
+
+
+def on_event(event: dict[str, Any], context: object) -> dict[str, Any]:
+    """Lambda entry: the whole operation."""
+    return resource.on_event(LOG_GROUP, event, context=context)

@@ -1,0 +1,1 @@
+"""Eyes on a cluster."""
