@@ -220,6 +220,7 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
     ministack.serve(eks_wire.signing_name, eks_wire)
     sessions = JsonService(SessionManager(hyperpod), models.service("ssm"), caller, principal=ministack_access.user_id)
     ministack.serve_operations("ssm", sessions, session_manager.OPERATIONS)
+    ministack.serve_operations("logs", ministack_monitoring.LogKeys(), ministack_monitoring.LogKeys.OPERATIONS)
     ministack_functions.place_functions(lambda config, role, who: function_networks.place(config, role, clients, who), aws.endpoint)
     ministack_rds.manage(clients, aws.endpoint)
     wrapped = {ministack_functions.FUNCTION, ministack_rds.INSTANCE}

@@ -13,7 +13,8 @@ from typing import Any
 from ministack.core.responses import request_scope  # type: ignore[import-untyped]
 from ministack.services import cloudwatch, cloudwatch_logs, eventbridge  # type: ignore[import-untyped]
 
-from hyperpod_constructs.local.aws_service import Caller
+from hyperpod_constructs.local.aws_service import AwsError, Caller
+from hyperpod_constructs.local.judging import Request, Response, answered, target
 from hyperpod_constructs.local.monitoring import alarms
 from hyperpod_constructs.local.monitoring.patterns import Match, PatternError, compiled
 
@@ -105,6 +106,25 @@ def filter_log_events_as_aws() -> None:
     cloudwatch_logs._fanout_to_subscription_filters = publish_and_fan_out
     cloudwatch_logs._subscription_pattern_matches = lambda pattern, message: _match(pattern, message) is not None
     cloudwatch_logs._compile_filter_pattern = lambda pattern: lambda message: _match(pattern, message) is not None
+
+
+class LogKeys:
+    """The operations on keys of log groups, which ministack lacks. A key is noted, and encrypts nothing."""
+
+    OPERATIONS = frozenset({"AssociateKmsKey", "DisassociateKmsKey"})
+
+    def operation(self, request: Request) -> str | None:
+        """The operation of a request."""
+        return target(request[2])
+
+    def answer(self, request: Request) -> Response:
+        """Note or forget the key of a log group."""
+        asked = json.loads(request[3])
+        group = cloudwatch_logs._log_groups.get(asked.get("logGroupName"))
+        if group is None:
+            return answered("json", AwsError("ResourceNotFoundException", "The specified log group does not exist."))
+        group["kmsKeyId"] = asked.get("kmsKeyId")
+        return 200, {"Content-Type": "application/x-amz-json-1.1"}, b"{}"
 
 
 def _match(pattern: str | None, message: str | None) -> Match | None:

@@ -15,6 +15,7 @@ from hyperpod_constructs.plan.rows import cluster, databases, file_systems, kube
 from hyperpod_constructs.templates.values import ABSENT, Either, Unknown, Value, alternatives_of, at, is_known, shown
 
 OURS: Mapping[str, tuple[Row, ...]] = {
+    "AWS::Budgets::Budget": others.BUDGET,
     "AWS::EC2::NatGateway": network.NAT_GATEWAY,
     "AWS::EC2::SecurityGroup": network.SECURITY_GROUP,
     "AWS::EC2::Subnet": network.SUBNET,
@@ -30,8 +31,10 @@ OURS: Mapping[str, tuple[Row, ...]] = {
     "AWS::Lambda::Function": others.FUNCTION,
     "AWS::Logs::LogGroup": others.LOG_GROUP,
     "AWS::Logs::MetricFilter": others.METRIC_FILTER,
+    "AWS::Logs::SubscriptionFilter": others.SUBSCRIPTION_FILTER,
     "AWS::RDS::DBInstance": databases.INSTANCE,
     "AWS::S3::Bucket": others.BUCKET,
+    "AWS::SNS::Subscription": others.SUBSCRIPTION,
     "AWS::SageMaker::Cluster": cluster.ROWS,
     "AWS::SageMaker::ClusterSchedulerConfig": kubernetes.SCHEDULER_CONFIG,
     "AWS::SageMaker::ComputeQuota": kubernetes.COMPUTE_QUOTA,

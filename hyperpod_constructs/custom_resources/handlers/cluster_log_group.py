@@ -13,7 +13,7 @@ from typing import Any
 from botocore.exceptions import ClientError
 
 from . import answers, resource
-from .aws import LOOK_SECONDS, Patient, code
+from .aws import LOOK_SECONDS, Patient, code, transient
 from .errors import OperationError
 from .resource import Done, Request, Resource, Undo
 
@@ -53,7 +53,7 @@ class ClusterLogGroup(Resource[Properties]):
         :raises OperationError: if the cluster does not exist.
         """
         wanted, until = request.properties, request.started + LOOK_SECONDS
-        sagemaker, logs = (Patient(self._clients(name), until, self._clock, self._sleep) for name in ("sagemaker", "logs"))
+        sagemaker, logs = (Patient(self._clients(name), until, self._clock, self._sleep, _passes) for name in ("sagemaker", "logs"))
         group = f"{_GROUPS}/{_name(sagemaker, wanted.cluster_arn)}/{wanted.cluster_arn.rpartition('/')[2]}"
         try:
             logs.call("create_log_group", logGroupName=group)
@@ -65,6 +65,11 @@ class ClusterLogGroup(Resource[Properties]):
         if wanted.retention_in_days:
             logs.call("put_retention_policy", logGroupName=group, retentionInDays=wanted.retention_in_days)
         return Done({"Name": group})
+
+
+def _passes(error: Exception) -> bool:
+    """Whether the same call may succeed soon: the service is busy, or does not know the function's new policy yet."""
+    return transient(error) or code(error) in ("AccessDenied", "AccessDeniedException")
 
 
 def _name(sagemaker: Patient, arn: str) -> str:

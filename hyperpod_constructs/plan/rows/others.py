@@ -160,8 +160,23 @@ CLUSTER_LOG_GROUP: tuple[Row, ...] = (
 )
 
 METRIC_FILTER: tuple[Row, ...] = (
-    in_place("FilterPattern", "counts the lines that arrive from now on"),
-    in_place("MetricTransformations", "the values from now on go to the new metric; the old one keeps its own"),
+    *(replaced(name, "another filter counts the lines from then on; the metric stays") for name in ("FilterName", "LogGroupName")),
+    in_place("FilterPattern", "counts the lines that arrive from then on"),
+    in_place("MetricTransformations", "the values from then on go to the new metric; the old one keeps its own"),
+)
+
+SUBSCRIPTION_FILTER: tuple[Row, ...] = (
+    *(replaced(name, "another filter sends the lines from then on") for name in ("FilterName", "LogGroupName")),
+    *(in_place(name, "applies to the lines that arrive from then on") for name in ("DestinationArn", "FilterPattern")),
+)
+
+SUBSCRIPTION: tuple[Row, ...] = tuple(
+    replaced(name, "the new receiver must confirm the subscription first") for name in ("Endpoint", "Protocol", "TopicArn")
+)
+
+BUDGET: tuple[Row, ...] = (
+    in_place("Budget", "applies to the present month too"),
+    replaced("NotificationsWithSubscribers", "another budget sends the messages; the costs stay as they are"),
 )
 
 PREFLIGHT: tuple[Row, ...] = (
