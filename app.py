@@ -14,11 +14,13 @@ if __name__ == "__main__":
 from aws_cdk import App, CfnOutput, Duration, Environment, RemovalPolicies, RemovalPolicy, Stack
 from aws_cdk import aws_ec2 as ec2
 from aws_cdk import aws_s3 as s3
+from aws_cdk import aws_sns as sns
 from constructs import Construct
 
 from app_network import blocks_behind_the_public_subnet
 from app_settings import OrchestratorName, Settings, read_settings
 from hyperpod_constructs import (
+    ClusterBudget,
     ClusterNetwork,
     LifecycleScripts,
     LustreStorage,
@@ -26,7 +28,9 @@ from hyperpod_constructs import (
     OpenZfsStorage,
     Preflight,
     SlurmCluster,
+    alarms_topic,
     cluster_key,
+    cost_tags,
     scripts_bucket,
 )
 
@@ -86,6 +90,7 @@ class Foundation(Stack):
         )
         if (policy := self.data.policy) is not None:
             policy.apply_removal_policy(RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE)
+        self.alarms = _alarms(self, settings)
         self.file_system.add_data_repository("DataRepository", bucket=self.data, file_system_path="/data")
         CfnOutput(self, "DataBucket", value=self.data.bucket_name, description="appears as /fsx/data on every node")
         CfnOutput(self, "FileSystemId", value=self.file_system.file_system_id, description="mounted at /fsx")
@@ -111,6 +116,7 @@ class Cluster(Stack):
             worker_groups=settings.workers,
             threads_per_core=settings.threads_per_core,
             node_recovery=settings.node_recovery,
+            alarms_topic=foundation.alarms,
             encryption_key=foundation.key,
             lifecycle_scripts=LifecycleScripts.from_asset(bucket=foundation.scripts),
             lifecycle_mode=settings.lifecycle_mode,
@@ -154,6 +160,18 @@ def _accounting(foundation: Foundation, settings: Settings) -> SlurmAccountingDa
         encryption_key=foundation.key,
         deletion_protection=settings.retain_data,
     )
+
+
+def _alarms(foundation: Foundation, settings: Settings) -> sns.Topic | None:
+    """The topic of alarms, and the budget, if the settings say who hears of them."""
+    if not settings.alarms_email:
+        return None
+    topic = alarms_topic(foundation, "Alarms", emails=settings.alarms_email, encryption_key=foundation.key)
+    if settings.monthly_budget_usd:
+        name = settings.cluster_name or "hyperpod"
+        cost_tags(foundation.node.root, cluster=name)
+        ClusterBudget(foundation, "Budget", monthly_usd=settings.monthly_budget_usd, tag_values=[name], topic=topic)
+    return topic
 
 
 def _control_plane_subnets(network: ClusterNetwork, settings: Settings) -> list[ec2.ISubnet]:

@@ -72,6 +72,7 @@ class KubernetesCluster(Stack):
             instance_groups=[group.render(threads_per_core=settings.threads_per_core) for group in settings.workers],
             cluster_name=settings.cluster_name,
             node_recovery=settings.node_recovery,
+            alarms_topic=foundation.alarms,
             encryption_key=foundation.key,
             priority_classes=PRIORITIES,
             lifecycle_scripts=LifecycleScripts.from_asset(bucket=foundation.scripts),

@@ -56,6 +56,10 @@ class Settings:
         nothing else; images of containers then come from ECR.
     :param customer_managed_key: whether one key of your account encrypts buckets, file system, volumes, logs of functions and the
         secrets of Kubernetes; `false`: keys of AWS. **Replaces** the file system, and the control plane of Kubernetes.
+    :param alarms_email: addresses that receive alarms and events, with commas between them; each confirms the first message.
+        Neither alarms nor a dashboard when not given.
+    :param monthly_budget_usd: US dollars that everything may cost in a month; `alarms_email` hears before they are spent. `0`: no
+        budget.
     :param cluster_name: name of the cluster; CloudFormation makes one when not given. **Replaces** the cluster. Destroy a
         cluster with a name before you replace it.
     :param controller_instance_type: type of the one controller.
@@ -111,6 +115,8 @@ class Settings:
     node_cidr: str = "10.1.0.0/16"
     internet: bool = True
     customer_managed_key: bool = False
+    alarms_email: tuple[str, ...] = ()
+    monthly_budget_usd: int = 0
     cluster_name: str | None = None
     controller_instance_type: ClusterInstanceType = ClusterInstanceType.M5_XLARGE
     login_instance_type: ClusterInstanceType | None = None
@@ -221,6 +227,7 @@ _MOST_DIGITS = 9
 _OF_ONE_GROUP = ("worker_instance_type", "worker_count", "worker_group_name", "min_running_workers", "training_plan_arn")
 """Settings of the one group of workers, which `worker_groups` replaces."""
 _GROUP = re.compile(r"(?P<name>[^:]*):(?P<type>[^:]*):(?P<count>[^:]*)")
+_ADDRESS = re.compile(r"[^@\s]{1,64}@[^@\s.]{1,63}(?:\.[^@\s.]{1,63})+")
 _TEAM = re.compile(r"(?P<name>[^:]*):(?P<count>[^:]*)")
 
 
@@ -247,6 +254,7 @@ def read_settings(context: Mapping[str, Any]) -> Settings:
     _check_zone(settings)
     _check_accounting(settings)
     _check_retention(settings)
+    _check_alarms(settings)
     if settings.orchestrator is OrchestratorName.EKS:
         _check_control_plane(settings)
         _check_teams(settings)
@@ -330,6 +338,19 @@ def _check_workers(given: Mapping[str, Any]) -> None:
         raise SettingError(
             f"context key 'worker_groups' beside {' and '.join(map(repr, mixed))}: the groups replace the one group; "
             "leave the other keys out"
+        )
+
+
+def _check_alarms(settings: Settings) -> None:
+    wrong = [address for address in settings.alarms_email if _ADDRESS.fullmatch(address) is None]
+    if wrong:
+        raise SettingError(
+            f"context key 'alarms_email': {wrong[0]!r} is not an address; write -c alarms_email=team@example.com, with commas "
+            "between several"
+        )
+    if settings.monthly_budget_usd and not settings.alarms_email:
+        raise SettingError(
+            "context key 'monthly_budget_usd': nobody would hear of the budget; also write -c alarms_email=team@example.com"
         )
 
 
@@ -458,6 +479,8 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "accounting": _truth,
     "kubernetes_version": _one_of(KubernetesVersion),
     "control_plane_zone_ids": _texts,
+    "alarms_email": _texts,
+    "monthly_budget_usd": _whole_number(0, 50_000),
     "system_node_count": _whole_number(0, 2),
     "chart": _one_of(Chart),
     "teams": _teams,

@@ -124,6 +124,11 @@ def _log_stream(call: Call, place: str) -> Iterator[Need]:
     yield Need(action_of(call), resource, (*group.split("/")[-2:], stream.partition("/")[0]))
 
 
+def _log_group(call: Call, place: str) -> Iterator[Need]:
+    group = call.parameters["logGroupName"]
+    yield Need(action_of(call), f"arn:aws:logs:{place}:log-group:{group}:*", tuple(group.split("/")[-2:]))
+
+
 def _role(call: Call, place: str) -> Iterator[Need]:
     name = call.parameters["RoleName"]
     yield Need(action_of(call), f"arn:aws:iam::{place.rpartition(':')[2]}:role/{name}", (name,))
@@ -181,6 +186,7 @@ _ABOUT: Mapping[str, Callable[[Call, str], Iterator[Need]]] = {
     "fsx:UpdateFileSystem": _file_system,
     "fsx:UpdateVolume": _volume,
     "iam:GetRole": _role,
+    **dict.fromkeys(("logs:AssociateKmsKey", "logs:CreateLogGroup", "logs:PutRetentionPolicy"), _log_group),
     "logs:GetLogEvents": _log_stream,
     "s3:DeleteObjects": _objects,
     "s3:GetObject": _objects,

@@ -70,6 +70,9 @@ class Logs:
     def create_log_stream(self, **stream: str) -> None:
         self._write("CreateLogStream", "create_log_stream", stream["logGroupName"], stream["logStreamName"])
 
+    def associate_kms_key(self, **wanted: str) -> None:  # moto lacks it
+        logs_backends[CALLER.account][CALLER.region].groups[wanted["logGroupName"]].kms_key_id = wanted["kmsKeyId"]
+
     def put_log_events(self, **events: Any) -> None:
         self._write("PutLogEvents", "put_log_events", events["logGroupName"], events["logStreamName"], events["logEvents"])
 

@@ -50,7 +50,7 @@ class ClusterLogGroup(Resource[Properties]):
     def created(self, physical_id: str, request: Request[Properties]) -> Done:
         """Make the group unless it exists, and set what is wanted.
 
-        :raises OperationError: if the cluster does not exist.
+        :raises OperationError: if the cluster has no name, or the key cannot be used.
         """
         wanted, until = request.properties, request.started + LOOK_SECONDS
         sagemaker, logs = (Patient(self._clients(name), until, self._clock, self._sleep, _passes) for name in ("sagemaker", "logs"))
@@ -61,10 +61,18 @@ class ClusterLogGroup(Resource[Properties]):
             if code(error) != "ResourceAlreadyExistsException":
                 raise
         if wanted.kms_key_arn:
-            logs.call("associate_kms_key", logGroupName=group, kmsKeyId=wanted.kms_key_arn)
+            _encrypt(logs, group, wanted.kms_key_arn)
         if wanted.retention_in_days:
             logs.call("put_retention_policy", logGroupName=group, retentionInDays=wanted.retention_in_days)
         return Done({"Name": group})
+
+
+def _encrypt(logs: Patient, group: str, key: str) -> None:
+    """Encrypt new events. The operation's own name before a colon would read like a key with its value, which is redacted."""
+    try:
+        logs.call("associate_kms_key", logGroupName=group, kmsKeyId=key)
+    except ClientError as error:
+        raise OperationError(f"{group} was not encrypted: {error}") from error
 
 
 def _passes(error: Exception) -> bool:
