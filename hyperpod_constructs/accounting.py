@@ -42,7 +42,7 @@ class SlurmAccountingDatabase(Construct):
     Give it to `SlurmCluster(accounting_database=...)`, or `for_cluster()` to `Orchestrator.slurm`. Where the controller runs
     `OnCreate`, give `for_scripts()` to `NodeSoftware(accounting=...)`.
 
-    It is encrypted, takes TLS only, and has a security group of its own that admits the nodes' group on TCP 3306. RDS makes the
+    It is encrypted, takes TLS only unless `require_tls` says otherwise, and has a security group of its own that admits the nodes' group on TCP 3306. RDS makes the
     password, keeps it in a secret of Secrets Manager, and rotates it every seven days by itself: no function, and nothing to reach
     in the VPC. The nodes' scripts take a rotated password over; nodes without internet read it by the endpoint `secretsmanager`.
 
@@ -66,6 +66,7 @@ class SlurmAccountingDatabase(Construct):
         allocated_storage_gib: DatabaseStorage = 20,
         max_allocated_storage_gib: DatabaseStorage | None = 100,
         multi_az: bool = True,
+        require_tls: bool = True,
         backup_retention_days: DatabaseBackupDays = 14,
         preferred_backup_window: DatabaseBackupWindow | None = None,
         preferred_maintenance_window: DatabaseMaintenanceWindow | None = None,
@@ -86,6 +87,9 @@ class SlurmAccountingDatabase(Construct):
         :param max_allocated_storage_gib: RDS lets the storage grow up to it, at least a tenth more; 100 unless given, `None` for
             no growth.
         :param multi_az: whether a standby in another zone takes over; yes unless given. It doubles the price.
+        :param require_tls: whether the database refuses connections without TLS; yes unless given. The scripts of this library
+            encrypt theirs. The service does not document whether the slurmdbd of its image does: with `False`, both ways work. It
+            changes in place, without a restart.
         :param backup_retention_days: 1 to 35 days of automatic backups; 14 unless given.
         :param preferred_backup_window: UTC, such as `03:00-03:30`; a window of RDS's choice when not given.
         :param preferred_maintenance_window: UTC, such as `sun:04:00-sun:04:30`; a window of RDS's choice when not given.
@@ -125,7 +129,7 @@ class SlurmAccountingDatabase(Construct):
             "Parameters",
             family=f"mariadb{'.'.join(engine_version.split('.')[:2])}",
             description=f"Slurm accounting: {path}",
-            parameters=dict(accounting.PARAMETERS),
+            parameters={**accounting.PARAMETERS, accounting.TLS_PARAMETER: "1" if require_tls else "0"},
             tags=tags,
         )
         self._resource = rds.CfnDBInstance(

@@ -24,7 +24,6 @@ from hyperpod_constructs import (
     SlurmCluster,
     SlurmNodeType,
 )
-from hyperpod_constructs.facts import accounting
 from hyperpod_constructs.plan.effect import Effect
 from hyperpod_constructs.plan.plan import plan
 from hyperpod_constructs.rules.checking import check
@@ -79,8 +78,17 @@ def test_the_defaults_are_encrypted_backed_up_private_and_protected(stack: Stack
 def test_tls_and_the_parameters_of_slurm_are_set(stack: Stack, made: SlurmAccountingDatabase) -> None:
     found = properties(stack, "AWS::RDS::DBParameterGroup")
     assert found["Family"] == "mariadb11.4"
-    assert found["Parameters"] == accounting.PARAMETERS
-    assert found["Parameters"]["require_secure_transport"] == "1"
+    assert found["Parameters"] == {
+        "innodb_lock_wait_timeout": "900",
+        "innodb_log_file_size": "536870912",
+        "max_allowed_packet": "16777216",
+        "require_secure_transport": "1",
+    }
+
+
+def test_tls_can_be_left_to_the_clients(stack: Stack, network: ClusterNetwork, subnets: list[ec2.ISubnet]) -> None:
+    database(stack, network, subnets, require_tls=False)
+    assert properties(stack, "AWS::RDS::DBParameterGroup")["Parameters"]["require_secure_transport"] == "0"
 
 
 def test_it_stays_with_all_that_it_needs(stack: Stack, made: SlurmAccountingDatabase) -> None:

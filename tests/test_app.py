@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from app_kubernetes import LOCK
+from hyperpod_constructs.rules.checking import check
 from tests.presets import PRESETS, ROOT, build, templates
+from tests.test_closed_network import model_of
 
 READ_BY_HYP = {
     "OutputVpcId",
@@ -106,6 +108,25 @@ def test_homes_have_a_file_system_if_it_has_a_capacity(capacity: str | None, the
     (cluster,) = (one for one in found["Cluster"]["Resources"].values() if one["Type"] == "AWS::SageMaker::Cluster")
     mounts = [[next(iter(entry)) for entry in group["InstanceStorageConfigs"]] for group in cluster["Properties"]["InstanceGroups"]]
     assert all(("FsxOpenZfsConfig" in kinds) is there for kinds in mounts)
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_accounting_is_a_database_in_the_foundation_that_the_cluster_uses(closed: bool) -> None:
+    given = {"accounting": "true", "accounting_zone_id": "usw2-az1", "customer_managed_key": "true", "internet": str(not closed)}
+    found = templates(build("announcement", **given))
+    (database,) = [one for one in found["Foundation"]["Resources"].values() if one["Type"] == "AWS::RDS::DBInstance"]
+    assert database["Properties"]["DeletionProtection"] is True
+    subnets = [one["Properties"] for one in found["Foundation"]["Resources"].values() if one["Type"] == "AWS::EC2::Subnet"]
+    own = {one["CidrBlock"]: one["AvailabilityZoneId"] for one in subnets if one["CidrBlock"].startswith("10.0.1.")}
+    assert own == {"10.0.1.0/28": "usw2-az4", "10.0.1.16/28": "usw2-az1"}
+    (cluster,) = [one["Properties"] for one in found["Cluster"]["Resources"].values() if one["Type"] == "AWS::SageMaker::Cluster"]
+    assert cluster["Orchestrator"]["Slurm"]["AccountingDatabase"]["Name"] == "slurm_acct_db"
+    assert check(model_of(found)) == []
+
+
+def test_fails_without_room_for_the_database() -> None:
+    with pytest.raises(ValueError, match="'10.0.0.0/24' has no room for the database's subnets behind the public one"):
+        build("announcement", accounting="true", accounting_zone_id="usw2-az1", cidr="10.0.0.0/24", node_cidr="10.1.0.0/16")
 
 
 def _kubernetes(**given: Any) -> dict[str, dict[str, Any]]:

@@ -65,6 +65,12 @@ def test_keys_of_cdk_are_passed_over() -> None:
         ({"worker_count": "four"}, "'worker_count': 'four' is not a whole number of 0 or more; write -c worker_count=4"),
         ({"worker_count": -1}, "'worker_count': -1 is not a whole number"),
         ({"worker_count": True}, "'worker_count': True is not a whole number"),
+        (
+            {"accounting": "true"},
+            "'accounting_zone_id': is not given and has no default; a database of RDS needs subnets in two zones",
+        ),
+        ({"accounting": "true", "accounting_zone_id": "usw2-az4"}, "'accounting_zone_id': 'usw2-az4' is the zone of the nodes"),
+        ({"accounting_zone_id": "usw2-az1"}, "'accounting_zone_id': of no use without a database; write -c accounting=true"),
         ({"retain_data": "false"}, "if the data may go, also write -c confirm_data_loss=true"),
         ({"termination_protection": "yes"}, "'termination_protection': 'yes' is neither true nor false"),
         ({"worker_instance_type": "ml.p5.48xlrge"}, "'worker_instance_type': "),

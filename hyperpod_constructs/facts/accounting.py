@@ -75,14 +75,18 @@ PARAMETERS = {
     "innodb_lock_wait_timeout": "900",
     "innodb_log_file_size": "536870912",
     "max_allowed_packet": "16777216",
-    "require_secure_transport": "1",
 }
-"""Parameters of the database: Slurm's for InnoDB and large rows, and TLS for every connection (as of 2026-11-24).
+"""Parameters that Slurm recommends for InnoDB and for large rows (as of 2026-11-24).
 
 Slurm also asks for a buffer pool of a good part of the memory. RDS gives it three quarters, so it stays as it is.
 
-Sources: https://slurm.schedmd.com/accounting.html#slurm-accounting-configuration-before-build and
-https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/mariadb-ssl-connections.require-ssl.html
+Source: https://slurm.schedmd.com/accounting.html#slurm-accounting-configuration-before-build
+"""
+
+TLS_PARAMETER = "require_secure_transport"
+"""The parameter that makes the database refuse connections without TLS; RDS changes it without a restart (as of 2026-11-24).
+
+Source: https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/mariadb-ssl-connections.require-ssl.html
 """
 
 DEFAULT_NAME = "slurm_acct_db"

@@ -49,6 +49,8 @@ class Databases:
         self._by_secret: dict[str, tuple[str, Database]] = {}
         """By the ARN of its secret, a database with the cluster that uses it."""
         self._logins: dict[str, str] = {}
+        self._secrets: dict[str, str] = {}
+        """The ARN of the secret that a cluster's nodes read, by the cluster's ARN."""
 
     def provide(self, rig: Rig, cluster: Cluster, config: Mapping[str, Any]) -> AccountingDatabase | None:
         """Boot the database of a cluster, if it is an instance of the embedded RDS; nodes reach no other one.
@@ -60,6 +62,7 @@ class Databases:
             return None
         instance = self._instance(cluster, asked.host)
         with self._lock:
+            self._secrets[cluster.arn] = asked.secret_arn
             user = self._by_secret.get(asked.secret_arn)
         if user is not None and user[0] != cluster.arn:
             raise NodesError(f"{asked.host} is the database of {user[0]}; on virtual nodes a database serves one cluster at a time")
@@ -77,11 +80,14 @@ class Databases:
             for secret in [secret for secret, (user, _) in self._by_secret.items() if user == arn]:
                 del self._by_secret[secret]
                 self._logins.pop(secret, None)
+            self._secrets.pop(arn, None)
 
     def answer(self, cluster: Cluster, arguments: Sequence[str]) -> Answer:
-        """The answer to the `aws` command of a node: the value of a secret, and nothing else."""
+        """The answer to the `aws` command of a node: the value of the secret of its cluster's database, and nothing else."""
         try:
             asked = _parser().parse_args(arguments)
+            if asked.secret_id != self._secrets.get(cluster.arn):
+                return Answer(254, error=f"\nAn error occurred (AccessDeniedException): {asked.secret_id} is not the cluster's\n")
             value = self._clients("secretsmanager", cluster.caller).get_secret_value(SecretId=asked.secret_id)
         except _UsageError as error:
             return Answer(252, error=f"{error}\n")

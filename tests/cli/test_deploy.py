@@ -202,6 +202,27 @@ def test_kubernetes_has_local_defaults_of_its_own(target: StubbedTarget, cdk: Cd
     assert cdk.apps == [App(context=(*GIVEN, given, "control_plane_zone_ids=usw2-az1,usw2-az2", "chart=stand-in"))]
 
 
+@pytest.mark.parametrize(
+    ("given", "zone"),
+    [
+        (("termination_protection=false",), "usw2-az2"),
+        (("termination_protection=false", "availability_zone_id=usw2-az2"), "usw2-az1"),
+        (("termination_protection=false", "availability_zone=us-west-2b"), "usw2-az1"),
+    ],
+)
+def test_a_database_lies_in_another_zone_too(target: StubbedTarget, cdk: Cdk, given: tuple[str, ...], zone: str) -> None:
+    names = {3: "c", 1: "a", 2: "b"}
+    zones = [{"ZoneId": f"usw2-az{number}", "ZoneName": f"us-west-2{name}"} for number, name in names.items()]
+    asked = 1 if any("availability_zone" in one for one in given) else 2
+    for _ in range(asked):
+        target.answer("ec2", "describe_availability_zones", {"AvailabilityZones": zones})
+    _answer_bootstrapped(target)
+    _answer_deployment(target)
+    _deploy(TargetName.LOCAL, App(context=(*given, "accounting=true")))
+    added = ("availability_zone_id=usw2-az1",) if asked == 2 else ()
+    assert cdk.apps == [App(context=(*given, "accounting=true", *added, f"accounting_zone_id={zone}"))]
+
+
 def test_zones_and_chart_of_kubernetes_that_are_given_stay(target: StubbedTarget, cdk: Cdk) -> None:
     _answer_bootstrapped(target)
     _answer_deployment(target)

@@ -16,7 +16,9 @@ CONF = "/opt/slurm/etc/slurmdbd.conf"
 # RDS makes passwords of all printable characters but / " @ and the blank.
 ODD = "a#b\\c=d'e!$%&*(),;:<>?[]^_`{|}~+-."
 BY_SERVICE = {"type": "service", "host": "db.example", "port": 3306, "secret_arn": "arn:x", "region": "us-west-2"}
-BY_IMAGE = "# Written by the image.\nSlurmUser=slurm\nstoragehost = db.example\nStorageUser = admin\nStoragePass= old\nStorageLoc=a\n"
+BY_IMAGE = (
+    "# Written by the image.\nSlurmUser=slurm\nstoragehost = db.example\nStorageUser = admin\nStoragePass= old\nStorageLoc=a\n"
+)
 
 
 def with_password(machine: Machine, text: str) -> None:

@@ -337,8 +337,14 @@ def test_an_external_database_is_read_from_the_secret(owner: Machine) -> None:
         ("", "arn:x: the secret of the accounting database cannot be read: An error occurred (AccessDeniedException)"),
         ("x", "arn:x: must be a JSON object with the keys username and password"),
         ('{"username": "a"}', "arn:x: must be a JSON object with the keys username and password"),
-        ('{"username": "a", "password": "a b"}', "arn:x: slurmdbd.conf cannot contain a blank, a quote or an unprintable character"),
-        ('{"username": "a#b", "password": "b"}', "arn:x: slurmdbd.conf cannot contain a blank, a quote or an unprintable character"),
+        (
+            '{"username": "a", "password": "a b"}',
+            "arn:x: slurmdbd.conf cannot contain a blank, a quote or an unprintable character",
+        ),
+        (
+            '{"username": "a#b", "password": "b"}',
+            "arn:x: slurmdbd.conf cannot contain a blank, a quote or an unprintable character",
+        ),
     ],
 )
 def test_fails_for_a_secret_that_cannot_be_used(owner: Machine, secret: str, message: str) -> None:
