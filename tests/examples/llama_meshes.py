@@ -45,6 +45,7 @@ def main() -> None:
     torch.set_num_threads(1)
     (directory / "sizes.json").write_text(json.dumps({name: parameters(name) for name in SIZES}))
     (directory / "refused.json").write_text(json.dumps([refusal(*wrong) for wrong in WRONG]))
+    (directory / "starts.json").write_text(json.dumps(starts()))
     multiprocessing.start_processes(work, args=(data, directory), nprocs=RANKS, start_method="fork")
     (directory / "without_ranks.json").write_text(json.dumps(read_without_ranks(data, directory)))
 
@@ -67,6 +68,14 @@ def read_without_ranks(path: Path, directory: Path) -> float:
 def parameters(name: str) -> int:
     with torch.device("meta"):
         return sum(parameter.numel() for parameter in Llama(size_of(name)).parameters())
+
+
+def starts() -> list[float]:
+    """The first value of each matrix."""
+    with torch.device("meta"):
+        model = Llama(size_of("tiny"))
+    fill_whole(model, SEED, CPU)
+    return [parameter.flatten()[0].item() for parameter in model.parameters() if parameter.dim() > 1]
 
 
 def refusal(layout: Layout, ranks: int, name: str, global_batch: int) -> str:

@@ -47,6 +47,10 @@ def test_batch_inference_reads_the_checkpoint_without_ranks(found: dict[str, Any
     assert found["without_ranks"] == pytest.approx(found["losses"]["alone"][SAVED_AFTER], abs=NEAR)
 
 
+def test_no_two_matrices_start_alike(found: dict[str, Any]) -> None:
+    assert len(set(found["starts"])) == len(found["starts"]) == 16
+
+
 def test_sizes_have_the_parameters_of_the_published_models(found: dict[str, Any]) -> None:
     assert found["sizes"] == {"tiny": 34_976, "7b": 6_738_415_616, "70b": 70_553_706_496}
 
