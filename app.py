@@ -25,6 +25,7 @@ from hyperpod_constructs import (
     LifecycleScripts,
     LustreStorage,
     NodeInventory,
+    NodeSoftware,
     OpenZfsStorage,
     Preflight,
     SlurmCluster,
@@ -118,7 +119,7 @@ class Cluster(Stack):
             node_recovery=settings.node_recovery,
             alarms_topic=foundation.alarms,
             encryption_key=foundation.key,
-            lifecycle_scripts=LifecycleScripts.from_asset(bucket=foundation.scripts),
+            lifecycle_scripts=LifecycleScripts.from_asset(bucket=foundation.scripts, software=NodeSoftware(users=settings.users)),
             lifecycle_mode=settings.lifecycle_mode,
             min_running=settings.min_running,
         )
@@ -163,8 +164,8 @@ def _accounting(foundation: Foundation, settings: Settings) -> SlurmAccountingDa
 
 
 def _alarms(foundation: Foundation, settings: Settings) -> sns.Topic | None:
-    """The topic of alarms, and the budget, if the settings say who hears of them."""
-    if not settings.alarms_email:
+    """The topic of alarms, and the budget, if the settings ask for them."""
+    if not (settings.alarms or settings.alarms_email):
         return None
     topic = alarms_topic(foundation, "Alarms", emails=settings.alarms_email, encryption_key=foundation.key)
     if settings.monthly_budget_usd:

@@ -9,7 +9,15 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeVar
 
-from hyperpod_constructs import ClusterInstanceType, DeepHealthCheck, KubernetesVersion, LifecycleMode, NodeRecovery, WorkerGroup
+from hyperpod_constructs import (
+    ClusterInstanceType,
+    DeepHealthCheck,
+    KubernetesVersion,
+    LifecycleMode,
+    NodeRecovery,
+    NodeUser,
+    WorkerGroup,
+)
 
 Choice = TypeVar("Choice", bound=StrEnum)
 
@@ -56,10 +64,11 @@ class Settings:
         nothing else; images of containers then come from ECR.
     :param customer_managed_key: whether one key of your account encrypts buckets, file system, volumes, logs of functions and the
         secrets of Kubernetes; `false`: keys of AWS. **Replaces** the file system, and the control plane of Kubernetes.
-    :param alarms_email: addresses that receive alarms and events, with commas between them; each confirms the first message.
-        Neither alarms nor a dashboard when not given.
-    :param monthly_budget_usd: US dollars that everything may cost in a month; `alarms_email` hears before they are spent. `0`: no
-        budget.
+    :param alarms: whether there are alarms, a dashboard and a topic that hears of them.
+    :param alarms_email: addresses that receive alarms and events, with commas between them; each confirms the first message. They
+        bring `alarms` with them.
+    :param monthly_budget_usd: US dollars that everything may cost in a month; the topic of `alarms` hears before they are spent.
+        `0`: no budget.
     :param cluster_name: name of the cluster; CloudFormation makes one when not given. **Replaces** the cluster. Destroy a
         cluster with a name before you replace it.
     :param controller_instance_type: type of the one controller.
@@ -84,6 +93,7 @@ class Settings:
     :param node_recovery: `Automatic`: the service reboots or replaces faulty nodes. `None`: it only labels them.
     :param storage_capacity_gib: capacity of the Lustre file system, in GiB.
     :param per_unit_storage_throughput: throughput of the Lustre file system, in MB/s per TiB.
+    :param users: people with an account on every node, as `name:uid` with commas between them, such as `ann:2001,bob:2002`.
     :param home_capacity_gib: capacity of an OpenZFS file system for homes at `/home`, in GiB; `0`: there is none, and homes are on
         Lustre.
     :param accounting: whether Slurm's accounting is in a database of its own, RDS for MariaDB in two zones, which outlives the
@@ -103,8 +113,8 @@ class Settings:
     :param preflight: whether the deployment looks at quotas, addresses, zones, roles and the scripts' bucket before it makes the
         cluster, and stops at a proven mistake. `false` after a refusal that you know better.
     :param termination_protection: protection of the stack `Foundation`; `false` on the embedded AWS unless given.
-    :param retain_data: whether network, file system, database, data bucket and logs stay when their stack is destroyed. `false`, to try the
-        app, needs `confirm_data_loss`. Only an empty bucket can be destroyed.
+    :param retain_data: whether network, file system, database, data bucket and logs stay when their stack is destroyed. `false`, to try
+        the app, needs `confirm_data_loss`. Only an empty bucket can be destroyed.
     :param confirm_data_loss: agreement to `retain_data=false`; `true` on the embedded AWS unless given.
     """
 
@@ -115,6 +125,7 @@ class Settings:
     node_cidr: str = "10.1.0.0/16"
     internet: bool = True
     customer_managed_key: bool = False
+    alarms: bool = False
     alarms_email: tuple[str, ...] = ()
     monthly_budget_usd: int = 0
     cluster_name: str | None = None
@@ -134,6 +145,7 @@ class Settings:
     node_recovery: NodeRecovery = NodeRecovery.AUTOMATIC
     storage_capacity_gib: int = 1200
     per_unit_storage_throughput: int = 250
+    users: tuple[NodeUser, ...] = ()
     home_capacity_gib: int = 0
     accounting: bool = False
     accounting_zone_id: str | None = None
@@ -193,6 +205,17 @@ PRESETS: Mapping[str, Settings] = {
         worker_count=32,
         storage_capacity_gib=4800,
     ),
+    "production": Settings(
+        internet=False,
+        customer_managed_key=True,
+        alarms=True,
+        login_instance_type=ClusterInstanceType.M5_XLARGE,
+        worker_instance_type=ClusterInstanceType.P5_48XLARGE,
+        worker_count=8,
+        storage_capacity_gib=9600,
+        home_capacity_gib=1024,
+        accounting=True,
+    ),
     "kubernetes": Settings(
         orchestrator=OrchestratorName.EKS,
         worker_instance_type=ClusterInstanceType.P5_48XLARGE,
@@ -210,6 +233,7 @@ OF_ONE_ORCHESTRATOR: Mapping[str, OrchestratorName] = {
             "controller_group_name",
             "login_group_name",
             "lifecycle_mode",
+            "users",
             "home_capacity_gib",
             "accounting",
             "accounting_zone_id",
@@ -228,7 +252,7 @@ _OF_ONE_GROUP = ("worker_instance_type", "worker_count", "worker_group_name", "m
 """Settings of the one group of workers, which `worker_groups` replaces."""
 _GROUP = re.compile(r"(?P<name>[^:]*):(?P<type>[^:]*):(?P<count>[^:]*)")
 _ADDRESS = re.compile(r"[^@\s]{1,64}@[^@\s.]{1,63}(?:\.[^@\s.]{1,63})+")
-_TEAM = re.compile(r"(?P<name>[^:]*):(?P<count>[^:]*)")
+_COUNTED = re.compile(r"(?P<name>[^:]*):(?P<count>[^:]*)")
 
 
 def read_settings(context: Mapping[str, Any]) -> Settings:
@@ -348,7 +372,7 @@ def _check_alarms(settings: Settings) -> None:
             f"context key 'alarms_email': {wrong[0]!r} is not an address; write -c alarms_email=team@example.com, with commas "
             "between several"
         )
-    if settings.monthly_budget_usd and not settings.alarms_email:
+    if settings.monthly_budget_usd and not (settings.alarms or settings.alarms_email):
         raise SettingError(
             "context key 'monthly_budget_usd': nobody would hear of the budget; also write -c alarms_email=team@example.com"
         )
@@ -452,13 +476,29 @@ def _teams(key: str, value: Any) -> tuple[TeamShare, ...]:
 
 
 def _team(key: str, text: str) -> TeamShare:
-    found = _TEAM.fullmatch(text)
+    found = _COUNTED.fullmatch(text)
     if found is None:
         raise SettingError(
             f"context key {key!r}: {text!r} is not a name and a count with a colon between them; "
             f"write -c {key}=research:5,product:3"
         )
     return TeamShare(found["name"], _whole_number(0, 5)(key, found["count"]))
+
+
+def _users(key: str, value: Any) -> tuple[NodeUser, ...]:
+    return tuple(_user(key, part) for part in _texts(key, value))
+
+
+def _user(key: str, text: str) -> NodeUser:
+    found = _COUNTED.fullmatch(text)
+    if found is None:
+        raise SettingError(
+            f"context key {key!r}: {text!r} is not a name and a number with a colon between them; write -c {key}=ann:2001,bob:2002"
+        )
+    try:
+        return NodeUser(name=found["name"], uid=_whole_number(0, 2001)(key, found["count"]))
+    except ValueError as error:
+        raise SettingError(f"context key {key!r}: {error}") from None
 
 
 _READERS: Mapping[str, Callable[[str, Any], Any]] = {
@@ -475,10 +515,12 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "node_recovery": _one_of(NodeRecovery),
     "storage_capacity_gib": _whole_number(1, 1200),
     "per_unit_storage_throughput": _whole_number(1, 250),
+    "users": _users,
     "home_capacity_gib": _whole_number(0, 512),
     "accounting": _truth,
     "kubernetes_version": _one_of(KubernetesVersion),
     "control_plane_zone_ids": _texts,
+    "alarms": _truth,
     "alarms_email": _texts,
     "monthly_budget_usd": _whole_number(0, 50_000),
     "system_node_count": _whole_number(0, 2),

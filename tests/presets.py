@@ -18,6 +18,8 @@ PRESETS = tuple(app_settings.PRESETS)
 STACKS = ("Foundation", "Cluster")
 ON_EKS = {"control_plane_zone_ids": "usw2-az1,usw2-az2", "chart": "stand-in"}
 """What a cluster on EKS needs beside a zone, and without the service's chart."""
+OTHER_ZONES = {"kubernetes": ON_EKS, "production": {"accounting_zone_id": "usw2-az1"}}
+"""What a preset needs beside the nodes' zone."""
 _ENVIRONMENT = {"CDK_DEFAULT_ACCOUNT": "123456789012", "CDK_DEFAULT_REGION": "us-west-2"}
 
 
@@ -29,7 +31,7 @@ def on_eks(preset: str) -> bool:
 def build(preset: str, directory: Path | None = None, **given: str) -> App:
     """Both stacks of a preset, to be synthesized; `given` is what a user says with `-c`."""
     context: dict[str, Any] = json.loads((ROOT / "cdk.json").read_text())["context"]
-    context |= {"preset": preset, "availability_zone_id": "usw2-az4", **(ON_EKS if on_eks(preset) else {}), **given}
+    context |= {"preset": preset, "availability_zone_id": "usw2-az4", **OTHER_ZONES.get(preset, {}), **given}
     app = App(context=context, outdir=None if directory is None else str(directory))
     with patch.dict(os.environ, _ENVIRONMENT):
         reference.build(app)

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import pytest
 
 from app_settings import PRESETS, SettingError, read_settings
 from hyperpod_constructs import KubernetesVersion
-from tests.presets import ON_EKS
+from tests.presets import ON_EKS, OTHER_ZONES
 
 ZONE = {"availability_zone_id": "usw2-az4"}
 EKS = {**ZONE, **ON_EKS, "orchestrator": "eks"}
@@ -206,10 +207,30 @@ def test_data_may_go_when_that_is_confirmed() -> None:
 
 
 def test_every_preset_is_complete() -> None:
-    context = {name: {**ZONE, **(ON_EKS if name == "kubernetes" else {}), "preset": name} for name in PRESETS}
+    context = {name: {**ZONE, **OTHER_ZONES.get(name, {}), "preset": name} for name in PRESETS}
     assert {name: read_settings(given).worker_count for name, given in context.items()} == {
         "slurm": 4,
         "announcement": 4,
         "llm": 32,
+        "production": 8,
         "kubernetes": 8,
     }
+
+
+def test_people_have_a_name_and_a_number() -> None:
+    users = read_settings({**ZONE, "users": "ann:2001, bob:2002"}).users
+    assert [(user.name, user.uid) for user in users] == [("ann", 2001), ("bob", 2002)]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("ann", "'users': 'ann' is not a name and a number with a colon between them; write -c users=ann:2001,bob:2002"),
+        ("ann:x", "'users': 'x' is not a whole number of 0 or more"),
+        ("root:2001", "'users': "),
+        ("ann:999", "'users': NodeUser 'ann': uid 999 is not one of 1000 to 60000"),
+    ],
+)
+def test_fails_with_people_that_no_node_can_have(text: str, message: str) -> None:
+    with pytest.raises(SettingError, match=re.escape(message)):
+        read_settings({**ZONE, "users": text})

@@ -12,7 +12,8 @@ def with_local_defaults(app: App, target: Target) -> App:
     """The app with its open settings filled in for the embedded AWS. An app that does not read them is not changed by them.
 
     Every zone of the embedded AWS has capacity, so the first one is the default. Its stacks need no termination protection, and its
-    data may go. A database for accounting lies in the nodes' zone and another one. A control plane of Kubernetes lies in the first two zones, and takes the chart that stands in for the service's.
+    data may go. A database for accounting lies in the nodes' zone and another one. A control plane of Kubernetes lies in the first
+    two zones, and takes the chart that stands in for the service's.
     """
     if app.assembly is not None:
         return app
@@ -24,7 +25,7 @@ def with_local_defaults(app: App, target: Target) -> App:
             added.append(f"control_plane_zone_ids={','.join(_zones(target)[:2])}")
         if app.value("chart") is None:
             added.append("chart=stand-in")
-    if app.value("accounting") == "true" and app.value("accounting_zone_id") is None:
+    if _has_a_database(app) and app.value("accounting_zone_id") is None:
         added.append(f"accounting_zone_id={_other_zone(app, target)}")
     if app.value("termination_protection") is None:
         added.append("termination_protection=false")
@@ -43,6 +44,10 @@ def _other_zone(app: App, target: Target) -> str:
     first = min(zone["ZoneId"] for zone in zones)
     of_nodes = {app.value("availability_zone_id"), app.value("availability_zone")} - {None} or {first}
     return min(zone["ZoneId"] for zone in zones if not of_nodes & {zone["ZoneId"], zone.get("ZoneName")})
+
+
+def _has_a_database(app: App) -> bool:
+    return app.value("accounting") == "true" or (app.value("accounting") is None and app.value("preset") == "production")
 
 
 def _is_on_kubernetes(app: App) -> bool:

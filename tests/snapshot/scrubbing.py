@@ -7,7 +7,7 @@ from typing import Any
 
 _ASSET = re.compile(r"(?<![0-9A-Za-z])[0-9a-f]{64}\.zip(?![0-9A-Za-z.])")
 _DIGEST = re.compile(r"^[0-9a-f]{32}$")
-_VERSION = re.compile(r"(^|/)[0-9a-f]{16}(?=/)")
+_VERSION = re.compile(r"(^|/)[0-9a-f]{16}(?=/)|(?<=^/)[0-9a-f]{16}$")
 
 
 def scrub(value: Any) -> Any:

@@ -27,7 +27,7 @@ def test_a_page_that_is_not_current_is_named_and_written(tmp_path: Path, monkeyp
 def test_every_setting_has_its_value_in_each_preset_and_its_meaning() -> None:
     rows = [line.strip("| ").split(" | ") for line in table().splitlines()[2:]]
     assert all(len(row) == len(PRESETS) + 2 and all(row) for row in rows)
-    assert ["`worker_count`", "`4`", "`4`", "`32`", "`8`", "Number of workers."] in rows
+    assert ["`worker_count`", "`4`", "`4`", "`32`", "`8`", "`8`", "Number of workers."] in rows
     assert ["`cluster_name`", *["`sagemaker-demo-cluster`"] * 2, "`llm-training-cluster`", "not given"] in [row[:5] for row in rows]
-    assert ["`teams`", "-", "-", "-", "`research:5,product:3`"] in [row[:5] for row in rows]
-    assert ["`login_group_name`", "`login`", "`login`", "`login`", "-"] in [row[:5] for row in rows]
+    assert ["`teams`", *["-"] * 4, "`research:5,product:3`"] in [row[:6] for row in rows]
+    assert ["`login_group_name`", *["`login`"] * 4, "-"] in [row[:6] for row in rows]
