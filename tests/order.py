@@ -10,7 +10,7 @@ from xdist.scheduler import LoadFileScheduling
 TESTS = Path(__file__).parent
 # The files that take longest, with their seconds as `make test` measured them.
 SECONDS = {
-    "nodes/test_training.py": 444,
+    "nodes/test_training.py": 560,
     "deploy/test_custom_resources.py": 318,
     "custom_resources/test_faults.py": 299,
     "docs/test_commands.py": 195,
@@ -44,6 +44,7 @@ SECONDS = {
     "nodes/test_faults.py": 46,
     "nodes/test_lifecycle_faults.py": 36,
     "local/test_access.py": 30,
+    "examples/test_llama.py": 30,
     "cli/operate/test_terminals.py": 25,
     "bench/test_untyped.py": 22,
     "test_wheel.py": 22,

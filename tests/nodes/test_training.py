@@ -196,6 +196,8 @@ def test_prompts_of_a_lost_node_are_done_again_and_each_is_in_the_result_once(tr
     again = [record for record in gathered if record["attempt"] > 0]
     assert {record["share"] for record in again} == {share}
     assert 0 < len(again) <= len(prompts) // 3 - before
+    done = [name for names in done_by(results).values() for name in names]
+    assert len(done) == len(prompts), "what was done before the fault was done again"
     assert len({tuple(record["tokens"]) for record in gathered}) > 1
     assert {len(record["tokens"]) for record in gathered} == {24}
 
