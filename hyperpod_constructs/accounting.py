@@ -42,9 +42,10 @@ class SlurmAccountingDatabase(Construct):
     Give it to `SlurmCluster(accounting_database=...)`, or `for_cluster()` to `Orchestrator.slurm`. Where the controller runs
     `OnCreate`, give `for_scripts()` to `NodeSoftware(accounting=...)`.
 
-    It is encrypted, takes TLS only unless `require_tls` says otherwise, and has a security group of its own that admits the nodes' group on TCP 3306. RDS makes the
-    password, keeps it in a secret of Secrets Manager, and rotates it every seven days by itself: no function, and nothing to reach
-    in the VPC. The nodes' scripts take a rotated password over; nodes without internet read it by the endpoint `secretsmanager`.
+    It is encrypted, takes TLS only unless `require_tls` says otherwise, and has a security group of its own that admits the nodes'
+    group on TCP 3306. RDS makes the password, keeps it in a secret of Secrets Manager, and rotates it every seven days by itself:
+    no function, and nothing to reach in the VPC. The nodes' scripts take a rotated password over; nodes without internet read it
+    by the endpoint `secretsmanager`.
 
     The data outlives the stack unless `removal_policy` says otherwise. A change of `subnets` or `encryption_key` **replaces** the
     database: CloudFormation makes a new, empty one and retains the old one.
@@ -80,8 +81,8 @@ class SlurmAccountingDatabase(Construct):
         :param subnets: subnets of that VPC in two zones or more, such as those of `ClusterNetwork.add_database_subnet`. A change to
             another VPC **replaces** the database.
         :param db_instance_class: db.t4g.medium unless given. A change restarts the database; Slurm keeps its records meanwhile.
-        :param engine_version: of MariaDB; 11.4.13 unless given. RDS applies minor versions in the maintenance window. There is no way
-            back to an earlier version.
+        :param engine_version: of MariaDB; 11.4.13 unless given. RDS applies minor versions in the maintenance window. There is
+            no way back to an earlier version.
         :param allow_major_version_upgrade: whether `engine_version` may go up to another major version; no unless given.
         :param allocated_storage_gib: GiB on gp3, 20 to 65536; 20 unless given. It can grow, never shrink.
         :param max_allocated_storage_gib: RDS lets the storage grow up to it, at least a tenth more; 100 unless given, `None` for
@@ -101,7 +102,7 @@ class SlurmAccountingDatabase(Construct):
             leaves it behind too: switch the protection off, and delete the stack again.
         :param allow_data_loss: the reason why a change may lose the records. Without a reason, `hyperpod plan` and a synthesis
             against the previous template (context `hyperpod:previous-template`) refuse such a change.
-        :raises ValueError: for fewer than two subnets, a limit of growth that is too small, or deletion protection beside `DESTROY`.
+        :raises ValueError: for fewer than two subnets, a limit of growth that is too small, or protection beside `DESTROY`.
 
         Source: https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_CreateDBInstance.html
         """

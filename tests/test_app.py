@@ -125,7 +125,7 @@ def test_accounting_is_a_database_in_the_foundation_that_the_cluster_uses(closed
 
 
 def test_fails_without_room_for_the_database() -> None:
-    with pytest.raises(ValueError, match="'10.0.0.0/24' has no room for the database's subnets behind the public one"):
+    with pytest.raises(ValueError, match=r"'10\.0\.0\.0/24' has no room for the database's subnets behind the public one"):
         build("announcement", accounting="true", accounting_zone_id="usw2-az1", cidr="10.0.0.0/24", node_cidr="10.1.0.0/16")
 
 

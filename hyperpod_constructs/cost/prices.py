@@ -48,7 +48,8 @@ class Prices:
         unknown by default.
     :param openzfs_mbps_month: one MB/s of an OpenZFS file system, by the month, for each deployment type; unknown by default.
     :param disk_iops_month: one disk IOPS of an OpenZFS file system beyond 3 for each GB, by the month; unknown by default.
-    :param database_class_hour: a database of RDS in one zone by the hour, for each class such as `db.t4g.medium`; unknown by default.
+    :param database_class_hour: a database of RDS in one zone by the hour, for each class such as `db.t4g.medium`; unknown by
+        default.
     :param database_gb_month: a GB of its storage in one zone by the month, for each type such as `gp3`.
     :param ebs_gb_month: a GB of a node's secondary volume, by the month; unknown by default.
     :param metadata_iops_month: one provisioned metadata IOPS of a Lustre file system, by the month; unknown by default.

@@ -49,8 +49,8 @@ def reachable(node: Node, accounting: Accounting) -> bool:
 def unreachable(accounting: Accounting) -> str:
     """What to say of a database that does not answer."""
     return (
-        f"{accounting.host}:{accounting.port}: the accounting database is unreachable; it must be available, and the security groups "
-        f"must allow TCP {accounting.port} from the nodes to it"
+        f"{accounting.host}:{accounting.port}: the accounting database is unreachable; it must be available, and the security "
+        f"groups must allow TCP {accounting.port} from the nodes to it"
     )
 
 
@@ -62,6 +62,7 @@ def _login(accounting: Accounting, arn: str, text: str) -> Login:
         raise NodeSetupError(f"{arn}: must be a JSON object with the keys username and password") from error
     if not USER.fullmatch(login.user) or not PASSWORD.fullmatch(login.password):
         raise NodeSetupError(
-            f"{arn}: slurmdbd.conf cannot contain a blank, a quote or an unprintable character in a user or password; choose another"
+            f"{arn}: slurmdbd.conf cannot contain a blank, a quote or an unprintable character in a user or password; "
+            "choose another"
         )
     return login

@@ -57,7 +57,8 @@ class User(NamedTuple):
 class Accounting(NamedTuple):
     """The accounting database; `host` is `None` for MariaDB on the controller, `user` is `None` if the secret names it.
 
-    With `tls` slurmdbd encrypts its connection. With `by_service` the image gives it to slurmdbd, and the scripts only follow its password.
+    With `tls` slurmdbd encrypts its connection. With `by_service` the image gives it to slurmdbd, and the scripts only follow its
+    password.
     """
 
     name: str

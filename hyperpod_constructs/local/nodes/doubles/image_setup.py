@@ -88,7 +88,7 @@ def _local(node: VirtualNode) -> dict[str, Any]:
 
 
 def _given(node: VirtualNode, accounting: AccountingDatabase) -> dict[str, Any]:
-    """The database of the cluster, with the user and password of its secret: what a `#` and a backslash mean to Slurm is escaped."""
+    """The database of the cluster, with the user and password of its secret; `#` and backslash mean something to Slurm."""
     command = ["aws", "secretsmanager", "get-secret-value", "--secret-id", accounting.secret_arn]
     secret = json.loads(node.run([*command, "--query", "SecretString", "--output", "text"]).stdout)
     password = secret["password"].replace("\\", "\\\\").replace("#", "\\#")
@@ -111,6 +111,7 @@ def _await_database(node: VirtualNode, database: str) -> None:
         if time.monotonic() > deadline:
             said = node.run(["journalctl", "--unit=slurmdbd", "--lines=20", "--output=cat"], check=False).stdout
             raise NodesError(
-                f"{node.name}: slurmdbd does not answer after {DATABASE_SECONDS:.0f} s with the accounting database {database}: {said}"
+                f"{node.name}: slurmdbd does not answer after {DATABASE_SECONDS:.0f} s "
+                f"with the accounting database {database}: {said}"
             )
         time.sleep(0.2)

@@ -20,7 +20,7 @@ def main() -> int:
             with connection.makefile(encoding="utf-8") as stream:
                 code, output, error = json.loads(stream.readline())
     except (OSError, ValueError) as problem:
-        print(f"Unable to locate credentials: {problem}", file=sys.stderr)
+        sys.stderr.write(f"Unable to locate credentials: {problem}\n")
         return 255
     sys.stdout.write(output)
     sys.stderr.write(error)
