@@ -362,8 +362,7 @@ class HyperPodCluster(Construct):
             self._node.add_dependency(*self._orchestrator.control_plane.awaited)
         software = [] if self._on_eks else configuration.mistakes(self.instance_groups, self._scripts.software)
         groups: list[addresses.Group] = [*self.instance_groups, *self._restricted.values()]
-        partitions = configuration.partition_mistakes(self.instance_groups, self._orchestrator.scheduling)
-        return [*software, *partitions, *addresses.mistakes(groups, self._network, self._place, on_eks=self._on_eks)]
+        return [*software, *addresses.mistakes(groups, self._network, self._place, on_eks=self._on_eks)]
 
     def _group_to_connect_to(self) -> str:
         """The controller's group; on EKS, the first group."""

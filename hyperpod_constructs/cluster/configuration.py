@@ -9,7 +9,6 @@ from hyperpod_constructs.cluster.accounting_database import AccountingDatabase
 from hyperpod_constructs.cluster.instance_group import InstanceGroup
 from hyperpod_constructs.cluster.scheduling import Scheduling
 from hyperpod_constructs.cluster.storage_configs import OpenZfsMount
-from hyperpod_constructs.facts import scheduling as scheduling_facts
 from hyperpod_constructs.node_software.node_type import SlurmNodeType
 from hyperpod_constructs.node_software.own_step import OwnStep
 from hyperpod_constructs.node_software.software import NodeSoftware
@@ -82,12 +81,6 @@ def mistakes(groups: Sequence[InstanceGroup], software: NodeSoftware | None) -> 
     if software.users and not common:
         found.append("NodeSoftware has users, but the groups share no file system for their homes; give each group the same one")
     return found
-
-
-def partition_mistakes(groups: Sequence[InstanceGroup], scheduling: Scheduling) -> list[str]:
-    """Partitions that name no group of workers, or have the name of a group's own."""
-    workers = {group.name: group.partition_name for group in groups if group.node_type is SlurmNodeType.COMPUTE}
-    return [str(mistake) for mistake in scheduling_facts.partition_mistakes(scheduling.render(), workers)]
 
 
 def _group(group: InstanceGroup) -> dict[str, Any]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from aws_cdk import App, Stack
-from aws_cdk.assertions import Annotations, Match
 
 from hyperpod_constructs import (
     Account,
@@ -29,7 +27,7 @@ from hyperpod_constructs import (
 )
 from hyperpod_constructs.cluster import configuration
 from hyperpod_constructs.node_software.software import NodeSoftware
-from tests.conftest import only
+from tests.conftest import only, synthesize
 
 HEAD = InstanceGroup(name="head", node_type=SlurmNodeType.CONTROLLER, instance_type=ClusterInstanceType.M5_XLARGE, count=1)
 WORKERS = InstanceGroup(name="workers", instance_type=ClusterInstanceType.M5_XLARGE, count=1)
@@ -177,5 +175,5 @@ def test_fails_without_the_scripts_that_write_them(changes: dict[str, Any]) -> N
 )
 def test_fails_for_a_partition_beside_the_groups(partition: Partition, message: str) -> None:
     stack = cluster(Orchestrator.slurm(partitions=[partition]))
-    [error] = Annotations.from_stack(stack).find_error("*", Match.any_value())
-    assert re.search(message, str(error.entry.data))
+    with pytest.raises(RuntimeError, match=rf"{message}[\s\S]*hyperpod::HP-SLM-011"):
+        synthesize(stack)
