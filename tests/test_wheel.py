@@ -50,6 +50,9 @@ def test_wheel_holds_the_package_the_scripts_and_nothing_else(wheel: Path) -> No
     shipped = {name for name in names if name.startswith("hyperpod_constructs/lifecycle/")}
     files = [path for path in (ROOT / "lifecycle").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
     assert shipped == {f"hyperpod_constructs/lifecycle/{path.relative_to(ROOT / 'lifecycle')}" for path in files}
+    jobs = {name for name in names if name.startswith("hyperpod_constructs/examples/")}
+    files = [path for path in (ROOT / "examples").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+    assert jobs == {f"hyperpod_constructs/examples/{path.relative_to(ROOT / 'examples')}" for path in files}
     assert {name.split("/")[0].split("-")[0] for name in names} == {"hyperpod_constructs"}
     assert [name for name in names if "__pycache__" in name] == []
 
