@@ -197,6 +197,7 @@ def test_an_urgent_job_preempts_a_normal_one_which_goes_on_from_its_checkpoint(t
 def test_an_elastic_job_takes_idle_nodes_and_gives_them_to_urgent_work(training: Training, undisturbed: Records) -> None:
     pace = Pace(training.rig.shared / "pace", "/fsx/pace")
     filler = submit(training, "bob", "--partition=shared", "--nodes=2", "--exclusive")
+    until(lambda: field(training, filler, "%T") == "RUNNING", "the filler", lambda: field(training, filler, "%T %r"))
     settings = {"LAST_CALL_SECONDS": "10", "POLL_SECONDS": "1", **pace.settings}
     arguments = f"{pace.argument} --collective-seconds 30"
     job = training.submit(
@@ -222,7 +223,7 @@ def test_an_elastic_job_takes_idle_nodes_and_gives_them_to_urgent_work(training:
     assert sizes(records) == [2, 4, 2, 4]
     assert_undisturbed(records, undisturbed)
     assert len(records) == len(undisturbed), "a step was done again although the state was saved"
-    assert job.restarts() == 0
+    assert job.restarts() == 0, job.picture()
     assert field(training, str(job.number), "%u") == USER
 
 
