@@ -123,12 +123,12 @@ def ended(training: Training, job: TrainingJob, found: Recovery) -> Recovery:
     return found
 
 
-def await_step(job: TrainingJob, step: int, log: str) -> None:
-    _until(lambda: any(record["step"] >= step for record in job.records(log)), f"step {step}", job)
+def await_step(job: TrainingJob, step: int, log: str, seconds: float = 180) -> None:
+    _until(lambda: any(record["step"] >= step for record in job.records(log)), f"step {step}", job, seconds)
 
 
-def await_new_steps(job: TrainingJob, fell: float) -> None:
-    _until(lambda: sum(when > fell for _, when in new_steps(job)) > _NEW_STEPS, "the recovery", job)
+def await_new_steps(job: TrainingJob, fell: float, seconds: float = 180) -> None:
+    _until(lambda: sum(when > fell for _, when in new_steps(job)) > _NEW_STEPS, "the recovery", job, seconds)
 
 
 def _until(condition: Callable[[], bool], what: str, job: TrainingJob, seconds: float = 180) -> None:

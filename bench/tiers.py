@@ -23,6 +23,8 @@ from tests.nodes.training import Training, training_cluster
 MEMORY_EVERY = 2
 CHECKPOINT_EVERY = 12
 _FAULT_AFTER = 21
+# Three ranks with this model share two processors.
+_PATIENCE_SECONDS = 600
 _SETTINGS = {
     "MODEL": "small",
     "STEPS": "1000",
@@ -79,10 +81,10 @@ def compare(directory: Path, pairs: int) -> Runs:
 def _run(training: Training, memory_every: int) -> Run:
     job = training.submit("tiered/tiered.sbatch", "--nodes=3", MEMORY_EVERY=str(memory_every), **_SETTINGS)
     with HealthAgent(training.rig):
-        await_step(job, _FAULT_AFTER, "samples.jsonl")
+        await_step(job, _FAULT_AFTER, "samples.jsonl", _PATIENCE_SECONDS)
         fell = time.time()
         job.nodes()[2].power_off()
-        await_new_steps(job, fell)
+        await_new_steps(job, fell, _PATIENCE_SECONDS)
     records = job.records()
     run = Run(recovery=recovery_of(job, fell, full=None), again=again(records), step_seconds=step_seconds(records, fell))
     ended(training, job, run.recovery)

@@ -6,6 +6,7 @@ An object's name says whose shard it is and which checksum it has, so a listing 
 from __future__ import annotations
 
 import hashlib
+import logging
 import re
 import subprocess
 from typing import Any
@@ -32,8 +33,15 @@ class Bucket:
         aws("s3", "cp", "-", f"{self.prefix}/{name}", "--only-show-errors", "--expected-size", str(len(data)), given=data)
 
     def holders(self, world: World) -> dict[Shard, list[Any]]:
-        """The first rank asks for all."""
-        return {Shard(*shard): names for shard, names in world.from_first(self.listed() if world.rank == 0 else None)}
+        """The first rank asks for all; a bucket that does not answer holds nothing."""
+        return {Shard(*shard): names for shard, names in world.from_first(self.answered() if world.rank == 0 else None)}
+
+    def answered(self) -> list[tuple[Shard, list[tuple[str, int]]]]:
+        try:
+            return self.listed()
+        except OSError as error:
+            logging.warning("%s does not answer: %s", self.prefix, error)
+            return []
 
     def listed(self) -> list[tuple[Shard, list[tuple[str, int]]]]:
         found: dict[Shard, list[tuple[str, int]]] = {}

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import logging
+import os
 import time
 import uuid
 from collections.abc import Callable, Sequence
@@ -20,7 +21,6 @@ from zlib import crc32
 
 from torch.distributed import DistStoreError, Store
 
-from common.files import write_atomically
 from common.wire import Address, Peer, Port, WireError, dial
 
 MOST_BYTES = 1 << 28
@@ -40,7 +40,10 @@ class Slots:
         directory.mkdir(parents=True, exist_ok=True)
 
     def publish(self, slot: int, address: Address) -> None:
-        write_atomically(self.directory / str(slot), json.dumps(address))
+        """Not flushed to the disk: after a loss of power, every owner has another address."""
+        partial = self.directory / f".{slot}.{os.getpid()}"
+        partial.write_text(json.dumps(address), encoding="utf-8")
+        partial.replace(self.directory / str(slot))
 
     def find(self, slot: int) -> Address:
         """:raises LookupError: for a slot without an address."""

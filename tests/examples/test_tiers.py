@@ -8,8 +8,14 @@ from pathlib import Path
 from tests.examples.jobs import EXAMPLES
 
 CHECK = """
+import os
 import torch
+<<<<<<< ours
 from common.shard_memory import Shard
+=======
+from common.bucket import Bucket
+from common.shards import Shard
+>>>>>>> theirs
 from common.tensors import pack
 from common.tiers import Tiers
 
@@ -72,6 +78,16 @@ gone, spoilt = OSError("gone"), b"other bytes"
 assert newest(8, both(10), first=gone, second=True) == (10, ["memory"]), "the second holder gives it"
 assert newest(8, both(10), both(9), first=gone, second=spoilt) == (9, ["memory", "S3"]), "the next tier gives it"
 assert newest(9, both(10), both(9), only=spoilt) == (9, ["memory"]), "the file system is next"
+
+os.environ["PATH"] = ""
+assert Bucket("s3://bucket/run").holders(Alone()) == {}, "a bucket that cannot be asked stops no job"
+for wrong in ("bucket/run", "s3://bucket", "s3://bucket/", "s3://bucket/run --recursive", "s3://bucket/../run;x"):
+    try:
+        Bucket(wrong)
+    except SystemExit as error:
+        assert "not a prefix in S3" in str(error)
+    else:
+        raise AssertionError(wrong)
 
 tiers = Tiers(Alone(), dict, Place("memory", *both(10)), None, (1, 0))
 tiers.newest(0)
