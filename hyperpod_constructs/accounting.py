@@ -8,9 +8,9 @@ from functools import cached_property
 import jsii
 from aws_cdk import CfnTag, RemovalPolicy
 from aws_cdk import aws_ec2 as ec2
+from aws_cdk import aws_kms as kms
 from aws_cdk import aws_rds as rds
 from aws_cdk import aws_secretsmanager as secretsmanager
-from aws_cdk.interfaces.aws_kms import IKeyRef
 from constructs import Construct
 
 from hyperpod_constructs._support.arguments import checked
@@ -71,7 +71,7 @@ class SlurmAccountingDatabase(Construct):
         backup_retention_days: DatabaseBackupDays = 14,
         preferred_backup_window: DatabaseBackupWindow | None = None,
         preferred_maintenance_window: DatabaseMaintenanceWindow | None = None,
-        encryption_key: IKeyRef | None = None,
+        encryption_key: kms.IKey | None = None,
         removal_policy: RemovalPolicy = RemovalPolicy.RETAIN_ON_UPDATE_OR_DELETE,
         deletion_protection: bool = True,
         allow_data_loss: str | None = None,
@@ -113,7 +113,7 @@ class SlurmAccountingDatabase(Construct):
         _check_growth(path, allocated_storage_gib, max_allocated_storage_gib)
         _check_protection(path, removal_policy, deletion_protection)
         self._key = encryption_key
-        key_arn = None if encryption_key is None else encryption_key.key_ref.key_arn
+        key_arn = None if encryption_key is None else encryption_key.key_arn
         tags = [CfnTag(key="Name", value=path)]
         self._security_group = ec2.SecurityGroup(
             self, "SecurityGroup", vpc=network.vpc, allow_all_outbound=False, description="Slurm accounting database"

@@ -112,8 +112,9 @@ def test_homes_have_a_file_system_if_it_has_a_capacity(capacity: str | None, the
 
 @pytest.mark.parametrize("closed", [False, True])
 def test_accounting_is_a_database_in_the_foundation_that_the_cluster_uses(closed: bool) -> None:
-    given = {"accounting": "true", "accounting_zone_id": "usw2-az1", "customer_managed_key": "true", "internet": str(not closed)}
-    found = templates(build("announcement", **given))
+    internet, zone = str(not closed), "usw2-az1"
+    app = build("announcement", accounting="true", accounting_zone_id=zone, customer_managed_key="true", internet=internet)
+    found = templates(app)
     (database,) = [one for one in found["Foundation"]["Resources"].values() if one["Type"] == "AWS::RDS::DBInstance"]
     assert database["Properties"]["DeletionProtection"] is True
     subnets = [one["Properties"] for one in found["Foundation"]["Resources"].values() if one["Type"] == "AWS::EC2::Subnet"]

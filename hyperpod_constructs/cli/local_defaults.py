@@ -43,7 +43,7 @@ def _other_zone(app: App, target: Target) -> str:
     zones = target.client("ec2").describe_availability_zones()["AvailabilityZones"]
     first = min(zone["ZoneId"] for zone in zones)
     of_nodes = {app.value("availability_zone_id"), app.value("availability_zone")} - {None} or {first}
-    return min(zone["ZoneId"] for zone in zones if not of_nodes & {zone["ZoneId"], zone.get("ZoneName")})
+    return min(str(zone["ZoneId"]) for zone in zones if not of_nodes & {zone["ZoneId"], zone.get("ZoneName")})
 
 
 def _has_a_database(app: App) -> bool:

@@ -137,7 +137,7 @@ def _member(subnet: Any) -> dict[str, Any]:
 
 
 def _subnets(identifiers: list[str]) -> list[Any]:
-    from moto.ec2 import ec2_backends
+    from moto.ec2.models import ec2_backends
 
     zones = ec2_backends[responses.get_account_id()][responses.get_region()].subnets
     known = {identifier: subnet for subnets in zones.values() for identifier, subnet in subnets.items()}
