@@ -221,6 +221,8 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
     sessions = JsonService(SessionManager(hyperpod), models.service("ssm"), caller, principal=ministack_access.user_id)
     ministack.serve_operations("ssm", sessions, session_manager.OPERATIONS)
     ministack.serve_operations("logs", ministack_monitoring.LogKeys(), ministack_monitoring.LogKeys.OPERATIONS)
+    ministack_monitoring.keep_keys_of_topics()
+    ministack_monitoring.keep_tags_of_dashboards()
     ministack_functions.place_functions(lambda config, role, who: function_networks.place(config, role, clients, who), aws.endpoint)
     ministack_rds.manage(clients, aws.endpoint)
     wrapped = {ministack_functions.FUNCTION, ministack_rds.INSTANCE}

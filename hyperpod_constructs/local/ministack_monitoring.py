@@ -11,7 +11,8 @@ from contextlib import suppress
 from typing import Any
 
 from ministack.core.responses import request_scope  # type: ignore[import-untyped]
-from ministack.services import cloudwatch, cloudwatch_logs, eventbridge  # type: ignore[import-untyped]
+from ministack.services import cloudwatch, cloudwatch_logs, eventbridge, sns  # type: ignore[import-untyped]
+from ministack.services.cloudformation import provisioners  # type: ignore[import-untyped]
 
 from hyperpod_constructs.local.aws_service import AwsError, Caller
 from hyperpod_constructs.local.judging import Request, Response, answered, target
@@ -21,6 +22,7 @@ from hyperpod_constructs.local.monitoring.patterns import Match, PatternError, c
 log = logging.getLogger(__name__)
 
 Points = alarms.Points
+_TOPIC, _DASHBOARD = "AWS::SNS::Topic", "AWS::CloudWatch::Dashboard"
 _evaluating = threading.RLock()
 
 
@@ -93,6 +95,41 @@ def count_invocations() -> None:
         cloudwatch._evaluate_all_alarms()
 
     eventbridge._invoke_target = invoke
+
+
+def keep_keys_of_topics() -> None:
+    """Note the key of a topic in a template as its attribute; it encrypts nothing."""
+    native = provisioners._RESOURCE_HANDLERS[_TOPIC]
+
+    def keep(result: tuple[str, dict[str, str]], properties: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
+        sns._topics[result[0]]["attributes"]["KmsMasterKeyId"] = properties.get("KmsMasterKeyId", "")
+        return result
+
+    def create(logical_id: str, properties: dict[str, Any], stack: str) -> tuple[str, dict[str, str]]:
+        return keep(native["create"](logical_id, properties, stack), properties)
+
+    def update(physical_id: str, old: Any, new: dict[str, Any], stack: str, logical_id: str) -> tuple[str, dict[str, str]]:
+        return keep(native["update"](physical_id, old, new, stack, logical_id), new)
+
+    provisioners._RESOURCE_HANDLERS[_TOPIC] = {**native, "create": create, "update": update}
+
+
+def keep_tags_of_dashboards() -> None:
+    """Note the tags of a dashboard in a template, which ministack does not read."""
+    native = provisioners._RESOURCE_HANDLERS[_DASHBOARD]
+
+    def keep(result: tuple[str, dict[str, str]], properties: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
+        arn = cloudwatch._dashboards[result[0]]["DashboardArn"]
+        cloudwatch._resource_tags[arn] = {tag["Key"]: tag["Value"] for tag in properties.get("Tags") or ()}
+        return result
+
+    def create(logical_id: str, properties: dict[str, Any], stack: str) -> tuple[str, dict[str, str]]:
+        return keep(native["create"](logical_id, properties, stack), properties)
+
+    def update(physical_id: str, old: Any, new: dict[str, Any], stack: str) -> tuple[str, dict[str, str]]:
+        return keep(native["update"](physical_id, old, new, stack), new)
+
+    provisioners._RESOURCE_HANDLERS[_DASHBOARD] = {**native, "create": create, "update": update}
 
 
 def filter_log_events_as_aws() -> None:

@@ -10,12 +10,8 @@ from tests.examples.jobs import EXAMPLES
 CHECK = """
 import os
 import torch
-<<<<<<< ours
-from common.shard_memory import Shard
-=======
 from common.bucket import Bucket
-from common.shards import Shard
->>>>>>> theirs
+from common.shard_memory import Shard
 from common.tensors import pack
 from common.tiers import Tiers
 

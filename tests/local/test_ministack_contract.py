@@ -205,6 +205,8 @@ def test_function(module: str, name: str, parameters: list[str] | None) -> None:
         ("ministack.core.iam_actions", "SERVICE_TO_IAM_NAMESPACE", "ec2"),
         (f"{CLOUDFORMATION}.provisioners", "_RESOURCE_HANDLERS", "AWS::S3::Bucket"),
         (f"{CLOUDFORMATION}.provisioners", "_RESOURCE_HANDLERS", "AWS::Lambda::Function"),
+        (f"{CLOUDFORMATION}.provisioners", "_RESOURCE_HANDLERS", "AWS::SNS::Topic"),
+        (f"{CLOUDFORMATION}.provisioners", "_RESOURCE_HANDLERS", "AWS::CloudWatch::Dashboard"),
         (f"{CLOUDFORMATION}.provisioners", "_REPLACING_PROPERTIES", "AWS::IAM::Role"),
         (f"{CLOUDFORMATION}.provisioners", "_CONDITIONALLY_REPLACING_PROPERTIES", None),
         (f"{CLOUDFORMATION}.provisioners", "_STACK_TAG_PROPERTY", "AWS::EC2::VPC"),
@@ -279,7 +281,16 @@ def test_records_of_eks_by_account_and_region(name: str) -> None:
     assert list(store.all_items()) == []
 
 
-@pytest.mark.parametrize(("module", "name"), [(CLOUDWATCH, "_metrics"), (CLOUDWATCH, "_alarms"), (LOGS, "_metric_filters")])
+@pytest.mark.parametrize(
+    ("module", "name"),
+    [
+        (CLOUDWATCH, "_metrics"),
+        (CLOUDWATCH, "_alarms"),
+        (LOGS, "_metric_filters"),
+        (LOGS, "_log_groups"),
+        (CLOUDWATCH, "_dashboards"),
+    ],
+)
 def test_records_of_monitoring_by_account_and_region(module: str, name: str) -> None:
     store = type(look_up(module, name))()
     store["key"] = {"a": 1}
@@ -288,6 +299,11 @@ def test_records_of_monitoring_by_account_and_region(module: str, name: str) -> 
     ((key, _),) = store.all_items()
     assert len(key[0]) == 12
     assert len(key) == 3
+
+
+@pytest.mark.parametrize(("module", "name"), [("ministack.services.sns", "_topics"), (CLOUDWATCH, "_resource_tags")])
+def test_records_of_monitoring_by_arn(module: str, name: str) -> None:
+    assert {"__getitem__", "__setitem__"} <= set(dir(look_up(module, name)))
 
 
 def test_keys_of_entries_and_policies_begin_with_the_cluster() -> None:

@@ -47,7 +47,7 @@ def resources(limit: int, word: str) -> dict[str, Any]:
     per_worker = {**transformation, "Dimensions": [{"Key": "worker", "Value": "$.worker"}]}
     subscription = {"Protocol": "sqs", "Endpoint": arn("Queue"), "TopicArn": {"Ref": "Topic"}}
     return {
-        "Topic": {"Type": "AWS::SNS::Topic"},
+        "Topic": {"Type": "AWS::SNS::Topic", "Properties": {"KmsMasterKeyId": f"alias/{word}"}},
         "Queue": {"Type": "AWS::SQS::Queue"},
         "Subscription": {"Type": "AWS::SNS::Subscription", "Properties": subscription},
         "One": alarm("one"),
@@ -103,6 +103,16 @@ def test_a_log_line_rings_its_alarm_and_the_composite_one_until_the_period_is_ov
     until(lambda: states(fresh, stack) == dict.fromkeys(("One", "Two", "Any"), "OK") or None, "the end of the period")
 
 
+def test_the_key_of_a_log_group_is_noted(fresh: LocalAws, stack: Stack) -> None:
+    logs, group = fresh.client("logs"), stack.resources["Logs"]
+    key = "arn:aws:kms:us-west-2:123456789012:key/1234abcd-0000-4000-8000-1234567890ab"
+    logs.associate_kms_key(logGroupName=group, kmsKeyId=key)
+    (found,) = logs.describe_log_groups(logGroupNamePrefix=group)["logGroups"]
+    assert found["kmsKeyId"] == key
+    with pytest.raises(logs.exceptions.ResourceNotFoundException):
+        logs.associate_kms_key(logGroupName="/none", kmsKeyId=key)
+
+
 def test_composite_alarms_and_budgets_change_in_place_and_go(fresh: LocalAws, stack: Stack) -> None:
     budgets, cloudwatch = fresh.client("budgets"), fresh.client("cloudwatch")
     changed = deploy(fresh, resources(200, "after"))
@@ -112,6 +122,8 @@ def test_composite_alarms_and_budgets_change_in_place_and_go(fresh: LocalAws, st
     assert float(found["BudgetLimit"]["Amount"]) == 200
     (composite,) = cloudwatch.describe_alarms(AlarmTypes=["CompositeAlarm"])["CompositeAlarms"]
     assert composite["AlarmDescription"] == "after"
+    topic = fresh.client("sns").get_topic_attributes(TopicArn=changed.resources["Topic"])["Attributes"]
+    assert topic["KmsMasterKeyId"] == "alias/after"
 
     assert delete(fresh).status == "DELETE_COMPLETE"
     assert budgets.describe_budgets(AccountId=fresh.account)["Budgets"] == []

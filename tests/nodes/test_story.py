@@ -1,4 +1,5 @@
-"""A node dies under a training job, on a cluster that `hyperpod deploy --nodes` made, and the command line tells what happened."""
+"""The preset `production` on virtual nodes: people, homes and the rows of jobs; a node dies under a training job, the alarm rings, and
+the command line tells what happened."""
 
 from __future__ import annotations
 
@@ -20,6 +21,15 @@ from tests.patience import until
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
+SETTINGS = (
+    "preset=production",
+    "cluster_name=sagemaker-demo-cluster",
+    "worker_count=2",
+    "min_running_workers=2",
+    "storage_capacity_gib=1200",
+    "home_capacity_gib=64",
+    "users=ann:2001",
+)
 # There is no log before the job starts.
 READ = "cat /fsx/light/log 2>/dev/null || true"
 JOB = """#!/bin/sh
@@ -93,7 +103,7 @@ def person(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Person]:
     (light / "job.sh").write_text(JOB, "utf-8")
     (light / "train.py").write_text(TRAIN, "utf-8")
     made = Person(directory)
-    settings = ("-c", "worker_count=2", "-c", "min_running_workers=2", "-c", "home_capacity_gib=64", "-c", "accounting=true")
+    settings = [part for one in SETTINGS for part in ("-c", one)]
     try:
         made.types("deploy", "--nodes", "--app", f"{sys.executable} {ROOT / 'app.py'}", *settings)
         yield made
@@ -126,14 +136,22 @@ def test_rows_of_jobs_are_in_the_database_of_the_template_also_after_a_rotation(
     until(lambda: {"first|COMPLETED", "second|COMPLETED"} <= set(person.on_controller(rows).splitlines()), "the rows of both jobs")
 
 
+def test_a_person_of_the_settings_runs_a_job_whose_row_is_in_the_database(person: Person) -> None:
+    said = person.on_controller("su ann -c 'cd; pwd; srun --nodes=2 -J hers id -u'")
+    assert said.splitlines()[-3:] == ["/home/ann", "2001", "2001"]
+    rows = "sacct --user=ann --noheader --parsable2 --allocations --format=User,JobName,State,NNodes"
+    until(lambda: "ann|hers|COMPLETED|2" in person.on_controller(rows).splitlines(), "the row of her job")
+
+
 def test_a_node_dies_the_job_goes_on_and_the_command_line_tells_it(person: Person) -> None:
     before = {row["node"]: row for row in person.sees("nodes")}
     person.types("local", "copy", "light", "/fsx")
-    person.on_controller("chmod -R a+rwX /fsx/light; su ubuntu -c 'sbatch --chdir=/fsx/light /fsx/light/job.sh'")
+    person.on_controller("chmod -R a+rwX /fsx/light; su ann -c 'sbatch --chdir=/fsx/light /fsx/light/job.sh'")
     until(lambda: _starts(person) == [0, 0], "the start of the job")
     lost = _second_of_the_job(person)
     aws = server.running(person.directory / LOCAL_STATE)
     assert aws is not None
+    queue = _listening(aws)
     (command,) = [node["Command"] for node in server.virtual_nodes(aws) if node["InstanceId"] == lost]
     subprocess.run([*command, "systemctl", "poweroff", "--force", "--force"], check=False, timeout=60)  # noqa: S603
 
@@ -142,6 +160,13 @@ def test_a_node_dies_the_job_goes_on_and_the_command_line_tells_it(person: Perso
     assert sorted(re.findall(r"rank \d is done", log)) == ["rank 0 is done", "rank 1 is done"]
     assert "Retrying step. Attempt number: 1" in log
     assert _starts(person)[-1] > 0, "the job began from the start"
+
+    heard = until(lambda: _heard(aws, queue), "the alarm and the event in the queue")
+    assert "hyperpod status --cluster sagemaker-demo-cluster" in heard["alarm"]["AlarmDescription"]
+    assert heard["event"]["detail"]["EventDetails"]["InstanceId"] == lost
+    found = aws.client("cloudwatch").describe_alarms(AlarmTypes=["MetricAlarm", "CompositeAlarm"], StateValue="ALARM")
+    ringing = [each["AlarmName"] for kind in ("MetricAlarms", "CompositeAlarms") for each in found[kind]]
+    assert [("FailedNodes" in name, "AlarmsAny" in name) for name in ringing] == [(True, False), (False, True)], ringing
 
     nodes = {row["node"]: row for row in person.sees("nodes")}
     (new,) = nodes.keys() - before.keys()
@@ -160,6 +185,32 @@ def test_a_node_dies_the_job_goes_on_and_the_command_line_tells_it(person: Perso
         lines = person.types("logs", "--node", node).splitlines()
         assert {line.split()[2] for line in lines} == {node}
         assert "on_init_complete: ok" in lines[-1]
+
+
+def _listening(aws: server.LocalAws) -> str:
+    """The URL of a queue that hears of the app's alarms, and of recoveries of nodes."""
+    sqs, sns, events = (aws.client(service) for service in ("sqs", "sns", "events"))
+    url = str(sqs.create_queue(QueueName="listening")["QueueUrl"])
+    arn = sqs.get_queue_attributes(QueueUrl=url, AttributeNames=["QueueArn"])["Attributes"]["QueueArn"]
+    (topic,) = [topic["TopicArn"] for topic in sns.list_topics()["Topics"]]
+    sns.subscribe(TopicArn=topic, Protocol="sqs", Endpoint=arn)
+    pattern = {"source": ["aws.sagemaker"], "detail": {"EventDetails": {"EventLevel": ["Warn"]}}}
+    events.put_rule(Name="recoveries", EventPattern=json.dumps(pattern))
+    events.put_targets(Rule="recoveries", Targets=[{"Id": "queue", "Arn": arn}])
+    return url
+
+
+def _heard(aws: server.LocalAws, queue: str) -> dict[str, Any] | None:
+    """The alarm of failed nodes and the event of a recovery, once both are in the queue; messages stay there."""
+    found: dict[str, Any] = {}
+    received = aws.client("sqs").receive_message(QueueUrl=queue, MaxNumberOfMessages=10, VisibilityTimeout=0)
+    for message in received.get("Messages", ()):
+        body = json.loads(message["Body"])
+        if "detail" in body:
+            found["event"] = body
+        elif "FailedNodes" in body["Subject"] and body["Subject"].startswith("ALARM"):
+            found["alarm"] = json.loads(body["Message"])
+    return found if len(found) == 2 else None
 
 
 def _starts(person: Person) -> list[int]:
