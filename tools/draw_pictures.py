@@ -28,6 +28,7 @@ _SMALL = 'font-size="14"'
 _SUBJECTS = {
     "cli": "the hyperpod command",
     "patterns": "SlurmCluster: wiring and defaults",
+    "observability": "alarms, events, dashboard, budget",
     "eks": "what only a cluster on Kubernetes needs",
     "cluster": "the cluster and its instance groups",
     "custom_resources": "one module for each gap in the API",
