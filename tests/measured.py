@@ -21,6 +21,7 @@ UNMEASURED = (
     "lint",
     "local/test_sample_deploy.py",
     "node_health",
+    "node_metrics",
     "nodes",
     "rules/test_hostile.py",
 )

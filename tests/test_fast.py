@@ -23,6 +23,7 @@ UNITS = (
     "handlers",
     "lifecycle",
     "node_health",
+    "node_metrics",
     "plan",
     "rules",
     "storage",

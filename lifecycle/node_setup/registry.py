@@ -24,6 +24,7 @@ from node_setup.steps import (
     keep,
     limits,
     log_rotation,
+    metrics,
     motd,
     mounts,
     munge,
@@ -58,7 +59,7 @@ class Step(Protocol):
 
 FIRST: list[Step] = [install, boot, efa, mounts]
 PEOPLE: list[Step] = [users, homes, user_keys, host_keys, sssd]
-NODE: list[Step] = [containers, limits, log_rotation, motd, health, hooks]
+NODE: list[Step] = [containers, limits, log_rotation, motd, health, metrics, hooks]
 MODES: dict[str, Sequence[Step]] = {
     "on_init_complete": [
         *FIRST,

@@ -27,6 +27,7 @@ KEYS = (
     "health",
     "log_rotation",
     "motd",
+    "metrics",
 )
 USER_KEYS = ("name", "uid", "gid")
 USER_NAME = re.compile(r"[a-z_][a-z0-9_-]{0,31}")
@@ -43,6 +44,10 @@ nobody nogroup polkitd proxy root shadow slurm slurmrestd sshd sssd staff sudo s
 wheel www-data"""
 PORT = 3306
 DATABASE = "slurm_acct_db"
+METRIC_SETS = ("gpu", "memory", "neuron", "efa", "disk")
+ADDRESSES = ("127.0.0.1", "0.0.0.0")
+NAMESPACE = re.compile(r"[A-Za-z0-9._/#:-]{1,255}")
+WRITE_URL = re.compile(r"https://[A-Za-z0-9.-]+(:\d{1,5})?/[A-Za-z0-9._/-]*|http://127\.0\.0\.1:\d{1,5}/[A-Za-z0-9._/-]*")
 
 
 class User(NamedTuple):
@@ -79,6 +84,32 @@ class Health(NamedTuple):
     hang_seconds: int
 
 
+class CloudWatch(NamedTuple):
+    """The figures in CloudWatch; `per_node` keeps those of each node apart."""
+
+    namespace: str
+    region: str
+    per_node: bool
+
+
+class RemoteWrite(NamedTuple):
+    """A Prometheus that takes samples; `region` signs the requests, and is `None` for one on this machine."""
+
+    url: str
+    region: str | None
+
+
+class Metrics(NamedTuple):
+    """The figures of the node: their sets, the interval, and who gets them."""
+
+    interval_seconds: int
+    sets: tuple[str, ...]
+    address: str
+    port: int
+    cloudwatch: CloudWatch | None
+    remote_write: RemoteWrite | None
+
+
 class Software(NamedTuple):
     shared_directory: str | None
     homes: str | None
@@ -89,6 +120,7 @@ class Software(NamedTuple):
     health: Health | None
     log_rotation: bool
     motd: bool
+    metrics: Metrics | None
 
 
 def parse_software(value: Any) -> Software:
@@ -112,6 +144,7 @@ def parse_software(value: Any) -> Software:
         health=_health(value["health"]) if "health" in value else None,
         log_rotation=flags["log_rotation"],
         motd=flags["motd"],
+        metrics=_metrics(value["metrics"]) if "metrics" in value else None,
     )
 
 
@@ -172,3 +205,37 @@ def _health(value: Any) -> Health:
     numbers = {key: check_number(f"{where}.{key}", value.get(key, default)) for key, default in defaults.items()}
     directory = check_path(f"{where}.checks_directory", value.get("checks_directory", "/opt/hyperpod/checks.d"))
     return Health(checks_directory=directory, **numbers)
+
+
+def _metrics(value: Any) -> Metrics:
+    where = "software.metrics"
+    check_object(where, value, required=("interval_seconds", "sets", "port"), optional=("address", "cloudwatch", "remote_write"))
+    sets = [check_choice(f"{where}.sets", name, METRIC_SETS) for name in check_list(f"{where}.sets", value["sets"])]
+    return Metrics(
+        interval_seconds=check_number(f"{where}.interval_seconds", value["interval_seconds"], 1, 3600),
+        sets=tuple(name for name in METRIC_SETS if name in sets),
+        address=check_choice(f"{where}.address", value.get("address", ADDRESSES[0]), ADDRESSES),
+        port=check_number(f"{where}.port", value["port"], 1024, 65535),
+        cloudwatch=_cloudwatch(value["cloudwatch"]) if "cloudwatch" in value else None,
+        remote_write=_remote_write(value["remote_write"]) if "remote_write" in value else None,
+    )
+
+
+def _cloudwatch(value: Any) -> CloudWatch:
+    where = "software.metrics.cloudwatch"
+    check_object(where, value, required=("namespace", "region", "per_node"))
+    return CloudWatch(
+        check_word(f"{where}.namespace", value["namespace"], NAMESPACE),
+        check_word(f"{where}.region", value["region"], WORD),
+        check_flag(f"{where}.per_node", value["per_node"]),
+    )
+
+
+def _remote_write(value: Any) -> RemoteWrite:
+    where = "software.metrics.remote_write"
+    check_object(where, value, required=("url",), optional=("region",))
+    url = check_word(f"{where}.url", value["url"], WRITE_URL)
+    if url.startswith("http://"):
+        return RemoteWrite(url, None)
+    check_object(where, value, required=("url", "region"))
+    return RemoteWrite(url, check_word(f"{where}.region", value["region"], WORD))

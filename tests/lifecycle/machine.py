@@ -60,6 +60,7 @@ CONFIG: dict[str, Any] = {
         "health": {"interval_seconds": 30},
         "log_rotation": True,
         "motd": True,
+        "metrics": {"interval_seconds": 60, "sets": ["memory"], "port": 9190},
     },
     "steps": [
         {"name": "first", "when": "before", "node_types": [], "mandatory": True, "seconds": 60},
@@ -428,7 +429,8 @@ def copy_folder(old: str, new: str, owners: Owners) -> os.stat_result:
 def make_machine(root: Path, node_type: str, mode: str, shared: Path | None = None, name: str = "") -> Machine:
     """A node after the image's set-up, in a mode; `shared` is mounted on /fsx."""
     machine = Machine(root, name or "ip-" + TYPES[node_type][1].replace(".", "-"), node_type, json.loads(json.dumps(CONFIG)))
-    for script in ("node_setup/__main__.py", "node_setup/steps/one.py", "node_health/__main__.py", "own/first", "own/last"):
+    programs = ("node_setup/__main__.py", "node_setup/steps/one.py", "node_health/__main__.py", "node_metrics/__main__.py")
+    for script in (*programs, "own/first", "own/last"):
         (machine.source / script).parent.mkdir(parents=True, exist_ok=True)
         (machine.source / script).write_text(f"# {script}\n", encoding="utf-8")
     (machine.source / "config.json").write_text(json.dumps(CONFIG), encoding="utf-8")

@@ -7,9 +7,11 @@ from typing import Any
 import pytest
 from node_setup.config import parse_config
 from node_setup.errors import NodeSetupError
+from node_setup.software import CloudWatch, Metrics, RemoteWrite
 
 from .machine import ALICE, BOB, CONFIG
 
+METRICS = CONFIG["software"]["metrics"]
 EXTERNAL = {"type": "external", "host": "db", "secret_arn": "arn", "region": "us-west-2"}
 
 
@@ -20,7 +22,7 @@ def software(**changes: Any) -> dict[str, Any]:
 def test_everything_is_off_without_the_key() -> None:
     document = {key: value for key, value in CONFIG.items() if key != "software"}
     parsed = parse_config(document)
-    assert parsed.software == (None, None, [], None, False, None, None, False, False)
+    assert parsed.software == (None, None, [], None, False, None, None, False, False, None)
     assert parsed.node_recovery == "Automatic"
 
 
@@ -41,6 +43,26 @@ def test_everything_is_read() -> None:
     }
     assert parsed.health is not None
     assert (parsed.health.interval_seconds, parsed.health.hang_seconds) == (30, 600)
+    assert parsed.metrics == Metrics(60, ("memory",), "127.0.0.1", 9190, None, None)
+
+
+def test_receivers_of_metrics_are_read() -> None:
+    receivers = {
+        "cloudwatch": {"namespace": "HyperPod/Nodes", "region": "us-west-2", "per_node": True},
+        "remote_write": {"url": "https://aps.example.com/workspaces/ws-1/api/v1/remote_write", "region": "us-west-2"},
+    }
+    parsed = parse_config(software(metrics={**METRICS, "sets": ["efa", "gpu"], **receivers})).software.metrics
+    assert parsed is not None
+    assert parsed.sets == ("gpu", "efa")
+    assert parsed.cloudwatch == CloudWatch("HyperPod/Nodes", "us-west-2", True)
+    assert parsed.remote_write == RemoteWrite("https://aps.example.com/workspaces/ws-1/api/v1/remote_write", "us-west-2")
+
+
+def test_a_prometheus_on_the_node_gets_no_signature() -> None:
+    url = "http://127.0.0.1:9090/api/v1/write"
+    parsed = parse_config(software(metrics={**METRICS, "remote_write": {"url": url}})).software.metrics
+    assert parsed is not None
+    assert parsed.remote_write == RemoteWrite(url, None)
 
 
 @pytest.mark.parametrize(
@@ -88,6 +110,22 @@ def test_everything_is_read() -> None:
         ({"accounting": []}, "software.accounting.type is None, allowed are local, external, service"),
         ({"accounting": {"type": "local", "host": "x"}}, "software.accounting has the unknown key 'host'"),
         ({"accounting": {"type": "external"}}, "software.accounting lacks the key 'host'"),
+        ({"metrics": {}}, "software.metrics lacks the key 'interval_seconds'"),
+        ({"metrics": {**METRICS, "sets": ["cpu"]}}, "software.metrics.sets is 'cpu', allowed are gpu, memory, neuron, efa, disk"),
+        ({"metrics": {**METRICS, "address": "10.1.0.4"}}, "software.metrics.address is '10.1.0.4', allowed are 127.0.0.1, 0.0.0.0"),
+        ({"metrics": {**METRICS, "port": 80}}, "software.metrics.port is 80, it must be a whole number from 1024 to 65535"),
+        (
+            {"metrics": {**METRICS, "remote_write": {"url": "http://aps.example.com/write"}}},
+            "software.metrics.remote_write.url is 'http://aps.example.com/write', it must match https://",
+        ),
+        (
+            {"metrics": {**METRICS, "remote_write": {"url": "https://aps.example.com/write"}}},
+            "software.metrics.remote_write lacks the key 'region'",
+        ),
+        (
+            {"metrics": {**METRICS, "cloudwatch": {"namespace": "a b", "region": "us-west-2", "per_node": True}}},
+            "software.metrics.cloudwatch.namespace is 'a b', it must match",
+        ),
         ({"health": {"interval": 1}}, "software.health has the unknown key 'interval'"),
         ({"health": {"hang_seconds": 0}}, "software.health.hang_seconds is 0, it must be a whole number of at least 1"),
     ],

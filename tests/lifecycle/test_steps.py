@@ -216,6 +216,23 @@ def test_a_health_check_that_is_set_after_is_reported(controller: Machine) -> No
     assert any(line.startswith("slurm_settings: slurm.conf sets HealthCheckProgram after") for line in controller.skipped())
 
 
+def test_the_figures_are_told_without_roots_rights(worker: Machine) -> None:
+    worker.set_up("on_init_complete")
+    unit = worker.text("/etc/systemd/system/hyperpod-metrics.service")
+    assert "DynamicUser=yes" in unit
+    assert worker.commands.count("systemctl restart --no-block hyperpod-metrics.service") == 1
+    worker.config["software"]["metrics"]["interval_seconds"] = 30
+    (worker.source / "config.json").write_text(json.dumps(worker.config), encoding="utf-8")
+    worker.set_up("on_init_complete")
+    assert worker.commands.count("systemctl restart --no-block hyperpod-metrics.service") == 2
+
+
+def test_a_node_without_metrics_has_no_such_unit(worker: Machine) -> None:
+    del worker.config["software"]["metrics"]
+    worker.set_up("on_init_complete")
+    assert not worker.path("/etc/systemd/system/hyperpod-metrics.service").exists()
+
+
 def test_fails_without_an_included_file(owner: Machine) -> None:
     owner.write("/opt/slurm/etc/slurm.conf", SLURM_CONF.replace("include", "#include"))
     with pytest.raises(NodeSetupError, match=r"agent: .* includes neither hyperpod_constructs.conf nor accounting.conf"):

@@ -43,6 +43,7 @@ PACKAGES = {
         "settings.py": "reads config.json, which root wrote",
         "system.py": "keeps root's own files in root's own folders; what lies in a user's goes through `user_files` and `run_as`",
     },
+    "node_metrics": {},
     "node_trust": {
         "as_user.py": "looks whether users can reach the interpreter",
         "launcher.py": "enters a folder as the user who it has become",

@@ -11,8 +11,8 @@ import pytest
 from tests.lint.tools import assert_succeeds
 from tests.presets import ROOT
 
-PROGRAMS = ("lifecycle/node_setup", "lifecycle/node_health", "lifecycle/node_trust")
-TESTS = ("tests/lifecycle", "tests/node_health")
+PROGRAMS = ("lifecycle/node_setup", "lifecycle/node_health", "lifecycle/node_metrics", "lifecycle/node_trust")
+TESTS = ("tests/lifecycle", "tests/node_health", "tests/node_metrics")
 ENVIRONMENTS = sorted(ROOT.glob(".venv-node-*"))
 MISSING = "run tools/setup_nodes.sh: there is no .venv-node-3.8, in which the programs for nodes are tested on Python 3.8"
 

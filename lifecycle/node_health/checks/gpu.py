@@ -8,25 +8,23 @@ Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-r
 from __future__ import annotations
 
 from node_health.checks.context import Context
+from node_health.devices import ask_gpus, table
 from node_health.finding import REBOOT, REPLACE, Finding
 
 SECONDS = 12.0
-FIELDS = "index,pci.bus_id,remapped_rows.failure,remapped_rows.pending"
+FIELDS = ("index,pci.bus_id,remapped_rows.failure,remapped_rows.pending", "index,pci.bus_id")
 LOST = ("GPU is lost", "Unable to determine the device handle", "No devices were found", "Unknown Error", "[GPU")
 SET = ("1", "Yes")
-UNSUPPORTED = "is not a valid field"
 
 
 def check(context: Context) -> list[Finding]:
     program = context.system.find("nvidia-smi")
     if program is None:
         return []
-    result = context.run("nvidia-smi", [program, f"--query-gpu={FIELDS}", "--format=csv,noheader"], SECONDS)
-    if UNSUPPORTED in result.output + result.error:
-        result = context.run("nvidia-smi", [program, "--query-gpu=index,pci.bus_id", "--format=csv,noheader"], SECONDS)
+    result = ask_gpus(context, program, FIELDS, "csv,noheader", SECONDS)
     if result.code is None:
         return [context.silence("gpu:hung", "nvidia-smi", SECONDS, result)]
-    rows = [[cell.strip() for cell in line.split(",")] for line in result.output.splitlines() if "," in line]
+    rows = table(result.output)
     declared = 0 if context.declared is None else context.declared.amount("gpu")
     expected = max(declared, context.baseline("gpu", len(rows)))
     if expected == 0:

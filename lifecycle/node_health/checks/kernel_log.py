@@ -26,14 +26,13 @@ import re
 from typing import Any, NamedTuple
 
 from node_health.checks.context import Context
+from node_health.devices import NEURON_DEVICE, neuron_counter, neuron_devices
 from node_health.finding import REBOOT, REPLACE, Finding
 
 KMSG = "/dev/kmsg"
 BOOT_ID = "/proc/sys/kernel/random/boot_id"
 NVIDIA = re.compile(r"nvidia(?:\d+|ctl)")
 NVIDIA_DRIVER = "/proc/driver/nvidia"
-NEURON_DEVICE = re.compile(r"neuron\d+")
-NEURON_DEVICES = "/sys/devices/virtual/neuron_device"
 NEURON_COUNTERS = ("sram_ecc_uncorrected", "mem_ecc_uncorrected")
 XID_ACTIONS = {
     **dict.fromkeys((48, 54, 64, 74, 79, 160), REPLACE),
@@ -117,8 +116,7 @@ def _has_neuron(context: Context) -> bool:
 
 
 def _borne_out(context: Context, found: Finding) -> Finding:
-    devices = [name for name in context.system.names(NEURON_DEVICES) if NEURON_DEVICE.fullmatch(name)]
-    counters = [f"{NEURON_DEVICES}/{device}/stats/hardware/{name}" for device in devices for name in NEURON_COUNTERS]
-    if any((context.system.read(path) or "0").strip() not in ("", "0") for path in counters):
+    system = context.system
+    if any(neuron_counter(system, device, name) != "0" for device in neuron_devices(system) for name in NEURON_COUNTERS):
         return found
     return found._replace(detail=f"{found.detail} (no counter of a device confirms it)", action=None)

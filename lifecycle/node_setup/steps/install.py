@@ -8,7 +8,7 @@ from node_setup.errors import NodeSetupError
 from node_setup.node import HOME, STATE, Node
 
 MANDATORY = True
-PACKAGES = ("node_setup", "node_health", "node_trust")
+PACKAGES = ("node_setup", "node_health", "node_metrics", "node_trust")
 ROLE = f"{STATE}/role.json"
 CLUSTER = f"{STATE}/cluster"  # the id of the cluster's shared folder
 
