@@ -100,6 +100,8 @@ from hyperpod_constructs.network import ExistingNetwork as ExistingNetwork
 from hyperpod_constructs.node_software.lifecycle_mode import LifecycleMode as LifecycleMode
 from hyperpod_constructs.node_software.lifecycle_scripts import LifecycleScripts as LifecycleScripts
 from hyperpod_constructs.node_software.lifecycle_scripts import scripts_bucket as scripts_bucket
+from hyperpod_constructs.node_software.node_metrics import NodeMetrics as NodeMetrics
+from hyperpod_constructs.node_software.node_metrics import NodeMetricSet as NodeMetricSet
 from hyperpod_constructs.node_software.node_type import SlurmNodeType as SlurmNodeType
 from hyperpod_constructs.node_software.own_step import OwnStep as OwnStep
 from hyperpod_constructs.node_software.own_step import StepMoment as StepMoment
@@ -113,9 +115,13 @@ from hyperpod_constructs.observability.budget import cost_tags as cost_tags
 from hyperpod_constructs.observability.dashboard import ClusterDashboard as ClusterDashboard
 from hyperpod_constructs.observability.events import ClusterEvents as ClusterEvents
 from hyperpod_constructs.observability.events import EventLevel as EventLevel
+from hyperpod_constructs.observability.grafana import ManagedGrafana as ManagedGrafana
+from hyperpod_constructs.observability.grafana import SamlLogin as SamlLogin
+from hyperpod_constructs.observability.grafana import node_dashboards as node_dashboards
 from hyperpod_constructs.observability.log_metrics import ClusterLogMetrics as ClusterLogMetrics
 from hyperpod_constructs.observability.log_metrics import FailureClass as FailureClass
 from hyperpod_constructs.observability.monitoring import ClusterMonitoring as ClusterMonitoring
+from hyperpod_constructs.observability.prometheus import ManagedPrometheus as ManagedPrometheus
 from hyperpod_constructs.observability.topic import alarms_topic as alarms_topic
 from hyperpod_constructs.patterns.eks import EksCluster as EksCluster
 from hyperpod_constructs.patterns.slurm import SlurmCluster as SlurmCluster

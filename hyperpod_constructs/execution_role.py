@@ -31,6 +31,7 @@ from hyperpod_constructs.facts.node_permissions import (
     SHELL_CHANNELS,
     USE_VOLUME_KEYS,
 )
+from hyperpod_constructs.facts.prometheus import WRITE
 from hyperpod_constructs.network import NodePlace
 from hyperpod_constructs.rules.plugin import register_rules
 
@@ -174,6 +175,14 @@ class NodePermissions:
         if key is not None:
             service = f"secretsmanager.{self._stack.region}.{self._stack.url_suffix}"
             self._add(["kms:Decrypt"], [key.key_ref.key_arn], {"StringEquals": {"kms:ViaService": service}})
+
+    def add_figures(self, namespace: str) -> None:
+        """The nodes' own figures in CloudWatch. The action has no resource-level permissions; the condition names the namespace."""
+        self._add(["cloudwatch:PutMetricData"], ["*"], {"StringEquals": {"cloudwatch:namespace": namespace}})
+
+    def add_samples(self, workspace_arn: str) -> None:
+        """Samples for one workspace of Prometheus."""
+        self._add([WRITE], [workspace_arn])
 
     def add_file_systems(self) -> None:
         """The check of EFA for Lustre. Without it nodes silently fall back to TCP.

@@ -27,6 +27,8 @@ SLOW = (
     "lint",
     "local",
     "nodes",
+    "observability/test_cloudwatch.py",
+    "observability/test_prometheus.py",
     "lifecycle/test_set_up.py",
     "rules/test_hostile.py",
     "test_wheel.py",

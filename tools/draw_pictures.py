@@ -28,7 +28,7 @@ _SMALL = 'font-size="14"'
 _SUBJECTS = {
     "cli": "the hyperpod command",
     "patterns": "SlurmCluster: wiring and defaults",
-    "observability": "alarms, events, dashboard, budget",
+    "observability": "alarms, events, metrics, dashboards, budget",
     "eks": "what only a cluster on Kubernetes needs",
     "cluster": "the cluster and its instance groups",
     "custom_resources": "one module for each gap in the API",
@@ -44,6 +44,7 @@ _SUBJECTS = {
 _COLOURS = {
     "cli": SLATE,
     "patterns": BLUE,
+    "observability": BLUE,
     "eks": BLUE,
     "cluster": BLUE,
     "storage": BLUE,

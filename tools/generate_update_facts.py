@@ -33,6 +33,8 @@ CFN_LINT_VERSION = "1.58.0"
 REGION = "us-east-1"
 
 EMITTED = (
+    "AWS::APS::RuleGroupsNamespace",
+    "AWS::APS::Workspace",
     "AWS::CloudWatch::Alarm",
     "AWS::CloudWatch::CompositeAlarm",
     "AWS::CloudWatch::Dashboard",
@@ -59,6 +61,7 @@ EMITTED = (
     "AWS::Events::Rule",
     "AWS::FSx::DataRepositoryAssociation",
     "AWS::FSx::FileSystem",
+    "AWS::Grafana::Workspace",
     "AWS::IAM::ManagedPolicy",
     "AWS::IAM::OIDCProvider",
     "AWS::IAM::Policy",

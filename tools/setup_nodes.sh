@@ -9,8 +9,8 @@ cd "$(dirname "$0")/.."
 
 NODE_PROGRAMS="systemd-nspawn mmdebstrap ip"
 NODE_PACKAGES="systemd-container mmdebstrap iproute2 debian-archive-keyring"
-PROGRAMS="systemd-nspawn mmdebstrap ip shellcheck chromium mariadb-install-db"
-PACKAGES="systemd-container mmdebstrap iproute2 shellcheck chromium mariadb-server"
+PROGRAMS="systemd-nspawn mmdebstrap ip shellcheck chromium mariadb-install-db prometheus promtool"
+PACKAGES="systemd-container mmdebstrap iproute2 shellcheck chromium mariadb-server prometheus"
 EXAMPLES=.venv-examples
 REQUIREMENTS=examples/requirements.txt
 OLDEST=3.8
@@ -119,4 +119,4 @@ fi
 attempt examples
 attempt node_programs "$OLDEST"
 attempt node_programs "$(newest)"
-attempt debian_packages "$PROGRAMS" "$PACKAGES" "virtual nodes, shell scripts, attacks by web pages and restores are tested with"
+attempt debian_packages "$PROGRAMS" "$PACKAGES" "virtual nodes, shell scripts, attacks by web pages, restores and metrics are tested with"

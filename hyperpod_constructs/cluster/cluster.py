@@ -25,6 +25,7 @@ from hyperpod_constructs.cluster.compatibility import Compatibility
 from hyperpod_constructs.cluster.existing import ExistingCluster
 from hyperpod_constructs.cluster.grants import ClusterGrants
 from hyperpod_constructs.cluster.instance_group import InstanceGroup
+from hyperpod_constructs.cluster.metrics import serve_metrics
 from hyperpod_constructs.cluster.node_roles import NodeRoles
 from hyperpod_constructs.cluster.orchestrator import Orchestrator
 from hyperpod_constructs.cluster.outputs import create_outputs
@@ -307,6 +308,7 @@ class HyperPodCluster(Construct):
             place=self._place,
             scripts=self._bound,
             secrets=[database.secret for database in databases if database is not None],
+            metrics=None if software is None else software.metrics,
             control_plane_arn=None if control_plane is None else control_plane.cluster_arn,
         )
 
@@ -326,6 +328,9 @@ class HyperPodCluster(Construct):
             self._node.add_dependency(*awaited)
         if isinstance(network, ClusterNetwork) and self._on_eks:
             network.admit_load_balancers()
+        metrics = None if self._scripts.software is None else self._scripts.software.metrics
+        if metrics is not None and network is not None:
+            serve_metrics(metrics, network)
 
     def _vpc_config(self) -> sagemaker.CfnCluster.VpcConfigProperty | None:
         if self._place is None:

@@ -15,6 +15,7 @@ from hyperpod_constructs.cluster.storage_configs import LustreMount
 from hyperpod_constructs.execution_role import ExecutionRole, NodePermissions
 from hyperpod_constructs.network import NodePlace
 from hyperpod_constructs.node_software.lifecycle_scripts import BoundScripts
+from hyperpod_constructs.node_software.node_metrics import NodeMetrics
 from hyperpod_constructs.node_software.node_type import SlurmNodeType
 
 
@@ -27,6 +28,7 @@ class NodeRoles:
     :param place: subnet and security group; `None` in the service's own VPC.
     :param scripts: the lifecycle scripts; `None` without any.
     :param secrets: passwords of accounting databases, for controllers.
+    :param metrics: the figures that the nodes tell; `None` without any.
     :param control_plane_arn: the EKS cluster; `None` for a Slurm cluster.
     """
 
@@ -39,6 +41,7 @@ class NodeRoles:
         place: NodePlace | None,
         scripts: BoundScripts | None,
         secrets: Sequence[ISecretRef],
+        metrics: NodeMetrics | None,
         control_plane_arn: str | None,
     ) -> None:
         self._cluster = cluster
@@ -47,6 +50,7 @@ class NodeRoles:
         self._place = place
         self._scripts = scripts
         self._secrets = secrets
+        self._metrics = metrics
         self._control_plane_arn = control_plane_arn
         self._roles: list[iam.IRole] = []
         self._grantees: list[iam.IPrincipal] = []
@@ -71,6 +75,8 @@ class NodeRoles:
         permissions.add_pods()
         if self._scripts is not None:
             permissions.add_scripts(self._scripts.bucket, self._scripts.root)
+        if self._metrics is not None:
+            _permit_metrics(permissions, self._metrics)
         self._resource.add_dependency(plain, permissions.awaited)
         return plain
 
@@ -109,6 +115,13 @@ class NodeRoles:
             rendered = network.render()
             permissions.add_interfaces(rendered.subnets, rendered.security_group_ids)
             self._resource.add_dependency(*network.subnets, *network.security_groups)
+
+
+def _permit_metrics(permissions: NodePermissions, metrics: NodeMetrics) -> None:
+    if metrics.cloudwatch:
+        permissions.add_figures(metrics.namespace)
+    if metrics.remote_write is not None:
+        permissions.add_samples(metrics.remote_write.workspace_ref.workspace_arn)
 
 
 def _own_role(role: Any) -> str:

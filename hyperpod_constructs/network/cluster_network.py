@@ -25,6 +25,7 @@ from hyperpod_constructs._support.values import NodeCount
 from hyperpod_constructs.facts.connections import ENDPOINTS, KUBERNETES_ENDPOINTS
 from hyperpod_constructs.facts.instance_types import InstanceType
 from hyperpod_constructs.facts.orchestration import TAG_OF_NODE_SUBNETS
+from hyperpod_constructs.facts.prometheus import WRITE_ENDPOINT
 from hyperpod_constructs.network.endpoints import InterfaceEndpoints, answers_of_functions, bucket_policy, foreign_bucket
 from hyperpod_constructs.network.flow_log import create_flow_log
 from hyperpod_constructs.network.look_up import looked_up
@@ -350,6 +351,14 @@ class ClusterNetwork(Construct):
         if self._bucket_policy is not None and not self._serves_kubernetes:
             self._bucket_policy.add_statements(answers_of_functions(self._region))
         self._serves_kubernetes = True
+
+    def serve_metrics(self) -> None:
+        """Let nodes of a network without internet write samples to Prometheus, unless `endpoint_services` names all endpoints.
+
+        A cluster whose nodes do so calls it for its network.
+        """
+        if self._chooses_endpoints:
+            self._add_endpoints([WRITE_ENDPOINT])
 
     def _add_endpoints(self, services: Iterable[str]) -> list[ec2.CfnVPCEndpoint]:
         if self._endpoints is None:

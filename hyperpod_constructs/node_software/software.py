@@ -11,6 +11,7 @@ from aws_cdk.interfaces.aws_secretsmanager import ISecretRef
 from hyperpod_constructs._support.arguments import checked_value
 from hyperpod_constructs._support.tokens import is_list_token, is_unknown
 from hyperpod_constructs._support.values import Port
+from hyperpod_constructs.node_software.node_metrics import NodeMetrics
 from hyperpod_constructs.node_software.text import (
     DATABASE_NAME,
     GROUP_NAME,
@@ -170,6 +171,7 @@ class NodeSoftware:
     :param health: the nodes' checks of themselves; the defaults of `NodeHealth` unless given. `None` switches them off.
     :param log_rotation: rotate the logs of Slurm and of the scripts; on unless given.
     :param motd: greet with the cluster's own commands; on unless given.
+    :param metrics: the figures that the nodes tell; none unless given, because CloudWatch and Prometheus charge for them.
     :param sssd: the text of `sssd.conf`; no SSSD when not given. The text lies in S3 and on every node, so bind without a password.
         The set-up of a node without SSSD installed fails with that cause.
     """
@@ -182,6 +184,7 @@ class NodeSoftware:
     health: NodeHealth | None = NodeHealth()
     log_rotation: bool = True
     motd: bool = True
+    metrics: NodeMetrics | None = None
     sssd: str | None = None
 
     def __post_init__(self) -> None:
@@ -214,6 +217,8 @@ class NodeSoftware:
             rendered["users"] = [user.render() for user in self.users]
         if self.health is not None:
             rendered["health"] = self.health.render()
+        if self.metrics is not None:
+            rendered["metrics"] = self.metrics.render()
         if self.sssd is not None:
             rendered["sssd"] = self.sssd
         return rendered

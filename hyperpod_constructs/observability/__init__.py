@@ -1,1 +1,1 @@
-"""Eyes on a cluster."""
+"""Eyes on a cluster: alarms, events and dashboards, metrics of nodes in Prometheus and Grafana."""

@@ -29,9 +29,11 @@ from hyperpod_constructs.execution_role import ExecutionRole
 from hyperpod_constructs.network import NodeNetwork
 from hyperpod_constructs.node_software.lifecycle_mode import LifecycleMode
 from hyperpod_constructs.node_software.lifecycle_scripts import LifecycleScripts
+from hyperpod_constructs.node_software.node_metrics import NodeMetrics
 from hyperpod_constructs.node_software.node_type import SlurmNodeType
 from hyperpod_constructs.observability.monitoring import ClusterMonitoring
 from hyperpod_constructs.patterns.encryption import encrypted, encrypted_parts
+from hyperpod_constructs.patterns.metrics import with_metrics
 from hyperpod_constructs.patterns.short_form import groups_of_workers
 from hyperpod_constructs.storage.existing_lustre import LustreSource
 from hyperpod_constructs.storage.existing_openzfs import OpenZfsSource
@@ -141,6 +143,7 @@ class SlurmCluster(Construct):
         execution_role: iam.IRole | ExecutionRole | None = None,
         lifecycle_scripts: LifecycleScripts | None = None,
         lifecycle_mode: LifecycleMode | None = None,
+        node_metrics: NodeMetrics | None = None,
         min_running: Mapping[str, int] | None = None,
     ) -> None:
         """
@@ -179,13 +182,17 @@ class SlurmCluster(Construct):
         :param lifecycle_scripts: the nodes' scripts; the scripts of this library when not given.
         :param lifecycle_mode: time of the scripts on every node; after the image's own set-up when not given. `ON_CREATE` runs them
             instead of it, as the first clusters of the service did.
+        :param node_metrics: the figures that the nodes tell to CloudWatch and Prometheus; none unless given. Beside
+            `lifecycle_scripts` they stand in their software: `NodeSoftware(metrics=...)`.
         :param min_running: workers to wait for, by group, such as `{"workers": 4}`; none unless given.
-        :raises ValueError: for `worker_groups` beside the parameters of one group, for neither of them; see also
-            `HyperPodCluster` and `InstanceGroup`.
+        :raises ValueError: for `worker_groups` beside the parameters of one group, for neither of them, or for `node_metrics`
+            beside `lifecycle_scripts`; see also `HyperPodCluster` and `InstanceGroup`.
         """
         super().__init__(scope, id)
+        path = placed(self, scope, id)
+        scripts = with_metrics(path, lifecycle_scripts, node_metrics, encryption_key)
         workers = groups_of_workers(
-            placed(self, scope, id),
+            path,
             worker_groups,
             worker_type=worker_type,
             worker_count=worker_count,
@@ -210,7 +217,7 @@ class SlurmCluster(Construct):
             ),
             cluster_name=cluster_name,
             execution_role=execution_role,
-            lifecycle_scripts=encrypted_parts(self, encryption_key, lifecycle_scripts),
+            lifecycle_scripts=encrypted_parts(self, encryption_key, scripts),
             node_recovery=node_recovery,
         )
         for name, node_type, instance_type in (

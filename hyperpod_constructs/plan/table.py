@@ -11,10 +11,12 @@ from hyperpod_constructs.facts.schema import type_facts
 from hyperpod_constructs.plan.change import Change, shrinks
 from hyperpod_constructs.plan.effect import Effect
 from hyperpod_constructs.plan.row import Row
-from hyperpod_constructs.plan.rows import cluster, databases, file_systems, kubernetes, network, others
+from hyperpod_constructs.plan.rows import cluster, databases, file_systems, kubernetes, metrics, network, others
 from hyperpod_constructs.templates.values import ABSENT, Either, Unknown, Value, alternatives_of, at, is_known, shown
 
 OURS: Mapping[str, tuple[Row, ...]] = {
+    "AWS::APS::RuleGroupsNamespace": metrics.RULES,
+    "AWS::APS::Workspace": metrics.PROMETHEUS,
     "AWS::Budgets::Budget": others.BUDGET,
     "AWS::EC2::NatGateway": network.NAT_GATEWAY,
     "AWS::EC2::SecurityGroup": network.SECURITY_GROUP,
@@ -27,6 +29,7 @@ OURS: Mapping[str, tuple[Row, ...]] = {
     "AWS::EKS::PodIdentityAssociation": kubernetes.POD_IDENTITY,
     "AWS::FSx::DataRepositoryAssociation": file_systems.ASSOCIATION,
     "AWS::FSx::FileSystem": file_systems.FILE_SYSTEM,
+    "AWS::Grafana::Workspace": metrics.GRAFANA,
     "AWS::KMS::Key": others.KEY,
     "AWS::Lambda::Function": others.FUNCTION,
     "AWS::Logs::LogGroup": others.LOG_GROUP,

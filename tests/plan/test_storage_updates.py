@@ -200,6 +200,14 @@ def test_shorter_retention_deletes_events() -> None:
     assert row(other, one).effect is Effect.NO_INTERRUPTION
 
 
+def test_metrics_that_stay_for_fewer_days_are_lost() -> None:
+    default = resource("AWS::APS::Workspace")
+    year, month = (resource("AWS::APS::Workspace", WorkspaceConfiguration={"RetentionPeriodInDays": days}) for days in (365, 30))
+    assert row(default, year).effect is Effect.NO_INTERRUPTION
+    assert row(year, default).effect is Effect.DATA_LOSS
+    assert row(default, month).effect is Effect.DATA_LOSS
+
+
 EXPIRATION: dict[str, Any] = {"Status": "Enabled", "Prefix": "logs/", "ExpirationInDays": 30}
 
 
