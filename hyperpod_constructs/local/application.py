@@ -61,6 +61,7 @@ from hyperpod_constructs.local.iam_role import Role
 from hyperpod_constructs.local.json_protocol import JsonService
 from hyperpod_constructs.local.judging import Judge, Request, target
 from hyperpod_constructs.local.kubernetes_nodes import KubernetesNodes
+from hyperpod_constructs.local.metrics.providers import providers as metrics_providers
 from hyperpod_constructs.local.ministack_eks import Authenticator
 from hyperpod_constructs.local.models import ServiceModels
 from hyperpod_constructs.local.monitoring.providers import Budget, CompositeAlarm
@@ -210,7 +211,7 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
         send_event=ministack_monitoring.send_event,
     )
     services: list[Service] = [hyperpod, Fsx(faults, clients), ServiceQuotas(faults)]
-    providers = [kind(clients) for kind in PROVIDERS]
+    providers = [*(kind(clients) for kind in PROVIDERS), *metrics_providers(clients)]
     for provider in providers:
         ministack_stacks.provide(provider, aws.endpoint)
     for service in services:
