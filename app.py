@@ -24,7 +24,9 @@ from hyperpod_constructs import (
     ClusterNetwork,
     LifecycleScripts,
     LustreStorage,
+    ManagedPrometheus,
     NodeInventory,
+    NodeMetrics,
     NodeSoftware,
     OpenZfsStorage,
     Preflight,
@@ -76,6 +78,7 @@ class Foundation(Stack):
         )
         self.homes = _homes(self, settings)
         self.accounting = _accounting(self, settings)
+        self.prometheus = ManagedPrometheus(self, "Prometheus", encryption_key=self.key) if settings.prometheus else None
         self.scripts = scripts_bucket(self, "Scripts", encryption_key=self.key)
         self.data = s3.Bucket(
             self,
@@ -119,7 +122,7 @@ class Cluster(Stack):
             node_recovery=settings.node_recovery,
             alarms_topic=foundation.alarms,
             encryption_key=foundation.key,
-            lifecycle_scripts=LifecycleScripts.from_asset(bucket=foundation.scripts, software=NodeSoftware(users=settings.users)),
+            lifecycle_scripts=LifecycleScripts.from_asset(bucket=foundation.scripts, software=_software(foundation, settings)),
             lifecycle_mode=settings.lifecycle_mode,
             min_running=settings.min_running,
         )
@@ -173,6 +176,18 @@ def _alarms(foundation: Foundation, settings: Settings) -> sns.Topic | None:
         cost_tags(foundation.node.root, cluster=name)
         ClusterBudget(foundation, "Budget", monthly_usd=settings.monthly_budget_usd, tag_values=[name], topic=topic)
     return topic
+
+
+def _software(foundation: Foundation, settings: Settings) -> NodeSoftware:
+    """The software of the nodes: people, and figures if the settings ask for them."""
+    if not settings.node_metrics and foundation.prometheus is None:
+        return NodeSoftware(users=settings.users)
+    metrics = NodeMetrics(
+        interval_seconds=settings.metrics_interval_seconds,
+        cloudwatch=settings.node_metrics,
+        remote_write=foundation.prometheus,
+    )
+    return NodeSoftware(users=settings.users, metrics=metrics)
 
 
 def _control_plane_subnets(network: ClusterNetwork, settings: Settings) -> list[ec2.ISubnet]:

@@ -9,10 +9,17 @@ from dataclasses import dataclass, fields, replace
 from enum import StrEnum
 from typing import Any, NamedTuple, TypeVar
 
-from hyperpod_constructs import ClusterInstanceType, DeepHealthCheck, KubernetesVersion, NodeRecovery, WorkerGroup
+from hyperpod_constructs import (
+    ClusterInstanceType,
+    DeepHealthCheck,
+    KubernetesVersion,
+    LifecycleMode,
+    NodeRecovery,
+    NodeUser,
+    WorkerGroup,
+)
 
 Choice = TypeVar("Choice", bound=StrEnum)
-_WORKERS = "workers"
 
 
 class OrchestratorName(StrEnum):
@@ -57,33 +64,47 @@ class Settings:
         nothing else; images of containers then come from ECR.
     :param customer_managed_key: whether one key of your account encrypts buckets, file system, volumes, logs of functions and the
         secrets of Kubernetes; `false`: keys of AWS. **Replaces** the file system, and the control plane of Kubernetes.
+    :param alarms: whether there are alarms, a dashboard and a topic that hears of them.
+    :param alarms_email: addresses that receive alarms and events, with commas between them; each confirms the first message. They
+        bring `alarms` with them.
+    :param monthly_budget_usd: US dollars that everything may cost in a month; the topic of `alarms` hears before they are spent.
+        `0`: no budget.
     :param cluster_name: name of the cluster; CloudFormation makes one when not given. **Replaces** the cluster. Destroy a
         cluster with a name before you replace it.
     :param controller_instance_type: type of the one controller.
     :param login_instance_type: type of the one login node; no login node when not given.
     :param worker_instance_type: type of the workers.
     :param worker_count: number of workers.
+    :param worker_group_name: name of the workers' group. A change removes the group with its nodes and makes another.
     :param min_running_workers: number of workers that the deployment waits for. On Kubernetes `0` waits for one, which the add-ons
         need, unless `system_node_count` brings other nodes.
     :param training_plan_arn: reserved capacity of the workers; on-demand capacity when not given.
     :param worker_groups: several groups of workers as `name:type:count`, with commas between them, such as
         `gpus:ml.p5.48xlarge:4,neurons:ml.trn1.32xlarge:8`. They take the place of `worker_instance_type`, `worker_count`,
-        `min_running_workers` and `training_plan_arn`; the group `workers` when not given.
+        `worker_group_name`, `min_running_workers` and `training_plan_arn`.
     :param controller_group_name: name of the controller's group. A change removes the controller, with Slurm's queue.
     :param login_group_name: name of the login group.
     :param threads_per_core: `1` switches simultaneous multithreading off on every node; each type's default when not given. The
         service refuses a change for an existing group.
+    :param lifecycle_mode: time of the nodes' scripts. `OnInitComplete`: after the image's own set-up. `OnCreate`: instead of it.
+        `None`: never.
     :param deep_health_checks: checks of the workers before they take work, `InstanceStress` and `InstanceConnectivity` with a comma
         between them; none when not given. On Kubernetes they need `system_node_count`, because they take about two hours.
     :param node_recovery: `Automatic`: the service reboots or replaces faulty nodes. `None`: it only labels them.
     :param storage_capacity_gib: capacity of the Lustre file system, in GiB.
     :param per_unit_storage_throughput: throughput of the Lustre file system, in MB/s per TiB.
+    :param users: people with an account on every node, as `name:uid` with commas between them, such as `ann:2001,bob:2002`.
     :param home_capacity_gib: capacity of an OpenZFS file system for homes at `/home`, in GiB; `0`: there is none, and homes are on
         Lustre.
     :param accounting: whether Slurm's accounting is in a database of its own, RDS for MariaDB in two zones, which outlives the
         cluster; `false`: it is on the controller, and goes with it. There is no way back to `false` for a cluster.
     :param accounting_zone_id: second zone of that database, by id; the first is that of the nodes. Required with `accounting`; the
         embedded AWS takes another one of its zones. **Replaces** the database's subnet.
+    :param node_metrics: whether nodes tell CloudWatch their figures: GPUs, memory, Neuron devices, EFA and disks. Each figure of a
+        node costs by the month: `hyperpod cost` says how much.
+    :param prometheus: whether there is a workspace of Amazon Managed Service for Prometheus with alert rules, to which nodes write
+        all their figures.
+    :param metrics_interval_seconds: seconds between two looks of a node at its figures.
     :param kubernetes_version: version of Kubernetes; it goes up by one minor version at a time.
     :param control_plane_zone_ids: two zones of the control plane, by id, with a comma between them, such as `usw2-az1,usw2-az2`.
         Required for Kubernetes; the embedded AWS takes its first two. **Replaces** the control plane, with every object in it.
@@ -109,24 +130,33 @@ class Settings:
     node_cidr: str = "10.1.0.0/16"
     internet: bool = True
     customer_managed_key: bool = False
+    alarms: bool = False
+    alarms_email: tuple[str, ...] = ()
+    monthly_budget_usd: int = 0
     cluster_name: str | None = None
     controller_instance_type: ClusterInstanceType = ClusterInstanceType.M5_XLARGE
     login_instance_type: ClusterInstanceType | None = None
     worker_instance_type: ClusterInstanceType = ClusterInstanceType.TRN1_32XLARGE
     worker_count: int = 4
+    worker_group_name: str = "workers"
     min_running_workers: int = 0
     training_plan_arn: str | None = None
     worker_groups: tuple[WorkerGroup, ...] = ()
     controller_group_name: str = "controller"
     login_group_name: str = "login"
     threads_per_core: int | None = None
+    lifecycle_mode: LifecycleMode | None = None
     deep_health_checks: tuple[DeepHealthCheck, ...] = ()
     node_recovery: NodeRecovery = NodeRecovery.AUTOMATIC
     storage_capacity_gib: int = 1200
     per_unit_storage_throughput: int = 250
+    users: tuple[NodeUser, ...] = ()
     home_capacity_gib: int = 0
     accounting: bool = False
     accounting_zone_id: str | None = None
+    node_metrics: bool = False
+    prometheus: bool = False
+    metrics_interval_seconds: int = 60
     kubernetes_version: KubernetesVersion = KubernetesVersion.V1_35
     control_plane_zone_ids: tuple[str, ...] = ()
     system_node_count: int = 0
@@ -142,7 +172,7 @@ class Settings:
     def workers(self) -> tuple[WorkerGroup, ...]:
         """The groups of workers."""
         plain = WorkerGroup(
-            name=_WORKERS,
+            name=self.worker_group_name,
             instance_type=self.worker_instance_type,
             count=self.worker_count,
             training_plan_arn=self.training_plan_arn,
@@ -159,17 +189,42 @@ class Settings:
     @property
     def min_running(self) -> dict[str, int]:
         """The workers that the deployment waits for, by group."""
-        return {} if self.worker_groups else {_WORKERS: self.min_running_workers}
+        return {} if self.worker_groups else {self.worker_group_name: self.min_running_workers}
 
 
-#: Clusters from published documents, by the value of the context key `preset`.
+#: Clusters by the value of the context key `preset`: `announcement` and `llm` are those of published documents, name by name.
 PRESETS: Mapping[str, Settings] = {
-    "announcement": Settings(cluster_name="sagemaker-demo-cluster"),
+    "slurm": Settings(cluster_name="sagemaker-demo-cluster"),
+    "announcement": Settings(
+        cluster_name="sagemaker-demo-cluster",
+        controller_group_name="my-controller-group",
+        worker_group_name="worker-group-1",
+        threads_per_core=1,
+        lifecycle_mode=LifecycleMode.ON_CREATE,
+    ),
     "llm": Settings(
+        cluster_name="llm-training-cluster",
         controller_instance_type=ClusterInstanceType.M5_2XLARGE,
+        controller_group_name="head-nodes",
+        worker_group_name="worker-nodes",
+        threads_per_core=1,
+        lifecycle_mode=LifecycleMode.ON_CREATE,
         worker_instance_type=ClusterInstanceType.P5_48XLARGE,
         worker_count=32,
         storage_capacity_gib=4800,
+    ),
+    "production": Settings(
+        internet=False,
+        customer_managed_key=True,
+        alarms=True,
+        login_instance_type=ClusterInstanceType.M5_XLARGE,
+        worker_instance_type=ClusterInstanceType.P5_48XLARGE,
+        worker_count=8,
+        storage_capacity_gib=9600,
+        home_capacity_gib=1024,
+        accounting=True,
+        node_metrics=True,
+        prometheus=True,
     ),
     "kubernetes": Settings(
         orchestrator=OrchestratorName.EKS,
@@ -179,12 +234,22 @@ PRESETS: Mapping[str, Settings] = {
     ),
 }
 
-DEFAULT_PRESETS: Mapping[OrchestratorName, str] = {OrchestratorName.SLURM: "announcement", OrchestratorName.EKS: "kubernetes"}
+DEFAULT_PRESETS: Mapping[OrchestratorName, str] = {OrchestratorName.SLURM: "slurm", OrchestratorName.EKS: "kubernetes"}
 OF_ONE_ORCHESTRATOR: Mapping[str, OrchestratorName] = {
     **dict.fromkeys(
         (
-            *("controller_instance_type", "login_instance_type", "controller_group_name", "login_group_name", "home_capacity_gib"),
-            *("accounting", "accounting_zone_id"),
+            "controller_instance_type",
+            "login_instance_type",
+            "controller_group_name",
+            "login_group_name",
+            "lifecycle_mode",
+            "users",
+            "home_capacity_gib",
+            "accounting",
+            "accounting_zone_id",
+            "node_metrics",
+            "prometheus",
+            "metrics_interval_seconds",
         ),
         OrchestratorName.SLURM,
     ),
@@ -196,10 +261,11 @@ OF_ONE_ORCHESTRATOR: Mapping[str, OrchestratorName] = {
 """Settings that mean nothing to the other orchestrator."""
 _ZONES_OF_CONTROL_PLANE = 2
 _MOST_DIGITS = 9
-_OF_ONE_GROUP = ("worker_instance_type", "worker_count", "min_running_workers", "training_plan_arn")
-"""Settings of the group `workers`, which `worker_groups` replaces."""
+_OF_ONE_GROUP = ("worker_instance_type", "worker_count", "worker_group_name", "min_running_workers", "training_plan_arn")
+"""Settings of the one group of workers, which `worker_groups` replaces."""
 _GROUP = re.compile(r"(?P<name>[^:]*):(?P<type>[^:]*):(?P<count>[^:]*)")
-_TEAM = re.compile(r"(?P<name>[^:]*):(?P<count>[^:]*)")
+_ADDRESS = re.compile(r"[^@\s]{1,64}@[^@\s.]{1,63}(?:\.[^@\s.]{1,63})+")
+_COUNTED = re.compile(r"(?P<name>[^:]*):(?P<count>[^:]*)")
 
 
 def read_settings(context: Mapping[str, Any]) -> Settings:
@@ -225,6 +291,7 @@ def read_settings(context: Mapping[str, Any]) -> Settings:
     _check_zone(settings)
     _check_accounting(settings)
     _check_retention(settings)
+    _check_alarms(settings)
     if settings.orchestrator is OrchestratorName.EKS:
         _check_control_plane(settings)
         _check_teams(settings)
@@ -306,8 +373,21 @@ def _check_workers(given: Mapping[str, Any]) -> None:
     mixed = [key for key in _OF_ONE_GROUP if key in given]
     if "worker_groups" in given and mixed:
         raise SettingError(
-            f"context key 'worker_groups' beside {' and '.join(map(repr, mixed))}: the groups replace the group 'workers'; "
+            f"context key 'worker_groups' beside {' and '.join(map(repr, mixed))}: the groups replace the one group; "
             "leave the other keys out"
+        )
+
+
+def _check_alarms(settings: Settings) -> None:
+    wrong = [address for address in settings.alarms_email if _ADDRESS.fullmatch(address) is None]
+    if wrong:
+        raise SettingError(
+            f"context key 'alarms_email': {wrong[0]!r} is not an address; write -c alarms_email=team@example.com, with commas "
+            "between several"
+        )
+    if settings.monthly_budget_usd and not (settings.alarms or settings.alarms_email):
+        raise SettingError(
+            "context key 'monthly_budget_usd': nobody would hear of the budget; also write -c alarms_email=team@example.com"
         )
 
 
@@ -409,13 +489,29 @@ def _teams(key: str, value: Any) -> tuple[TeamShare, ...]:
 
 
 def _team(key: str, text: str) -> TeamShare:
-    found = _TEAM.fullmatch(text)
+    found = _COUNTED.fullmatch(text)
     if found is None:
         raise SettingError(
             f"context key {key!r}: {text!r} is not a name and a count with a colon between them; "
             f"write -c {key}=research:5,product:3"
         )
     return TeamShare(found["name"], _whole_number(0, 5)(key, found["count"]))
+
+
+def _users(key: str, value: Any) -> tuple[NodeUser, ...]:
+    return tuple(_user(key, part) for part in _texts(key, value))
+
+
+def _user(key: str, text: str) -> NodeUser:
+    found = _COUNTED.fullmatch(text)
+    if found is None:
+        raise SettingError(
+            f"context key {key!r}: {text!r} is not a name and a number with a colon between them; write -c {key}=ann:2001,bob:2002"
+        )
+    try:
+        return NodeUser(name=found["name"], uid=_whole_number(0, 2001)(key, found["count"]))
+    except ValueError as error:
+        raise SettingError(f"context key {key!r}: {error}") from None
 
 
 _READERS: Mapping[str, Callable[[str, Any], Any]] = {
@@ -427,14 +523,22 @@ _READERS: Mapping[str, Callable[[str, Any], Any]] = {
     "min_running_workers": _whole_number(0, 4),
     "worker_groups": _worker_groups,
     "threads_per_core": _whole_number(1, 1),
+    "lifecycle_mode": _one_of(LifecycleMode),
     "deep_health_checks": _checks,
     "node_recovery": _one_of(NodeRecovery),
     "storage_capacity_gib": _whole_number(1, 1200),
     "per_unit_storage_throughput": _whole_number(1, 250),
+    "users": _users,
     "home_capacity_gib": _whole_number(0, 512),
     "accounting": _truth,
+    "node_metrics": _truth,
+    "prometheus": _truth,
+    "metrics_interval_seconds": _whole_number(15, 60),
     "kubernetes_version": _one_of(KubernetesVersion),
     "control_plane_zone_ids": _texts,
+    "alarms": _truth,
+    "alarms_email": _texts,
+    "monthly_budget_usd": _whole_number(0, 50_000),
     "system_node_count": _whole_number(0, 2),
     "chart": _one_of(Chart),
     "teams": _teams,

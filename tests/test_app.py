@@ -224,3 +224,16 @@ def test_slurm_loads_nothing_of_kubernetes() -> None:
     )
     done = subprocess.run([sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S603
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(("cloudwatch", "prometheus"), [(True, False), (False, True), (True, True)])
+def test_nodes_tell_their_figures_where_the_settings_say_so(cloudwatch: bool, prometheus: bool) -> None:
+    given: dict[str, Any] = {"node_metrics": str(cloudwatch), "prometheus": str(prometheus), "metrics_interval_seconds": "30"}
+    made = templates(build("announcement", customer_managed_key="true", **given))
+    kinds = [resource["Type"] for resource in made["Foundation"]["Resources"].values()]
+    assert kinds.count("AWS::APS::Workspace") == kinds.count("AWS::APS::RuleGroupsNamespace") == int(prometheus)
+    (upload,) = [one for one in made["Cluster"]["Resources"].values() if one["Type"] == "Custom::HyperPodScriptsUpload"]
+    text = upload["Properties"]["Configuration"]
+    told = "".join(part if isinstance(part, str) else "?" for part in text["Fn::Join"][1])
+    assert ('"cloudwatch"' in told, '"remote_write"' in told) == (cloudwatch, prometheus)
+    assert '"interval_seconds":30' in told

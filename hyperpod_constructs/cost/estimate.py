@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hyperpod_constructs.analysis.addons import addons
+from hyperpod_constructs.cost.figures import figures_items
 from hyperpod_constructs.cost.prices import HOURS_PER_MONTH, Prices
 from hyperpod_constructs.cost.samples import samples_item
 from hyperpod_constructs.facts import eks, openzfs
@@ -316,6 +317,7 @@ _RULES: dict[str, Rule] = {
     "AWS::EKS::Nodegroup": _node_group,
     "AWS::Grafana::Workspace": _unknown("users of Grafana, by the month"),
     "Custom::AWSCDK-EKS-Cluster": _control_plane,
+    "Custom::HyperPodScriptsUpload": figures_items,
     "AWS::CloudWatch::Alarm": _monthly("alarm", lambda prices: prices.alarm_month),
     "AWS::CloudWatch::CompositeAlarm": _monthly("composite alarm", lambda prices: prices.composite_alarm_month),
     "AWS::CloudWatch::Dashboard": _monthly("dashboard", lambda prices: prices.dashboard_month),

@@ -58,6 +58,7 @@ class Prices:
     :param eks_extended_hour: the same in extended support.
     :param prometheus_10_million_samples: 10 million samples that Prometheus takes; by default AWS's own prices, which fall with
         the number of samples.
+    :param metric_month: a metric of one's own in CloudWatch by the month, among the first 10,000; requests come on top.
     :param series_per_node: no price, but the series of metrics that a node sends to Prometheus, on average; unknown by default.
     :param alarm_month: an alarm on one metric, by the month; the first ten of an account are free, which is not deducted.
     :param composite_alarm_month: a composite alarm, by the month.
@@ -87,6 +88,7 @@ class Prices:
     eks_cluster_hour: float | None = figures.EKS_CLUSTER_HOUR
     eks_extended_hour: float | None = figures.EKS_EXTENDED_HOUR
     prometheus_10_million_samples: float | None = None
+    metric_month: float | None = figures.METRIC_MONTH
     series_per_node: float | None = None
     kms_key_month: float | None = figures.KMS_KEY_MONTH
     secret_month: float | None = None

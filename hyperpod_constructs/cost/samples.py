@@ -28,10 +28,10 @@ def samples_item(addon: Addon, prices: Prices) -> tuple[str, float | None]:
     what = f"samples in Prometheus: {shown} x {series:g} series, every {seconds} s"
     if nodes is None:
         return what, None
-    return what, _price(nodes * series * HOURS_PER_MONTH * 3600 / seconds, prices) / HOURS_PER_MONTH
+    return what, price_of_samples(nodes * series * HOURS_PER_MONTH * 3600 / seconds, prices) / HOURS_PER_MONTH
 
 
-def _price(samples: float, prices: Prices) -> float:
+def price_of_samples(samples: float, prices: Prices) -> float:
     """The price of the samples of a month; AWS's own falls with their number."""
     if prices.prometheus_10_million_samples is not None:
         return samples / 1e7 * prices.prometheus_10_million_samples

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Mapping
 from dataclasses import replace
 from datetime import date
 from pathlib import Path
@@ -410,6 +411,52 @@ def test_samples_without_a_number_have_no_price() -> None:
     )
     (unknown,) = observed(8, {"Ref": "Count"}, series_per_node=2000).unpriced
     assert unknown == "samples in Prometheus: an unknown number of x 2000 series, every 30 s"
+
+
+SETS = ["gpu", "memory", "neuron", "efa", "disk"]
+
+
+def figures(counts: Mapping[str, Any], **metrics: Any) -> CostEstimate:
+    """What the figures of nodes cost, by the number of nodes of each type."""
+    groups = [
+        {"InstanceGroupName": f"g{at}", "InstanceType": kind, "InstanceCount": counts[kind]} for at, kind in enumerate(counts)
+    ]
+    software = {"metrics": {"interval_seconds": 60, "sets": SETS, **metrics}} if metrics else {}
+    resources = {
+        "Cluster": {"Type": "AWS::SageMaker::Cluster", "Properties": {"InstanceGroups": groups}},
+        "Upload": {"Type": "Custom::HyperPodScriptsUpload", "Properties": {"Configuration": json.dumps({"software": software})}},
+    }
+    found = hourly_cost({"Resources": resources})
+    return replace(found, rows=tuple(row for row in found.rows if row.logical_id == "Upload"))
+
+
+def test_figures_in_cloudwatch_cost_by_the_devices_of_the_nodes() -> None:
+    """A controller has 2 figures, a node with GPUs and EFA 10, one with Neuron devices and EFA 8."""
+    nodes = {"ml.m5.xlarge": 1, "ml.p5.48xlarge": 4, "ml.trn1.32xlarge": 2}
+    each = figures(nodes, cloudwatch={"per_node": True})
+    assert [row.what for row in each.rows] == ["figures of each node in CloudWatch: 58 metrics"]
+    assert each.usd_per_month == pytest.approx(58 * 0.3)
+    assert figures(nodes, cloudwatch={"per_node": False}).usd_per_month == pytest.approx((2 + 10 + 8) * 0.3)
+    assert figures(nodes, cloudwatch={}, sets=["memory"]).usd_per_month == pytest.approx(7 * 0.3)
+
+
+def test_figures_in_prometheus_cost_by_the_samples() -> None:
+    """8 GPUs with 10 series, 32 cards of EFA with 13, 7 of the memory, 12 of the disks, and one for each set."""
+    (row,) = figures({"ml.p5.48xlarge": 2}, remote_write={"url": "https://x"}).rows
+    assert row.what == f"samples of nodes in Prometheus: {2 * (80 + 32 * 13 + 7 + 12 + 5)} series at most, every 60 s"
+    assert row.usd_per_hour == pytest.approx(1040 * 60 * 0.9 / 1e7)
+
+
+def test_figures_of_unknown_nodes_have_no_price() -> None:
+    assert figures({"ml.m5.xlarge": {"Ref": "Count"}}, cloudwatch={}, remote_write={}).unpriced == (
+        "figures of an unknown number of nodes in CloudWatch",
+        "samples of an unknown number of nodes in Prometheus",
+    )
+
+
+def test_nodes_that_tell_nothing_cost_nothing() -> None:
+    assert figures({"ml.m5.xlarge": 1}).rows == ()
+    assert hourly_cost({"Resources": {"Upload": {"Type": "Custom::HyperPodScriptsUpload"}}}).rows == ()
 
 
 @pytest.mark.parametrize("interval", [0, -5, "often"])
