@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import shutil
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import pytest
 
 from hyperpod_constructs.local.nodes import File, Image, NodeSpec, Rig, VirtualNode
 from hyperpod_constructs.local.nodes.boot import LOG, STAGE, Mode
@@ -30,14 +33,16 @@ CONFIG = configuration(
     health={"interval_seconds": 60},
     log_rotation=True,
     motd=True,
+    metrics={"interval_seconds": 5, "sets": ["gpu", "memory", "neuron", "efa", "disk"], "port": 9190, "address": "0.0.0.0"},
 )
 # Nobody mounts the file system before these scripts do, so they need not wait for that.
 ENVIRONMENT = {"NODE_SETUP_GRACE_SECONDS": "0"}
 ENROOT = "#!/bin/sh\n# Double of enroot: it is only looked for.\n"
+PROMETHEUS = Path("/usr/bin/prometheus")
 STATE = "/var/lib/hyperpod"
 UNITS = (
     *("munge", "mariadb", "slurmdbd", "slurmctld", "slurmd", "ssh"),
-    *("hyperpod-boot", "hyperpod-hang", "hyperpod-keep-at-shutdown", "hyperpod-keep.timer"),
+    *("hyperpod-boot", "hyperpod-hang", "hyperpod-metrics", "hyperpod-keep-at-shutdown", "hyperpod-keep.timer"),
 )
 
 # Dies where a step begins, the first time at the first one, then at the second, and so on.
@@ -88,6 +93,11 @@ for folder in ("/etc", "/opt/hyperpod", "/opt/slurm/etc", "/var/lib/hyperpod", "
             found[path] = [stat.S_IFMT(status.st_mode), stat.S_IMODE(status.st_mode), status.st_uid, status.st_gid,
                            content, status.st_mtime_ns]
 json.dump(found, sys.stdout)
+"""
+ASK = """
+import sys, urllib.parse, urllib.request
+address = "http://127.0.0.1:9090/api/v1/query?" + urllib.parse.urlencode({"query": sys.argv[1]})
+print(urllib.request.urlopen(address, timeout=30).read().decode())
 """
 # Passwords, and the ids of instances.
 RANDOM = re.compile(r"(?<=StoragePass=)\w+|(?<=\"slurmdbd\": \")\w+|\bi-[0-9a-f]{17}\b")
@@ -140,7 +150,10 @@ def boot_cluster(image: Image, directory: Path, mode: Mode, workers: int, agent_
     enroot = directory / "enroot"
     enroot.write_text(ENROOT)
     enroot.chmod(0o755)
-    with Rig.create(directory / "rig", image=image, wait_seconds=WAIT_SECONDS, binds={enroot: "/usr/bin/enroot"}) as rig:
+    binds = {enroot: "/usr/bin/enroot"}
+    if PROMETHEUS.exists():
+        binds[PROMETHEUS] = "/usr/bin/prometheus"
+    with Rig.create(directory / "rig", image=image, wait_seconds=WAIT_SECONDS, binds=binds) as rig:
         specs = [NodeSpec("controller", "Controller", 1), NodeSpec("login", "Login", 1), NodeSpec("workers", "Compute", workers)]
         nodes = rig.boot(specs, scripts=scripts, config=CONFIG, mode=mode, environment=ENVIRONMENT, agent_seconds=agent_seconds)
         assert {node.name: node.failure for node in nodes if node.failure} == {}
@@ -204,3 +217,27 @@ def every(nodes: Sequence[VirtualNode], command: Sequence[str], user: str = "roo
     said = {node.name: node.run(command, user=user).stdout for node in nodes}
     assert len(set(said.values())) == 1, said
     return said.popitem()[1]
+
+
+@contextmanager
+def scraping(rig: Rig) -> Iterator[Callable[[str], list[dict[str, Any]]]]:
+    """A real Prometheus on the controller that scrapes every node over the network; it answers queries."""
+    if not PROMETHEUS.exists():
+        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("run tools/setup_nodes.sh: prometheus is not installed")
+    targets = [f"{node.address}:9190" for node in rig.nodes]
+    scrape = {"job_name": "nodes", "scrape_interval": "1s", "static_configs": [{"targets": targets}]}
+    controller = rig.controller
+    controller.put({"/run/prometheus/config.yml": File(content=json.dumps({"scrape_configs": [scrape]}))})
+    options = ["--config.file=/run/prometheus/config.yml", "--storage.tsdb.path=/run/prometheus/data"]
+    controller.run(["systemd-run", "--quiet", "--unit=prometheus", "prometheus", *options, "--web.listen-address=127.0.0.1:9090"])
+
+    def query(expression: str) -> list[dict[str, Any]]:
+        done = controller.run(["python3", "-c", ASK, expression], check=False)
+        found: list[dict[str, Any]] = json.loads(done.stdout)["data"]["result"] if done.returncode == 0 else []
+        return found
+
+    try:
+        yield query
+    finally:
+        controller.run(["systemctl", "stop", "prometheus"], check=False)
+        controller.run(["rm", "-rf", "/run/prometheus"])

@@ -28,6 +28,7 @@ from tests.nodes.lifecycle import (
     pids,
     put_program,
     reasons,
+    scraping,
     settle,
     show,
 )
@@ -35,17 +36,20 @@ from tests.patience import until
 
 EXPECTED_STEPS = {
     ("on_init_complete", "Controller"): "install boot mounts users homes user_keys host_keys image limits log_rotation motd health "
-    "hooks restore slurm_settings reconfigure keep",
+    "metrics hooks restore slurm_settings reconfigure keep",
     (
         "on_init_complete",
         "Login",
-    ): "install boot mounts users homes user_keys host_keys image limits log_rotation motd health hooks",
-    ("on_create", "Controller"): "install boot mounts users homes user_keys host_keys limits log_rotation motd health hooks munge "
-    "agent slurm_settings accounting restore slurmdbd slurmctld reconfigure associations keep",
+    ): "install boot mounts users homes user_keys host_keys image limits log_rotation motd health metrics hooks",
+    (
+        "on_create",
+        "Controller",
+    ): "install boot mounts users homes user_keys host_keys limits log_rotation motd health metrics hooks "
+    "munge agent slurm_settings accounting restore slurmdbd slurmctld reconfigure associations keep",
     (
         "on_create",
         "Login",
-    ): "install boot mounts users homes user_keys host_keys limits log_rotation motd health hooks munge slurmd",
+    ): "install boot mounts users homes user_keys host_keys limits log_rotation motd health metrics hooks munge slurmd",
 }
 
 
@@ -151,6 +155,28 @@ def test_only_the_controller_touches_the_controller(cluster: Cluster) -> None:
     assert len(re.findall(r"slurmctld version \S+ started", slurmctld)) == (2 if cluster.mode == "on_init_complete" else 1)
     for node in [cluster.login, *cluster.workers]:
         assert not {"reconfigure", "slurmctld", "slurm_settings"} & outcomes(log(node)).keys()
+
+
+def test_the_figures_are_told_by_a_program_that_is_not_root(cluster: Cluster) -> None:
+    for node in cluster.rig.nodes:
+        await_active(node, {"hyperpod-metrics"})
+        uids = re.search(r"^Uid:\t(\d+)\t(\d+)", node.read(f"/proc/{pids(node)['hyperpod-metrics']}/status"), re.MULTILINE)
+        assert uids is not None
+        assert "0" not in uids.groups()
+
+
+def test_prometheus_scrapes_every_node(cluster: Cluster) -> None:
+    with scraping(cluster.rig) as query:
+        told = "node_memory_MemTotal_bytes > 0"
+        until(lambda: len(query(told)) == len(cluster.rig.nodes), "figures of all nodes", lambda: query("up"))
+        found = {series["metric"]["__name__"] for series in query('{job="nodes", __name__!~"up|scrape_.*"}')}
+        assert {name.rpartition("_")[0] for name in found} >= {
+            "node_memory_MemAvailable",
+            "node_filesystem_avail",
+            "hyperpod_reader",
+        }
+        assert query("hyperpod_reader_up == 0") == []
+        assert {series["metric"]["mountpoint"] for series in query("node_filesystem_size_bytes")} >= {"/"}
 
 
 def test_a_second_run_changes_nothing(cluster: Cluster) -> None:
