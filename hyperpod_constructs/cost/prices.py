@@ -58,11 +58,11 @@ class Prices:
     :param eks_extended_hour: the same in extended support.
     :param prometheus_10_million_samples: 10 million samples that Prometheus takes; by default AWS's own prices, which fall with
         the number of samples.
-    :param metric_month: a metric of one's own in CloudWatch by the month, among the first 10,000; requests come on top.
+    :param metric_month: a metric of a log filter or of a node by the month, as if it had values in every hour, among the first 10,000;
+        requests come on top.
     :param series_per_node: no price, but the series of metrics that a node sends to Prometheus, on average; unknown by default.
     :param alarm_month: an alarm on one metric, by the month; the first ten of an account are free, which is not deducted.
     :param composite_alarm_month: a composite alarm, by the month.
-    :param metric_month: a metric of a filter, by the month, as if it had values in every hour.
     :param dashboard_month: a dashboard, by the month; the first three of an account are free, which is not deducted.
     :param day: the day of the estimate, which tells the two apart; today by default.
     """
@@ -94,7 +94,6 @@ class Prices:
     secret_month: float | None = None
     alarm_month: float | None = figures.ALARM_MONTH
     composite_alarm_month: float | None = figures.COMPOSITE_ALARM_MONTH
-    metric_month: float | None = figures.METRIC_MONTH
     dashboard_month: float | None = figures.DASHBOARD_MONTH
     day: date = field(default_factory=date.today)
 
