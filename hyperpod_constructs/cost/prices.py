@@ -58,8 +58,8 @@ class Prices:
     :param eks_extended_hour: the same in extended support.
     :param prometheus_10_million_samples: 10 million samples that Prometheus takes; by default AWS's own prices, which fall with
         the number of samples.
-    :param metric_month: a metric of a log filter or of a node by the month, as if it had values in every hour, among the first 10,000;
-        requests come on top.
+    :param metric_month: a metric of a log filter or of a node by the month, as if it had values in every hour, among the first
+        10,000; requests come on top.
     :param series_per_node: no price, but the series of metrics that a node sends to Prometheus, on average; unknown by default.
     :param alarm_month: an alarm on one metric, by the month; the first ten of an account are free, which is not deducted.
     :param composite_alarm_month: a composite alarm, by the month.

@@ -1,5 +1,5 @@
-"""The preset `production` on virtual nodes: people, homes and the rows of jobs; a node dies under a training job, the alarm rings, and
-the command line tells what happened."""
+"""The preset `production` on virtual nodes: people, homes and the rows of jobs; a node dies under a training job, the alarm rings,
+and the command line tells what happened."""
 
 from __future__ import annotations
 
