@@ -17,12 +17,15 @@ _RUN: dict[str, Callable[[Collection[Path]], list[Finding]]] = {
     "checkov": tools.checkov,
 }
 
+_GIVEN = {"llm": ("alarms_email=team@example.com", "monthly_budget_usd=1000")}
+"""Settings beside a preset, so that the linters see what they make."""
+
 
 @pytest.fixture(scope="session")
 def assemblies(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """Each preset, synthesized by a process of its own; an error of CDK's own validation ends it."""
     directory = tmp_path_factory.mktemp("assemblies")
-    running = [(directory / preset, tools.synthesize(directory / preset, preset)) for preset in PRESETS]
+    running = [(directory / preset, tools.synthesize(directory / preset, preset, *_GIVEN.get(preset, ()))) for preset in PRESETS]
     for assembly, process in running:
         _, errors = process.communicate(timeout=600)
         assert process.returncode == 0, f"{assembly.name}: {errors}"

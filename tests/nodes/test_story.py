@@ -161,7 +161,8 @@ def test_a_node_dies_the_job_goes_on_and_the_command_line_tells_it(person: Perso
     assert "Retrying step. Attempt number: 1" in log
     assert _starts(person)[-1] > 0, "the job began from the start"
 
-    heard = until(lambda: _heard(aws, queue), "the alarm and the event in the queue")
+    read: dict[str, Any] = {}
+    heard = until(lambda: _heard(aws, queue, read), "the alarm and the event in the queue")
     assert "hyperpod status --cluster sagemaker-demo-cluster" in heard["alarm"]["AlarmDescription"]
     assert heard["event"]["detail"]["EventDetails"]["InstanceId"] == lost
     found = aws.client("cloudwatch").describe_alarms(AlarmTypes=["MetricAlarm", "CompositeAlarm"], StateValue="ALARM")
@@ -200,11 +201,9 @@ def _listening(aws: server.LocalAws) -> str:
     return url
 
 
-def _heard(aws: server.LocalAws, queue: str) -> dict[str, Any] | None:
-    """The alarm of failed nodes and the event of a recovery, once both are in the queue; messages stay there."""
-    found: dict[str, Any] = {}
-    received = aws.client("sqs").receive_message(QueueUrl=queue, MaxNumberOfMessages=10, VisibilityTimeout=0)
-    for message in received.get("Messages", ()):
+def _heard(aws: server.LocalAws, queue: str, found: dict[str, Any]) -> dict[str, Any] | None:
+    """The alarm of failed nodes and the event of a recovery, once both were in the queue; `found` takes what is read."""
+    for message in aws.client("sqs").receive_message(QueueUrl=queue, MaxNumberOfMessages=10).get("Messages", ()):
         body = json.loads(message["Body"])
         if "detail" in body:
             found["event"] = body

@@ -32,6 +32,7 @@ from hyperpod_constructs import (
     alarms_topic,
 )
 from hyperpod_constructs.facts.metric_names import METRICS
+from hyperpod_constructs.observability.file_systems import MonitoredFileSystem
 from tests.conftest import only, resources, synthesize
 
 ARN = "arn:aws:sagemaker:us-west-2:123456789012:cluster/abcdefgh1234"
@@ -162,9 +163,12 @@ def test_alarms_are_left_out_by_none(
 
 
 def test_figures_that_are_not_known_have_no_alarm(stack: Stack, existing: ExistingCluster, network: ClusterNetwork) -> None:
-    size = CfnParameter(stack, "Size", type="Number", default=1200).value_as_number
+    size: Any = CfnParameter(stack, "Size", type="Number", default=1200).value_as_number
     imported = LustreStorage.from_attributes(file_system_id="fs-0123456789abcdef0", mount_name="abcdefgh")
-    systems = {"Unknown": LustreStorage(stack, "Lustre", network=network, storage_capacity_gib=size), "Imported": imported}
+    systems: dict[str, MonitoredFileSystem] = {
+        "Unknown": LustreStorage(stack, "Lustre", network=network, storage_capacity_gib=size),
+        "Imported": imported,
+    }
     made = ClusterAlarms(stack, "Alarms", cluster=existing, slurm_metrics=False, file_systems=systems)
     assert set(made.alarms) == {"UnknownImports", "UnknownExports", "ImportedImports", "ImportedExports"}
 
