@@ -87,7 +87,8 @@ class ClusterLogGroup(Construct):
             properties=properties,
             statements=[
                 Statement(actions=["sagemaker:DescribeCluster"], resources=[cluster.cluster_arn]),
-                Statement(actions=actions, resources=[f"{self.log_group_arn}:*"]),
+                # IAM knows log groups by ARNs with and without `:*`.
+                Statement(actions=actions, resources=[f"{self.log_group_arn}*"]),
             ],
             timeout=_TIME,
             deletes=False,

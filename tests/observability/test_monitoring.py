@@ -305,7 +305,7 @@ def test_the_log_group_is_kept_and_its_key_lets_logs_in(stack: Stack, existing: 
     assert ":log-group:/aws/sagemaker/Clusters/*" in json.dumps(only(stack, "AWS::KMS::Key")["Properties"]["KeyPolicy"])
     policies = json.dumps(resources(stack, "AWS::IAM::Policy"))
     assert all(f"logs:{action}" in policies for action in ("CreateLogGroup", "PutRetentionPolicy", "AssociateKmsKey"))
-    assert ":log-group:/aws/sagemaker/Clusters/demo/abcdefgh1234:*" in policies
+    assert ":log-group:/aws/sagemaker/Clusters/demo/abcdefgh1234*" in policies
 
 
 def test_fails_for_days_that_are_not_offered(stack: Stack, existing: ExistingCluster) -> None:
