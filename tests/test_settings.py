@@ -234,3 +234,20 @@ def test_people_have_a_name_and_a_number() -> None:
 def test_fails_with_people_that_no_node_can_have(text: str, message: str) -> None:
     with pytest.raises(SettingError, match=re.escape(message)):
         read_settings({**ZONE, "users": text})
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ({"alarms_email": "team@example.com, me"}, "'alarms_email': 'me' is not an address; write -c alarms_email=team@example"),
+        ({"monthly_budget_usd": "100"}, "'monthly_budget_usd': nobody would hear of the budget; also write -c alarms_email="),
+    ],
+)
+def test_fails_for_alarms_that_nobody_hears(given: dict[str, str], message: str) -> None:
+    with pytest.raises(SettingError, match=re.escape(message)):
+        read_settings({"availability_zone_id": "usw2-az4", **given})
+
+
+def test_several_addresses_hear_of_alarms() -> None:
+    settings = read_settings({"availability_zone_id": "usw2-az4", "alarms_email": "a@example.com,b@example.com"})
+    assert settings.alarms_email == ("a@example.com", "b@example.com")
