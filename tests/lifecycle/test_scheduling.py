@@ -82,7 +82,7 @@ class Slurm(Machine):
         return Completed(0, "", "")
 
     def _shown(self, words: list[str]) -> list[list[str]]:
-        keys = words[-1].removeprefix("format=").split(",")
+        keys = words[-1].split("=")[1].split(",")
         rows: list[dict[str, str]] = []
         if words[0] == "cluster":
             rows = [{"Cluster": "demo"}]
