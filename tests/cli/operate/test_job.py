@@ -85,7 +85,12 @@ def test_fails_for_a_name_with_a_meaning_of_its_own(account: StubbedTarget, fold
 @pytest.mark.parametrize("kind", ["folder", "file", "dangling link"])
 def test_fails_for_what_is_there_and_changes_nothing(account: StubbedTarget, folder: Path, kind: str) -> None:
     taken = folder / "taken"
-    {"folder": taken.mkdir, "file": taken.touch, "dangling link": lambda: taken.symlink_to("nowhere")}[kind]()
+    if kind == "folder":
+        taken.mkdir()
+    elif kind == "file":
+        taken.touch()
+    else:
+        taken.symlink_to("nowhere")
     result = new("taken")
     assert result.exit_code == 1
     assert "taken is there already, and nothing is overwritten" in said(result)
