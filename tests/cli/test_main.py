@@ -35,6 +35,12 @@ def test_importing_the_command_line_starts_neither_jsii_nor_boto3() -> None:
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0  # noqa: S603
 
 
+def test_the_collector_searches_rarely() -> None:
+    code = "import gc; from hyperpod_constructs.cli.main import main\ntry: main()\nfinally: print(gc.get_threshold()[0])"
+    done = subprocess.run([sys.executable, "-c", code, "--version"], capture_output=True, text=True, check=True)  # noqa: S603
+    assert done.stdout.splitlines()[-1] == "200000"
+
+
 def test_version() -> None:
     result = runner.invoke(app, ["--version"])
     assert result.exit_code == 0

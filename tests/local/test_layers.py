@@ -79,3 +79,9 @@ def test_a_worker_has_files_of_its_own(layer: Path, monkeypatch: pytest.MonkeyPa
     module._own_files()
     assert module.os.environ["TEST_OUTDIR"] == str(layer.parent / "one/files")
     assert (layer.parent / "one/files").stat().st_mode & 0o777 == 0o700
+
+
+def test_the_collector_of_programs_of_a_layer_searches_rarely(tmp_path: Path) -> None:
+    environment = {"PYTHONPATH": str(SITE.parent), "_LAMBDA_LAYERS_DIRS": str(tmp_path / "layer")}
+    asked = [sys.executable, "-c", "import gc; print(gc.get_threshold()[0])"]
+    assert subprocess.check_output(asked, env=environment, text=True).strip() == "200000"  # noqa: S603
