@@ -9,6 +9,7 @@ import urllib.error
 import urllib.request
 import zlib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 from urllib.parse import parse_qs
 
@@ -283,6 +284,7 @@ def test_a_packed_body_is_bounded(aws: LocalAws, weak: Credentials, encoding: st
     assert ask(aws, weak, "monitoring", "POST", f"{METRICS}ListMetrics", headers, packed) == 413
 
 
+@cache
 def _zeros(size: int) -> bytes:
     packing = zlib.compressobj(wbits=31)
     part = bytes(1 << 20)
