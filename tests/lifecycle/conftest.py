@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import compileall
 import json
 import shutil
 import subprocess
@@ -106,10 +107,19 @@ def no_flush(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("os.fsync", lambda descriptor: None)
 
 
+@pytest.fixture(scope="session")
+def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The bundle, compiled: each start of its programs, which write no bytecode, would compile them again."""
+    made = tmp_path_factory.mktemp("compiled") / "bundle"
+    shutil.copytree(LIFECYCLE, made, ignore=shutil.ignore_patterns("__pycache__"))
+    compileall.compile_dir(str(made), quiet=1)
+    return made
+
+
 @pytest.fixture
-def node(tmp_path: Path) -> Node:
+def node(tmp_path: Path, bundle: Path) -> Node:
     """The node 10.1.0.5 of the group `workers`, with its file system mounted."""
-    shutil.copytree(LIFECYCLE, tmp_path / "bundle", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(bundle, tmp_path / "bundle")
     made = Node(tmp_path)
     made.environment = {
         "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin",

@@ -90,6 +90,8 @@ def test_a_second_run_appends(node: Node) -> None:
 
 
 def test_nothing_is_written_beside_the_scripts(node: Node) -> None:
+    for compiled in list(node.bundle.rglob("__pycache__")):
+        shutil.rmtree(compiled)
     node.run("on_init_complete.sh")
     assert not list(node.bundle.rglob("__pycache__"))
 
