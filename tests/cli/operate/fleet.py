@@ -120,8 +120,9 @@ class Fleet(Remembered):
         }
 
     def _list_cluster_nodes(self, asked: Mapping[str, Any]) -> dict[str, Any]:
-        part = asked.get("InstanceGroupNameContains", "")
-        return _paged(asked, "ClusterNodeSummaries", [one for one in self.listed if part in one["InstanceGroupName"]])
+        part = asked.get("InstanceGroupNameContains")
+        found = self.listed if part is None else [one for one in self.listed if part in one["InstanceGroupName"]]
+        return _paged(asked, "ClusterNodeSummaries", found)
 
     def _describe_cluster_node(self, asked: Mapping[str, Any]) -> dict[str, Any]:
         found = next((one for one in self.listed if one["InstanceId"] == asked["NodeId"]), None)
