@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 HOST = "127.0.0.1"
 GARBAGE = (50_000, 20, 50)
 """Objects until the garbage collector looks at the newest ones, and how often until it looks at older ones. The services' models
-are millions of objects that live as long as the process; with Python's own thresholds they are searched dozens of times."""
+are millions of objects that live as long as the process; with Python's own thresholds they are searched dozens of times. While the
+process loads, the collector stands still: `application.warm_up` starts it."""
 KEPT = re.compile(r"AWS_|HOME$|HYPERPOD_KUBERNETES$|LANG$|LC_|LOGNAME$|LOG_LEVEL$|MOTO_|NODE_PATH$|PATH$|PYTHON|TZ$|USER$|XDG_")
 """Variables of the user's shell that the server keeps. Its Lambda functions inherit them, so nothing else reaches these."""
 
@@ -36,6 +37,7 @@ KEPT = re.compile(r"AWS_|HOME$|HYPERPOD_KUBERNETES$|LANG$|LC_|LOGNAME$|LOG_LEVEL
 def main() -> None:
     """Go to the background, hold the directory, bind, load the services, serve until SIGTERM."""
     options = _options()
+    gc.disable()
     gc.set_threshold(*GARBAGE)
     tell = _into_background()
     try:

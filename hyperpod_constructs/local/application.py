@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import secrets
 import threading
@@ -280,10 +281,6 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
         fleet.running if fleet is not None else list,
     )
 
-    def warm_up() -> None:
-        template_check.load()
-        ec2.load()
-
     tickers = [
         Ticker(KubernetesNodes(eks.api, [hyperpod.recover, lambda _: eks.nodes()]).tend),
         Ticker(ministack_monitoring.tend_alarms),
@@ -303,7 +300,17 @@ def application(aws: LocalAws, data: Path | None, directory: Path) -> Applicatio
         host = aws.endpoint.partition("://")[2]
         return Guard(app, host, owner, behind)
 
-    return Application(control, aws.auth, warm_up, stop, guard)
+    return Application(control, aws.auth, lambda: warm_up(template_check.load, ec2.load), stop, guard)
+
+
+def warm_up(*loads: Callable[[], None]) -> None:
+    """Load, and start the garbage collector, which looks at nothing of what is loaded by then."""
+    try:
+        for load in loads:
+            load()
+    finally:
+        gc.freeze()
+        gc.enable()
 
 
 def _virtual_fleet(directory: Path, clients: Clients) -> VirtualFleet:

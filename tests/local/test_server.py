@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import http.client
 import os
 import socket
@@ -17,6 +18,7 @@ from hypercorn.asyncio import serve
 
 from hyperpod_constructs.local import leftovers, server
 from hyperpod_constructs.local.__main__ import serving
+from hyperpod_constructs.local.application import warm_up
 from hyperpod_constructs.local.server import LocalAws, LocalAwsError
 
 
@@ -163,3 +165,14 @@ def _status(client: http.client.HTTPConnection) -> int:
     answer = client.getresponse()
     answer.read()
     return answer.status
+
+
+def test_the_collector_stands_still_until_everything_is_loaded() -> None:
+    running = list[bool]()
+    gc.disable()
+    try:
+        warm_up(lambda: running.append(gc.isenabled()))
+    finally:
+        running.append(gc.isenabled())
+        gc.enable()
+    assert running == [False, True]
