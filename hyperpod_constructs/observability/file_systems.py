@@ -62,7 +62,7 @@ def watched(
         for id, metric in (("Reads", "DataReadBytes"), ("Writes", "DataWriteBytes")):
             text = (
                 f"{id} take {throughput_percent} % of its {throughput:g} MB/s for half an hour, so jobs wait for it. Raise its "
-                "throughput, or find the jobs: hyperpod jobs"
+                "throughput, or find the jobs with squeue: hyperpod connect"
             )
             yield Watched(
                 id=id, metric=metric, dimensions=own, statistic="Sum", threshold=most, above=True, text=text, periods=6, needed=6

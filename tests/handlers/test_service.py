@@ -139,6 +139,11 @@ CALLS: dict[str, tuple[str, dict[str, Any], str]] = {
         {"SubnetIds": ["subnet-1", "subnet-2"], "Filters": [{"Name": "vpc-id", "Values": ["vpc-1"]}]},
         "<R><requestId>q</requestId><subnetSet><item><subnetId>subnet-1</subnetId></item></subnetSet></R>",
     ),
+    "events": (
+        "put_events",
+        {"Entries": [{"Source": "a", "DetailType": "b", "Detail": "{}", "Resources": ["c"], "Time": 1_800_000_000}]},
+        '{"FailedEntryCount": 0, "Entries": [{"EventId": "1"}]}',
+    ),
     "fsx": (
         "update_file_system",
         {"FileSystemId": "fs-0123456789abcdef0", "ClientRequestToken": "t"},

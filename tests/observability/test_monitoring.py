@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import Any
 
 import pytest
@@ -12,6 +13,7 @@ from aws_cdk import aws_kms as kms
 from aws_cdk import aws_lambda as lambda_
 from aws_cdk import aws_sns as sns
 from aws_cdk import aws_sqs as sqs
+from typer.main import get_command
 
 from hyperpod_constructs import (
     ClusterAlarms,
@@ -31,6 +33,7 @@ from hyperpod_constructs import (
     SlurmCluster,
     alarms_topic,
 )
+from hyperpod_constructs.cli import main
 from hyperpod_constructs.facts.metric_names import METRICS
 from hyperpod_constructs.observability.file_systems import MonitoredFileSystem
 from tests.conftest import only, resources, synthesize
@@ -103,8 +106,10 @@ def test_without_a_topic_there_is_nothing(stack: Stack, network: ClusterNetwork,
 
 def test_every_alarm_says_what_to_do(stack: Stack, existing: ExistingCluster, topic: sns.Topic, lustre: LustreStorage) -> None:
     ClusterMonitoring(stack, "Monitoring", cluster=existing, topic=topic, file_systems={"Lustre": lustre})
+    commands: Any = get_command(main.app)
     for name, each in alarms(stack).items():
         said = each["AlarmDescription"]
+        assert all(commands.get_command(None, word) for word in re.findall(r"hyperpod ([a-z-]+)", said)), said
         assert "hyperpod " in said or "aws fsx" in said or "raise its capacity" in said, name
         assert "--cluster demo" in said or "Lustre" in name
         assert len(said) <= 1024

@@ -68,7 +68,7 @@ def _entries(records: Mapping[str, Any], settings: Mapping[str, str]) -> Iterato
                 "DetailType": _DETAIL_TYPE,
                 "Detail": json.dumps(detail),
                 "Resources": [arn],
-                "Time": record["timestamp"] / 1000,
+                "Time": record["timestamp"] // 1000,
             }
 
 
