@@ -1,33 +1,160 @@
-"""The region of a stack: its own if it is known, else that of the zones of the subnets beside it."""
+"""The region of each stack, by its environment or by what its resources name: zones, endpoints, ARNs, host names.
+
+`region_of` is the region where nothing says another; `strangers` are the places that do.
+
+Only places that AWS takes in the stack's own region count. Where no environment is known, stacks that take exports of each other
+are in one region, and what most of their places name is theirs.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 
-from hyperpod_constructs.analysis.networks import SUBNET
+from hyperpod_constructs._support.grouping import grouped
+from hyperpod_constructs.analysis.schema.words import place_in
 from hyperpod_constructs.facts.zones import region_of as region_of_zone
-from hyperpod_constructs.templates.model import Resource, Template
-from hyperpod_constructs.templates.values import as_str
+from hyperpod_constructs.facts.zones import region_prefix, zone_prefix
+from hyperpod_constructs.templates.dependencies import imported_from
+from hyperpod_constructs.templates.model import Model, Resource, Template
+from hyperpod_constructs.templates.values import ABSENT, Text, Value, as_str
+
+_CLUSTER = "AWS::SageMaker::Cluster"
+_GROUP = "InstanceGroups/*"
+_STORAGE = f"{_GROUP}/InstanceStorageConfigs/*"
+_PLACES: Mapping[str, tuple[str, ...]] = {
+    "AWS::APS::Workspace": ("KmsKeyArn",),
+    "AWS::EC2::Subnet": ("AvailabilityZone", "AvailabilityZoneId"),
+    "AWS::EC2::VPCEndpoint": ("ServiceName",),
+    "AWS::EKS::Cluster": ("EncryptionConfig/*/Provider/KeyArn",),
+    "AWS::FSx::FileSystem": ("KmsKeyId",),
+    "AWS::Lambda::Function": ("KmsKeyArn",),
+    "AWS::Logs::LogGroup": ("KmsKeyId",),
+    "AWS::RDS::DBCluster": ("KmsKeyId",),
+    "AWS::RDS::DBInstance": ("AvailabilityZone", "KmsKeyId"),
+    "AWS::S3::Bucket": ("BucketEncryption/ServerSideEncryptionConfiguration/*/ServerSideEncryptionByDefault/KMSMasterKeyID",),
+    "AWS::SageMaker::ClusterSchedulerConfig": ("ClusterArn",),
+    "AWS::SageMaker::ComputeQuota": ("ClusterArn",),
+    "AWS::SecretsManager::Secret": ("KmsKeyId",),
+    _CLUSTER: (
+        "Orchestrator/Eks/ClusterArn",
+        "Orchestrator/Slurm/AccountingDatabase/SecretArn",
+        f"{_GROUP}/TrainingPlanArn",
+        f"{_STORAGE}/EbsVolumeConfig/VolumeKmsKeyId",
+        f"{_STORAGE}/FsxLustreConfig/DnsName",
+        f"{_STORAGE}/FsxOpenZfsConfig/DnsName",
+    ),
+}
+"""The properties that name something of the stack's own region."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A place that tells the region of its stack."""
+
+    resource: Resource
+    path: tuple[str | int, ...]
+    text: str
+    region: str
+    """As in the ids of zones: `usw2`."""
+    name: str | None
+    """By its name: `us-west-2`."""
+
+
+@dataclass(frozen=True)
+class Stranger:
+    """A place of another region than its stack's."""
+
+    claim: Claim
+    home: str
+    """The region of the stack in words."""
 
 
 def region_of(resource: Resource) -> str | None:
     """The region of a resource; `None` if nothing tells."""
     model = resource.template.model
-    return own_region_of(resource) or model.cached((region_of, model), lambda: _region_of_zones(model.resources(SUBNET)))
+    return own_region_of(resource) or model.cached((region_of, model), lambda: _agreed(claims(model)))
 
 
 def own_region_of(resource: Resource) -> str | None:
     """The region of a resource, by its own template alone."""
     template = resource.template
-    return template.environment.region or template.model.cached((region_of, template), lambda: _of_template(template))
+    own = template.environment.region
+    return own or template.model.cached((region_of, template), lambda: _agreed(_of_template(template)))
 
 
-def _of_template(template: Template) -> str | None:
-    return _region_of_zones([one for one in template.model.resources(SUBNET) if one.template is template])
+def _agreed(found: Iterable[Claim]) -> str | None:
+    """The region that all places tell; `None` if there is none, or several."""
+    names = {one.name for one in found}
+    return names.pop() if len(names) == 1 else None
 
 
-def _region_of_zones(subnets: Sequence[Resource]) -> str | None:
-    """The region of subnets; `None` if they are in several."""
-    zones = (as_str(one.get(key)) for one in subnets for key in ("AvailabilityZone", "AvailabilityZoneId"))
-    regions = {region_of_zone(zone) for zone in zones if zone is not None}
-    return regions.pop() if len(regions) == 1 else None
+def _of_template(template: Template) -> list[Claim]:
+    return [one for one in claims(template.model) if one.resource.template is template]
+
+
+def strangers(model: Model) -> Iterator[Stranger]:
+    """The places that name another region than that of their stacks."""
+    found = claims(model)
+    stacks = _together(model, found) if len({one.region for one in found}) > 1 or _has_regions(model) else {}
+    for root, members in grouped(
+        (stacks.get(one.resource.template.root, one.resource.template.root), one) for one in found
+    ).items():
+        home = _home(root, members)
+        if home is not None:
+            yield from (Stranger(one, home[1]) for one in members if one.region != home[0])
+
+
+def _has_regions(model: Model) -> bool:
+    return any(template.environment.region for template in model.templates)
+
+
+def _home(root: Template, found: list[Claim]) -> tuple[str, str] | None:
+    """The region of a stack: of its environment, or of most of its places."""
+    own = root.environment.region
+    if own is not None:
+        return None if re.fullmatch(_REGION, own) is None else (zone_prefix(own), own)
+    count = Counter(one.region for one in {(one.resource, one.region): one for one in found}.values())
+    (most, times), *others = count.most_common(2)
+    if times < 2 or (others and others[0][1] >= times):
+        return None
+    example = next(one for one in found if one.region == most)
+    return most, f"that of {example.resource.logical_id} ({example.text})"
+
+
+_REGION = r"(?:us-gov|us-iso[a-z]*|[a-z]{2})-(?:north|south|east|west|central)+-\d"
+_NAMED = re.compile(rf"(?<![a-z0-9-]){_REGION}(?!\d)")
+
+
+def claims(model: Model) -> tuple[Claim, ...]:
+    """The places of a model that tell a region; computed once."""
+    return model.cached(claims, lambda: tuple(_claims(model)))
+
+
+def _claims(model: Model) -> Iterator[Claim]:
+    for resource in model.resources(*_PLACES):
+        if resource.exists and resource.get("ServiceRegion") is ABSENT:
+            for path in _PLACES[resource.type]:
+                for place, value in place_in(resource.get(), path):
+                    yield from _claim(resource, place, value)
+
+
+def _claim(resource: Resource, path: tuple[str | int, ...], value: Value) -> Iterator[Claim]:
+    text = as_str(value) if not isinstance(value, Text) else next((part for part in value.parts if isinstance(part, str)), None)
+    named = None if text is None else _NAMED.search(text)
+    region = zone_prefix(named[0]) if named is not None else region_prefix(text or "")
+    if text is not None and region is not None:
+        yield Claim(resource, path, text, region, region_of_zone(text) if named is None else named[0])
+
+
+def _together(model: Model, found: Sequence[Claim]) -> dict[Template, Template]:
+    """The first of the stacks that take exports of each other, and have no known region; by stack."""
+    first: dict[Template, Template] = {}
+    for root in dict.fromkeys(one.resource.template.root for one in found):
+        beside = [other for other in imported_from(root) if other.environment.region == root.environment.region]
+        earliest = next((first[one] for one in (root, *beside) if one in first), root)
+        for one in (root, *beside):
+            first.setdefault(one, earliest)
+    return first

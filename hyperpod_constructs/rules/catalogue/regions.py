@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hyperpod_constructs.analysis.foreign_regions import Stranger, strangers
+from hyperpod_constructs.analysis.regions import Stranger, strangers
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error
