@@ -24,6 +24,7 @@ from hyperpod_constructs.analysis.node_roles import RoleUse, cluster_roles, mean
 from hyperpod_constructs.analysis.policy_document import Call
 from hyperpod_constructs.analysis.refusals import Cause, Refusal, refusal
 from hyperpod_constructs.analysis.resource_policies import key_of
+from hyperpod_constructs.analysis.role_calls import called
 from hyperpod_constructs.facts import permissions as facts
 from hyperpod_constructs.facts.addons import S3_CSI
 from hyperpod_constructs.facts.kubernetes import PODS_PRINCIPAL
@@ -92,6 +93,8 @@ def needs(model: Model) -> Iterator[Need]:
     for addon in addons(model):
         yield from _of_pods(addon)
     yield from _of_services(model)
+    for one in called(model):
+        yield from _simple(f"the role of {one.resource.logical_id}", one.role, one.task, one.arn)
     for role in model.resources(ROLE):
         yield from _granted(role)
 

@@ -38,12 +38,14 @@ def _attributes(words: str) -> frozenset[str | None]:
 
 FORMS: Mapping[str, ArnForm] = {
     "AWS::APS::Workspace": _form("arn:aws:aps:{place}:workspace/{name}", "Arn Ref", "WorkspaceId"),
+    "AWS::CloudWatch::Alarm": _form("arn:aws:cloudwatch:{place}:alarm:{name}", "Arn", "Ref", "AlarmName"),
     "AWS::EC2::SecurityGroup": _form("arn:aws:ec2:{place}:security-group/{name}", "", "Ref GroupId"),
     "AWS::EC2::Subnet": _form("arn:aws:ec2:{place}:subnet/{name}", "", "Ref SubnetId"),
     "AWS::EC2::VPC": _form("arn:aws:ec2:{place}:vpc/{name}", "", "Ref VpcId"),
     "AWS::EC2::VPCEndpoint": _form("arn:aws:ec2:{place}:vpc-endpoint/{name}", "", "Ref Id"),
     "AWS::ECR::Repository": _form("arn:aws:ecr:{place}:repository/{name}", "Arn", "Ref", "RepositoryName"),
     "AWS::EKS::Cluster": _form("arn:aws:eks:{place}:cluster/{name}", "Arn", "Ref", "Name"),
+    "AWS::Events::Rule": _form("arn:aws:events:{place}:rule/{name}", "Arn", "Ref", "Name"),
     "AWS::FSx::FileSystem": _form("arn:aws:fsx:{place}:file-system/{name}", "ResourceARN", "Ref"),
     "AWS::IAM::ManagedPolicy": _form("arn:aws:iam::{account}:policy/{name}", "PolicyArn Ref", "", "ManagedPolicyName"),
     "AWS::IAM::Role": _form("arn:aws:iam::{account}:role/{name}", "Arn", "Ref", "RoleName"),

@@ -60,20 +60,6 @@ EVENT_SOURCE_SERVICES = ("sqs", "kinesis", "dynamodb", "kafka", "mq", "rds", "do
 RECEIVERS = ("sqs", "sns", "lambda", "events", "s3")
 LOG_SUBSCRIBERS = ("kinesis", "firehose", "lambda", "logs", "es", "opensearch")
 
-CALLERS: Mapping[str, tuple[str, ...]] = {
-    "events.amazonaws.com": ("events",),
-    "sns.amazonaws.com": ("sns",),
-    "s3.amazonaws.com": ("s3",),
-    "logs.amazonaws.com": ("logs",),
-    "scheduler.amazonaws.com": ("scheduler",),
-    "secretsmanager.amazonaws.com": ("secretsmanager",),
-    "lambda.alarms.cloudwatch.amazonaws.com": ("cloudwatch",),
-}
-"""The service of the ARN with which a principal calls a function.
-
-Source: https://docs.aws.amazon.com/lambda/latest/dg/permissions-function-services.html
-"""
-
 ARN_SOURCES: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "AWS::CloudWatch::Alarm": ("cloudwatch", ("Arn",)),
     "AWS::CloudWatch::CompositeAlarm": ("cloudwatch", ("Arn",)),

@@ -19,7 +19,7 @@ from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJud
 from hyperpod_constructs.facts import receivers
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_bool, as_int, as_str
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_bool, as_int
 
 QUEUE, TOPIC, FUNCTION = "AWS::SQS::Queue", "AWS::SNS::Topic", "AWS::Lambda::Function"
 
@@ -269,16 +269,6 @@ def scheduled_target(schedule: Resource) -> Slips:
         yield data.below("Target", "Input")
 
 
-def permission(resource: Resource) -> Slips:
-    """A permission of a function: the ARN is of the service that calls."""
-    principal, source = as_str(resource.get("Principal")), resource.get("SourceArn")
-    services = receivers.CALLERS.get(principal or "")
-    found = service_of(source)
-    if services and found and found not in services:
-        message = f"{principal} calls with ARNs of {listed(services)}, not of {found}"
-        yield Slip(message, f"an ARN of {listed(services)}", ("SourceArn",), source, dead=True)
-
-
 def notifications(bucket: Resource) -> Slips:
     """The notifications of a bucket: each kind to its own kind of receiver."""
     for kind, key, service in _NOTIFICATIONS:
@@ -298,7 +288,6 @@ JUDGES: Mapping[Language, Judge] = {}
 WHOLES: Mapping[str, WholeJudge] = {
     "AWS::Events::Rule": rule_targets,
     "AWS::Lambda::EventSourceMapping": event_source,
-    "AWS::Lambda::Permission": permission,
     "AWS::S3::Bucket": notifications,
     "AWS::SNS::Subscription": subscription,
     "AWS::SNS::Topic": topic,

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
-from hyperpod_constructs.analysis.answers import all_of, any_of
-from hyperpod_constructs.analysis.contexts import OF_SERVICE
+from hyperpod_constructs._support.grouping import grouped
+from hyperpod_constructs._support.words import enumerated
+from hyperpod_constructs.analysis.answers import any_of
 from hyperpod_constructs.analysis.policy_document import Call, layer_of
 from hyperpod_constructs.analysis.resource_policies import KEY
-from hyperpod_constructs.facts.policies import KEY_USERS, KeyUser
+from hyperpod_constructs.analysis.service_keys import KeyUse, key_uses
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
-from hyperpod_constructs.rules.rule import error
-from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_bool, leaves
 
 _KMS = "https://docs.aws.amazon.com/kms/latest/developerguide/"
@@ -49,31 +50,33 @@ def key_policies_can_be_changed(key: Resource) -> str | None:
     source="https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html",
 )
 def keys_are_open_for_services(model: Model) -> Iterator[Hit]:
-    for type_, use in KEY_USERS.items():
-        for resource in model.resources(type_):
-            key = resource_of(resource.get(use.key), KEY)
-            lacking = [] if key is None else _lacking(key, use)
-            if key is not None and lacking:
-                text = f"the policy of {key.logical_id} does not let {use.service} use {', '.join(lacking)}"
-                yield hit(resource, text, use.key)
+    return _closed(one for one in key_uses(model) if one.at_once)
 
 
-def _lacking(key: Resource, use: KeyUser) -> list[str]:
-    """The actions that the policy of a key surely does not allow a service; the default policy allows it none."""
-    layer = layer_of(key.get("KeyPolicy"))
-    known = layer.complete or key.get("KeyPolicy") is ABSENT
-    context = {one: value for one, value in OF_SERVICE.items() if one != "sts:externalid"}
-    return [
-        action
-        for action in use.actions
-        if known
-        and any_of(
-            all_of((one.names_service(use.service), one.applies(Call(action, None, context))))
-            for one in layer.statements
-            if one.effect != "Deny"
-        )
-        is False
-    ]
+def _closed(uses: Iterable[KeyUse]) -> Iterator[Hit]:
+    """One hit for the users of a key that lack the same."""
+    lacking = ((one, "; ".join(f"{name} use {', '.join(actions)}" for name, actions in one.lacking.items())) for one in uses)
+    for (key, text), (first, *others) in grouped(((one.key, text), one) for one, text in lacking if one.key and text).items():
+        name = "" if key is None else key.logical_id
+        more = f"; the same for {enumerated(one.resource.logical_id for one in others)}" if others else ""
+        covers = tuple(one.resource for one in others)
+        yield hit(first.resource, f"the policy of {name} does not let {text}{more}", *first.path, covers=covers)
+
+
+@warning(
+    "HP-KEY-004",
+    title="the key of a topic, a queue or a bucket for logs is open for the services that send there",
+    why="it deploys, and every message is refused: the sender cannot encrypt it",
+    fix="take a key of your own, and allow the service kms:Decrypt and kms:GenerateDataKey* in its policy",
+    allowed="a key of your own whose policy names the sending services",
+    source="https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html",
+)
+def keys_are_open_for_senders(model: Model) -> Iterator[Hit]:
+    for one in key_uses(model):
+        if one.key is None:
+            text = f"{enumerated(one.services)} cannot use the key that AWS manages for {one.resource.logical_id}"
+            yield hit(one.resource, text, *one.path)
+    yield from _closed(one for one in key_uses(model) if not one.at_once)
 
 
 def _disabled(model: Model) -> list[Resource]:

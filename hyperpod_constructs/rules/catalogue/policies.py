@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.arns import Arn, bucket_arn
 from hyperpod_constructs.analysis.documents import Written, documents, idle_words, refused_words, repeated_sids, written
 from hyperpod_constructs.analysis.iam import ROLE, aws_managed_name
@@ -89,21 +91,26 @@ def _of_buckets(model: Model) -> Iterator[Written]:
 
 @error(
     "HP-POL-004",
-    on=_of_buckets,
     title="the policy of a bucket is for this bucket and its objects",
     why='S3 answers "Policy has invalid resource", and the stack rolls back',
     fix="write the ARN of the bucket, and with /* that of its objects",
     allowed="the ARN of the bucket, or of objects in it",
     source=f"{_S3}bucket-policies.html",
 )
-def bucket_policies_are_for_their_bucket(one: Written) -> Iterator[Hit]:
+def bucket_policies_are_for_their_bucket(model: Model) -> Iterator[Hit]:
+    strange = ((one.resource, found) for one in _of_buckets(model) if (found := _of_another_bucket(one)) is not None)
+    for policy, (first, *_) in grouped(strange).items():
+        yield replace(first, doubts=((policy, ("Bucket",)),))
+
+
+def _of_another_bucket(one: Written) -> Hit | None:
     bucket = bucket_arn(one.resource.get("Bucket"))
     own = (Arn(bucket), Arn(joined([*parts_of(bucket), "/", UNKNOWN])))
     for pattern in one.statement.resources:
         if not one.statement.excludes_resources and all(Arn(pattern).covers(arn) is False for arn in own):
             text = f"the policy of {own[0].value!s} speaks of {pattern!s}"
-            yield hit(one.resource, text.replace("${?}", "*"), *one.path, "Resource")
-            return
+            return hit(one.resource, text.replace("${?}", "*"), *one.path, "Resource")
+    return None
 
 
 @error(

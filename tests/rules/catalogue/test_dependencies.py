@@ -38,3 +38,25 @@ def test_gateways_are_attached_first(resources: Template, late: list[str]) -> No
     perhaps = {"Perhaps": {"Fn::Equals": [{"Ref": "AWS::StackName"}, "x"]}}
     template = {**edited(slurm(), {**GATEWAY, **resources}), "Conditions": perhaps}
     assert [one.resource for one in findings(template, rules="HP-DEP-002")] == late
+
+
+TRANSIT: Template = {
+    "Transit": {"Type": "AWS::EC2::TransitGateway", "Properties": {}},
+    "Joined": {
+        "Type": "AWS::EC2::TransitGatewayAttachment",
+        "Properties": {"VpcId": VPC, "TransitGatewayId": {"Ref": "Transit"}, "SubnetIds": [{"Ref": "NodeSubnet"}]},
+    },
+    "Campus": {"Type": "AWS::EC2::RouteTable", "Properties": {"VpcId": VPC}},
+}
+
+
+@pytest.mark.parametrize(("more", "late"), [({}, ["ToCampus"]), ({"DependsOn": "Joined"}, [])])
+def test_transit_gateways_are_attached_first(more: Template, late: list[str]) -> None:
+    properties = {
+        "RouteTableId": {"Ref": "Campus"},
+        "DestinationCidrBlock": "192.168.0.0/16",
+        "TransitGatewayId": {"Ref": "Transit"},
+    }
+    to_campus = {"Type": "AWS::EC2::Route", "Properties": properties, **more}
+    template = edited(slurm(), {**TRANSIT, "ToCampus": to_campus})
+    assert [one.resource for one in findings(template)] == late

@@ -234,7 +234,6 @@ MISTAKES: list[tuple[str, str, str, Any, str]] = [
     ("delivery", "HP-TXT-006", "Rule/EventBusName", "training", "only the default bus"),
     ("delivery", "HP-TXT-011", "Rule/Targets/1/SqsParameters", REMOVED, "has no MessageGroupId"),
     ("delivery", "HP-TXT-006", "Data/NotificationConfiguration/QueueConfigurations/0/Queue", {"Ref": "Alerts"}, "of a topic"),
-    ("delivery", "HP-TXT-011", "Permission/SourceArn", {"Ref": "Alerts"}, "calls with ARNs of events, not of sns"),
     ("patterns", "HP-TXT-006", "Events/Targets/0/InputTransformer/InputTemplate", '"<clustr>"', "the nearest is cluster"),
     (
         "patterns",

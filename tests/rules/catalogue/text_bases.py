@@ -26,6 +26,14 @@ def function(code: str, **properties: Any) -> dict[str, Any]:
     return resource("AWS::Lambda::Function", **given)
 
 
+def sending(kind: str, key: str, name: str, service: Any) -> dict[str, Any]:
+    """A policy that lets services send to a topic or a queue."""
+    action, arn = ("sns:Publish", {"Ref": name}) if kind == "SNS::Topic" else ("sqs:SendMessage", att(name))
+    statement = {"Effect": "Allow", "Principal": {"Service": service}, "Action": action, "Resource": arn}
+    document = {"Version": "2012-10-17", "Statement": [statement]}
+    return resource(f"AWS::{kind}Policy", **{key: [{"Ref": name}], "PolicyDocument": document})
+
+
 HANDLER = """
 import json
 import boto3
@@ -123,6 +131,7 @@ _OPERATORS = {
 }
 PATTERNS = {
     "Alerts": resource("AWS::SNS::Topic"),
+    "AlertsPolicy": sending("SNS::Topic", "Topics", "Alerts", "events.amazonaws.com"),
     "Events": resource(
         "AWS::Events::Rule",
         EventPattern=_STATE,
@@ -338,8 +347,19 @@ DELIVERY = {
             "AWS::S3::Bucket",
             NotificationConfiguration={"QueueConfigurations": [{"Event": "s3:ObjectCreated:*", "Queue": att("Jobs")}]},
         ),
+        "DependsOn": "JobsPolicy",
         **KEPT,
     },
+    "JobsPolicy": sending("SQS::Queue", "Queues", "Jobs", ["events.amazonaws.com", "s3.amazonaws.com", "sns.amazonaws.com"]),
+    "DeadPolicy": sending("SQS::Queue", "Queues", "Dead", "events.amazonaws.com"),
+    "OrderedPolicy": sending("SQS::Queue", "Queues", "Ordered", ["events.amazonaws.com", "sns.amazonaws.com"]),
+    "OfTopic": resource(
+        "AWS::Lambda::Permission",
+        Action="lambda:InvokeFunction",
+        FunctionName={"Ref": "Worker"},
+        Principal="sns.amazonaws.com",
+        SourceArn={"Ref": "Alerts"},
+    ),
     "Permission": resource(
         "AWS::Lambda::Permission",
         Action="lambda:InvokeFunction",

@@ -1,0 +1,264 @@
+"""Deliveries: a service sends to a topic, a queue, a function or a bucket as itself, so the receiver's policy must let it in.
+
+    >>> [(one.delivery.sender.logical_id, one.delivery.receiver.logical_id) for one in refused(model)]
+    [('Results', 'Jobs')]
+
+Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+
+from hyperpod_constructs.analysis.answers import all_of, any_of
+from hyperpod_constructs.analysis.arns import bucket_arn
+from hyperpod_constructs.analysis.conditions import Context
+from hyperpod_constructs.analysis.contexts import OF_SERVICE
+from hyperpod_constructs.analysis.policy_document import Call, Layer, Statement, layer_of, listed
+from hyperpod_constructs.analysis.schema.words import place_in
+from hyperpod_constructs.facts.property_schemas import attributes
+from hyperpod_constructs.facts.senders import RECEIVERS, Receiver, Sender, senders
+from hyperpod_constructs.templates.dependencies import awaits
+from hyperpod_constructs.templates.model import Model, Resource, target_of
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, as_str, joined, parts_of
+
+_PERMISSION = "AWS::Lambda::Permission"
+_NAMES = ("BucketName", "FunctionName", "QueueName", "TopicName")
+_ARNS: Mapping[str, tuple[str | None, ...]] = {"lambda": ("Arn",), "s3": ("Arn", None), "sns": (None, "TopicArn"), "sqs": ("Arn",)}
+"""The references that name a receiver; a bucket is named by its name too."""
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True)
+class Admission:
+    """A policy that may be a receiver's."""
+
+    resource: Resource
+    sure: bool | None
+    """Whether it surely is there and the receiver's."""
+    layer: Layer
+    path: tuple[str, ...]
+    """The place of its document."""
+
+    def lets(self, service: str, call: Call) -> bool | None:
+        """Whether it lets a service make a call."""
+        answer = any_of(all_of((_speaks_to(one, service), one.applies(call))) for one in self.layer.statements if _may_allow(one))
+        if not self.layer.complete and not answer:
+            return None
+        return all_of((self.sure, answer)) if answer is not False else False
+
+    def denies(self, service: str, call: Call) -> bool:
+        """Whether it surely denies a service a call."""
+        denials = (one for one in self.layer.statements if one.effect == "Deny")
+        return self.sure is True and any(_speaks_to(one, service) and one.applies(call) for one in denials)
+
+
+@dataclass(frozen=True)
+class Delivery:
+    """What a resource has a service send to another."""
+
+    sender: Resource
+    path: Path
+    """The place of the receiver in it."""
+    facts: Sender
+    receiver: Resource
+
+    @property
+    def kind(self) -> Receiver:
+        """The kind of its receiver."""
+        return RECEIVERS[self.facts.to]
+
+    @cached_property
+    def call(self) -> Call:
+        """The call of the service, as the policies see it."""
+        account = self.sender.template.environment.account
+        known = {one: value for one, value in OF_SERVICE.items() if one != "sts:externalid"}
+        context: Context = {
+            **known,
+            "aws:securetransport": "true",
+            "aws:sourcearn": self._source,
+            **({} if account is None else {"aws:sourceaccount": account}),
+        }
+        return Call(self.kind.action, self._target, context)
+
+    @cached_property
+    def admissions(self) -> tuple[Admission, ...]:
+        """The policies of the receiver, sure and possible."""
+        return tuple(_admissions(self.receiver, self.facts.to))
+
+    @cached_property
+    def admitting(self) -> tuple[Admission, ...]:
+        """The policies that let it in, or may."""
+        return tuple(one for one in self.admissions if one.lets(self.facts.service, self.call) is not False)
+
+    @property
+    def is_refused(self) -> bool:
+        """Whether no policy lets it in, or one surely shuts it out."""
+        if any(one.denies(self.facts.service, self.call) for one in self.admissions):
+            return True
+        by_default = not self.admissions and (self.facts.by_default or _has_acl(self.receiver))
+        return self.receiver.template.model.complete and not self.admitting and not by_default
+
+    @property
+    def comes_early(self) -> Resource | None:
+        """The policy that lets it in, where AWS tries the receiver before that policy is made."""
+        certain = [one for one in self.admitting if one.resource.template.root is self.sender.template.root]
+        if not self.facts.tested or not certain or len(certain) < len(self.admitting):
+            return None
+        early = not any(awaits(self.sender, one.resource) for one in certain)
+        return certain[0].resource if early and self.sender.exists is not None else None
+
+    @property
+    def _target(self) -> Value:
+        if self.facts.to != "s3":
+            return Reference(self.receiver, "TopicArn" if self.facts.to == "sns" else "Arn")
+        prefix = self.sender.get(*filled(self.facts.prefix, self.path))
+        return joined(
+            [*parts_of(bucket_arn(Reference(self.receiver))), "/", *(() if prefix is ABSENT else parts_of(prefix)), UNKNOWN]
+        )
+
+    @property
+    def _source(self) -> Value:
+        if not self.facts.source:
+            own = sorted(one for one in attributes(self.sender.type) or () if one in _OWN_ARNS)
+            return Reference(self.sender, own[0]) if own else UNKNOWN
+        value = self.sender.get(self.facts.source)
+        if self.facts.source == "BucketName":
+            return bucket_arn(value)
+        if self.facts.source == "LogGroupName":
+            return joined(["arn:", UNKNOWN, ":logs:", UNKNOWN, ":", UNKNOWN, ":log-group:", *parts_of(value), UNKNOWN])
+        return value
+
+
+_OWN_ARNS = ("Arn", "BackupVaultArn", "TopicArn")
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """A delivery that surely is refused, and the policy at which it ends; the sender if the receiver has none for it."""
+
+    delivery: Delivery
+    place: Resource
+    path: Path
+
+
+def deliveries(model: Model) -> tuple[Delivery, ...]:
+    """The deliveries of a model whose receivers it has; computed once."""
+    return model.cached(deliveries, lambda: tuple(_deliveries(model)))
+
+
+def _deliveries(model: Model) -> Iterator[Delivery]:
+    for type_, facts in senders().items():
+        for resource in model.resources(type_):
+            for one in facts:
+                yield from _of_sender(resource, one)
+
+
+def _of_sender(resource: Resource, facts: Sender) -> Iterator[Delivery]:
+    kind = RECEIVERS[facts.to]
+    for path, value in place_in(resource.get(), facts.path):
+        if resource.get(*path[:-1], "Protocol") not in (ABSENT, facts.to):
+            continue
+        role = resource.get(*filled(facts.role, path)) if facts.role else ABSENT
+        for reference in _references(value) if role is ABSENT else ():
+            found = target_of(reference)
+            if found.type == kind.type and reference.attribute in _ARNS[facts.to]:
+                yield Delivery(resource, path, facts, found)
+
+
+def _references(value: Value) -> tuple[Reference, ...]:
+    return value.references if isinstance(value, Text) else (value,) if isinstance(value, Reference) else ()
+
+
+def filled(path: str, place: Path) -> Path:
+    """A path such as `Targets/*/RoleArn` with the indices of a place."""
+    indices = iter([one for one in place if isinstance(one, int)])
+    return tuple(next(indices, 0) if key == "*" else key for key in path.split("/")) if path else ("",)
+
+
+def refused(model: Model) -> tuple[Refused, ...]:
+    """The deliveries that are surely refused; computed once."""
+    return model.cached(refused, lambda: tuple(_at(one) for one in deliveries(model) if one.is_refused))
+
+
+def _at(delivery: Delivery) -> Refused:
+    """A refused delivery at the policy that is meant for it: of its service, of its source, or the only one."""
+    sure = [one for one in delivery.admissions if one.sure]
+    service, call = delivery.facts.service, delivery.call
+    shut = [one for one in sure if one.denies(service, call)]
+    of_service = [one for one in sure if any(_speaks_to(each, service) for each in one.layer.statements if _may_allow(each))]
+    of_source = [one for one in sure if any(_speaks_of(each, call) for each in one.layer.statements if _may_allow(each))]
+    only = sure if delivery.facts.to != "lambda" else []
+    for found in (shut, of_service, of_source, only):
+        if found:
+            return Refused(delivery, found[0].resource, found[0].path)
+    return Refused(delivery, delivery.sender, delivery.path)
+
+
+def _speaks_of(statement: Statement, call: Call) -> bool:
+    """Whether a statement has a condition, and it is on the source of a call."""
+    return statement.conditional and statement.applies(call) is True
+
+
+def _speaks_to(statement: Statement, service: str) -> bool | None:
+    """Whether a service is among the principals of a statement: by name, or with everybody. An account may stand for it."""
+    people = statement.principals("AWS")
+    if people is None:
+        return None
+    if "*" in people:
+        return True
+    return any_of((statement.names_service(service), None if people else False))
+
+
+def _may_allow(statement: Statement) -> bool:
+    return statement.effect in ("Allow", "?")
+
+
+def _has_acl(receiver: Resource) -> bool:
+    return receiver.get("AccessControl") is not ABSENT
+
+
+def _admissions(receiver: Resource, to: str) -> Iterator[Admission]:
+    for type_, key in RECEIVERS[to].policies.items():
+        for policy in receiver.template.model.resources(type_):
+            named = any_of(_names(one, receiver) for one in listed(policy.get(key)))
+            if named is not False:
+                sure = all_of((named, True if policy.exists else None))
+                permission = type_ == _PERMISSION
+                document = _document(policy, receiver) if permission else policy.get("PolicyDocument")
+                yield Admission(policy, sure, layer_of(document), ("Principal",) if permission else ("PolicyDocument",))
+
+
+def _names(value: Value, receiver: Resource) -> bool | None:
+    """Whether a policy names a receiver: by a reference, or by its chosen name."""
+    if isinstance(value, Reference):
+        return value.resource is receiver
+    if isinstance(value, Text):
+        return True if receiver in map(target_of, value.references) else None
+    text, chosen = as_str(value), [receiver.get(key) for key in _NAMES if receiver.get(key) is not ABSENT]
+    if text is None or any(as_str(one) is None for one in chosen):
+        return None
+    return any(text.endswith(as_str(one) or "") for one in chosen)
+
+
+def _document(permission: Resource, receiver: Resource) -> Value:
+    """A permission of a function as the policy that Lambda makes of it."""
+    principal, source, account = (permission.get(key) for key in ("Principal", "SourceArn", "SourceAccount"))
+    texts = [part for part in parts_of(principal) if isinstance(part, str)]
+    kind = "Service" if any("amazonaws.com" in one for one in texts) else "AWS"
+    conditions: dict[str, Value] = {}
+    if source is not ABSENT:
+        conditions["ArnLike"] = {"aws:SourceArn": source}
+    if account is not ABSENT:
+        conditions["StringEquals"] = {"aws:SourceAccount": account}
+    statement: dict[str, Value] = {
+        "Effect": "Allow",
+        "Principal": UNKNOWN if principal is UNKNOWN else {kind: principal},
+        "Action": permission.get("Action"),
+        "Resource": Reference(receiver, "Arn"),
+        **({"Condition": conditions} if conditions else {}),
+    }
+    return {"Statement": (statement,)}

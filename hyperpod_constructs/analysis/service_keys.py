@@ -1,0 +1,117 @@
+"""Keys that services use as themselves: the permissions of roles do not count for them, so the key's policy must name the service.
+
+Sources: https://docs.aws.amazon.com/kms/latest/developerguide/key-policy-services.html and those of `facts.policies.KEY_USERS` and
+`facts.senders`
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from hyperpod_constructs.analysis.answers import all_of, any_of
+from hyperpod_constructs.analysis.conditions import Context
+from hyperpod_constructs.analysis.contexts import OF_SERVICE
+from hyperpod_constructs.analysis.deliveries import deliveries
+from hyperpod_constructs.analysis.policy_document import Call, layer_of
+from hyperpod_constructs.analysis.resource_policies import KEY
+from hyperpod_constructs.facts.policies import KEY_USERS
+from hyperpod_constructs.facts.senders import ON_KEYS, RECEIVERS
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_items, as_str, at, joined
+
+_ALIAS = "AWS::KMS::Alias"
+_LOGGING = "logging.s3.amazonaws.com"
+_RULES = ("BucketEncryption", "ServerSideEncryptionConfiguration")
+_DEFAULT = "ServerSideEncryptionByDefault"
+
+Path = tuple[str | int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class KeyUse:
+    """What services do with the key of a resource.
+
+    :param key: the key; `None` for one that AWS manages.
+    :param at_once: whether the service tries the key when the resource is made.
+    """
+
+    resource: Resource
+    path: Path
+    key: Resource | None
+    services: tuple[str, ...]
+    actions: tuple[str, ...]
+    context: Context
+    at_once: bool
+
+    @property
+    def lacking(self) -> dict[str, list[str]]:
+        """The services that the policy of the key surely does not let in, each with the actions."""
+        found = {one: _lacking(self.key, one, self.actions, self.context) for one in self.services} if self.key else {}
+        return {service: actions for service, actions in found.items() if actions}
+
+
+def key_uses(model: Model) -> tuple[KeyUse, ...]:
+    """The uses of keys by services; computed once."""
+    return model.cached(key_uses, lambda: (*_of_resources(model), *_of_receivers(model)))
+
+
+def _of_resources(model: Model) -> Iterator[KeyUse]:
+    for type_, use in KEY_USERS.items():
+        for resource in model.resources(type_):
+            key = key_named(resource.get(use.key))
+            if key is not None:
+                yield KeyUse(resource, (use.key,), key, (use.service,), use.actions, _context(resource), True)
+
+
+def _context(resource: Resource) -> Context:
+    """The encryption context of a log group."""
+    if resource.type != "AWS::Logs::LogGroup":
+        return {}
+    arn = joined(["arn:", UNKNOWN, ":logs:", UNKNOWN, ":", UNKNOWN, ":log-group:", Reference(resource)])
+    return {"kms:encryptioncontext:aws:logs:arn": arn}
+
+
+def _of_receivers(model: Model) -> Iterator[KeyUse]:
+    """The keys of topics, queues and buckets for logs, with the services that send to them."""
+    senders: dict[Resource, dict[str, bool]] = {}
+    kinds = {kind.type: kind for kind in RECEIVERS.values()}
+    for one in deliveries(model):
+        if one.facts.to in ("sns", "sqs") or one.facts.service == _LOGGING:
+            services = senders.setdefault(one.receiver, {})
+            services[one.facts.service] = services.get(one.facts.service, False) or one.facts.tested
+    for receiver, services in senders.items():
+        kind = kinds[receiver.type]
+        path, value, managed = _of_bucket(receiver) if not kind.key else ((kind.key,), receiver.get(kind.key), kind.managed_key)
+        key = key_named(value)
+        if key is not None or (as_str(value) or "").endswith(managed or "alias/aws/s3"):
+            yield KeyUse(receiver, path, key, tuple(services), ON_KEYS, {}, any(services.values()))
+
+
+def _of_bucket(bucket: Resource) -> tuple[Path, Value, str]:
+    """The place of the key of a bucket, and the key; without one, KMS takes that of AWS."""
+    for index, rule in enumerate(as_items(bucket.get(*_RULES)) or ()):
+        algorithm, key = (at(rule, _DEFAULT, name) for name in ("SSEAlgorithm", "KMSMasterKeyID"))
+        if (as_str(algorithm) or "").startswith("aws:kms"):
+            return (*_RULES, index, _DEFAULT), "alias/aws/s3" if key is ABSENT else key, "alias/aws/s3"
+    return _RULES, ABSENT, "alias/aws/s3"
+
+
+def key_named(value: Value) -> Resource | None:
+    """The key of the model that a value names, by itself or by its alias."""
+    alias = resource_of(value, _ALIAS)
+    return resource_of(value if alias is None else alias.get("TargetKeyId"), KEY)
+
+
+def _lacking(key: Resource, service: str, actions: Sequence[str], context: Context) -> list[str]:
+    """The actions that the policy of a key surely does not allow a service; the default policy allows it none."""
+    layer = layer_of(key.get("KeyPolicy"))
+    if not layer.complete and key.get("KeyPolicy") is not ABSENT:
+        return []
+    known = {one: value for one, value in OF_SERVICE.items() if one != "sts:externalid"} | dict(context)
+    allowing = [one for one in layer.statements if one.effect != "Deny"]
+    return [
+        action
+        for action in actions
+        if any_of(all_of((one.names_service(service), one.applies(Call(action, None, known)))) for one in allowing) is False
+    ]

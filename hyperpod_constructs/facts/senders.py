@@ -1,0 +1,94 @@
+"""Services that send to a topic, a queue, a function or a bucket as themselves: `senders.tsv` has date and sources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from hyperpod_constructs.facts.data import rows
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Receiver:
+    """A kind of receiver.
+
+    :param type: its type.
+    :param action: what a sender does there.
+    :param policies: the types of its policies, each with the property that names the receiver.
+    :param key: the property with the key of its messages.
+    :param managed_key: the alias of AWS's key, which no other service can use.
+    """
+
+    type: str
+    action: str
+    policies: Mapping[str, str]
+    key: str = ""
+    managed_key: str = ""
+
+
+RECEIVERS: Mapping[str, Receiver] = {
+    "lambda": Receiver(
+        type="AWS::Lambda::Function", action="lambda:InvokeFunction", policies={"AWS::Lambda::Permission": "FunctionName"}
+    ),
+    "s3": Receiver(type="AWS::S3::Bucket", action="s3:PutObject", policies={"AWS::S3::BucketPolicy": "Bucket"}),
+    "sns": Receiver(
+        type="AWS::SNS::Topic",
+        action="sns:Publish",
+        policies={"AWS::SNS::TopicPolicy": "Topics", "AWS::SNS::TopicInlinePolicy": "TopicArn"},
+        key="KmsMasterKeyId",
+        managed_key="alias/aws/sns",
+    ),
+    "sqs": Receiver(
+        type="AWS::SQS::Queue",
+        action="sqs:SendMessage",
+        policies={"AWS::SQS::QueuePolicy": "Queues", "AWS::SQS::QueueInlinePolicy": "Queue"},
+        key="KmsMasterKeyId",
+        managed_key="alias/aws/sqs",
+    ),
+}
+"""Kinds of receivers, by the service of their ARN (as of 2026-11-24).
+
+Sources: https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html and
+https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-key-management.html
+"""
+
+ON_KEYS = ("kms:Decrypt", "kms:GenerateDataKey")
+"""What a sender does with the key of a topic or a queue.
+
+Sources: those of the receivers.
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Sender:
+    """A property of a type that names the receiver of a service.
+
+    :param path: the place of the receiver; `*` is each item of a list.
+    :param to: the kind of the receiver.
+    :param source: the property with the source, unless it is the resource itself.
+    :param role: the place of a role that the service takes instead.
+    :param tested: whether AWS tries the receiver when the resource is made.
+    :param by_default: whether the policy that a topic has from the start is enough.
+    :param prefix: the property with the beginning of the keys in a bucket.
+    """
+
+    type: str
+    path: str
+    to: str
+    service: str
+    source: str
+    role: str
+    tested: bool
+    by_default: bool
+    prefix: str
+
+
+@cache
+def senders() -> Mapping[str, tuple[Sender, ...]]:
+    """The senders by their type."""
+    found: dict[str, tuple[Sender, ...]] = {}
+    for type_, path, to, service, source, role, words, prefix, _ in rows("senders.tsv"):
+        one = Sender(type_, path, to, service, source, role, "tested" in words, "default" in words, prefix)
+        found[type_] = (*found.get(type_, ()), one)
+    return found

@@ -1,0 +1,82 @@
+"""Deliveries: the receivers of messages, calls and logs let the services in that send them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from hyperpod_constructs._support.grouping import grouped
+from hyperpod_constructs._support.words import enumerated
+from hyperpod_constructs.analysis.deliveries import Refused, deliveries, refused
+from hyperpod_constructs.rules.finding import Hit
+from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.rule import ORDER, error, warning
+from hyperpod_constructs.templates.model import Model, Resource
+
+_FIX = (
+    "allow the service the action in the policy of the receiver (of a function: an AWS::Lambda::Permission), with the resource "
+    "that sends as aws:SourceArn"
+)
+_ALLOWED = "a statement for the service that sends, with a condition that its resource meets"
+_EVENTS = "https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-use-resource-based.html"
+_NOTIFICATIONS = "https://docs.aws.amazon.com/AmazonS3/latest/userguide/grant-destinations-permissions-to-s3.html"
+
+
+def _hits(model: Model, *, tested: bool) -> Iterator[Hit]:
+    """One hit for each policy, or where a receiver has none that is meant, for each receiver."""
+    found = grouped(((_place(one), one.delivery.receiver), one) for one in refused(model) if one.delivery.facts.tested is tested)
+    for same in found.values():
+        first = same[0]
+        services = dict.fromkeys(one.delivery.facts.service for one in same)
+        users = list(dict.fromkeys(one.delivery.sender for one in same))
+        receiver, action = first.delivery.receiver, first.delivery.call.action
+        whose = f"the policy of {receiver.logical_id}" if first.place is not users[0] else f"no policy of {receiver.logical_id}"
+        verb = "lets" if first.place is users[0] else "does not let"
+        text = f"{whose} {verb} {enumerated(services)} make {action} for {enumerated(one.logical_id for one in users)}"
+        yield hit(first.place, text, *first.path, covers=tuple(one for one in users if one is not first.place))
+
+
+def _place(one: Refused) -> Resource | None:
+    return None if one.place is one.delivery.sender else one.place
+
+
+@error(
+    "HP-DLV-001",
+    title="receivers let the services in that try them when a resource is made",
+    why="the service tries the receiver, is refused, and the stack rolls back",
+    fix=_FIX,
+    allowed=_ALLOWED,
+    source=_NOTIFICATIONS,
+)
+def receivers_are_open_at_once(model: Model) -> Iterator[Hit]:
+    return _hits(model, tested=True)
+
+
+@warning(
+    "HP-DLV-002",
+    title="receivers let the services in that send to them",
+    why="it deploys, and no message, call or log ever arrives",
+    fix=_FIX,
+    allowed=_ALLOWED,
+    source=_EVENTS,
+)
+def receivers_are_open(model: Model) -> Iterator[Hit]:
+    return _hits(model, tested=False)
+
+
+@error(
+    "HP-DLV-003",
+    title="what tries a receiver awaits the policy that lets it in",
+    why="CloudFormation may make the resource before the policy, and the service is refused",
+    fix="name the policy or the permission in DependsOn of the resource",
+    allowed="DependsOn on the policy of the receiver",
+    source=_NOTIFICATIONS,
+    because=ORDER,
+)
+def receivers_are_open_before(model: Model) -> Iterator[Hit]:
+    seen: set[tuple[Resource, Resource]] = set()
+    for one in deliveries(model):
+        policy = None if one.is_refused else one.comes_early
+        if policy is not None and (one.sender, policy) not in seen:
+            seen.add((one.sender, policy))
+            text = f"it does not await {policy.logical_id}, which lets {one.facts.service} into {one.receiver.logical_id}"
+            yield Hit(one.sender, (), text)
