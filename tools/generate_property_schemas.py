@@ -42,7 +42,10 @@ SCHEMAS = FACTS.with_name("property_schemas.tsv")
 REGIONS = FACTS.with_name("regions_without.tsv")
 ATTRIBUTES = FACTS.with_name("attributes.tsv")
 SERVICES = (
-    "APS", "EC2", "EKS", "FSx", "Grafana", "IAM", "KMS", "Lambda", "Logs", "RDS", "S3", "SageMaker", "SecretsManager",
+    "APS", "AutoScaling", "Backup", "Budgets", "CertificateManager", "CloudTrail", "CloudWatch", "CodeBuild", "DLM", "DataSync",
+    "DynamoDB", "EC2", "ECR", "EFS", "EKS", "ElasticLoadBalancingV2", "Events", "FSx", "Grafana", "IAM", "KMS", "Kinesis",
+    "KinesisFirehose", "Lambda", "Logs", "Pipes", "RDS", "Route53", "Route53Resolver", "S3", "SNS", "SQS", "SSM", "SageMaker",
+    "Scheduler", "SecretsManager", "ServiceDiscovery", "StepFunctions",
 )  # fmt: skip
 
 #: Types whose schema has no limits: the request that has them, in botocore's models.
@@ -137,8 +140,15 @@ _REWRITTEN: Mapping[str, str | None] = {
     r"arn:aws(-[a-z0-9-]+)*:ssm:[a-z0-9-]+:[0-9]{12}:parameter/.+": r"arn:aws[a-z0-9-]*:ssm:[a-z0-9-]+:[0-9]{12}:parameter/.+",
     r"^[a-zA-Z](?:-?[a-zA-Z0-9]+)*$": r"^[a-zA-Z](?:-?[a-zA-Z0-9])*$",
     r"^[a-z0-9]([-a-z0-9]*[a-z0-9]){0,39}?$": r"^[a-z0-9]([-a-z0-9]*[a-z0-9])?$",
+    r"^https://[A-Za-z0-9]((.|-+)?[A-Za-z0-9]){0,252}/[a-z0-9](-?[a-z0-9]){2,62}$": r"^https://[A-Za-z0-9][^/]*/[a-z0-9](-?[a-z0-9]){2,62}$",
+    r"^[a-z0-9*](?:[._\-/a-z0-9*]?[a-z0-9*]+)*$": r"^[a-z0-9*](?:[._\-/]?[a-z0-9*])*$",
+    r"^[ \t]*[^\x00-\x1F\x7F]+([ \t]+[^\x00-\x1F\x7F]+)*[ \t]*$": None,
+    r"^[ \t]*[\x20-\x7E]+([ \t]+[\x20-\x7E]+)*[ \t]*|(\$(\.[\w/_-]+(\[(\d+|\*)\])*)*)$": None,
+    r"^[ \t]*[\x20-\x7E]+([ \t]+[\x20-\x7E]+)*[ \t]*$": None,
+    r"^([A-Za-z0-9]+[A-Za-z0-9-.]*)*[A-Za-z0-9-]*[A-Za-z0-9]$": r"^[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?$",
 }
 _CLASSES = {
+    "C": r"\x00-\x1f\x7f",
     "L": r"a-zA-Z\u0080-\U0010ffff",
     "M": "",
     "N": "0-9",

@@ -35,6 +35,23 @@ class DataHolder:
     snapshot_by_default: bool = False
 
 
+SNAPSHOT_TYPES = frozenset(
+    {
+        "AWS::DocDB::DBCluster",
+        "AWS::EC2::Volume",
+        "AWS::ElastiCache::CacheCluster",
+        "AWS::ElastiCache::ReplicationGroup",
+        "AWS::Neptune::DBCluster",
+        "AWS::RDS::DBCluster",
+        "AWS::RDS::DBInstance",
+        "AWS::Redshift::Cluster",
+    }
+)
+"""Types that take the policy `Snapshot` (as of 2026-11-24).
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html
+"""
+
 DATA_HOLDERS: Mapping[str, DataHolder] = {
     "AWS::APS::Workspace": DataHolder(lost="all metrics of the workspace, up to 150 days"),
     "AWS::DocDB::DBCluster": DataHolder(lost="all databases of the cluster", snapshot=True),

@@ -140,3 +140,31 @@ METRICS: Mapping[str, tuple[str, ...]] = {
 Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/aws-services-cloudwatch-metrics.html and
 https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-slurm-metrics.html
 """
+
+DIMENSIONS: Mapping[str, tuple[str, ...]] = {
+    "AWS/Lambda": ("EventSourceMappingUUID", "ExecutedVersion", "FunctionName", "Resource"),
+    "AWS/NATGateway": ("NatGatewayId",),
+    "AWS/RDS": (
+        "DBClusterIdentifier",
+        "DBInstanceIdentifier",
+        "DatabaseClass",
+        "DbClusterIdentifier",
+        "EngineName",
+        "ProxyName",
+        "Role",
+        "SourceRegion",
+        "Target",
+        "TargetGroup",
+        "TargetRole",
+    ),
+    "AWS/SNS": ("Application", "Country", "Platform", "SMSType", "TopicName"),
+    "AWS/SQS": ("QueueName",),
+}
+"""Dimensions of namespaces, all of them (as of 2026-11-24).
+
+Sources: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html,
+https://docs.aws.amazon.com/sns/latest/dg/sns-monitoring-using-cloudwatch.html,
+https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html,
+https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/dimensions.html and
+https://docs.aws.amazon.com/vpc/latest/userguide/vpc-nat-gateway-cloudwatch.html
+"""

@@ -91,6 +91,9 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
             EC2_CarrierGateway=(None, "CarrierGatewayId"),
         ),
     },
+    "AWS::Backup::BackupPlan": {
+        "TargetBackupVault": _kind("the name of a vault", Backup_BackupVault=(None, "BackupVaultName")),
+    },
     "AWS::EC2::SecurityGroupEgress": {"GroupId": _GROUP},
     "AWS::EC2::SecurityGroupIngress": {"GroupId": _GROUP},
     "AWS::EKS::AccessEntry": {"ClusterName": _EKS},
@@ -100,8 +103,12 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
     "AWS::EKS::Nodegroup": {"ClusterName": _EKS, "NodeRole": _ROLE},
     "AWS::EKS::PodIdentityAssociation": {"ClusterName": _EKS},
     "AWS::FSx::DataRepositoryAssociation": {"FileSystemId": _SYSTEM},
+    "AWS::FSx::Volume": {
+        "ParentVolumeId": _kind("the id of a volume", FSx_FileSystem=("RootVolumeId",), FSx_Volume=(None, "VolumeId")),
+    },
     "AWS::IAM::InstanceProfile": {"Roles": _ROLE_NAME},
     "AWS::IAM::ManagedPolicy": {"Roles": _ROLE_NAME},
+    "AWS::IAM::OIDCProvider": {"Url": _kind("the issuer of a cluster", EKS_Cluster=("OpenIdConnectIssuerUrl",))},
     "AWS::IAM::Policy": {"Roles": _ROLE_NAME},
     "AWS::IAM::RolePolicy": {"RoleName": _ROLE_NAME},
     "AWS::KMS::Alias": {"TargetKeyId": _kind("a key", KMS_Key=(None, "Arn", "KeyId"), KMS_ReplicaKey=(None, "Arn", "KeyId"))},
@@ -113,7 +120,9 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
     "AWS::RDS::DBInstance": {"VPCSecurityGroups": _GROUP, "MonitoringRoleArn": _ROLE},
     "AWS::RDS::DBCluster": {"VpcSecurityGroupIds": _GROUP, "MonitoringRoleArn": _ROLE},
     "AWS::S3::BucketPolicy": {"Bucket": _BUCKET},
+    "AWS::SQS::QueuePolicy": {"Queues": _kind("the URL of a queue", SQS_Queue=(None, "QueueUrl"))},
     "AWS::SageMaker::Cluster": {
+        "AlarmName": _kind("the name of an alarm", CloudWatch_Alarm=(None,), CloudWatch_CompositeAlarm=(None,)),
         "ClusterArn": _kind("the ARN of an EKS cluster", EKS_Cluster=("Arn",)),
         "ClusterRole": _ROLE,
         "DnsName": _kind("the host of a file system", FSx_FileSystem=("DNSName",)),

@@ -5,6 +5,7 @@ Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-r
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 
@@ -12,10 +13,17 @@ from hyperpod_constructs.analysis.references.places import Misreference
 from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.raw import Raw
+from hyperpod_constructs.templates.values import at
 
-_REFERENCE = re.compile(r"\{\{\s*resolve:([^{}]*)\}\}")
+_REFERENCE = re.compile(r"\{\{\s*resolve:((?:[^{}]|\$\{[^{}]*\})*)\}\}")
+_OWN_SECRET = re.compile(r"\$\{(\w+)(?:\.\w+)?\}:SecretString:([^:${}]+)(?::.*)?")
 _NAME = re.compile(r"[a-zA-Z0-9_.\-/]+")
 _SERVICES = ("secretsmanager", "ssm", "ssm-secure")
+_OF_DATABASES = ("dbClusterIdentifier", "dbInstanceIdentifier", "dbname", "engine", "host", "port")
+"""What an attachment adds to a secret.
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-secretsmanager-secrettargetattachment.html
+"""
 _SECURE = (
     ("AWS::DirectoryService::MicrosoftAD", "Password"),
     ("AWS::DirectoryService::SimpleAD", "Password"),
@@ -59,10 +67,10 @@ def _texts(resource: Resource) -> Iterator[tuple[tuple[str | int, ...], str]]:
 def _mistake(written: str, resource: Resource, path: tuple[str | int, ...]) -> tuple[str, str] | None:
     """The mistake of a reference, and the allowed form."""
     service, _, rest = written.partition(":")
-    if "${" in written or "{" in rest:
-        return None
-    if service not in _SERVICES:
+    if service not in _SERVICES and "{" not in service and "$" not in service:
         return f"names no service that CloudFormation reads{meant(service, _SERVICES)}", listed(_SERVICES)
+    if "${" in written or "{" in rest:
+        return _key_mistake(rest, resource) if service == "secretsmanager" else None
     if service == "secretsmanager":
         return _secret_mistake(rest)
     name, _, version = rest.partition(":")
@@ -74,6 +82,26 @@ def _mistake(written: str, resource: Resource, path: tuple[str | int, ...]) -> t
     if service == "ssm-secure" and not any(kind == resource.type and name in names for kind, name in _SECURE):
         return f"is a secure string, which {resource.type} does not take here", "a secret of Secrets Manager, or ssm"
     return None
+
+
+def _key_mistake(rest: str, resource: Resource) -> tuple[str, str] | None:
+    """A key that a secret of the template does not have, if the template says all that it has."""
+    match = _OWN_SECRET.fullmatch(rest)
+    secret = resource.template.by_id.get(match[1]) if match else None
+    if match is None or secret is None or secret.type != "AWS::SecretsManager::Secret":
+        return None
+    made = secret.get("GenerateSecretString")
+    own, template = (at(made, key) for key in ("GenerateStringKey", "SecretStringTemplate"))
+    try:
+        given = json.loads(template) if isinstance(template, str) else None
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(own, str) or not isinstance(given, dict):
+        return None
+    keys = sorted({own, *given})
+    attached = secret.template.model.resources("AWS::SecretsManager::SecretTargetAttachment")
+    known = {*keys, *(_OF_DATABASES if attached else ())}
+    return None if match[2] in known else (f"takes {match[2]!r} of {match[1]}{meant(match[2], keys)}", listed(keys))
 
 
 def _secret_mistake(rest: str) -> tuple[str, str] | None:

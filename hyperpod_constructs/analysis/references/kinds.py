@@ -4,11 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from hyperpod_constructs.analysis.references.forms import arns_of, gives_arn, is_of_another_type, takes_arn, type_named
 from hyperpod_constructs.analysis.references.places import Misreference, Path
 from hyperpod_constructs.facts.property_schemas import attributes, property_schema
 from hyperpod_constructs.facts.reference_kinds import BY_NAME, ReferenceKind, kind_of
 from hyperpod_constructs.templates.model import Model, target_of
 from hyperpod_constructs.templates.values import Reference, Value
+
+_CUSTOM = ("Custom::", "AWS::CloudFormation::CustomResource")
+_TOKEN = ReferenceKind(
+    "the ARN of a function or a topic",
+    {
+        "AWS::Lambda::Alias": frozenset({None, "AliasArn"}),
+        "AWS::Lambda::Function": frozenset({"Arn"}),
+        "AWS::Lambda::Version": frozenset({None, "FunctionArn"}),
+        "AWS::SNS::Topic": frozenset({None, "TopicArn"}),
+    },
+)
+"""What answers for a custom resource."""
 
 
 def wrong_kinds(model: Model) -> tuple[Misreference, ...]:
@@ -18,14 +31,33 @@ def wrong_kinds(model: Model) -> tuple[Misreference, ...]:
 
 def _wrong_kinds(model: Model) -> Iterator[Misreference]:
     for resource in model.resources():
-        for path, reference in _references(resource.get()) if property_schema(resource.type) is not None else ():
+        custom = resource.type.startswith(_CUSTOM)
+        for path, reference in _references(resource.get()) if custom or property_schema(resource.type) is not None else ():
             name = next((str(one) for one in reversed(path) if isinstance(one, str)), "")
-            wanted = kind_of(resource.type, name)
-            if wanted is not None and _is_other(reference, wanted):
-                target = target_of(reference)
-                what = "the Ref" if reference.attribute is None else f"{reference.attribute}"
-                message = f"{name} is {what} of {target.logical_id}, an {target.type}"
-                yield Misreference(resource, path, message, reference, f"{wanted.words}: {_sources(wanted)}")
+            said = _said(resource.type, path, name, reference) if not custom or path == ("ServiceToken",) else None
+            if said is not None:
+                yield Misreference(resource, path, f"{name} is {_given(reference)}{said[0]}", reference, said[1])
+
+
+def _given(reference: Reference) -> str:
+    target = target_of(reference)
+    return f"{'the Ref' if reference.attribute is None else reference.attribute} of {target.logical_id}, an {target.type}"
+
+
+def _said(resource_type: str, path: Path, name: str, reference: Reference) -> tuple[str, str] | None:
+    """What is wrong with a reference, and what is allowed: by the kind that the property takes, else by the schemas."""
+    wanted, target = _TOKEN if name == "ServiceToken" else kind_of(resource_type, name), target_of(reference)
+    if wanted is not None:
+        return ("", f"{wanted.words}: {_sources(wanted)}") if _is_other(reference, wanted) else None
+    if property_schema(target.type) is None:
+        return None
+    named = type_named(resource_type, name)
+    if named is not None and is_of_another_type(reference, named):
+        return "", f"a reference to {named}"
+    given, taken = gives_arn(reference), takes_arn(resource_type, path, reference)
+    if given is False and taken:
+        return ", which is no ARN", f"an ARN: {' or '.join(arns_of(target.type)) or 'that of the resource'}"
+    return (", which is an ARN", "a name or an id, such as Ref gives") if given and taken is False else None
 
 
 def _references(value: Value) -> Iterator[tuple[Path, Reference]]:

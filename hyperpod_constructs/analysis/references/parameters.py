@@ -83,6 +83,10 @@ def _of_stack(stack: Resource, nested: Template, given: Mapping[str, Value]) -> 
             message = f"the template of {stack.logical_id} has no parameter {name}{meant(name, parameters)}"
             yield Misreference(stack, ("Parameters", name), message, value, listed(sorted(parameters)) or "no parameter")
             continue
+        if isinstance(_written(stack, name), list):
+            message = f"parameter {name} of {stack.logical_id} is a list"
+            yield Misreference(stack, ("Parameters", name), message, value, "a text; Fn::Join with a comma makes one of a list")
+            continue
         for said, allowed in _mistakes(parameters[name], value):
             message = f"parameter {name} of {stack.logical_id} is {quoted(value)}{said}"
             yield Misreference(stack, ("Parameters", name), message, value, allowed)
@@ -91,6 +95,13 @@ def _of_stack(stack: Resource, nested: Template, given: Mapping[str, Value]) -> 
         if missing:
             message = f"{stack.logical_id} lacks {listed(missing)}, which has no default in its template"
             yield Misreference(stack, ("Parameters",), message, ABSENT, f"a value of {listed(missing)}")
+
+
+def _written(stack: Resource, name: str) -> Raw:
+    """The argument of a parameter as written."""
+    properties = stack.raw.get("Properties")
+    given = properties.get("Parameters") if isinstance(properties, dict) else None
+    return given.get(name) if isinstance(given, dict) else None
 
 
 def _is_type(kind: str) -> bool:

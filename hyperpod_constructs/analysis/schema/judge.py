@@ -36,10 +36,17 @@ def violations(schema: Schema, value: Value, *, conditional: bool = False) -> It
         for place, found in words.place_in(value, path):
             extension = _Judge(definitions, conditional)
             extension.judge(node, found, place)
-            for one in extension.found:
-                if one.path not in known:
-                    known.add(one.path)
-                    yield replace(one, message=f"{one.message} ({demand})") if demand else one
+            new = [one for one in extension.found if one.path not in known]
+            known |= {one.path for one in new}
+            yield from [_of_demand(demand, new)] if demand and new else new
+
+
+def _of_demand(demand: str, found: list[Violation]) -> Violation:
+    """The violations of one demand as one, at the place of the first."""
+    first, *others = found
+    said = "; ".join(dict.fromkeys(one.message for one in found))
+    doubts = (*first.doubts, *(one.path for one in others))
+    return replace(first, message=f"{said} ({demand})", doubts=doubts)
 
 
 class _Judge:
@@ -219,6 +226,14 @@ class _Judge:
                 return self._say(Kind.VALUE, (*path, index, wanted), message, key, f"each {wanted} once")
         return None if None in keys else True
 
+    def _contains(self, wanted: Node, node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        """A list with an item of this form."""
+        answer = any_of(self._apart(wanted, item, path)[0] for item in value) if isinstance(value, tuple) else True
+        if answer is False:
+            allowed = str(wanted["const"]) if isinstance(wanted, Mapping) and "const" in wanted else "an item of this form"
+            return self._say(Kind.VALUE, path, f"{label(path)} has no {allowed}", value, allowed)
+        return answer
+
     def _all(self, wanted: list[Node], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         return both([self.judge(one, value, path) for one in wanted])
 
@@ -275,6 +290,7 @@ _STRUCTURES: Mapping[str, _Structure] = {
     "allOf": _Judge._all,
     "anyOf": _Judge._any,
     "ascending": _Judge._ascending,
+    "contains": _Judge._contains,
     "dependentExcluded": _Judge._rivals,
     "dependentRequired": _Judge._companions,
     "if": _Judge._if,

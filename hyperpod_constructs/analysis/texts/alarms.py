@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
 from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
@@ -85,6 +85,7 @@ def together(alarm: Resource) -> Slips:
         yield Slip(f"{hits} of {count} periods are to breach", f"1 to {count}", ("DatapointsToAlarm",), hits)
     yield from _span(alarm, count)
     yield from _names_of_dimensions(alarm.get("Dimensions"), ("Dimensions",))
+    yield from _dimension_names(as_str(alarm.get("Namespace")), alarm.get("Dimensions"), ("Dimensions",))
     metrics = alarm.get("Metrics")
     if isinstance(metrics, tuple):
         yield from _queries(alarm, metrics)
@@ -122,8 +123,24 @@ def metric_name(namespace: str | None, name: str | None, path: tuple[str | int, 
         if space:
             message = f"no service has the namespace {namespace}; the nearest is {space}"
             yield Slip(message, space, (*path[:-1], "Namespace"), namespace, dead=True)
-    elif name and (near := typo_of(name, names)):
+    elif name and (near := typo_of(name, names) or _part_of(name, names)):
         yield Slip(f"{namespace} has no metric {name}; the nearest is {near}", listed(names), path, name, dead=True)
+
+
+def _part_of(name: str, names: Iterable[str]) -> str | None:
+    """The metric of which a name is only the beginning."""
+    known = list(names)
+    return next((one for one in known if len(name) > 5 and one.startswith(name)), None) if name not in known else None
+
+
+def _dimension_names(namespace: str | None, value: Value, path: tuple[str | int, ...]) -> Slips:
+    """Dimensions of a namespace that has no others: with another one, the alarm has no data for ever."""
+    allowed = metric_names.DIMENSIONS.get(namespace or "", ())
+    for index, one in entries(value) if allowed else ():
+        name = known(mapping(one).get("Name", ABSENT))
+        if name and name not in allowed:
+            message = f"metrics of {namespace} have no dimension {name}"
+            yield Slip(message, listed(allowed), (*path, index, "Name"), name, dead=True)
 
 
 def _names_of_dimensions(value: Value, path: tuple[str | int, ...]) -> Slips:
@@ -171,6 +188,7 @@ def _query(query: Mapping[str, Value], ids: list[str]) -> Slips:
         metric = mapping(stat.get("Metric"))
         yield from _names_of_dimensions(metric.get("Dimensions"), ("MetricStat", "Metric", "Dimensions"))
         name, namespace = (known(metric.get(key, ABSENT)) for key in ("MetricName", "Namespace"))
+        yield from _dimension_names(namespace, metric.get("Dimensions"), ("MetricStat", "Metric", "Dimensions"))
         yield from metric_name(namespace, name, ("MetricStat", "Metric", "MetricName"))
     if isinstance(stat, Mapping) and known(expression):
         yield Slip("MetricStat and Expression exclude each other", "one of the two", ("Expression",), expression)
@@ -344,8 +362,15 @@ def _named(alarm: Resource, names: list[str]) -> Slips:
         elif other is not None and not awaits(alarm, other):
             message = f"the rule names the alarm {short}, which {other.logical_id} makes, and does not await it"
             yield Slip(message, f"DependsOn: {other.logical_id}, or ${{{other.logical_id}}} in the rule", ("AlarmRule",), short)
+        elif other is None and short in _ids(alarm.template):
+            message = f"no alarm is named {short}, which is the logical id of one"
+            yield Slip(message, f"${{{short}}} in Fn::Sub", ("AlarmRule",), short)
         elif other is None and (near := typo_of(short, made)):
             yield Slip(f"no alarm is named {short}; the nearest is {near}", listed(made), ("AlarmRule",), short)
+
+
+def _ids(template: Template) -> set[str]:
+    return {one.logical_id for one in template.resources if one.type in (ALARM, COMPOSITE)}
 
 
 def _alarms(template: Template) -> Iterator[tuple[str, Resource]]:

@@ -18,7 +18,7 @@ from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts import text_words
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Value, as_int
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_int
 
 _LABEL = re.compile(r"[\w!\"#$%&'()*+,/:;<=>?@\[\\\]^`{|}~-]{1,63}")
 _ZONE = "AWS::Route53::HostedZone"
@@ -131,6 +131,10 @@ def _values(kind: str | None, records: Value) -> Slips:
     fits, words = _RECORDS[kind]
     for index, one in enumerate(records):
         text = known(one)
+        if kind in ("A", "AAAA") and isinstance(one, Reference) and (one.attribute or "").lower().endswith("dnsname"):
+            yield Slip(
+                f"a record of the type {kind} is the name {one}", f"{words}; CNAME for a name", ("ResourceRecords", index), one
+            )
         if text is not None and len(text) < 4000 and not fits(text.strip()):
             yield Slip(f"a record of the type {kind} is {quoted(text)}", words, ("ResourceRecords", index), text)
     if kind == "CNAME" and len(records) > 1:

@@ -30,12 +30,14 @@ class Topic(StrEnum):
     PROMETHEUS = "prometheus"
     SCRIPT = "script"
     NAME = "name"
+    COMPANION = "companion"
 
 
 MODULES: Mapping[str, Topic] = {
     "alarms": Topic.ALARM,
     "arns": Topic.NAME,
     "code": Topic.CODE,
+    "companions": Topic.COMPANION,
     "dashboards": Topic.ALARM,
     "delivery": Topic.DELIVERY,
     "dns": Topic.NAME,
@@ -86,10 +88,15 @@ LANGUAGES_OF: Mapping[str, tuple[Language, ...]] = {
 TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "alarms": {"AWS::CloudWatch::Alarm": "", "AWS::CloudWatch::CompositeAlarm": "AlarmRule"},
     "code": {"AWS::Lambda::Function": "Runtime"},
+    "companions": {
+        "AWS::Logs::LogGroup": "LogGroupClass",
+        "AWS::RDS::DBInstance": "",
+        "AWS::S3::Bucket": "",
+        "AWS::SecretsManager::SecretTargetAttachment": "TargetType",
+    },
     "delivery": {
         "AWS::Events::Rule": "",
         "AWS::Lambda::EventSourceMapping": "EventSourceArn",
-        "AWS::Lambda::Permission": "SourceArn",
         "AWS::S3::Bucket": "NotificationConfiguration",
         "AWS::SNS::Subscription": "",
         "AWS::SNS::Topic": "",

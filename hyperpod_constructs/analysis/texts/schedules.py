@@ -212,9 +212,12 @@ def time_zone(value: Value) -> Slips:
         return
     from zoneinfo import available_timezones  # few templates need it
 
-    near = _ABBREVIATIONS.get(name.upper()) or typo_of(name, available_timezones())
-    if near:
-        yield Slip(f"no time zone is named {name!r}; the nearest is {near}", "UTC, Europe/Berlin and so on")
+    zones = available_timezones()
+    near = _ABBREVIATIONS.get(name.upper()) or typo_of(name, zones)
+    area, slash, _ = name.partition("/")
+    if near or (zones and slash and area not in {one.partition("/")[0] for one in zones}):
+        meant = f"; the nearest is {near}" if near else ""
+        yield Slip(f"no time zone is named {name!r}{meant}", "UTC, Europe/Berlin and so on")
 
 
 _ABBREVIATIONS: Mapping[str, str] = {

@@ -125,9 +125,10 @@ def texts_mean_what_they_look_like(model: Model) -> Iterator[Hit]:
 
 @_reference_error(
     "HP-REF-010",
-    title="a template, and its resources, parameters and outputs, have the keys that CloudFormation knows",
-    fix="write the nearest key, or take it out",
+    title="a template, and its resources, parameters and outputs, have the names, keys and policies that CloudFormation takes",
+    fix="write the nearest key, or take it out; names are letters and digits, and Snapshot is for databases and volumes",
     allowed="the keys of CloudFormation",
+    silences=("HP-RET-001", "HP-RET-002"),
 )
 def parts_are_known(model: Model) -> Iterator[Hit]:
     return _hits(wrong_parts(model))

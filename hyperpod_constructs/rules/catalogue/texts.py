@@ -140,6 +140,18 @@ def names_are_such(model: Model) -> Iterator[Hit]:
     return _hits(model, Topic.NAME)
 
 
+@error(
+    "HP-TXT-012",
+    title="settings of a resource go together, and with those of the resources that it names",
+    why=_REFUSED,
+    fix="write the setting that goes with the others",
+    allowed="settings that the service takes together",
+    source="https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-transition-general-considerations.html",
+)
+def settings_go_together(model: Model) -> Iterator[Hit]:
+    return _hits(model, Topic.COMPANION)
+
+
 @warning(
     "HP-TXT-011",
     title="texts that deploy also have an effect",

@@ -100,8 +100,8 @@ CASES = [
             ({}, "AWS::CloudFormation::CustomResource"),
             ({}, "AWS::CloudFormation::WaitCondition"),
             ({}, "AWSQS::Kubernetes::Helm"),
-            ({"Other": installer("Custom::S3AutoDeleteObjects")["Installer"]}, "AWS::CodeBuild::Project"),
-            ({"Other": installer("Custom::HyperPodReadinessGate")["Installer"]}, "AWS::CodeBuild::Project"),
+            ({"Other": installer("Custom::S3AutoDeleteObjects")["Installer"]}, "AWS::CodePipeline::Pipeline"),
+            ({"Other": installer("Custom::HyperPodReadinessGate")["Installer"]}, "AWS::CodePipeline::Pipeline"),
         )
     ),
     Case("HP-EKS-017", eks(), WITHOUT_CHART, {**WITHOUT_CHART, "Argo": CAPABILITY}),

@@ -20,7 +20,7 @@ def with_policies(deletion: object, replacement: object, name: str = "FileSystem
     return template
 
 
-@pytest.mark.parametrize("policies", [(None, None), ("Delete", "Delete"), ("Delete", "Retain"), ("Snapshot", "Retain")])
+@pytest.mark.parametrize("policies", [(None, None), ("Delete", "Delete"), ("Delete", "Retain")])
 def test_data_goes_with_its_stack(policies: tuple[object, object]) -> None:
     (finding,) = findings(with_policies(*policies))
 

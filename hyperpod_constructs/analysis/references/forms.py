@@ -1,0 +1,104 @@
+"""What references give and properties take, as far as the schemas tell: an ARN or none, and of which type.
+
+`Ref` gives the identifier of a type. Where a type has its ARN as an attribute beside another identifier, its `Ref` is no ARN. A
+property whose name ends in `Arn`, or whose pattern begins with `arn:`, takes an ARN only; one whose pattern matches no ARN, or that
+is named like the name of the type to which it refers, takes none.
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference-ref.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from typing import Any
+
+from hyperpod_constructs.analysis.schema.words import compiled
+from hyperpod_constructs.facts.property_schemas import attributes, known_types, property_schema
+from hyperpod_constructs.facts.receivers import ARN_SOURCES
+from hyperpod_constructs.templates.model import target_of
+from hyperpod_constructs.templates.values import Reference
+
+_ARN = ("Arn", "ARN")
+_NO_ARN = ("Name", "Url", "Address", "DNSName", "DnsName", "Port", "Host")
+_ENDS = ("Id", "Arn", "Name")
+_EXAMPLES = tuple(f"arn:aws:sqs:us-east-1:123456789012:{end}" for end in ("a1", "a1/b1", "a1:b1", "a1/b1/c1"))
+_EITHER = frozenset({"EventBusName", "FunctionName"})
+"""Names of properties that take an ARN too."""
+
+
+def gives_arn(reference: Reference) -> bool | None:
+    """Whether a reference gives an ARN; `None` if that is not known."""
+    type_, attribute = target_of(reference).type, reference.attribute
+    if type_ in ARN_SOURCES:
+        given = ("Ref" if attribute is None else attribute) in ARN_SOURCES[type_][1]
+        return given or (None if attribute is not None and attribute.endswith(_ARN) else False)
+    known, schema = attributes(type_), property_schema(type_)
+    if attribute is not None:
+        beside = attribute.endswith("Id") and known is not None and any(one.endswith(_ARN) for one in known)
+        return True if attribute.endswith(_ARN) else False if beside or attribute.endswith(_NO_ARN) else None
+    identifier = (schema or {}).get("ref", "Arn")
+    return False if known and not identifier.endswith(_ARN) and any(one.endswith(_ARN) for one in known) else None
+
+
+def arns_of(resource_type: str) -> list[str]:
+    """The attributes of a type that are its ARN."""
+    known = ARN_SOURCES.get(resource_type, ("", ()))[1]
+    return sorted(known or (one for one in attributes(resource_type) or () if one.endswith(_ARN)))
+
+
+def takes_arn(resource_type: str, path: Sequence[str | int], reference: Reference) -> bool | None:
+    """Whether a property takes an ARN only (true), or none (false)."""
+    name = next((one for one in reversed(path) if isinstance(one, str)), "")
+    node = _node(resource_type, path)
+    if node is None:
+        return None
+    pattern = node.get("pattern")
+    if name.endswith((*_ARN, "Arns")) or (isinstance(pattern, str) and pattern.startswith(("^arn:", "arn:", "^(arn:"))):
+        return True if not isinstance(pattern, str) or _matches(pattern, _EXAMPLES) or "arn" in pattern else None
+    if isinstance(pattern, str):
+        return None if "arn" in pattern or _matches(pattern, _EXAMPLES) or not _matches(pattern, ("a", "ab1", "abc1234")) else False
+    noun = target_of(reference).type.rpartition("::")[2]
+    return False if name.endswith(f"{noun}Name") and name not in _EITHER else None
+
+
+def _matches(pattern: str, texts: Sequence[str]) -> bool:
+    return any(compiled(pattern).fullmatch(one) for one in texts)
+
+
+def _node(resource_type: str, path: Sequence[str | int]) -> Mapping[str, Any] | None:
+    """The schema of a property."""
+    schema = property_schema(resource_type)
+    node: Any = schema
+    for key in path:
+        node = _opened(schema or {}, node)
+        node = node.get("items") if isinstance(key, int) else node.get("properties", {}).get(key)
+        if not isinstance(node, Mapping):
+            return None
+    return _opened(schema or {}, node)
+
+
+def _opened(schema: Mapping[str, Any], node: Mapping[str, Any]) -> Mapping[str, Any]:
+    found: Mapping[str, Any] = schema.get("definitions", {}).get(node["$ref"], {}) if "$ref" in node else node
+    return found
+
+
+def type_named(resource_type: str, name: str) -> str | None:
+    """The type of the same service whose id, name or ARN a property is, by its name."""
+    if name in _EITHER:
+        return None
+    prefix = resource_type.rpartition("::")[0]
+    found = next((f"{prefix}::{name.removesuffix(end)}" for end in _ENDS if name.endswith(end)), "")
+    schema = property_schema(found) if found in _types() else None
+    return found if schema is not None and found != resource_type and schema.get("ref") in (name, *_ENDS) else None
+
+
+@cache
+def _types() -> frozenset[str]:
+    return frozenset(known_types())
+
+
+def is_of_another_type(reference: Reference, wanted: str) -> bool:
+    """Whether a reference surely gives the identifier of another type than the wanted one."""
+    target, attribute = target_of(reference), reference.attribute
+    return target.type != wanted and target.type in _types() and (attribute is None or attribute in _ENDS)

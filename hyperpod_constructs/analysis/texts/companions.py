@@ -1,0 +1,147 @@
+"""Settings that go together: within a resource, and with those of the resources that it names.
+
+Sources: https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-transition-general-considerations.html,
+https://docs.aws.amazon.com/AmazonS3/latest/userguide/notification-how-to-filtering.html,
+https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_WorkingWithParamGroups.html,
+https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_CreateDBInstance.html,
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CloudWatch_Logs_Log_Classes.html and
+https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-secretsmanager-secrettargetattachment.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from itertools import combinations, pairwise
+
+from hyperpod_constructs.analysis.schema.violation import listed
+from hyperpod_constructs.analysis.texts.reading import known
+from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
+from hyperpod_constructs.facts.texts import Language
+from hyperpod_constructs.templates.dependencies import references
+from hyperpod_constructs.templates.model import Resource, resource_of
+from hyperpod_constructs.templates.values import ABSENT, Value, as_int, as_str
+
+_BUCKET, _DATABASE = "AWS::S3::Bucket", "AWS::RDS::DBInstance"
+_SECRET, _ATTACHMENT = "AWS::SecretsManager::Secret", "AWS::SecretsManager::SecretTargetAttachment"
+_LOGS = "AWS::Logs::LogGroup"
+_COLDER = ("STANDARD_IA", "INTELLIGENT_TIERING", "ONEZONE_IA", "GLACIER_IR", "GLACIER", "DEEP_ARCHIVE")
+"""Classes of storage from warm to cold; objects move only to a colder one."""
+_KINDS = {"QueueConfigurations": "Event", "TopicConfigurations": "Event", "LambdaConfigurations": "Event"}
+_LONGEST = {"mysql": 41, "mariadb": 41, "oracle-ee": 30, "oracle-se2": 30}
+_REFUSED = '/"@ '
+_GENERATED = 32
+
+
+def bucket(resource: Resource) -> Slips:
+    """The rules of a life cycle, and notifications that overlap."""
+    for index, rule in entries(resource.get("LifecycleConfiguration", "Rules")):
+        for slip in _life(mapping(rule)):
+            yield slip.below("LifecycleConfiguration", "Rules", index)
+    yield from _overlaps(resource)
+
+
+def _life(rule: Mapping[str, Value]) -> Slips:
+    """Objects move to colder classes later, and expire after they have moved."""
+    moves = []
+    for index, one in entries(rule.get("Transitions", ABSENT)):
+        name, days = known(mapping(one).get("StorageClass", ABSENT)), as_int(mapping(one).get("TransitionInDays", ABSENT))
+        if name in _COLDER and days is not None:
+            moves.append((_COLDER.index(name), days, name, index))
+    for (_, before, warm, _), (_, days, cold, index) in pairwise(sorted(moves)):
+        if days <= before:
+            message = f"objects move to {cold} after {days} days, and to {warm} after {before}"
+            yield Slip(message, f"more than {before} days", ("Transitions", index, "TransitionInDays"), days)
+            return
+    expires, last = as_int(rule.get("ExpirationInDays", ABSENT)), max(moves, key=lambda one: one[1], default=None)
+    if expires is not None and last is not None and expires <= last[1]:
+        message = f"objects expire after {expires} days, and move to {last[2]} after {last[1]}"
+        yield Slip(message, f"more than {last[1]} days", ("ExpirationInDays",), expires)
+
+
+def _overlaps(resource: Resource) -> Slips:
+    """Two notifications for one event, of which one has the other's objects too."""
+    found = list(_notifications(resource))
+    for (_, event, before, behind), (other_path, other, other_before, other_behind) in combinations(found, 2):
+        same = event == other or _covers(event, other) or _covers(other, event)
+        meet = before.startswith(other_before) or other_before.startswith(before)
+        if same and meet and (behind.endswith(other_behind) or other_behind.endswith(behind)):
+            message = f"two notifications are for {listed(dict.fromkeys((event, other)))} of the same objects"
+            yield Slip(message, "events or filters that do not overlap", (*other_path, "Event"), other)
+            return
+
+
+def _covers(pattern: str, event: str) -> bool:
+    return pattern.endswith("*") and event.startswith(pattern[:-1])
+
+
+def _notifications(resource: Resource) -> Iterator[tuple[tuple[str | int, ...], str, str, str]]:
+    """The known notifications: place, event, prefix and suffix of the objects."""
+    for kind, key in _KINDS.items():
+        for index, one in entries(resource.get("NotificationConfiguration", kind)):
+            event, filters = known(mapping(one).get(key, ABSENT)), mapping(one).get("Filter", ABSENT)
+            rules = mapping(mapping(filters).get("S3Key")).get("Rules", ()) if filters is not ABSENT else ()
+            ends = {
+                (known(mapping(rule).get("Name")) or "?").lower(): known(mapping(rule).get("Value")) for _, rule in entries(rules)
+            }
+            if event and isinstance(rules, tuple) and None not in ends.values() and "?" not in ends:
+                place = ("NotificationConfiguration", kind, index)
+                yield place, event, ends.get("prefix") or "", ends.get("suffix") or ""
+
+
+def database(resource: Resource) -> Slips:
+    """The parameters of a database are of its version, and its generated password of its engine."""
+    engine, version = known(resource.get("Engine")), known(resource.get("EngineVersion"))
+    group = resource_of(resource.get("DBParameterGroupName"), "AWS::RDS::DBParameterGroup")
+    family = None if group is None else known(group.get("Family"))
+    if engine and version and family and engine in ("mysql", "mariadb", "postgres") and group is not None:
+        number = version if engine == "postgres" and "." not in version else _major(engine, version)
+        if family.startswith(engine) and re.fullmatch(r"[\d.]+", version) and family != f"{engine}{number}" and number:
+            message = f"{group.logical_id} is of {family}, and the database of {engine} {version}"
+            yield Slip(message, f"a group of {engine}{number}", ("DBParameterGroupName",), resource.get("DBParameterGroupName"))
+    for secret in dict.fromkeys(references(resource.get("MasterUserPassword"))):
+        yield from _password(secret, engine or "")
+
+
+def _major(engine: str, version: str) -> str:
+    parts = version.split(".")
+    return parts[0] if engine == "postgres" else ".".join(parts[:2]) if len(parts) > 1 else ""
+
+
+def _password(secret: Resource, engine: str) -> Slips:
+    made = secret.get("GenerateSecretString") if secret.type == _SECRET else ABSENT
+    if not isinstance(made, Mapping):
+        return
+    length = _GENERATED if made.get("PasswordLength", ABSENT) is ABSENT else as_int(made["PasswordLength"])
+    most = _LONGEST.get(engine.lower())
+    if length is not None and most is not None and length > most:
+        message = f"the password that {secret.logical_id} makes has {length} characters, and {engine} takes {most}"
+        yield Slip(message, f"at most {most} characters", ("MasterUserPassword",))
+    excluded = made.get("ExcludeCharacters", ABSENT)
+    free = as_str(made.get("ExcludePunctuation", ABSENT)) == "true"
+    if not free and (excluded is ABSENT or isinstance(excluded, str)):
+        missing = [one for one in _REFUSED[:-1] if one not in (excluded if isinstance(excluded, str) else "")]
+        if missing:
+            message = f"the password that {secret.logical_id} makes may have {' '.join(missing)}, which RDS refuses"
+            yield Slip(message, "ExcludePunctuation, or ExcludeCharacters with / @ and quotes", ("MasterUserPassword",), dead=True)
+
+
+def attachment(resource: Resource) -> Slips:
+    """A secret is attached to a target of the type that is said."""
+    kind, target = known(resource.get("TargetType")), resource_of(resource.get("TargetId"))
+    if kind and target is not None and target.type.startswith("AWS::RDS::DB") and target.type != kind:
+        yield Slip(f"{target.logical_id} is an {target.type}, and not an {kind}", target.type, ("TargetType",), kind)
+
+
+def log_group(resource: Resource) -> Slips:
+    """A class of log groups without filters has none."""
+    kind = known(resource.get("LogGroupClass"))
+    filters = resource.template.model.resources("AWS::Logs::MetricFilter", "AWS::Logs::SubscriptionFilter")
+    users = [one.logical_id for one in filters if resource_of(one.get("LogGroupName")) is resource]
+    if kind in ("INFREQUENT_ACCESS", "DELIVERY") and users:
+        message = f"{resource.logical_id} is of the class {kind}, which has no filters such as {listed(users)}"
+        yield Slip(message, "STANDARD", ("LogGroupClass",), kind)
+
+
+JUDGES: Mapping[Language, Judge] = {}
+WHOLES: Mapping[str, WholeJudge] = {_BUCKET: bucket, _LOGS: log_group, _DATABASE: database, _ATTACHMENT: attachment}

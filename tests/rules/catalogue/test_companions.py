@@ -1,0 +1,138 @@
+"""Services beside a cluster: what goes together, what references give, and what the requests of the services demand."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.rules.catalogue.cases import REMOVED, Case, edited
+from tests.rules.catalogue.templates import Template, rules_of
+from tests.rules.catalogue.test_deliveries import BASE, KEPT, att
+
+MOVES = [{"StorageClass": "STANDARD_IA", "TransitionInDays": 30}, {"StorageClass": "GLACIER", "TransitionInDays": 90}]
+RULES = "Data/LifecycleConfiguration/Rules/0"
+NOTIFY = "Uploads/NotificationConfiguration/QueueConfigurations"
+SUFFIX = {"S3Key": {"Rules": [{"Name": "suffix", "Value": ".done"}]}}
+OTHER_SUFFIX = {"S3Key": {"Rules": [{"Name": "suffix", "Value": ".log"}]}}
+SECRET: dict[str, Any] = {
+    "GenerateStringKey": "password",
+    "SecretStringTemplate": '{"username": "slurm"}',
+    "ExcludePunctuation": True,
+}
+STORED: Template = {
+    "AWSTemplateFormatVersion": "2010-09-09",
+    "Resources": {
+        "Data": {
+            "Type": "AWS::S3::Bucket",
+            **KEPT,
+            "Properties": {
+                "LifecycleConfiguration": {
+                    "Rules": [{"Id": "old", "Status": "Enabled", "Transitions": MOVES, "ExpirationInDays": 365}]
+                }
+            },
+        },
+        "Secret": {"Type": "AWS::SecretsManager::Secret", **KEPT, "Properties": {"GenerateSecretString": SECRET}},
+        "Parameters": {"Type": "AWS::RDS::DBParameterGroup", "Properties": {"Family": "mysql8.4", "Description": "accounting"}},
+        "Attached": {
+            "Type": "AWS::SecretsManager::SecretTargetAttachment",
+            "Properties": {"SecretId": {"Ref": "Secret"}, "TargetId": {"Ref": "Database"}, "TargetType": "AWS::RDS::DBInstance"},
+        },
+        "Database": {
+            "Type": "AWS::RDS::DBInstance",
+            "DeletionPolicy": "Snapshot",
+            "UpdateReplacePolicy": "Snapshot",
+            "Properties": {
+                "Engine": "mysql",
+                "EngineVersion": "8.4.6",
+                "DBInstanceClass": "db.m7g.large",
+                "AllocatedStorage": "100",
+                "StorageType": "gp3",
+                "StorageEncrypted": True,
+                "DBParameterGroupName": {"Ref": "Parameters"},
+                "MasterUsername": "slurm",
+                "MasterUserPassword": {"Fn::Sub": "{{resolve:secretsmanager:${Secret}:SecretString:password}}"},
+            },
+        },
+        "Group": {"Type": "AWS::Logs::LogGroup", "Properties": {"RetentionInDays": 30}},
+        "Count": {
+            "Type": "AWS::Logs::MetricFilter",
+            "Properties": {
+                "LogGroupName": {"Ref": "Group"},
+                "FilterPattern": "ERROR",
+                "MetricTransformations": [{"MetricName": "errors", "MetricNamespace": "Own", "MetricValue": "1"}],
+            },
+        },
+        "Vault": {"Type": "AWS::Backup::BackupVault", **KEPT, "Properties": {"BackupVaultName": "homes"}},
+        "Plan": {
+            "Type": "AWS::Backup::BackupPlan",
+            "Properties": {
+                "BackupPlan": {
+                    "BackupPlanName": "homes",
+                    "BackupPlanRule": [{"RuleName": "weekly", "TargetBackupVault": {"Ref": "Vault"}}],
+                }
+            },
+        },
+    },
+}
+TARGET = "Plan/BackupPlan/BackupPlanRule/0"
+CASES = [
+    # Within and between resources
+    Case("HP-TXT-012", STORED, {f"{RULES}/Transitions/1/TransitionInDays": 20}, {f"{RULES}/Transitions/1/TransitionInDays": 31}),
+    Case("HP-TXT-012", STORED, {f"{RULES}/ExpirationInDays": 60}, {f"{RULES}/ExpirationInDays": 91}),
+    Case("HP-TXT-012", STORED, {"Database/EngineVersion": "8.0.42"}, {"Database/EngineVersion": "8.4"}),
+    Case("HP-TXT-012", STORED, {"Attached/TargetType": "AWS::RDS::DBCluster"}, {}),
+    Case("HP-TXT-012", STORED, {"Group/LogGroupClass": "INFREQUENT_ACCESS"}, {"Group/LogGroupClass": "STANDARD"}),
+    Case(
+        "HP-TXT-012",
+        BASE,
+        {f"{NOTIFY}/1": {"Event": "s3:ObjectCreated:Put", "Queue": att("Queue")}},
+        {
+            f"{NOTIFY}/0/Filter": SUFFIX,
+            f"{NOTIFY}/1": {"Event": "s3:ObjectCreated:Put", "Queue": att("Queue"), "Filter": OTHER_SUFFIX},
+        },
+    ),
+    # What references give
+    Case("HP-REF-012", STORED, {f"{TARGET}/TargetBackupVault": att("Vault", "BackupVaultArn")}, {}),
+    Case("HP-REF-012", BASE, {"QueuePolicy/Queues/0": att("Queue")}, {"QueuePolicy/Queues/0": att("Queue", "QueueUrl")}),
+    Case("HP-REF-012", STORED, {"Vault/EncryptionKeyArn": {"Ref": "Database"}}, {}),
+    Case(
+        "HP-REF-008",
+        STORED,
+        {"Database/MasterUserPassword": {"Fn::Sub": "{{resolve:secretsmanager:${Secret}:SecretString:pass}}"}},
+        {"Database/MasterUserPassword": {"Fn::Sub": "{{resolve:secretsmanager:${Secret}}}"}},
+    ),
+    Case("HP-REF-008", STORED, {"Database/MasterUsername": {"Fn::Sub": "{{resolve:secretmanager:${Secret}:SecretString:a}}"}}, {}),
+    Case("HP-REF-010", STORED, {"More-Logs": {"Type": "AWS::Logs::LogGroup"}}, {"MoreLogs": {"Type": "AWS::Logs::LogGroup"}}),
+    Case("HP-REF-010", STORED, {"Group/.DeletionPolicy": "Snapshot"}, {"Group/.DeletionPolicy": "Delete"}),
+    # What requests demand
+    Case("HP-SCH-007", BASE, {"Queue/SqsManagedSseEnabled": True}, {"Queue/SqsManagedSseEnabled": False}),
+    Case("HP-SCH-007", BASE, {f"{NOTIFY}/0/Event": "s3:ObjectCreate:*"}, {f"{NOTIFY}/0/Event": "s3:ObjectCreated:Put"}),
+    Case("HP-SCH-007", BASE, {"Function/EphemeralStorage": {"Size": 20480}}, {"Function/EphemeralStorage": {"Size": 10240}}),
+    Case("HP-SCH-007", BASE, {"Function/Environment": {"Variables": {"db-host": "x"}}}, {}),
+    Case("HP-SCH-007", STORED, {f"{RULES}/Transitions/0/TransitionInDays": 10}, {}),
+    Case("HP-SCH-007", STORED, {"Database/Iops": 12000}, {"Database/Iops": 12000, "Database/AllocatedStorage": "400"}),
+    Case("HP-SCH-007", STORED, {"Database/EnableCloudwatchLogsExports": ["postgresql"]}, {"Database/Port": "3306"}),
+    Case("HP-SCH-002", STORED, {f"{TARGET}/RuleName": REMOVED}, {}),
+    Case("HP-TXT-011", BASE, {"Alarm/Dimensions/0/Name": "Queue"}, {}),
+    Case("HP-TXT-011", BASE, {"Alarm/MetricName": "NumberOfMessages"}, {"Alarm/MetricName": "SentMessageSize"}),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
+def test_rule(case: Case) -> None:
+    case.check()
+
+
+@pytest.mark.parametrize("length", [32, 41])
+def test_a_password_is_as_long_as_the_engine_takes(length: int) -> None:
+    assert rules_of(edited(STORED, {"Secret/GenerateSecretString": {**SECRET, "PasswordLength": length}})) == []
+
+
+def test_several_violations_of_one_demand_are_one_finding() -> None:
+    disk = {"Iops": 3000, "Throughput": 250, "VolumeSize": 80, "VolumeType": "gp2"}
+    template = {
+        "Type": "AWS::EC2::LaunchTemplate",
+        "Properties": {"LaunchTemplateData": {"BlockDeviceMappings": [{"DeviceName": "/dev/xvda", "Ebs": disk}]}},
+    }
+    assert rules_of(edited(STORED, {"Template": template})) == ["HP-SCH-007"]
