@@ -316,16 +316,16 @@ def side_of_file_system(system: Resource) -> Side:
 def _file_system_ways(source: Side, system: Resource) -> tuple[Way, ...]:
     side, kind, efa = side_of_file_system(system), as_str(system.get("FileSystemType")), Lustre(system).efa
     if kind == OPENZFS:
-        return (_way(source, side, Traffic("tcp", openzfs.NFS_PORTS), system, ("SubnetIds",)),)
+        return (way_to(source, side, Traffic("tcp", openzfs.NFS_PORTS), system, ("SubnetIds",)),)
     if kind != LUSTRE or efa is None:
         return ()
     ports = (lustre.LNET_PORTS, lustre.CLIENT_PORTS)
     traffic = (EVERYTHING,) if efa else tuple(Traffic("tcp", one) for one in ports)
     ends = ((source, side), (side, source))
-    return tuple(_way(one, other, what, system, ("SubnetIds",)) for what in traffic for one, other in ends)
+    return tuple(way_to(one, other, what, system, ("SubnetIds",)) for what in traffic for one, other in ends)
 
 
-def _way(source: Side, target: Side, traffic: Traffic, at: Resource, path: tuple[str | int, ...]) -> Way:
+def way_to(source: Side, target: Side, traffic: Traffic, at: Resource, path: tuple[str | int, ...]) -> Way:
     """The way to a resource.
 
     :param path: the place of the resource's subnets in it.
@@ -367,7 +367,7 @@ def _database(group: NodeGroup, source: Side) -> tuple[Target, tuple[Way, ...]]:
         return target, ()
     traffic = Traffic("tcp", range(port, port + 1))
     if database is not None:
-        return target, (_way(source, side_of(database), traffic, database, ("DBSubnetGroupName",)),)
+        return target, (way_to(source, side_of(database), traffic, database, ("DBSubnetGroupName",)),)
     return target, (Way.of(NODES, name, traffic, _somewhere(group, source, traffic)),)
 
 

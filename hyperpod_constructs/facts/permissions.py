@@ -252,7 +252,7 @@ Source: https://docs.aws.amazon.com/eks/latest/userguide/cluster-iam-role.html (
 CONTROL_PLANE = (
     Task(
         words="make interfaces, security groups and load balancers",
-        actions=("ec2:DescribeSubnets",),
+        actions=("ec2:DescribeDhcpOptions",),
         on=Place.ANYWHERE,
         hint=f"{CONTROL_PLANE_POLICY} holds what it needs",
         source=f"{_EKS}cluster-iam-role.html",
@@ -330,6 +330,19 @@ SERVICES: Mapping[str, tuple[str, tuple[Task, ...]]] = {
                 actions=("logs:CreateLogStream", "logs:PutLogEvents"),
                 on=Place.LOG_GROUP,
                 source="https://docs.aws.amazon.com/vpc/latest/userguide/flow-logs-iam-role.html",
+            ),
+        ),
+    ),
+    "AWS::EKS::Nodegroup": (
+        "NodeRole",
+        (
+            Task(
+                words="join the Kubernetes cluster",
+                actions=("ec2:DescribeInstances",),
+                on=Place.ANYWHERE,
+                fatal=True,
+                hint="AmazonEKSWorkerNodePolicy holds what nodes need",
+                source=f"{_EKS}create-node-role.html",
             ),
         ),
     ),

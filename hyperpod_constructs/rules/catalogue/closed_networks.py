@@ -1,4 +1,4 @@
-"""Closed networks: names in the VPC, endpoints as EC2 takes them, and those that functions with kubectl need.
+"""Closed networks: names in the VPC, endpoints as EC2 takes them, and where functions with kubectl are.
 
 `reach` judges those of the nodes.
 """
@@ -6,11 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
 
 from hyperpod_constructs.analysis.clusters import Cluster, given
 from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters, joined
-from hyperpod_constructs.analysis.networks import ENDPOINT, SUBNET, ExitKind, Subnet, network_facts, service_of
+from hyperpod_constructs.analysis.networks import ENDPOINT, service_of
 from hyperpod_constructs.facts.connections import GATEWAY_SERVICES
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
@@ -19,10 +18,7 @@ from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Value, as_bool, as_items, as_str
 
 _EKS_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/"
-_ADD_ENDPOINTS = "add an AWS::EC2::VPCEndpoint of type Interface for each, with PrivateDnsEnabled, or a route to a NAT gateway"
-_OF_APPLIERS = ("eks", "lambda", "s3")
 _INNER = ("Environment", "Variables", "USER_ON_EVENT_FUNCTION_ARN")
-_CLOSED = (ExitKind.NONE, ExitKind.INTERNET_GATEWAY)  # a function has no public address
 
 
 @error(
@@ -60,37 +56,6 @@ def functions_reach_the_control_plane(eks: EksCluster) -> Hit | None:
         return None
     text = f"{outside[0].logical_id} is outside the VPC, where the only endpoint of {eks.resource.logical_id} is"
     return hit(outside[0], text, "VpcConfig")
-
-
-@error(
-    "HP-END-004",
-    on=eks_clusters,
-    title="functions with kubectl in a closed network reach EKS, Lambda and S3",
-    why="they ask EKS for the cluster, start each other by Lambda, and take charts from S3: charts and manifests fail after their "
-    "timeout",
-    fix=_ADD_ENDPOINTS,
-    allowed=f"endpoints for {', '.join(_OF_APPLIERS)}, or a default route to a NAT gateway",
-    source=f"{_EKS_GUIDE}private-clusters.html",
-)
-def functions_reach_their_services(eks: EksCluster) -> Hit | None:
-    facts = network_facts(eks.resource.template.model)
-    for function in eks.appliers:
-        found = [resource_of(one, SUBNET) for one in as_items(function.get("VpcConfig", "SubnetIds")) or ()]
-        subnets = [facts.subnet(one) for one in found if one is not None]
-        if not subnets or len(subnets) < len(found) or any(one.exit.kind not in _CLOSED for one in subnets):
-            continue
-        missing = [service for service in _OF_APPLIERS if _lacks(subnets, service)]
-        if missing:
-            text = f"{function.logical_id} has no way to the internet, and its VPC lacks endpoints for {', '.join(missing)}"
-            return hit(function, text, "VpcConfig", "SubnetIds")
-    return None
-
-
-def _lacks(subnets: Sequence[Subnet], service: str) -> bool:
-    """Whether a VPC surely has no endpoint of a service, or a subnet none of its gateway."""
-    facts, vpc = network_facts(subnets[0].resource.template.model), subnets[0].vpc
-    no_interface = vpc is not None and facts.interface_endpoint(vpc, service) == (None, False)
-    return no_interface and any(one.lacks_gateway_endpoint(service) for one in subnets)
 
 
 _INTERFACE, _GATEWAY = "Interface", "Gateway"
@@ -142,10 +107,10 @@ def _kind(endpoint: Resource) -> str | None:
 @error(
     "HP-END-006",
     on=ENDPOINT,
-    title="an endpoint is of a type that its service has, with what that type takes",
-    why="EC2 refuses it (InvalidParameter, DuplicateSubnetsInSameZone), and the stack rolls back",
-    fix="write VpcEndpointType: Interface with SubnetIds in different zones, or Gateway with RouteTableIds for S3 and DynamoDB",
-    allowed="Interface: SubnetIds, one in each zone, SecurityGroupIds, PrivateDnsEnabled; Gateway (the default): RouteTableIds",
+    title="an endpoint is of a type that its service has",
+    why="EC2 refuses it (InvalidParameter), and the stack rolls back",
+    fix="write VpcEndpointType: Interface; Gateway, the default, is for S3 and DynamoDB",
+    allowed="Interface; Gateway for S3 and DynamoDB",
     source=f"{_PRIVATELINK}create-interface-endpoint.html",
 )
 def endpoints_are_of_their_type(endpoint: Resource) -> Hit | None:
@@ -153,24 +118,4 @@ def endpoints_are_of_their_type(endpoint: Resource) -> Hit | None:
     if kind == _GATEWAY and service is not None and service not in GATEWAY_SERVICES:
         default = " by default" if endpoint.get("VpcEndpointType") is ABSENT else ""
         return hit(endpoint, f"it is of type {_GATEWAY}{default}, and {service} has interface endpoints only", "VpcEndpointType")
-    foreign = {_GATEWAY: ("SubnetIds", "SecurityGroupIds"), _INTERFACE: ("RouteTableIds",)}.get(kind or "", ())
-    for key in foreign:
-        if as_items(endpoint.get(key)):
-            return hit(endpoint, f"it is of type {kind}, which takes no {key}", key)
-    if kind == _GATEWAY and as_bool(endpoint.get("PrivateDnsEnabled")):
-        return hit(endpoint, f"it is of type {_GATEWAY}, which has no private DNS", "PrivateDnsEnabled")
-    pair = next(_in_one_zone(endpoint), None) if kind == _INTERFACE else None
-    if pair is None:
-        return None
-    one, other = pair
-    return hit(endpoint, f"its subnets {one.logical_id} and {other.logical_id} are in one zone", "SubnetIds")
-
-
-def _in_one_zone(endpoint: Resource) -> Iterator[tuple[Resource, Resource]]:
-    """Pairs of different subnets that are surely in one zone."""
-    facts = network_facts(endpoint.template.model)
-    found = dict.fromkeys(resource_of(one, SUBNET) for one in as_items(endpoint.get("SubnetIds")) or ())
-    subnets = [facts.subnet(one) for one in found if one is not None]
-    for one, other in combinations(subnets, 2):
-        if one.zone.is_same(other.zone):
-            yield one.resource, other.resource
+    return None

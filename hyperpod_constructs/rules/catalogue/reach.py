@@ -6,12 +6,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from hyperpod_constructs._support.grouping import grouped
-from hyperpod_constructs._support.words import listed
+from hyperpod_constructs._support.words import enumerated, listed
 from hyperpod_constructs.analysis.blocks import outside_of
 from hyperpod_constructs.analysis.clusters import labels
 from hyperpod_constructs.analysis.database import side_of
+from hyperpod_constructs.analysis.interface_ways import ended_ways
 from hyperpod_constructs.analysis.naming import Naming
 from hyperpod_constructs.analysis.near_misses import idle_groups
+from hyperpod_constructs.analysis.networks import SUBNET, VPC
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, security_groups_of
 from hyperpod_constructs.analysis.reachability import Connection, connections
 from hyperpod_constructs.analysis.vpcs import Stray, name_of, strays
@@ -189,6 +191,30 @@ def public_databases_have_a_gateway(database: Resource) -> str | None:
     vpcs = side_of(database).vpcs if as_bool(database.get("PubliclyAccessible")) else set()
     closed = [vpc for vpc in vpcs if vpc is not None and has_gateway(vpc) is False]
     return f"{database.logical_id} has a public address, and {closed[0].logical_id} no internet gateway" if closed else None
+
+
+@warning(
+    "HP-REACH-006",
+    title="functions and builds in a VPC reach what their roles and variables name",
+    why="their interfaces have no public address: the call times out, and the function or the custom resource fails",
+    fix="give them private subnets with a route to a NAT gateway, or the endpoints of these services, and open their groups",
+    allowed="a way from their subnets to each service and database that they name",
+    source="https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc-internet.html",
+    aliases=("HP-END-004",),
+)
+def functions_reach_what_they_name(model: Model) -> Iterator[Hit]:
+    """One hit for each hop at which ways end: there if it is a group, a table or an endpoint, else at the first user."""
+    ended = [one for one in ended_ways(model) if one.way.end]
+    for first, *others in grouped((one.way.end.resource if one.way.end else None, one) for one in ended).values():
+        end, users = first.way.end, dict.fromkeys(one.user for one in (first, *others))
+        assert end is not None
+        targets = listed(dict.fromkeys(one.target for one in (first, *others)))
+        way = " > ".join(dict.fromkeys(first.way.places))
+        names = enumerated(one.logical_id for one in users)
+        text = f"{names} cannot reach {targets}: the way {way} ends, as {_reason(first.way)}"
+        placed = end.resource.type in (SUBNET, VPC)
+        found = hit(first.user, text, *first.path) if placed else hit(end.resource, text, *end.path)
+        yield replace(found, covers=(*end.covers, *users), doubts=tuple((one, first.path) for one in users))
 
 
 def _file_systems_in(groups: tuple[Resource, ...]) -> Iterator[Resource]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import combinations
 
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.file_systems import addresses_of
@@ -221,19 +222,66 @@ def zones_are_in_their_property(subnet: Resource) -> Iterator[Hit]:
         yield hit(subnet, mistake, "AvailabilityZoneId")
 
 
+_SPREAD: Mapping[str, str] = {
+    "AWS::DMS::ReplicationSubnetGroup": "SubnetIds",
+    "AWS::DocDB::DBSubnetGroup": "SubnetIds",
+    "AWS::ElasticLoadBalancingV2::LoadBalancer": "Subnets",
+    "AWS::Neptune::DBSubnetGroup": "SubnetIds",
+    "AWS::RDS::DBSubnetGroup": "SubnetIds",
+}
+"""Resources whose subnets are in two zones or more; of load balancers, those for applications."""
+
+
 @error(
     "HP-SUB-014",
-    on="AWS::RDS::DBSubnetGroup",
-    at=("SubnetIds",),
-    title="subnet groups of databases cover two zones",
-    why="RDS refuses the group (DBSubnetGroupDoesNotCoverEnoughAZs)",
+    on=tuple(_SPREAD),
+    title="subnet groups of databases, and load balancers for applications, cover two zones",
+    why="the service refuses subnets of one zone (DBSubnetGroupDoesNotCoverEnoughAZs), and the stack rolls back",
     fix="add a subnet in another zone, a small one",
     allowed="subnets in two zones or more",
     source="https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_VPC.WorkingWithRDSInstanceinaVPC.html",
 )
-def subnet_groups_cover_two_zones(group: Resource) -> str | None:
-    subnets = [resource_of(item, SUBNET) for item in as_items(group.get("SubnetIds")) or ()]
-    known = [one for one in subnets if one is not None]
-    if len(known) < 2 or len(known) < len(subnets) or not in_one_zone(known):
+def subnets_cover_two_zones(resource: Resource) -> Hit | None:
+    key, kind = _SPREAD[resource.type], resource.get("Type")
+    known = _subnets_at(resource, key) if kind in (ABSENT, "application") else []
+    if len(known) < 2 or not in_one_zone(known):
         return None
-    return f"its subnets ({', '.join(one.logical_id for one in known)}) are in one zone"
+    return hit(resource, f"its subnets ({', '.join(one.logical_id for one in known)}) are in one zone", key)
+
+
+_APART: Mapping[str, str] = {
+    ENDPOINT: "SubnetIds",
+    "AWS::EC2::TransitGatewayAttachment": "SubnetIds",
+    "AWS::EC2::TransitGatewayVpcAttachment": "SubnetIds",
+    "AWS::ElasticLoadBalancingV2::LoadBalancer": "Subnets",
+}
+"""Resources with one interface in each zone, by the property with their subnets."""
+
+
+@error(
+    "HP-SUB-015",
+    on=tuple(_APART),
+    title="endpoints, attachments and load balancers have one subnet in each zone",
+    why="the service refuses a second subnet of a zone (DuplicateSubnetsInSameZone), and the stack rolls back",
+    fix="keep one of the subnets",
+    allowed="subnets in different zones",
+    source="https://docs.aws.amazon.com/vpc/latest/tgw/tgw-vpc-attachments.html",
+)
+def subnets_are_in_different_zones(resource: Resource) -> Hit | None:
+    key = _APART[resource.type]
+    facts = network_facts(resource.template.model)
+    found = [facts.subnet(one) for one in dict.fromkeys(_subnets_at(resource, key, all_known=False))]
+    for one, other in combinations(found, 2):
+        if one.zone.is_same(other.zone):
+            return hit(resource, f"its subnets {one.resource.logical_id} and {other.resource.logical_id} are in one zone", key)
+    return None
+
+
+def _subnets_at(resource: Resource, key: str, *, all_known: bool = True) -> list[Resource]:
+    """The subnets of a resource that are in the model.
+
+    :param all_known: whether none are returned where one is not of the model; true by default.
+    """
+    subnets = [resource_of(item, SUBNET) for item in as_items(resource.get(key)) or ()]
+    known = [one for one in subnets if one is not None]
+    return known if len(known) == len(subnets) or not all_known else []

@@ -288,11 +288,11 @@ CASES += [
         {"Second": {**GATEWAY, "Properties": {**GATEWAY["Properties"], "RouteTableIds": [{"Ref": "Table"}]}}, "Table": OTHER_TABLE},
     ),
     Case("HP-END-006", slurm(), {"Second": second(**OF_KMS, **BARE)}, {"Second": second(**OF_KMS)}),
-    Case("HP-END-006", slurm(), {"S3Endpoint/SubnetIds": [{"Ref": "NodeSubnet"}]}, {}),
-    Case("HP-END-006", slurm(), {"S3Endpoint/PrivateDnsEnabled": True}, {"S3Endpoint/PrivateDnsEnabled": False}),
-    Case("HP-END-006", NAMED, {f"{STS}/RouteTableIds": [{"Ref": "NodeRoutes"}]}, {}),
+    Case("HP-SCH-007", slurm(), {"S3Endpoint/SubnetIds": [{"Ref": "NodeSubnet"}]}, {}),
+    Case("HP-SCH-007", slurm(), {"S3Endpoint/PrivateDnsEnabled": True}, {"S3Endpoint/PrivateDnsEnabled": False}),
+    Case("HP-SCH-007", NAMED, {f"{STS}/RouteTableIds": [{"Ref": "NodeRoutes"}]}, {}),
     Case(
-        "HP-END-006",
+        "HP-SUB-015",
         NAMED,
         {"Beside": {"Type": "AWS::EC2::Subnet", "Properties": SAME_ZONE}, f"{STS}/SubnetIds": TWO_SUBNETS},
         {
@@ -303,8 +303,8 @@ CASES += [
 ]
 CASES += [
     Case("HP-END-003", APPLYING, {PRIVATE: False, "Kubectl": function()}, {"Kubectl": function()}),
-    Case("HP-END-004", applying("lambda"), {}, {"Kubectl": function(), "Framework/VpcConfig": REMOVED}),
-    Case("HP-END-004", APPLYING, {"S3Endpoint/RouteTableIds/1": REMOVED}, {PRIVATE: False}),
+    Case("HP-REACH-006", applying("lambda"), {}, {"Kubectl": function(), "Framework/VpcConfig": REMOVED}),
+    Case("HP-REACH-006", APPLYING, {"S3Endpoint/RouteTableIds/1": REMOVED}, {PRIVATE: False}),
 ]
 
 
@@ -318,7 +318,9 @@ def test_rule(case: Case) -> None:
     [("amazon-sagemaker-hyperpod-observability", "aps-workspaces"), ("aws-ebs-csi-driver", "sagemaker.api")],
 )
 def test_add_ons_need_the_endpoints_of_what_they_call(addon: str, service: str) -> None:
-    identity = {"RoleArn": "arn:aws:iam::123456789012:role/pods", "ServiceAccount": "any"}
+    facts = addon_facts(addon)
+    assert facts is not None
+    identity = {"RoleArn": "arn:aws:iam::123456789012:role/pods", "ServiceAccount": facts.identities[0].service_account}
     properties = {"AddonName": addon, "ClusterName": {"Ref": "Control"}, "PodIdentityAssociations": [identity]}
     called = {"Type": "AWS::EKS::Addon", "DependsOn": ["Cluster", "PodIdentity"], "Properties": properties}
     lacking, complete = (closed(eks(), *EKS, *OPERATION, "sts", *more) for more in ((), ("eks-auth", service)))

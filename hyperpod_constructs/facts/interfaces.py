@@ -1,0 +1,78 @@
+"""What has interfaces in a VPC beside nodes, and the endpoints of the services that it calls (as of 2026-11-24)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, kw_only=True, slots=True)
+class Interfaces:
+    """The places of subnets, security groups and the role in a type."""
+
+    subnets: tuple[str, ...]
+    groups: tuple[str, ...]
+    role: str
+
+
+INTERFACES: Mapping[str, Interfaces] = {
+    "AWS::CodeBuild::Project": Interfaces(
+        subnets=("VpcConfig", "Subnets"), groups=("VpcConfig", "SecurityGroupIds"), role="ServiceRole"
+    ),
+    "AWS::Lambda::Function": Interfaces(subnets=("VpcConfig", "SubnetIds"), groups=("VpcConfig", "SecurityGroupIds"), role="Role"),
+}
+"""Their interfaces have no public address.
+
+Sources: https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc-internet.html and
+https://docs.aws.amazon.com/codebuild/latest/userguide/vpc-support.html
+"""
+
+ENDPOINTS: Mapping[str, str] = {
+    "aps": "aps-workspaces",
+    "cloudwatch": "monitoring",
+    "dynamodb": "dynamodb",
+    "ecr": "ecr.api",
+    "eks": "eks",
+    "events": "events",
+    "firehose": "kinesis-firehose",
+    "fsx": "fsx",
+    "kinesis": "kinesis-streams",
+    "lambda": "lambda",
+    "s3": "s3",
+    "sagemaker": "sagemaker.api",
+    "secretsmanager": "secretsmanager",
+    "sns": "sns",
+    "sqs": "sqs",
+    "ssm": "ssm",
+    "states": "states",
+}
+"""The endpoints of services by the prefix of their actions.
+
+Source: https://docs.aws.amazon.com/vpc/latest/privatelink/aws-services-privatelink-support.html
+"""
+
+BY_SERVICE = frozenset(
+    {
+        "dynamodb:describestream",
+        "dynamodb:getrecords",
+        "dynamodb:getsharditerator",
+        "dynamodb:liststreams",
+        "kinesis:getrecords",
+        "kinesis:getsharditerator",
+        "sqs:changemessagevisibility",
+        "sqs:deletemessage",
+        "sqs:getqueueattributes",
+        "sqs:getqueueurl",
+        "sqs:receivemessage",
+    }
+)
+"""Actions that Lambda makes for a function from its own network, in small letters.
+
+Source: https://docs.aws.amazon.com/lambda/latest/dg/invocation-eventsourcemapping.html
+"""
+
+OF_APPLIERS = ("eks", "lambda", "s3")
+"""The endpoints that functions with kubectl need.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html
+"""

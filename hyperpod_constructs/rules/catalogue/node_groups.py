@@ -1,0 +1,184 @@
+"""Managed node groups of EKS: their launch templates, their images, and the pods that must find a place on them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from hyperpod_constructs._support.words import enumerated
+from hyperpod_constructs.analysis.addons import Addon, addons
+from hyperpod_constructs.analysis.clusters import Group, given
+from hyperpod_constructs.analysis.kubernetes import EksCluster, joined
+from hyperpod_constructs.facts.addons import COREDNS
+from hyperpod_constructs.rules.finding import Hit
+from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.values import ABSENT, Value, as_items, as_str, at, is_known
+
+_NODEGROUP, _TEMPLATE = "AWS::EKS::Nodegroup", "AWS::EC2::LaunchTemplate"
+_EKS_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/"
+_OTHERS = (
+    "AWS::AutoScaling::AutoScalingGroup",
+    "AWS::EC2::Instance",
+    "AWS::EKS::FargateProfile",
+    "Custom::AWSCDK-EKS-KubernetesResource",
+)
+_REFUSED: Mapping[str, str] = {
+    "HibernationOptions": "hibernation",
+    "IamInstanceProfile": "an instance profile: that of the node role is taken",
+    "InstanceInitiatedShutdownBehavior": "a behaviour at shutdown",
+    "InstanceMarketOptions": "market options: CapacityType of the node group says them",
+}
+"""What EKS refuses in a launch template of a node group.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html (as of 2026-11-24)
+"""
+_GRAVITON = re.compile(r"(a1|[a-z]+\d+g[a-z]*)\.[a-z0-9-]+")
+_ACCELERATED: Mapping[str, re.Pattern[str]] = {"NEURON": re.compile(r"(inf|trn)\d"), "NVIDIA": re.compile(r"(p|g)\d")}
+_OF_KUBERNETES = ("kubernetes.io", "k8s.io", "amazonaws.com", "eks.amazonaws.com", "nvidia.com")
+
+
+def _templates(model: Model) -> Iterator[tuple[Resource, Resource, Mapping[str, Value]]]:
+    """The node groups with launch templates of the model, and the data of these."""
+    for nodes in model.resources(_NODEGROUP):
+        template = resource_of(nodes.get("LaunchTemplate", "Id"), _TEMPLATE)
+        data = None if template is None else template.get("LaunchTemplateData")
+        if template is not None and isinstance(data, Mapping):
+            yield nodes, template, data
+
+
+@error(
+    "HP-NGR-001",
+    on=_templates,
+    title="launch templates of node groups have what EKS leaves to them",
+    why="EKS refuses the node group (InvalidParameterException), and the stack rolls back",
+    fix="take it out of the launch template, or of the node group",
+    allowed="disks, groups, user data, tags and metadata options; an image without AmiType; types in one of the two",
+    source=f"{_EKS_GUIDE}launch-templates.html",
+)
+def templates_are_taken(nodes: Resource, template: Resource, data: Mapping[str, Value]) -> Iterator[Hit]:
+    for key, words in _REFUSED.items():
+        if given(data.get(key, ABSENT)):
+            yield hit(template, f"the launch template of {nodes.logical_id} has {words}", "LaunchTemplateData", key)
+            return
+    interfaces = as_items(data.get("NetworkInterfaces", ABSENT)) or ()
+    if any(given(at(one, "SubnetId")) for one in interfaces):
+        text = f"the launch template of {nodes.logical_id} has a subnet: those of the node group are taken"
+        yield hit(template, text, "LaunchTemplateData", "NetworkInterfaces")
+    elif given(data.get("InstanceType", ABSENT)) and given(nodes.get("InstanceTypes")):
+        text = f"{template.logical_id} says the type of {nodes.logical_id} too"
+        yield hit(nodes, text, "InstanceTypes")
+    elif given(data.get("ImageId", ABSENT)):
+        twice = [key for key in ("AmiType", "ReleaseVersion", "Version") if given(nodes.get(key)) and nodes.get(key) != "CUSTOM"]
+        if twice:
+            yield hit(nodes, f"{template.logical_id} has an image, and the node group {enumerated(twice)} too", twice[0])
+
+
+@error(
+    "HP-NGR-002",
+    on=_NODEGROUP,
+    at=("AmiType",),
+    title="the image of a node group is for its instance types",
+    why="EKS refuses the node group, or its nodes never join",
+    fix="write the AmiType of the architecture and the accelerators of the types",
+    allowed="an AmiType with ARM_64 for types of Graviton, x86_64 for others, NVIDIA and NEURON for types with these accelerators",
+    source=f"{_EKS_GUIDE}choosing-instance-type.html",
+)
+def images_fit_the_types(nodes: Resource) -> str | None:
+    image = (as_str(nodes.get("AmiType")) or "").upper()
+    template = resource_of(nodes.get("LaunchTemplate", "Id"), _TEMPLATE)
+    own = None if template is None else as_str(template.get("LaunchTemplateData", "InstanceType"))
+    types = [one for one in (*map(as_str, as_items(nodes.get("InstanceTypes")) or ()), own) if one]
+    arms = [bool(_GRAVITON.fullmatch(one)) for one in types]
+    if "ARM_64" in image or "X86_64" in image:
+        other = next((one for one, arm in zip(types, arms, strict=True) if arm is not ("ARM_64" in image)), None)
+        if other is not None:
+            return f"the image {image} is not for {other}, which is {'Arm' if _GRAVITON.fullmatch(other) else 'x86_64'}"
+    elif len(set(arms)) > 1:
+        return f"types {enumerated(types)} are of two architectures"
+    for word, pattern in _ACCELERATED.items():
+        strange = next((one for one in types if not pattern.match(one)), None)
+        if word in image and strange is not None:
+            return f"the image {image} is not for {strange}, which has no such accelerators"
+    return None
+
+
+@warning(
+    "HP-NGR-003",
+    title="the pods of an add-on find nodes with their labels, and tolerate the taints there",
+    why="the pods stay pending; without CoreDNS no pod of the cluster finds a name",
+    fix="give nodes the label, take the taint away, or let the configuration of the add-on tolerate it",
+    allowed="a nodeSelector with labels of a group of nodes, and tolerations for its taints",
+    source=f"{_EKS_GUIDE}node-taints-managed-node-groups.html",
+)
+def pods_find_nodes(model: Model) -> Iterator[Hit]:
+    if model.complete and not model.resources(*_OTHERS):
+        for addon in addons(model):
+            yield from _unplaced(addon)
+
+
+def _unplaced(addon: Addon) -> Iterator[Hit]:
+    places = list(_places(addon.eks)) if addon.eks is not None and not addon.eks.is_automatic else []
+    configuration = addon.configuration or ({} if addon.resource.get("ConfigurationValues") is ABSENT else None)
+    selector, tolerations = at(configuration, "nodeSelector"), at(configuration, "tolerations")
+    wanted = dict(selector) if isinstance(selector, Mapping) else {}
+    if configuration is None or not places or any(_is_of_kubernetes(key) for key in wanted) or None in [one[1] for one in places]:
+        return
+    fitting = [
+        one for one in places if all(as_str((one[1] or {}).get(key, ABSENT)) == as_str(value) for key, value in wanted.items())
+    ]
+    if not fitting:
+        text = f"no group of nodes has the label {enumerated(f'{key}={value}' for key, value in wanted.items())}"
+        yield hit(addon.resource, f"{text}, which {addon.name} selects", "ConfigurationValues")
+    elif addon.name == COREDNS and wanted and all(_keeps_out(one[2], tolerations) for one in fitting):
+        resource, path = fitting[0][0], fitting[0][3]
+        yield hit(resource, f"{addon.name} does not tolerate the taints of its nodes", *path, covers=(addon.resource,))
+
+
+def _is_of_kubernetes(key: str) -> bool:
+    return key.partition("/")[0].endswith(_OF_KUBERNETES)
+
+
+_Place = tuple[Resource, Mapping[str, Value] | None, tuple[Value, ...] | None, tuple[str | int, ...]]
+
+
+def _places(eks: EksCluster) -> Iterator[_Place]:
+    """The groups of nodes of a cluster, each with its labels and taints; `None` where they are not known."""
+    model = eks.resource.template.model
+    for nodes in model.resources(_NODEGROUP):
+        if resource_of(nodes.get("ClusterName")) is eks.resource:
+            yield nodes, _labels(nodes.get("Labels")), as_items(nodes.get("Taints")), ("Taints",)
+    for cluster, its in joined(model):
+        for group in cluster.groups if its == eks else ():
+            yield _of_group(group)
+
+
+def _of_group(group: Group) -> _Place:
+    place = (*group.path, "KubernetesConfig", "Taints")
+    return (
+        group.resource,
+        _labels(group.get("KubernetesConfig", "Labels")),
+        as_items(group.get("KubernetesConfig", "Taints")),
+        place,
+    )
+
+
+def _labels(value: Value) -> Mapping[str, Value] | None:
+    return {} if value is ABSENT else value if isinstance(value, Mapping) else None
+
+
+def _keeps_out(taints: tuple[Value, ...] | None, tolerations: Value) -> bool:
+    """Whether a taint surely keeps pods out."""
+    tolerated = as_items(tolerations)
+    hard = [
+        one for one in taints or () if (as_str(at(one, "Effect")) or "").upper().replace("_", "") in ("NOSCHEDULE", "NOEXECUTE")
+    ]
+    return tolerated is not None and any(is_known(one) and not any(_tolerates(each, one) for each in tolerated) for one in hard)
+
+
+def _tolerates(toleration: Value, taint: Value) -> bool:
+    key, value = as_str(at(toleration, "key")), as_str(at(toleration, "value"))
+    if key is None:
+        return True
+    return key == as_str(at(taint, "Key")) and (at(toleration, "operator") == "Exists" or value == as_str(at(taint, "Value")))
