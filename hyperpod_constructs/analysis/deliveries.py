@@ -160,7 +160,7 @@ def _deliveries(model: Model) -> Iterator[Delivery]:
 def _of_sender(resource: Resource, facts: Sender) -> Iterator[Delivery]:
     kind = RECEIVERS[facts.to]
     for path, value in place_in(resource.get(), facts.path):
-        if resource.get(*path[:-1], "Protocol") not in (ABSENT, facts.to):
+        if path[-1] == "Endpoint" and resource.get(*path[:-1], "Protocol") not in (ABSENT, facts.to):
             continue
         role = resource.get(*filled(facts.role, path)) if facts.role else ABSENT
         for reference in _references(value) if role is ABSENT else ():

@@ -15,8 +15,8 @@ from hyperpod_constructs.analysis.contexts import OF_SERVICE
 from hyperpod_constructs.analysis.deliveries import deliveries
 from hyperpod_constructs.analysis.policy_document import Call, layer_of
 from hyperpod_constructs.analysis.resource_policies import KEY
-from hyperpod_constructs.facts.policies import KEY_USERS
-from hyperpod_constructs.facts.senders import ON_KEYS, RECEIVERS
+from hyperpod_constructs.facts.policies import KEY_USERS, NOTIFIERS_MAY
+from hyperpod_constructs.facts.senders import RECEIVERS
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_items, as_str, at, joined
 
@@ -85,7 +85,7 @@ def _of_receivers(model: Model) -> Iterator[KeyUse]:
         path, value, managed = _of_bucket(receiver) if not kind.key else ((kind.key,), receiver.get(kind.key), kind.managed_key)
         key = key_named(value)
         if key is not None or (as_str(value) or "").endswith(managed or "alias/aws/s3"):
-            yield KeyUse(receiver, path, key, tuple(services), ON_KEYS, {}, any(services.values()))
+            yield KeyUse(receiver, path, key, tuple(services), NOTIFIERS_MAY, {}, any(services.values()))
 
 
 def _of_bucket(bucket: Resource) -> tuple[Path, Value, str]:

@@ -53,12 +53,6 @@ Sources: https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html and
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-key-management.html
 """
 
-ON_KEYS = ("kms:Decrypt", "kms:GenerateDataKey")
-"""What a sender does with the key of a topic or a queue.
-
-Sources: those of the receivers.
-"""
-
 
 @dataclass(frozen=True, slots=True)
 class Sender:

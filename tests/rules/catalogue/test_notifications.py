@@ -59,13 +59,13 @@ TO_TOPIC = {"Topic": topic(), "Rule": rule(TOPIC_ARN)}
 ON_QUEUE = publish(EVENTS, "sqs:SendMessage", QUEUE_ARN)
 LIMITED = {**publish(CLOUDWATCH), "Condition": {"ArnLike": {"aws:SourceArn": "arn:aws:cloudwatch:*:123456789012:alarm:*"}}}
 CASES = [
-    Case("HP-NTF-001", slurm(), alarmed("alias/aws/sns"), alarmed(OWN_KEY, allow(USE, Principal=CLOUDWATCH))),
-    Case("HP-NTF-001", slurm(), alarmed(OWN_KEY), alarmed(None)),
-    Case("HP-NTF-001", slurm(), alarmed(OWN_KEY, allow(USE, Principal=EVENTS)), alarmed("alias/own")),
-    Case("HP-NTF-002", slurm(), QUEUE, {**QUEUE, "Policy": policy("SQS::Queue", ON_QUEUE)}),
-    Case("HP-NTF-002", slurm(), TO_TOPIC, {**TO_TOPIC, "Policy": policy("SNS::Topic", publish(EVENTS))}),
+    Case("HP-KEY-004", slurm(), alarmed("alias/aws/sns"), alarmed(OWN_KEY, allow(USE, Principal=CLOUDWATCH))),
+    Case("HP-KEY-004", slurm(), alarmed(OWN_KEY), alarmed(None)),
+    Case("HP-KEY-004", slurm(), alarmed(OWN_KEY, allow(USE, Principal=EVENTS)), alarmed("alias/own")),
+    Case("HP-DLV-002", slurm(), QUEUE, {**QUEUE, "Policy": policy("SQS::Queue", ON_QUEUE)}),
+    Case("HP-DLV-002", slurm(), TO_TOPIC, {**TO_TOPIC, "Policy": policy("SNS::Topic", publish(EVENTS))}),
     Case(
-        "HP-NTF-002",
+        "HP-DLV-002",
         slurm(),
         {"Topic": topic(), "Alarm": alarm(), "Policy": policy("SNS::Topic", publish(EVENTS))},
         {"Topic": topic(), "Alarm": alarm(), "Policy": policy("SNS::Topic", LIMITED)},
