@@ -240,7 +240,7 @@ def running_cloud(directory: Path, *, auth: bool = False) -> Iterator[Cloud]:
 
 def synthesize(directory: Path, edit: Edit | None = None, **context: str) -> Path:
     """The assembly of the reference app with this context, changed through the L1s by `edit`; returns its folder."""
-    app = build("announcement", directory, **context)
+    app = build("slurm", directory, **context)
     foundation, cluster = app.node.find_child("Foundation"), app.node.find_child("Cluster")
     assert isinstance(foundation, reference.Foundation)
     assert isinstance(cluster, reference.Cluster)
