@@ -45,8 +45,9 @@ _INSTALLERS = (
 )
 # Custom resources that install nothing: this library's own and the CDK's.
 _NO_INSTALLER = re.compile(
-    r"Custom::(HyperPod(ClusterExtension|ClusterFields|ClusterLogGroup|DataRepositoryTask|FileSystemFields|NodeInventory|OpenZfsQuotas|Preflight"
-    r"|ReadinessGate|ScriptsUpload|TrainingPlan)|AWSCDK-EKS-(Cluster|FargateProfile|KubernetesObjectValue|KubernetesPatch)|AWSCDKOpenIdConnectProvider"
+    r"Custom::(HyperPod(ClusterExtension|ClusterFields|ClusterLogGroup|DataRepositoryTask|FileSystemFields|NodeInventory"
+    r"|OpenZfsQuotas|Preflight|ReadinessGate|ScriptsUpload|TrainingPlan)"
+    r"|AWSCDK-EKS-(Cluster|FargateProfile|KubernetesObjectValue|KubernetesPatch)|AWSCDKOpenIdConnectProvider"
     r"|CDKBucketDeployment|CrossRegionExport(Reader|Writer)|LogRetention|S3AutoDeleteObjects|S3BucketNotifications"
     r"|VpcRestrictDefaultSG)"
 )

@@ -82,7 +82,7 @@ def templates_are_taken(nodes: Resource, template: Resource, data: Mapping[str, 
     title="the image of a node group is for its instance types",
     why="EKS refuses the node group, or its nodes never join",
     fix="write the AmiType of the architecture and the accelerators of the types",
-    allowed="an AmiType for Arm with types of Graviton, for x86 with others, with NVIDIA and NEURON for types with these accelerators",
+    allowed="an AmiType for Arm with types of Graviton, for x86 with others, for NVIDIA or Neuron with their accelerators",
     source=f"{_EKS_GUIDE}choosing-instance-type.html",
 )
 def images_fit_the_types(nodes: Resource) -> str | None:
