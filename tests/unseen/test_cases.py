@@ -40,8 +40,17 @@ def test_there_are_enough_of_every_kind_in_the_second_set() -> None:
     assert len(bases("second")) >= 4
 
 
+def test_there_are_enough_of_every_kind_in_the_third_set() -> None:
+    kinds = Counter(mistake.kind for mistake in mistakes("third"))
+    assert min(kinds.values()) >= 15
+    assert kinds.total() >= 300
+    assert len(updates("third")) >= 60
+    assert len(variants("third")) >= 40
+    assert len(bases("third")) >= 3
+
+
 def test_bases_of_the_sets_differ() -> None:
-    assert not {*bases("first")} & {*bases("second")}
+    assert not [base for base, count in Counter(base for of in SETS for base in bases(of)).items() if count > 1]
 
 
 @pytest.mark.parametrize("of", SETS)
