@@ -55,7 +55,7 @@ def group(**changes: Any) -> InstanceGroup:
             lambda: group(instance_type="p5.48xlarge"),
             f"{IN_GROUP}instance_type is 'p5.48xlarge' (str); allowed: ClusterInstanceType.of(\"ml.p5.48xlarge\") or ",
         ),
-        (lambda: ClusterInstanceType.of("p5.48xlarge"), "names of HyperPod start with 'ml.': write 'ml.p5.48xlarge'"),
+        (lambda: ClusterInstanceType.of("p5.48xlarge"), "types of HyperPod begin with ml.; the nearest is 'ml.p5.48xlarge'"),
         (
             lambda: group(name="my_workers"),
             f"InstanceGroup 'my_workers': name is 'my_workers'; allowed: {NAME}; write name=\"my-workers\"",

@@ -19,7 +19,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "lifecycle"))
 
-from node_health import aggregate, beats, dumping, hang, log, picture, stacks, status, summary
+from node_health import aggregate, beats, devices, dumping, hang, log, picture, stacks, status, summary
 from node_health.checks import custom, kernel_log
 from node_health.checks.context import Context
 from node_health.finding import Finding
@@ -280,10 +280,10 @@ class TestKernelLog:
     XID = "NVRM: Xid (PCI:0000:b9:00): 79, pid=7, GPU has fallen off the bus."
     counted = "1\n"
 
-    def check(self, records: str, *devices: str) -> list[Finding]:
+    def check(self, records: str, *present: str) -> list[Finding]:
         machine = Cluster(["w0"])["w0"]
-        machine.files.update({"/dev/kmsg": records, **{f"/dev/{device}": "" for device in devices}})
-        machine.files[f"{kernel_log.NEURON_DEVICES}/neuron0/stats/hardware/mem_ecc_uncorrected"] = self.counted
+        machine.files.update({"/dev/kmsg": records, **{f"/dev/{device}": "" for device in present}})
+        machine.files[f"{devices.NEURON_DEVICES}/neuron0/stats/hardware/mem_ecc_uncorrected"] = self.counted
         return [one for one in kernel_log.check(Context(machine, SETTINGS, Memory(machine), None, 0.0)) if one.action is not None]
 
     @pytest.mark.parametrize(

@@ -94,7 +94,7 @@ def test_several_templates_together(written: Path) -> None:
     [
         ("{", "cannot be read as JSON"),
         ("[]", "is a JSON object"),
-        ('{"nat": 1}', "'nat' is not a price; allowed: disk_iops_month, ebs_gb_month"),
+        ('{"nat": 1}', "'nat' is not a price; allowed: alarm_month, composite_alarm_month, dashboard_month"),
         ('{"nat_gateway_hour": "1"}', "nat_gateway_hour is '1'; allowed: a number"),
         ('{"instance_hour": {"ml.m5.large": -1}}', "instance_hour.ml.m5.large is -1; allowed: a number"),
         ('{"instance_hour": 1}', "instance_hour is 1; allowed: an object"),

@@ -126,7 +126,7 @@ def test_fails_without_a_token_of_the_job(token: str, monkeypatch: pytest.Monkey
 
 
 def test_a_shard_comes_back_whole(memory: ShardMemory, client: ShardClient, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("common.shards.PART", 7)
+    monkeypatch.setattr("common.shard_memory.PART", 7)
     data = bytearray(range(100))
     client.put(Shard(1, 2, 10, 5), data)
     assert client.held() == [Shard(1, 2, 10, 5)]

@@ -81,7 +81,7 @@ def _fault(message: str) -> dict[str, str] | None:
         return None
     try:
         found = json.loads(message[message.index("{") :])
-        details = next((value for name, value in found.items() if name.strip(" :") == "details"), {})
+        details: Any = next((value for name, value in found.items() if name.strip(" :") == "details"), {})
         reason, text = str(details["reason"]), str(details["message"])
     except (ValueError, AttributeError, KeyError, TypeError):
         reason, text = "Unknown", message
