@@ -28,7 +28,9 @@ SECONDS = {
     "deploy/test_life.py": 126,
     "deploy/test_kubernetes.py": 106,
     "deploy/test_failures.py": 105,
-    "nodes/test_story.py": 104,
+    "nodes/test_scheduling.py": 120,
+    "nodes/test_story.py": 117,
+    "nodes/test_accounting.py": 60,
     "rules/test_hostile.py": 91,
     "nodes/test_training_gres.py": 75,
     "examples/test_elastic.py": 74,
@@ -59,6 +61,7 @@ CHAINS = (
         "examples/test_llama.py",
         "examples/test_checkpointless.py",
         "examples/test_elastic.py",
+        "nodes/test_scheduling.py",
     ),
     ("nodes/test_training.py", "nodes/test_training_gres.py", "examples/test_tiered.py", "examples/test_rl.py"),
 )

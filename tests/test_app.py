@@ -113,7 +113,7 @@ def test_homes_have_a_file_system_if_it_has_a_capacity(capacity: str | None, the
 @pytest.mark.parametrize("closed", [False, True])
 def test_accounting_is_a_database_in_the_foundation_that_the_cluster_uses(closed: bool) -> None:
     internet, zone = str(not closed), "usw2-az1"
-    app = build("announcement", accounting="true", accounting_zone_id=zone, customer_managed_key="true", internet=internet)
+    app = build("slurm", accounting="true", accounting_zone_id=zone, customer_managed_key="true", internet=internet)
     found = templates(app)
     (database,) = [one for one in found["Foundation"]["Resources"].values() if one["Type"] == "AWS::RDS::DBInstance"]
     assert database["Properties"]["DeletionProtection"] is True
@@ -127,7 +127,7 @@ def test_accounting_is_a_database_in_the_foundation_that_the_cluster_uses(closed
 
 def test_fails_without_room_for_the_database() -> None:
     with pytest.raises(ValueError, match=r"'10\.0\.0\.0/24' has no room for the database's subnets behind the public one"):
-        build("announcement", accounting="true", accounting_zone_id="usw2-az1", cidr="10.0.0.0/24", node_cidr="10.1.0.0/16")
+        build("slurm", accounting="true", accounting_zone_id="usw2-az1", cidr="10.0.0.0/24", node_cidr="10.1.0.0/16")
 
 
 def _kubernetes(**given: Any) -> dict[str, dict[str, Any]]:

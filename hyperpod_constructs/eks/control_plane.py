@@ -21,13 +21,15 @@ from hyperpod_constructs._support.tree import path_of
 from hyperpod_constructs._support.values import KubernetesClusterName
 from hyperpod_constructs.eks import kubectl
 from hyperpod_constructs.eks.base import KubernetesControlPlane
-from hyperpod_constructs.encryption import encrypt_logs
+from hyperpod_constructs.encryption import admit_log_groups, encrypt_logs
 from hyperpod_constructs.facts import kubernetes as facts
 from hyperpod_constructs.facts.kubernetes import KubernetesVersion
 from hyperpod_constructs.facts.limits import Limit
 from hyperpod_constructs.facts.orchestration import TAG_OF_PUBLIC_SUBNETS
 from hyperpod_constructs.network import ClusterNetwork, NodeNetwork, node_place, zone_of
 
+_OF_FUNCTIONS = "/aws/lambda/*"
+"""The log groups of the CDK's kubectl function; CloudFormation shortens the stack's name in a function's."""
 _UNTAGGED = "@aws-cdk/aws-eks:clusterMustManuallyTagSubnet"
 
 
@@ -109,6 +111,7 @@ class EksControlPlane(KubernetesControlPlane):
         )
         if encryption_key is not None:
             encrypt_logs(self._cluster, encryption_key)
+            admit_log_groups(self, encryption_key, _OF_FUNCTIONS)
         self._complete_resource(bootstrap_cluster_creator_admin_permissions, removal_policy)
         self._prepare_network()
         if default_capacity != 0:

@@ -30,7 +30,7 @@ class FakeRig:
         self.closed = False
 
     @classmethod
-    def create(cls, directory: Path, *, image: object, cluster: str) -> FakeRig:
+    def create(cls, directory: Path, *, image: object, cluster: str, **_: object) -> FakeRig:
         cls.made.append(cls(directory, cluster))
         return cls.made[-1]
 

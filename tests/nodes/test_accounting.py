@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_constructs.local.nodes import AccountingDatabase, Answer, Database, Image, NodeSpec, Rig, VirtualNode
+from hyperpod_constructs.local.nodes import AccountingDatabase, Answer, Database, Image, NodeSpec, Rig
 from hyperpod_constructs.local.nodes.boot import Mode
 from tests.nodes.configuration import LIFECYCLE, WAIT_SECONDS, configuration
 from tests.nodes.lifecycle import ENVIRONMENT, log, settle
@@ -24,8 +24,6 @@ ARN = "arn:aws:secretsmanager:us-west-2:111122223333:secret:slurm-AbCdEf"
 HOST = "accounting.abcdefgh1234.us-west-2.rds.amazonaws.com"
 GIVEN = AccountingDatabase(host=HOST, port=3306, name="slurm_acct_db", secret_arn=ARN)
 USER = "slurm"
-PROLOG = "hyperpod_prolog"
-CONFIGLESS = ("/run/slurm", "/var/spool/slurmd")
 FIRST = "first-password"
 # Of all characters that RDS takes, those that mean something to Slurm, to SQL or to a shell.
 SECOND = "a#b\\c=d'e!$%&*(),;:<>?[]^_`{|}~+-."
@@ -77,17 +75,6 @@ class Accounted:
         return dict(line.split("|") for line in done.stdout.splitlines())
 
 
-def at_rest(worker: VirtualNode) -> bool:
-    """Whether slurmd has the controller's prolog and does not exchange itself: a job that begins meanwhile fails, whatever its
-    accounting.
-    """
-    if PROLOG not in worker.run(["find", *CONFIGLESS, "-name", PROLOG], check=False).stdout:
-        return False
-    said = worker.read("/var/log/slurm/slurmd.log")
-    begun, done = said.count("Triggering reconfigure"), said.count("Relinquishing control to new slurmd")
-    return begun == done and "CPUs=" in said.splitlines()[-1]
-
-
 @contextmanager
 def accounted_cluster(image: Image, directory: Path, mode: Mode) -> Iterator[Accounted]:
     secrets = Secrets()
@@ -104,7 +91,6 @@ def accounted_cluster(image: Image, directory: Path, mode: Mode) -> Iterator[Acc
         nodes = rig.boot(specs, scripts=LIFECYCLE, config=config, mode=mode, environment=ENVIRONMENT, accounting=given)
         assert {node.name: node.failure for node in nodes if node.failure} == {}
         settle(rig)
-        until(lambda: at_rest(rig.group("workers")[0]), "the worker's slurmd with the prolog")
         yield Accounted(rig, database, secrets)
 
 

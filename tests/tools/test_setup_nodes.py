@@ -10,7 +10,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 TOOLS = ("sh", "cat", "cp", "dirname", "env", "id", "mkdir", "rm", "tail")
-PROGRAMS = ("systemd-nspawn", "mmdebstrap", "ip", "shellcheck", "chromium", "mariadb-install-db")
+PROGRAMS = ("systemd-nspawn", "mmdebstrap", "ip", "shellcheck", "chromium", "mariadb-install-db", "prometheus", "promtool")
 PYTHON = """#!/bin/sh
 # Double of Python and its pip: notes its calls; an environment is a copy of itself.
 echo "${{0##*/}} $*" >>{calls}
