@@ -31,7 +31,9 @@ IN_PLACE, REPLACED, REFUSED = "in place", "replaced", "refused"
 BASES = update_values.BASES | update_values_eks.BASES
 VALUES = update_values.VALUES | update_values_eks.VALUES
 UNSERVED_VALUES = update_values.UNSERVED | update_values_eks.UNSERVED
-KINDS = {provider.type_name: provider for provider in PROVIDERS}  # type: ignore[attr-defined]
+IN_A_SERVER = frozenset({"AWS::Budgets::Budget", "AWS::CloudWatch::CompositeAlarm"})
+"""Types over services of ministack, which no test has in its process: `test_monitoring.py` changes them in a stack."""
+KINDS = {provider.type_name: provider for provider in PROVIDERS if provider.type_name not in IN_A_SERVER}  # type: ignore[attr-defined]
 CASES = [(kind, "/".join(path)) for kind in sorted(KINDS) for path in properties(kind, ITEM)]
 SERVED = [(kind, path) for kind, path in CASES if path in VALUES[kind]]
 UNSERVED = [(kind, path) for kind, path in CASES if path not in VALUES[kind]]
