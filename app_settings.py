@@ -489,13 +489,18 @@ def _teams(key: str, value: Any) -> tuple[TeamShare, ...]:
 
 
 def _team(key: str, text: str) -> TeamShare:
+    return TeamShare(*_counted(key, text, "a count", "research:5,product:3"))
+
+
+def _counted(key: str, text: str, what: str, example: str) -> tuple[str, int]:
+    """A name, and the number behind its colon."""
     found = _COUNTED.fullmatch(text)
     if found is None:
         raise SettingError(
-            f"context key {key!r}: {text!r} is not a name and a count with a colon between them; "
-            f"write -c {key}=research:5,product:3"
+            f"context key {key!r}: {text!r} is not a name and {what} with a colon between them; write -c {key}={example}"
         )
-    return TeamShare(found["name"], _whole_number(0, 5)(key, found["count"]))
+    number = _whole_number(0, int(example.partition(",")[0].partition(":")[2]))
+    return found["name"], number(key, found["count"])
 
 
 def _users(key: str, value: Any) -> tuple[NodeUser, ...]:
@@ -503,13 +508,9 @@ def _users(key: str, value: Any) -> tuple[NodeUser, ...]:
 
 
 def _user(key: str, text: str) -> NodeUser:
-    found = _COUNTED.fullmatch(text)
-    if found is None:
-        raise SettingError(
-            f"context key {key!r}: {text!r} is not a name and a number with a colon between them; write -c {key}=ann:2001,bob:2002"
-        )
+    name, uid = _counted(key, text, "a number", "ann:2001,bob:2002")
     try:
-        return NodeUser(name=found["name"], uid=_whole_number(0, 2001)(key, found["count"]))
+        return NodeUser(name=name, uid=uid)
     except ValueError as error:
         raise SettingError(f"context key {key!r}: {error}") from None
 

@@ -28,6 +28,7 @@ from hyperpod_constructs._support.values import (
 from hyperpod_constructs.cluster.accounting_database import AccountingDatabase
 from hyperpod_constructs.facts import accounting
 from hyperpod_constructs.network import NodeNetwork, node_place
+from hyperpod_constructs.network.client_rules import client_rules
 from hyperpod_constructs.node_software.software import ExternalAccounting
 from hyperpod_constructs.rules.plugin import register_rules
 from hyperpod_constructs.storage.data_loss import allow_data_loss as permit_data_loss
@@ -219,29 +220,10 @@ class SlurmAccountingDatabase(Construct):
         return ExternalAccounting(host=self.endpoint, secret=self.secret, port=accounting.DEFAULT_PORT, name=name)
 
     def _admit(self, id: str, peer: str) -> None:
-        """The rules that let members of the peer's group connect: into the database's group, and out of theirs."""
-        group, port = self._security_group.security_group_id, accounting.DEFAULT_PORT
-        ingress = ec2.CfnSecurityGroupIngress(
-            self,
-            f"{id}Ingress",
-            group_id=group,
-            source_security_group_id=peer,
-            ip_protocol="tcp",
-            from_port=port,
-            to_port=port,
-            description="MariaDB",
-        )
-        egress = ec2.CfnSecurityGroupEgress(
-            self,
-            f"{id}Egress",
-            group_id=peer,
-            destination_security_group_id=group,
-            ip_protocol="tcp",
-            from_port=port,
-            to_port=port,
-            description="MariaDB",
-        )
-        self._resource.node.add_dependency(ingress, egress)
+        """Let members of the peer's group connect."""
+        group = self._security_group.security_group_id
+        rules = client_rules(self, id, group, peer, port=accounting.DEFAULT_PORT, description="MariaDB")
+        self._resource.node.add_dependency(*rules)
 
 
 def _check_subnets(path: str, subnets: Sequence[ec2.ISubnet]) -> None:

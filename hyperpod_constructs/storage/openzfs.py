@@ -18,6 +18,7 @@ from hyperpod_constructs._support.tree import placed
 from hyperpod_constructs._support.values import BackupDays, DailyTime, FileSystemId, OpenZfsHost, VolumeId, WeeklyTime
 from hyperpod_constructs.facts import openzfs
 from hyperpod_constructs.network import NodeNetwork, node_place
+from hyperpod_constructs.network.client_rules import client_rules
 from hyperpod_constructs.rules.plugin import register_rules
 from hyperpod_constructs.storage.data_loss import allow_data_loss as permit_data_loss
 from hyperpod_constructs.storage.existing_openzfs import ExistingOpenZfs
@@ -240,26 +241,4 @@ def _check_clients(path: str, clients: Sequence[OpenZfsClientConfiguration]) -> 
 
 
 def _nfs_rules(scope: Construct, id: str, group: str, peer: str) -> tuple[CfnResource, CfnResource]:
-    """The rules that let the members of the peer's group mount a file system of the other: into this one, and out of theirs."""
-    port = openzfs.NFS_PORTS[0]
-    ingress = ec2.CfnSecurityGroupIngress(
-        scope,
-        f"{id}Ingress",
-        group_id=group,
-        source_security_group_id=peer,
-        ip_protocol="tcp",
-        from_port=port,
-        to_port=port,
-        description="NFS",
-    )
-    egress = ec2.CfnSecurityGroupEgress(
-        scope,
-        f"{id}Egress",
-        group_id=peer,
-        destination_security_group_id=group,
-        ip_protocol="tcp",
-        from_port=port,
-        to_port=port,
-        description="NFS",
-    )
-    return ingress, egress
+    return client_rules(scope, id, group, peer, port=openzfs.NFS_PORTS[0], description="NFS")
