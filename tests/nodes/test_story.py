@@ -21,9 +21,11 @@ from tests.patience import until
 
 ROOT = Path(__file__).parents[2]
 BIN = Path(sys.executable).parent
+# Longer than Slurm's own names of clusters, as those are that CloudFormation makes.
+CLUSTER = "the-cluster-of-the-team-with-the-largest-models"
 SETTINGS = (
     "preset=production",
-    "cluster_name=sagemaker-demo-cluster",
+    f"cluster_name={CLUSTER}",
     "worker_count=2",
     "min_running_workers=2",
     "storage_capacity_gib=1200",
@@ -163,7 +165,7 @@ def test_a_node_dies_the_job_goes_on_and_the_command_line_tells_it(person: Perso
 
     read: dict[str, Any] = {}
     heard = until(lambda: _heard(aws, queue, read), "the alarm and the event in the queue")
-    assert "hyperpod status --cluster sagemaker-demo-cluster" in heard["alarm"]["AlarmDescription"]
+    assert f"hyperpod status --cluster {CLUSTER}" in heard["alarm"]["AlarmDescription"]
     assert heard["event"]["detail"]["EventDetails"]["InstanceId"] == lost
     found = aws.client("cloudwatch").describe_alarms(AlarmTypes=["MetricAlarm", "CompositeAlarm"], StateValue="ALARM")
     ringing = [each["AlarmName"] for kind in ("MetricAlarms", "CompositeAlarms") for each in found[kind]]
@@ -176,7 +178,7 @@ def test_a_node_dies_the_job_goes_on_and_the_command_line_tells_it(person: Perso
     assert nodes[new]["group"] == before[lost]["group"] == "workers"
 
     events = [(row["node"], row["level"], row["event"]) for row in person.sees("events") if row["node"] in (lost, new)]
-    provisioned = "EC2 Instance {} successfully provisioned in Cluster sagemaker-demo-cluster and IG workers"
+    provisioned = f"EC2 Instance {{}} successfully provisioned in Cluster {CLUSTER} and IG workers"
     assert events == [
         (new, "Info", provisioned.format(new)),
         (lost, "Warn", "Automatic node recovery: Action:Replace"),

@@ -6,6 +6,7 @@ the text of `slurm.conf`.
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -16,6 +17,7 @@ RESOURCE_CONFIG = "/opt/ml/config/resource_config.json"
 SLURM = "/opt/slurm/etc"
 INSTANCE_TYPE = "ml.m5.xlarge"
 REAL_MEMORY_MIB = 2000
+_LONGEST_NAME = 40
 
 SLURM_CONF = """\
 # Written by the host agent: do not edit.
@@ -68,11 +70,24 @@ def resource_config(nodes: Sequence[VirtualNode], cluster: str) -> str:
     return json.dumps(document, indent=1)
 
 
+def _slurm_name(cluster: str) -> str:
+    """The cluster's name for Slurm, which takes 40 characters: with more, the names of its tables are too long for MariaDB.
+
+    How the service shortens a name is not documented.
+
+    Source: https://slurm.schedmd.com/slurm.conf.html#OPT_ClusterName
+    """
+    if len(cluster) <= _LONGEST_NAME:
+        return cluster
+    digest = hashlib.sha256(cluster.encode()).hexdigest()[:8]
+    return f"{cluster[: _LONGEST_NAME - len(digest) - 1]}-{digest}"
+
+
 def slurm_files(nodes: Sequence[VirtualNode], cluster: str, partitions: Mapping[str, str]) -> dict[str, File]:
     """The agent's files in Slurm's directory on the controller. `partitions` names the partition of each group."""
     controller = next(node for node in nodes if node.node_type == "Controller")
     daemons = [node for node in nodes if node is not controller]
-    lines = [SLURM_CONF.format(cluster=cluster, controller=controller), *map(_node_line, daemons)]
+    lines = [SLURM_CONF.format(cluster=_slurm_name(cluster), controller=controller), *map(_node_line, daemons)]
     workers = [node for node in nodes if node.node_type == "Compute"]
     by_partition: dict[str, list[str]] = {"dev": [node.name for node in workers]} if workers else {}
     for node in workers:
