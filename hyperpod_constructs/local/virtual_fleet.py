@@ -142,11 +142,16 @@ class VirtualFleet:
             self._end_rig(arn)
 
     def _begin(self, nodes: Sequence[Node], change: Callable[[], None]) -> None:
+        """Forget how the nodes booted, and those whose places they take: one of them that is off must not be marked as dead later,
+        because the mark would then meet its successor.
+        """
         if not nodes:
             return
         with self._lock:
             for node in nodes:
                 self._outcomes.pop(node.instance_id, None)
+                if (old := self._by_logical_id.get(node.logical_id)) is not None:
+                    self._outcomes.pop(old.instance_id, None)
 
         def run() -> None:
             try:

@@ -15,6 +15,7 @@ from hyperpod_constructs.local.hyperpod.watch import alarm_states
 from hyperpod_constructs.local.server import LocalAws
 from tests.local.hyperpod_requests import checked, cluster, group
 from tests.local.moto_cloud import Cloud, moto_cloud
+from tests.patience import until
 
 Call = Callable[..., dict[str, Any]]
 
@@ -200,13 +201,14 @@ def test_an_alarm_that_the_last_batch_raises_still_counts(cloud: Cloud, call: Ca
 
 def test_the_embedded_cloudwatch_tells_the_states_of_alarms(fresh: LocalAws) -> None:
     cloudwatch = fresh.client("cloudwatch")
-    rule = {"Namespace": "n", "MetricName": "m", "Statistic": "Sum", "Period": 60, "EvaluationPeriods": 1, "Threshold": 1.0}
+    # A state without a metric that gives it lasts until the next evaluation only.
+    rule = {"Namespace": "n", "Statistic": "Sum", "Period": 86400, "EvaluationPeriods": 1, "Threshold": 1.0}
     for name in ("one", "two"):
-        cloudwatch.put_metric_alarm(AlarmName=name, ComparisonOperator="GreaterThanThreshold", **rule)
-    cloudwatch.set_alarm_state(AlarmName="two", StateValue="ALARM", StateReason="a test")
+        cloudwatch.put_metric_alarm(AlarmName=name, MetricName=name, ComparisonOperator="GreaterThanThreshold", **rule)
+    cloudwatch.put_metric_data(Namespace="n", MetricData=[{"MetricName": "two", "Value": 2.0}])
     clients = BotoClients(fresh.secret_access_key)
     caller = Caller(fresh.account, fresh.region, fresh.endpoint)
-    assert alarm_states(["two", "three"], clients, caller) == {"two": "ALARM"}
+    until(lambda: alarm_states(["one", "two", "three"], clients, caller) == {"one": "INSUFFICIENT_DATA", "two": "ALARM"})
 
 
 def test_an_alarm_that_is_deleted_counts_as_raised(cloud: Cloud, call: Call) -> None:

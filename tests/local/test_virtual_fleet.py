@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -16,6 +17,8 @@ from hyperpod_constructs.local.nodes import NodeSpec
 from hyperpod_constructs.local.nodes.doubles import health_agent
 from hyperpod_constructs.local.virtual_fleet import MIB_PER_NODE, VirtualFleet
 from tests.patience import until
+
+REPLACING = threading.Event()
 
 
 class FakeRig:
@@ -49,6 +52,15 @@ class FakeRig:
             for spec in specs
             for id in spec.instance_ids
         ]
+
+    @property
+    def controller(self) -> Any:
+        return SimpleNamespace(running=True)
+
+    def replace(self, node: Any, instance_id: str, **_: object) -> Any:
+        """The node's successor, which takes its time."""
+        REPLACING.wait()
+        return SimpleNamespace(**{**vars(node), "instance_id": instance_id, "running": True})
 
     def remove(self, node: Any) -> None:
         self.removed.append(node.instance_id)
@@ -133,3 +145,28 @@ def test_the_busy_nodes_are_those_that_slurm_names(fleet: VirtualFleet, monkeypa
     assert fleet.busy() == {worker}
     monkeypatch.setattr(health_agent, "read_busy", lambda _: None)
     assert fleet.busy() == {controller, worker}
+
+
+def test_a_dead_node_is_marked_until_its_successor_is_asked_for(fleet: VirtualFleet, monkeypatch: pytest.MonkeyPatch) -> None:
+    marked: list[str] = []
+
+    def mark(controller: object, name: str) -> bool:
+        marked.append(name)
+        return True
+
+    monkeypatch.setattr(health_agent, "read_marks", lambda _: [])
+    monkeypatch.setattr(health_agent, "mark_dead", mark)
+    monkeypatch.setattr(health_agent, "return_to_slurm", lambda *_: None)
+    cluster, (_, worker) = launched(fleet, "one")
+    booted: Any = fleet._by_logical_id[worker.logical_id]
+    booted.running = False
+    fleet.marks()
+    assert marked == ["i-one-workers"]
+    REPLACING.clear()
+    worker.instance_id = "i-one-successor"
+    fleet.launch(cluster, [worker])
+    assert fleet.marks() == {}
+    REPLACING.set()
+    until(lambda: fleet.outcome(worker), "the successor")
+    assert fleet.marks() == {}
+    assert marked == ["i-one-workers"]

@@ -137,6 +137,15 @@ def test_slurm_has_our_settings(cluster: Cluster) -> None:
     assert cluster.rig.controller.run(["grep", "-c", "include", "/opt/slurm/etc/slurm.conf"]).stdout == "1\n"
 
 
+def test_hooks_that_arrive_without_their_mode_become_executable(cluster: Cluster) -> None:
+    worker, sent = cluster.workers[0], "/var/spool/slurmd/conf-cache/hyperpod_prolog"
+    mode = ["stat", "--format=%a", sent]
+    assert worker.run(mode).stdout == "755\n"
+    # As slurmd writes what slurmctld has sent before this node registered.
+    worker.run(["sh", "-euc", f"cp {sent} {sent}.new; chmod 644 {sent}.new; mv {sent}.new {sent}"])
+    until(lambda: worker.run(mode).stdout == "755\n")
+
+
 def test_hooks_run_and_broken_ones_drain_no_node(cluster: Cluster) -> None:
     worker = cluster.workers[0]
     hooks = {f"/opt/hyperpod/{kind}.d/broken": f"/run/seen-{kind}" for kind in ("prolog", "epilog")}
@@ -270,6 +279,6 @@ def test_killed_at_every_step_a_node_ends_like_an_undisturbed_one(cluster: Clust
     for node, undisturbed in zip((worker, controller), expected, strict=True):
         steps = [line.split(" start: ")[1] for line in log(node) if " start: " in line]
         kills = int(next(line.split()[1] for line in log(node) if line.startswith("killed ")))
-        assert kills == len(set(steps))
+        assert kills == len(set(steps)), "\n".join(log(node))
         assert differences(end_state(node), undisturbed) == {}
     settle(cluster.rig)

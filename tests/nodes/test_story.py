@@ -166,7 +166,7 @@ def test_a_node_dies_the_job_goes_on_and_the_command_line_tells_it(person: Perso
     read: dict[str, Any] = {}
     heard = until(lambda: _heard(aws, queue, read), "the alarm and the event in the queue")
     assert f"hyperpod status --cluster {CLUSTER}" in heard["alarm"]["AlarmDescription"]
-    assert heard["event"]["detail"]["EventDetails"]["InstanceId"] == lost
+    assert heard["event"]["detail"]["EventDetails"]["InstanceId"] == lost, person.types("events")
     found = aws.client("cloudwatch").describe_alarms(AlarmTypes=["MetricAlarm", "CompositeAlarm"], StateValue="ALARM")
     ringing = [each["AlarmName"] for kind in ("MetricAlarms", "CompositeAlarms") for each in found[kind]]
     assert [("FailedNodes" in name, "AlarmsAny" in name) for name in ringing] == [(True, False), (False, True)], ringing
