@@ -40,12 +40,12 @@ srun --auto-resume=1 --kill-on-bad-exit env PYTHONPATH=/opt/hyperpod python3 -B 
 echo the step has ended with $?
 """
 TRAIN = '''
-"""Two ranks that meet after every step, and begin again after the last one that both have done."""
+"""Two ranks that meet after every step, and begin again after the last one that both have done; half way they wait for a word."""
 import os, sys, time
 from pathlib import Path
 from node_health.heartbeat import Heartbeat
 
-STEPS, RUN = 60, Path("/fsx/light/run")
+STEPS, RUN = 40, Path("/fsx/light/run")
 rank, ranks = int(os.environ["SLURM_PROCID"]), range(int(os.environ["SLURM_NTASKS"]))
 
 def met(number):
@@ -58,6 +58,8 @@ beat = Heartbeat.from_environment()
 for number in range(first, STEPS):
     beat.before(number)
     time.sleep(0.1)
+    while number == STEPS // 2 and not Path("/fsx/light/go").exists():
+        time.sleep(0.1)
     (RUN / f"{number}-{rank}").touch()
     late = time.monotonic() + 5
     while not met(number):
@@ -156,6 +158,8 @@ def test_a_node_dies_the_job_goes_on_and_the_command_line_tells_it(person: Perso
     queue = _listening(aws)
     (command,) = [node["Command"] for node in server.virtual_nodes(aws) if node["InstanceId"] == lost]
     subprocess.run([*command, "systemctl", "poweroff", "--force", "--force"], check=False, timeout=60)  # noqa: S603
+    until(lambda: lost not in {node["InstanceId"] for node in server.virtual_nodes(aws)}, "the death of the node")
+    person.on_controller("touch /fsx/light/go")
 
     log = until(_ended(person), "the end of the job")
     assert "the step has ended with 0" in log
