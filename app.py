@@ -20,26 +20,22 @@ from constructs import Construct
 from app_network import blocks_behind_the_public_subnet
 from app_settings import OrchestratorName, Settings, read_settings
 from hyperpod_constructs import (
-    ClusterBudget,
     ClusterNetwork,
     LifecycleScripts,
     LustreStorage,
-    ManagedPrometheus,
     NodeInventory,
     NodeMetrics,
     NodeSoftware,
     OpenZfsStorage,
     Preflight,
     SlurmCluster,
-    alarms_topic,
     cluster_key,
-    cost_tags,
     scripts_bucket,
 )
 
 if TYPE_CHECKING:
     from app_kubernetes import KubernetesCluster
-    from hyperpod_constructs import SlurmAccountingDatabase
+    from hyperpod_constructs import ManagedPrometheus, SlurmAccountingDatabase
 
 _DATABASE_PREFIX = 28
 
@@ -78,7 +74,7 @@ class Foundation(Stack):
         )
         self.homes = _homes(self, settings)
         self.accounting = _accounting(self, settings)
-        self.prometheus = ManagedPrometheus(self, "Prometheus", encryption_key=self.key) if settings.prometheus else None
+        self.prometheus = _prometheus(self, settings)
         self.scripts = scripts_bucket(self, "Scripts", encryption_key=self.key)
         self.data = s3.Bucket(
             self,
@@ -166,12 +162,25 @@ def _accounting(foundation: Foundation, settings: Settings) -> SlurmAccountingDa
     )
 
 
+def _prometheus(foundation: Foundation, settings: Settings) -> ManagedPrometheus | None:
+    """The workspace of the nodes' metrics, if the settings ask for it."""
+    if not settings.prometheus:
+        return None
+    from hyperpod_constructs import ManagedPrometheus
+
+    return ManagedPrometheus(foundation, "Prometheus", encryption_key=foundation.key)
+
+
 def _alarms(foundation: Foundation, settings: Settings) -> sns.Topic | None:
     """The topic of alarms, and the budget, if the settings ask for them."""
     if not (settings.alarms or settings.alarms_email):
         return None
+    from hyperpod_constructs import alarms_topic
+
     topic = alarms_topic(foundation, "Alarms", emails=settings.alarms_email, encryption_key=foundation.key)
     if settings.monthly_budget_usd:
+        from hyperpod_constructs import ClusterBudget, cost_tags
+
         name = settings.cluster_name or "hyperpod"
         cost_tags(foundation.node.root, cluster=name)
         ClusterBudget(foundation, "Budget", monthly_usd=settings.monthly_budget_usd, tag_values=[name], topic=topic)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import jsii
 from aws_cdk import CfnOutput
@@ -40,11 +40,13 @@ from hyperpod_constructs.execution_role import ExecutionRole
 from hyperpod_constructs.facts import addons as facts
 from hyperpod_constructs.network import NodeNetwork
 from hyperpod_constructs.node_software.lifecycle_scripts import LifecycleScripts
-from hyperpod_constructs.observability.monitoring import ClusterMonitoring
 from hyperpod_constructs.patterns.encryption import encrypted, encrypted_parts
 from hyperpod_constructs.patterns.short_form import groups_of_workers
 from hyperpod_constructs.rules.plugin import register_rules
 from hyperpod_constructs.storage.existing_lustre import LustreSource
+
+if TYPE_CHECKING:
+    from hyperpod_constructs.observability.monitoring import ClusterMonitoring
 
 _VOLUME_GB = 500
 _BEFORE_NODES = (facts.VPC_CNI, facts.KUBE_PROXY, facts.POD_IDENTITY_AGENT)
@@ -210,6 +212,9 @@ class EksCluster(Construct):
         #: The alarms, events and the dashboard; `None` without `alarms_topic`.
         self.monitoring: ClusterMonitoring | None = None
         if alarms_topic is not None:
+            # Alarms and dashboards load modules of the CDK that a cluster without them never needs.
+            from hyperpod_constructs.observability.monitoring import ClusterMonitoring
+
             self.monitoring = ClusterMonitoring(
                 self,
                 "Monitoring",

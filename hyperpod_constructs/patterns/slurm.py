@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import jsii
 from aws_cdk import CfnOutput
@@ -31,12 +32,14 @@ from hyperpod_constructs.node_software.lifecycle_mode import LifecycleMode
 from hyperpod_constructs.node_software.lifecycle_scripts import LifecycleScripts
 from hyperpod_constructs.node_software.node_metrics import NodeMetrics
 from hyperpod_constructs.node_software.node_type import SlurmNodeType
-from hyperpod_constructs.observability.monitoring import ClusterMonitoring
 from hyperpod_constructs.patterns.encryption import encrypted, encrypted_parts
 from hyperpod_constructs.patterns.metrics import with_metrics
 from hyperpod_constructs.patterns.short_form import groups_of_workers
 from hyperpod_constructs.storage.existing_lustre import LustreSource
 from hyperpod_constructs.storage.existing_openzfs import OpenZfsSource
+
+if TYPE_CHECKING:
+    from hyperpod_constructs.observability.monitoring import ClusterMonitoring
 
 _VOLUME_GB = 500
 
@@ -243,6 +246,9 @@ class SlurmCluster(Construct):
         #: The alarms, events and the dashboard; `None` without `alarms_topic`.
         self.monitoring: ClusterMonitoring | None = None
         if alarms_topic is not None:
+            # Alarms and dashboards load modules of the CDK that a cluster without them never needs.
+            from hyperpod_constructs.observability.monitoring import ClusterMonitoring
+
             homes = {} if home_file_system is None else {"Homes": home_file_system}
             self.monitoring = ClusterMonitoring(
                 self,

@@ -1,7 +1,9 @@
-"""The calls of a synthesis into jsii. Each is a message to another process and its answer: a cost that no machine hides."""
+"""What a synthesis costs on any machine: calls into jsii, each a message to another process and its answer, and modules loaded."""
 
 from __future__ import annotations
 
+import subprocess
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -12,7 +14,7 @@ from jsii._kernel.providers.process import _NodeProcess
 from hyperpod_constructs import ClusterInstanceType, ClusterNetwork, HyperPodCluster, InstanceGroup, LifecycleScripts, LustreStorage
 from hyperpod_constructs.node_software import lifecycle_scripts
 from tests.conftest import ZONE
-from tests.presets import build
+from tests.presets import ROOT, build
 
 MOST_CALLS = {"announcement": 369, "kubernetes": 599}
 """By preset, of every synthesis of a process but the first, which also makes what stays. Of the first preset thirteen calls name
@@ -20,6 +22,9 @@ the policy of the upload by its content, so that the old one stays until the old
 network.
 
 Lower them when calls go. A change that raises one says what the new calls are for."""
+
+UNUSED = ("aws_aps", "aws_budgets", "aws_cloudwatch")
+"""Modules of the CDK for alarms, a budget and metrics of nodes, which neither default preset has."""
 
 Count = Callable[[Callable[[], object]], int]
 
@@ -63,6 +68,12 @@ def test_the_ids_of_a_network_are_read_once(calls_of: Count) -> None:
     without = calls_of(lambda: HyperPodCluster(stack, "Two", lifecycle_scripts=scripts))
     permissions, dependency = 7, 1
     assert with_network - without == permissions + dependency
+
+
+def test_an_app_without_alarms_loads_no_module_for_them() -> None:
+    program = "import sys, app, app_kubernetes; print([name for name in sys.argv[1:] if f'aws_cdk.{name}' in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program, *UNUSED], cwd=ROOT, capture_output=True, text=True, check=True)  # noqa: S603
+    assert done.stdout == "[]\n"
 
 
 def _cluster(groups: int) -> None:
