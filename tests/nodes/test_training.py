@@ -8,16 +8,23 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from typer.testing import CliRunner
 
+from hyperpod_constructs.cli.main import app
+from hyperpod_constructs.cli.target import AwsAccount
 from hyperpod_constructs.local.nodes import File, VirtualNode
 from hyperpod_constructs.local.nodes.doubles.health_agent import HealthAgent
+from tests.cli.conftest import StubbedTarget
+from tests.cli.operate.conftest import CLUSTER
 from tests.examples.jobs import Pace, assert_undisturbed
 from tests.nodes.configuration import CLUSTER_FOLDER
 from tests.nodes.training import (
     CHECKS,
     HEALTH_CHECK,
     NODE_CONFIG,
+    USER,
     Training,
+    TrainingJob,
     complete_without_power,
     kill,
     ranks,
@@ -28,6 +35,15 @@ from tests.nodes.training import (
 Records = list[dict[str, Any]]
 DEVICE = "/dev/neuron0"
 NEURON = Path(__file__).parents[1] / "examples" / "neuron"
+CONTROLLER = CLUSTER["InstanceGroups"][0]
+WORKERS = {
+    "InstanceGroupName": "workers",
+    "InstanceType": "ml.c5.xlarge",
+    "Status": "InService",
+    "CurrentCount": 4,
+    "TargetCount": 4,
+    "SlurmConfig": {"NodeType": "Compute", "PartitionNames": ["training"]},
+}
 SLOW = "--pause-seconds 0.2 --collective-seconds 15"
 
 
@@ -56,6 +72,33 @@ def test_node_without_power_is_replaced_and_the_step_retried(training: Training,
     assert_undisturbed(records, undisturbed)
     assert "Retrying step. Attempt number: 1" in job.text
     assert "starting at step 10" in job.text
+    assert job.restarts() == 0
+
+
+def test_the_folder_of_a_new_job_is_ready_to_submit(training: Training, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What `hyperpod job new` writes for this cluster, submitted as its message says."""
+    monkeypatch.chdir(tmp_path)
+    account = StubbedTarget()
+    account.answer("sagemaker", "describe_cluster", {**CLUSTER, "InstanceGroups": [CONTROLLER, WORKERS]}, ClusterName="trainer")
+    monkeypatch.setattr(AwsAccount, "of_caller", lambda **options: account)
+    result = CliRunner().invoke(app, ["job", "new", "first", "--nodes", "3", "--cluster", "trainer", "--target", "aws"])
+    assert "cd first && PYTHON=/fsx/venv/bin/python sbatch first.sbatch" in " ".join(result.output.split())
+
+    folder = training.rig.shared / "runs" / "first"
+    shutil.copytree("first", folder)
+    (folder / "runs").mkdir()
+    login = training.rig.node("login", 0)
+    login.run(["chown", "--recursive", USER, "/fsx/runs/first"])
+    settings = {"PYTHON": "/fsx/venv/bin/python", "MODEL": "tiny", "STEPS": "6", "GLOBAL_BATCH": "12"}
+    command = "cd /fsx/runs/first && sbatch --parsable --output=runs/first.out first.sbatch"
+    asked = login.run(["sh", "-c", command], user=USER, environment=settings)
+    job = TrainingJob(training.rig, int(asked.stdout), folder / "runs" / "first")
+    training.jobs.append(job)
+    records = job.complete()
+
+    assert [(record["step"], record["ranks"]) for record in records] == [(step, 3) for step in range(6)]
+    assert {node.group for node in job.nodes()} == {"workers"}
+    assert (folder / "tokens.npy").exists()
     assert job.restarts() == 0
 
 
