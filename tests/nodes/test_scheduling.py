@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import re
+import statistics
 import subprocess
 from collections.abc import Iterator
 from typing import Any
@@ -12,22 +14,23 @@ import pytest
 from hyperpod_constructs import Account, Orchestrator, Partition, Qos
 from hyperpod_constructs.local.nodes import Image, NodeSpec
 from hyperpod_constructs.local.nodes.boot import STAGE
-from tests.examples.jobs import Pace, assert_undisturbed
+from tests.examples.jobs import GLOBAL_BATCH, Pace, assert_undisturbed
 from tests.nodes.configuration import configuration
 from tests.nodes.lifecycle import ENVIRONMENT, log, outcomes
-from tests.nodes.training import CONFIG, USER, Training, TrainingJob, training_cluster
+from tests.nodes.training import CONFIG, USER, Training, TrainingJob, kill, ranks, training_cluster
 from tests.patience import until
 
 Records = list[dict[str, Any]]
 BOB = {"name": "bob", "uid": 10002, "gid": 10002}
 CAROL = {"name": "carol", "uid": 10003, "gid": 10003}
-URGENT = Qos(name="urgent", priority=100, preempt=["normal"])
+URGENT = Qos(name="urgent", priority=100, preempt=["normal", "low"])
 ORCHESTRATOR = Orchestrator.slurm(
     partitions=[Partition(name="shared", groups=["workers", "gpus"], max_time_minutes=120, default_time_minutes=60)],
     qos=[
         URGENT,
         Qos(name="normal", priority=10, grace_time_seconds=60),
         Qos(name="elastic", priority=10),
+        Qos(name="low", priority=1),
         Qos(name="short", max_wall_minutes=10, max_tres_per_job={"node": 1}, max_submit_jobs_per_user=2),
     ],
     accounts=[
@@ -227,6 +230,61 @@ def test_an_elastic_job_takes_idle_nodes_and_gives_them_to_urgent_work(training:
     assert field(training, str(job.number), "%u") == USER
 
 
+def test_policy_learns_while_its_workers_are_killed_preempted_and_added(training: Training) -> None:
+    """The workers are in a QOS that urgent work preempts, the trainer is in one that nobody does."""
+    settings = {"STEPS": "100", "MICRO_BATCH": "4", "LEASE_SECONDS": "20", "ALONE_SECONDS": "10"}
+    pace = Pace(training.rig.shared / "rl-pace", "/fsx/rl-pace")
+    given = {"ARGUMENTS": pace.argument, "CHECKPOINT_EVERY": "50", **settings, **pace.settings}
+    trainer = training.submit("rl/rl.sbatch", "--qos=elastic", **given)
+    run = {"RUN_DIR": f"/fsx/runs/{trainer.directory.name}", **settings}
+    training.submit("rl/rollouts.sbatch", "--array=0-1", "--qos=low", **run)
+    trainer.until(lambda: len(brought(updates(trainer))) == 2, "answers of both workers")
+    pace.set(2)
+    node = next(node for node in training.rig.nodes if node not in trainer.nodes() and ranks(node, "rollout.py"))
+    kill(node, ranks(node, "rollout.py"))
+    await_workers(trainer, 2, "the killed worker's return")
+    training.submit("rl/rollouts.sbatch", "--array=0", "--qos=low", **run)
+    await_workers(trainer, 3, "the added worker")
+    urgent = submit(training, "bob", "--qos=urgent", "--nodes=1", "--exclusive")
+    trainer.until(lambda: field(training, urgent, "%T") == "RUNNING", "the urgent job")
+    await_workers(trainer, 2, "answers of the others")
+    assert field(training, str(trainer.number), "%T") == "RUNNING"
+    ask(training, "scancel", urgent)
+    await_workers(trainer, 3, "the preempted worker's return")
+    pace.set(0)
+    records = trainer.complete()
+
+    ends = ask(training, "sacct", "--allusers", "--allocations", "--duplicates", "--noheader", "--parsable2", "--format=QOS,State")
+    assert [end for end in ends.stdout.split() if end.endswith("|PREEMPTED") and end.startswith(("low", "elastic"))] == [
+        "low|PREEMPTED"
+    ]
+    found = updates(trainer)
+    assert [update["step"] for update in found] == [record["step"] for record in records] == list(range(100))
+    assert len({update["pid"] for update in found}) == 1, "the trainer was started again"
+    assert trainer.restarts() == 0
+    used = [id for record in records for id in record["samples"]]
+    assert len(used) == len(set(used)) == 100 * GLOBAL_BATCH, "a prompt was used twice"
+    assert statistics.mean(update["reward"] for update in found[:5]) < 0.25
+    assert statistics.mean(update["reward"] for update in found[-10:]) > 0.6
+    assert max(update["staleness"] for update in found) <= 2
+
+
+def updates(job: TrainingJob) -> Records:
+    path = job.directory / "rollouts.jsonl"
+    return [json.loads(line) for line in path.read_text().splitlines(keepends=True) if line.endswith("\n")] if path.exists() else []
+
+
+def brought(found: Records) -> set[str]:
+    """Who has brought answers, by address."""
+    return {worker.partition(":")[0] for update in found for worker in update["workers"]} - {"trainer"}
+
+
+def await_workers(trainer: TrainingJob, number: int, what: str) -> None:
+    """So many have brought answers from now on."""
+    before = len(updates(trainer))
+    trainer.until(lambda: len(brought(updates(trainer)[before:])) >= number, what)
+
+
 def await_size(job: TrainingJob, size: int) -> None:
     """The job has committed a step with this number of ranks."""
     job.until(lambda: sizes(job.records())[-1] == size, f"{size} ranks")
@@ -239,3 +297,37 @@ def sizes(records: Records) -> list[int]:
         if record["ranks"] != found[-1]:
             found.append(record["ranks"])
     return found[1:] or found
+
+
+def test_a_replaced_controller_has_the_settings_again(training: Training) -> None:
+    """The last test: the new controller makes requeued jobs wait as long as Slurm's default."""
+    before = held_by_slurm(training)
+    old = training.rig.controller
+    old.run(["sacctmgr", "--immediate", "modify", "qos", "short", "set", "MaxWall=90", "GrpTRES=node=7"])
+    old.run(["sacctmgr", "--immediate", "delete", "user", "bob", "account=product"])
+    assert held_by_slurm(training) != before
+    old.run(["systemctl", "start", "hyperpod-keep.service"])
+    new = training.rig.replace(old)
+    assert new.failure is None
+    training.rig.await_idle()
+    await_partition(training)
+
+    assert held_by_slurm(training) == before
+    assert "QOSMaxWallDurationPerJobLimit" in submit(training, "alice", "--qos=short", "--time=20", check=False)
+    job = submit(training, "bob", "--qos=urgent", "--partition=shared", "--nodes=4", sleep=1)
+    until(lambda: field(training, job, "%T") == "COMPLETED", "bob's job", lambda: field(training, job, "%T %r"))
+    assert field(training, job, "%a %q") == "product urgent"
+
+
+def held_by_slurm(training: Training) -> list[object]:
+    """The settings as slurmctld and the accounting database have them."""
+    qos = "format=Name,Priority,Preempt,PreemptMode,GraceTime,MaxWall,GrpTRES,MaxTRES,MaxSubmitJobsPerUser"
+    associations = "format=Account,User,ParentName,Fairshare,QOS,DefaultQOS"
+    tables = [
+        sorted(ask(training, "sacctmgr", "--noheader", "--parsable2", "show", *what).stdout.split("\n"))
+        for what in (["qos", qos], ["associations", associations])
+    ]
+    keys = ("PriorityType", "PriorityWeightQOS", "PreemptType", "PreemptMode", "PreemptParameters", "AccountingStorageEnforce")
+    shown = ask(training, "sinfo", "--noheader", "--format=%P %D %l").stdout.split("\n")
+    found = config_of(training)
+    return [{key: found[key] for key in keys}, sorted(shown), *tables]

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
-import statistics
+import shutil
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -13,8 +12,9 @@ from typing import Any
 import pytest
 
 from hyperpod_constructs.local.nodes.doubles.health_agent import HealthAgent
-from tests.examples.jobs import GLOBAL_BATCH, Pace, assert_undisturbed
-from tests.nodes.training import USER_ID, Opens, Training, TrainingJob, kill, ranks, replaced
+from tests.examples.conftest import DOUBLES
+from tests.examples.jobs import assert_undisturbed
+from tests.nodes.training import USER, USER_ID, Opens, Training, TrainingJob, kill, ranks, replaced
 
 Records = list[dict[str, Any]]
 SCRIPT = "checkpointless/checkpointless.sbatch"
@@ -87,80 +87,75 @@ def test_lost_lighthouse_and_batch_host_are_what_checkpoints_are_for(training: T
     assert min(record["step"] for record in job.records(LOGS) if record["attempt"] == 1) >= 15
 
 
-def restored(job: TrainingJob) -> list[int]:
-    """The steps that ranks have taken from memory."""
-    return [int(step) for step in re.findall(r"restored step (\d+) from memory", job.text)]
+def restored(job: TrainingJob) -> list[tuple[int, str]]:
+    """The steps and tiers that ranks have restored, but for the file system's."""
+    return [(int(step), tier) for step, tier in re.findall(r"restored step (\d+) from (memory|S3) ", job.text)]
 
 
 def starts(job: TrainingJob) -> list[int]:
     return [int(step) for step in re.findall(r"starting at step (\d+)", job.text)]
 
 
-def test_one_node_without_power_costs_steps_of_memory_and_two_neighbours_a_checkpoint(
-    training: Training, undisturbed: Records
+@pytest.fixture
+def bucket(training: Training) -> tuple[Path, dict[str, str]]:
+    """A bucket in S3 and the settings with which a job finds it: a double of the AWS CLI keeps the objects."""
+    shared = training.rig.shared
+    double = shared / "double"
+    double.mkdir()
+    shutil.copy(DOUBLES / "aws", double)
+    objects = double / "s3" / "bucket"
+    objects.mkdir(parents=True)
+    os.chown(objects, USER_ID, USER_ID)
+    path = training.rig.node("login", 0).run(["printenv", "PATH"], user=USER).stdout.strip()
+    return objects, {"PATH": f"/fsx/double:{path}", "DOUBLE_DIRECTORY": "/fsx/double", "BUCKET": "s3://bucket/runs/first"}
+
+
+def test_losses_cost_steps_of_memory_then_a_checkpoint_then_a_copy_in_s3(
+    training: Training, undisturbed: Records, bucket: tuple[Path, dict[str, str]]
 ) -> None:
-    settings = {"MEMORY_EVERY": "2", "CHECKPOINT_EVERY": "8", "ARGUMENTS": "--pause-seconds 0.3 --collective-seconds 5"}
-    job = training.submit("tiered/tiered.sbatch", "--nodes=3", **settings)
+    """One node without power, two neighbours, and two neighbours with the checkpoints of the file system."""
+    objects, given = bucket
+    settings = {"MEMORY_EVERY": "2", "CHECKPOINT_EVERY": "8", "BUCKET_EVERY": "5"}
+    job = training.submit(
+        "tiered/tiered.sbatch", "--nodes=3", ARGUMENTS="--pause-seconds 0.3 --collective-seconds 5", **settings, **given
+    )
     with HealthAgent(training.rig):
         job.until_step(12)
         job.nodes()[2].power_off()
         job.until(lambda: len(restored(job)) == 3, "the recovery from memory")
-        (step,) = set(restored(job))
+        ((step, tier),) = set(restored(job))
         assert step >= 12
+        assert tier == "memory"
         job.until_step(step + 4)
-        for neighbour in job.nodes()[1:]:
-            neighbour.power_off()
+        lose_neighbours(job)
+        job.until(lambda: len(starts(job)) >= 3, "the recovery from the file system")
+        job.until_step(starts(job)[2] + 3)
+        assert len(restored(job)) == 3, "memory was restored that was not whole"
+        copied = copies(objects)
+        lose_neighbours(job)
+        shutil.rmtree(job.checkpoints)
         records = job.complete()
 
     assert_undisturbed(records, undisturbed)
     assert starts(job)[:2] == [0, step]
     assert starts(job)[2] % 8 == 0
-    assert len(restored(job)) == 3, "memory was restored that was not whole"
+    (last,) = {tuple(found) for found in restored(job)[3:]}
+    assert last == (starts(job)[3], "S3")
+    assert last[0] >= max(copied) > 0
+    assert len(restored(job)) == 6
     assert job.restarts() == 0
 
 
-def updates(job: TrainingJob) -> Records:
-    path = job.directory / "rollouts.jsonl"
-    return [json.loads(line) for line in path.read_text().splitlines(keepends=True) if line.endswith("\n")] if path.exists() else []
+def lose_neighbours(job: TrainingJob) -> None:
+    """The memory of two nodes, and with it both copies of one rank's shard; the batch host stays."""
+    for neighbour in job.nodes()[1:]:
+        neighbour.power_off()
 
 
-def test_policy_learns_while_its_workers_are_killed_preempted_and_added(training: Training) -> None:
-    settings = {"STEPS": "100", "MICRO_BATCH": "4", "LEASE_SECONDS": "20", "ALONE_SECONDS": "10"}
-    pace = Pace(training.rig.shared / "pace", "/fsx/pace")
-    trainer = training.submit("rl/rl.sbatch", ARGUMENTS=pace.argument, CHECKPOINT_EVERY="50", **settings, **pace.settings)
-    run = {"RUN_DIR": f"/fsx/runs/{trainer.directory.name}", **settings}
-    workers = training.submit("rl/rollouts.sbatch", "--array=0-1", **run)
-    trainer.until(lambda: len(brought(updates(trainer))) == 2, "answers of both workers")
-    pace.set(2)
-    node = next(node for node in training.rig.nodes if node.name not in trainer_node(trainer) and ranks(node, "rollout.py"))
-    kill(node, ranks(node, "rollout.py"))
-    before = len(updates(trainer))
-    trainer.until(lambda: len(brought(updates(trainer)[before:])) == 2, "the killed worker's return")
-    training.rig.controller.run(["scontrol", "requeue", f"{workers.number}_1"])
-    before = len(updates(trainer))
-    training.submit("rl/rollouts.sbatch", "--array=0", **run)
-    trainer.until(lambda: len(brought(updates(trainer)[before:])) == 3, "the preempted worker's return, and the added one")
-    pace.set(0)
-    records = trainer.complete()
-
-    found = updates(trainer)
-    assert [update["step"] for update in found] == [record["step"] for record in records] == list(range(100))
-    assert len({update["pid"] for update in found}) == 1, "the trainer was started again"
-    assert trainer.restarts() == 0
-    used = [id for record in records for id in record["samples"]]
-    assert len(used) == len(set(used)) == 100 * GLOBAL_BATCH, "a prompt was used twice"
-    assert statistics.mean(update["reward"] for update in found[:5]) < 0.25
-    assert statistics.mean(update["reward"] for update in found[-10:]) > 0.6
-    assert max(update["staleness"] for update in found) <= 2
-
-
-def brought(found: Records) -> set[str]:
-    """Who has brought answers, by address."""
-    return {worker.partition(":")[0] for update in found for worker in update["workers"]} - {"trainer"}
-
-
-def trainer_node(trainer: TrainingJob) -> list[str]:
-    return [node.name for node in trainer.nodes()]
+def copies(objects: Path) -> set[int]:
+    """The steps of which every rank's shard is in S3."""
+    found = [int(path.parents[1].name.removeprefix("step-")) for path in objects.rglob("rank-*-of-3-*") if path.suffix != ".part"]
+    return {step for step in found if found.count(step) >= 3}
 
 
 def test_opening_a_directory_or_a_file_in_it_is_seen(tmp_path: Path) -> None:
