@@ -306,6 +306,9 @@ def test_a_replaced_controller_has_the_settings_again(training: Training) -> Non
     old.run(["sacctmgr", "--immediate", "modify", "qos", "short", "set", "MaxWall=90", "GrpTRES=node=7"])
     old.run(["sacctmgr", "--immediate", "delete", "user", "bob", "account=product"])
     assert held_by_slurm(training) != before
+    waiting = submit(training, "alice", "--hold", "--qos=elastic", "--job-name=waiting")
+    # Slurm itself writes what has become of its jobs within seconds.
+    until(lambda: old.run(["grep", "-q", "waiting", "/var/spool/slurmctld/job_state"], check=False).returncode == 0)
     old.run(["systemctl", "start", "hyperpod-keep.service"])
     new = training.rig.replace(old)
     assert new.failure is None
@@ -313,6 +316,7 @@ def test_a_replaced_controller_has_the_settings_again(training: Training) -> Non
     await_partition(training)
 
     assert held_by_slurm(training) == before
+    assert field(training, waiting, "%T %a %q") == "PENDING research elastic"
     assert "QOSMaxWallDurationPerJobLimit" in submit(training, "alice", "--qos=short", "--time=20", check=False)
     job = submit(training, "bob", "--qos=urgent", "--partition=shared", "--nodes=4", sleep=1)
     until(lambda: field(training, job, "%T") == "COMPLETED", "bob's job", lambda: field(training, job, "%T %r"))
