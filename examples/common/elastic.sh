@@ -73,13 +73,30 @@ take_nodes() {
     (($1 < MAX_NODES)) && [[ -z $(waiting_jobs) ]] && idle=$(idle_nodes) || return 1
     wanted=$((MAX_NODES - $1 < idle ? MAX_NODES - $1 : idle))
     ((wanted > 0)) && extra=$(allocate "$wanted" --immediate=10) || return 1
-    if pause_ranks && update_job "$extra" NumNodes=0 && update_job "$SLURM_JOB_ID" NumNodes=ALL; then
+    if pause_ranks && merge "$extra" && has_more_than "$1"; then
         echo "$wanted idle nodes are taken" >&2
         return 0
     fi
     scancel "$extra"
     resume_ranks
     return 1
+}
+
+# merge JOB: move the nodes of a second job into this one. An answer that does not come in time says nothing: look at the nodes.
+merge() {
+    update_job "$1" NumNodes=0 || true
+    update_job "$SLURM_JOB_ID" NumNodes=ALL || true
+}
+
+# has_more_than COUNT: whether the job has more nodes than so many, asked until slurmctld answers. Ranks that went on before would not
+# have saved when the agents of new nodes join them.
+has_more_than() {
+    local nodes
+    until nodes=$(job_nodes); do
+        is_over && return 1
+        sleep "${RESTART_SECONDS:-1}"
+    done
+    (($(wc --lines <<<"$nodes") > $1))
 }
 
 # Ask the ranks to save and to wait. Fails if they do not answer. A world that has just begun has ended an earlier pause, so the request

@@ -13,15 +13,21 @@ SQUEUE = """#!/bin/sh
 case "$*" in
 *PENDING*) cat "$STATE/waiting" ;;
 *--format=%Q) echo 100 ;;
-*) echo node-0,node-1,node-2,node-3 ;;
+*) cat "$STATE/nodes" ;;
 esac
 """
 SINFO = '#!/bin/sh\ncase "$*" in *idle*) cat "$STATE/idle" ;; *) echo shared ;; esac\n'
 SCONTROL = """#!/bin/sh
-case "$1 $2" in "show hostnames") echo "$3" | tr , '\\n' ;; *) echo "scontrol $*" >>"$STATE/asked" ;; esac
+case "$1 $2" in "show hostnames") echo "$3" | tr , '\\n'; exit ;; esac
+echo "scontrol $*" >>"$STATE/asked"
+case "$*" in *NumNodes=0) [ ! -e "$STATE/merges" ] || cat "$STATE/merges" >"$STATE/nodes" ;; esac
+! grep -qsF -- "$4" "$STATE/unanswered"
 """
 SALLOC = '#!/bin/sh\necho "salloc $*" >>"$STATE/asked"\necho "salloc: Granted job allocation 9" >&2\n'
-PROGRAMS = {"squeue": SQUEUE, "sinfo": SINFO, "scontrol": SCONTROL, "salloc": SALLOC, "scancel": "#!/bin/sh\n"}
+SCANCEL = '#!/bin/sh\necho "scancel $*" >>"$STATE/asked"\n'
+PROGRAMS = {"squeue": SQUEUE, "sinfo": SINFO, "scontrol": SCONTROL, "salloc": SALLOC, "scancel": SCANCEL}
+OWN = "node-0,node-1,node-2,node-3"
+LARGER = f"{OWN},free-0,free-1"
 # The ranks answer a pause at once.
 SOURCES = """set -euo pipefail
 for part in slurm supervise elastic; do source "$EXAMPLES/common/$part.sh"; done
@@ -36,6 +42,11 @@ class Queue:
             (directory / name).write_text(text)
             (directory / name).chmod(0o755)
         self.fill([], idle=0)
+        self.give(nodes=f"{OWN}\n")
+
+    def give(self, **files: str) -> None:
+        for name, text in files.items():
+            (self.directory / name).write_text(text)
 
     def fill(self, waiting: list[str], *, idle: int) -> None:
         """:param waiting: the priority, the nodes and the reason of each job."""
@@ -55,6 +66,7 @@ class Queue:
             "SLURMD_NODENAME": "node-2",
             "MIN_NODES": "2",
             "MAX_NODES": "6",
+            "RESTART_SECONDS": "0.1",
         }
         done = subprocess.run(  # noqa: S603
             ["bash", "-c", SOURCES + program], env=given, capture_output=True, text=True, timeout=60, check=False
@@ -102,10 +114,28 @@ def test_the_batch_host_stays(queue: Queue) -> None:
 
 def test_idle_nodes_are_taken_up_to_the_limit(queue: Queue) -> None:
     queue.fill([], idle=5)
+    queue.give(merges=LARGER)
     assert queue.run("take_nodes 4 && echo taken") == "taken"
     salloc, *merged = queue.asked
     assert "--nodes=2 --partition=shared --dependency=expand:7 --qos=elastic --immediate=10" in salloc
     assert merged == ["scontrol update JobId=9 NumNodes=0", "scontrol update JobId=7 NumNodes=ALL"]
+
+
+@pytest.mark.parametrize("unanswered", ["NumNodes=0", "NumNodes=ALL", "NumNodes=0 NumNodes=ALL"])
+def test_nodes_that_came_without_an_answer_are_taken(queue: Queue, unanswered: str) -> None:
+    """The ranks stay in their pause: they would lose steps when the agents of the new nodes join them."""
+    queue.fill([], idle=2)
+    queue.give(merges=LARGER, unanswered=unanswered.replace(" ", "\n"))
+    assert queue.run("take_nodes 4 && echo taken") == "taken"
+    assert [line for line in queue.asked if line.startswith("scancel")] == []
+    assert list(queue.directory.glob("pause-*")), "the ranks went on without the new nodes"
+
+
+def test_nodes_that_did_not_come_are_given_up(queue: Queue) -> None:
+    queue.fill([], idle=2)
+    assert queue.run("take_nodes 4 || echo none") == "none"
+    assert queue.asked[-1] == "scancel 9"
+    assert not list(queue.directory.glob("pause-*")), "the ranks would wait for ever"
 
 
 @pytest.mark.parametrize(("waiting", "idle", "count"), [(["1 1 Resources"], 2, 4), ([], 0, 4), ([], 2, 6)])
