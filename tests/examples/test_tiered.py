@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
+import signal
+import subprocess
+import sys
 from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 from tests.examples.conftest import Job
-from tests.examples.jobs import assert_undisturbed, variables
+from tests.examples.jobs import EXAMPLES, assert_undisturbed, variables
+from tests.patience import until
 
 SETTINGS = {
     "MEMORY_EVERY": "2",
@@ -52,3 +59,24 @@ def test_nearest_whole_tier_is_restored(make_job: Callable[..., Job], undisturbe
     assert job.wait() == 0, job.text()
     assert restored(job)[2:] == [(15, "S3")] * 2
     assert_undisturbed(job.records(), undisturbed)
+
+
+AGENT = "import os, pathlib, signal; pathlib.Path(os.environ['RUN_DIR'], 'agent').write_text(f'{os.getpid()}\\n'); signal.pause()"
+LAUNCHER = "until [[ -s $RUN_DIR/agent ]]; do sleep 0.05; done\n"
+
+
+def test_the_memory_of_a_node_ends_with_its_launcher(tmp_path: Path) -> None:
+    """Slurm waits for what a step has left behind, where no control group names it."""
+    scripts = {"common/task.sh": "", "common/torchrun.sh": LAUNCHER, "tiered/memory_agent.py": AGENT}
+    for name, text in {**scripts, "common/slurm.sh": (EXAMPLES / "common" / "slurm.sh").read_text()}.items():
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    given = {"EXAMPLES": str(tmp_path), "RUN_DIR": str(tmp_path), "PYTHON": sys.executable, "SLURM_JOB_ID": "7"}
+    environment = {**given, "COMPLETE": str(tmp_path / "complete"), "PATH": os.environ["PATH"]}
+    subprocess.run(["bash", str(EXAMPLES / "tiered" / "node.sh")], env=environment, check=True, timeout=60)  # noqa: S603
+    agent = int((tmp_path / "agent").read_text())
+    try:
+        until(lambda: not Path(f"/proc/{agent}").exists(), "the end of the agent")
+    finally:
+        with suppress(ProcessLookupError):
+            os.kill(agent, signal.SIGKILL)
