@@ -19,6 +19,7 @@ import pkgutil
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -54,6 +55,34 @@ REQUESTS = {
     "AWS::EKS::Addon": ("eks", "CreateAddon"),
     "AWS::FSx::FileSystem": ("fsx", "CreateFileSystem"),
 }
+#: Services whose types have the words and numbers of the request `CreateTYPE`, by their names in botocore.
+MODELS_OF = {
+    "AutoScaling": "autoscaling", "Backup": "backup", "Budgets": "budgets", "CloudTrail": "cloudtrail", "CodeBuild": "codebuild",
+    "DLM": "dlm", "DataSync": "datasync", "DynamoDB": "dynamodb", "EC2": "ec2", "ECR": "ecr", "EFS": "efs", "EKS": "eks",
+    "ElasticLoadBalancingV2": "elbv2", "Events": "events", "FSx": "fsx", "IAM": "iam", "KMS": "kms", "Kinesis": "kinesis",
+    "KinesisFirehose": "firehose", "Lambda": "lambda", "Pipes": "pipes", "Route53": "route53",
+    "Route53Resolver": "route53resolver", "SSM": "ssm", "SageMaker": "sagemaker", "Scheduler": "scheduler",
+    "SecretsManager": "secretsmanager", "ServiceDiscovery": "servicediscovery", "StepFunctions": "stepfunctions",
+}  # fmt: skip
+#: Requests of other names.
+OTHER_REQUESTS = {
+    "AWS::AutoScaling::LifecycleHook": ("autoscaling", "PutLifecycleHook"),
+    "AWS::AutoScaling::ScalingPolicy": ("autoscaling", "PutScalingPolicy"),
+    "AWS::CloudWatch::Alarm": ("cloudwatch", "PutMetricAlarm"),
+    "AWS::EC2::FlowLog": ("ec2", "CreateFlowLogs"),
+    "AWS::EC2::Instance": ("ec2", "RunInstances"),
+    "AWS::EC2::VPCEndpoint": ("ec2", "CreateVpcEndpoint"),
+    "AWS::EFS::MountTarget": ("efs", "CreateMountTarget"),
+    "AWS::Events::Rule": ("events", "PutRule"),
+    "AWS::Lambda::EventInvokeConfig": ("lambda", "PutFunctionEventInvokeConfig"),
+    "AWS::Logs::LogGroup": ("logs", "CreateLogGroup"),
+    "AWS::Logs::MetricFilter": ("logs", "PutMetricFilter"),
+    "AWS::Logs::SubscriptionFilter": ("logs", "PutSubscriptionFilter"),
+    "AWS::SSM::Parameter": ("ssm", "PutParameter"),
+}
+#: Longer lists of words grow every month, such as those of instance types: a new word is no mistake.
+_LONGEST_LIST = 100
+_ENDLESS = 2**31 - 1
 #: Names of a request that CloudFormation calls otherwise.
 RENAMED = {"PrivateDnsHostnameTypeOnLaunch": "PrivateDnsNameOptionsOnLaunch/HostnameType"}
 
@@ -177,8 +206,9 @@ def render() -> dict[Path, str]:
     for name in names:
         schema = read(folder / "resources" / f"{provided[REGION][name]}.json")
         rows.append((name, _schema_of(name, schema, extensions.get(name, []))))
-        if name in REQUESTS:
-            rows.append((f"{name} limits", _request(*REQUESTS[name], rows[-1][1])))
+        limits = _limits(name, rows[-1][1])
+        if limits:
+            rows.append((f"{name} limits", limits))
     head = [
         f"# CloudFormation resource schemas of {REGION}, as cfn-lint {CFN_LINT_VERSION} ships them (MIT-0);",
         f"# rows of limits: models of botocore {MODEL_VERSION} (Apache-2.0). tools/generate_property_schemas.py writes this file.",
@@ -361,9 +391,43 @@ def _offered(cluster_types: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, 
         yield kind, {region for region, kinds in cluster_types.items() if kind in kinds}
 
 
+def _limits(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
+    """What the request for a type demands beyond its schema: of a type that was read closely with its patterns."""
+    if name in REQUESTS:
+        return _request(*REQUESTS[name], schema)
+    _, service, kind = name.split("::")
+    model, operation = OTHER_REQUESTS.get(name, (MODELS_OF.get(service, ""), f"Create{kind}"))
+    if not model or operation not in _model(model)["operations"]:
+        return {}
+    found: dict[str, Any] = _sure(_request(model, operation, schema))
+    return found
+
+
+def _sure(node: Any) -> Any:
+    """Limits without patterns and long lists of words, and without what is empty then."""
+    if not isinstance(node, dict):
+        return node
+    found = {word: value for word, value in node.items() if _is_sure(word, value)}
+    children = {name: child for name, one in node.get("properties", {}).items() if (child := _sure(one))}
+    items = _sure(node.get("items"))
+    nested = {"properties": children, "additionalProperties": True} if children else {}
+    return found | nested | ({"items": items} if items else {})
+
+
+def _is_sure(word: str, value: Any) -> bool:
+    if word in ("additionalProperties", "items", "pattern", "properties") or value == _ENDLESS:
+        return False
+    return word != "enum" or len(value) <= _LONGEST_LIST
+
+
+@cache
+def _model(service: str) -> dict[str, Any]:
+    return service_model(service)
+
+
 def _request(service: str, operation: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     """The limits of a request, at the places of a schema that has none there."""
-    shapes = service_model(service)
+    shapes = _model(service)
     members = shapes["shapes"][shapes["operations"][operation]["input"]["shape"]]["members"]
     renamed = {RENAMED.get(name, name): member for name, member in members.items()}
     found: dict[str, Any] = {}
@@ -371,7 +435,7 @@ def _request(service: str, operation: str, schema: Mapping[str, Any]) -> dict[st
         *parents, last = name.split("/")
         for node in _at(schema, json.loads(json.dumps(schema)), parents):
             own = {"properties": {last: member}}
-            limits = _request_limits(shapes["shapes"], own["properties"], schema, node)
+            limits = _request_limits(shapes["shapes"], own["properties"], schema, node, ())
             for parent in reversed(parents):
                 limits = {"properties": {parent: limits}, "additionalProperties": True} if limits else {}
             found = _merged(found, limits)
@@ -383,28 +447,38 @@ def _merged(one: dict[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _request_limits(
-    shapes: Mapping[str, Any], members: Mapping[str, Any], schema: Mapping[str, Any], node: Mapping[str, Any]
+    shapes: Mapping[str, Any],
+    members: Mapping[str, Any],
+    schema: Mapping[str, Any],
+    node: Mapping[str, Any],
+    above: tuple[str, ...],
 ) -> dict[str, Any]:
-    """The limits of members, for properties of these names; a name may begin with another case."""
+    """The limits of members, for properties of these names; a name may begin with another case.
+
+    :param above: the shapes around the members; one that is within itself ends there.
+    """
     own = {name.casefold(): name for name in node.get("properties", {})}
     found = {}
     for name, member in members.items():
-        if name.casefold() in own:
+        if name.casefold() in own and member["shape"] not in above:
             child = node["properties"][own[name.casefold()]]
-            limits = _shape_limits(shapes, shapes[member["shape"]], schema, child)
+            limits = _shape_limits(shapes, member["shape"], schema, child, above)
             if limits:
                 found[own[name.casefold()]] = limits
     return {"properties": found, "additionalProperties": True} if found else {}
 
 
-def _shape_limits(shapes: Mapping[str, Any], shape: Mapping[str, Any], schema: Mapping[str, Any], node: Mapping[str, Any]) -> Any:
+def _shape_limits(
+    shapes: Mapping[str, Any], name: str, schema: Mapping[str, Any], node: Mapping[str, Any], above: tuple[str, ...]
+) -> Any:
+    shape, above = shapes[name], (*above, name)
     if "$ref" in node:
         node = schema["definitions"][node["$ref"]]
     if node.get("readOnly") or "format" in node:
         return {}
     if shape["type"] == "structure":
-        return _request_limits(shapes, shape["members"], schema, node)
-    if shape["type"] == "map":
+        return _request_limits(shapes, shape["members"], schema, node, above)
+    if shape["type"] in ("blob", "map"):
         return {}
     words = shape_words(shape)
     if "enum" in node or "enumCaseInsensitive" in node:
@@ -413,7 +487,8 @@ def _shape_limits(shapes: Mapping[str, Any], shape: Mapping[str, Any], schema: M
         words |= {"pattern": None} | _pattern(words["pattern"], whole=True)
     found = {word: value for word, value in words.items() if word not in node and value is not None and (word, value) not in _IDLE}
     if shape["type"] == "list" and isinstance(node.get("items"), dict):
-        items = _shape_limits(shapes, shapes[shape["member"]["shape"]], schema, node["items"])
+        inner = shape["member"]["shape"]
+        items = _shape_limits(shapes, inner, schema, node["items"], above) if inner not in above else {}
         if items:
             found["items"] = items
     return found

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from hyperpod_constructs.analysis.deliveries import Path, filled
@@ -18,6 +18,8 @@ from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Val
 _FUNCTION = "AWS::Lambda::Function"
 _QUEUE = "AWS::SQS::Queue"
 _READS = "sqs:ReceiveMessage"
+_SERVICES = {"bucket": "s3"}
+"""Services of targets by another name, where calls are on the whole or on its parts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,18 +49,23 @@ def _called(model: Model) -> Iterator[Called]:
 
 
 def _of_resource(resource: Resource, facts: RoleCall) -> Iterator[Called]:
-    for path, value in place_in(resource.get(), facts.target):
+    for path, value in _targets(resource, facts.target):
         role = _role(resource, facts.role, path)
         if role is None or not isinstance(value, Reference):
             continue
         target = target_of(value)
         service, given = ARN_SOURCES.get(target.type, ("", ()))
-        if service == facts.service and ("Ref" if value.attribute is None else value.attribute) in given:
+        if service == _SERVICES.get(facts.service, facts.service) and ("Ref" if value.attribute is None else value.attribute) in given:
             yield Called(resource, role, _task(facts, facts.words, facts.actions), _arn(facts, value), facts.tested)
             key = key_named(target.get("KmsMasterKeyId")) if target.type == _QUEUE else None
             if key is not None and _READS in facts.actions:
                 task = _task(facts, f"decrypt the messages of {target.logical_id}", ("kms:Decrypt",))
                 yield Called(resource, role, task, Reference(key, "Arn"), facts.tested)
+
+
+def _targets(resource: Resource, path: str) -> Iterable[tuple[Path, Value]]:
+    """The places of targets; `.` is the resource itself."""
+    return [((), Reference(resource, "Arn"))] if path == "." else place_in(resource.get(), path)
 
 
 def _task(facts: RoleCall, words: str, actions: tuple[str, ...]) -> Task:

@@ -7,8 +7,8 @@
 - A `pattern` is Python's, for the whole text, with `re.ASCII`.
 - `readOnly` marks a property that only the service sets, and `ref` names the property that `Ref` gives.
 - `extensions` are schemas for the values at a path, each with its demand.
-- `ascending` names properties whose numbers do not fall, `uniqueKeys` the property by which the items of a list differ, and
-  `beginsWith` the beginnings of a text.
+- `ascending` names properties whose numbers do not fall, `uniqueKeys` the property by which the items of a list differ,
+  `sameValues` two groups of paths with the same texts, `beginsWith` the beginnings of a text, and `without` what no text has.
 
 `demands.tsv` has what neither the schemas nor the models of requests say, row by row with its source.
 """
@@ -98,7 +98,7 @@ def _demands_of(resource_type: str) -> Iterator[tuple[str, str, Any]]:
     """The demands of a type: paths, words and schemas of the values there."""
     kinds = (resource_type, f"{resource_type.partition('::')[0]}::*", "*")
     for path, words, schema in (one for kind in kinds for one in _demands().get(kind, ())):
-        yield path, words, _opened(json.loads(schema))
+        yield path, words, opened(json.loads(schema))
 
 
 @cache
@@ -110,13 +110,13 @@ def _demands() -> Mapping[str, list[tuple[str, str, str]]]:
     return found
 
 
-def _opened(node: Any) -> Any:
+def opened(node: Any) -> Any:
     """A schema whose objects take other properties too: a demand is about some of them."""
     if isinstance(node, list):
-        return [_opened(one) for one in node]
+        return [opened(one) for one in node]
     if not isinstance(node, dict):
         return node
-    found = {name: _opened(one) for name, one in node.items()}
+    found = {name: opened(one) for name, one in node.items()}
     return {"additionalProperties": True, **found} if isinstance(node.get("properties"), dict) else found
 
 

@@ -41,6 +41,11 @@ def violations(schema: Schema, value: Value, *, conditional: bool = False) -> It
             yield from [_of_demand(demand, new)] if demand and new else new
 
 
+def fits(schema: Schema, value: Value) -> bool:
+    """Whether a value surely fits a schema."""
+    return _Judge(schema.get("definitions", _EMPTY), conditional=False).judge(schema, value, ()) is True
+
+
 def _of_demand(demand: str, found: list[Violation]) -> Violation:
     """The violations of one demand as one, at the place of the first."""
     first, *others = found
@@ -154,6 +159,23 @@ class _Judge:
         if not isinstance(value, tuple):
             return True
         return both([True, *(self.judge(wanted, item, (*path, index)) for index, item in enumerate(value))])
+
+    def _first_items(self, wanted: list[Node], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        """The first items of a list, each by its own form."""
+        items = value if isinstance(value, tuple) else ()
+        return both([True, *(self.judge(one, item, (*path, index)) for index, (one, item) in enumerate(zip(wanted, items)))])
+
+    def _same_values(self, wanted: list[list[str]], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        """Two groups of places with the same texts; a text that one group lacks is sure only if all of the group are known."""
+        groups = [[one for each in paths for one in words.place_in(value, each) if one[1] is not ABSENT] for paths in wanted]
+        for group, others in (groups, groups[::-1]):
+            known = [as_str(one) for _, one in others]
+            missing = [(place, one) for place, one in group if as_str(one) is not None and as_str(one) not in known]
+            if missing and others and None not in known:
+                place, found = missing[0]
+                message = f"{quoted(found)} is at {label(place)} alone"
+                return self._say(Kind.VALUE, (*path, *place), message, found, listed(dict.fromkeys(map(str, known))))
+        return None
 
     def _required(self, wanted: list[str], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         return self._needs(wanted, value, path) if isinstance(value, Mapping) else True
@@ -298,11 +320,13 @@ _STRUCTURES: Mapping[str, _Structure] = {
     "not": _Judge._not,
     "oneOf": _Judge._any,
     "patternProperties": _Judge._pattern_properties,
+    "prefixItems": _Judge._first_items,
     "properties": _Judge._properties,
     "propertyNames": _Judge._names,
     "required": _Judge._required,
     "requiredOr": _Judge._some,
     "requiredXor": _Judge._exclusive,
+    "sameValues": _Judge._same_values,
     "uniqueKeys": _Judge._unique_keys,
 }
 _LEAVES: Mapping[str, words.Word] = {
@@ -319,8 +343,10 @@ _LEAVES: Mapping[str, words.Word] = {
     "minLength": words.is_long_enough,
     "minProperties": words.has_enough_names,
     "minimum": words.is_at_least,
+    "multipleOf": words.is_multiple,
     "pattern": words.matches,
     "uniqueItems": words.has_different_items,
+    "without": words.has_nowhere,
 }
 
 
@@ -344,6 +370,10 @@ def _said(word: str, node: Mapping[str, Any], value: Value, path: Path) -> tuple
     if word == "uniqueItems":
         twice = words.repeated(value) if isinstance(value, tuple) else value
         return f"{name} has {quoted(twice)} twice", "each item once"
+    if word == "without":
+        return f"{name} is {quoted(value)}", f"a text without {listed(wanted)}"
+    if word == "multipleOf":
+        return f"{name} is {quoted(value)}", f"a multiple of {wanted}"
     if word in ("minimum", "maximum"):
         return f"{name} is {quoted(value)}; the nearest is {wanted}", _between(node.get("minimum"), node.get("maximum"))
     what = word.removeprefix("min").removeprefix("max")

@@ -11,6 +11,7 @@ from typing import Any, TypeAlias
 
 from hyperpod_constructs.facts import lustre
 from hyperpod_constructs.facts.property_schemas import FORMATS, FORMS, property_schema
+from hyperpod_constructs.facts.receivers import ARN_SOURCES
 from hyperpod_constructs.templates.model import target_of
 from hyperpod_constructs.templates.values import (
     ABSENT,
@@ -51,6 +52,7 @@ _KEY_IDS = frozenset({"AWS::KMS::Alias.AliasName", "AWS::KMS::Key.Id"})
 """Where the id or alias of a key is taken, so is its ARN."""
 _FILLS = ("a", "a1", "123456789012")
 """Texts in the place of unknown parts."""
+_ARN_FILL = "arn:aws:service:us-west-2:123456789012:kind/name"
 _TYPES = {
     "array": "a list",
     "boolean": "true or false",
@@ -149,14 +151,37 @@ def _excludes(pattern: str, text: Text) -> bool:
     """Whether a character of the known parts is surely wrong: the text has no form with it, and has one with a letter instead."""
     known = "".join(part for part in text.parts if isinstance(part, str))
     if len(known) > _LONGEST_MATCHED or "{{" in known or any(_filled(pattern, text, fill, "") for fill in _FILLS):
-        return False
-    return any(_filled(pattern, text, fill, wrong) for fill in _FILLS for wrong in dict.fromkeys(known))
+        return any(map(_is_arn, text.parts)) and not any(_filled(pattern, text, fill, "", _ARN_FILL) for fill in _FILLS)
+    capitals = "".join(dict.fromkeys(one for one in known if one.isupper()))
+    return any(_filled(pattern, text, fill, wrong) for fill in _FILLS for wrong in (*dict.fromkeys(known), capitals))
 
 
-def _filled(pattern: str, text: Text, fill: str, wrong: str) -> bool:
-    """Whether a text has the form once its unknown parts are filled, and one character is a letter."""
-    parts = [(part.replace(wrong, "a") if wrong else part) if isinstance(part, str) else fill for part in text.parts]
+def _filled(pattern: str, text: Text, fill: str, wrong: str, arn: str = "") -> bool:
+    """Whether a text has the form once its unknown parts are filled.
+
+    :param wrong: characters that are letters instead.
+    :param arn: what fills the references that give an ARN.
+    """
+    letters = str.maketrans(wrong, "a" * len(wrong))
+    parts = [part.translate(letters) if isinstance(part, str) else arn if arn and _is_arn(part) else fill for part in text.parts]
     return compiled(pattern).fullmatch("".join(parts)) is not None
+
+
+def _is_arn(part: Value) -> bool:
+    """Whether a part of a text is a reference that gives an ARN."""
+    if not isinstance(part, Reference):
+        return False
+    _, given = ARN_SOURCES.get(target_of(part).type, ("", ()))
+    return (part.attribute or "Ref") in given
+
+
+def has_nowhere(refused: list[str], value: Value) -> Answer:
+    """Whether a text has none of these parts."""
+    parts = value.parts if isinstance(value, Text) else (value,)
+    known = [part for part in parts if isinstance(part, str)]
+    if any(one in part for part in known for one in refused):
+        return False
+    return True if len(known) == len(parts) else None
 
 
 def begins_with(beginnings: list[str], value: Value) -> Answer:
@@ -193,6 +218,11 @@ def is_at_least(least: float, value: Value) -> Answer:
 def is_at_most(most: float, value: Value) -> Answer:
     number = as_float(value)
     return None if number is None else number <= most
+
+
+def is_multiple(step: float, value: Value) -> Answer:
+    number = as_float(value)
+    return None if number is None else number % step == 0
 
 
 def has_enough_items(least: int, value: Value) -> Answer:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hyperpod_constructs.analysis.schema.named import unmet_demands
 from hyperpod_constructs.analysis.texts.places import Found, Topic, texts_with_mistakes
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.rule import error, warning
@@ -149,7 +150,11 @@ def names_are_such(model: Model) -> Iterator[Hit]:
     source="https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-transition-general-considerations.html",
 )
 def settings_go_together(model: Model) -> Iterator[Hit]:
-    return _hits(model, Topic.COMPANION)
+    yield from _hits(model, Topic.COMPANION)
+    for one in unmet_demands(model):
+        found, named = one.violation, one.named
+        text = f"{one.demand.words}: in {named.logical_id}, {found.message}"
+        yield Hit(one.resource, one.path, text, found.found, found.allowed, doubts=((named, found.path),))
 
 
 @warning(

@@ -1,0 +1,59 @@
+"""What resources demand of those that they name, by reference, also in another stack."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hyperpod_constructs.analysis.schema.judge import fits, violations
+from hyperpod_constructs.analysis.schema.violation import Kind, Path, Violation, label, quoted
+from hyperpod_constructs.analysis.schema.words import place_in
+from hyperpod_constructs.facts.named import NamedDemand, named_demands
+from hyperpod_constructs.templates.model import Model, Resource, target_of
+from hyperpod_constructs.templates.values import Reference, Value, as_str
+
+@dataclass(frozen=True, slots=True)
+class Unmet:
+    """A demand that a named resource surely does not meet.
+
+    :param path: the place in the resource that names it.
+    """
+
+    resource: Resource
+    path: Path
+    named: Resource
+    demand: NamedDemand
+    violation: Violation
+
+
+def unmet_demands(model: Model) -> Iterator[Unmet]:
+    """The demands on named resources that are surely not met."""
+    for type_, demands in named_demands().items():
+        for resource in model.resources(type_):
+            for one in demands:
+                yield from _of(resource, one)
+
+
+def _of(resource: Resource, demand: NamedDemand) -> Iterator[Unmet]:
+    if demand.when is not None and not fits(demand.when, resource.get()):
+        return
+    for path, value in place_in(resource.get(), demand.path):
+        named = _named(value, demand)
+        found = None if named is None else next(_lacking(resource, named, demand), None)
+        if named is not None and found is not None:
+            yield Unmet(resource, path, named, demand, found)
+
+
+def _named(value: Value, demand: NamedDemand) -> Resource | None:
+    if not isinstance(value, Reference) or demand.attribute not in ("", value.attribute or "Ref"):
+        return None
+    found = target_of(value)
+    return found if found.type == demand.named and found.exists else None
+
+
+def _lacking(resource: Resource, named: Resource, demand: NamedDemand) -> Iterator[Violation]:
+    yield from violations(demand.wanted, named.get())
+    one, other = (as_str(each.get(demand.same)) for each in (resource, named)) if demand.same else (None, None)
+    if one is not None and other is not None and one.casefold() != other.casefold():
+        path = (demand.same,)
+        yield Violation(Kind.VALUE, path, f"{label(path)} is {quoted(other)}, and that of {resource.logical_id} {quoted(one)}", other, one)

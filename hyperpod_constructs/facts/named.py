@@ -1,0 +1,50 @@
+"""What a resource demands of another that it names: `named.tsv` has date and sources."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from hyperpod_constructs.facts.data import rows
+from hyperpod_constructs.facts.property_schemas import Schema, opened
+
+
+@dataclass(frozen=True, slots=True)
+class NamedDemand:
+    """A demand on a resource that another names.
+
+    :param path: the place of the reference; `*` is each item of a list.
+    :param attribute: the attribute that the reference takes; empty for any.
+    :param named: the type of the named resource.
+    :param when: a schema of the naming resource's properties; the demand is made where they fit it.
+    :param words: the demand in words.
+    :param wanted: a schema of the named resource's properties.
+    :param same: a property of both that has the same value; empty for none.
+    """
+
+    path: str
+    attribute: str
+    named: str
+    when: Schema | None
+    words: str
+    wanted: Schema
+    same: str
+
+
+@cache
+def named_demands() -> Mapping[str, tuple[NamedDemand, ...]]:
+    """The demands by the type of the naming resource."""
+    found: dict[str, tuple[NamedDemand, ...]] = {}
+    for types, path, attribute, named, when, words, wanted, same, _ in rows("named.tsv"):
+        one = NamedDemand(path, attribute, named, _schema(when) if when else None, words, _schema(wanted or "{}"), same)
+        for type_ in types.split(","):
+            found[type_] = (*found.get(type_, ()), one)
+    return found
+
+
+def _schema(text: str) -> Schema:
+    found: dict[str, Any] = opened(json.loads(text))
+    return found
