@@ -8,7 +8,7 @@ Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_eval
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -26,7 +26,13 @@ from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Tex
 
 _PERMISSION = "AWS::Lambda::Permission"
 _NAMES = ("BucketName", "FunctionName", "QueueName", "TopicName")
-_ARNS: Mapping[str, tuple[str | None, ...]] = {"lambda": ("Arn",), "s3": ("Arn", None), "sns": (None, "TopicArn"), "sqs": ("Arn",)}
+_ARNS: Mapping[str, tuple[str | None, ...]] = {
+    "lambda": ("Arn",),
+    "acl": ("Arn", None),
+    "s3": ("Arn", None),
+    "sns": (None, "TopicArn"),
+    "sqs": ("Arn",),
+}
 """The references that name a receiver; a bucket is named by its name too."""
 
 Path = tuple[str | int, ...]
@@ -100,7 +106,8 @@ class Delivery:
         if any(one.denies(self.facts.service, self.call) for one in self.admissions):
             return True
         by_default = not self.admissions and (self.facts.by_default or _has_acl(self.receiver))
-        return self.receiver.template.model.complete and not self.admitting and not by_default
+        elsewhere = not any(one.sure for one in self.admissions) and _is_known_outside(self.receiver)
+        return self.receiver.template.model.complete and not self.admitting and not by_default and not elsewhere
 
     @property
     def comes_early(self) -> Resource | None:
@@ -181,7 +188,17 @@ def filled(path: str, place: Path) -> Path:
 
 def refused(model: Model) -> tuple[Refused, ...]:
     """The deliveries that are surely refused; computed once."""
-    return model.cached(refused, lambda: tuple(_at(one) for one in deliveries(model) if one.is_refused))
+    return model.cached(refused, lambda: tuple(_refused(deliveries(model))))
+
+
+def _refused(found: Iterable[Delivery]) -> Iterator[Refused]:
+    """Each refused delivery; a bucket that takes no objects of a sender is not asked for its ACL too."""
+    said = set()
+    for one in sorted((one for one in found if one.is_refused), key=lambda one: one.facts.to == "acl"):
+        key = (one.sender, one.receiver, one.facts.service)
+        if one.facts.to != "acl" or key not in said:
+            yield _at(one)
+        said.add(key)
 
 
 def _at(delivery: Delivery) -> Refused:
@@ -215,6 +232,14 @@ def _speaks_to(statement: Statement, service: str) -> bool | None:
 
 def _may_allow(statement: Statement) -> bool:
     return statement.effect in ("Allow", "?")
+
+
+def _is_known_outside(receiver: Resource) -> bool:
+    """Whether a stack that is not in the input can name a receiver, and so hold its policy: by its chosen name, or an export."""
+    if any(receiver.get(name) is not ABSENT for name in _NAMES):
+        return True
+    template = receiver.template
+    return any(receiver in map(target_of, _references(template.output(name))) for _, name in template.exports())
 
 
 def _has_acl(receiver: Resource) -> bool:

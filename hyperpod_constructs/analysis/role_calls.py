@@ -55,7 +55,7 @@ def _of_resource(resource: Resource, facts: RoleCall) -> Iterator[Called]:
             continue
         target = target_of(value)
         service, given = ARN_SOURCES.get(target.type, ("", ()))
-        if service == _SERVICES.get(facts.service, facts.service) and ("Ref" if value.attribute is None else value.attribute) in given:
+        if service == _SERVICES.get(facts.service, facts.service) and (value.attribute or "Ref") in given:
             yield Called(resource, role, _task(facts, facts.words, facts.actions), _arn(facts, value), facts.tested)
             key = key_named(target.get("KmsMasterKeyId")) if target.type == _QUEUE else None
             if key is not None and _READS in facts.actions:

@@ -13,15 +13,18 @@ from hyperpod_constructs.analysis.answers import all_of, any_of
 from hyperpod_constructs.analysis.conditions import Context
 from hyperpod_constructs.analysis.contexts import OF_SERVICE
 from hyperpod_constructs.analysis.deliveries import deliveries
-from hyperpod_constructs.analysis.policy_document import Call, layer_of
+from hyperpod_constructs.analysis.policy_document import Call, Statement, layer_of
 from hyperpod_constructs.analysis.resource_policies import KEY
-from hyperpod_constructs.facts.policies import KEY_USERS, NOTIFIERS_MAY
+from hyperpod_constructs.analysis.schema.words import place_in
+from hyperpod_constructs.facts.policies import AUTO_SCALING, AUTO_SCALING_MAY, KEY_USERS, NOTIFIERS_MAY, TEMPLATES_OF_INSTANCES
 from hyperpod_constructs.facts.senders import RECEIVERS
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_items, as_str, at, joined
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_items, as_str, at, joined, parts_of
 
 _ALIAS = "AWS::KMS::Alias"
 _LOGGING = "logging.s3.amazonaws.com"
+_LAUNCH_TEMPLATE, _KEYS_OF_DISKS = "AWS::EC2::LaunchTemplate", "LaunchTemplateData/BlockDeviceMappings/*/Ebs/KmsKeyId"
+_GRANTS: Context = {"kms:grantisforawsresource": "true"}
 _RULES = ("BucketEncryption", "ServerSideEncryptionConfiguration")
 _DEFAULT = "ServerSideEncryptionByDefault"
 
@@ -53,7 +56,7 @@ class KeyUse:
 
 def key_uses(model: Model) -> tuple[KeyUse, ...]:
     """The uses of keys by services; computed once."""
-    return model.cached(key_uses, lambda: (*_of_resources(model), *_of_receivers(model)))
+    return model.cached(key_uses, lambda: (*_of_resources(model), *_of_receivers(model), *_of_disks(model)))
 
 
 def _of_resources(model: Model) -> Iterator[KeyUse]:
@@ -88,6 +91,17 @@ def _of_receivers(model: Model) -> Iterator[KeyUse]:
             yield KeyUse(receiver, path, key, tuple(services), NOTIFIERS_MAY, {}, any(services.values()))
 
 
+def _of_disks(model: Model) -> Iterator[KeyUse]:
+    """The keys of the disks of instances that Auto Scaling starts."""
+    for type_, paths in TEMPLATES_OF_INSTANCES.items():
+        for resource in model.resources(type_):
+            for place, value in (one for path in paths for one in place_in(resource.get(), path)):
+                template = resource_of(value, _LAUNCH_TEMPLATE)
+                disks = () if template is None else place_in(template.get(), _KEYS_OF_DISKS)
+                for key in dict.fromkeys(key for _, one in disks if (key := key_named(one)) is not None):
+                    yield KeyUse(resource, place, key, (AUTO_SCALING,), AUTO_SCALING_MAY, _GRANTS, True)
+
+
 def _of_bucket(bucket: Resource) -> tuple[Path, Value, str]:
     """The place of the key of a bucket, and the key; without one, KMS takes that of AWS."""
     for index, rule in enumerate(as_items(bucket.get(*_RULES)) or ()):
@@ -113,5 +127,21 @@ def _lacking(key: Resource, service: str, actions: Sequence[str], context: Conte
     return [
         action
         for action in actions
-        if any_of(all_of((one.names_service(service), one.applies(Call(action, None, known)))) for one in allowing) is False
+        if any_of(all_of((_names(one, service), one.applies(Call(action, None, known)))) for one in allowing) is False
     ]
+
+
+def _names(statement: Statement, user: str) -> bool | None:
+    """Whether a statement is for a service, or for a role of a service."""
+    if "." in user:
+        return statement.names_service(user)
+    people = statement.principals("AWS")
+    return None if people is None else any_of(_is_role(one, user) for one in people)
+
+
+def _is_role(principal: Value, role: str) -> bool | None:
+    parts = list(parts_of(principal))
+    if principal == "*" or any(isinstance(one, str) and role in one for one in parts):
+        return True
+    whole = all(isinstance(one, str) for one in parts) or (isinstance(parts[-1], str) and ":root" in parts[-1])
+    return False if whole or isinstance(principal, Reference) else None

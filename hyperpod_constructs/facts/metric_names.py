@@ -168,3 +168,27 @@ https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html,
 https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/dimensions.html and
 https://docs.aws.amazon.com/vpc/latest/userguide/vpc-nat-gateway-cloudwatch.html
 """
+
+DIMENSION_VALUES: Mapping[str, tuple[str, str]] = {
+    "AutoScalingGroupName": ("AWS::AutoScaling::AutoScalingGroup", "Ref"),
+    "BucketName": ("AWS::S3::Bucket", "Ref"),
+    "DBClusterIdentifier": ("AWS::RDS::DBCluster", "Ref"),
+    "DBInstanceIdentifier": ("AWS::RDS::DBInstance", "Ref"),
+    "DeliveryStreamName": ("AWS::KinesisFirehose::DeliveryStream", "Ref"),
+    "FileSystemId": ("AWS::FSx::FileSystem", "Ref"),
+    "FunctionName": ("AWS::Lambda::Function", "Ref"),
+    "LoadBalancer": ("AWS::ElasticLoadBalancingV2::LoadBalancer", "LoadBalancerFullName"),
+    "LogGroupName": ("AWS::Logs::LogGroup", "Ref"),
+    "NatGatewayId": ("AWS::EC2::NatGateway", "Ref"),
+    "QueueName": ("AWS::SQS::Queue", "QueueName"),
+    "StateMachineArn": ("AWS::StepFunctions::StateMachine", "Ref"),
+    "StreamName": ("AWS::Kinesis::Stream", "Ref"),
+    "TableName": ("AWS::DynamoDB::Table", "Ref"),
+    "TargetGroup": ("AWS::ElasticLoadBalancingV2::TargetGroup", "TargetGroupFullName"),
+    "TopicName": ("AWS::SNS::Topic", "TopicName"),
+}
+"""The type that a dimension of the services names, and the reference that gives its value; others give another value.
+
+Sources: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/aws-services-cloudwatch-metrics.html and
+https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-template-resource-type-ref.html
+"""

@@ -344,6 +344,13 @@ SERVICES: Mapping[str, tuple[str, tuple[Task, ...]]] = {
                 hint="AmazonEKSWorkerNodePolicy holds what nodes need",
                 source=f"{_EKS}create-node-role.html",
             ),
+            Task(
+                words="read the Kubernetes cluster",
+                actions=("eks:DescribeCluster",),
+                on=Place.ANYWHERE,
+                hint="AmazonEKSWorkerNodePolicy holds what nodes need",
+                source=f"{_EKS}create-node-role.html",
+            ),
         ),
     ),
     "AWS::Grafana::Workspace": (

@@ -75,3 +75,19 @@ KEY_USERS: Mapping[str, KeyUser] = {
     ),
 }
 """Such services by the type of the resource."""
+
+AUTO_SCALING = "AWSServiceRoleForAutoScaling"
+AUTO_SCALING_MAY = ("kms:CreateGrant", "kms:Decrypt", "kms:GenerateDataKeyWithoutPlaintext")
+"""The role by which Auto Scaling starts instances, and what it does with the key of their disks.
+
+Source: https://docs.aws.amazon.com/autoscaling/ec2/userguide/key-policy-requirements-EBS-encryption.html
+"""
+
+TEMPLATES_OF_INSTANCES: Mapping[str, tuple[str, ...]] = {
+    "AWS::AutoScaling::AutoScalingGroup": (
+        "LaunchTemplate/LaunchTemplateId",
+        "MixedInstancesPolicy/LaunchTemplate/LaunchTemplateSpecification/LaunchTemplateId",
+    ),
+    "AWS::EKS::Nodegroup": ("LaunchTemplate/Id",),
+}
+"""The launch templates of what Auto Scaling starts, by type."""

@@ -27,11 +27,14 @@ class Receiver:
     managed_key: str = ""
 
 
+_BUCKET_POLICY = {"AWS::S3::BucketPolicy": "Bucket"}
+
 RECEIVERS: Mapping[str, Receiver] = {
+    "acl": Receiver(type="AWS::S3::Bucket", action="s3:GetBucketAcl", policies=_BUCKET_POLICY),
     "lambda": Receiver(
         type="AWS::Lambda::Function", action="lambda:InvokeFunction", policies={"AWS::Lambda::Permission": "FunctionName"}
     ),
-    "s3": Receiver(type="AWS::S3::Bucket", action="s3:PutObject", policies={"AWS::S3::BucketPolicy": "Bucket"}),
+    "s3": Receiver(type="AWS::S3::Bucket", action="s3:PutObject", policies=_BUCKET_POLICY),
     "sns": Receiver(
         type="AWS::SNS::Topic",
         action="sns:Publish",
@@ -47,7 +50,7 @@ RECEIVERS: Mapping[str, Receiver] = {
         managed_key="alias/aws/sqs",
     ),
 }
-"""Kinds of receivers, by the service of their ARN (as of 2026-11-24).
+"""Kinds of receivers, by the service of their ARN; `acl` is a bucket whose ACL is read first (as of 2026-11-24).
 
 Sources: https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html and
 https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-key-management.html

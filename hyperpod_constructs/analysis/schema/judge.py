@@ -163,7 +163,9 @@ class _Judge:
     def _first_items(self, wanted: list[Node], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         """The first items of a list, each by its own form."""
         items = value if isinstance(value, tuple) else ()
-        return both([True, *(self.judge(one, item, (*path, index)) for index, (one, item) in enumerate(zip(wanted, items)))])
+        return both(
+            [True, *(self.judge(one, item, (*path, index)) for index, (one, item) in enumerate(zip(wanted, items, strict=False)))]
+        )
 
     def _same_values(self, wanted: list[list[str]], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         """Two groups of places with the same texts; a text that one group lacks is sure only if all of the group are known."""

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from hyperpod_constructs.analysis.schema.judge import fits, violations
-from hyperpod_constructs.analysis.schema.violation import Kind, Path, Violation, label, quoted
+from hyperpod_constructs.analysis.schema.violation import Kind, Path, Violation, quoted
 from hyperpod_constructs.analysis.schema.words import place_in
 from hyperpod_constructs.facts.named import NamedDemand, named_demands
 from hyperpod_constructs.templates.model import Model, Resource, target_of
 from hyperpod_constructs.templates.values import Reference, Value, as_str
+
 
 @dataclass(frozen=True, slots=True)
 class Unmet:
@@ -55,5 +56,5 @@ def _lacking(resource: Resource, named: Resource, demand: NamedDemand) -> Iterat
     yield from violations(demand.wanted, named.get())
     one, other = (as_str(each.get(demand.same)) for each in (resource, named)) if demand.same else (None, None)
     if one is not None and other is not None and one.casefold() != other.casefold():
-        path = (demand.same,)
-        yield Violation(Kind.VALUE, path, f"{label(path)} is {quoted(other)}, and that of {resource.logical_id} {quoted(one)}", other, one)
+        message = f"{demand.same} is {quoted(other)}, and that of {resource.logical_id} {quoted(one)}"
+        yield Violation(Kind.VALUE, (demand.same,), message, other, one)

@@ -19,8 +19,8 @@ from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts import metric_names
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import awaits
-from hyperpod_constructs.templates.model import Resource, Template
-from hyperpod_constructs.templates.values import ABSENT, Value, as_bool, as_int, as_str
+from hyperpod_constructs.templates.model import Resource, Template, target_of
+from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_bool, as_int, as_str
 
 ALARM, COMPOSITE = "AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm"
 _SIMPLE = ("SampleCount", "Average", "Sum", "Minimum", "Maximum")
@@ -32,6 +32,8 @@ _EXTENDED = re.compile(
 _PERCENTILE = re.compile(r"(?:p|tm|wm|tc|ts)(\d[\d.]*)")
 _EXTENDED_WORDS = "p99, p99.9, tm90, TM(10%:90%), PR(:300), IQM and so on"
 _MISSING = ("breaching", "notBreaching", "ignore", "missing")
+_GIVES = {"Ref": ("Ref", "DBClusterIdentifier", "DBInstanceIdentifier", "FileSystemId", "NatGatewayId", "Name")}
+"""Attributes that give what `Ref` gives."""
 _HOUR, _DAY = 3600, 86_400
 
 
@@ -86,6 +88,8 @@ def together(alarm: Resource) -> Slips:
     yield from _span(alarm, count)
     yield from _names_of_dimensions(alarm.get("Dimensions"), ("Dimensions",))
     yield from _dimension_names(as_str(alarm.get("Namespace")), alarm.get("Dimensions"), ("Dimensions",))
+    yield from _values_of_dimensions(as_str(alarm.get("Namespace")), alarm.get("Dimensions"), ("Dimensions",))
+    yield from _own_metric(alarm)
     metrics = alarm.get("Metrics")
     if isinstance(metrics, tuple):
         yield from _queries(alarm, metrics)
@@ -127,6 +131,26 @@ def metric_name(namespace: str | None, name: str | None, path: tuple[str | int, 
         yield Slip(f"{namespace} has no metric {name}; the nearest is {near}", listed(names), path, name, dead=True)
 
 
+def _own_metric(alarm: Resource) -> Slips:
+    """A metric of filters in the model, if its name is that of none of them, and nearly that of one."""
+    space, name = as_str(alarm.get("Namespace")), as_str(alarm.get("MetricName"))
+    names = set()
+    for one in alarm.template.model.resources("AWS::Logs::MetricFilter"):
+        for _, each in entries(one.get("MetricTransformations")):
+            if as_str(mapping(each).get("MetricNamespace", ABSENT)) == space:
+                names.add(as_str(mapping(each).get("MetricName", ABSENT)) or "")
+    near = None if not name or "" in names else _beginning(name, names) or typo_of(name, names)
+    if near and name not in names:
+        message = f"no filter writes {name} into {space}; the nearest is {near}"
+        yield Slip(message, listed(sorted(names)), ("MetricName",), name, dead=True)
+
+
+def _beginning(name: str, names: Iterable[str]) -> str | None:
+    """A name that begins with another, or that another begins with."""
+    long = (one for one in sorted(names) if min(len(one), len(name)) > 5)
+    return next((one for one in long if one.startswith(name) or name.startswith(one)), None)
+
+
 def _part_of(name: str, names: Iterable[str]) -> str | None:
     """The metric of which a name is only the beginning."""
     known = list(names)
@@ -141,6 +165,20 @@ def _dimension_names(namespace: str | None, value: Value, path: tuple[str | int,
         if name and name not in allowed:
             message = f"metrics of {namespace} have no dimension {name}"
             yield Slip(message, listed(allowed), (*path, index, "Name"), name, dead=True)
+
+
+def _values_of_dimensions(namespace: str | None, value: Value, path: tuple[str | int, ...]) -> Slips:
+    """Dimensions of a service that are given by a reference to another thing than it counts: the alarm has no data for ever."""
+    for index, one in entries(value) if (namespace or "").startswith("AWS/") else ():
+        name, given = known(mapping(one).get("Name", ABSENT)), mapping(one).get("Value", ABSENT)
+        kind, wanted = metric_names.DIMENSION_VALUES.get(name or "", ("", ""))
+        if not isinstance(given, Reference) or target_of(given).type != kind:
+            continue
+        if (given.attribute or "Ref") not in _GIVES.get(wanted, (wanted,)):
+            target = target_of(given).logical_id
+            meant = f"!Ref {target}" if wanted == "Ref" else f"!GetAtt {target}.{wanted}"
+            message = f"the dimension {name} is {quoted(given)}, which is another value than {meant}"
+            yield Slip(message, meant, (*path, index, "Value"), given, dead=True)
 
 
 def _names_of_dimensions(value: Value, path: tuple[str | int, ...]) -> Slips:
@@ -189,6 +227,7 @@ def _query(query: Mapping[str, Value], ids: list[str]) -> Slips:
         yield from _names_of_dimensions(metric.get("Dimensions"), ("MetricStat", "Metric", "Dimensions"))
         name, namespace = (known(metric.get(key, ABSENT)) for key in ("MetricName", "Namespace"))
         yield from _dimension_names(namespace, metric.get("Dimensions"), ("MetricStat", "Metric", "Dimensions"))
+        yield from _values_of_dimensions(namespace, metric.get("Dimensions"), ("MetricStat", "Metric", "Dimensions"))
         yield from metric_name(namespace, name, ("MetricStat", "Metric", "MetricName"))
     if isinstance(stat, Mapping) and known(expression):
         yield Slip("MetricStat and Expression exclude each other", "one of the two", ("Expression",), expression)

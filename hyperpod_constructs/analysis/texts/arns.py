@@ -13,6 +13,7 @@ from hyperpod_constructs.analysis.schema.violation import listed, quoted
 from hyperpod_constructs.analysis.texts.reading import HOLE, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts import receivers
+from hyperpod_constructs.facts.property_schemas import attributes
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import target_of
 from hyperpod_constructs.templates.values import Either, Reference, Value
@@ -31,8 +32,10 @@ def _of_reference(reference: Reference) -> str | None:
     type_, attribute = target_of(reference).type, reference.attribute
     if type_ not in receivers.ARN_SOURCES:
         return None
-    service, attributes = receivers.ARN_SOURCES[type_]
-    return service if (attribute or "Ref") in attributes else ""
+    service, given = receivers.ARN_SOURCES[type_]
+    if attribute is not None and attribute not in (attributes(type_) or (attribute,)):
+        return None
+    return service if (attribute or "Ref") in given else ""
 
 
 def arn_of(value: Value, services: tuple[str, ...]) -> Slips:

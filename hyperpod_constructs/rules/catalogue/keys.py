@@ -24,21 +24,21 @@ _HOLDERS = ("AWS::KMS::Alias", "AWS::IAM::ManagedPolicy", "AWS::IAM::Policy", "A
 @error(
     "HP-KEY-001",
     on=KEY,
-    at=("KeyPolicy",),
     title="somebody may change the policy of a key",
     why='KMS refuses it: "The new key policy will not allow you to update the key policy in the future"',
     fix=f"allow the account's root kms:*, or an administrator {_CHANGE}",
     allowed=f"{_CHANGE} for a principal of the account",
     source=f"{_KMS}key-policy-default.html",
 )
-def key_policies_can_be_changed(key: Resource) -> str | None:
-    policy = key.get("KeyPolicy")
+def key_policies_can_be_changed(key: Resource) -> Iterator[Hit]:
+    policy, path = key.get("KeyPolicy"), ("KeyPolicy",)
     if policy is ABSENT or as_bool(key.get("BypassPolicyLockoutSafetyCheck")) is True:
-        return None
+        return
     layer, call = layer_of(policy), Call(_CHANGE)
     allowing = (one for one in layer.statements if one.effect != "Deny" and one.principals("AWS") != ())
     allowed = any_of(one.applies(call) for one in allowing)
-    return f"nobody may change the policy of {key.logical_id} any more" if layer.complete and allowed is False else None
+    if layer.complete and allowed is False:
+        yield Hit(key, path, f"nobody may change the policy of {key.logical_id} any more", doubts=((key, path),))
 
 
 @error(

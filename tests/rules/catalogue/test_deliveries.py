@@ -235,3 +235,12 @@ def test_a_policy_that_is_not_known_may_let_the_service_in() -> None:
 def test_a_macro_may_add_the_policy() -> None:
     changed = edited(BASE, {"Invoke": REMOVED})
     assert rules_of({**changed, "Transform": "Company::Permissions"}) == []
+
+
+@pytest.mark.parametrize("outside", [False, True])
+def test_a_policy_may_be_in_a_stack_outside_the_input(outside: bool) -> None:
+    changed = edited(BASE, {"QueuePolicy": REMOVED, "Uploads/.DependsOn": "LogsPolicy"})
+    output = {"Value": att("Queue"), **({"Export": {"Name": "queue"}} if outside else {})}
+    named = edited(changed, {"Queue/QueueName": "uploads"})
+    assert rules_of({**changed, "Outputs": {"Queue": output}}) == ([] if outside else ["HP-DLV-001"])
+    assert rules_of(named) == []

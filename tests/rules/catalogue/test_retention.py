@@ -55,7 +55,7 @@ def test_a_database_leaves_a_snapshot(policy: str | None, expected: list[str]) -
     template = slurm()
     template["Resources"]["Accounts"] = {
         "Type": "AWS::RDS::DBCluster",
-        "Properties": {"Engine": "aurora-mysql"},
+        "Properties": {"Engine": "aurora-mysql", "MasterUsername": "slurm", "ManageMasterUserPassword": True},
         **({} if policy is None else {"DeletionPolicy": policy, "UpdateReplacePolicy": policy}),
     }
 
@@ -68,7 +68,12 @@ def test_a_database_that_is_protected_is_not_deleted(kind: str, protection: obje
     template = slurm()
     template["Resources"]["Accounts"] = {
         "Type": kind,
-        "Properties": {"Engine": "mariadb", "DeletionProtection": protection},
+        "Properties": {
+            "Engine": "mariadb" if kind.endswith("Instance") else "aurora-mysql",
+            "MasterUsername": "slurm",
+            "ManageMasterUserPassword": True,
+            "DeletionProtection": protection,
+        },
         "DeletionPolicy": "Delete",
         "UpdateReplacePolicy": "Delete",
     }
