@@ -136,6 +136,7 @@ def subnet(**given: Any) -> dict[str, Any]:
             {"Orchestrator": {"Slurm": {}, "Eks": {"ClusterArn": {"Ref": "Open"}}}},
             "together Orchestrator/Slurm: Eks and Slurm exclude each other",
         ),
+        (BUCKET, {"BucketName": {"Fn::Sub": "Own-Data-${Open}"}}, "value BucketName: BucketName is 'Own-Data-"),
         ("AWS::EKS::Addon", {"AddonName": "x", "ClusterName": "-x"}, "value ClusterName: ClusterName is '-x'"),
     ],
 )
@@ -185,6 +186,7 @@ def test_a_value_is_judged_as_it_resolves(block: Any, wrong: str | None) -> None
         (SUBNET, subnet(OldName=NOTHING)),
         (BUCKET, None),
         (BUCKET, {"BucketName": {"Fn::Sub": "${AWS::AccountId}-data"}}),
+        (BUCKET, {"BucketName": {"Fn::Sub": "data-${AWS::AccountId}-${Open}"}}),
         (BUCKET, {"Tags": [{"Key": "größe", "Value": "é ü"}]}),
         (GROUP, {"GroupDescription": "x", "VpcId": {"Ref": "Vpc"}, "SecurityGroupIngress": {"Fn::If": ["Unknown", [], NOTHING]}}),
         (GROUP, {"GroupDescription": "x", "SecurityGroupIngress": [{"IpProtocol": {"Ref": "Open"}, "CidrIp": "10.0.0.0/8"}]}),
@@ -194,7 +196,13 @@ def test_a_value_is_judged_as_it_resolves(block: Any, wrong: str | None) -> None
         ("AWS::EKS::Cluster", {"RoleArn": "arn:aws-cn:iam::123456789012:role/x", "ResourcesVpcConfig": {"SubnetIds": ["a", "b"]}}),
         (
             "AWS::CloudWatch::Alarm",
-            {"ComparisonOperator": "GreaterThanThreshold", "EvaluationPeriods": 1, "Dimensions": [], "Metrics": [{"Id": "a"}]},
+            {
+                "ComparisonOperator": "GreaterThanThreshold",
+                "EvaluationPeriods": 1,
+                "Threshold": 1,
+                "Dimensions": [],
+                "Metrics": [{"Id": "a"}],
+            },
         ),
         ("AWS::Bedrock::Agent", {"Anything": 1}),
         ("Custom::Thing", {"ServiceToken": "x"}),

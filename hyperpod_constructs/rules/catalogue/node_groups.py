@@ -9,6 +9,7 @@ from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.addons import Addon, addons
 from hyperpod_constructs.analysis.clusters import Group, given
 from hyperpod_constructs.analysis.kubernetes import EksCluster, joined
+from hyperpod_constructs.analysis.texts.slip import frozen
 from hyperpod_constructs.facts.addons import COREDNS
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
@@ -121,7 +122,7 @@ def pods_find_nodes(model: Model) -> Iterator[Hit]:
 def _unplaced(addon: Addon) -> Iterator[Hit]:
     places = list(_places(addon.eks)) if addon.eks is not None and not addon.eks.is_automatic else []
     configuration = addon.configuration or ({} if addon.resource.get("ConfigurationValues") is ABSENT else None)
-    selector, tolerations = at(configuration, "nodeSelector"), at(configuration, "tolerations")
+    selector, tolerations = at(configuration, "nodeSelector"), frozen(at(configuration, "tolerations"))
     wanted = dict(selector) if isinstance(selector, Mapping) else {}
     if configuration is None or not places or any(_is_of_kubernetes(key) for key in wanted) or None in [one[1] for one in places]:
         return

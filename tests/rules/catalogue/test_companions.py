@@ -75,6 +75,60 @@ STORED: Template = {
         },
     },
 }
+COPIED = edited(
+    STORED,
+    {
+        "Data/VersioningConfiguration": {"Status": "Enabled"},
+        "Data/ReplicationConfiguration": {
+            "Role": "arn:aws:iam::123456789012:role/copy",
+            "Rules": [{"Status": "Enabled", "Prefix": "", "Destination": {"Bucket": att("Copies")}}],
+        },
+        "Copies": {"Type": "AWS::S3::Bucket", **KEPT, "Properties": {"VersioningConfiguration": {"Status": "Enabled"}}},
+    },
+)
+AURORA = edited(
+    STORED,
+    {
+        "Family": {
+            "Type": "AWS::RDS::DBClusterParameterGroup",
+            "Properties": {"Family": "aurora-mysql8.0", "Description": "accounting", "Parameters": {}},
+        },
+        "Writers": {
+            "Type": "AWS::RDS::DBCluster",
+            "DeletionPolicy": "Snapshot",
+            "UpdateReplacePolicy": "Snapshot",
+            "Properties": {
+                "Engine": "aurora-mysql",
+                "MasterUsername": "slurm",
+                "ManageMasterUserPassword": True,
+                "StorageEncrypted": True,
+                "DBClusterParameterGroupName": {"Ref": "Family"},
+                "ServerlessV2ScalingConfiguration": {"MinCapacity": 1, "MaxCapacity": 8},
+            },
+        },
+        "Writer": {
+            "Type": "AWS::RDS::DBInstance",
+            "Properties": {
+                "Engine": "aurora-mysql",
+                "DBInstanceClass": "db.serverless",
+                "DBClusterIdentifier": {"Ref": "Writers"},
+            },
+        },
+    },
+)
+OWN_METRIC = {
+    "Type": "AWS::CloudWatch::Alarm",
+    "Properties": {
+        "Namespace": "Own",
+        "MetricName": "errors",
+        "Statistic": "Sum",
+        "Period": 60,
+        "EvaluationPeriods": 1,
+        "Threshold": 1,
+        "ComparisonOperator": "GreaterThanThreshold",
+    },
+}
+WATCHED = edited(STORED, {"Watch": OWN_METRIC})
 TARGET = "Plan/BackupPlan/BackupPlanRule/0"
 CASES = [
     # Within and between resources
@@ -91,6 +145,15 @@ CASES = [
             f"{NOTIFY}/0/Filter": SUFFIX,
             f"{NOTIFY}/1": {"Event": "s3:ObjectCreated:Put", "Queue": att("Queue"), "Filter": OTHER_SUFFIX},
         },
+    ),
+    Case("HP-TXT-012", COPIED, {"Copies/VersioningConfiguration": REMOVED}, {}),
+    Case("HP-TXT-012", AURORA, {"Family/Family": "aurora-postgresql16"}, {}),
+    Case("HP-TXT-012", AURORA, {"Writer/Engine": "aurora-postgresql"}, {"Writer/Engine": "Aurora-MySQL"}),
+    Case(
+        "HP-TXT-012",
+        AURORA,
+        {"Writers/ServerlessV2ScalingConfiguration": REMOVED},
+        {"Writers/ServerlessV2ScalingConfiguration": REMOVED, "Writer/DBInstanceClass": "db.r7g.large"},
     ),
     # What references give
     Case("HP-REF-012", STORED, {f"{TARGET}/TargetBackupVault": att("Vault", "BackupVaultArn")}, {}),
@@ -115,6 +178,14 @@ CASES = [
     Case("HP-SCH-007", STORED, {"Database/EnableCloudwatchLogsExports": ["postgresql"]}, {"Database/Port": "3306"}),
     Case("HP-SCH-002", STORED, {f"{TARGET}/RuleName": REMOVED}, {}),
     Case("HP-TXT-011", BASE, {"Alarm/Dimensions/0/Name": "Queue"}, {}),
+    Case(
+        "HP-TXT-011",
+        BASE,
+        {"Alarm/Dimensions/0/Value": {"Ref": "Queue"}},
+        {"Alarm/Dimensions/0/Value": att("Queue", "QueueName")},
+    ),
+    Case("HP-TXT-011", WATCHED, {"Watch/MetricName": "error"}, {"Watch/MetricName": "failures"}),
+    Case("HP-SCH-007", BASE, {"Alarm/Statistic": REMOVED}, {}),
     Case("HP-TXT-011", BASE, {"Alarm/MetricName": "NumberOfMessages"}, {"Alarm/MetricName": "SentMessageSize"}),
 ]
 

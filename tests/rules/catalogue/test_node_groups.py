@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.rules.catalogue.cases import Case, edited
+from tests.rules.catalogue.cases import REMOVED, Case, edited
 from tests.rules.catalogue.templates import Template, eks, rules_of
 
 
@@ -76,27 +76,119 @@ MORE: dict[str, Any] = {
     },
 }
 BASE = edited(eks(), MORE)
+ROOT, SCALES = {"AWS": "arn:aws:iam::123456789012:root"}, "aws-service-role/autoscaling.amazonaws.com/AWSServiceRoleForAutoScaling"
+DISKS = {
+    "DiskKey": {
+        "Type": "AWS::KMS::Key",
+        "DeletionPolicy": "Retain",
+        "UpdateReplacePolicy": "Retain",
+        "Properties": {
+            "KeyPolicy": {
+                "Version": "2012-10-17",
+                "Statement": [
+                    {"Effect": "Allow", "Principal": ROOT, "Action": "kms:*", "Resource": "*"},
+                    {
+                        "Effect": "Allow",
+                        "Principal": {"AWS": f"arn:aws:iam::123456789012:role/{SCALES}"},
+                        "Action": ["kms:CreateGrant", "kms:Decrypt", "kms:GenerateDataKey*"],
+                        "Resource": "*",
+                    },
+                ],
+            }
+        },
+    },
+    "Template/LaunchTemplateData/BlockDeviceMappings": [
+        {"DeviceName": "/dev/xvda", "Ebs": {"Encrypted": True, "KmsKeyId": att("DiskKey")}}
+    ],
+}
+ENCRYPTED = edited(BASE, DISKS)
 DATA = "Template/LaunchTemplateData"
 TRUST = "DriverRole/AssumeRolePolicyDocument/Statement/0"
 TOLERANT = '{"nodeSelector": {"workload": "system"}, "tolerations": [{"key": "dedicated", "operator": "Exists"}]}'
 TAINT = {"System/Taints": [{"Key": "dedicated", "Value": "system", "Effect": "NO_SCHEDULE"}]}
+FARGATE = {
+    "ClusterName": {"Ref": "Control"},
+    "PodExecutionRoleArn": "arn:aws:iam::123456789012:role/pods",
+    "Selectors": [{"Namespace": "kube-system"}],
+}
+OTHER_NODES = {"Type": "AWS::EKS::FargateProfile", "Properties": FARGATE}
+
+
+def pods(account: str) -> list[dict[str, Any]]:
+    return [{"ServiceAccount": account, "RoleArn": "arn:aws:iam::123456789012:role/driver"}]
+
+
+def tolerating(value: str) -> str:
+    """The configuration of CoreDNS with a toleration for one value of the taint."""
+    toleration = f'{{"key": "dedicated", "operator": "Equal", "value": "{value}"}}'
+    return f'{{"nodeSelector": {{"workload": "system"}}, "tolerations": [{toleration}]}}'
+
+
 CASES = [
     Case("HP-NGR-001", BASE, {f"{DATA}/IamInstanceProfile": {"Name": "nodes"}}, {}),
     Case("HP-NGR-001", BASE, {f"{DATA}/InstanceType": "m6i.xlarge"}, {f"{DATA}/EbsOptimized": True}),
     Case("HP-NGR-001", BASE, {f"{DATA}/ImageId": "ami-0123456789abcdef0"}, {}),
+    Case("HP-NGR-001", BASE, {f"{DATA}/InstanceMarketOptions": {"MarketType": "spot"}}, {}),
+    Case(
+        "HP-NGR-001",
+        BASE,
+        {f"{DATA}/NetworkInterfaces": [{"DeviceIndex": 0, "SubnetId": "subnet-0123456789abcdef0"}]},
+        {f"{DATA}/NetworkInterfaces": [{"DeviceIndex": 0, "DeleteOnTermination": True}]},
+    ),
+    Case(
+        "HP-NGR-001",
+        BASE,
+        {f"{DATA}/ImageId": "ami-0123456789abcdef0", "System/AmiType": REMOVED, "System/Version": "1.33"},
+        {f"{DATA}/ImageId": "ami-0123456789abcdef0", "System/AmiType": "CUSTOM"},
+    ),
+    Case(
+        "HP-NGR-002",
+        BASE,
+        {"System/AmiType": REMOVED, "System/InstanceTypes": ["m6i.xlarge", "m7g.xlarge"]},
+        {"System/AmiType": REMOVED, "System/InstanceTypes": ["m6i.xlarge", "m7i.xlarge"]},
+    ),
+    Case(
+        "HP-NGR-002",
+        BASE,
+        {"System/AmiType": "AL2023_x86_64_NVIDIA"},
+        {"System/AmiType": "AL2023_x86_64_NVIDIA", "System/InstanceTypes": ["g6.xlarge"]},
+    ),
+    Case("HP-NGR-002", BASE, {"System/InstanceTypes": REMOVED, f"{DATA}/InstanceType": "c8g.large"}, {}),
     Case("HP-NGR-002", BASE, {"System/InstanceTypes": ["m7g.xlarge"]}, {"System/InstanceTypes": ["m7i.xlarge"]}),
     Case("HP-NGR-002", BASE, {"System/AmiType": "AL2023_ARM_64_STANDARD"}, {}),
     Case("HP-NGR-002", BASE, {"System/AmiType": "AL2023_x86_64_NEURON"}, {}),
     Case("HP-NGR-003", BASE, {"Dns/ConfigurationValues": '{"nodeSelector": {"workload": "core"}}'}, {}),
     Case("HP-NGR-003", BASE, TAINT, {**TAINT, "Dns/ConfigurationValues": TOLERANT}),
+    Case(
+        "HP-NGR-003",
+        BASE,
+        {"System/Taints": [{"Key": "dedicated", "Value": "system", "Effect": "NO_EXECUTE"}]},
+        {"System/Taints": [{"Key": "dedicated", "Value": "system", "Effect": "PREFER_NO_SCHEDULE"}]},
+    ),
+    Case(
+        "HP-NGR-003",
+        BASE,
+        {**TAINT, "Dns/ConfigurationValues": tolerating("jobs")},
+        {**TAINT, "Dns/ConfigurationValues": tolerating("system")},
+    ),
+    Case("HP-NGR-003", BASE, {"System/Labels": REMOVED}, {"System/Labels": REMOVED, "Other": OTHER_NODES}),
     Case("HP-WID-001", BASE, {"Provider/ClientIdList": ["eks.amazonaws.com"]}, {}),
     Case("HP-WID-002", BASE, {f"{TRUST}/Action": "sts:AssumeRole"}, {}),
+    Case(
+        "HP-WID-003",
+        BASE,
+        {"Driver/ServiceAccountRoleArn": REMOVED, "Driver/PodIdentityAssociations": pods("fsx-csi")},
+        {"Driver/ServiceAccountRoleArn": REMOVED, "Driver/PodIdentityAssociations": pods("fsx-csi-controller-sa")},
+    ),
     Case(
         "HP-WID-003",
         BASE,
         {f"{TRUST}/Condition/StringEquals": {f"{ISSUER}:sub": "system:serviceaccount:default:fsx"}},
         {f"{TRUST}/Condition": {"StringLike": {f"{ISSUER}:sub": "system:serviceaccount:kube-system:*"}}},
     ),
+    Case("HP-KEY-002", ENCRYPTED, {"DiskKey/KeyPolicy/Statement/1": REMOVED}, {"DiskKey/KeyPolicy/Statement/1/Principal": "*"}),
+    Case("HP-KEY-002", ENCRYPTED, {"DiskKey/KeyPolicy/Statement/1/Action/0": REMOVED}, {}),
+    Case("HP-PERM-002", BASE, {"SystemRole/ManagedPolicyArns/0": REMOVED}, {}),
     Case("HP-REF-012", BASE, {"Provider/Url": att("Control", "Endpoint")}, {}),
     Case("HP-SCH-007", BASE, {"System/DiskSize": 100}, {}),
     Case("HP-SCH-007", BASE, {"System/UpdateConfig": {"MaxUnavailable": 1, "MaxUnavailablePercentage": 50}}, {}),
