@@ -49,6 +49,15 @@ def test_there_are_enough_of_every_kind_in_the_third_set() -> None:
     assert len(bases("third")) >= 3
 
 
+def test_there_are_enough_of_every_kind_in_the_fourth_set() -> None:
+    kinds = Counter(mistake.kind for mistake in mistakes("fourth"))
+    assert min(kinds.values()) >= 15
+    assert kinds.total() >= 450
+    assert len(updates("fourth")) >= 70
+    assert len(variants("fourth")) >= 40
+    assert len(bases("fourth")) >= 3
+
+
 def test_bases_of_the_sets_differ() -> None:
     assert not [base for base, count in Counter(base for of in SETS for base in bases(of)).items() if count > 1]
 
