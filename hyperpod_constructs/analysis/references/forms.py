@@ -9,6 +9,7 @@ Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/i
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any
@@ -23,6 +24,8 @@ _ARN = ("Arn", "ARN")
 _NO_ARN = ("Name", "Url", "Address", "DNSName", "DnsName", "Port", "Host")
 _ENDS = ("Id", "Arn", "Name")
 _EXAMPLES = tuple(f"arn:aws:sqs:us-east-1:123456789012:{end}" for end in ("a1", "a1/b1", "a1:b1", "a1/b1/c1"))
+_CLASSES = re.compile(r"\\.|\[\^?\]?[^\]]*\]")
+"""Escaped letters and classes of letters of a pattern."""
 _EITHER = frozenset({"EventBusName", "FunctionName"})
 """Names of properties that take an ARN too."""
 
@@ -54,12 +57,27 @@ def takes_arn(resource_type: str, path: Sequence[str | int], reference: Referenc
     if node is None:
         return None
     pattern = node.get("pattern")
-    if name.endswith((*_ARN, "Arns")) or (isinstance(pattern, str) and pattern.startswith(("^arn:", "arn:", "^(arn:"))):
+    if name.endswith((*_ARN, "Arns")) or (isinstance(pattern, str) and _wants_arn(pattern)):
         return True if not isinstance(pattern, str) or _matches(pattern, _EXAMPLES) or "arn" in pattern else None
     if isinstance(pattern, str):
         return None if "arn" in pattern or _matches(pattern, _EXAMPLES) or not _matches(pattern, ("a", "ab1", "abc1234")) else False
     noun = target_of(reference).type.rpartition("::")[2]
     return False if name.endswith(f"{noun}Name") and name not in _EITHER else None
+
+
+def _wants_arn(pattern: str) -> bool:
+    """Whether each text of a pattern begins with `arn:`, as far as its alternatives and its first group tell."""
+    plain = _CLASSES.sub("_", pattern.removeprefix("^"))
+    group = plain.startswith("(arn:")
+    if not group and not plain.startswith("arn:"):
+        return False
+    depth, first = 0, group
+    for letter, following in zip(plain, [*plain[1:], ""], strict=True):
+        depth += (letter == "(") - (letter == ")")
+        if (letter == "|" and depth <= first) or (first and depth == 0 and following in ("?", "*", "{")):
+            return False
+        first = first and depth > 0
+    return True
 
 
 def _matches(pattern: str, texts: Sequence[str]) -> bool:

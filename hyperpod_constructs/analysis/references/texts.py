@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.analysis.references.parameters import declared
 from hyperpod_constructs.analysis.references.places import Call, Misreference, calls, names, once
@@ -16,6 +16,8 @@ from hyperpod_constructs.templates.values import as_items, as_str
 _VARIABLE = re.compile(r"\$\{([A-Za-z0-9:.]+)\}")
 _OF_PROGRAMS = ("Code", "Content", "DefinitionString", "UserData", "Value", "Values")
 """Properties with variables of their own, such as those of a shell."""
+_SUBSTITUTED = "DefinitionSubstitutions"
+"""The property of a state machine for what takes the places of variables in its definition."""
 
 
 def unmeant(model: Model) -> tuple[Misreference, ...]:
@@ -29,6 +31,8 @@ def _plain_variables(resource: Resource) -> Iterator[Misreference]:
     known = names(resource.template, "Parameters", "Resources")
     if known is None or property_schema(resource.type) is None:
         return
+    substitutions = resource.get(_SUBSTITUTED)
+    replaced = substitutions if isinstance(substitutions, Mapping) else {}
     waiting: list[tuple[Raw, tuple[str | int, ...]]] = [(resource.raw.get("Properties"), ())]
     while waiting:
         value, path = waiting.pop()
@@ -37,7 +41,8 @@ def _plain_variables(resource: Resource) -> Iterator[Misreference]:
         elif isinstance(value, dict) and not any(key == "Ref" or key.startswith("Fn::") for key in value):
             waiting += [(item, (*path, key)) for key, item in value.items() if key not in _OF_PROGRAMS]
         elif isinstance(value, str) and "${" in value and "\n" not in value:
-            meant_ones = [name for name in _VARIABLE.findall(value) if name.startswith("AWS::") or name.partition(".")[0] in known]
+            found = [name for name in _VARIABLE.findall(value) if name not in replaced]
+            meant_ones = [name for name in found if name.startswith("AWS::") or name.partition(".")[0] in known]
             if meant_ones:
                 message = f"${{{meant_ones[0]}}} stays in the text as it is, without Fn::Sub"
                 yield Misreference(resource, path, message, value, "Fn::Sub around the text")

@@ -284,6 +284,13 @@ KINDS = [
 ]
 
 
+def test_a_property_that_takes_an_id_or_an_arn_takes_an_id() -> None:
+    properties = {"FileSystemId": {"Ref": "Homes"}, "SubnetId": {"Ref": "NodeSubnet"}}
+    target = {"Type": "AWS::EFS::MountTarget", "Properties": properties}
+    template = edited(SLURM, {"Homes": {"Type": "AWS::EFS::FileSystem", "Properties": {}}, "Target": target})
+    assert "HP-REF-012" not in rules_of(template)
+
+
 @pytest.mark.parametrize(("changes", "resource"), KINDS)
 def test_references_are_of_the_right_kind(changes: Mapping[str, Any], resource: str) -> None:
     template = edited(SLURM, {"Ip": {"Type": "AWS::EC2::EIP", "Properties": {"Domain": "vpc"}}, **changes})
@@ -298,11 +305,21 @@ def test_attributes_of_another_resource_may_be_of_the_right_kind() -> None:
     assert rules_of(edited(eks(), {"Extra": rule})) == []
 
 
+def machine(**substitutions: str) -> dict[str, Any]:
+    """A state machine with a variable called like a parameter in its definition, and what takes the places of variables."""
+    states = {"Stop": {"Type": "Fail", "Error": "${Stage}"}}
+    role = {"Fn::GetAtt": ["Role", "Arn"]}
+    properties = {"RoleArn": role, "Definition": {"StartAt": "Stop", "States": states}, "DefinitionSubstitutions": substitutions}
+    return {"Type": "AWS::StepFunctions::StateMachine", "Properties": properties}
+
+
 @pytest.mark.parametrize(
     ("changes", "sections", "rules"),
     [
         ({"Role/Description": "of ${Stage}"}, {}, {"HP-REF-009"}),
         ({"Role/Description": "in ${AWS::Region}"}, {}, {"HP-REF-009"}),
+        ({"Machine": machine(Stage="beta")}, {}, set()),
+        ({"Machine": machine(Other="beta")}, {}, {"HP-REF-009"}),
         ({"Role/Description": {"Fn::Sub": "of ${Stage}"}}, {}, set()),
         ({"Role/Description": "of ${aws:username} and ${Other}"}, {}, set()),
         ({"Scripts/Tags": [{"Key": "team", "Value": "${AWS::Region}"}]}, {}, set()),
