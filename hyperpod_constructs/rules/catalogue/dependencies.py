@@ -15,6 +15,7 @@ from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.rule import ORDER, error, warning
 from hyperpod_constructs.templates.dependencies import awaits, circles
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.values import ABSENT
 
 _MOST_NAMES = 10
 _ROUTE = "AWS::EC2::Route"
@@ -67,9 +68,9 @@ _ORDERS = (
 
 @warning(
     "HP-DEP-002",
-    title="routes to a gateway await its attachment to the VPC",
-    why="CloudFormation makes both at once, and EC2 refuses a route to a gateway that is not attached yet",
-    fix="name the attachment in DependsOn of the route",
+    title="routes to a gateway, and addresses of NAT gateways, await its attachment to the VPC",
+    why="CloudFormation makes both at once, and EC2 refuses what needs a gateway that is not attached yet",
+    fix="name the attachment in DependsOn of the route or the address",
     allowed="DependsOn on the attachment",
     source="https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-dependson.html",
 )
@@ -79,6 +80,20 @@ def gateways_are_attached_first(model: Model) -> Iterator[Hit]:
             attachment = _unawaited(user, order)
             if attachment is not None:
                 yield Hit(user, (), f"it does not await {attachment.logical_id}, which attaches the gateway to its VPC")
+    for nat in model.resources("AWS::EC2::NatGateway"):
+        address, attachments = resource_of(nat.get("AllocationId")), _internet_of(nat)
+        if address is not None and nat.exists and attachments and not any(awaits(nat, one) for one in attachments):
+            text = f"it does not await {attachments[0].logical_id}, which attaches the internet gateway to its VPC"
+            yield Hit(address, (), text)
+
+
+def _internet_of(nat: Resource) -> list[Resource]:
+    """The attachments of an internet gateway to the VPC of a NAT gateway, in its own stack."""
+    subnet = resource_of(nat.get("SubnetId"))
+    vpc = None if subnet is None else resource_of(subnet.get("VpcId"))
+    found = nat.template.model.resources("AWS::EC2::VPCGatewayAttachment") if vpc is not None else ()
+    own = [one for one in found if one.exists and one.template.root is nat.template.root]
+    return [one for one in own if resource_of(one.get("VpcId")) is vpc and one.get("InternetGatewayId") is not ABSENT]
 
 
 def _unawaited(user: Resource, order: _Order) -> Resource | None:

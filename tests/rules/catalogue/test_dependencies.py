@@ -40,6 +40,17 @@ def test_gateways_are_attached_first(resources: Template, late: list[str]) -> No
     assert [one.resource for one in findings(template, rules="HP-DEP-002")] == late
 
 
+@pytest.mark.parametrize(("late", "resource"), [({}, ["Address"]), ({"DependsOn": "Attachment"}, [])])
+def test_addresses_of_nat_gateways_await_the_internet_gateway(late: Template, resource: list[str]) -> None:
+    nat = {"SubnetId": {"Ref": "NodeSubnet"}, "AllocationId": {"Fn::GetAtt": ["Address", "AllocationId"]}}
+    resources = {
+        "Address": {"Type": "AWS::EC2::EIP", "Properties": {"Domain": "vpc"}, **late},
+        "Another": {"Type": "AWS::EC2::NatGateway", "Properties": nat},
+    }
+    template = edited(slurm(), resources)
+    assert [one.resource for one in findings(template, rules="HP-DEP-002")] == resource
+
+
 TRANSIT: Template = {
     "Transit": {"Type": "AWS::EC2::TransitGateway", "Properties": {}},
     "Joined": {
