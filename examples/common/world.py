@@ -94,4 +94,9 @@ def join(seconds: float) -> World:
 
 
 def leave() -> None:
+    """End the meeting, after all that uses it is gone.
+
+    What is left of DDP would end the group's threads while it holds Python's lock. A thread that needs the lock to end would wait
+    forever, and the job with it.
+    """
     dist.destroy_process_group()

@@ -48,7 +48,6 @@ def main() -> None:
         return one_step(settings, world, data, replica, optimizer, samples, arrive)
 
     train(settings, world, plan, Saver(store, world, snapshot), start=start, train_step=train_step)
-    ranks.leave()
 
 
 def one_step(
@@ -78,3 +77,4 @@ def one_step(
 
 if __name__ == "__main__":
     main()
+    ranks.leave()

@@ -56,7 +56,6 @@ def main() -> None:
         return one_step(settings, world, data, engine, samples, arrive)
 
     train(settings, world, plan, Saver(store, world, snapshot), start=start, train_step=train_step)
-    ranks.leave()
 
 
 def configuration(settings: Settings, world: World) -> dict[str, Any]:
@@ -105,3 +104,4 @@ def save(directory: Path, engine: Any, rank: int) -> Callable[[], Iterable[Path]
 
 if __name__ == "__main__":
     main()
+    ranks.leave()

@@ -54,7 +54,6 @@ def main() -> None:
     saver = Saver(store, world, snapshot)
     train(settings, world, plan, saver, start=start, train_step=train_step, committed=tiers.committed)
     tiers.close()
-    ranks.leave()
 
 
 def shard(model: Transformer, world: World) -> Transformer:
@@ -122,3 +121,4 @@ def collect(model: Transformer, optimizer: torch.optim.Optimizer) -> dict[str, A
 
 if __name__ == "__main__":
     main()
+    ranks.leave()

@@ -70,7 +70,6 @@ def main() -> None:
         return trainer.step(rows, len(samples))
 
     train(given, world, plan, Saver(store, world, snapshot), start=start, train_step=train_step)
-    ranks.leave()
 
 
 def make_optimizer(model: Llama, learning_rate: float) -> torch.optim.Optimizer:
@@ -90,3 +89,4 @@ def load(directory: Path, model: Llama, optimizer: torch.optim.Optimizer, group:
 
 if __name__ == "__main__":
     main()
+    ranks.leave()

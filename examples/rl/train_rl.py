@@ -159,8 +159,8 @@ def main() -> None:
 
     train(settings, world, trainer, Saver(store, world, snapshot), start=start, train_step=trainer.update)
     trainer.board.end()
-    ranks.leave()
 
 
 if __name__ == "__main__":
     main()
+    ranks.leave()

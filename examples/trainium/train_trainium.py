@@ -55,7 +55,6 @@ def main() -> None:
         return one_step(model, optimizer, parts, len(samples), world.size)
 
     train(settings, world, plan, Saver(store, world, snapshot), start=start, train_step=train_step)
-    leave()
 
 
 def join(seconds: float) -> World:
@@ -82,3 +81,4 @@ def one_step(model: nn.Module, optimizer: torch.optim.Optimizer, parts: list[Ten
 
 if __name__ == "__main__":
     main()
+    leave()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -12,9 +11,8 @@ from typing import Any
 import pytest
 
 from hyperpod_constructs.local.nodes.doubles.health_agent import HealthAgent
-from tests.examples.conftest import DOUBLES
 from tests.examples.jobs import assert_undisturbed
-from tests.nodes.training import USER, USER_ID, Opens, Training, TrainingJob, kill, ranks, replaced
+from tests.nodes.training import USER_ID, Opens, Training, TrainingJob, kill, ranks, replaced
 
 Records = list[dict[str, Any]]
 SCRIPT = "checkpointless/checkpointless.sbatch"
@@ -87,75 +85,36 @@ def test_lost_lighthouse_and_batch_host_are_what_checkpoints_are_for(training: T
     assert min(record["step"] for record in job.records(LOGS) if record["attempt"] == 1) >= 15
 
 
-def restored(job: TrainingJob) -> list[tuple[int, str]]:
-    """The steps and tiers that ranks have restored, but for the file system's."""
-    return [(int(step), tier) for step, tier in re.findall(r"restored step (\d+) from (memory|S3) ", job.text)]
+def restored(job: TrainingJob) -> list[int]:
+    """The steps that ranks have taken from memory."""
+    return [int(step) for step in re.findall(r"restored step (\d+) from memory", job.text)]
 
 
 def starts(job: TrainingJob) -> list[int]:
     return [int(step) for step in re.findall(r"starting at step (\d+)", job.text)]
 
 
-@pytest.fixture
-def bucket(training: Training) -> tuple[Path, dict[str, str]]:
-    """A bucket in S3 and the settings with which a job finds it: a double of the AWS CLI keeps the objects."""
-    shared = training.rig.shared
-    double = shared / "double"
-    double.mkdir()
-    shutil.copy(DOUBLES / "aws", double)
-    objects = double / "s3" / "bucket"
-    objects.mkdir(parents=True)
-    os.chown(objects, USER_ID, USER_ID)
-    path = training.rig.node("login", 0).run(["printenv", "PATH"], user=USER).stdout.strip()
-    return objects, {"PATH": f"/fsx/double:{path}", "DOUBLE_DIRECTORY": "/fsx/double", "BUCKET": "s3://bucket/runs/first"}
-
-
-def test_losses_cost_steps_of_memory_then_a_checkpoint_then_a_copy_in_s3(
-    training: Training, undisturbed: Records, bucket: tuple[Path, dict[str, str]]
+def test_one_node_without_power_costs_steps_of_memory_and_two_neighbours_a_checkpoint(
+    training: Training, undisturbed: Records
 ) -> None:
-    """One node without power, two neighbours, and two neighbours with the checkpoints of the file system."""
-    objects, given = bucket
-    settings = {"MEMORY_EVERY": "2", "CHECKPOINT_EVERY": "8", "BUCKET_EVERY": "5"}
-    job = training.submit(
-        "tiered/tiered.sbatch", "--nodes=3", ARGUMENTS="--pause-seconds 0.3 --collective-seconds 5", **settings, **given
-    )
+    settings = {"MEMORY_EVERY": "2", "CHECKPOINT_EVERY": "8", "ARGUMENTS": "--pause-seconds 0.3 --collective-seconds 5"}
+    job = training.submit("tiered/tiered.sbatch", "--nodes=3", **settings)
     with HealthAgent(training.rig):
         job.until_step(12)
         job.nodes()[2].power_off()
         job.until(lambda: len(restored(job)) == 3, "the recovery from memory")
-        ((step, tier),) = set(restored(job))
+        (step,) = set(restored(job))
         assert step >= 12
-        assert tier == "memory"
         job.until_step(step + 4)
-        lose_neighbours(job)
-        job.until(lambda: len(starts(job)) >= 3, "the recovery from the file system")
-        job.until_step(starts(job)[2] + 3)
-        assert len(restored(job)) == 3, "memory was restored that was not whole"
-        copied = copies(objects)
-        lose_neighbours(job)
-        shutil.rmtree(job.checkpoints)
+        for neighbour in job.nodes()[1:]:
+            neighbour.power_off()
         records = job.complete()
 
     assert_undisturbed(records, undisturbed)
     assert starts(job)[:2] == [0, step]
     assert starts(job)[2] % 8 == 0
-    (last,) = {tuple(found) for found in restored(job)[3:]}
-    assert last == (starts(job)[3], "S3")
-    assert last[0] >= max(copied) > 0
-    assert len(restored(job)) == 6
+    assert len(restored(job)) == 3, "memory was restored that was not whole"
     assert job.restarts() == 0
-
-
-def lose_neighbours(job: TrainingJob) -> None:
-    """The memory of two nodes, and with it both copies of one rank's shard; the batch host stays."""
-    for neighbour in job.nodes()[1:]:
-        neighbour.power_off()
-
-
-def copies(objects: Path) -> set[int]:
-    """The steps of which every rank's shard is in S3."""
-    found = [int(path.parents[1].name.removeprefix("step-")) for path in objects.rglob("rank-*-of-3-*") if path.suffix != ".part"]
-    return {step for step in found if found.count(step) >= 3}
 
 
 def test_opening_a_directory_or_a_file_in_it_is_seen(tmp_path: Path) -> None:
