@@ -6,13 +6,14 @@ import json
 import shutil
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 
 from hyperpod_constructs.local.nodes import Image, NodesError, ledger, requirements, slots
 from hyperpod_constructs.local.nodes.doubles.health_agent import Mark, marks
-from hyperpod_constructs.local.nodes.doubles.programs.mount_table import render
+from hyperpod_constructs.local.nodes.doubles.programs.mount_table import render, show
 from hyperpod_constructs.local.nodes.ledger import Ledger
 from hyperpod_constructs.local.nodes.slots import Slot
 from tests.nodes.configuration import WAIT_SECONDS
@@ -38,6 +39,28 @@ def test_recorded_mounts_are_shown_as_what_they_stand_for() -> None:
 
     shown = render(table, "".join(json.dumps(line) + "\n" for line in record))
     assert shown == "overlay / overlay rw 0 0\nfs-1@tcp:/abcd /fsx lustre rw,size=1k 0 0\nfs-3:/fsx /home nfs4 rw 0 0\n"
+
+
+def test_a_mount_that_stays_is_there_for_every_reader_of_the_table(tmp_path: Path) -> None:
+    place, ended = tmp_path / "mounts", threading.Event()
+    stays = "fs-1@tcp:/abcd /fsx lustre rw,size=1k 0 0\n"
+    tables = [stays, stays + "tmpfs /run/one tmpfs rw 0 0\ntmpfs /run/two tmpfs rw 0 0\n"]
+
+    def change() -> None:
+        for table in tables * 2000:
+            show(table, place)
+        ended.set()
+
+    show(tables[1], place)
+    writer = threading.Thread(target=change)
+    writer.start()
+    while not ended.is_set():
+        lines = [line.split() for line in place.read_text().splitlines()]
+        assert ["fs-1@tcp:/abcd", "/fsx", "lustre"] in [line[:3] for line in lines]
+        assert {len(line) for line in lines} == {6}
+    writer.join()
+    show(tables[0], place)
+    assert [line.split() for line in place.read_text().splitlines()] == [stays.split()]
 
 
 def test_missing_packages_are_named_with_the_command(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -41,13 +41,27 @@ def cover() -> None:
     os.close(link)
 
 
+def show(table: str, shown: Path = SHOWN) -> None:
+    """Replaces the shown table by one write: a mount that stays is there for every reader.
+
+    The file never shrinks, so spaces follow a shorter table.
+    """
+    text = table.rstrip("\n").encode()
+    place = os.open(shown, os.O_WRONLY | os.O_CREAT, 0o644)
+    try:
+        left = os.fstat(place).st_size - len(text) - 1
+        os.pwrite(place, text + b" " * left + b"\n", 0)
+    finally:
+        os.close(place)
+
+
 def update(kernel: int) -> None:
     os.lseek(kernel, 0, os.SEEK_SET)
     table = b""
     while part := os.read(kernel, 65536):
         table += part
     record = RECORD.read_text(encoding="utf-8") if RECORD.exists() else ""
-    SHOWN.write_text(render(table.decode(), record), encoding="utf-8")
+    show(render(table.decode(), record))
 
 
 def main() -> None:
