@@ -40,22 +40,14 @@ def test_there_are_enough_of_every_kind_in_the_second_set() -> None:
     assert len(bases("second")) >= 4
 
 
-def test_there_are_enough_of_every_kind_in_the_third_set() -> None:
-    kinds = Counter(mistake.kind for mistake in mistakes("third"))
+@pytest.mark.parametrize(("of", "least", "least_updates"), [("third", 300, 60), ("fourth", 450, 70)])
+def test_there_are_enough_of_every_kind_in_the_later_sets(of: str, least: int, least_updates: int) -> None:
+    kinds = Counter(mistake.kind for mistake in mistakes(of))
     assert min(kinds.values()) >= 15
-    assert kinds.total() >= 300
-    assert len(updates("third")) >= 60
-    assert len(variants("third")) >= 40
-    assert len(bases("third")) >= 3
-
-
-def test_there_are_enough_of_every_kind_in_the_fourth_set() -> None:
-    kinds = Counter(mistake.kind for mistake in mistakes("fourth"))
-    assert min(kinds.values()) >= 15
-    assert kinds.total() >= 450
-    assert len(updates("fourth")) >= 70
-    assert len(variants("fourth")) >= 40
-    assert len(bases("fourth")) >= 3
+    assert kinds.total() >= least
+    assert len(updates(of)) >= least_updates
+    assert len(variants(of)) >= 40
+    assert len(bases(of)) >= 3
 
 
 def test_bases_of_the_sets_differ() -> None:

@@ -38,6 +38,7 @@ MODULES: Mapping[str, Topic] = {
     "arns": Topic.NAME,
     "code": Topic.CODE,
     "companions": Topic.COMPANION,
+    "composite_alarms": Topic.ALARM,
     "dashboards": Topic.ALARM,
     "delivery": Topic.DELIVERY,
     "dns": Topic.NAME,
@@ -86,7 +87,7 @@ LANGUAGES_OF: Mapping[str, tuple[Language, ...]] = {
 """The languages of each module."""
 
 TYPES_OF: Mapping[str, Mapping[str, str]] = {
-    "alarms": {"AWS::CloudWatch::Alarm": "", "AWS::CloudWatch::CompositeAlarm": "AlarmRule"},
+    "alarms": {"AWS::CloudWatch::Alarm": ""},
     "code": {"AWS::Lambda::Function": "Runtime"},
     "companions": {
         "AWS::Logs::LogGroup": "LogGroupClass",
@@ -94,6 +95,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::S3::Bucket": "",
         "AWS::SecretsManager::SecretTargetAttachment": "TargetType",
     },
+    "composite_alarms": {"AWS::CloudWatch::CompositeAlarm": "AlarmRule"},
     "delivery": {
         "AWS::Events::Rule": "",
         "AWS::Lambda::EventSourceMapping": "EventSourceArn",

@@ -1,0 +1,159 @@
+"""Composite alarms of CloudWatch: the grammar of their rules, and the alarms that these name.
+
+Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutCompositeAlarm.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
+from hyperpod_constructs.analysis.texts.alarms import ALARM
+from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
+from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
+from hyperpod_constructs.analysis.texts.typo import typo_of
+from hyperpod_constructs.facts.texts import Language
+from hyperpod_constructs.templates.dependencies import awaits
+from hyperpod_constructs.templates.model import Resource, Template
+
+COMPOSITE = "AWS::CloudWatch::CompositeAlarm"
+_STATES = ("ALARM", "OK", "INSUFFICIENT_DATA")
+_RULE_TOKEN = re.compile(r"\s+|\"(?:[^\"\\]|\\.)*\"|[(),]|[^\s(),\"]+")
+_RULE_WORDS = 'ALARM("name"), OK(...), INSUFFICIENT_DATA(...), TRUE, FALSE, AND, OR, NOT, AT_LEAST(...) and parentheses'
+_MOST_TOKENS = 2000
+
+
+class _RuleError(ValueError):
+    """A mistake in the rule of a composite alarm."""
+
+
+class _Rule:
+    """A parser by descent: `rule = not {(AND | OR) not}`; the names of alarms are collected."""
+
+    def __init__(self, text: str) -> None:
+        self.names: list[str] = []
+        self._tokens = [one for one in _RULE_TOKEN.findall(text) if not one.isspace()]
+        if "".join(self._tokens) != "".join(text.split()) and '"' not in "".join(self._tokens) and '"' in text:
+            raise _RuleError("has a quote without an end")
+        self._next = 0
+
+    def read(self) -> None:
+        if len(self._tokens) > _MOST_TOKENS:
+            return
+        self._any(0)
+        if self._next < len(self._tokens):
+            raise _RuleError(f"has {self._tokens[self._next]!r} where AND, OR or the end is awaited")
+
+    def _take(self, wanted: str | None = None) -> str:
+        token = self._tokens[self._next] if self._next < len(self._tokens) else ""
+        if not token or (wanted is not None and token != wanted):
+            raise _RuleError(f"has {token!r}" + (f" where {wanted!r} is awaited" if wanted else "") if token else "ends too early")
+        self._next += 1
+        return token
+
+    def _peek(self) -> str:
+        return self._tokens[self._next] if self._next < len(self._tokens) else ""
+
+    def _any(self, depth: int) -> None:
+        if depth > 100:
+            raise _RuleError("nests too deeply")
+        self._one(depth)
+        while self._peek() in ("AND", "OR"):
+            self._take()
+            self._one(depth)
+
+    def _one(self, depth: int) -> None:
+        while self._peek() == "NOT":
+            self._take()
+        token = self._take()
+        if token == "(":
+            self._any(depth + 1)
+            self._take(")")
+        elif token == "AT_LEAST":
+            self._at_least()
+        elif token in _STATES:
+            self._take("(")
+            self.names.append(self._name())
+            self._take(")")
+        elif token not in ("TRUE", "FALSE"):
+            near = nearest(token, (*_STATES, "TRUE", "FALSE", "AND", "OR", "NOT", "AT_LEAST"))
+            raise _RuleError(f"has {token!r}, which is no word of it{f'; the nearest is {near}' if near else ''}")
+
+    def _name(self) -> str:
+        token = self._take()
+        if token in ("(", ")", ","):
+            raise _RuleError(f"has {token!r} where the name of an alarm is awaited")
+        while self._peek() not in (")", ",", "") and not token.startswith('"'):
+            token += f" {self._take()}"
+        return token.strip('"')
+
+    def _at_least(self) -> None:
+        self._take("(")
+        self._take()
+        self._take(",")
+        if self._peek() == "NOT":
+            self._take()
+        self._take()
+        self._take(",")
+        self._take("(")
+        self.names.append(self._name())
+        while self._peek() == ",":
+            self._take()
+            self.names.append(self._name())
+        self._take(")")
+        self._take(")")
+
+
+def alarm_rule(alarm: Resource) -> Slips:
+    """The rule of a composite alarm: its grammar, and the alarms of the template that it names."""
+    text = _without_open_names(spelled(alarm.get("AlarmRule")) or "")
+    if not text or HOLE in text:
+        return
+    try:
+        rule = _Rule(text)
+        rule.read()
+    except _RuleError as error:
+        yield Slip(f"the rule {quoted(alarm.get('AlarmRule'))} {error}", _RULE_WORDS, ("AlarmRule",), alarm.get("AlarmRule"))
+        return
+    yield from _named(alarm, [name for name in rule.names if name != _OPEN_NAME])
+
+
+_OPEN_NAME = "${?}"
+
+
+def _without_open_names(text: str) -> str:
+    """A rule whose holes are names of alarms; a hole elsewhere may be any part of a rule, and stays."""
+    return re.sub(rf"\b({'|'.join(_STATES)})\(\s?\"?[^()\"]*{HOLE}[^()\"]*\"?\s?\)", rf"\1({_OPEN_NAME})", text)
+
+
+def _named(alarm: Resource, names: list[str]) -> Slips:
+    """Alarms by literal names: one that is misspelled, and one that may be made later."""
+    made = dict(_alarms(alarm.template))
+    for name in dict.fromkeys(names):
+        short = name.rpartition(":alarm:")[2]
+        other = made.get(short)
+        if other is alarm:
+            yield Slip(f"the alarm {short} is part of its own rule", "other alarms", ("AlarmRule",), short)
+        elif other is not None and not awaits(alarm, other):
+            message = f"the rule names the alarm {short}, which {other.logical_id} makes, and does not await it"
+            yield Slip(message, f"DependsOn: {other.logical_id}, or ${{{other.logical_id}}} in the rule", ("AlarmRule",), short)
+        elif other is None and short in _ids(alarm.template):
+            message = f"no alarm is named {short}, which is the logical id of one"
+            yield Slip(message, f"${{{short}}} in Fn::Sub", ("AlarmRule",), short)
+        elif other is None and (near := typo_of(short, made)):
+            yield Slip(f"no alarm is named {short}; the nearest is {near}", listed(made), ("AlarmRule",), short)
+
+
+def _ids(template: Template) -> set[str]:
+    return {one.logical_id for one in template.resources if one.type in (ALARM, COMPOSITE)}
+
+
+def _alarms(template: Template) -> Iterator[tuple[str, Resource]]:
+    for resource in template.resources:
+        if resource.type in (ALARM, COMPOSITE) and (name := known(resource.get("AlarmName"))):
+            yield name, resource
+
+
+JUDGES: Mapping[Language, Judge] = {}
+WHOLES: Mapping[str, WholeJudge] = {COMPOSITE: alarm_rule}
