@@ -10,6 +10,7 @@ ROOT = Path(__file__).resolve().parents[2]
 LIFECYCLE = ROOT / "lifecycle"
 # Other runs on this machine may hold every slot.
 WAIT_SECONDS = 600.0
+SLURM_CONF = "/opt/slurm/etc/slurm.conf"
 # Where the virtual cluster keeps what its nodes share, on the shared file system.
 CLUSTER_FOLDER = ".hyperpod/virtual"
 LUSTRE = {

@@ -13,11 +13,11 @@ import pytest
 
 from hyperpod_constructs.local.nodes import File, Image, NodeSpec, VirtualNode
 from hyperpod_constructs.local.nodes.doubles.health_agent import HealthAgent
+from tests.nodes.configuration import SLURM_CONF
 from tests.nodes.lifecycle import CONFIG, ENVIRONMENT, STATE, Cluster, boot_cluster, log, outcomes, put_program, settle, show
 from tests.patience import until
 
 RESOURCE_CONFIG = "/opt/ml/config/resource_config.json"
-SLURM_CONF = "/opt/slurm/etc/slurm.conf"
 MANY = 1000
 # The patience of a boot is minutes; a test need not wait for it.
 IMPATIENT = "[Service]\nEnvironment=NODE_SETUP_MOUNT_SECONDS=2\n"

@@ -3,13 +3,24 @@
 from __future__ import annotations
 
 import json
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
 
-from hyperpod_constructs.local.nodes import Image, NodesError, NodeSpec, Rig, VirtualNode, slots
+from hyperpod_constructs.local.nodes import File, Image, NodesError, NodeSpec, Rig, VirtualNode, slots
+from tests.nodes.configuration import SLURM_CONF, WAIT_SECONDS
 from tests.nodes.conftest import CONFIG, SCRIPTS
+
+READER = """
+import json, pathlib
+place, seen = pathlib.Path("/run/read"), set()
+while not (place / "stop").exists():
+    text = (place / "file").read_text()
+    seen.add((text[:1], len(text)))
+print(json.dumps(sorted(seen)))
+"""
 
 
 def test_step_runs_on_every_worker(rig: Rig, login: VirtualNode) -> None:
@@ -106,6 +117,26 @@ def test_on_create_leaves_slurm_to_the_scripts_and_a_machine_may_come_late(rig: 
         assert " /fsx " not in node.read("/proc/mounts")
     finally:
         rig.remove(node)
+
+
+def test_the_agent_that_writes_late_has_written_when_the_boot_returns(image: Image, tmp_path: Path) -> None:
+    with Rig.create(tmp_path, image=image, wait_seconds=WAIT_SECONDS) as other:
+        controller = [NodeSpec("controller", "Controller", 1)]
+        (node,) = other.boot(controller, scripts=SCRIPTS, config=CONFIG, mode="on_create", agent_seconds=1)
+        assert node.failure is None
+        assert "SlurmctldHost" in node.read(SLURM_CONF)
+
+
+def test_no_reader_meets_half_a_file(login: VirtualNode) -> None:
+    contents = [letter * 1_000_000 for letter in "ab"]
+    login.put({"/run/read/file": File(content=contents[0])})
+    with subprocess.Popen(login.command("python3", "-c", READER), stdout=subprocess.PIPE) as reader:  # noqa: S603
+        for content in contents * 20:
+            login.put({"/run/read/file": File(content=content)})
+        login.put({"/run/read/stop": File(content="")})
+        said = reader.communicate(timeout=60)[0]
+    assert json.loads(said) == [["a", 1_000_000], ["b", 1_000_000]]
+    assert login.run(["ls", "-A", "/run/read"]).stdout.split() == ["file", "stop"]
 
 
 def test_command_that_does_not_end_is_named(login: VirtualNode) -> None:

@@ -7,6 +7,7 @@ import json
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -73,12 +74,13 @@ class Boot:
             with _timed(node, "boot"):
                 node.start()
             with _timed(node, "agent"):
-                self.announce(node, nodes)
-            if self.mode == "on_init_complete":
-                with _timed(node, "image"):
-                    self._image_setup(node, nodes)
-            with _timed(node, "scripts"):
-                self._run_scripts(node)
+                node.put(self._machines(nodes) if self.agent_seconds else self._machines(nodes) | self._slurm(node, nodes))
+            with self._late_agent(node, nodes):
+                if self.mode == "on_init_complete":
+                    with _timed(node, "image"):
+                        self._image_setup(node, nodes)
+                with _timed(node, "scripts"):
+                    self._run_scripts(node)
         except NodesError as error:
             node.failure = str(error)
         finally:
@@ -87,21 +89,36 @@ class Boot:
 
     def announce(self, node: VirtualNode, nodes: Sequence[VirtualNode]) -> None:
         """What the host agent keeps up to date on a node."""
-        resources = host_agent.resource_config(nodes, self.cluster)
-        files = {
+        node.put(self._machines(nodes) | self._slurm(node, nodes))
+
+    @contextlib.contextmanager
+    def _late_agent(self, node: VirtualNode, nodes: Sequence[VirtualNode]) -> Iterator[None]:
+        """Lets the agent write Slurm's files `agent_seconds` later, beside what is done here; this ends when both have ended."""
+        if not self.agent_seconds:
+            yield
+            return
+        with ThreadPoolExecutor(max_workers=1) as agent:
+            written = agent.submit(self._put_late, node, self._slurm(node, nodes))
+            yield
+            written.result()
+
+    def _put_late(self, node: VirtualNode, files: Mapping[str, File]) -> None:
+        time.sleep(self.agent_seconds)
+        node.put(files)
+
+    def _machines(self, nodes: Sequence[VirtualNode]) -> dict[str, File]:
+        return {
             "/etc/hosts": File(content=self._hosts(nodes)),
             "/etc/munge/munge.key": File(content=self.munge_key, mode=0o400, owner="munge"),
-            host_agent.RESOURCE_CONFIG: File(content=resources, mode=0o600),
+            host_agent.RESOURCE_CONFIG: File(content=host_agent.resource_config(nodes, self.cluster), mode=0o600),
         }
-        node.put(files)
-        if node.node_type == "Controller":
-            groups = self.config.get("groups", {})
-            partitions = {name: group["partition"] for name, group in groups.items() if "partition" in group}
-            slurm = host_agent.slurm_files(nodes, self.cluster, partitions)
-            if self.agent_seconds:
-                threading.Timer(self.agent_seconds, _put_if_running, [node, slurm]).start()
-            else:
-                node.put(slurm)
+
+    def _slurm(self, node: VirtualNode, nodes: Sequence[VirtualNode]) -> dict[str, File]:
+        if node.node_type != "Controller":
+            return {}
+        groups = self.config.get("groups", {})
+        partitions = {name: group["partition"] for name, group in groups.items() if "partition" in group}
+        return host_agent.slurm_files(nodes, self.cluster, partitions)
 
     def _hosts(self, nodes: Sequence[VirtualNode]) -> str:
         return hosts([*nodes, *self.databases])
@@ -133,12 +150,6 @@ class Boot:
 def hosts(nodes: Sequence[VirtualNode | Database]) -> str:
     """`/etc/hosts` in place of the network's DNS."""
     return "127.0.0.1 localhost\n" + "".join(f"{node.address} {node.name}\n" for node in nodes)
-
-
-def _put_if_running(node: VirtualNode, files: Mapping[str, File]) -> None:
-    """For a timer, which may outlive the node."""
-    if node.running:
-        node.put(files)
 
 
 def _files(scripts: Path) -> Iterator[Path]:

@@ -13,7 +13,7 @@ import tarfile
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from hyperpod_constructs.local.nodes import cgroups
 from hyperpod_constructs.local.nodes.commands import host
@@ -28,6 +28,9 @@ SHUT_DOWN_SECONDS = 30.0
 FILLER = ".filled-by-a-fault"
 KILLED_AFTER_SECONDS = 1
 TIMEOUT_CODES = (124, 137)
+ARRIVING = ".arriving-"
+# Unpacks what arrives, then gives each file its name.
+PUT = f'tar -x -p -C / && for file; do mv -fT "${{file%/*}}/{ARRIVING}${{file##*/}}" "$file" || exit; done'
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -175,16 +178,16 @@ class VirtualNode:
         return done
 
     def put(self, files: Mapping[str, File]) -> None:
-        """Writes files, by their absolute paths, with the directories above them."""
+        """Writes files, by their absolute paths, with the directories above them. No reader meets half a file."""
         archive = io.BytesIO()
         with tarfile.open(fileobj=archive, mode="w") as tar:
             for path, file in files.items():
                 content = file.content.encode() if isinstance(file.content, str) else file.content
-                entry = tarfile.TarInfo(path.lstrip("/"))
+                entry = tarfile.TarInfo(str(PurePosixPath(path.lstrip("/")).with_name(ARRIVING + PurePosixPath(path).name)))
                 entry.size, entry.mode, entry.mtime = len(content), file.mode, time.time()
                 entry.uname = entry.gname = file.owner
                 tar.addfile(entry, io.BytesIO(content))
-        code, _, errors = self._enter(["tar", "-x", "-p", "-C", "/"], 60, archive.getvalue())
+        code, _, errors = self._enter(["sh", "-c", PUT, "put", *files], 60, archive.getvalue())
         if code != 0:
             raise NodesError(f"{self.name}: {', '.join(files)} cannot be written: {errors.decode(errors='replace')}")
 
