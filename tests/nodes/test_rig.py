@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from hyperpod_constructs.local.nodes import File, Image, NodesError, NodeSpec, Rig, VirtualNode, slots
+from hyperpod_constructs.local.nodes import File, Image, NodesError, NodeSpec, Rig, VirtualNode, cgroups, slots
+from hyperpod_constructs.local.nodes.container import Container
 from tests.nodes.configuration import SLURM_CONF, WAIT_SECONDS
 from tests.nodes.conftest import CONFIG, SCRIPTS
 
@@ -137,6 +138,16 @@ def test_no_reader_meets_half_a_file(login: VirtualNode) -> None:
         said = reader.communicate(timeout=60)[0]
     assert json.loads(said) == [["a", 1_000_000], ["b", 1_000_000]]
     assert login.run(["ls", "-A", "/run/read"]).stdout.split() == ["file", "stop"]
+
+
+def test_a_system_that_has_just_ended_is_killed_without_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(cgroups, "kill", lambda _: None)
+    with subprocess.Popen(["true"]) as leader:
+        leader.wait()
+    with subprocess.Popen(["sleep", "0.2"]) as around:
+        container = Container("gone", around, leader.pid)
+        container.kill()
+    assert not container.running
 
 
 def test_command_that_does_not_end_is_named(login: VirtualNode) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
@@ -78,7 +79,7 @@ class Container:
 
     def shut_down(self, seconds: float) -> bool:
         """Asks the system to power off; whether it did within that time."""
-        os.kill(self.leader, signal.SIGRTMIN + 4)
+        self._signal(signal.SIGRTMIN + 4)
         try:
             self._process.wait(timeout=seconds)
         except subprocess.TimeoutExpired:
@@ -88,9 +89,14 @@ class Container:
     def kill(self) -> None:
         """Kills every process of the system at once."""
         if self.running:
-            os.kill(self.leader, signal.SIGKILL)
+            self._signal(signal.SIGKILL)
         cgroups.kill(self.name)
         self._process.wait()
+
+    def _signal(self, number: int) -> None:
+        """To the first process, which may have ended a moment before systemd-nspawn does."""
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.leader, number)
 
 
 def _nspawn(name: str, root: Path, namespace: Path, binds: Sequence[str]) -> list[str]:
