@@ -22,7 +22,7 @@ SECONDS = {
     "deploy/test_newcomer.py": 164,
     "examples/test_checkpointless.py": 156,
     "deploy/test_eks_cluster.py": 145,
-    "nodes/test_training_memory.py": 300,
+    "nodes/test_training_memory.py": 330,
     "nodes/test_health.py": 131,
     "local/test_sample_deploy.py": 129,
     "deploy/test_life.py": 126,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
+from collections import Counter
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -11,8 +13,9 @@ from typing import Any
 import pytest
 
 from hyperpod_constructs.local.nodes.doubles.health_agent import HealthAgent
+from tests.examples.conftest import DOUBLES
 from tests.examples.jobs import assert_undisturbed
-from tests.nodes.training import USER_ID, Opens, Training, TrainingJob, kill, ranks, replaced
+from tests.nodes.training import USER, USER_ID, Opens, Training, TrainingJob, kill, ranks, replaced
 
 Records = list[dict[str, Any]]
 SCRIPT = "checkpointless/checkpointless.sbatch"
@@ -85,9 +88,9 @@ def test_lost_lighthouse_and_batch_host_are_what_checkpoints_are_for(training: T
     assert min(record["step"] for record in job.records(LOGS) if record["attempt"] == 1) >= 15
 
 
-def restored(job: TrainingJob) -> list[int]:
-    """The steps that ranks have taken from memory."""
-    return [int(step) for step in re.findall(r"restored step (\d+) from memory", job.text)]
+def restored(job: TrainingJob, tier: str = "memory") -> list[int]:
+    """The steps that ranks have taken from a tier."""
+    return [int(step) for step in re.findall(rf"restored step (\d+) from {tier} ", job.text)]
 
 
 def starts(job: TrainingJob) -> list[int]:
@@ -115,6 +118,50 @@ def test_one_node_without_power_costs_steps_of_memory_and_two_neighbours_a_check
     assert starts(job)[2] % 8 == 0
     assert len(restored(job)) == 3, "memory was restored that was not whole"
     assert job.restarts() == 0
+
+
+@pytest.fixture
+def bucket(training: Training) -> tuple[Path, dict[str, str]]:
+    """A bucket in S3 and the settings with which a job finds it: a double of the AWS CLI keeps the objects."""
+    double = training.rig.shared / "double"
+    objects = double / "s3" / "bucket"
+    objects.mkdir(parents=True)
+    os.chown(objects, USER_ID, USER_ID)
+    shutil.copy(DOUBLES / "aws", double)
+    path = training.rig.node("login", 0).run(["printenv", "PATH"], user=USER).stdout.strip()
+    return objects, {"PATH": f"/fsx/double:{path}", "DOUBLE_DIRECTORY": "/fsx/double", "BUCKET": "s3://bucket/runs/first"}
+
+
+def copied(objects: Path) -> int:
+    """The newest step of which the shards of both ranks are in S3."""
+    shards = Counter(path.parents[1].name for path in objects.rglob("rank-*-of-2-*") if path.suffix != ".part")
+    return max((int(step.removeprefix("step-")) for step, count in shards.items() if count == 2), default=0)
+
+
+def test_a_second_submission_takes_from_s3_what_is_lost_in_memory_and_on_the_file_system(
+    training: Training, undisturbed: Records, bucket: tuple[Path, dict[str, str]]
+) -> None:
+    objects, given = bucket
+    settings = {"MEMORY_EVERY": "2", "CHECKPOINT_EVERY": "8", "BUCKET_EVERY": "5", **given}
+    first = training.submit("tiered/tiered.sbatch", "--nodes=2", ARGUMENTS="--pause-seconds 0.3", **settings)
+    first.until_step(12)
+    first.until(lambda: copied(objects) and any(first.checkpoints.glob("*")), "a copy in S3 and one on the file system")
+    nodes = first.nodes()
+    assert all(ranks(node, "memory_agent.py") for node in nodes)
+    first.cancel()
+    first.until(lambda: first.state() == "CANCELLED", "the end of all its processes")
+    assert not any(ranks(node, "memory_agent.py") for node in nodes)
+    shutil.rmtree(first.checkpoints)
+    step, done = copied(objects), first.records()
+
+    second = training.submit("tiered/tiered.sbatch", "--nodes=2", RUN_DIR=f"/fsx/runs/{first.directory.name}", **settings)
+    second.complete()
+    records = first.records()
+    assert restored(second, "S3") == [step] * 2
+    assert starts(second) == [step]
+    assert 0 < step <= done[-1]["step"] + 1
+    assert [record["step"] for record in records[len(done) :]] == list(range(step, len(undisturbed)))
+    assert_undisturbed(records, undisturbed)
 
 
 def test_opening_a_directory_or_a_file_in_it_is_seen(tmp_path: Path) -> None:
