@@ -16,15 +16,22 @@ SURROUNDINGS_SHARE = 0.25
 HARDWARE_SHARE = 0.5
 SLURM_REASONS = (
     "batch job complete failure",
+    "Duplicate jobid",
     "Epilog error",
     "gres/",
+    "Job env setup error",
     "Kill task failed",
     "Low ",
     "Node unexpectedly rebooted",
     "Not responding",
     "Prolog error",
+    "Prolog/Epilog failure",
+    "SlurmdSpoolDir is full",
 )
-"""Beginnings of Slurm's own reasons for a node. Any other reason is an administrator's and stays."""
+"""Beginnings of Slurm's own reasons for a node. Any other reason is an administrator's and stays.
+
+Source: the callers of drain_nodes, set_node_down_ptr and slurm_update_node in Slurm 24.11
+"""
 
 
 class Situation(NamedTuple):

@@ -234,8 +234,9 @@ def test_an_administrators_reason_is_left_alone(cluster: Cluster) -> None:
     assert cluster.reasons == []
 
 
-def test_slurms_own_reason_gives_way(cluster: Cluster) -> None:
-    cluster.nodes["w0"].update(state="IDLE+DRAIN", reason="Kill task failed")
+@pytest.mark.parametrize("reason", ["Kill task failed", "Duplicate jobid", "Prolog/Epilog failure"])
+def test_slurms_own_reason_gives_way(cluster: Cluster, reason: str) -> None:
+    cluster.nodes["w0"].update(state="IDLE+DRAIN", reason=reason)
     break_gpu(cluster["w0"])
     run(cluster["w0"], times=2)
     assert cluster.reasons == [("w0", "Action:Replace")]
