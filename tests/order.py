@@ -23,7 +23,7 @@ SECONDS = {
     "examples/test_checkpointless.py": 156,
     "deploy/test_eks_cluster.py": 145,
     "nodes/test_training_memory.py": 330,
-    "nodes/test_health.py": 131,
+    "nodes/test_health.py": 143,
     "local/test_sample_deploy.py": 129,
     "deploy/test_life.py": 126,
     "deploy/test_kubernetes.py": 106,

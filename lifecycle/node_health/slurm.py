@@ -11,6 +11,7 @@ from node_health.system import System
 SECONDS = 5.0
 NO_STEPS = ("No job steps exist", "does not exist")
 """scontrol's messages for a job without a task on this node; any other failure tells nothing about tasks."""
+NO_JOB = "Invalid job id"
 FIELD = re.compile(r"(?:^|\s)([A-Z]\w*)=")
 
 
@@ -92,6 +93,17 @@ class Slurm:
         if result.code == 0:
             return parse_pids(result.output)
         return {} if any(sign in result.output + result.error for sign in NO_STEPS) else None
+
+    def has_left(self, job: str) -> bool | None:
+        """Whether the job runs without this node. `None` if it may still end here, or if Slurm does not answer."""
+        result = self._system.run(["squeue", "--noheader", f"--jobs={job}", "--format=%A %T %N"], SECONDS)
+        if result.code != 0 and NO_JOB not in result.error:
+            return None
+        for row in (line.split() for line in result.output.splitlines()):
+            if len(row) == 3 and row[:2] == [job, "RUNNING"]:
+                names = self._system.run(["scontrol", "show", "hostnames", row[2]], SECONDS)
+                return None if names.code != 0 or self.node in names.output.split() else True
+        return False
 
     def _show(self, *what: str) -> list[Node] | None:
         result = self._system.run(["scontrol", "--oneliner", "show", *what], SECONDS)

@@ -2,7 +2,7 @@
 
 A node marks only itself. It waits until every node of the step has dumped its ranks, looks again, and marks. Only then does it kill
 its tasks of that step, so that the step fails and the job resumes elsewhere. With an unknown culprit, it reports and kills nothing.
-After a refused mark, it kills nothing and asks again later.
+After a refused mark, it kills nothing and asks again later. It also starts a slurmd again that remembers jobs which have left.
 
 Its input comes from jobs: an error in one step is logged, and the other steps are still watched.
 """
@@ -14,6 +14,7 @@ import signal
 
 from node_health import aggregate, beats, dumping, picture, summary
 from node_health.aggregate import STALE_POLLS, Aggregate, Peers
+from node_health.batches import Batches
 from node_health.beats import Beat, Leftovers
 from node_health.finding import REPLACE, Finding
 from node_health.hang import Verdict
@@ -72,6 +73,7 @@ class Watch:
         self._shared = SharedDirectory(system, settings.shared_directory)
         self._marker = Marker(system, settings, self._slurm, self._shared)
         self._leftovers = Leftovers(system)
+        self._batches = Batches(system, self._slurm)
         self._steps: dict[str, StepWatch] = {}
         self._said: dict[str, str] = {}
         self._dumped = False
@@ -95,6 +97,7 @@ class Watch:
         tasks = self._slurm.steps()
         if tasks is None:
             return
+        self._batches.look(tasks)
         steps = {step: self._beats(step, pids) for step, pids in tasks.items() if beats.STEP.fullmatch(step)}
         live = {step: found for step, found in steps.items() if found}
         self._dumped = False

@@ -176,6 +176,8 @@ class Cluster:
     def scontrol(self, machine: Machine, arguments: Sequence[str]) -> Result:
         if arguments[0] == "listpids":
             return self._listpids(machine, *arguments[1:])
+        if arguments[:2] == ["show", "hostnames"]:
+            return Result(0, arguments[2].replace(",", "\n") + "\n")
         if self.down:
             return Result(1, error="slurm_load_node error: Unable to contact slurm controller (connect failure)")
         if arguments[0] == "update":

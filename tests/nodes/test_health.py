@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import time
 from collections.abc import Callable, Iterator
@@ -255,3 +256,24 @@ def test_a_hang_whose_culprit_cannot_be_told_replaces_nobody(rig: Rig, submit: C
     assert marked(rig) == []
     assert all("culprit unknown: ranks 1, 2 of 2 nodes lag" in log(node) for node in workers)
     assert all("python3" in node.run(["ps", "-eo", "comm"]).stdout for node in workers)
+
+
+def test_a_batch_host_that_comes_back_by_itself_takes_its_job_again(rig: Rig) -> None:
+    controller, output = rig.controller, rig.shared / "again"
+    script = "echo start ${SLURM_RESTART_COUNT:-0}; srun sleep 600"
+    options = ["--parsable", "--no-kill", "--requeue", "--nodes=3", "--partition=training", "--output=/fsx/again"]
+    job = controller.run(["sbatch", *options, "--wrap", script]).stdout.strip()
+    until(lambda: output.exists() and "start 0" in output.read_text())
+    (name,) = re.findall(r" BatchHost=(\S+)", controller.run(["scontrol", "--oneliner", "show", "job", job]).stdout)
+    host = next(node for node in rig.group("workers") if node.name == name)
+    time.sleep(HANG)
+    controller.run(["scontrol", "update", f"NodeName={name}", "State=DOWN", "Reason=cable"])
+    until(lambda: "No job steps" in host.run(["scontrol", "listpids"], check=False).stderr)
+    controller.run(["scontrol", "update", f"NodeName={name}", "State=RESUME"])
+    until(lambda: f"jobs that have left this node, {job}" in log(host))
+
+    controller.run(["scontrol", "requeue", job])
+    until(lambda: controller.run(["scontrol", "update", f"JobId={job}", "StartTime=now"], check=False).returncode == 0)
+    until(lambda: "start 1" in output.read_text())
+    assert f" BatchHost={name} " in controller.run(["scontrol", "--oneliner", "show", "job", job]).stdout
+    assert "Reason=" not in show(rig, host)
