@@ -17,6 +17,7 @@ from hyperpod_constructs.facts.data import document
 from hyperpod_constructs.facts.kubernetes import version_of
 from hyperpod_constructs.facts.limits import Limit
 from hyperpod_constructs.facts.mistake import Mistake, fixed_by
+from hyperpod_constructs.facts.pod_settings import setting_mistakes
 from hyperpod_constructs.facts.shapes import shape_mistakes
 
 VPC_CNI = "vpc-cni"
@@ -186,6 +187,7 @@ class AddonFacts:
     :param prerequisites: the add-ons that must be there before it, with the lowest version of each.
     :param companions: add-ons that need this version or a newer one if they are there too.
     :param endpoints: the services that its pods call, beside those of every node and of identities; by the names of endpoints.
+    :param accounts: other service accounts of its pods that can have a role, and do not need one on every node.
     :param configuration: the JSON schema of its configuration, as far as a source tells it; `None` if none does.
     """
 
@@ -200,6 +202,7 @@ class AddonFacts:
     identities: tuple[Identity, ...]
     versions: tuple[KnownVersion, ...]
     endpoints: tuple[str, ...]
+    accounts: tuple[str, ...]
     configuration: Mapping[str, Any] | None
 
 
@@ -221,6 +224,7 @@ def addon_facts(name: str) -> AddonFacts | None:
         identities=tuple(_identity(identity) for identity in found.get("identities", ())),
         versions=tuple(KnownVersion(**version) for version in found.get("versions", ())),
         endpoints=tuple(found.get("endpoints", ())),
+        accounts=tuple(found.get("accounts", ())),
         configuration=found.get("configuration"),
     )
 
@@ -333,11 +337,22 @@ def kubernetes_mistake(name: str, kubernetes: str | None) -> Mistake | None:
 
 
 def configuration_mistake(name: str, values: Mapping[str, Any], unknown: Callable[[object], bool]) -> str | None:
-    """The first value of a configuration that the add-on's schema refuses, in words; `None` where the schema is not known.
+    """The first value of a configuration that the add-on's schema refuses, or Kubernetes in any, in words.
 
     :param unknown: whether a value is known only at the deployment.
     """
     facts = addon_facts(name)
-    if facts is None or facts.configuration is None:
+    schema = {} if facts is None or facts.configuration is None else facts.configuration
+    return next(shape_mistakes(schema, values, unknown), None) or next(setting_mistakes(values, unknown), None)
+
+
+def misspelled_account(name: str, account: str) -> str | None:
+    """The service account of an add-on that was probably meant; `None` for one that it has, and for a name that is like none."""
+    facts = addon_facts(name)
+    known = [] if facts is None else [*(one.service_account for one in facts.identities), *facts.accounts]
+    if account in known:
         return None
-    return next(shape_mistakes(facts.configuration, values, unknown), None)
+    from difflib import get_close_matches  # only an unknown name needs it
+
+    near = get_close_matches(account, known, n=1, cutoff=0.75)
+    return near[0] if near else None

@@ -1,7 +1,8 @@
 """The form of JSON data, by the part of JSON Schema that the facts need, with the mistakes in words.
 
-A schema without `type` takes any value. An object with `properties` has no other keys, unless `additionalProperties` is true;
-`values` is the schema of all values of an object with any keys, and `words` says what a value is to be.
+A schema without `type` takes any value. An object with `properties` has no other keys, unless `additionalProperties` is true; with
+"other" it has keys that are like none of them. `values` is the schema of the values of other keys, and `words` says what a value
+is to be.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ _KINDS: Mapping[str, type | tuple[type, ...]] = {
     "integer": int,
     "number": (int, float),
     "boolean": bool,
+    "null": type(None),
 }
 
 
@@ -53,11 +55,25 @@ def _is_of(kinds: str | list[str], value: object) -> bool:
 def _in_object(schema: Schema, value: Mapping[str, Any], unknown: Unknown, path: tuple[str, ...]) -> Iterator[str]:
     known: Mapping[str, Schema] | None = schema.get("properties")
     for key, part in value.items():
-        inner = schema.get("values") if known is None else known.get(key)
-        if inner is not None:
+        inner = (known or {}).get(key)
+        wrong = None if inner is not None or known is None else _wrong_key(schema.get("additionalProperties"), str(key), known)
+        if wrong is not None:
+            yield f"{'.'.join((*path, str(key)))} is unknown; {wrong}"
+        elif (inner := inner or schema.get("values")) is not None:
             yield from shape_mistakes(inner, part, unknown, (*path, str(key)))
-        elif known is not None and not schema.get("additionalProperties"):
-            yield f"{'.'.join((*path, str(key)))} is unknown; allowed: {', '.join(known)}"
     for key in schema.get("required", ()):
         if key not in value:
             yield f"{'.'.join((*path, key))} is missing"
+
+
+def _wrong_key(others: object, key: str, known: Mapping[str, Schema]) -> str | None:
+    """What is right instead of a key that an object does not have; `None` if it may have the key."""
+    if others is True:
+        return None
+    if not others:
+        return f"allowed: {', '.join(known)}"
+    from difflib import get_close_matches  # only an unknown key needs it
+
+    by_case = {one.casefold(): one for one in known}
+    near = get_close_matches(key.casefold(), by_case, n=1, cutoff=0.85)
+    return f"the nearest is {by_case[near[0]]}" if near else None

@@ -54,6 +54,19 @@ def test_a_version_of_coredns_and_kube_proxy_is_named_for_each_kubernetes(name: 
     assert version in {known.kubernetes for known in facts.versions}
 
 
+@pytest.mark.parametrize(
+    ("name", "account", "meant"),
+    [
+        ("aws-efs-csi-driver", "efs-csi-node", "efs-csi-node-sa"),
+        ("aws-efs-csi-driver", "efs-csi-node-sa", None),
+        ("aws-efs-csi-driver", "somebody", None),
+        ("unknown", "efs-csi-node", None),
+    ],
+)
+def test_a_service_account_may_be_misspelled(name: str, account: str, meant: str | None) -> None:
+    assert addons.misspelled_account(name, account) == meant
+
+
 def test_a_pair_that_no_source_names_is_not_judged() -> None:
     facts = addons.addon_facts(addons.VPC_CNI)
     assert facts is not None

@@ -69,8 +69,10 @@ def names_are_known(addon: Addon) -> str | None:
         return None
     from difflib import get_close_matches  # kept off the import path: only an unknown name needs it
 
-    ours = addon.name.startswith(facts.OF_SAGEMAKER)
-    nearest = get_close_matches(addon.name, known, n=1, cutoff=0.0 if ours else 0.85 if "_" in addon.name else 0.75)
+    name = addon.name.lower()
+    ours, others = name.startswith(facts.OF_SAGEMAKER), "_" in name
+    within = [] if others else [one for one in known if name.endswith(f"-{one}")]
+    nearest = within or get_close_matches(name, known, n=1, cutoff=0.0 if ours else 0.85 if others else 0.75)
     return f"{addon.name!r} is no add-on that EKS is known to have; did you mean {nearest[0]!r}?" if nearest else None
 
 
@@ -220,6 +222,24 @@ def identities_are_given_once(addon: Addon) -> Iterator[Hit]:
         if other is not None and as_str(other.get("ServiceAccount")) is not None:
             text = f"{as_str(at(inline, 'ServiceAccount'))} of {addon.name} has an identity here, and {other.logical_id} is another"
             yield hit(addon, text, "PodIdentityAssociations", index, "ServiceAccount", covers=(other,))
+
+
+@_addon_warning(
+    "HP-ADD-038",
+    title="identities of an add-on are for its service accounts",
+    why="EKS refuses the add-on: it has no such service account",
+    fix="write the service account that aws eks describe-addon-configuration prints",
+    allowed="a service account of the add-on",
+    source="https://docs.aws.amazon.com/eks/latest/APIReference/API_DescribeAddonConfiguration.html",
+    silences=("HP-ADD-030",),
+)
+def identities_are_for_accounts_of_the_addon(addon: Addon) -> Iterator[Hit]:
+    for index, inline in enumerate(as_items(addon.resource.get("PodIdentityAssociations")) or ()):
+        account = as_str(at(inline, "ServiceAccount"))
+        near = None if account is None else facts.misspelled_account(addon.name, account)
+        if near is not None:
+            text = f"{addon.name} has no service account {account!r}; the nearest is {near}"
+            yield hit(addon, text, "PodIdentityAssociations", index, "ServiceAccount")
 
 
 @_addon_warning(

@@ -8,7 +8,7 @@ from functools import partial
 
 from hyperpod_constructs.analysis.clusters import Cluster, Group, clusters, given, groups
 from hyperpod_constructs.analysis.iam import ROLE
-from hyperpod_constructs.analysis.kubernetes import EksCluster, joined, named_elsewhere
+from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters, joined, named_elsewhere
 from hyperpod_constructs.analysis.networks import SUBNET, in_one_zone
 from hyperpod_constructs.analysis.placement import NodeGroup, node_groups
 from hyperpod_constructs.facts import clusters as cluster_facts
@@ -30,7 +30,7 @@ from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import Value, as_int, as_str, is_known
+from hyperpod_constructs.templates.values import Value, as_int, as_items, as_str, is_known
 
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _PREREQUISITES = f"{_GUIDE}sagemaker-hyperpod-eks-prerequisites.html"
@@ -210,20 +210,23 @@ def tiered_storage_is_large_enough(cluster: Cluster) -> Mistake | None:
     return orchestration.tiered_share(percentage)
 
 
-@_joined_error(
+@error(
     "HP-EKS-011",
+    on=eks_clusters,
     title=f"the control plane has subnets in {FEWEST_ZONES} zones or more",
     why="EKS refuses the cluster: subnets must be in at least two availability zones",
     fix="add a subnet in another zone, a small one: nodes need not be in it",
     allowed=f"subnets in {FEWEST_ZONES} or more availability zones",
     source=f"{_EKS_GUIDE}network-reqs.html",
 )
-def the_control_plane_has_two_zones(_: Cluster, eks: EksCluster) -> Hit | None:
-    subnets = eks.in_network("SubnetIds", SUBNET)
-    if not in_one_zone(subnets or ()):
+def the_control_plane_has_two_zones(eks: EksCluster) -> Hit | None:
+    path = eks.network_path("SubnetIds")
+    subnets, listed = eks.in_network("SubnetIds", SUBNET), as_items(eks.resource.get(*path))
+    alone = listed is not None and len(listed) == 1
+    if not alone and not in_one_zone(subnets or ()):
         return None
     names = ", ".join(subnet.logical_id for subnet in subnets or ())
-    return hit(eks.resource, too_few_zones("the control plane", f"in one zone ({names})"), *eks.network_path("SubnetIds"))
+    return hit(eks.resource, too_few_zones("the control plane", f"in one zone ({names})" if names else "one subnet"), *path)
 
 
 @_joined_error(

@@ -1,4 +1,4 @@
-"""Managed node groups of EKS: their launch templates, their images, and the pods that must find a place on them."""
+"""Nodes of EKS: managed groups with their launch templates, types and images, Fargate, and pods that must find a place on them."""
 
 from __future__ import annotations
 
@@ -9,8 +9,10 @@ from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.addons import Addon, addons
 from hyperpod_constructs.analysis.clusters import Group, given
 from hyperpod_constructs.analysis.kubernetes import EksCluster, joined
+from hyperpod_constructs.analysis.networks import SUBNET, ExitKind, network_facts
 from hyperpod_constructs.analysis.texts.slip import frozen
 from hyperpod_constructs.facts.addons import COREDNS
+from hyperpod_constructs.facts.ec2_types import impossible_type
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
@@ -103,6 +105,51 @@ def images_fit_the_types(nodes: Resource) -> str | None:
         if word in image and strange is not None:
             return f"the image {image} is not for {strange}, which has no such accelerators"
     return None
+
+
+_TYPED: Mapping[str, tuple[str, ...]] = {
+    "AWS::EC2::Instance": ("InstanceType",),
+    _TEMPLATE: ("LaunchTemplateData", "InstanceType"),
+    _NODEGROUP: ("InstanceTypes",),
+}
+"""Types with instance types of EC2, and their place."""
+
+
+@error(
+    "HP-NGR-004",
+    title="instance types are types of EC2",
+    why="EC2 has no such type, and the stack rolls back",
+    fix="write a type of EC2, such as the nearest",
+    allowed="a family and one of its sizes, such as m7i.2xlarge",
+    source="https://docs.aws.amazon.com/ec2/latest/instancetypes/instance-types.html",
+)
+def types_are_of_ec2(model: Model) -> Iterator[Hit]:
+    for resource in model.resources(*_TYPED):
+        path = _TYPED[resource.type]
+        value = resource.get(*path)
+        listed = as_items(value) if resource.type == _NODEGROUP else None
+        for place, one in enumerate(listed) if listed is not None else [(None, value)]:
+            name = as_str(one)
+            wrong = None if name is None else impossible_type(name)
+            if wrong is not None:
+                yield hit(resource, wrong, *path, *(() if place is None else (place,)))
+
+
+@error(
+    "HP-NGR-005",
+    on="AWS::EKS::FargateProfile",
+    title="pods on Fargate are in private subnets",
+    why="EKS refuses a profile with a subnet that has a route to an internet gateway",
+    fix="name subnets whose way out is a NAT gateway, or endpoints",
+    allowed="subnets without a route to an internet gateway",
+    source=f"{_EKS_GUIDE}fargate-profile.html",
+)
+def fargate_is_private(profile: Resource) -> Iterator[Hit]:
+    for index, value in enumerate(as_items(profile.get("Subnets")) or ()):
+        subnet = resource_of(value, SUBNET)
+        exit_ = None if subnet is None else network_facts(profile.template.model).subnet(subnet).exit
+        if subnet is not None and exit_ is not None and exit_.kind is ExitKind.INTERNET_GATEWAY:
+            yield hit(profile, f"{subnet.logical_id} has a route to an internet gateway", "Subnets", index)
 
 
 @warning(

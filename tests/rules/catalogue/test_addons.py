@@ -21,6 +21,12 @@ def addon(name: str, *awaited: str, **properties: Any) -> Template:
     }
 
 
+def files(account: str) -> Template:
+    """The driver of EFS, with an identity for a service account."""
+    inline = [{"ServiceAccount": account, "RoleArn": "arn:aws:iam::123456789012:role/files"}]
+    return addon("aws-efs-csi-driver", PodIdentityAssociations=inline)
+
+
 def trust(*actions: str, by: Any = None) -> Template:
     """The trust of a role of pods.
 
@@ -163,6 +169,21 @@ CASES = [
     Case("HP-ADD-027", eks(), {"More": addon("aws-fsx-csi-drivers")}, {"More": addon("datadog_operator")}),
     Case("HP-ADD-027", eks(), {"More": addon("amazon-sagemaker-governance", "Cluster")}, {"More": addon(GOVERNANCE, "Cluster")}),
     Case("HP-ADD-009", eks(), {"Dns": addon("coredns", AddonVersion="v1.14.3-eksbuild.3")}, {"Dns": DNS}),
+    Case("HP-ADD-027", eks(), {"More": addon("amazon-vpc-cni")}, {"More": addon("my_amazon-vpc-cni")}),
+    Case("HP-ADD-027", eks(), {"More": addon("COREDNS")}, {"More": addon("coredns")}),
+    Case(
+        "HP-ADD-028",
+        eks(),
+        {"Dns": addon("coredns", ConfigurationValues='{"replicaCount": "3"}')},
+        {"Dns": addon("coredns", ConfigurationValues='{"replicaCount": 3}')},
+    ),
+    Case(
+        "HP-ADD-028",
+        eks(),
+        {"More": addon("metrics-server", ConfigurationValues='{"resources": {"limits": {"memory": "1GB"}}}')},
+        {"More": addon("metrics-server", ConfigurationValues='{"resources": {"limits": {"memory": "1Gi"}}}')},
+    ),
+    Case("HP-ADD-038", eks(), {"More": files("efs-csi-controller")}, {"More": files("efs-csi-controller-sa")}),
     Case("HP-ADD-027", eks(), {"More": addon("aws-vpc-cni")}, {"More": addon("my_vpc-cni-x")}),
     Case("HP-ROL-001", WITH_OPERATOR, {ASSUMED: trust(*ACTIONS, by=OTHER)}, {ASSUMED: trust(*ACTIONS, by=THIS)}),
     Case(

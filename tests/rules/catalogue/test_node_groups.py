@@ -102,6 +102,37 @@ DISKS = {
     ],
 }
 ENCRYPTED = edited(BASE, DISKS)
+ON_FARGATE = edited(
+    BASE,
+    {
+        "PodSubnet": {
+            "Type": "AWS::EC2::Subnet",
+            "Properties": {"VpcId": {"Ref": "Vpc"}, "CidrBlock": "10.0.200.0/24", "AvailabilityZone": "us-west-2a"},
+        },
+        "Table": {"Type": "AWS::EC2::RouteTable", "Properties": {"VpcId": {"Ref": "Vpc"}}},
+        "Association": {
+            "Type": "AWS::EC2::SubnetRouteTableAssociation",
+            "Properties": {"SubnetId": {"Ref": "PodSubnet"}, "RouteTableId": {"Ref": "Table"}},
+        },
+        "Route": {
+            "Type": "AWS::EC2::Route",
+            "Properties": {
+                "RouteTableId": {"Ref": "Table"},
+                "DestinationCidrBlock": "0.0.0.0/0",
+                "NatGatewayId": "nat-0123456789abcdef0",
+            },
+        },
+        "Pods": {
+            "Type": "AWS::EKS::FargateProfile",
+            "Properties": {
+                "ClusterName": {"Ref": "Control"},
+                "PodExecutionRoleArn": "arn:aws:iam::123456789012:role/pods",
+                "Subnets": [{"Ref": "PodSubnet"}],
+                "Selectors": [{"Namespace": "batch"}],
+            },
+        },
+    },
+)
 DATA = "Template/LaunchTemplateData"
 TRUST = "DriverRole/AssumeRolePolicyDocument/Statement/0"
 TOLERANT = '{"nodeSelector": {"workload": "system"}, "tolerations": [{"key": "dedicated", "operator": "Exists"}]}'
@@ -191,6 +222,17 @@ CASES = [
     Case("HP-PERM-002", BASE, {"SystemRole/ManagedPolicyArns/0": REMOVED}, {}),
     Case("HP-REF-012", BASE, {"Provider/Url": att("Control", "Endpoint")}, {}),
     Case("HP-SCH-007", BASE, {"System/DiskSize": 100}, {}),
+    Case("HP-SCH-007", BASE, {"System/Labels/team": "system pods"}, {"System/Labels/team": ""}),
+    Case("HP-SCH-007", BASE, {"System/Labels": {"workload": "system", "node-role.kubernetes.io/worker": ""}}, {}),
+    Case("HP-SCH-007", BASE, {"System/Taints": [{"Key": "a b", "Value": "c", "Effect": "NO_SCHEDULE"}]}, {}),
+    Case("HP-NGR-004", BASE, {"System/InstanceTypes": ["m6i.3xlarge"]}, {"System/InstanceTypes": ["m99i.3xlarge"]}),
+    Case(
+        "HP-NGR-004",
+        edited(BASE, {"System/InstanceTypes": REMOVED}),
+        {"Template/LaunchTemplateData/InstanceType": "m6ixlarge"},
+        {"Template/LaunchTemplateData/InstanceType": "m6i.xlarge"},
+    ),
+    Case("HP-NGR-005", ON_FARGATE, {"Route/GatewayId": "igw-0123456789abcdef0", "Route/NatGatewayId": REMOVED}, {}),
     Case("HP-SCH-007", BASE, {"System/UpdateConfig": {"MaxUnavailable": 1, "MaxUnavailablePercentage": 50}}, {}),
 ]
 

@@ -1,0 +1,30 @@
+"""Instance types of EC2: the sizes of each family, in `ec2_types.tsv`, which `tools/generate_property_schemas.py` writes.
+
+A family that is not there may be newer than the table.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from functools import cache
+
+from hyperpod_constructs.facts.data import rows
+
+_FORM = re.compile(r"[a-z][a-z0-9-]*\.[a-z0-9-]+")
+
+
+def impossible_type(name: str) -> str | None:
+    """Why EC2 has no instance type of this name; `None` if it may have one."""
+    if _FORM.fullmatch(name) is None:
+        return f"{name!r} is no instance type of EC2: write family and size, such as m7i.2xlarge"
+    family, _, size = name.partition(".")
+    sizes = _sizes().get(family)
+    if sizes is None or size in sizes:
+        return None
+    return f"the family {family} has no size {size}; it has {', '.join(sizes)}"
+
+
+@cache
+def _sizes() -> Mapping[str, list[str]]:
+    return {family: sizes.split(",") for family, sizes in rows("ec2_types.tsv")}

@@ -1,0 +1,87 @@
+"""Settings of pods in configurations of add-ons, values of charts and objects: what a key takes wherever it stands.
+
+The names are Kubernetes' own, and charts keep their meaning. A map of other names, such as the containers of a driver below
+`resources`, is not judged.
+
+Sources: https://kubernetes.io/docs/concepts/scheduling-eviction/taint-and-toleration/,
+https://kubernetes.io/docs/reference/kubernetes-api/common-definitions/quantity/ and
+https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/ (as of 2026-11-26)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from hyperpod_constructs.facts.shapes import shape_mistakes
+
+QUANTITY = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+|[munkMGTPE]|[KMGTPE]i)?"
+"""An amount of a resource, such as `500m`, `2` or `256Mi`."""
+
+EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
+"""The effects of taints."""
+
+_TEXT: Mapping[str, Any] = {"type": ["string", "null"], "words": "a text; numbers and true need quotes"}
+_TEXTS: Mapping[str, Any] = {"type": ["object", "null"], "values": _TEXT, "words": "names with texts"}
+_COUNT: Mapping[str, Any] = {"type": ["integer", "null"], "words": "a whole number, without quotes"}
+_AMOUNTS: Mapping[str, Any] = {
+    "type": ["object", "null"],
+    "values": {
+        "type": ["string", "number", "null"],
+        "pattern": f"None|{QUANTITY}",
+        "words": "an amount such as 500m of cpu or 256Mi of memory",
+    },
+    "words": "names of resources with amounts",
+}
+_TOLERATION: Mapping[str, Any] = {
+    "type": "object",
+    "properties": {
+        "key": _TEXT,
+        "operator": {"type": "string", "enum": ["Equal", "Exists", "Lt", "Gt"]},
+        "value": _TEXT,
+        "effect": {"type": "string", "enum": ["", *EFFECTS]},
+        "tolerationSeconds": _COUNT,
+    },
+    "words": "an object such as key, operator, value and effect",
+}
+
+SETTINGS: Mapping[str, Mapping[str, Any]] = {
+    "affinity": {"type": ["object", "null"], "words": "an object"},
+    "maxReplicas": _COUNT,
+    "minReplicas": _COUNT,
+    "nodeSelector": _TEXTS,
+    "podAnnotations": _TEXTS,
+    "podLabels": _TEXTS,
+    "replicaCount": _COUNT,
+    "tolerations": {"type": ["array", "null"], "items": _TOLERATION, "words": "a list of tolerations"},
+    "topologySpreadConstraints": {"type": ["array", "null"], "words": "a list of constraints"},
+}
+"""The forms of values, by key."""
+
+_OF_RESOURCES = ("limits", "requests")
+_RESOURCES = ("cpu", "memory", "ephemeral-storage")
+
+
+def setting_mistakes(value: object, unknown: Callable[[object], bool], path: tuple[str, ...] = ()) -> Iterator[str]:
+    """What Kubernetes refuses about settings of pods anywhere in a value, in words.
+
+    :param unknown: whether a value is known only at the deployment.
+    """
+    if isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from setting_mistakes(item, unknown, (*path, str(index)))
+    if not isinstance(value, Mapping):
+        return
+    for key, part in value.items():
+        name, place = str(key), (*path, str(key))
+        shape = _AMOUNTS if _is_amounts(name, part) else SETTINGS.get(name)
+        if shape is not None:
+            yield from shape_mistakes(shape, part, unknown, place)
+        else:
+            yield from setting_mistakes(part, unknown, place)
+
+
+def _is_amounts(name: str, value: object) -> bool:
+    """Whether a value is what containers ask for, by names of resources alone."""
+    named = isinstance(value, Mapping) and all(key in _RESOURCES or "/" in str(key) for key in value)
+    return name in _OF_RESOURCES and named
