@@ -1,6 +1,8 @@
-"""Writes `property_schemas.tsv`, `regions_without.tsv` and `attributes.tsv` of `hyperpod_constructs/facts`.
+"""Writes `property_schemas.tsv`, `more_property_schemas.tsv`, `regions_without.tsv`, `attributes.tsv` and `ec2_types.tsv` of
+`hyperpod_constructs/facts`.
 
-They say what CloudFormation takes as properties, and what it gives as attributes.
+They say what CloudFormation takes as properties, and what it gives as attributes. Services that are seldom beside a cluster have a
+file of their own, which is read only for a template with one of their types.
 
 The schemas are cfn-lint's for us-east-1 (MIT-0), with its extensions: types that the schema leaves out are of other services.
 Descriptions go; patterns become Python's; what says the same in many words is said in few (`_compact`). A type whose schema has
@@ -30,6 +32,7 @@ from tools.generate_update_facts import (
     EMITTED,
     FACTS,
     MODEL_VERSION,
+    MODELS,
     REGION,
     check_version,
     package,
@@ -42,12 +45,32 @@ from tools.generate_update_facts import (
 SCHEMAS = FACTS.with_name("property_schemas.tsv")
 REGIONS = FACTS.with_name("regions_without.tsv")
 ATTRIBUTES = FACTS.with_name("attributes.tsv")
+MORE = FACTS.with_name("more_property_schemas.tsv")
+EC2_TYPES = FACTS.with_name("ec2_types.tsv")
 SERVICES = (
-    "APS", "AutoScaling", "Backup", "Budgets", "CertificateManager", "CloudTrail", "CloudWatch", "CodeBuild", "DLM", "DataSync",
-    "DynamoDB", "EC2", "ECR", "EFS", "EKS", "ElasticLoadBalancingV2", "Events", "FSx", "Grafana", "IAM", "KMS", "Kinesis",
-    "KinesisFirehose", "Lambda", "Logs", "Pipes", "RDS", "Route53", "Route53Resolver", "S3", "SNS", "SQS", "SSM", "SageMaker",
-    "Scheduler", "SecretsManager", "ServiceDiscovery", "StepFunctions",
+    "APS", "AutoScaling", "Backup", "Budgets", "CertificateManager", "CloudFormation", "CloudTrail", "CloudWatch",
+    "CodeBuild", "DLM", "DataSync", "DynamoDB", "EC2", "ECR", "EFS", "EKS", "ElasticLoadBalancingV2", "Events", "FSx",
+    "Grafana", "IAM", "KMS", "Kinesis", "KinesisFirehose", "Lambda", "Logs", "Pipes", "RDS", "Route53", "Route53Resolver",
+    "S3", "SNS", "SQS", "SSM", "SageMaker", "Scheduler", "SecretsManager", "ServiceDiscovery", "StepFunctions",
 )  # fmt: skip
+
+MORE_SERVICES = (
+    "ACMPCA", "AIOps", "AccessAnalyzer", "AmazonMQ", "ApiGateway", "ApiGatewayV2", "AppConfig", "ApplicationAutoScaling",
+    "ApplicationInsights", "ApplicationSignals", "Athena", "BCMDataExports", "Batch", "Bedrock", "CE", "CUR", "Chatbot",
+    "CloudFront", "CodeArtifact", "CodeCommit", "CodeConnections", "CodeDeploy", "CodePipeline", "CodeStarConnections",
+    "CodeStarNotifications", "Cognito", "ComputeOptimizer", "Config", "DAX", "Detective", "DirectoryService", "DocDB", "ECS",
+    "EMR", "EMRContainers", "EMRServerless", "ElastiCache", "ElasticLoadBalancing", "EventSchemas", "FIS",
+    "GlobalAccelerator", "Glue", "GuardDuty", "IdentityStore", "ImageBuilder", "InspectorV2", "InternetMonitor",
+    "LakeFormation", "MSK", "MWAA", "Macie", "MemoryDB", "Neptune", "NetworkFirewall", "NetworkFlowMonitor", "NetworkManager",
+    "NetworkMonitor", "Notifications", "NotificationsContacts", "OSIS", "Oam", "ObservabilityAdmin", "OpenSearchServerless",
+    "OpenSearchService", "Organizations", "PCS", "RAM", "Rbin", "Redshift", "RedshiftServerless", "ResourceExplorer2",
+    "ResourceGroups", "RolesAnywhere", "Route53Profiles", "Route53RecoveryControl", "S3Express", "S3Files", "S3Tables",
+    "S3Vectors", "SES", "SSMContacts", "SSMIncidents", "SSMQuickSetup", "SSO", "SecurityHub", "SecurityLake",
+    "ServiceCatalog", "ServiceCatalogAppRegistry", "Shield", "Signer", "Synthetics", "Timestream", "Transfer", "VpcLattice",
+    "WAFv2", "XRay",
+)  # fmt: skip
+#: Types that take any property, which their makers name.
+OPEN = ("AWS::CloudFormation::CustomResource",)
 
 #: Types whose schema has no limits: the request that has them, in botocore's models.
 REQUESTS = {
@@ -55,15 +78,22 @@ REQUESTS = {
     "AWS::EKS::Addon": ("eks", "CreateAddon"),
     "AWS::FSx::FileSystem": ("fsx", "CreateFileSystem"),
 }
-#: Services whose types have the words and numbers of the request `CreateTYPE`, by their names in botocore.
+#: Services whose names in botocore are other than theirs in small letters.
 MODELS_OF = {
-    "AutoScaling": "autoscaling", "Backup": "backup", "Budgets": "budgets", "CloudTrail": "cloudtrail", "CodeBuild": "codebuild",
-    "DLM": "dlm", "DataSync": "datasync", "DynamoDB": "dynamodb", "EC2": "ec2", "ECR": "ecr", "EFS": "efs", "EKS": "eks",
-    "ElasticLoadBalancingV2": "elbv2", "Events": "events", "FSx": "fsx", "IAM": "iam", "KMS": "kms", "Kinesis": "kinesis",
-    "KinesisFirehose": "firehose", "Lambda": "lambda", "Pipes": "pipes", "Route53": "route53",
-    "Route53Resolver": "route53resolver", "SSM": "ssm", "SageMaker": "sagemaker", "Scheduler": "scheduler",
-    "SecretsManager": "secretsmanager", "ServiceDiscovery": "servicediscovery", "StepFunctions": "stepfunctions",
+    "APS": "amp", "ApplicationAutoScaling": "application-autoscaling", "BCMDataExports": "bcm-data-exports", "CE": "ce",
+    "CertificateManager": "acm", "ACMPCA": "acm-pca", "ApplicationInsights": "application-insights",
+    "ApplicationSignals": "application-signals", "CodeConnections": "codeconnections",
+    "CodeStarConnections": "codestar-connections", "CodeStarNotifications": "codestar-notifications",
+    "Cognito": "cognito-idp", "ComputeOptimizer": "compute-optimizer", "DirectoryService": "ds",
+    "EMRContainers": "emr-containers", "EMRServerless": "emr-serverless", "ElasticLoadBalancing": "elb",
+    "ElasticLoadBalancingV2": "elbv2", "InspectorV2": "inspector2", "KinesisFirehose": "firehose", "MSK": "kafka",
+    "NetworkFirewall": "network-firewall", "OpenSearchService": "opensearch", "RedshiftServerless": "redshift-serverless",
+    "ResourceExplorer2": "resource-explorer-2", "ResourceGroups": "resource-groups", "SSMContacts": "ssm-contacts",
+    "SSMIncidents": "ssm-incidents", "SSMQuickSetup": "ssm-quicksetup", "SSO": "sso-admin",
+    "ServiceCatalogAppRegistry": "servicecatalog-appregistry", "StepFunctions": "stepfunctions", "VpcLattice": "vpc-lattice",
 }  # fmt: skip
+#: Services whose requests CloudFormation writes in words of its own.
+_OWN_WORDS = ("CloudFormation", "RDS", "S3", "SNS", "SQS")
 #: Requests of other names.
 OTHER_REQUESTS = {
     "AWS::AutoScaling::LifecycleHook": ("autoscaling", "PutLifecycleHook"),
@@ -83,6 +113,8 @@ OTHER_REQUESTS = {
 #: Longer lists of words grow every month, such as those of instance types: a new word is no mistake.
 _LONGEST_LIST = 100
 _ENDLESS = 2**31 - 1
+_NUMBERS = ("double", "float", "integer", "long")
+_DIGITS = r"-?\d+(\.\d+)?"
 #: Names of a request that CloudFormation calls otherwise.
 RENAMED = {"PrivateDnsHostnameTypeOnLaunch": "PrivateDnsNameOptionsOnLaunch/HostnameType"}
 
@@ -157,8 +189,13 @@ _IDLE = (("uniqueItems", False), ("minLength", 0), ("minItems", 0), ("minPropert
 
 #: Patterns that mean a beginning, although those of a service mean the whole text.
 _BEGINNINGS = re.compile(r"\^\[[^\]]*\]|.*[/:]$|.*/\\\*|.*/\*|\^\(\?!aws:\.\*\)|\^\.\?P\.\*|\^\(\(\?!\[:\*\$\].*|\^\(https:.*")
+_ARN = r"arn:[-\w+=\/,.@]+:[-\w+=\/,.@]+:[-\w+=\/,.@]*:[0-9]+:"
+_HOLE = r"\$\{[A-Za-z]+(?:\.[A-Za-z]+){1,2}\}"
 #: Patterns that a text can keep busy for ever, or that refuse what the service takes: the same in other words, or `None`.
 _REWRITTEN: Mapping[str, str | None] = {
+    _ARN + r"([\w+=\/,.@:-]+)*": _ARN + r"[\w+=\/,.@:-]*",
+    r"^[0-9a-z]+[0-9a-z\.\-]*[0-9a-z]+$": r"^[0-9a-z][0-9a-z.\-]*[0-9a-z]$",
+    r"^(?:[\._\-/#A-Za-z0-9]+|" + _HOLE + ")+$": r"^(?:[\._\-/#A-Za-z0-9]|" + _HOLE + ")+$",
     # A range that lacks the hyphen, which every name may have.
     "[0-z]*": None,
     "[A-z][0-z]*": None,
@@ -196,24 +233,22 @@ def render() -> dict[Path, str]:
         file.stem: read(file) for file in sorted((folder / "providers").glob("*.json")) if file.stem != "sam"
     }
     names = [name for name in sorted(provided[REGION]) if name in EMITTED or name.split("::")[1] in SERVICES]
+    names = [name for name in names if name not in OPEN]
+    more = [name for name in sorted(provided[REGION]) if name.split("::")[1] in MORE_SERVICES]
     extensions = _extensions()
     cluster_types = {
         region: words["enum"]
         for region, words in read(folder / "extensions" / "aws_sagemaker_cluster" / "instancetype_enum.json").items()
         if region in provided
     }
-    rows = []
-    for name in names:
-        schema = read(folder / "resources" / f"{provided[REGION][name]}.json")
-        rows.append((name, _schema_of(name, schema, extensions.get(name, []))))
-        limits = _limits(name, rows[-1][1])
-        if limits:
-            rows.append((f"{name} limits", limits))
+    rows, others = (
+        [row for name in of for row in _rows(name, read(folder / "resources" / f"{provided[REGION][name]}.json"), extensions)]
+        for of in (names, more)
+    )
     head = [
         f"# CloudFormation resource schemas of {REGION}, as cfn-lint {CFN_LINT_VERSION} ships them (MIT-0);",
         f"# rows of limits: models of botocore {MODEL_VERSION} (Apache-2.0). tools/generate_property_schemas.py writes this file.",
     ]
-    texts = [f"{name}\t{json.dumps(schema, separators=(',', ':'), sort_keys=True)}" for name, schema in rows]
     without = [f"{name}\t{','.join(region for region in provided if name not in provided[region])}" for name in names]
     without += [f"{kind}\t{','.join(sorted(set(cluster_types) - offered))}" for kind, offered in _offered(cluster_types)]
     source = [
@@ -222,7 +257,11 @@ def render() -> dict[Path, str]:
         f"# regions of nodes\t{','.join(sorted(cluster_types))}",
     ]
     return {
-        SCHEMAS: _lines([*head, *texts]),
+        SCHEMAS: _lines([*head, *rows]),
+        MORE: _lines([*head, *others]),
+        EC2_TYPES: _lines(
+            [f"# Families of EC2 with their sizes, from the model of botocore {MODEL_VERSION} (Apache-2.0).", *_families()]
+        ),
         REGIONS: _lines([*source, *(row for row in without if not row.endswith("\t"))]),
         ATTRIBUTES: _lines(
             [
@@ -231,6 +270,22 @@ def render() -> dict[Path, str]:
             ]
         ),
     }
+
+
+def _rows(name: str, schema: Mapping[str, Any], extensions: Mapping[str, list[list[Any]]]) -> Iterator[str]:
+    """The row of a type, and that of its limits."""
+    found = _schema_of(name, schema, extensions.get(name, []))
+    limits = _limits(name, found)
+    for key, node in [(name, found), *([(f"{name} limits", limits)] if limits else [])]:
+        yield f"{key}\t{json.dumps(node, separators=(',', ':'), sort_keys=True)}"
+
+
+def _families() -> Iterator[str]:
+    found: dict[str, list[str]] = {}
+    for kind in sorted(_model("ec2")["shapes"]["InstanceType"]["enum"]):
+        family, _, size = kind.partition(".")
+        found.setdefault(family, []).append(size)
+    return (f"{family}\t{','.join(sizes)}" for family, sizes in found.items())
 
 
 def _attributed(folder: Path, provided: Mapping[str, str]) -> Iterator[tuple[str, Any]]:
@@ -287,7 +342,7 @@ def _compact(node: Any, *, closed: bool) -> Any:
         elif word in _LISTED:
             found[word] = [_compact(child, closed=closed) for child in value]
         elif word == "$ref":
-            found[word] = value.removeprefix("#/definitions/")
+            found |= {word: value.removeprefix("#/definitions/")} if value.startswith("#/definitions/") else {}
         elif word == "pattern":
             found |= _pattern(value, whole=closed)
         elif word != "format" or "." in value or value.endswith("-network"):
@@ -396,11 +451,63 @@ def _limits(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     if name in REQUESTS:
         return _request(*REQUESTS[name], schema)
     _, service, kind = name.split("::")
-    model, operation = OTHER_REQUESTS.get(name, (MODELS_OF.get(service, ""), f"Create{kind}"))
-    if not model or operation not in _model(model)["operations"]:
+    model = OTHER_REQUESTS[name][0] if name in OTHER_REQUESTS else MODELS_OF.get(service, service.lower())
+    if service in _OWN_WORDS or not (MODELS / model).is_dir():
         return {}
-    found: dict[str, Any] = _sure(_request(model, operation, schema))
-    return found
+    operations = [OTHER_REQUESTS[name][1]] if name in OTHER_REQUESTS else [f"{verb}{kind}" for verb in ("Create", "Put")]
+    found: dict[str, Any] = {}
+    for operation in [one for one in operations if one in _model(model)["operations"]][:1]:
+        found = _sure(_request(model, operation, schema))
+    return _deep(found, _sure(_of_shapes(_model(model)["shapes"], schema, schema, ())))
+
+
+def _deep(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
+    """Two limits as one; the first counts where both say something."""
+    nested = {
+        name: _deep(value, other[name])
+        for name, value in one.items()
+        if isinstance(value, dict) and isinstance(other.get(name), dict)
+    }
+    return {**other, **one, **nested}
+
+
+def _of_shapes(shapes: Mapping[str, Any], schema: Mapping[str, Any], node: Mapping[str, Any], above: tuple[str, ...]) -> Any:
+    """The limits of the definitions of a schema that the model has by the same name, with most of its members.
+
+    :param above: the definitions around the node; one that is within itself ends there.
+    """
+    name = node.get("$ref")
+    if name is not None:
+        if name in above:
+            return {}
+        node, above = schema["definitions"][name], (*above, name)
+    found: dict[str, Any] = {}
+    for key, child in node.get("properties", {}).items():
+        limits = _of_shapes(shapes, schema, child, above) if isinstance(child, dict) else {}
+        if limits:
+            found[key] = limits
+    own = {"properties": found, "additionalProperties": True} if found else {}
+    items = _of_shapes(shapes, schema, node["items"], above) if isinstance(node.get("items"), dict) else {}
+    if items:
+        own["items"] = items
+    members = _members(shapes, name, node)
+    return own if members is None else _deep(own, _request_limits(shapes, members, schema, node, ()))
+
+
+def _members(shapes: Mapping[str, Any], name: str | None, node: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """The members of the structure that is a definition, by its name, perhaps of one or of several."""
+    for spelled in () if name is None else (name, name.removesuffix("s"), f"{name}s"):
+        shape = shapes.get(spelled, {"type": ""})
+        if shape["type"] == "structure" and _is_alike(shape, node):
+            found: Mapping[str, Any] = shape["members"]
+            return found
+    return None
+
+
+def _is_alike(shape: Mapping[str, Any], node: Mapping[str, Any]) -> bool:
+    """Whether a shape has most of the properties of a definition."""
+    names, members = {one.casefold() for one in node.get("properties", ())}, {one.casefold() for one in shape["members"]}
+    return len(names) > 1 and len(names & members) * 3 >= len(names) * 2
 
 
 def _sure(node: Any) -> Any:
@@ -415,7 +522,9 @@ def _sure(node: Any) -> Any:
 
 
 def _is_sure(word: str, value: Any) -> bool:
-    if word in ("additionalProperties", "items", "pattern", "properties") or value == _ENDLESS:
+    if word == "pattern":
+        return bool(value == _DIGITS)
+    if word in ("additionalProperties", "items", "properties") or value == _ENDLESS:
         return False
     return word != "enum" or len(value) <= _LONGEST_LIST
 
@@ -428,7 +537,11 @@ def _model(service: str) -> dict[str, Any]:
 def _request(service: str, operation: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     """The limits of a request, at the places of a schema that has none there."""
     shapes = _model(service)
-    members = shapes["shapes"][shapes["operations"][operation]["input"]["shape"]]["members"]
+    members: dict[str, Any] = dict(shapes["shapes"][shapes["operations"][operation]["input"]["shape"]]["members"])
+    for name, member in list(members.items()):
+        shape = shapes["shapes"][member["shape"]]
+        if shape["type"] == "structure" and name not in schema["properties"] and _is_alike(shape, schema):
+            members |= shape["members"]
     renamed = {RENAMED.get(name, name): member for name, member in members.items()}
     found: dict[str, Any] = {}
     for name, member in renamed.items():
@@ -481,10 +594,12 @@ def _shape_limits(
     if shape["type"] in ("blob", "map"):
         return {}
     words = shape_words(shape)
-    if "enum" in node or "enumCaseInsensitive" in node:
+    if "enum" in node or not _is_same_list(words.get("enum", ()), node.get("enumCaseInsensitive")):
         words.pop("enum", None)
     if "pattern" in words:
         words |= {"pattern": None} | _pattern(words["pattern"], whole=True)
+    if shape["type"] in _NUMBERS and node.get("type") == "string":
+        words["pattern"] = _DIGITS
     found = {word: value for word, value in words.items() if word not in node and value is not None and (word, value) not in _IDLE}
     if shape["type"] == "list" and isinstance(node.get("items"), dict):
         inner = shape["member"]["shape"]
@@ -492,6 +607,11 @@ def _shape_limits(
         if items:
             found["items"] = items
     return found
+
+
+def _is_same_list(enum: Iterable[str], folded: Iterable[str] | None) -> bool:
+    """Whether a list of words is that of a schema, which leaves the case open."""
+    return folded is None or {one.casefold() for one in enum} == {one.casefold() for one in folded}
 
 
 _TEXTS = {"type": ["string", "array"], "items": {"type": "string"}}

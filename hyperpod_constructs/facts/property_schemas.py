@@ -1,6 +1,7 @@
 """Properties and attributes by type, from the registry's schemas: `property_schemas.tsv`, `regions_without.tsv`, `attributes.tsv`.
 
-`tools/generate_property_schemas.py` writes the tables. A schema has the words of JSON Schema and of cfn-lint, but:
+`more_property_schemas.tsv` has the services that are seldom beside a cluster, and is read only for a type that is not in the first
+table. `tools/generate_property_schemas.py` writes the tables. A schema has the words of JSON Schema and of cfn-lint, but:
 
 - `$ref` is the name of a definition.
 - An object with `properties` takes no others, unless `additionalProperties` says so.
@@ -83,8 +84,14 @@ Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-eks-o
 @cache
 def property_schema(resource_type: str) -> Schema | None:
     """The schema of a type's properties; `None` for a type of another service, or of none."""
-    text = _schemas().get(resource_type)
+    text = _text_of(resource_type)
     return None if text is None else _parsed(text)
+
+
+def _text_of(name: str) -> str | None:
+    found = _schemas().get(name)
+    seldom = found is None and name.startswith("AWS::") and name.rpartition("::")[0] not in _services()
+    return _more().get(name) if seldom else found
 
 
 @cache
@@ -121,8 +128,13 @@ def opened(node: Any) -> Any:
 
 
 def known_types() -> Iterator[str]:
-    """The types with a schema."""
-    return (name for name in _schemas() if not name.endswith(_LIMITS))
+    """The types with a schema, of all services."""
+    return (name for name in (*_schemas(), *_more()) if not name.endswith(_LIMITS))
+
+
+def has_schema(resource_type: str) -> bool:
+    """Whether a type has a schema."""
+    return _text_of(resource_type) is not None
 
 
 @cache
@@ -146,6 +158,17 @@ def _attributes() -> Mapping[str, str]:
 @cache
 def _schemas() -> Mapping[str, str]:
     return {row[0]: row[1] for row in rows("property_schemas.tsv")}
+
+
+@cache
+def _services() -> frozenset[str]:
+    """The services of the first table, and that of the types which every template may have."""
+    return frozenset({"AWS::CDK", *(name.rpartition("::")[0] for name in _schemas())})
+
+
+@cache
+def _more() -> Mapping[str, str]:
+    return {row[0]: row[1] for row in rows("more_property_schemas.tsv")}
 
 
 @cache

@@ -36,6 +36,9 @@ def said(resource_type: str, properties: Any) -> list[str]:
 
 
 SUBNET, GROUP, BUCKET, FUNCTION = "AWS::EC2::Subnet", "AWS::EC2::SecurityGroup", "AWS::S3::Bucket", "AWS::Lambda::Function"
+ROLE_ARN = {"Fn::GetAtt": ["Role", "Arn"]}
+COPIED = {"BucketAccessRoleArn": "arn:aws:iam::123456789012:role/copies"}
+ENTRY = {"NetworkAclId": "acl-0123456789abcdef0", "RuleNumber": 1, "Protocol": -1, "CidrBlock": "10.0.0.0/8", "Egress": True}
 CODE = {"Code": {"ZipFile": "x"}, "Runtime": "python3.12", "Handler": "h", "Role": {"Fn::GetAtt": ["Role", "Arn"]}}
 
 
@@ -78,6 +81,42 @@ def subnet(**given: Any) -> dict[str, Any]:
         (FUNCTION, {**CODE, "MemorySize": 64}, "value MemorySize: MemorySize is 64; the nearest is 128"),
         (FUNCTION, {**CODE, "Architectures": ["arm64", "arm64"]}, "value Architectures: Architectures has "),
         (FUNCTION, {**CODE, "Role": {"Ref": "Role"}}, "reference Role: Role is the Ref of Role, which is not an ARN"),
+        (
+            "AWS::DataSync::LocationS3",
+            {"S3BucketArn": ROLE_ARN, "S3Config": COPIED},
+            "reference S3BucketArn: S3BucketArn is Arn of Role",
+        ),
+        ("AWS::SageMaker::Model", {"PrimaryContainer": {"ModelDataUrl": ROLE_ARN}}, "reference PrimaryContainer/ModelDataUrl: Mo"),
+        (
+            "AWS::SageMaker::Model",
+            {"PrimaryContainer": {"ModelDataUrl": {"Fn::Sub": "arn:aws:s3:::${Open}/model"}}},
+            "value PrimaryContainer/ModelDataUrl: ModelDataUrl is",
+        ),
+        (
+            BUCKET,
+            {"Tags": [{"key": "a", "value": "b"}]},
+            "name Tags/0/key: key is not a property of Tags/0; the nearest is Key; so is value",
+        ),
+        (
+            FUNCTION,
+            {**{key: one for key, one in CODE.items() if key != "Role"}, "RoleArn": "x"},
+            "name RoleArn: RoleArn is not a pro",
+        ),
+        (
+            "AWS::EFS::AccessPoint",
+            {"FileSystemId": "fs-0123456789abcdef0", "PosixUser": {"Uid": "me", "Gid": "1"}},
+            "value PosixUser/Uid:",
+        ),
+        (
+            "AWS::EC2::NetworkAclEntry",
+            {**ENTRY, "RuleAction": "Allow"},
+            "value RuleAction: RuleAction is 'Allow'; the nearest is allow",
+        ),
+        (
+            "AWS::Config::ConfigRule",
+            {"Source": {"Owner": "AWS", "SourceIdentifier": "X"}, "MaximumExecutionFrequency": "Daily"},
+            "value MaximumExecutionFrequency: MaximumExecutionFrequency is 'Daily'",
+        ),
         (
             FUNCTION,
             {**CODE, "Runtime": "java21"},
@@ -204,7 +243,7 @@ def test_a_value_is_judged_as_it_resolves(block: Any, wrong: str | None) -> None
                 "Metrics": [{"Id": "a"}],
             },
         ),
-        ("AWS::Bedrock::Agent", {"Anything": 1}),
+        ("AWS::IoT::Thing", {"Anything": 1}),
         ("Custom::Thing", {"ServiceToken": "x"}),
     ],
 )

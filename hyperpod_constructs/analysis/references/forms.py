@@ -11,11 +11,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import cache
 from typing import Any
 
 from hyperpod_constructs.analysis.schema.words import compiled
-from hyperpod_constructs.facts.property_schemas import attributes, known_types, property_schema
+from hyperpod_constructs.facts.property_schemas import attributes, has_schema, property_schema
 from hyperpod_constructs.facts.receivers import ARN_SOURCES
 from hyperpod_constructs.templates.model import target_of
 from hyperpod_constructs.templates.values import Reference
@@ -24,6 +23,7 @@ _ARN = ("Arn", "ARN")
 _NO_ARN = ("Name", "Url", "Address", "DNSName", "DnsName", "Port", "Host")
 _ENDS = ("Id", "Arn", "Name")
 _EXAMPLES = tuple(f"arn:aws:sqs:us-east-1:123456789012:{end}" for end in ("a1", "a1/b1", "a1:b1", "a1/b1/c1"))
+_OTHERS = ("a", "ab1", "abc1234", "s3://ab1/cd1", "https://ab1.cd1/ef1")
 _CLASSES = re.compile(r"\\.|\[\^?\]?[^\]]*\]")
 """Escaped letters and classes of letters of a pattern."""
 _EITHER = frozenset({"EventBusName", "FunctionName"})
@@ -60,7 +60,7 @@ def takes_arn(resource_type: str, path: Sequence[str | int], reference: Referenc
     if name.endswith((*_ARN, "Arns")) or (isinstance(pattern, str) and _wants_arn(pattern)):
         return True if not isinstance(pattern, str) or _matches(pattern, _EXAMPLES) or "arn" in pattern else None
     if isinstance(pattern, str):
-        return None if "arn" in pattern or _matches(pattern, _EXAMPLES) or not _matches(pattern, ("a", "ab1", "abc1234")) else False
+        return None if "arn" in pattern or _matches(pattern, _EXAMPLES) or not _matches(pattern, _OTHERS) else False
     noun = target_of(reference).type.rpartition("::")[2]
     return False if name.endswith(f"{noun}Name") and name not in _EITHER else None
 
@@ -107,16 +107,11 @@ def type_named(resource_type: str, name: str) -> str | None:
         return None
     prefix = resource_type.rpartition("::")[0]
     found = next((f"{prefix}::{name.removesuffix(end)}" for end in _ENDS if name.endswith(end)), "")
-    schema = property_schema(found) if found in _types() else None
+    schema = property_schema(found) if found else None
     return found if schema is not None and found != resource_type and schema.get("ref") in (name, *_ENDS) else None
-
-
-@cache
-def _types() -> frozenset[str]:
-    return frozenset(known_types())
 
 
 def is_of_another_type(reference: Reference, wanted: str) -> bool:
     """Whether a reference surely gives the identifier of another type than the wanted one."""
     target, attribute = target_of(reference), reference.attribute
-    return target.type != wanted and target.type in _types() and (attribute is None or attribute in _ENDS)
+    return target.type != wanted and has_schema(target.type) and (attribute is None or attribute in _ENDS)

@@ -189,7 +189,8 @@ class _Judge:
             owner = f" in {label(path)}" if path else ""
             needed = " and ".join(missing)
             message = f"{needed} {'is' if len(missing) == 1 else 'are'} missing{owner}{because}"
-            return self._say(Kind.MISSING, (*path, missing[0]), message, ABSENT, f"a value of {needed}")
+            self._say(Kind.MISSING, (*path, missing[0]), message, ABSENT, f"a value of {needed}")
+            return self._doubt(len(self.found) - 1, [(*path, name) for name in missing[1:]])
         return both([True, *there.values()])
 
     def _exclusive(self, wanted: list[str], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
@@ -361,7 +362,9 @@ def _said(word: str, node: Mapping[str, Any], value: Value, path: Path) -> tuple
     if word == "beginsWith":
         return f"{name} is {quoted(value)}", f"a text that begins with {' or '.join(wanted)}"
     if word == "pattern" and isinstance(value, Reference):
-        return f"{name} is the Ref of {value.resource.logical_id}, which is not an ARN", "an ARN"
+        given = "the Ref" if value.attribute is None else value.attribute
+        other, allowed = words.other_words(wanted, value)
+        return f"{name} is {given} of {value.resource.logical_id}, {other}", allowed
     if word == "format":
         what = f"a reference to {value.resource.type}, {value}" if isinstance(value, Reference) else quoted(value)
         return f"{name} is {what}", words.format_words(wanted)

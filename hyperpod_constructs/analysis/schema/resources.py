@@ -31,8 +31,17 @@ def _of_schema(resource: Resource) -> Iterator[Found]:
 
 
 def _by(schema: Schema | None, resource: Resource) -> Iterator[Violation]:
-    found = iter(()) if schema is None else violations(schema, _properties(resource), conditional=resource.exists is None)
+    found = (
+        iter(())
+        if schema is None or _is_misspelled(resource)
+        else violations(schema, _properties(resource), conditional=resource.exists is None)
+    )
     return alike(one for one in found if one.found != "" or _as_written(resource, one.path) == "")
+
+
+def _is_misspelled(resource: Resource) -> bool:
+    """Whether the key of the properties has another case, so that there are none."""
+    return "Properties" not in resource.raw and any(key.casefold() == "properties" for key in resource.raw)
 
 
 def _properties(resource: Resource) -> Value:

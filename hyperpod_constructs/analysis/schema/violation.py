@@ -54,14 +54,40 @@ class Violation:
 
 
 def alike(found: Iterable[Violation]) -> Iterator[Violation]:
-    """These violations; items of one list with the same mistake are one, which names all of them."""
-    lists: dict[object, list[Violation]] = {}
-    for one in found:
-        of_item = bool(one.path) and isinstance(one.path[-1], int)
-        lists.setdefault((one.path[:-1], one.kind, one.allowed) if of_item else id(one), []).append(one)
-    for first, *others in lists.values():
-        more = f"; so is {listed(quoted(one.found) for one in others)}" if others else ""
-        yield replace(first, message=f"{first.message}{more}")
+    """These violations, each mistake once.
+
+    Items of one list with the same mistake are one, which names all of them; so are names of one object in another case. What is
+    missing only because its name is misspelled is not said.
+    """
+    every = list(found)
+    misspelled = {path for one in every if one.kind is Kind.NAME for path in one.doubts}
+    groups: dict[object, list[Violation]] = {}
+    for one in every:
+        if one.kind is not Kind.MISSING or not misspelled.issuperset((one.path, *one.doubts)):
+            groups.setdefault(_mistake(one), []).append(one)
+    for first, *others in groups.values():
+        more = f"; so is {listed(_thing(one) for one in others)}" if others else ""
+        yield replace(
+            first, message=f"{first.message}{more}", doubts=(*first.doubts, *(path for one in others for path in one.doubts))
+        )
+
+
+def _mistake(one: Violation) -> object:
+    """What violations of one mistake have in common."""
+    if one.path and isinstance(one.path[-1], int):
+        return one.path[:-1], one.kind, one.allowed
+    of_case = (
+        one.kind is Kind.NAME and one.doubts and one.doubts[0][-1:] != one.path[-1:] and _folded(one.doubts[0]) == _folded(one.path)
+    )
+    return (one.path[:-1], one.kind) if of_case else id(one)
+
+
+def _folded(path: Path) -> str:
+    return str(path[-1]).casefold()
+
+
+def _thing(one: Violation) -> str:
+    return str(one.path[-1]) if one.kind is Kind.NAME else quoted(one.found)
 
 
 def label(path: Path) -> str:

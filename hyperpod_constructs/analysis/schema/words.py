@@ -53,6 +53,10 @@ _KEY_IDS = frozenset({"AWS::KMS::Alias.AliasName", "AWS::KMS::Key.Id"})
 _FILLS = ("a", "a1", "123456789012")
 """Texts in the place of unknown parts."""
 _ARN_FILL = "arn:aws:service:us-west-2:123456789012:kind/name"
+_SCHEMES = re.compile(r"\^?\(?((?:s3|https?)(?:\|(?:s3|https?))*)\)?:(?:\\?/){2}")
+"""The begin of a pattern of addresses such as `s3://BUCKET/KEY`."""
+_ARN_OF = re.compile(r"\^?arn:.*?:([a-z][a-z0-9-]+):")
+"""The begin of a pattern of ARNs of one service."""
 _TYPES = {
     "array": "a list",
     "boolean": "true or false",
@@ -137,14 +141,52 @@ def _text(value: object) -> str:
 def matches(pattern: str, value: Value) -> Answer:
     """Whether the whole text has this form."""
     if isinstance(value, Reference):
-        named = value.attribute is None and value.resource.type in _WITHOUT_ARN
-        return False if named and pattern.removeprefix("^").startswith("arn:") else None
+        return False if _gives_no(pattern, value) else None
     if isinstance(value, Text):
-        return False if _excludes(pattern, value) else None
+        return False if _begins_otherwise(pattern, value) or _excludes(pattern, value) else None
     text = as_str(value)
     if text is None or len(text) > _LONGEST_MATCHED or "{{" in text:
         return None
     return compiled(pattern).fullmatch(text) is not None
+
+
+def _gives_no(pattern: str, reference: Reference) -> bool:
+    """Whether a reference surely gives no text of this form: a name where an ARN or an address is, or another service's ARN."""
+    target = target_of(reference)
+    if _is_arn(reference):
+        of = _ARN_OF.match(pattern)
+        return bool(_addresses(pattern)) or (of is not None and of[1] != ARN_SOURCES[target.type][0])
+    named = reference.attribute is None and target.type in _WITHOUT_ARN
+    return named and (pattern.removeprefix("^").startswith("arn:") or bool(_addresses(pattern)))
+
+
+def other_words(pattern: str, reference: Reference) -> tuple[str, str]:
+    """What a reference gives instead of a text of a form, and what is allowed, in words."""
+    addresses, of = _addresses(pattern), _ARN_OF.match(pattern)
+    if addresses:
+        return "which is no address", f"an address that begins with {' or '.join(addresses)}"
+    return (
+        ("which is another ARN", f"an ARN of {of[1]}")
+        if of is not None and _is_arn(reference)
+        else ("which is not an ARN", "an ARN")
+    )
+
+
+def _begins_otherwise(pattern: str, text: Text) -> bool:
+    """Whether a text surely does not begin as the addresses of a pattern do."""
+    first, addresses = text.parts[0], _addresses(pattern)
+    if isinstance(first, Reference):
+        return bool(addresses) and _gives_no(pattern, first)
+    return (
+        isinstance(first, str) and bool(addresses) and not any(first.startswith(one) or one.startswith(first) for one in addresses)
+    )
+
+
+@cache
+def _addresses(pattern: str) -> tuple[str, ...]:
+    """The beginnings of the addresses of a pattern, such as `s3://`; none for a pattern of others."""
+    found = _SCHEMES.match(pattern)
+    return () if found is None else tuple(f"{one}://" for one in found[1].split("|"))
 
 
 def _excludes(pattern: str, text: Text) -> bool:

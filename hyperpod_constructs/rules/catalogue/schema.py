@@ -10,7 +10,7 @@ from hyperpod_constructs.analysis.references.kinds import wrong_kinds
 from hyperpod_constructs.analysis.schema.resources import Found, request_violations, schema_violations
 from hyperpod_constructs.analysis.schema.violation import Kind, Path, nearest
 from hyperpod_constructs.facts.instance_types import impossible, is_instance_type
-from hyperpod_constructs.facts.property_schemas import known_types, property_schema, regions_without
+from hyperpod_constructs.facts.property_schemas import has_schema, known_types, regions_without
 from hyperpod_constructs.facts.schema import schema_date, type_facts
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.rule import error, warning
@@ -128,11 +128,12 @@ def regions_have_the_types(model: Model) -> Iterator[Hit]:
     day = schema_date()[:10]
     for resource in model.resources():
         region = resource.template.environment.region
-        if property_schema(resource.type) is None:
-            if _is_of_ours(resource.type) and type_facts(resource.type) is None:
+        if not has_schema(resource.type):
+            if resource.type.startswith("AWS::") and type_facts(resource.type) is None and not resource.template.rewritten:
                 near = nearest(resource.type, known_types())
-                meant = f"; the nearest is {near}" if near else ""
-                yield Hit(resource, (), f"no region had a type {resource.type} on {day}{meant}", meant=near)
+                if _is_of_ours(resource.type) or (near is not None and _is_slip(resource.type, near)):
+                    meant = f"; the nearest is {near}" if near else ""
+                    yield Hit(resource, (), f"no region had a type {resource.type} on {day}{meant}", meant=near)
         elif region in regions_without(resource.type):
             yield Hit(resource, (), f"{region} had no {resource.type} on {day}")
 
@@ -140,6 +141,12 @@ def regions_have_the_types(model: Model) -> Iterator[Hit]:
 def _is_of_ours(resource_type: str) -> bool:
     prefix = resource_type.rpartition("::")[0]
     return any(name.startswith(f"{prefix}::") for name in known_types())
+
+
+def _is_slip(resource_type: str, near: str) -> bool:
+    """Whether a type has the kind of another, and nearly the service."""
+    (service, _, kind), (known, _, other) = resource_type.rpartition("::"), near.rpartition("::")
+    return kind.casefold() == other.casefold() and nearest(service, [known]) is not None and len(service) >= len(known) - 1
 
 
 @warning(

@@ -15,8 +15,24 @@ WITHOUT_CHART = {"Chart": REMOVED, "Cluster/.DependsOn/0": "Cni"}
 ELSEWHERE = "arn:aws:eks:us-west-2:123456789012:cluster/elsewhere"
 
 
+def _action(name: str, category: str, provider: str, artifacts: str) -> dict[str, Any]:
+    kind = {"Category": category, "Owner": "AWS", "Provider": provider, "Version": "1"}
+    return {"Name": name, "Actions": [{"Name": name, "ActionTypeId": kind, artifacts: [{"Name": "charts"}]}]}
+
+
+PIPELINE = {
+    "RoleArn": "arn:aws:iam::123456789012:role/pipeline",
+    "ArtifactStore": {"Type": "S3", "Location": "charts-123456789012"},
+    "Stages": [
+        _action("Source", "Source", "S3", "OutputArtifacts"),
+        _action("Install", "Build", "CodeBuild", "InputArtifacts"),
+    ],
+}
+WRITTEN = {"AWS::CodePipeline::Pipeline": PIPELINE, "AWS::CloudFormation::WaitCondition": {"Count": 1}}
+
+
 def installer(type_: str) -> dict[str, Any]:
-    properties = {"ServiceToken": "arn", "ClusterName": {"Ref": "Control"}}
+    properties = WRITTEN.get(type_, {"ServiceToken": "arn", "ClusterName": {"Ref": "Control"}})
     return {**WITHOUT_CHART, "Installer": {"Type": type_, "Properties": properties}, "Cluster/.DependsOn": ["Cni", "Installer"]}
 
 

@@ -159,6 +159,8 @@ def test_an_unknown_type_is_a_warning_with_the_nearest() -> None:
     ((rule, level, message),) = _in("us-west-2", {"Resources": {"A": {"Type": "AWS::SageMaker::Clusters"}}})
     assert (rule, level) == ("HP-SCH-008", Level.WARNING)
     assert message.endswith("; the nearest is AWS::SageMaker::Cluster")
+    ((rule, _, message),) = _in("us-west-2", {"Resources": {"A": {"Type": "AWS::Efs::FileSystem"}}})
+    assert (rule, message.partition("; ")[2]) == ("HP-SCH-008", "the nearest is AWS::EFS::FileSystem")
     assert (
         _in(
             "us-west-2",
