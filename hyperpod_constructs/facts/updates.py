@@ -10,6 +10,9 @@ from collections.abc import Mapping
 from hyperpod_constructs.facts.schema import type_facts
 
 BEYOND_SCHEMA: Mapping[str, frozenset[str]] = {
+    "AWS::EC2::EIP": frozenset({"Domain"}),
+    "AWS::Events::Rule": frozenset({"EventBusName"}),
+    "AWS::Route53::RecordSet": frozenset({"Name"}),
     "AWS::FSx::FileSystem": frozenset(
         {
             "FileSystemTypeVersion",
@@ -33,12 +36,13 @@ BEYOND_SCHEMA: Mapping[str, frozenset[str]] = {
         }
     ),
 }
-"""Properties that replace the resource when they change, although its schema does not say so (as of 2026-11-21).
+"""Properties that replace the resource when they change, although its schema does not say so (as of 2026-11-26).
 
 `AWS::FSx::FileSystem` has no handlers in the registry. CloudFormation updates it by its resource specification (UpdateType
-Immutable) and by the pages of its properties.
+Immutable) and by the pages of its properties; of the others the pages alone say it.
 
-Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-fsx-filesystem-lustreconfiguration.html
+Sources: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-properties-fsx-filesystem-lustreconfiguration.html
+and the pages of the types, such as https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-resource-events-rule.html
 """
 
 FIXED: Mapping[str, frozenset[str]] = {
@@ -158,16 +162,31 @@ HELD: Mapping[str, tuple[str, ...]] = {
     "AWS::EC2::NetworkAclEntry": ("NetworkAclId", "Egress", "RuleNumber"),
     "AWS::EC2::Route": ("RouteTableId", "DestinationCidrBlock"),
     "AWS::EC2::Subnet": ("VpcId", "CidrBlock"),
+    "AWS::EC2::TransitGatewayAttachment": ("TransitGatewayId", "VpcId"),
+    "AWS::EC2::TransitGatewayVpcAttachment": ("TransitGatewayId", "VpcId"),
     "AWS::EC2::VPCCidrBlock": ("VpcId", "CidrBlock"),
+    "AWS::EFS::MountTarget": ("FileSystemId", "SubnetId>AvailabilityZone"),
     "AWS::FSx::DataRepositoryAssociation": ("FileSystemId", "FileSystemPath"),
 }
-"""Properties whose values only one resource can have at a time, for types without names (as of 2026-11-24).
+"""Properties whose values only one resource can have at a time, for types without names (as of 2026-11-26).
 
-Sources: https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-working-with.html,
+`A>B` is the property B of the resource that A names: a file system has one mount target in a zone.
+
+Sources: https://docs.aws.amazon.com/efs/latest/ug/accessing-fs.html,
+https://github.com/hashicorp/terraform-provider-aws/issues/10852, https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-working-with.html,
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateNetworkAclEntry.html,
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateRoute.html,
 https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html and
 https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-dra-linked-data-repo.html.
+"""
+
+MOVING: Mapping[str, tuple[str, str]] = {
+    "AWS::EC2::LaunchTemplate": ("LaunchTemplateData", "LatestVersionNumber"),
+    "AWS::SSM::Parameter": ("Value", "Value"),
+}
+"""Properties with an attribute that changes with them, although the resource stays (as of 2026-11-26).
+
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ec2-launchtemplate.html
 """
 
 ALONE: Mapping[str, tuple[str, ...]] = {"AWS::EC2::SubnetRouteTableAssociation": ("SubnetId",)}

@@ -16,7 +16,7 @@ from hyperpod_constructs._support.placeholders import holds_placeholder
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Resource, Template, target_of
 from hyperpod_constructs.templates.raw import Raw, walk
-from hyperpod_constructs.templates.values import ABSENT, Absent, Either, Reference, Text, Unknown, Value, at, shown
+from hyperpod_constructs.templates.values import ABSENT, Absent, Either, Reference, Text, Unknown, Value, at, leaves, shown
 
 Key: TypeAlias = "tuple[str, str]"
 """A resource by its template and its logical id, the same in both models."""
@@ -131,6 +131,14 @@ def _common(one: Value, other: Value, keys: list[Raw]) -> Iterator[tuple[str, ..
 def leads_to(value: Value, keys: Collection[Key], key_of: Callable[[Resource], Key]) -> set[Key]:
     """The resources among `keys` to which a value refers."""
     return {key for key in map(key_of, references(value)) if key in keys}
+
+
+def attributes_of(value: Value, key_of: Callable[[Resource], Key]) -> Iterator[tuple[Key, str | None]]:
+    """The attributes of resources that a value has; `None` is `Ref`."""
+    for leaf in leaves(value):
+        for one in leaf.references if isinstance(leaf, Text) else (leaf,):
+            if isinstance(one, Reference):
+                yield key_of(target_of(one)), one.attribute
 
 
 def _canonical(value: Value, key_of: Callable[[Resource], Key]) -> Hashable:

@@ -38,6 +38,7 @@ OURS: Mapping[str, tuple[Row, ...]] = {
     "AWS::RDS::DBInstance": databases.INSTANCE,
     "AWS::S3::Bucket": others.BUCKET,
     "AWS::SNS::Subscription": others.SUBSCRIPTION,
+    "AWS::SSM::Document": others.DOCUMENT,
     "AWS::SageMaker::Cluster": cluster.ROWS,
     "AWS::SageMaker::ClusterSchedulerConfig": kubernetes.SCHEDULER_CONFIG,
     "AWS::SageMaker::ComputeQuota": kubernetes.COMPUTE_QUOTA,

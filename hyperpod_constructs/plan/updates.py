@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from hyperpod_constructs.analysis.networks import block_of
 from hyperpod_constructs.facts.data_holders import POLICY_WORDS
 from hyperpod_constructs.facts.schema import type_facts
-from hyperpod_constructs.facts.updates import BLOCKS, HELD, naming
+from hyperpod_constructs.facts.updates import BLOCKS, HELD, MOVING, naming
 from hyperpod_constructs.plan.change import Change
 from hyperpod_constructs.plan.difference import changes
 from hyperpod_constructs.plan.effect import Effect
-from hyperpod_constructs.plan.equality import Key, Spelled, expression_of, leads_to, same
+from hyperpod_constructs.plan.equality import Key, Spelled, attributes_of, expression_of, leads_to, same
 from hyperpod_constructs.plan.exports import ExportsInUse
 from hyperpod_constructs.plan.pairs import Pair, Pairs
 from hyperpod_constructs.plan.row import Row
@@ -28,7 +28,7 @@ from hyperpod_constructs.plan.verdict import (
     wrong_policy,
 )
 from hyperpod_constructs.templates.dependencies import references
-from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Value, shown
 
 _TYPE_DOCS = "https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/using-cfn-updating-stacks-update-behaviors.html"
@@ -57,12 +57,14 @@ class _Judged:
 class Updates:
     """The changes of all resources that both models have.
 
-    A replacement has another physical id, so every reference to it changes too, until no more resources are replaced.
+    A replacement has another physical id, so every reference to it changes too, until no more resources are replaced. So do
+    references to an attribute that changes with its resource.
     """
 
     def __init__(self, pairs: Pairs) -> None:
         self._pairs = pairs
         self._replaced: set[Key] = set()
+        self._moved: dict[Key, str] = {}
         self._same_types = [pair for pair in pairs.common if pair.old.type == pair.new.type]
 
     def found(self) -> Iterator[Update]:
@@ -105,13 +107,29 @@ class Updates:
     def _judged(self) -> dict[Key, list[_Judged]]:
         judged = {pair.key: self._judge(pair) for pair in self._same_types}
         named = {pair.key: {self._pairs.key_of(found) for found in references(pair.new.properties)} for pair in self._same_types}
-        fresh = self._newly_replaced(judged)
+        fresh = self._newly_replaced(judged) | self._newly_moved(judged)
         while fresh:
             for pair in self._same_types:
                 if named[pair.key] & fresh:
                     judged[pair.key] = self._judge(pair)
-            fresh = self._newly_replaced(judged)
+            fresh = self._newly_replaced(judged) | self._newly_moved(judged)
         return judged
+
+    def _newly_moved(self, judged: dict[Key, list[_Judged]]) -> set[Key]:
+        """The resources that stay, and have an attribute that changes."""
+        found = {
+            pair.key: MOVING[pair.new.type][1]
+            for pair in self._same_types
+            if pair.new.type in MOVING and pair.key not in self._moved
+            if any(item.change.path[0] == MOVING[pair.new.type][0] for item in judged[pair.key])
+        }
+        self._moved |= found
+        return set(found)
+
+    def _moving(self, value: Value) -> list[str]:
+        """The resources that stay, of which a value has an attribute that changes."""
+        named = attributes_of(value, self._pairs.key_of) if self._moved else ()
+        return [key[1] for key, attribute in named if key in self._moved and self._moved[key] == attribute]
 
     def _newly_replaced(self, judged: dict[Key, list[_Judged]]) -> set[Key]:
         found = {pair.key for pair in self._same_types if self._is_replaced(pair, judged[pair.key])} - self._replaced
@@ -131,7 +149,8 @@ class Updates:
         return judged
 
     def _same(self, old: Spelled, new: Spelled) -> bool:
-        return same(old, new, self._pairs.key_of) and not leads_to(new.value, self._replaced, self._pairs.key_of)
+        stays = not leads_to(new.value, self._replaced, self._pairs.key_of) and not self._moving(new.value)
+        return same(old, new, self._pairs.key_of) and stays
 
     def _causes(self, change: Change) -> tuple[str, ...]:
         """The replaced resources that cause the change of an unchanged expression."""
@@ -151,7 +170,9 @@ class Updates:
 
     def _verdict(self, pair: Pair, item: _Judged, exports: ExportsInUse) -> Verdict:
         row = item.row
-        because = f" (it refers to {', '.join(item.follows)}, which is replaced)" if item.follows else _looks_alike(item.change)
+        moving = self._moving(item.change.new)
+        because = f" (it refers to {', '.join(moving)}, which changes)" if moving else _looks_alike(item.change)
+        because = f" (it refers to {', '.join(item.follows)}, which is replaced)" if item.follows else because
         verdict = Verdict(effect=row.effect, why=f"{row.reason(item.change)}{because}", avoid=row.avoid, source=row.source)
         if not _replaces(row):
             return _IN_THE_NEW_ONE if self._is_made_anew(pair, exports) else verdict
@@ -172,11 +193,13 @@ def _identity(resource_type: str) -> tuple[str, ...]:
 
 
 def _spelled(resource: Resource, path: str) -> Spelled:
-    """A property with its spelling, so that one that is partly unknown is compared too."""
+    """A property with its spelling, so that one that is partly unknown is compared too; `A>B` is B of the resource that A names."""
+    path, _, inner = path.partition(">")
     found = Spelled(resource.properties, resource.raw.get("Properties", {}), resource.template)
     for key in path.split("/"):
         found = found.at(key)
-    return found
+    named = resource_of(found.value) if inner else None
+    return found if named is None else _spelled(named, inner)
 
 
 def _looks_alike(change: Change) -> str:

@@ -57,6 +57,32 @@ def test_a_subnet_in_a_new_vpc_has_the_block_of_the_old_one() -> None:
     assert found["Nodes"] is Effect.REPLACE
 
 
+@pytest.mark.parametrize(("zone", "effect"), [("us-west-2a", Effect.REFUSED), ("us-west-2b", Effect.REPLACE)])
+def test_a_zone_has_one_mount_target(zone: str, effect: Effect) -> None:
+    subnets = {
+        "A": subnet("10.0.0.0/20", AvailabilityZone="us-west-2a"),
+        "B": subnet("10.0.16.0/20", AvailabilityZone=zone),
+        "Files": resource("AWS::EFS::FileSystem"),
+    }
+    targets = [
+        {
+            "Target": resource(
+                "AWS::EFS::MountTarget", FileSystemId={"Ref": "Files"}, SubnetId={"Ref": name}, SecurityGroups=["sg-1"]
+            )
+        }
+        for name in ("A", "B")
+    ]
+    assert effects(subnets | targets[0], subnets | targets[1])["Target"] is effect
+
+
+def test_a_vpc_has_one_attachment_to_a_transit_gateway() -> None:
+    attached = [
+        {"Way": resource("AWS::EC2::TransitGatewayVpcAttachment", TransitGatewayId="tgw-1", VpcId=VPC, SubnetIds=subnets)}
+        for subnets in (["subnet-1", "subnet-2"], ["subnet-1"])
+    ]
+    assert effects(*attached)["Way"] is Effect.REFUSED
+
+
 @pytest.mark.parametrize(("address", "effect"), [("eipalloc-1", Effect.REFUSED), ("eipalloc-2", Effect.REPLACE)])
 def test_a_nat_gateway_wants_the_address_of_the_old_one(address: str, effect: Effect) -> None:
     old = resource("AWS::EC2::NatGateway", SubnetId="subnet-1", AllocationId="eipalloc-1")
@@ -94,7 +120,7 @@ def test_a_policy_has_a_word_of_its_own(name: str, word: str, effect: Effect | N
 
 def test_the_last_group_stays() -> None:
     assert row(cluster(group()), cluster()).effect is Effect.REFUSED
-    assert row(cluster(group(), group("others")), cluster(group())).effect is Effect.REPLACE
+    assert row(cluster(group(), group("others")), cluster(group())).effect is Effect.ROLLING
 
 
 @pytest.mark.parametrize(

@@ -235,9 +235,7 @@ ROWS: tuple[Row, ...] = (
         avoid="keep the controller's group and its name",
         part=True,
     ),
-    replaced(
-        "InstanceGroups/*", _removed_group, when=removed, avoid="drain the nodes first; a renamed group is another group", part=True
-    ),
+    rolling("InstanceGroups/*", _removed_group, when=removed, avoid="drain the nodes first; a renamed group is another group"),
     replaced(
         "InstanceGroups/*/InstanceCount",
         _removed_controller,
@@ -316,7 +314,7 @@ ROWS: tuple[Row, ...] = (
         avoid="set FSxLustreDeletionPolicy: Keep, and deploy that first, or copy its files to S3",
         source=_SHARED,
     ),
-    replaced("RestrictedInstanceGroups/*", _removed_group, when=removed, avoid="end the jobs on the nodes first", part=True),
+    rolling("RestrictedInstanceGroups/*", _removed_group, when=removed, avoid="end the jobs on the nodes first"),
     *_group_rows("RestrictedInstanceGroups"),
     loses_data(
         "RestrictedInstanceGroups/*/EnvironmentConfig",

@@ -112,6 +112,9 @@ INSTANCE: tuple[Row, ...] = (
     _restarted("BackupRetentionPeriod", "automatic backups begin, and the database is restarted", when=_begins_backups),
     _stays("BackupRetentionPeriod", "older automatic backups are deleted", when=shrinks),
     _stays("BackupRetentionPeriod", "sets how long automatic backups are kept"),
+    _restarted(
+        "Port", "the database is restarted with the other port; everybody who connects needs it, and the security groups too"
+    ),
     replaced("AvailabilityZone", "the zone is fixed: a new, empty database is created", avoid="keep the zone, or leave it to RDS"),
     replaced(
         "DBSnapshotIdentifier",

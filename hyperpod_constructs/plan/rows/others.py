@@ -174,6 +174,21 @@ SUBSCRIPTION: tuple[Row, ...] = tuple(
     replaced(name, "the new receiver must confirm the subscription first") for name in ("Endpoint", "Protocol", "TopicArn")
 )
 
+
+def _is_versioned(change: Change) -> bool:
+    return change.after.get("UpdateMethod", ABSENT) == "NewVersion"
+
+
+DOCUMENT: tuple[Row, ...] = tuple(
+    in_place(
+        name,
+        "a new version becomes the default; executions that run keep the old one",
+        when=_is_versioned,
+        source="https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ssm-document.html",
+    )
+    for name in ("Attachments", "Content", "DocumentFormat", "Requires", "TargetType", "VersionName")
+)
+
 BUDGET: tuple[Row, ...] = (
     in_place("Budget", "applies to the present month too"),
     replaced("NotificationsWithSubscribers", "another budget sends the messages; the costs stay as they are"),
