@@ -36,6 +36,12 @@ def said(resource_type: str, properties: Any) -> list[str]:
 
 
 SUBNET, GROUP, BUCKET, FUNCTION = "AWS::EC2::Subnet", "AWS::EC2::SecurityGroup", "AWS::S3::Bucket", "AWS::Lambda::Function"
+VAULT = "AWS::Backup::BackupVault"
+BUILD = {
+    "Artifacts": {"Type": "NO_ARTIFACTS"},
+    "Environment": {"Type": "LINUX_CONTAINER", "ComputeType": "BUILD_GENERAL1_SMALL", "Image": "aws/codebuild/standard:7.0"},
+    "Source": {"Type": "NO_SOURCE", "BuildSpec": "version: 0.2"},
+}
 ROLE_ARN = {"Fn::GetAtt": ["Role", "Arn"]}
 COPIED = {"BucketAccessRoleArn": "arn:aws:iam::123456789012:role/copies"}
 ENTRY = {"NetworkAclId": "acl-0123456789abcdef0", "RuleNumber": 1, "Protocol": -1, "CidrBlock": "10.0.0.0/8", "Egress": True}
@@ -85,6 +91,26 @@ def subnet(**given: Any) -> dict[str, Any]:
             "AWS::DataSync::LocationS3",
             {"S3BucketArn": ROLE_ARN, "S3Config": COPIED},
             "reference S3BucketArn: S3BucketArn is Arn of Role",
+        ),
+        (
+            VAULT,
+            {"BackupVaultName": "v1", "EncryptionKeyArn": ROLE_ARN},
+            "reference EncryptionKeyArn: EncryptionKeyArn is the ARN of",
+        ),
+        (
+            VAULT,
+            {"BackupVaultName": "v1", "EncryptionKeyArn": {"Fn::Sub": "arn:aws:iam::${AWS::AccountId}:role/x"}},
+            "value EncryptionKeyArn: EncryptionKeyArn is",
+        ),
+        (
+            "AWS::CodeBuild::Project",
+            {**BUILD, "ServiceRole": "arn:aws:iam::12345:role/b"},
+            "value ServiceRole: ServiceRole is 'arn:aws:",
+        ),
+        (
+            "AWS::CodeBuild::Project",
+            {**BUILD, "ServiceRole": "arn:aws:iam::123456789012:user/b"},
+            "value ServiceRole: ServiceRole is",
         ),
         ("AWS::SageMaker::Model", {"PrimaryContainer": {"ModelDataUrl": ROLE_ARN}}, "reference PrimaryContainer/ModelDataUrl: Mo"),
         (
@@ -244,6 +270,10 @@ def test_a_value_is_judged_as_it_resolves(block: Any, wrong: str | None) -> None
             },
         ),
         ("AWS::IoT::Thing", {"Anything": 1}),
+        (VAULT, {"BackupVaultName": "v1", "EncryptionKeyArn": {"Fn::Sub": "arn:aws:${Open}:us-west-2:123456789012:key/x"}}),
+        (VAULT, {"BackupVaultName": "v1", "EncryptionKeyArn": "arn:aws:kms:us-west-2:123456789012:key/x"}),
+        ("AWS::CodeBuild::Project", {**BUILD, "ServiceRole": {"Fn::Sub": "arn:aws:iam::${Open}:${Open}"}}),
+        ("AWS::CodeBuild::Project", {**BUILD, "ServiceRole": ROLE_ARN, "EncryptionKey": "alias/aws/s3"}),
         ("Custom::Thing", {"ServiceToken": "x"}),
     ],
 )

@@ -114,4 +114,6 @@ def type_named(resource_type: str, name: str) -> str | None:
 def is_of_another_type(reference: Reference, wanted: str) -> bool:
     """Whether a reference surely gives the identifier of another type than the wanted one."""
     target, attribute = target_of(reference), reference.attribute
-    return target.type != wanted and has_schema(target.type) and (attribute is None or attribute in _ENDS)
+    noun = target.type.rpartition("::")[2]
+    identifies = attribute is None or attribute in _ENDS or attribute in [f"{noun}{end}" for end in _ENDS]
+    return target.type != wanted and has_schema(target.type) and identifies

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from hyperpod_constructs.analysis.schema.arns import arn_violations
 from hyperpod_constructs.analysis.schema.judge import violations
 from hyperpod_constructs.analysis.schema.violation import Path, Violation, alike
 from hyperpod_constructs.facts.property_schemas import Schema, property_schema, request_limits
@@ -21,9 +22,19 @@ def schema_violations(model: Model) -> tuple[Found, ...]:
 
 def request_violations(model: Model) -> Iterator[Found]:
     """What only the request to the service refuses, for types whose schema has no limits."""
-    found = [(resource, one) for resource in model.resources() for one in _by(request_limits(resource.type), resource)]
+    found = [(resource, one) for resource in model.resources() for one in _requested(resource)]
     said = {(resource, one.path) for resource, one in schema_violations(model)} if found else set()
     return ((resource, one) for resource, one in found if (resource, one.path) not in said)
+
+
+def _requested(resource: Resource) -> Iterator[Violation]:
+    """What the request refuses by its limits, and else by the names of its properties."""
+    limited, schema = list(_by(request_limits(resource.type), resource)), property_schema(resource.type)
+    said = {one.path for one in limited}
+    yield from limited
+    for one in () if schema is None else arn_violations(schema, _properties(resource)):
+        if one.path not in said:
+            yield one
 
 
 def _of_schema(resource: Resource) -> Iterator[Found]:

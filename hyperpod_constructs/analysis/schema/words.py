@@ -10,6 +10,7 @@ from functools import cache
 from typing import Any, TypeAlias
 
 from hyperpod_constructs.facts import lustre
+from hyperpod_constructs.facts.arn_forms import FORMS as ARN_FORMS
 from hyperpod_constructs.facts.property_schemas import FORMATS, FORMS, property_schema
 from hyperpod_constructs.facts.receivers import ARN_SOURCES
 from hyperpod_constructs.templates.model import target_of
@@ -57,6 +58,8 @@ _SCHEMES = re.compile(r"\^?\(?((?:s3|https?)(?:\|(?:s3|https?))*)\)?:(?:\\?/){2}
 """The begin of a pattern of addresses such as `s3://BUCKET/KEY`."""
 _ARN_OF = re.compile(r"\^?arn:.*?:([a-z][a-z0-9-]+):")
 """The begin of a pattern of ARNs of one service."""
+_KIND = re.compile(r":([a-z][a-z-]+)\\?[:/]")
+"""The kind of a resource in an ARN, or in a pattern of ARNs behind its service."""
 _TYPES = {
     "array": "a list",
     "boolean": "true or false",
@@ -155,9 +158,20 @@ def _gives_no(pattern: str, reference: Reference) -> bool:
     target = target_of(reference)
     if _is_arn(reference):
         of = _ARN_OF.match(pattern)
-        return bool(_addresses(pattern)) or (of is not None and of[1] != ARN_SOURCES[target.type][0])
+        other = of is not None and (of[1] != ARN_SOURCES[target.type][0] or _is_of_another_kind(pattern[of.end() - 1 :], reference))
+        return bool(_addresses(pattern)) or other
     named = reference.attribute is None and target.type in _WITHOUT_ARN
     return named and (pattern.removeprefix("^").startswith("arn:") or bool(_addresses(pattern)))
+
+
+def _is_of_another_kind(rest: str, reference: Reference) -> bool:
+    """Whether the ARN of a reference has another kind of resource than a pattern.
+
+    :param rest: the pattern behind the service.
+    """
+    form = ARN_FORMS.get(target_of(reference).type)
+    own, wanted = None if form is None else _KIND.search(form.form, form.form.index("{")), _KIND.search(rest)
+    return own is not None and wanted is not None and own[1] != wanted[1]
 
 
 def other_words(pattern: str, reference: Reference) -> tuple[str, str]:

@@ -1,0 +1,65 @@
+"""ARNs and references of another service than the name of their property says."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from hyperpod_constructs.analysis.schema.violation import Kind, Path, Violation, quoted
+from hyperpod_constructs.facts.arn_properties import ArnProperty, arn_property, is_no_key
+from hyperpod_constructs.facts.property_schemas import Schema
+from hyperpod_constructs.facts.receivers import ARN_SOURCES
+from hyperpod_constructs.templates.model import target_of
+from hyperpod_constructs.templates.values import Reference, Text, Value
+
+_HOLE = "\ufffc"
+_ACCOUNT = re.compile(rf"\d{{12}}|aws|\*|.*{_HOLE}.*|")
+
+
+def arn_violations(schema: Schema, value: Value) -> Iterator[Violation]:
+    """The values of a type's properties that surely are of another service than their names say; free data is not searched."""
+    waiting: list[tuple[Mapping[str, Any], Value, Path, ArnProperty | None]] = [(schema, value, (), None)]
+    definitions = schema.get("definitions", {})
+    while waiting:
+        node, current, path, wanted = waiting.pop()
+        node = definitions.get(node["$ref"], {}) if "$ref" in node else node
+        if isinstance(current, Mapping):
+            known = node.get("properties", {})
+            waiting += [
+                (known[key], one, (*path, key), arn_property(key)) for key, one in current.items() if _is_node(known.get(key))
+            ]
+        elif isinstance(current, tuple) and isinstance(node.get("items"), Mapping):
+            waiting += [(node["items"], one, (*path, index), wanted) for index, one in enumerate(current)]
+        elif wanted is not None:
+            yield from _of(wanted, current, path)
+
+
+def _is_node(node: object) -> bool:
+    return isinstance(node, Mapping) and not node.get("readOnly")
+
+
+def _of(wanted: ArnProperty, value: Value, path: Path) -> Iterator[Violation]:
+    name = next(str(one) for one in reversed(path) if isinstance(one, str))
+    allowed = f"{wanted.words} of {' or '.join(wanted.services)}"
+    if isinstance(value, Reference):
+        target = target_of(value)
+        service, given = ARN_SOURCES.get(target.type, ("", ()))
+        if (value.attribute or "Ref") in given and service not in wanted.services:
+            message = f"{name} is the ARN of {target.logical_id}, an {target.type}"
+            yield Violation(Kind.REFERENCE, path, message, value, allowed)
+    elif isinstance(value, str | Text) and _is_other(wanted, value):
+        yield Violation(Kind.VALUE, path, f"{name} is {quoted(value)}", value, allowed)
+
+
+def _is_other(wanted: ArnProperty, value: str | Text) -> bool:
+    """Whether a text is an ARN of another service, or of another kind, or with an account that is none, or no key."""
+    parts = value.parts if isinstance(value, Text) else (value,)
+    text = "".join(part if isinstance(part, str) else _HOLE for part in parts)
+    fields = text.split(":", 5)
+    if "{{resolve:" in text or fields[0] != "arn" or len(fields) < 6:
+        return "kms" in wanted.services and is_no_key(text)
+    _, _, service, _, account, resource = fields
+    known = _HOLE not in service and _HOLE not in resource[: len(wanted.begins)]
+    wrong = service not in wanted.services or not resource.startswith(wanted.begins)
+    return (known and wrong) or _ACCOUNT.fullmatch(account) is None
