@@ -53,6 +53,7 @@ SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "podAnnotations": _TEXTS,
     "podLabels": _TEXTS,
     "replicaCount": _COUNT,
+    "replicas": _COUNT,
     "tolerations": {"type": ["array", "null"], "items": _TOLERATION, "words": "a list of tolerations"},
     "topologySpreadConstraints": {"type": ["array", "null"], "words": "a list of constraints"},
 }

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from functools import partial
 
+from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.clusters import given
 from hyperpod_constructs.analysis.kubernetes import ACCESS_ENTRY
 from hyperpod_constructs.facts import eks as facts
@@ -69,9 +70,10 @@ def _unknown_policy(arn: str) -> str | None:
 )
 def entries_of_nodes_are_bare(entry: Resource) -> Iterator[Hit]:
     kind = as_str(entry.get("Type"))
-    for key in ("Username", "KubernetesGroups", "AccessPolicies") if kind in facts.NODE_NAMES else ():
-        if given(entry.get(key)) is True and as_items(entry.get(key)) != ():
-            yield hit(entry, f"{key} in an access entry of the type {kind}", key)
+    keys = ("Username", "KubernetesGroups", "AccessPolicies") if kind in facts.NODE_NAMES else ()
+    written = [key for key in keys if given(entry.get(key)) is True and as_items(entry.get(key)) != ()]
+    if written:
+        yield hit(entry, f"{enumerated(written)} in an access entry of the type {kind}", written[0])
 
 
 @_entry_error(

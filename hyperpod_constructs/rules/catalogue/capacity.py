@@ -86,6 +86,7 @@ def capacity_is_of_one_kind(group: Group) -> Iterator[Hit]:
     allowed="CapacityRequirements.Spot on EKS with NodeProvisioningMode Continuous",
     source=_SPOT,
     because=("NodeProvisioningMode",),
+    silences=("HP-CAP-004",),
 )
 def spot_is_continuous_on_eks(group: Group) -> Mistake | None:
     lacking = ["EKS"] if group.cluster.on_eks is False else []

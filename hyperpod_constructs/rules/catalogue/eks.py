@@ -11,6 +11,7 @@ from hyperpod_constructs.analysis.iam import ROLE
 from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters, joined, named_elsewhere
 from hyperpod_constructs.analysis.networks import SUBNET, in_one_zone
 from hyperpod_constructs.analysis.placement import NodeGroup, node_groups
+from hyperpod_constructs.analysis.trust import assumptions
 from hyperpod_constructs.facts import clusters as cluster_facts
 from hyperpod_constructs.facts import orchestration
 from hyperpod_constructs.facts.eks import AS_OF, STANDARD, SupportPeriod, support_on
@@ -30,7 +31,7 @@ from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import Value, as_int, as_items, as_str, is_known
+from hyperpod_constructs.templates.values import ABSENT, Value, as_int, as_items, as_str, is_known
 
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _PREREQUISITES = f"{_GUIDE}sagemaker-hyperpod-eks-prerequisites.html"
@@ -275,7 +276,7 @@ def parts_name_the_cluster(part: Resource, eks: EksCluster) -> str:
     fix="give EKS's node group a role of its own, and leave the entry out: HyperPod makes it",
     allowed=f"no access entry, or one of the type {NODE_ENTRY}",
     source=_PREREQUISITES,
-    silences=("HP-ROL-001",),
+    silences=("HP-EKS-015", "HP-ROL-001"),
 )
 def the_role_of_nodes_is_theirs(cluster: Cluster, eks: EksCluster) -> Iterator[Hit]:
     roles = {_role_key(group.get("ExecutionRole")) for group in cluster.groups} - {None}
@@ -286,8 +287,35 @@ def the_role_of_nodes_is_theirs(cluster: Cluster, eks: EksCluster) -> Iterator[H
     for nodes in eks.node_groups:
         role = _role_key(nodes.get("NodeRole"))
         if role in roles:
-            covers = (role,) if isinstance(role, Resource) else ()
-            yield hit(nodes, "the role of HyperPod's nodes is that of this node group too", "NodeRole", covers=covers)
+            yield _shared_role(cluster, nodes, role)
+
+
+def _shared_role(cluster: Cluster, nodes: Resource, role: Resource | str | None) -> Hit:
+    """A role of HyperPod's nodes and of a node group, at the one that may not assume it; at the node group where nobody knows."""
+    covers = (role,) if isinstance(role, Resource) else ()
+    users = [one.user for one in assumptions(nodes.template.model) if one.role is role and one.lacking] if covers else []
+    group = next((one for one in cluster.groups if _role_key(one.get("ExecutionRole")) == role), None)
+    if group is not None and cluster.resource in users:
+        text = f"the role of instance group {group.label!r} is that of {nodes.logical_id} too"
+        return hit(group, text, "ExecutionRole", covers=(*covers, nodes))
+    return hit(nodes, "the role of HyperPod's nodes is that of this node group too", "NodeRole", covers=covers)
+
+
+@error(
+    "HP-EKS-015",
+    on=eks_clusters,
+    title="the role of a node group has an access entry of nodes, or none",
+    why="EKS makes the entry with the node group; beside one of another type the nodes never join",
+    fix="take the entry out, or give the people a role of their own",
+    allowed="no access entry, or one of the type EC2_LINUX or EC2_WINDOWS",
+    source=f"{_EKS_GUIDE}creating-access-entries.html",
+)
+def roles_of_node_groups_are_theirs(eks: EksCluster) -> Iterator[Hit]:
+    roles = {_role_key(nodes.get("NodeRole")) for nodes in eks.node_groups} - {None}
+    for entry in eks.access_entries:
+        kind = entry.get("Type")
+        if _role_key(entry.get("PrincipalArn")) in roles and (as_str(kind) == STANDARD or kind is ABSENT):
+            yield hit(entry, f"the role of a node group has an access entry of the type {STANDARD}", "PrincipalArn")
 
 
 def _role_key(value: Value) -> Resource | str | None:
@@ -321,6 +349,7 @@ def nodes_are_not_far_behind(_: Cluster, eks: EksCluster) -> Iterator[Hit]:
     fix="write Eks or Slurm",
     allowed="Eks or Slurm",
     source="https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_ClusterOrchestrator.html",
+    silences=("HP-CAP-006",),
 )
 def the_orchestrator_is_one(cluster: Cluster) -> str | None:
     both = all(given(cluster.get("Orchestrator", kind)) for kind in ("Eks", "Slurm"))

@@ -187,8 +187,17 @@ def quotas_fit_the_cluster(cluster: Cluster, found: list[Quota]) -> Iterator[Hit
     for name, teams in guarantees(() if grows else counted).items():
         count = nodes.get(name)
         for mistake in () if count is None else governance.beyond_capacity(name, teams, capacity(name, count)):
-            users = [quota.resource for quota in counted if any(entry.instance_type == name for _, entry in quota.guarantees)]
-            yield Hit(users[-1], governance.RESOURCES_PATH, mistake.message, covers=tuple(users[:-1]))
+            users = [quota for quota in counted if any(entry.instance_type == name for _, entry in quota.guarantees)]
+            alone = [one for one in users if _is_beyond(one, name, count or 0)]
+            meant = (alone or users)[-1].resource
+            others = tuple(one.resource for one in users if one.resource is not meant)
+            yield Hit(meant, governance.RESOURCES_PATH, mistake.message, covers=others)
+
+
+def _is_beyond(quota: Quota, name: str, count: int) -> bool:
+    """Whether a quota alone guarantees more of a type than the cluster has."""
+    own = guarantees([quota]).get(name, {})
+    return any(governance.beyond_capacity(name, own, capacity(name, count)))
 
 
 def _counts(quota: Quota) -> bool:

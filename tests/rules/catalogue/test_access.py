@@ -27,6 +27,7 @@ CASES = [
     Case("HP-ACC-001", eks(), policy("arn:aws:iam::aws:policy/AdministratorAccess"), policy(ADMIN)),
     Case("HP-ACC-001", eks(), policy(f"{POLICIES}AmazonEKSClusterAdminsPolicy"), policy(ANY_PARTITION)),
     Case("HP-ACC-002", eks(), entry(Type="EC2_LINUX", KubernetesGroups=["nodes"]), entry(KubernetesGroups=["nodes"])),
+    Case("HP-ACC-002", eks(), entry(Type="EC2_LINUX", KubernetesGroups=["nodes"], Username="node"), entry(Type="EC2_LINUX")),
     Case("HP-ACC-002", eks(), entry(Type="HYPERPOD_LINUX", Username="node"), entry(Type="HYPERPOD_LINUX", KubernetesGroups=[])),
     Case("HP-ACC-003", eks(), entry(KubernetesGroups=["research", "system:masters"]), entry(KubernetesGroups=["research"])),
     Case("HP-ACC-003", eks(), entry(Username="eks:me"), entry(Username="me:{{SessionName}}")),

@@ -80,6 +80,7 @@ def nodes(**given: Any) -> dict[str, Any]:
 
 OWN_CHART = installer("Custom::HyperPodChart")
 
+CONTINUOUS = edited(eks(), {"Cluster/NodeProvisioningMode": "Continuous"})
 CASES = [
     Case("HP-EKS-001", eks(), {"Cluster/VpcConfig": REMOVED}, {}),
     Case("HP-EKS-002", eks(), {"Control/Version": "1.30"}, {"Control/Version": "1.31"}),
@@ -140,6 +141,7 @@ CASES = [
     Case("HP-EKS-014", eks(), {"Entry": entry("STANDARD")}, {"Entry": entry("HYPERPOD_LINUX")}),
     Case("HP-EKS-014", eks(), {"Nodes": nodes(NodeRole={"Fn::GetAtt": ["Role", "Arn"]})}, {"Nodes": nodes()}),
     Case("HP-EKS-018", eks(), {"Cluster/Orchestrator/Slurm": {}}, {}),
+    Case("HP-EKS-018", CONTINUOUS, {"Cluster/Orchestrator/Slurm": {"SlurmConfigStrategy": "Managed"}}, {}),
     Case(
         "HP-EKS-019",
         eks(),

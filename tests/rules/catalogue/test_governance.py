@@ -157,6 +157,11 @@ CASES = [
 ]
 
 
+def test_the_quota_that_is_too_large_alone_is_named() -> None:
+    beyond = {"Large": quota("b", entry={"InstanceType": P5, "Count": 3}), "Quota": quota(entry={"InstanceType": P5, "Count": 1})}
+    assert [(one.rule, one.resource) for one in findings(edited(GOVERNED, beyond))] == [("HP-GOV-008", "Large")]
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
 def test_rule(case: Case) -> None:
     case.check()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.rules.catalogue.cases import REMOVED, Case, edited
-from tests.rules.catalogue.templates import Template, eks, rules_of
+from tests.rules.catalogue.templates import Template, eks, findings, rules_of
 
 
 def att(name: str, attribute: str = "Arn") -> dict[str, Any]:
@@ -102,6 +102,17 @@ DISKS = {
     ],
 }
 ENCRYPTED = edited(BASE, DISKS)
+
+
+def entry(kind: str | None) -> Template:
+    """An access entry of the nodes' role."""
+    given = {} if kind is None else {"Type": kind}
+    return {
+        "Type": "AWS::EKS::AccessEntry",
+        "Properties": {"ClusterName": {"Ref": "Control"}, "PrincipalArn": att("SystemRole"), **given},
+    }
+
+
 ON_FARGATE = edited(
     BASE,
     {
@@ -232,6 +243,8 @@ CASES = [
         {"Template/LaunchTemplateData/InstanceType": "m6ixlarge"},
         {"Template/LaunchTemplateData/InstanceType": "m6i.xlarge"},
     ),
+    Case("HP-EKS-015", BASE, {"Entry": entry("STANDARD")}, {"Entry": entry("EC2_LINUX")}),
+    Case("HP-EKS-015", BASE, {"Entry": entry(None)}, {}),
     Case("HP-NGR-005", ON_FARGATE, {"Route/GatewayId": "igw-0123456789abcdef0", "Route/NatGatewayId": REMOVED}, {}),
     Case("HP-SCH-007", BASE, {"System/UpdateConfig": {"MaxUnavailable": 1, "MaxUnavailablePercentage": 50}}, {}),
 ]
@@ -240,6 +253,11 @@ CASES = [
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
 def test_rule(case: Case) -> None:
     case.check()
+
+
+def test_a_shared_role_is_said_where_it_cannot_be_assumed() -> None:
+    shared = edited(BASE, {"Cluster/InstanceGroups/0/ExecutionRole": att("SystemRole")})
+    assert [(one.rule, one.resource) for one in findings(shared)] == [("HP-EKS-014", "Cluster")]
 
 
 def test_labels_of_kubernetes_itself_are_believed() -> None:
