@@ -10,6 +10,8 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
+from hyperpod_constructs.facts.regions import REGIONS
+
 
 @dataclass(frozen=True, slots=True)
 class ArnProperty:
@@ -42,6 +44,15 @@ PROPERTIES = (
     ArnProperty(r"(SecurityGroup|Subnet|Vpc)Arns?", ("ec2",), "a part of a network"),
 )
 """Names with what they take; the first that fits counts."""
+
+
+REGION = re.compile(r"Region$")
+"""Names of properties with the name of a region."""
+
+
+def is_no_region(name: str) -> bool:
+    """Whether a text is a zone, or has the form of a region and is none."""
+    return re.fullmatch(r"[a-z]{2}(-[a-z]+)+-\d[a-z]?", name) is not None and name not in REGIONS
 
 
 @cache

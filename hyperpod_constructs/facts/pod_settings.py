@@ -10,6 +10,7 @@ https://kubernetes.io/docs/reference/kubernetes-api/workload-resources/pod-v1/ (
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
@@ -23,7 +24,7 @@ EFFECTS = ("NoSchedule", "PreferNoSchedule", "NoExecute")
 
 _TEXT: Mapping[str, Any] = {"type": ["string", "null"], "words": "a text; numbers and true need quotes"}
 _TEXTS: Mapping[str, Any] = {"type": ["object", "null"], "values": _TEXT, "words": "names with texts"}
-_COUNT: Mapping[str, Any] = {"type": ["integer", "null"], "words": "a whole number, without quotes"}
+_COUNT: Mapping[str, Any] = {"type": ["integer", "null"], "minimum": 0, "words": "a whole number, without quotes"}
 _AMOUNTS: Mapping[str, Any] = {
     "type": ["object", "null"],
     "values": {
@@ -59,6 +60,11 @@ SETTINGS: Mapping[str, Mapping[str, Any]] = {
 }
 """The forms of values, by key."""
 
+_UNITS: Mapping[str, float] = {
+    **{f"{one}i": 1024.0**power for power, one in enumerate("KMGTPE", 1)},
+    **{one: 1000.0**power for power, one in enumerate("kMGTPE", 1)},
+    **{"m": 1e-3, "u": 1e-6, "n": 1e-9},
+}
 _OF_RESOURCES = ("limits", "requests")
 _RESOURCES = ("cpu", "memory", "ephemeral-storage")
 
@@ -73,6 +79,7 @@ def setting_mistakes(value: object, unknown: Callable[[object], bool], path: tup
             yield from setting_mistakes(item, unknown, (*path, str(index)))
     if not isinstance(value, Mapping):
         return
+    yield from _of_pairs(value, path)
     for key, part in value.items():
         name, place = str(key), (*path, str(key))
         shape = _AMOUNTS if _is_amounts(name, part) else SETTINGS.get(name)
@@ -80,6 +87,30 @@ def setting_mistakes(value: object, unknown: Callable[[object], bool], path: tup
             yield from shape_mistakes(shape, part, unknown, place)
         else:
             yield from setting_mistakes(part, unknown, place)
+
+
+def _of_pairs(value: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:
+    """What is asked for beyond its limit, and a least number above the most."""
+    asked, limits = (value.get(name) for name in ("requests", "limits"))
+    least, most = (value.get(name) for name in ("minReplicas", "maxReplicas"))
+    pairs = [("minReplicas", least, "maxReplicas", most)]
+    if isinstance(asked, Mapping) and isinstance(limits, Mapping):
+        pairs += [(f"requests.{one}", asked[one], f"limits.{one}", limits[one]) for one in asked if one in limits]
+    for name, low, other, high in pairs:
+        numbers = _number(low), _number(high)
+        if numbers[0] is not None and numbers[1] is not None and numbers[0] > numbers[1]:
+            yield f"{'.'.join((*path, name))} is {low!r}, above {other}, which is {high!r}"
+
+
+def _number(value: object) -> float | None:
+    """The amount in single units; `None` for a text of another form."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        return None
+    found = re.fullmatch(QUANTITY, str(value))
+    if found is None:
+        return None
+    unit = next((one for one in _UNITS if str(value).endswith(one)), "")
+    return float(str(value).removesuffix(unit)) * _UNITS.get(unit, 1.0)
 
 
 def _is_amounts(name: str, value: object) -> bool:

@@ -38,6 +38,8 @@ def shape_mistakes(schema: Schema, value: object, unknown: Unknown, path: tuple[
         yield f"{at} is {value!r}; allowed: {schema.get('words', schema['type'])}"
     elif "enum" in schema and value not in schema["enum"]:
         yield f"{at} is {value!r}; allowed: {', '.join(schema['enum'])}"
+    elif "minimum" in schema and isinstance(value, int) and value < schema["minimum"]:
+        yield f"{at} is {value!r}; allowed: {schema['minimum']} or more"
     elif "pattern" in schema and not re.fullmatch(schema["pattern"], str(value)):
         yield f"{at} is {value!r}; allowed: {schema['words']}"
     elif isinstance(value, Mapping):
@@ -74,6 +76,9 @@ def _wrong_key(others: object, key: str, known: Mapping[str, Schema]) -> str | N
         return f"allowed: {', '.join(known)}"
     from difflib import get_close_matches  # only an unknown key needs it
 
+    owner = next((name for name, inner in known.items() if key in inner.get("properties", ())), None)
+    if owner is not None:
+        return f"it belongs in {owner}"
     by_case = {one.casefold(): one for one in known}
     near = get_close_matches(key.casefold(), by_case, n=1, cutoff=0.85)
     return f"the nearest is {by_case[near[0]]}" if near else None

@@ -36,6 +36,7 @@ def said(resource_type: str, properties: Any) -> list[str]:
 
 
 SUBNET, GROUP, BUCKET, FUNCTION = "AWS::EC2::Subnet", "AWS::EC2::SecurityGroup", "AWS::S3::Bucket", "AWS::Lambda::Function"
+PEERED = {"VpcId": {"Ref": "Vpc"}, "PeerVpcId": "vpc-0123456789abcdef0"}
 VAULT = "AWS::Backup::BackupVault"
 BUILD = {
     "Artifacts": {"Type": "NO_ARTIFACTS"},
@@ -270,6 +271,8 @@ def test_a_value_is_judged_as_it_resolves(block: Any, wrong: str | None) -> None
             },
         ),
         ("AWS::IoT::Thing", {"Anything": 1}),
+        ("AWS::EC2::VPCPeeringConnection", {**PEERED, "PeerRegion": {"Ref": "AWS::Region"}}),
+        ("AWS::EC2::VPCPeeringConnection", {**PEERED, "PeerRegion": "eu-north-1"}),
         (VAULT, {"BackupVaultName": "v1", "EncryptionKeyArn": {"Fn::Sub": "arn:aws:${Open}:us-west-2:123456789012:key/x"}}),
         (VAULT, {"BackupVaultName": "v1", "EncryptionKeyArn": "arn:aws:kms:us-west-2:123456789012:key/x"}),
         ("AWS::CodeBuild::Project", {**BUILD, "ServiceRole": {"Fn::Sub": "arn:aws:iam::${Open}:${Open}"}}),

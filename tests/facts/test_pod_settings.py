@@ -22,6 +22,10 @@ from hyperpod_constructs.facts.shapes import shape_mistakes
         ({"a": [{"nodeSelector": {"gpu": True}}]}, "a.0.nodeSelector.gpu"),
         ({"nodeSelector": ["gpu"]}, "nodeSelector"),
         ({"podLabels": {"tier": 1}}, "podLabels.tier"),
+        ({"a": {"replicas": -1}}, "a.replicas"),
+        ({"a": {"minReplicas": 3, "maxReplicas": 2}}, "a.minReplicas"),
+        ({"resources": {"requests": {"memory": "1Gi"}, "limits": {"memory": "1023Mi"}}}, "resources.requests.memory"),
+        ({"resources": {"requests": {"cpu": "1500m"}, "limits": {"cpu": 1}}}, "resources.requests.cpu"),
     ],
 )
 def test_what_kubernetes_refuses_is_said_with_its_place(value: dict[str, Any], place: str) -> None:
@@ -34,6 +38,7 @@ def test_what_kubernetes_refuses_is_said_with_its_place(value: dict[str, Any], p
     [
         {"replicaCount": 2, "tolerations": [{"operator": "Exists"}], "nodeSelector": {}, "affinity": None},
         {"resources": {"limits": {"memory": "1.5Gi", "cpu": 1, "nvidia.com/gpu": "8"}, "requests": {"cpu": "250m"}}},
+        {"minReplicas": 2, "maxReplicas": 2, "resources": {"requests": {"cpu": "1000m"}, "limits": {"cpu": 1, "memory": "1Mi"}}},
         {"resources": {"provisioner": {"limits": {"cpu": "100m"}}}, "limits": {"connections": "many"}},
         {"tolerations": [{"key": "a", "operator": "Equal", "value": "b", "effect": "NoExecute", "tolerationSeconds": 30}]},
     ],
@@ -54,6 +59,12 @@ def test_another_key_is_one_that_is_like_none(key: str, wrong: str) -> None:
     schema = {"type": "object", "properties": {"enableNetworkPolicy": {"type": "string"}}, "additionalProperties": "other"}
     found = list(shape_mistakes(schema, {key: "true"}, lambda _: False))
     assert (wrong in found[0]) if wrong else not found
+
+
+def test_a_key_of_an_inner_object_is_at_its_place() -> None:
+    inner = {"type": "object", "properties": {"ENABLE": {"type": "string"}}}
+    schema = {"type": "object", "properties": {"env": inner}, "additionalProperties": "other"}
+    assert list(shape_mistakes(schema, {"ENABLE": "true"}, lambda _: False)) == ["ENABLE is unknown; it belongs in env"]
 
 
 def test_values_of_other_keys_have_their_form() -> None:

@@ -27,7 +27,7 @@ _entry_error = partial(error, on=ACCESS_ENTRY)
 def _last(value: Value) -> str | None:
     """The end of a text that begins with an unknown partition; the whole of a known one."""
     part = parts_of(value)[-1]
-    return part if isinstance(part, str) and "/" in part else None
+    return part if isinstance(part, str) and ("/" in part or part == value) else None
 
 
 @_entry_error(

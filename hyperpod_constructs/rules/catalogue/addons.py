@@ -7,7 +7,7 @@ from functools import partial
 
 from hyperpod_constructs.analysis.addons import Addon, addons, addons_of
 from hyperpod_constructs.analysis.clusters import Cluster, given
-from hyperpod_constructs.analysis.embedded import has_hole
+from hyperpod_constructs.analysis.embedded import has_hole, parsed
 from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters, joined
 from hyperpod_constructs.facts import addons as facts
 from hyperpod_constructs.facts import eks as eks_facts
@@ -18,7 +18,7 @@ from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import ORDER, error, warning
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Resource
-from hyperpod_constructs.templates.values import as_bool, as_items, as_str, at
+from hyperpod_constructs.templates.values import Text, as_bool, as_items, as_str, at
 
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _EKS_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/"
@@ -87,7 +87,8 @@ def names_are_known(addon: Addon) -> str | None:
 )
 def configurations_fit(addon: Addon) -> str | None:
     found, written = addon.configuration, addon.resource.get("ConfigurationValues")
-    if found is None and isinstance(written, str) and written.strip():
+    begun = isinstance(written, Text) and str(written.parts[0]).lstrip().startswith("{")
+    if found is None and ((isinstance(written, str) and written.strip()) or (begun and parsed(written, yaml=True) is None)):
         return f"the configuration of {addon.name} is neither an object of JSON nor of YAML"
     wrong = None if found is None else facts.configuration_mistake(addon.name, found, has_hole)
     return f"the configuration of {addon.name}: {wrong}" if wrong else None

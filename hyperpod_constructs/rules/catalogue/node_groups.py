@@ -108,6 +108,7 @@ def images_fit_the_types(nodes: Resource) -> str | None:
 
 
 _TYPED: Mapping[str, tuple[str, ...]] = {
+    "AWS::EC2::CapacityReservation": ("InstanceType",),
     "AWS::EC2::Instance": ("InstanceType",),
     _TEMPLATE: ("LaunchTemplateData", "InstanceType"),
     _NODEGROUP: ("InstanceTypes",),

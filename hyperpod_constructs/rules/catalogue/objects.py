@@ -142,7 +142,7 @@ _Place = tuple[Resource, tuple[str | int, ...]]
 
 
 def _namespaces(eks: EksCluster) -> Iterator[tuple[str | None, _Place]]:
-    """The namespaces that waits, manifests and access entries name, with their places."""
+    """The namespaces that waits, manifests, identities of pods and access entries name, with their places."""
     for wait in eks.waits:
         if as_str(wait.get("ObjectType")) in ("namespace", "namespaces", "ns"):
             yield as_str(wait.get("ObjectName")), (wait, ("ObjectName",))
@@ -151,6 +151,8 @@ def _namespaces(eks: EksCluster) -> Iterator[tuple[str | None, _Place]]:
         for name in (one.namespace, *map(governance.namespace_of_group, _groups(one))):
             if name not in made:
                 yield name, (one.resource, one.path)
+    for identity in eks.pod_identities:
+        yield as_str(identity.get("Namespace")), (identity, ("Namespace",))
     for entry in eks.access_entries:
         for index, policy in enumerate(as_items(entry.get("AccessPolicies")) or ()):
             for number, space in enumerate(as_items(at(policy, "AccessScope", "Namespaces")) or ()):

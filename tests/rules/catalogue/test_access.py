@@ -25,6 +25,7 @@ ADMIN, EDIT = f"{POLICIES}AmazonEKSClusterAdminPolicy", f"{POLICIES}AmazonEKSEdi
 ANY_PARTITION = {"Fn::Sub": "arn:${AWS::Partition}:eks::aws:cluster-access-policy/AmazonEKSViewPolicy"}
 CASES = [
     Case("HP-ACC-001", eks(), policy("arn:aws:iam::aws:policy/AdministratorAccess"), policy(ADMIN)),
+    Case("HP-ACC-001", eks(), policy("AmazonEKSClusterAdminPolicy"), policy(ADMIN)),
     Case("HP-ACC-001", eks(), policy(f"{POLICIES}AmazonEKSClusterAdminsPolicy"), policy(ANY_PARTITION)),
     Case("HP-ACC-002", eks(), entry(Type="EC2_LINUX", KubernetesGroups=["nodes"]), entry(KubernetesGroups=["nodes"])),
     Case("HP-ACC-002", eks(), entry(Type="EC2_LINUX", KubernetesGroups=["nodes"], Username="node"), entry(Type="EC2_LINUX")),

@@ -21,6 +21,9 @@ def addon(name: str, *awaited: str, **properties: Any) -> Template:
     }
 
 
+OPEN, CLOSED = ({"Fn::Sub": f'{{"corefile": "${{AWS::Region}}"{end}'} for end in ("", "}"))
+
+
 def files(account: str) -> Template:
     """The driver of EFS, with an identity for a service account."""
     inline = [{"ServiceAccount": account, "RoleArn": "arn:aws:iam::123456789012:role/files"}]
@@ -182,6 +185,12 @@ CASES = [
         eks(),
         {"More": addon("metrics-server", ConfigurationValues='{"resources": {"limits": {"memory": "1GB"}}}')},
         {"More": addon("metrics-server", ConfigurationValues='{"resources": {"limits": {"memory": "1Gi"}}}')},
+    ),
+    Case(
+        "HP-ADD-028",
+        eks(),
+        {"Dns": addon("coredns", ConfigurationValues=OPEN)},
+        {"Dns": addon("coredns", ConfigurationValues=CLOSED)},
     ),
     Case("HP-ADD-038", eks(), {"More": files("efs-csi-controller")}, {"More": files("efs-csi-controller-sa")}),
     Case("HP-ADD-027", eks(), {"More": addon("aws-vpc-cni")}, {"More": addon("my_vpc-cni-x")}),

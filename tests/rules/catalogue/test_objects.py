@@ -122,6 +122,16 @@ GOVERNED = edited(
         "Objects": applied(role(), binding(), volume(), CLAIM, job()),
     },
 )
+
+
+def identity(namespace: str) -> Template:
+    properties = {"ClusterName": {"Ref": "Control"}, "Namespace": namespace, "ServiceAccount": "trainer"}
+    return {
+        "Type": "AWS::EKS::PodIdentityAssociation",
+        "Properties": {**properties, "RoleArn": "arn:aws:iam::123456789012:role/pods"},
+    }
+
+
 CASES = [
     Case("HP-OBJ-001", GOVERNED, {"Objects": applied(binding())}, {"Objects": applied(binding("ClusterRole", "edit"))}),
     Case(
@@ -138,6 +148,7 @@ CASES = [
     Case("HP-OBJ-003", GOVERNED, {"Wait": wait("hyperpod-ns-product")}, {"Wait": wait(SPACE)}),
     Case("HP-OBJ-003", GOVERNED, {"More": applied(role("hyperpod-ns-product")), "Wait": wait("hyperpod-ns-product")}, {}),
     Case("HP-OBJ-003", GOVERNED, {"Entry": entry("default", "hyperpod-ns-products")}, {"Entry": entry(SPACE, "hyperpod-ns-*")}),
+    Case("HP-OBJ-003", GOVERNED, {"Pods": identity("hyperpod-ns-products")}, {"Pods": identity(SPACE)}),
     Case("HP-OBJ-003", GOVERNED, {"Objects": applied(role(), binding(group="hyperpod-ns-x-namespace-level-group"))}, {}),
     Case(
         "HP-OBJ-003",
