@@ -23,6 +23,7 @@ from hyperpod_constructs.eks import kubectl
 from hyperpod_constructs.eks.base import KubernetesControlPlane
 from hyperpod_constructs.encryption import admit_log_groups, encrypt_logs
 from hyperpod_constructs.facts import kubernetes as facts
+from hyperpod_constructs.facts.ec2_types import accelerators_of
 from hyperpod_constructs.facts.kubernetes import KubernetesVersion
 from hyperpod_constructs.facts.limits import Limit
 from hyperpod_constructs.facts.orchestration import TAG_OF_PUBLIC_SUBNETS
@@ -176,9 +177,11 @@ class EksControlPlane(KubernetesControlPlane):
         self._resource.node.add_dependency(network)
 
     def _add_nodes(self, count: int, instance_type: ec2.InstanceType | None) -> None:
+        kind = ec2.InstanceType("m5.large") if instance_type is None else instance_type
         nodes = self._cluster.add_nodegroup_capacity(
             "System",
-            instance_types=[ec2.InstanceType("m5.large") if instance_type is None else instance_type],
+            ami_type=_image_of(kind),
+            instance_types=[kind],
             min_size=count,
             max_size=count,
             desired_size=count,
@@ -204,6 +207,15 @@ class EksControlPlane(KubernetesControlPlane):
             ip_protocol="-1",
             description="to the system's nodes",
         )
+
+
+def _image_of(kind: ec2.InstanceType) -> eks.NodegroupAmiType | None:
+    """Amazon Linux 2023 for a type, `None` for an unknown one: the CDK takes Amazon Linux 2, which ends with Kubernetes 1.32."""
+    name = kind.to_string()
+    if is_unknown(name):
+        return None
+    arm = kind.architecture is ec2.InstanceArchitecture.ARM_64
+    return eks.NodegroupAmiType[f"AL2023_{'ARM' if arm else 'X86'}_64_{accelerators_of(name) or 'STANDARD'}"]
 
 
 def _check_subnets(path: str, network: NodeNetwork, subnets: Sequence[ec2.ISubnet]) -> None:

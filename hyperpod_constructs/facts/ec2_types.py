@@ -11,6 +11,12 @@ from functools import cache
 
 from hyperpod_constructs.facts.data import rows
 
+ACCELERATED: Mapping[str, re.Pattern[str]] = {"NEURON": re.compile(r"(inf|trn)\d"), "NVIDIA": re.compile(r"(p|g)\d")}
+"""The beginnings of types with accelerators, by the word in the names of EKS's images for them.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/eks-optimized-amis.html (as of 2026-11-24)
+"""
+
 _FORM = re.compile(r"[a-z][a-z0-9-]*\.[a-z0-9-]+")
 
 
@@ -23,6 +29,11 @@ def impossible_type(name: str) -> str | None:
     if sizes is None or size in sizes:
         return None
     return f"the family {family} has no size {size}; it has {', '.join(sizes)}"
+
+
+def accelerators_of(name: str) -> str | None:
+    """The word of EKS's images for the accelerators of a type; `None` for a type without any."""
+    return next((word for word, pattern in ACCELERATED.items() if pattern.match(name)), None)
 
 
 @cache

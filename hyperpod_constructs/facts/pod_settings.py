@@ -46,16 +46,30 @@ _TOLERATION: Mapping[str, Any] = {
     "words": "an object such as key, operator, value and effect",
 }
 
+
+def _one_of(*words: str) -> Mapping[str, Any]:
+    return {"type": ["string", "null"], "enum": [None, *words], "words": f"one of {', '.join(words)}"}
+
+
 SETTINGS: Mapping[str, Mapping[str, Any]] = {
+    "accessModes": {
+        "type": ["array", "null"],
+        "items": {"enum": ["ReadWriteOnce", "ReadOnlyMany", "ReadWriteMany", "ReadWriteOncePod"]},
+        "words": "a list of modes",
+    },
     "affinity": {"type": ["object", "null"], "words": "an object"},
+    "containerPort": _COUNT,
+    "imagePullPolicy": _one_of("Always", "IfNotPresent", "Never"),
     "maxReplicas": _COUNT,
     "minReplicas": _COUNT,
     "nodeSelector": _TEXTS,
+    "persistentVolumeReclaimPolicy": _one_of("Retain", "Delete", "Recycle"),
     "podAnnotations": _TEXTS,
     "podLabels": _TEXTS,
     "replicaCount": _COUNT,
     "replicas": _COUNT,
     "tolerations": {"type": ["array", "null"], "items": _TOLERATION, "words": "a list of tolerations"},
+    "volumeBindingMode": _one_of("Immediate", "WaitForFirstConsumer"),
     "topologySpreadConstraints": {"type": ["array", "null"], "words": "a list of constraints"},
 }
 """The forms of values, by key."""
@@ -87,6 +101,49 @@ def setting_mistakes(value: object, unknown: Callable[[object], bool], path: tup
             yield from shape_mistakes(shape, part, unknown, place)
         else:
             yield from setting_mistakes(part, unknown, place)
+
+
+_NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
+_COLON_NAMED = ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding")
+"""Kinds whose names may have colons and capital letters."""
+_KEY = re.compile(r"([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+_VALUE = re.compile(r"([A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?")
+VERSIONS: Mapping[str, str] = {
+    **dict.fromkeys(("ConfigMap", "Namespace", "PersistentVolume", "PersistentVolumeClaim", "Pod", "Secret", "Service"), "v1"),
+    **dict.fromkeys(("ResourceQuota", "LimitRange", "ServiceAccount"), "v1"),
+    **dict.fromkeys(("DaemonSet", "Deployment", "ReplicaSet", "StatefulSet"), "apps/v1"),
+    **dict.fromkeys(("CronJob", "Job"), "batch/v1"),
+    **dict.fromkeys(_COLON_NAMED, "rbac.authorization.k8s.io/v1"),
+    "PriorityClass": "scheduling.k8s.io/v1",
+    "StorageClass": "storage.k8s.io/v1",
+}
+"""The API version of each of Kubernetes' own kinds.
+
+Source: https://kubernetes.io/docs/reference/kubernetes-api/ (as of 2026-11-26)
+"""
+
+
+def object_mistakes(found: Mapping[str, Any], unknown: Callable[[object], bool]) -> Iterator[str]:
+    """What Kubernetes refuses about an object: its version, its names, its labels and settings of pods.
+
+    :param unknown: whether a value is known only at the deployment.
+    """
+    kind, version, metadata = found.get("kind"), found.get("apiVersion"), found.get("metadata")
+    own = VERSIONS.get(kind) if isinstance(kind, str) else None
+    of_others = isinstance(version, str) and "." in version and not version.partition("/")[0].endswith(".k8s.io")
+    if own is not None and version != own and not unknown(version) and not of_others:
+        yield f"apiVersion is {version!r}; {kind} is of {own}"
+    metadata = metadata if isinstance(metadata, Mapping) else {}
+    for key in ("name", "namespace"):
+        text = metadata.get(key)
+        free = key == "name" and kind in _COLON_NAMED
+        if isinstance(text, str) and not unknown(text) and not free and not _NAME.fullmatch(text):
+            yield f"metadata.{key} is {text!r}; allowed: small letters, digits, '-' and '.'"
+    labels = metadata.get("labels")
+    for key, text in labels.items() if isinstance(labels, Mapping) else ():
+        if not unknown(text) and not (isinstance(text, str) and _KEY.fullmatch(str(key)) and _VALUE.fullmatch(text)):
+            yield f"metadata.labels has {key}: {text!r}; allowed: texts of 63 letters, digits, '-', '_' and '.'"
+    yield from setting_mistakes(found, unknown)
 
 
 def _of_pairs(value: Mapping[str, Any], path: tuple[str, ...]) -> Iterator[str]:

@@ -37,7 +37,7 @@ def shape_mistakes(schema: Schema, value: object, unknown: Unknown, path: tuple[
     if "type" in schema and not _is_of(schema["type"], value):
         yield f"{at} is {value!r}; allowed: {schema.get('words', schema['type'])}"
     elif "enum" in schema and value not in schema["enum"]:
-        yield f"{at} is {value!r}; allowed: {', '.join(schema['enum'])}"
+        yield f"{at} is {value!r}; allowed: {', '.join(map(str, filter(None, schema['enum'])))}"
     elif "minimum" in schema and isinstance(value, int) and value < schema["minimum"]:
         yield f"{at} is {value!r}; allowed: {schema['minimum']} or more"
     elif "pattern" in schema and not re.fullmatch(schema["pattern"], str(value)):

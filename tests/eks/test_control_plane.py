@@ -121,6 +121,23 @@ def test_nodes_of_eks_run_the_pods_of_the_system(
     assert found["Subnets"] == [stack.resolve(network.node_subnet.subnet_id)]
 
 
+@pytest.mark.parametrize(
+    ("kind", "image"),
+    [
+        ("m6i.large", "AL2023_x86_64_STANDARD"),
+        ("m7g.large", "AL2023_ARM_64_STANDARD"),
+        ("g6.xlarge", "AL2023_x86_64_NVIDIA"),
+        ("g5g.xlarge", "AL2023_ARM_64_NVIDIA"),
+        ("inf2.xlarge", "AL2023_x86_64_NEURON"),
+    ],
+)
+def test_nodes_of_eks_have_an_image_for_their_type(
+    stack: Stack, make_control_plane: MakeControlPlane, kind: str, image: str
+) -> None:
+    make_control_plane(default_capacity=2, default_capacity_instance=ec2.InstanceType(kind))
+    assert only(stack, "AWS::EKS::Nodegroup")["Properties"]["AmiType"] == image
+
+
 def test_nodes_of_eks_and_hyperpod_reach_each_other(
     stack: Stack, network: ClusterNetwork, make_control_plane: MakeControlPlane
 ) -> None:

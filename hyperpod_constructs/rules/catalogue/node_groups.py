@@ -12,7 +12,7 @@ from hyperpod_constructs.analysis.kubernetes import EksCluster, joined
 from hyperpod_constructs.analysis.networks import SUBNET, ExitKind, network_facts
 from hyperpod_constructs.analysis.texts.slip import frozen
 from hyperpod_constructs.facts.addons import COREDNS
-from hyperpod_constructs.facts.ec2_types import impossible_type
+from hyperpod_constructs.facts.ec2_types import ACCELERATED, impossible_type
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
@@ -38,7 +38,6 @@ _REFUSED: Mapping[str, str] = {
 Source: https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html (as of 2026-11-24)
 """
 _GRAVITON = re.compile(r"(a1|[a-z]+\d+g[a-z]*)\.[a-z0-9-]+")
-_ACCELERATED: Mapping[str, re.Pattern[str]] = {"NEURON": re.compile(r"(inf|trn)\d"), "NVIDIA": re.compile(r"(p|g)\d")}
 _OF_KUBERNETES = ("kubernetes.io", "k8s.io", "amazonaws.com", "eks.amazonaws.com", "nvidia.com")
 
 
@@ -100,7 +99,7 @@ def images_fit_the_types(nodes: Resource) -> str | None:
             return f"the image {image} is not for {other}, which is {'Arm' if _GRAVITON.fullmatch(other) else 'x86_64'}"
     elif len(set(arms)) > 1:
         return f"types {enumerated(types)} are of two architectures"
-    for word, pattern in _ACCELERATED.items():
+    for word, pattern in ACCELERATED.items():
         strange = next((one for one in types if not pattern.match(one)), None)
         if word in image and strange is not None:
             return f"the image {image} is not for {strange}, which has no such accelerators"

@@ -14,6 +14,7 @@ from hyperpod_constructs.analysis.manifests import KubernetesObject, known_text,
 from hyperpod_constructs.facts import governance, jobs
 from hyperpod_constructs.facts.addons import TRAINING_OPERATOR, is_lower
 from hyperpod_constructs.facts.kubernetes import RBAC
+from hyperpod_constructs.facts.pod_settings import object_mistakes
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import warning
@@ -69,6 +70,21 @@ def claims_and_volumes_fit(one: KubernetesObject) -> str | None:
         if (volume.name, volume.eks) == (name, one.eks) and None not in wanted and wanted != (one.namespace, one.name):
             return f"volume {name!r} is for the claim {'/'.join(map(str, wanted))}, and {one.namespace}/{one.name} names it"
     return None
+
+
+@warning(
+    "HP-OBJ-007",
+    on=kubernetes_objects,
+    at=("Manifest",),
+    title="objects have versions, names, labels and settings that Kubernetes takes",
+    why="Kubernetes refuses the object, and the deployment with it",
+    fix="write an allowed value: kubectl explain KIND.spec shows what is there",
+    allowed="what the reference of Kubernetes' API names",
+    source="https://kubernetes.io/docs/reference/kubernetes-api/",
+)
+def objects_are_taken(one: KubernetesObject) -> str | None:
+    wrong = next(object_mistakes(one.raw, has_hole), None)
+    return f"{one.label}: {wrong}" if wrong else None
 
 
 def _jobs(model: Model) -> Iterator[KubernetesObject]:

@@ -148,6 +148,7 @@ CASES = [
     Case("HP-OBJ-003", GOVERNED, {"Wait": wait("hyperpod-ns-product")}, {"Wait": wait(SPACE)}),
     Case("HP-OBJ-003", GOVERNED, {"More": applied(role("hyperpod-ns-product")), "Wait": wait("hyperpod-ns-product")}, {}),
     Case("HP-OBJ-003", GOVERNED, {"Entry": entry("default", "hyperpod-ns-products")}, {"Entry": entry(SPACE, "hyperpod-ns-*")}),
+    Case("HP-OBJ-007", GOVERNED, {"More": applied({**space("own"), "apiVersion": "apps/v1"})}, {"More": applied(space("own"))}),
     Case("HP-OBJ-003", GOVERNED, {"Pods": identity("hyperpod-ns-products")}, {"Pods": identity(SPACE)}),
     Case("HP-OBJ-003", GOVERNED, {"Objects": applied(role(), binding(group="hyperpod-ns-x-namespace-level-group"))}, {}),
     Case(
