@@ -31,6 +31,8 @@ _CHART = "Custom::AWSCDK-EKS-HelmChart"
 _CUSTOM_RESOURCE = "AWS::CloudFormation::CustomResource"
 # Other sources of nodes.
 _NODE_SOURCES = (_NODE_GROUP, "AWS::EKS::FargateProfile", "Custom::AWSCDK-EKS-FargateProfile")
+# Machines that may join a cluster by themselves.
+_MACHINES = ("AWS::AutoScaling::AutoScalingGroup", "AWS::EC2::Instance")
 # Resources that run programs of the user, or wait for them, and so may install a chart.
 _INSTALLERS = (
     "AWS::AutoScaling::AutoScalingGroup",
@@ -162,10 +164,15 @@ class EksCluster:
 
     @cached_property
     def hyperpod_charts(self) -> tuple[Resource, ...]:
-        """What installs HyperPod's chart into it: a chart of the CDK, or a custom resource of the user that says so."""
-        own = (one for one in self._model.resources() if _is_foreign(one) and one.type not in (_CHART, MANIFEST))
-        named = (one for one in own if self.resource in references(one.get()) and _says_chart(one))
-        return (*(chart for chart in self.charts if installs(chart, "hyperpod")), *named)
+        """What installs HyperPod's chart into it: a chart of the CDK, or a custom resource of the user that says so.
+
+        The only chart that a custom resource installs is HyperPod's where no other one says so: nothing else brings it.
+        """
+        foreign = (one for one in self._model.resources() if _is_foreign(one) and one.type not in (_CHART, MANIFEST))
+        own = [one for one in foreign if self.resource in references(one.get()) and _says_chart(one, "")]
+        named = [one for one in own if _says_chart(one, "hyperpod")]
+        found = (*(chart for chart in self.charts if installs(chart, "hyperpod")), *named)
+        return found or (tuple(own) if len(own) == 1 and not self.charts else ())
 
     @cached_property
     def manifests(self) -> tuple[Resource, ...]:
@@ -197,8 +204,16 @@ class EksCluster:
         if not self._model.complete or not self._native:
             return False
         automatic = self.resource.get("ComputeConfig", "Enabled")
-        sources = self._model.resources(*_NODE_SOURCES, "AWS::AutoScaling::AutoScalingGroup", "AWS::EC2::Instance")
+        sources = self._model.resources(*_NODE_SOURCES, *_MACHINES)
         return (automatic is ABSENT or as_bool(automatic) is False) and not sources
+
+    @property
+    def sources_of_nodes(self) -> tuple[Resource, ...]:
+        """All that brings it nodes; none if others may, such as machines that join by themselves."""
+        if not self._model.complete or not self._native or self.is_automatic or self._model.resources(*_MACHINES):
+            return ()
+        groups = (one for type_ in _NODE_SOURCES for one in self._naming(type_))
+        return (*groups, *(cluster.resource for cluster, eks in joined(self._model) if eks == self))
 
     @property
     def is_automatic(self) -> bool:
@@ -248,10 +263,10 @@ def installs(chart: Resource, name: str) -> bool:
     return any(isinstance(text, str) and name in text.lower() for text in texts)
 
 
-def _says_chart(resource: Resource) -> bool:
-    """Whether a custom resource is of HyperPod's chart by its type, its name or the texts in it."""
+def _says_chart(resource: Resource, name: str = "hyperpod") -> bool:
+    """Whether a custom resource is of a chart with this name by its type, its logical id or the texts in it."""
     text = f"{resource.type} {resource.logical_id} {shown(resource.get())}".lower()
-    return "hyperpod" in text and any(word in text for word in ("chart", "helm"))
+    return name in text and any(word in text for word in ("chart", "helm"))
 
 
 def _is_foreign(resource: Resource) -> bool:

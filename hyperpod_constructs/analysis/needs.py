@@ -14,12 +14,12 @@ from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.addons import Addon, addons
 from hyperpod_constructs.analysis.arns import bucket_arn
 from hyperpod_constructs.analysis.call_contexts import from_nodes, of_caller, through
-from hyperpod_constructs.analysis.clusters import Cluster, Group, given, quoted
+from hyperpod_constructs.analysis.clusters import Cluster, Group, quoted
 from hyperpod_constructs.analysis.contexts import having
 from hyperpod_constructs.analysis.grants import grants_of
 from hyperpod_constructs.analysis.iam import ROLE, RoleFacts, role_facts
 from hyperpod_constructs.analysis.kubernetes import eks_clusters, joined
-from hyperpod_constructs.analysis.node_places import BUCKET, Used, arn_at, keys_of_volumes, used_by, used_by_any
+from hyperpod_constructs.analysis.node_places import BUCKET, Used, keys_of_volumes, used_by, used_by_any
 from hyperpod_constructs.analysis.node_roles import RoleUse, cluster_roles, meant_for_nodes, role_uses
 from hyperpod_constructs.analysis.policy_document import Call
 from hyperpod_constructs.analysis.refusals import Cause, Refusal, refusal
@@ -30,8 +30,7 @@ from hyperpod_constructs.facts.addons import S3_CSI
 from hyperpod_constructs.facts.kubernetes import PODS_PRINCIPAL
 from hyperpod_constructs.facts.permissions import Place, Task
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import UNKNOWN, Reference, Text, Value, as_items, as_str, at, parts_of
-from hyperpod_constructs.templates.values import joined as join
+from hyperpod_constructs.templates.values import UNKNOWN, Reference, Text, Value, at
 
 _WORKSPACE = "AWS::APS::Workspace"
 
@@ -92,7 +91,6 @@ def needs(model: Model) -> Iterator[Need]:
     yield from _of_control_planes(model)
     for addon in addons(model):
         yield from _of_pods(addon)
-    yield from _of_services(model)
     for one in called(model):
         yield from _simple(f"the role of {one.resource.logical_id}", one.role, one.task, one.arn)
     for role in model.resources(ROLE):
@@ -210,33 +208,6 @@ def _workspace(addon: Addon) -> Value:
 
 def _is_arn(value: Value) -> bool:
     return isinstance(value, str) and value.isascii() and value.startswith("arn:")
-
-
-def _of_services(model: Model) -> Iterator[Need]:
-    for type_, (key, tasks) in facts.SERVICES.items():
-        for resource in model.resources(type_):
-            role = resource_of(resource.get(key), ROLE)
-            for task in tasks if role is not None else ():
-                if role is not None and _asks(resource, task):
-                    yield from _simple(f"the role of {resource.logical_id}", role, task, _of_service(resource, task.on))
-
-
-def _asks(resource: Resource, task: Task) -> bool:
-    """Whether a resource surely has its role do a task: by a word in a list, or for interfaces by its subnets."""
-    if task.on is Place.IN_VPC:
-        return bool(as_items(resource.get("VpcConfig", "SubnetIds"))) and given(resource.get("VpcConfig")) is True
-    return not task.setting or task.setting[1] in map(as_str, as_items(resource.get(task.setting[0])) or ())
-
-
-def _of_service(resource: Resource, place: Place) -> Value:
-    """The resource on which a service acts for one of the model."""
-    if place is Place.IN_VPC:
-        return "*"
-    name = resource.get("LogGroupName")
-    if place is Place.LOG_GROUP and given(name):
-        return arn_at(resource, "logs", join(["log-group:", *parts_of(name), ":log-stream:", UNKNOWN]))
-    spaces = resource.template.model.resources(_WORKSPACE) if place is Place.WORKSPACE else ()
-    return Reference(spaces[0], "Arn") if len(spaces) == 1 else UNKNOWN
 
 
 def _simple(user: str, role: Resource, task: Task, arn: Value) -> Iterator[Need]:

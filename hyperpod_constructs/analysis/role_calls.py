@@ -1,23 +1,31 @@
-"""Calls of services as the role of a resource, on what the resource names: queues, topics, functions, streams, secrets."""
+"""Calls of services as the role of a resource: on the queues, topics, functions, streams and secrets that it names, and others."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from hyperpod_constructs.analysis.clusters import given
 from hyperpod_constructs.analysis.deliveries import Path, filled
 from hyperpod_constructs.analysis.iam import ROLE
+from hyperpod_constructs.analysis.node_places import arn_at
 from hyperpod_constructs.analysis.schema.words import place_in
 from hyperpod_constructs.analysis.service_keys import key_named
-from hyperpod_constructs.facts.permissions import Place, Task
+from hyperpod_constructs.facts.permissions import SERVICES, Place, Task
 from hyperpod_constructs.facts.receivers import ARN_SOURCES
 from hyperpod_constructs.facts.role_calls import RoleCall, role_calls
 from hyperpod_constructs.templates.model import Model, Resource, resource_of, target_of
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, joined
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_items, as_str, joined, parts_of
 
 _FUNCTION = "AWS::Lambda::Function"
 _QUEUE = "AWS::SQS::Queue"
 _READS = "sqs:ReceiveMessage"
+_WORKSPACE = "AWS::APS::Workspace"
+_SETTINGS: Mapping[Place, tuple[str, ...]] = {
+    Place.IN_VPC: ("VpcConfig", "SubnetIds", "Subnets"),
+    Place.LOG_DELIVERY: ("LoggingConfiguration", "Destinations"),
+}
+"""A setting and the lists in it of which one has items, by the place of tasks that come with it; they are on all resources."""
 _SERVICES = {"bucket": "s3"}
 """Services of targets by another name, where calls are on the whole or on its parts."""
 
@@ -46,6 +54,31 @@ def _called(model: Model) -> Iterator[Called]:
         for resource in model.resources(type_):
             for one in facts:
                 yield from _of_resource(resource, one)
+    for type_, (key, tasks) in SERVICES.items():
+        for resource in model.resources(type_):
+            role = resource_of(resource.get(key), ROLE)
+            for task in (task for task in tasks if role is not None and _asks(resource, task)):
+                if role is not None:
+                    yield Called(resource, role, task, _object(resource, task.on), task.fatal)
+
+
+def _asks(resource: Resource, task: Task) -> bool:
+    """Whether a resource surely has its role do a task: by a word in a list, or by a setting that its place belongs to."""
+    if task.on in _SETTINGS:
+        key, *items = _SETTINGS[task.on]
+        return given(resource.get(key)) is True and any(as_items(resource.get(key, one)) for one in items)
+    return not task.setting or task.setting[1] in map(as_str, as_items(resource.get(task.setting[0])) or ())
+
+
+def _object(resource: Resource, place: Place) -> Value:
+    """The resource on which a service acts for one of the model."""
+    if place in _SETTINGS:
+        return "*"
+    name = resource.get("LogGroupName")
+    if place is Place.LOG_GROUP and given(name):
+        return arn_at(resource, "logs", joined(["log-group:", *parts_of(name), ":log-stream:", UNKNOWN]))
+    spaces = resource.template.model.resources(_WORKSPACE) if place is Place.WORKSPACE else ()
+    return Reference(spaces[0], "Arn") if len(spaces) == 1 else UNKNOWN
 
 
 def _of_resource(resource: Resource, facts: RoleCall) -> Iterator[Called]:

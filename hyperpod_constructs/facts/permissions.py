@@ -37,6 +37,7 @@ class Place(Enum):
     SCRIPTS = "the lifecycle scripts"
     BUCKET_OF_SCRIPTS = "the bucket of the lifecycle scripts"
     LOGS = "the log groups of clusters"
+    LOG_DELIVERY = "all resources, for a resource whose logs go to log groups"
     LOG_GROUP = "the log group that the resource names"
     METRICS = "all resources, for metrics of clusters"
     PASSWORD = "the secret of the accounting database"
@@ -322,6 +323,26 @@ PODS: Mapping[str, tuple[Task, ...]] = {
 """What the pods of each add-on do, as the role of their service account."""
 
 SERVICES: Mapping[str, tuple[str, tuple[Task, ...]]] = {
+    "AWS::CodeBuild::Project": (
+        "ServiceRole",
+        (
+            Task(
+                words=_MAKE_INTERFACES,
+                actions=(
+                    "ec2:CreateNetworkInterface",
+                    "ec2:DeleteNetworkInterface",
+                    "ec2:DescribeDhcpOptions",
+                    "ec2:DescribeNetworkInterfaces",
+                    "ec2:DescribeSecurityGroups",
+                    "ec2:DescribeSubnets",
+                    "ec2:DescribeVpcs",
+                ),
+                on=Place.IN_VPC,
+                fatal=True,
+                source="https://docs.aws.amazon.com/codebuild/latest/userguide/auth-and-access-control-iam-identity-based-access-control.html",
+            ),
+        ),
+    ),
     "AWS::EC2::FlowLog": (
         "DeliverLogsPermissionArn",
         (
@@ -386,6 +407,26 @@ SERVICES: Mapping[str, tuple[str, tuple[Task, ...]]] = {
                 on=Place.ANYWHERE,
                 hint="AmazonRDSEnhancedMonitoringRole holds them",
                 source="https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_Monitoring.OS.Enabling.html",
+            ),
+        ),
+    ),
+    "AWS::StepFunctions::StateMachine": (
+        "RoleArn",
+        (
+            Task(
+                words="deliver its logs",
+                actions=(
+                    "logs:CreateLogDelivery",
+                    "logs:DescribeLogGroups",
+                    "logs:DescribeResourcePolicies",
+                    "logs:GetLogDelivery",
+                    "logs:ListLogDeliveries",
+                    "logs:PutResourcePolicy",
+                    "logs:UpdateLogDelivery",
+                ),
+                on=Place.LOG_DELIVERY,
+                fatal=True,
+                source="https://docs.aws.amazon.com/step-functions/latest/dg/cw-logs.html",
             ),
         ),
     ),

@@ -1,4 +1,4 @@
-"""Doubts: what a model takes as not known, because it is a mistake.
+"""Doubts: what a model takes as not known because it is a mistake, and what it leaves out because it is not there yet.
 
 A judgement that rests on a wrong value is not sure: nobody knows the right one yet.
 """
@@ -28,11 +28,13 @@ class Doubts:
     :param values: the places in the properties of a resource whose values count as unknown.
     :param orders: resources that count as made after all others.
     :param types: the types as which resources count.
+    :param absent: resources that count as not there.
     """
 
     values: Mapping[Key, Sequence[Path]] = field(default_factory=dict)
     orders: frozenset[Key] = frozenset()
     types: Mapping[Key, str] = field(default_factory=dict)
+    absent: frozenset[Key] = frozenset()
 
     def applied(self, key: Key, properties: Value) -> Value:
         """The properties of a resource, with what is not known."""

@@ -151,7 +151,8 @@ class Template:
     def by_id(self) -> Mapping[str, Resource]:
         """The resources that exist or may exist, by logical id."""
         found = {name: Resource(self, name, raw) for name, raw in resources_of(self.raw).items()}
-        return {name: resource for name, resource in found.items() if resource.exists is not False}
+        absent = self.model.doubts.absent
+        return {name: one for name, one in found.items() if one.exists is not False and one.key not in absent}
 
     @cached_property
     def resources(self) -> tuple[Resource, ...]:

@@ -242,6 +242,19 @@ def leaves(value: Value) -> Iterator[Value]:
             yield current
 
 
+def placed_leaves(value: Value) -> Iterator[tuple[tuple[str | int, ...], Value]]:
+    """The parts of a value that are neither lists nor mappings, each with its place."""
+    waiting: list[tuple[tuple[str | int, ...], Value]] = [((), value)]
+    while waiting:
+        path, current = waiting.pop()
+        if isinstance(current, Mapping):
+            waiting += [((*path, key), item) for key, item in current.items()]
+        elif isinstance(current, tuple):
+            waiting += [((*path, index), item) for index, item in enumerate(current)]
+        else:
+            yield path, current
+
+
 def as_int(value: Value) -> int | None:
     """The whole number that CloudFormation reads here, also from `"443"`; `None` for anything else."""
     return of_alternatives(value, _int)

@@ -42,3 +42,10 @@ def test_orders_and_types() -> None:
     assert awaits(other.templates[0].by_id["Vpc"], other.templates[0].by_id["Odd"])
     assert not awaits(ids["Vpc"], ids["Odd"])
     assert [one.logical_id for one in other.resources("AWS::EC2::Subnet")] == ["Subnet", "Odd"]
+
+
+def test_what_is_not_there_yet_is_unknown() -> None:
+    model = Model.of({"t": TEMPLATE})
+    other = model.doubting(Doubts(absent=frozenset({model.templates[0].by_id["Vpc"].key})))
+    assert [one.logical_id for one in other.resources()] == ["Subnet", "Odd"]
+    assert other.templates[0].by_id["Subnet"].get("CidrBlock") is UNKNOWN

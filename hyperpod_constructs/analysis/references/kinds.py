@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from hyperpod_constructs.analysis.references.forms import arns_of, gives_arn, is_of_another_type, takes_arn, type_named
 from hyperpod_constructs.analysis.references.places import Misreference, Path
 from hyperpod_constructs.facts.property_schemas import attributes, property_schema
 from hyperpod_constructs.facts.reference_kinds import BY_NAME, ReferenceKind, kind_of
 from hyperpod_constructs.templates.model import Model, target_of
-from hyperpod_constructs.templates.values import Reference, Value
+from hyperpod_constructs.templates.values import Reference, Value, placed_leaves
 
 _CUSTOM = ("Custom::", "AWS::CloudFormation::CustomResource")
 _TOKEN = ReferenceKind(
@@ -62,15 +62,7 @@ def _said(resource_type: str, path: Path, name: str, reference: Reference) -> tu
 
 def _references(value: Value) -> Iterator[tuple[Path, Reference]]:
     """The references in a value, each with its path; none of those that a condition chooses."""
-    waiting: list[tuple[Path, Value]] = [((), value)]
-    while waiting:
-        path, current = waiting.pop()
-        if isinstance(current, Reference):
-            yield path, current
-        elif isinstance(current, Mapping):
-            waiting += [((*path, key), item) for key, item in current.items()]
-        elif isinstance(current, tuple):
-            waiting += [((*path, index), item) for index, item in enumerate(current)]
+    return ((path, leaf) for path, leaf in placed_leaves(value) if isinstance(leaf, Reference))
 
 
 def _is_other(reference: Reference, wanted: ReferenceKind) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.addons import Addon, addons, addons_of
 from hyperpod_constructs.analysis.clusters import Cluster, given
 from hyperpod_constructs.analysis.embedded import has_hole, parsed
@@ -94,21 +95,24 @@ def configurations_fit(addon: Addon) -> str | None:
     return f"the configuration of {addon.name}: {wrong}" if wrong else None
 
 
-@_joined_warning(
+@warning(
     "HP-ADD-020",
-    title="add-ons that need nodes come after the HyperPod cluster",
-    why="without a node their pods never run, and the add-on fails or is degraded when its time is over",
-    fix="make the add-on depend on the HyperPod cluster (DependsOn)",
-    allowed="an add-on that depends on the HyperPod cluster",
-    source=f"{_GUIDE}sagemaker-hyperpod-eks-operate-console-ui-governance-setup-task-governance.html",
+    on=eks_clusters,
+    title="add-ons that need nodes come after something that brings nodes",
+    why="without a node their pods never run, and the add-on is degraded, or fails when its time is over",
+    fix="make the add-on depend on the node group, the Fargate profile or the HyperPod cluster that brings nodes (DependsOn)",
+    allowed="an add-on that depends on what brings nodes",
+    source=f"{_EKS_GUIDE}managing-coredns.html",
     aliases=("HP-EKS-020",),
     because=ORDER,
 )
-def addons_come_after_nodes(cluster: Cluster, eks: EksCluster) -> Iterator[Hit]:
-    for addon in eks.installed(_NEED_NODES) if eks.lacks_nodes else ():
-        if not awaits(addon, cluster.resource):
-            text = f"add-on {addon.get('AddonName')} does not await {cluster.resource.logical_id}, which brings the only nodes"
-            yield hit(addon, text)
+def addons_come_after_nodes(eks: EksCluster) -> Iterator[Hit]:
+    """Those that heal are judged beside groups of nodes, which are there in minutes; a HyperPod cluster takes longer."""
+    sources = eks.sources_of_nodes
+    for addon in eks.installed((*_NEED_NODES, *(_HEAL if eks.node_groups else ()))) if sources else ():
+        if not any(awaits(addon, one) for one in sources):
+            names = enumerated(one.logical_id for one in sources)
+            yield hit(addon, f"add-on {addon.get('AddonName')} does not await {names}, which nodes come from")
 
 
 @_joined_warning(

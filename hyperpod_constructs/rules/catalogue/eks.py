@@ -28,7 +28,7 @@ from hyperpod_constructs.facts.kubernetes_nodes import OWN_LABELS
 from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
-from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.rules.rule import ORDER, error, warning
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Value, as_int, as_items, as_str, is_known
@@ -172,6 +172,7 @@ def file_systems_are_volumes(group: Group) -> Iterator[Hit]:
     fix="make the HyperPod cluster depend on the chart (DependsOn)",
     allowed="a cluster that depends on the chart",
     source=f"{_GUIDE}sagemaker-hyperpod-eks-install-packages-using-helm-chart.html",
+    because=ORDER,
 )
 def the_chart_comes_first(cluster: Cluster, eks: EksCluster) -> Iterator[str]:
     for chart in eks.hyperpod_charts:

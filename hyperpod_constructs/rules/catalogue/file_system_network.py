@@ -15,7 +15,7 @@ from hyperpod_constructs.analysis.traffic import Side, Traffic, group_lets
 from hyperpod_constructs.facts import lustre, openzfs
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
-from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.rules.rule import ORDER, error, warning
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource
 
@@ -113,6 +113,7 @@ def efa_lustre_admits_itself(system: Lustre, side: Side) -> Hit | None:
     allowed=f"DependsOn on a rule for {_LNET} in each direction",
     source="https://github.com/aws/aws-parallelcluster/issues/6181",
     aliases=("HP-FSX-023",),
+    because=ORDER,
 )
 def lustre_awaits_its_rules(system: Lustre, side: Side) -> Hit | None:
     late = [one.resource.logical_id for direction in _DIRECTIONS for one in _late(system.resource, side, direction)]

@@ -15,7 +15,7 @@ from hyperpod_constructs.analysis.policy_document import statements_of
 from hyperpod_constructs.analysis.trust import Assumption, assumptions
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
-from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.rules.rule import ORDER, error, warning
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import as_str, at
@@ -88,6 +88,7 @@ def _named(policies: Sequence[Policy]) -> str:
     source=_RACE,
     silences=("HP-ROL-005",),
     aliases=("HP-IAM-004",),
+    because=ORDER,
 )
 def needed_policies_are_awaited(use: RoleUse, separate: Sequence[Policy]) -> Hit | None:
     """Without the late policies, the role lacks permissions that nodes need from the first minute.
@@ -118,6 +119,7 @@ def _is_overtaken(cluster: Resource, policy: Policy) -> bool:
     allowed="DependsOn on every policy of the roles",
     source=_RACE,
     aliases=("HP-IAM-005",),
+    because=ORDER,
 )
 def policies_are_awaited(use: RoleUse, late: Sequence[Policy]) -> Hit:
     return hit(use.cluster, f"the cluster does not await {_named(late)} of the role of {quoted(use.groups)}")

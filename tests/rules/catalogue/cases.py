@@ -31,7 +31,10 @@ class Case:
 
 
 def edited(template: Template, changes: Mapping[str, Any]) -> Template:
-    """A template after changes: `Cluster` is a resource, `Cluster/VpcConfig` a property, `Cluster/.DependsOn` beside properties."""
+    """A template after changes: `Cluster` is a resource, `Cluster/VpcConfig` a property, `Cluster/.DependsOn` beside properties.
+
+    Nothing awaits a resource that is taken away.
+    """
     copy: Any = _copied(template)
     for path, value in changes.items():
         resource, *rest = path.split("/")
@@ -41,7 +44,17 @@ def edited(template: Template, changes: Mapping[str, Any]) -> Template:
         elif rest:
             keys.append("Properties")
         _set(copy, [*keys, *(int(key) if key.isdecimal() else key for key in rest)], value)
+        if value is REMOVED and keys == ["Resources", path]:
+            no_longer_awaited(copy, path)
     return dict(copy)
+
+
+def no_longer_awaited(template: Template, *ids: str) -> None:
+    """Take resources out of `DependsOn` of the others."""
+    for resource in template["Resources"].values():
+        awaited = resource.get("DependsOn", [])
+        if "DependsOn" in resource:
+            resource["DependsOn"] = [one for one in ([awaited] if isinstance(awaited, str) else awaited) if one not in ids]
 
 
 def _copied(value: Any) -> Any:

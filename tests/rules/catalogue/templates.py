@@ -9,6 +9,7 @@ from copy import deepcopy
 from functools import cache
 from typing import Any
 
+from hyperpod_constructs.facts.creation import OPENING
 from hyperpod_constructs.rules.checking import check
 from hyperpod_constructs.rules.finding import Finding
 from hyperpod_constructs.templates.model import Model
@@ -30,6 +31,7 @@ def slurm() -> Template:
             "Role": _role("ec2:DetachNetworkInterface", "fsx:DescribeFileSystems"),
             "Cluster": {
                 "Type": "AWS::SageMaker::Cluster",
+                "DependsOn": [*WAYS],
                 "Properties": {
                     "ClusterName": "research",
                     "NodeRecovery": "Automatic",
@@ -49,6 +51,9 @@ def slurm() -> Template:
         },
     }
 
+
+WAYS = ("NodeAssociation", "NodeDefaultRoute", "NodeSelfEgress", "NodeSelfIngress", "S3Endpoint")
+"""What opens the ways of nodes, which a cluster awaits."""
 
 CHART: Template = {
     "Type": "Custom::AWSCDK-EKS-HelmChart",
@@ -101,7 +106,7 @@ def eks() -> Template:
             "Role": _role(*_EKS_ACTIONS),
             "Cluster": {
                 "Type": "AWS::SageMaker::Cluster",
-                "DependsOn": ["Chart", "Cni", "Proxy", "PodIdentity"],
+                "DependsOn": ["Chart", "Cni", "Proxy", "PodIdentity", *WAYS],
                 "Properties": {
                     "ClusterName": "research",
                     "NodeRecovery": "Automatic",
@@ -127,9 +132,26 @@ def preset(name: str) -> dict[str, Template]:
     return deepcopy(_preset(name))
 
 
-def findings(*templates: Template, rules: str = "HP-") -> list[Finding]:
-    """The catalogue's findings in templates of one deployment, by rules with this prefix."""
-    return findings_by_name({f"t{index}": template for index, template in enumerate(templates)}, rules=rules)
+def findings(*templates: Template, rules: str = "HP-", settle: bool = True) -> list[Finding]:
+    """The catalogue's findings in templates of one deployment, by rules with this prefix.
+
+    :param settle: whether clusters await all that opens a way in their template, whatever an edit added or took away.
+    """
+    named = {f"t{index}": settled(one) if settle else one for index, one in enumerate(templates)}
+    return findings_by_name(named, rules=rules)
+
+
+def settled(template: Template) -> Template:
+    """A template whose clusters await the ways of their nodes, and nothing that is gone."""
+    resources = {id: dict(one) if isinstance(one, dict) else one for id, one in template.get("Resources", {}).items()}
+    opening = [id for id, one in resources.items() if isinstance(one, dict) and one.get("Type") in OPENING]
+    for one in resources.values():
+        if isinstance(one, dict) and one.get("Type") == "AWS::SageMaker::Cluster":
+            written = one.get("DependsOn", [])
+            awaited = [written] if isinstance(written, str) else written
+            left = [id for id in awaited if id in resources or id not in WAYS]
+            one["DependsOn"] = [*left, *(id for id in opening if id not in left)]
+    return {**template, "Resources": resources}
 
 
 def findings_by_name(templates: dict[str, Template], *, rules: str = "HP-") -> list[Finding]:

@@ -242,7 +242,7 @@ CASES = [
         "HP-ADD-020",
         eks(),
         {"Governance": addon("amazon-sagemaker-hyperpod-taskgovernance")},
-        {"Governance": addon("amazon-sagemaker-hyperpod-taskgovernance"), "Nodes": NODES},
+        {"Governance": addon("amazon-sagemaker-hyperpod-taskgovernance", "Nodes"), "Nodes": NODES},
     ),
     Case(
         "HP-ADD-021",
@@ -252,12 +252,8 @@ CASES = [
     ),
     Case("HP-ADD-021", eks(), {"Certificates": addon("cert-manager"), "Cluster/.DependsOn": ["Chart", "Certificates"]}, {}),
     Case("HP-ADD-022", WITH_OPERATOR, {"Operator/.DependsOn": ["Cluster", "PodIdentity", "Identity"]}, {}),
-    Case(
-        "HP-ADD-023",
-        WITH_OPERATOR,
-        {"PodIdentity": REMOVED, "Cluster/.DependsOn": ["Chart", "Cni"], "Operator/.DependsOn/2": "Cni"},
-        {},
-    ),
+    Case("HP-ADD-020", eks(), {"Dns": addon("coredns"), "Nodes": NODES}, {"Dns": addon("coredns", "Nodes"), "Nodes": NODES}),
+    Case("HP-ADD-023", WITH_OPERATOR, {"PodIdentity": REMOVED}, {}),
     Case("HP-ROL-001", WITH_OPERATOR, {"PodRole/AssumeRolePolicyDocument": trust("sts:AssumeRole")}, {}),
     Case(
         "HP-ADD-025",

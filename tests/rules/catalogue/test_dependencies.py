@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.rules.catalogue.cases import edited
-from tests.rules.catalogue.templates import Template, findings, slurm
+from tests.rules.catalogue.cases import REMOVED, edited
+from tests.rules.catalogue.templates import WAYS, Template, eks, findings, slurm
 
 VPC = {"Ref": "Vpc"}
 GATEWAY: Template = {
@@ -71,3 +71,153 @@ def test_transit_gateways_are_attached_first(more: Template, late: list[str]) ->
     to_campus = {"Type": "AWS::EC2::Route", "Properties": properties, **more}
     template = edited(slurm(), {**TRANSIT, "ToCampus": to_campus})
     assert [one.resource for one in findings(template)] == late
+
+
+def unsettled(template: Template) -> list[tuple[str, str, str]]:
+    return [(one.rule, one.resource, one.message) for one in findings(template, settle=False)]
+
+
+@pytest.mark.parametrize(
+    ("late", "unreached"),
+    [
+        ("NodeDefaultRoute", "logs, ssm, ssmmessages"),
+        ("NodeAssociation", "S3, logs, ssm, ssmmessages"),
+    ],
+)
+def test_nodes_start_on_open_ways(late: str, unreached: str) -> None:
+    template = edited(slurm(), {"Cluster/.DependsOn": [one for one in WAYS if one != late]})
+    text = f"it does not await {late}, without which controller, login, workers cannot reach {unreached}"
+    assert unsettled(template) == [("HP-DEP-004", "Cluster", text)]
+
+
+@pytest.mark.parametrize("late", ["NodeSelfEgress", "NodeSelfIngress"])
+def test_nodes_with_efa_start_in_an_open_group(late: str) -> None:
+    template = edited(eks(), {"Cluster/.DependsOn": ["Chart", "Cni", "Proxy", *(one for one in WAYS if one != late)]})
+    ((rule, resource, text),) = unsettled(template)
+    assert (rule, resource) == ("HP-DEP-004", "Cluster")
+    assert text.startswith(f"it does not await {late}, without which ")
+    assert text.endswith("each other over EFA")
+
+
+def test_an_endpoint_is_awaited_where_nothing_else_leads_out() -> None:
+    awaited = {"Cluster/.DependsOn": [one for one in WAYS if one != "S3Endpoint"]}
+    assert unsettled(edited(slurm(), awaited)) == []
+    closed = edited(slurm(), {**awaited, "NodeDefaultRoute": REMOVED})
+    assert [one for one in unsettled(closed) if one[0] == "HP-DEP-004"] == [
+        ("HP-DEP-004", "Cluster", "it does not await S3Endpoint, without which controller, login, workers cannot reach S3")
+    ]
+
+
+def test_entries_of_network_acls_are_awaited() -> None:
+    acl = {"NetworkAclId": {"Ref": "Acl"}, "RuleNumber": 100, "Protocol": -1, "RuleAction": "allow", "CidrBlock": "0.0.0.0/0"}
+    resources = {
+        "Acl": {"Type": "AWS::EC2::NetworkAcl", "Properties": {"VpcId": VPC}},
+        "In": {"Type": "AWS::EC2::NetworkAclEntry", "Properties": {**acl, "Egress": False}},
+        "Out": {"Type": "AWS::EC2::NetworkAclEntry", "Properties": {**acl, "Egress": True}},
+        "InAcl": {
+            "Type": "AWS::EC2::SubnetNetworkAclAssociation",
+            "Properties": {"SubnetId": {"Ref": "NodeSubnet"}, "NetworkAclId": {"Ref": "Acl"}},
+        },
+    }
+    wrong = edited(slurm(), {**resources, "Cluster/.DependsOn": [*WAYS, "InAcl", "In"]})
+    assert [(one[0], one[2].partition(",")[0]) for one in unsettled(wrong)] == [("HP-DEP-004", "it does not await Out")]
+    assert unsettled(edited(slurm(), {**resources, "Cluster/.DependsOn": [*WAYS, "InAcl", "In", "Out"]})) == []
+
+
+def test_file_systems_of_pods_are_not_needed_by_nodes() -> None:
+    rule = {
+        "GroupId": {"Fn::GetAtt": ["NodeGroup", "GroupId"]},
+        "SourceSecurityGroupId": {"Fn::GetAtt": ["FileGroup", "GroupId"]},
+        "IpProtocol": "tcp",
+        "FromPort": 988,
+        "ToPort": 1023,
+    }
+    files = {
+        **slurm()["Resources"]["FileSystem"],
+        "DependsOn": [],
+    }
+    files["Properties"]["SecurityGroupIds"] = [{"Fn::GetAtt": ["FileGroup", "GroupId"]}]
+    inwards = [{"IpProtocol": "tcp", "FromPort": 988, "ToPort": 1023, "CidrIp": "10.0.0.0/16"}]
+    group = {"GroupDescription": "files", "VpcId": VPC, "SecurityGroupIngress": inwards}
+    outwards = [{"IpProtocol": "-1", "CidrIp": "0.0.0.0/0"}]
+    template = edited(
+        eks(),
+        {
+            "FileGroup": {
+                "Type": "AWS::EC2::SecurityGroup",
+                "DeletionPolicy": "Retain",
+                "UpdateReplacePolicy": "Retain",
+                "Properties": group,
+            },
+            "FileSystem": files,
+            "FromFiles": {"Type": "AWS::EC2::SecurityGroupIngress", "Properties": rule},
+            "NodeGroup/SecurityGroupEgress": outwards,
+        },
+    )
+    assert unsettled(template) == []
+
+
+LINES = {
+    "Lines": {"Type": "AWS::Logs::LogGroup", "Properties": {"RetentionInDays": 14}},
+    "StepsRole": {
+        "Type": "AWS::IAM::Role",
+        "Properties": {
+            "AssumeRolePolicyDocument": {
+                "Version": "2012-10-17",
+                "Statement": [{"Effect": "Allow", "Principal": {"Service": "states.amazonaws.com"}, "Action": "sts:AssumeRole"}],
+            },
+        },
+    },
+    "StepsPolicy": {
+        "Type": "AWS::IAM::Policy",
+        "Properties": {
+            "PolicyName": "lines",
+            "Roles": [{"Ref": "StepsRole"}],
+            "PolicyDocument": {
+                "Version": "2012-10-17",
+                "Statement": [
+                    {
+                        "Effect": "Allow",
+                        "Action": [
+                            "logs:CreateLogDelivery",
+                            "logs:DescribeLogGroups",
+                            "logs:DescribeResourcePolicies",
+                            "logs:GetLogDelivery",
+                            "logs:ListLogDeliveries",
+                            "logs:PutResourcePolicy",
+                            "logs:UpdateLogDelivery",
+                        ],
+                        "Resource": "*",
+                    }
+                ],
+            },
+        },
+    },
+    "Steps": {
+        "Type": "AWS::StepFunctions::StateMachine",
+        "Properties": {
+            "RoleArn": {"Fn::GetAtt": ["StepsRole", "Arn"]},
+            "Definition": {"StartAt": "Done", "States": {"Done": {"Type": "Succeed"}}},
+            "LoggingConfiguration": {
+                "Level": "ALL",
+                "Destinations": [{"CloudWatchLogsLogGroup": {"LogGroupArn": {"Fn::GetAtt": ["Lines", "Arn"]}}}],
+            },
+        },
+    },
+}
+
+
+@pytest.mark.parametrize(
+    ("edit", "rules"),
+    [
+        ({}, ["HP-DEP-003"]),
+        ({"Steps/.DependsOn": "StepsPolicy"}, []),
+        ({"Steps/LoggingConfiguration": REMOVED}, []),
+        (
+            {"Steps/.DependsOn": "StepsPolicy", "StepsPolicy/PolicyDocument/Statement/0/Action": "logs:CreateLogDelivery"},
+            ["HP-PERM-001"],
+        ),
+    ],
+)
+def test_a_state_machine_with_logs_awaits_the_policies_of_its_role(edit: dict[str, Any], rules: list[str]) -> None:
+    assert [one.rule for one in findings(edited({"Resources": LINES}, edit))] == rules

@@ -152,7 +152,7 @@ CASES = [
         "HP-EKS-050",
         OTHER,
         {"Control/Name": "research", "Proxy/ClusterName": "other"},
-        {"Control/Name": "research", "Proxy/ClusterName": "research"},
+        {"Control/Name": "research", "Proxy/ClusterName": "research", "Proxy/.DependsOn": "Control"},
     ),
 ]
 
@@ -227,7 +227,8 @@ def test_a_public_database_needs_a_gateway() -> None:
         },
     )
     attachment = {"VpcId": {"Ref": "Vpc"}, "InternetGatewayId": "igw-0123456789abcdef0"}
-    attached = edited(public, {"Attachment": {"Type": "AWS::EC2::VPCGatewayAttachment", "Properties": attachment}})
+    gateway = {"Type": "AWS::EC2::VPCGatewayAttachment", "Properties": attachment}
+    attached = edited(public, {"Attachment": gateway, "Database/.DependsOn": "Attachment"})
     assert [(one.rule, one.resource) for one in findings(public)] == [("HP-REACH-005", "Database")]
     assert findings(attached) == []
 

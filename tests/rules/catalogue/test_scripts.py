@@ -9,7 +9,7 @@ import pytest
 from hyperpod_constructs.rules.checking import check
 from hyperpod_constructs.templates.model import load
 from tests.rules.catalogue.cases import REMOVED, Case, edited
-from tests.rules.catalogue.templates import Template, eks, findings, slurm
+from tests.rules.catalogue.templates import WAYS, Template, eks, findings, slurm
 
 SCRIPTS = "Cluster/InstanceGroups/2/LifeCycleConfig"
 OUTSIDE = "arn:aws:iam::123456789012:role/nodes"
@@ -31,7 +31,7 @@ def deployment(**properties: Any) -> Template:
     }
 
 
-UPLOADED = edited(slurm(), {"Upload": deployment(DestinationBucketKeyPrefix="lifecycle"), "Cluster/.DependsOn": ["Upload"]})
+UPLOADED = edited(slurm(), {"Upload": deployment(DestinationBucketKeyPrefix="lifecycle"), "Cluster/.DependsOn": ["Upload", *WAYS]})
 OWN = {"ServiceToken": "arn:aws:lambda:us-west-2:123456789012:function:load"}
 
 CASES = [

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from hyperpod_constructs.templates.yaml_reading import parsed
-from tests.rules.catalogue.cases import REMOVED, edited
+from tests.rules.catalogue.cases import REMOVED, edited, no_longer_awaited
 from tests.rules.wrong_templates.bases import Templates, base
 
 
@@ -86,7 +86,7 @@ def _changed(template: dict[str, Any], keys: list[str], value: Any) -> dict[str,
     change = {path: REMOVED if value == "REMOVED" else value}
     result: dict[str, Any] = edited({"Resources": {"whole": template}}, change)["Resources"]["whole"]
     if value == "REMOVED" and keys[0] == "Resources" and len(keys) == 2:
-        _no_longer_awaited(result, keys[1])
+        no_longer_awaited(result, keys[1])
     return result
 
 
@@ -94,11 +94,3 @@ def _at(value: Any, keys: Sequence[str]) -> list[Any]:
     for key in keys:
         value = value[int(key)] if isinstance(value, list) else value[key]
     return list(value)
-
-
-def _no_longer_awaited(template: dict[str, Any], id: str) -> None:
-    for resource in template["Resources"].values():
-        awaited = resource.get("DependsOn", [])
-        rest = [one for one in ([awaited] if isinstance(awaited, str) else awaited) if one != id]
-        if "DependsOn" in resource:
-            resource["DependsOn"] = rest
