@@ -25,32 +25,39 @@ ACTIONS, POLICIES = FACTS / "iam_actions.tsv", FACTS / "aws_policies.tsv"
 
 #: Services whose actions the facts list; of the others they have the prefix alone.
 SERVICES = (
-    *("aps", "autoscaling", "cloudformation", "cloudwatch", "dynamodb", "ec2", "ec2messages", "ecr", "eks", "eks-auth"),
-    *("elasticfilesystem", "elasticloadbalancing", "events", "fsx", "grafana", "iam", "kms", "lambda", "logs", "pricing", "rds"),
-    *("s3", "sagemaker", "secretsmanager", "servicequotas", "sns", "sqs", "ssm", "ssmmessages", "states", "sts"),
+    *("acm", "aoss", "application-autoscaling", "aps", "athena", "autoscaling", "backup", "backup-storage", "batch", "bedrock"),
+    *("budgets", "ce", "cloudformation", "cloudtrail", "cloudwatch", "codebuild", "codecommit", "codeconnections", "codepipeline"),
+    *("codestar-connections", "cognito-idp", "config", "datasync", "dlm", "dynamodb", "ec2", "ec2messages", "ecr", "ecr-public"),
+    *("ecs", "eks", "eks-auth", "elasticfilesystem", "elasticloadbalancing", "es", "events", "execute-api", "firehose", "fis"),
+    *("fsx", "glue", "grafana", "guardduty", "iam", "imagebuilder", "kinesis", "kms", "lakeformation", "lambda", "logs"),
+    *("pipes", "pricing", "ram", "rds", "rds-data", "rds-db", "redshift-data", "resource-groups", "route53", "route53resolver"),
+    *("s3", "s3express", "s3tables", "sagemaker", "sagemaker-mlflow", "scheduler", "secretsmanager", "servicediscovery"),
+    *("servicequotas", "ses", "sns", "sqs", "ssm", "ssmmessages", "sso", "states", "sts", "synthetics", "tag", "vpc-lattice"),
+    "xray",
 )
-#: Managed policies with their statements; of the others the facts have the name alone.
-STATEMENTS = (
-    "AmazonEC2FullAccess",
-    "AmazonEC2ReadOnlyAccess",
-    "AmazonEC2ContainerRegistryFullAccess",
-    "AmazonEC2ContainerRegistryPowerUser",
-    "AmazonEKSClusterPolicy",
-    "AmazonEKSVPCResourceController",
-    "AmazonFSxReadOnlyAccess",
-    "AmazonPrometheusQueryAccess",
-    "AmazonPrometheusRemoteWriteAccess",
-    "AmazonSSMManagedInstanceCore",
-    "AmazonSageMakerHyperPodTrainingOperatorAccess",
-    "CloudWatchAgentServerPolicy",
-    "CloudWatchFullAccess",
-    "CloudWatchLogsFullAccess",
-    "CloudWatchReadOnlyAccess",
+#: Folders of botocore with the operations of services, where their name is another one.
+FOLDERS: Mapping[str, tuple[str, ...]] = {
+    "aoss": ("opensearchserverless",),
+    "elasticfilesystem": ("efs",),
+    "elasticloadbalancing": ("elb", "elbv2"),
+    "es": ("es", "opensearch"),
+    "sso": ("sso-admin",),
+    "states": ("stepfunctions",),
+    "tag": ("resourcegroupstaggingapi",),
+}
+#: Managed policies with their statements, by a part of the name; of the others, and of longer ones, the facts have the name alone.
+SUBJECTS = re.compile(
+    r"APIGateway|Athena|AutoScaling|Backup|Batch|Bedrock|Budgets|CloudTrail|CloudWatch|CodeBuild|CodePipeline|Container|Config|CSI"
+    r"|DataLifecycle|DataSync|DynamoDB|EBS|EC2|ECS|EFS|EKS|ElasticFileSystem|EventBridge|FSx|Firehose|FaultInjection|Glue|Grafana"
+    r"|ImageBuilder|KeyManagement|Kinesis|Lambda|OpenSearch|Prometheus|RDS|Resource|Route53|S3|SNS|SQS|SSM|SageMaker|Secrets"
+    r"|StepFunctions|Synthetics|VPC|X[Rr]ay"
+)
+LONGEST = 4000
+_NAMED = (
+    "AdministratorAccess",
+    "AmazonSageMakerFullAccess",
     "ReadOnlyAccess",
-    "SecretsManagerReadWrite",
-    "service-role/AWSLambdaBasicExecutionRole",
-    "service-role/AWSLambdaVPCAccessExecutionRole",
-    "service-role/AmazonRDSEnhancedMonitoringRole",
+    *(f"service-role/{name}" for name in ("AWSBackupServiceRolePolicyForBackup", "AWSBackupServiceRolePolicyForRestores")),
 )
 
 #: Extensions of clusters, which the reference lacks as yet: the beginning of their ARN's last field, and the actions on them.
@@ -72,7 +79,7 @@ def render() -> dict[Path, str]:
     ]
     policies = [
         f"# Managed policies of AWS, as moto {importlib.metadata.version('moto')} knows them (Apache-2.0): path and name, and",
-        "# of some resource and allowed actions of the services in iam_actions.tsv; conditions are left out.",
+        "# of some the resources and the allowed actions of each statement; conditions are left out.",
         "# tools/generate_iam_facts.py writes this file.",
         *_policies(documents),
     ]
@@ -90,9 +97,10 @@ def _spellings(documents: Mapping[str, Any]) -> dict[str, str]:
     """Actions as AWS writes them, by their lowercase form; those of policies come last, because they are the actions themselves."""
     found: dict[str, str] = {}
     for service in SERVICES:
-        packed = sorted((MODELS / service).glob("*/service-2.json.gz"))
-        for name in json.loads(gzip.decompress(packed[-1].read_bytes()))["operations"] if packed else ():
-            found[f"{service}:{name}".lower()] = name
+        for folder in FOLDERS.get(service, (service,)):
+            packed = sorted((MODELS / folder).glob("*/service-2.json.gz"))
+            for name in json.loads(gzip.decompress(packed[-1].read_bytes()))["operations"] if packed else ():
+                found[f"{service}:{name}".lower()] = name
     for action in (action for document in documents.values() for one in _listed(document["Statement"]) for action in _allowed(one)):
         if "*" not in action:
             found[action.lower()] = action.partition(":")[2]
@@ -134,12 +142,17 @@ def _beginning(service: str, resource: Mapping[str, Any]) -> str:
 
 def _policies(documents: Mapping[str, Any]) -> Iterator[str]:
     for name, document in documents.items():
-        if name not in STATEMENTS:
-            yield name
-        for statement in _listed(document["Statement"]) if name in STATEMENTS else ():
-            actions = sorted(one for one in _allowed(statement) if one == "*" or one.partition(":")[0] in SERVICES)
-            for resource in _listed(statement["Resource"]) if actions else ():
-                yield "\t".join((name, resource, " ".join(actions)))
+        line = "\t".join((name, *_statements(document)))
+        chosen = SUBJECTS.search(name) and len(line) <= LONGEST and not name.startswith("aws-service-role/")
+        yield line if chosen or name in _NAMED else name
+
+
+def _statements(document: Mapping[str, Any]) -> Iterator[str]:
+    """The resources and the actions of each statement that allows; all but some are all."""
+    for statement in _listed(document["Statement"]):
+        if statement["Effect"] == "Allow":
+            yield " ".join(_listed(statement.get("Resource", "*")))
+            yield " ".join(sorted(_listed(statement.get("Action", "*"))))
 
 
 def _allowed(statement: Mapping[str, Any]) -> Iterable[str]:

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from functools import cache
 from typing import Any, TypeAlias
 
@@ -15,8 +15,8 @@ from hyperpod_constructs.facts.node_permissions import CLUSTER_POLICY, LOG_GROUP
 _Statement: TypeAlias = "Mapping[str, Any]"
 
 
-def _allow(*actions: str, on: str = "*") -> _Statement:
-    return {"Effect": "Allow", "Action": actions, "Resource": on}
+def _allow(*actions: str, on: str | Sequence[str] = "*") -> _Statement:
+    return {"Effect": "Allow", "Action": actions, "Resource": on if isinstance(on, str) else tuple(on)}
 
 
 # https://docs.aws.amazon.com/sagemaker/latest/dg/security-iam-awsmanpol-AmazonSageMakerClusterInstanceRolePolicy.html
@@ -47,18 +47,29 @@ def managed_policy(name: str) -> tuple[_Statement, ...] | None:
 
     :param name: with its path, such as `service-role/AmazonEBSCSIDriverPolicy`.
     """
-    return _OWN.get(name) or _table("managed_policies.tsv").get(name) or _table("aws_policies.tsv").get(name) or None
+    return _OWN.get(name) or _read().get(name) or _statements(_written().get(name, ())) or None
 
 
 def policy_names() -> Collection[str]:
     """The names of all known policies."""
-    return {*_OWN, *_table("managed_policies.tsv"), *_table("aws_policies.tsv")}
+    return {*_OWN, *_read(), *_written()}
+
+
+def _statements(cells: Sequence[str]) -> tuple[_Statement, ...]:
+    """The statements of a policy, from pairs of cells: resources and actions."""
+    return tuple(_allow(*actions.split(), on=resources.split()) for resources, actions in zip(cells[::2], cells[1::2], strict=True))
 
 
 @cache
-def _table(file: str) -> Mapping[str, tuple[_Statement, ...]]:
-    """The statements of a table by their policy; none for a policy with its name alone."""
-    found: dict[str, list[_Statement]] = {}
-    for name, *given in rows(file):
-        found.setdefault(name, []).extend([_allow(*given[1].split(), on=given[0])] if given else [])
-    return {name: tuple(statements) for name, statements in found.items()}
+def _read() -> Mapping[str, tuple[_Statement, ...]]:
+    """The policies that were read at AWS."""
+    found: dict[str, list[str]] = {}
+    for name, *cells in rows("managed_policies.tsv"):
+        found.setdefault(name, []).extend(cells)
+    return {name: _statements(cells) for name, cells in found.items()}
+
+
+@cache
+def _written() -> Mapping[str, Sequence[str]]:
+    """The cells of all policies by their name; none for one with its name alone."""
+    return {name: cells for name, *cells in rows("aws_policies.tsv")}

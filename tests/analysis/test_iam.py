@@ -74,6 +74,31 @@ def test_a_bucket_by_its_name() -> None:
     assert facts.may("s3:PutObject") is False
 
 
+@pytest.mark.parametrize(
+    ("pattern", "answer"),
+    [
+        ("data-${AWS::AccountId}/*", True),
+        ("data-????????????/*", True),
+        ("data-123456789012/*", None),
+        ("data-${AWS::AccountId}", False),
+        ("data-${AWS::AccountId}-x/*", False),
+        ("lake-${AWS::AccountId}/*", False),
+        ("data-12345/*", False),
+        ("data-x${AWS::AccountId}/*", False),
+    ],
+)
+def test_the_account_is_twelve_digits_that_are_the_same_everywhere(pattern: str, answer: bool | None) -> None:
+    own = "Own: {Type: AWS::S3::Bucket, Properties: {BucketName: !Sub 'data-${AWS::AccountId}'}}"
+    facts = statement(f"{{Effect: Allow, Action: '*', Resource: !Sub 'arn:aws:s3:::{pattern}'}}", resources=f", {own}")
+    assert facts.may("s3:GetObject", bucket(facts, "Own", "key")) is answer
+
+
+def test_statements_of_managed_policies_are_known() -> None:
+    backups = "arn:aws:iam::aws:policy/service-role/AWSBackupServiceRolePolicyFor"
+    assert facts_of("[]", f", ManagedPolicyArns: ['{backups}Backup']").may("fsx:CreateBackup") is True
+    assert facts_of("[]", f", ManagedPolicyArns: ['{backups}Restores']").may("elasticfilesystem:Backup") is False
+
+
 def test_policies_from_everywhere() -> None:
     document = "PolicyDocument: {Statement: {Effect: Allow, Action: %s, Resource: '*'}}"
     facts = facts_of(
