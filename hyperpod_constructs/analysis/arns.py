@@ -151,8 +151,7 @@ def _spelled(part: Reference) -> list[object]:
         return list(_name_parts(resource, form))
     if attribute not in form.arns:
         return [part]
-    known = (own_region_of(resource), resource.template.environment.account)
-    region, account = (Segment() if one is None else one for one in known)
+    region, account = own_region_of(resource) or Segment(), resource.template.environment.owner
     places: Mapping[str, Sequence[object]] = {
         "{place}": (region, ":", account),
         "{account}": (account,),

@@ -24,13 +24,13 @@ _ENDPOINTS: Mapping[str, str] = {
 
 def of_caller(role: Resource) -> Context:
     """The keys of every call of a role of the model, from anywhere."""
-    region, account = region_of(role), role.template.environment.account
+    region = region_of(role)
     tags = ((as_str(at(tag, "Key")), at(tag, "Value")) for tag in as_items(role.get("Tags")) or ())
     return {
         **OF_ROLE,
         "aws:principalarn": Reference(role, "Arn"),
         **({} if region is None else {"aws:requestedregion": region}),
-        **({} if account is None else {"aws:principalaccount": account}),
+        "aws:principalaccount": role.template.environment.owner,
         **{f"aws:principaltag/{key.lower()}": value for key, value in tags if key is not None},
     }
 

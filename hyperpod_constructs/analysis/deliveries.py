@@ -80,13 +80,12 @@ class Delivery:
     @cached_property
     def call(self) -> Call:
         """The call of the service, as the policies see it."""
-        account = self.sender.template.environment.account
         known = {one: value for one, value in OF_SERVICE.items() if one != "sts:externalid"}
         context: Context = {
             **known,
             "aws:securetransport": "true",
             "aws:sourcearn": self._source,
-            **({} if account is None else {"aws:sourceaccount": account}),
+            "aws:sourceaccount": self.sender.template.environment.owner,
         }
         return Call(self.kind.action, self._target, context)
 

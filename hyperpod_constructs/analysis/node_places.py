@@ -85,8 +85,8 @@ def _ec2_arn(resource: Resource, kind: str, name: Value) -> Value:
 
 def arn_at(resource: Resource, service: str, name: Value) -> Value:
     """The ARN of something in the account and the region of a resource."""
-    region, account = region_of(resource) or UNKNOWN, resource.template.environment.account or UNKNOWN
-    return joined([f"arn:aws:{service}:", region, ":", account, ":", *parts_of(name)])
+    region, account = region_of(resource) or UNKNOWN, resource.template.environment.owner
+    return joined([f"arn:aws:{service}:", region, ":", *parts_of(account), ":", *parts_of(name)])
 
 
 def _always(resource: Resource, groups: tuple[Group, ...]) -> Iterator[Used]:

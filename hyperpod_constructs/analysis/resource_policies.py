@@ -14,8 +14,20 @@ from functools import cached_property
 from hyperpod_constructs.analysis.answers import all_of, any_of
 from hyperpod_constructs.analysis.arns import Arn, arn_matches, bucket_arn
 from hyperpod_constructs.analysis.policy_document import Call, Layer, Statement, layer_of, listed
+from hyperpod_constructs.templates.globs import matches
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_items, as_str, at, of_alternatives
+from hyperpod_constructs.templates.values import (
+    ABSENT,
+    Account,
+    Reference,
+    Text,
+    Value,
+    as_items,
+    as_str,
+    at,
+    of_alternatives,
+    parts_of,
+)
 
 KEY = "AWS::KMS::Key"
 BUCKET_POLICY = "AWS::S3::BucketPolicy"
@@ -120,7 +132,7 @@ def _is_role(principal: Value, role: Resource, *, of_account: bool) -> bool | No
 def _is_one_role(principal: Value, role: Resource, *, of_account: bool) -> bool | None:
     if isinstance(principal, Reference):
         return principal.resource is role if principal.resource.type.startswith("AWS::IAM::") else None
-    if not isinstance(principal, str | Text):
+    if not isinstance(principal, str | Text | Account):
         return None
     if principal == "*":
         return True
@@ -129,13 +141,13 @@ def _is_one_role(principal: Value, role: Resource, *, of_account: bool) -> bool 
     return False if ":user/" in str(principal) else arn_matches(principal, Reference(role, "Arn"))
 
 
-def _is_account(principal: str | Text) -> bool:
+def _is_account(principal: str | Text | Account) -> bool:
     if isinstance(principal, Text):
         return principal.endswith(":root") is True
-    return principal.endswith(":root") or principal.isdecimal()
+    return isinstance(principal, Account) or principal.endswith(":root") or principal.isdecimal()
 
 
-def _is_own(principal: str | Text, role: Resource) -> bool | None:
+def _is_own(principal: str | Text | Account, role: Resource) -> bool | None:
     """Whether an account is that of a role."""
-    own = role.template.environment.account
-    return None if own is None or isinstance(principal, Text) else own in principal
+    own = parts_of(role.template.environment.owner)
+    return any_of(matches(form, parts_of(principal)) for form in (own, ("arn:*:iam::", *own, ":root")))

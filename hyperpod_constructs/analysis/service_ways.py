@@ -107,7 +107,7 @@ def _policy(endpoint: Resource, action: str | None, objects: Sequence[Value]) ->
     if action is None:
         yield Hop(endpoint, None, "has a policy, and the calls are not known", ("PolicyDocument",))
         return
-    account = endpoint.template.environment.account
+    account = endpoint.template.environment.owner
     answers = [_allows(layer_of(document), Call(action, one, _accounts(one, account))) for one in objects or (None,)]
     passes = all_of(answers)
     verb = "does not allow" if passes is False else "may allow" if passes is None else "allows"
@@ -119,13 +119,11 @@ def _of_what(answers: Sequence[bool | None], objects: Sequence[Value]) -> str:
     return f" on {refused[0]!s}".replace("${?}", "*") if refused else ""
 
 
-def _accounts(resource: Value | None, account: str | None) -> Context:
+def _accounts(resource: Value | None, account: Value) -> Context:
     """The keys with the account of the nodes: that of the caller, and of a bucket of the templates.
 
     Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html
     """
-    if account is None:
-        return {}
     parts = () if resource is None else parts_of(resource)
     own_bucket = any(isinstance(part, Reference) and target_of(part).type == BUCKET for part in parts)
     return dict.fromkeys((_CALLER, *_OWNER) if own_bucket else (_CALLER,), account)

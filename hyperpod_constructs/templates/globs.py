@@ -2,7 +2,7 @@
 
 Either side is a sequence of parts: strings and objects. Equal objects are the same text, and unequal ones are different texts, of
 at least one character. Against a string, an object can be any text. An object that is not equal to itself (an unknown) can be any
-text, even an empty one; a `Segment` is such a text without `/` and `:`.
+text, even an empty one; a `Segment` is such a text without `/` and `:`, and `Digits` are a certain number of digits.
 """
 
 from __future__ import annotations
@@ -25,6 +25,21 @@ class Segment:
 
     def __hash__(self) -> int:
         return id(self)
+
+
+class Digits:
+    """Twelve unknown digits, the same ones wherever an object stands."""
+
+    __slots__ = ()
+
+
+class _Digit(str):
+    """One of the digits of an object, by its place in them: it may be any digit, and each place has always the same one."""
+
+    __slots__ = ()
+
+
+_DIGITS = tuple(map(_Digit, "\ue010\ue011\ue012\ue013\ue014\ue015\ue016\ue017\ue018\ue019\ue01a\ue01b"))
 
 
 def matches(pattern: Sequence[object], text: Sequence[object]) -> bool | None:
@@ -85,7 +100,9 @@ _ANY, _SINGLE = _Wild(_STAR), _Wild(_ONE)
 def _tokens(parts: Sequence[object], *, wild: bool) -> list[object]:
     tokens: list[object] = []
     for part in parts:
-        if not isinstance(part, str):
+        if isinstance(part, Digits):
+            tokens.extend(_DIGITS)
+        elif not isinstance(part, str):
             tokens.append(part)
         elif wild:
             tokens.extend(_ANY if char == _STAR else _SINGLE if char == _ONE else char for char in part)
@@ -100,7 +117,7 @@ def _common_prefix(pattern: list[object], text: list[object]) -> int | None:
         if not isinstance(token, str) or not isinstance(symbol, str):
             return position
         if token != symbol:
-            return None
+            return None if not _may_be(token, symbol) else position
     return min(len(pattern), len(text))
 
 
@@ -163,7 +180,14 @@ def _agree(token: object, symbol: object) -> bool:
         return False
     if isinstance(token, _Wild) or not (isinstance(token, str) or isinstance(symbol, str)):
         return isinstance(token, _Wild) or token == symbol or _unknown(token) or _unknown(symbol)
-    return token == symbol if isinstance(token, str) and isinstance(symbol, str) else True
+    return _may_be(token, symbol) if isinstance(token, str) and isinstance(symbol, str) else True
+
+
+def _may_be(one: str, other: str) -> bool:
+    """Whether two characters are the same, or one is a digit that is not known, and the other may be it."""
+    return one == other or any(
+        isinstance(digit, _Digit) and (char.isdecimal() or isinstance(char, _Digit)) for digit, char in ((one, other), (other, one))
+    )
 
 
 def _unknown(token: object) -> bool:

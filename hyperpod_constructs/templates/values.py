@@ -4,6 +4,7 @@
 |---|---|
 | `None`, `str`, `int`, `float`, `bool`, `tuple`, `Mapping` | plain data |
 | `UNKNOWN` | unknown before the deployment; equal to nothing, not even to itself |
+| `ACCOUNT` | the id of the stack's account, which is unknown too: twelve digits, the same ones wherever it stands |
 | `ABSENT` | nothing, or `AWS::NoValue` |
 | `Reference` | `Ref` or `Fn::GetAtt` to a resource of the model |
 | `Text` | a string with references or unknown parts |
@@ -18,7 +19,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final, Protocol, TypeAlias, TypeVar
 
-from hyperpod_constructs.templates.globs import matches
+from hyperpod_constructs.templates.globs import Digits, matches
 
 T = TypeVar("T")
 
@@ -47,6 +48,18 @@ class Unknown:
         return "UNKNOWN"
 
 
+class Account(Unknown, Digits):
+    """The type of `ACCOUNT`."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        return other is self
+
+    def __hash__(self) -> int:
+        return id(self)
+
+
 class Absent:
     """The type of `ABSENT`."""
 
@@ -60,6 +73,7 @@ class Absent:
 
 
 UNKNOWN: Final = Unknown()
+ACCOUNT: Final = Account()
 ABSENT: Final = Absent()
 
 
@@ -91,13 +105,13 @@ Part: TypeAlias = "str | Reference | Unknown"
 class Text:
     """A string with at least one reference or unknown part; adjacent strings are one part.
 
-    Two texts are equal only if all parts are equal and known.
+    Two texts are equal only if all parts are equal: characters, references, or the account.
     """
 
     parts: tuple[Part, ...]
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Text) and self.known and self.parts == other.parts
+        return isinstance(other, Text) and UNKNOWN not in self.parts and self.parts == other.parts
 
     def __hash__(self) -> int:
         return hash(self.parts)
@@ -108,7 +122,7 @@ class Text:
     @property
     def known(self) -> bool:
         """Nothing in it is unknown: it consists of characters and references."""
-        return UNKNOWN not in self.parts
+        return not any(isinstance(part, Unknown) for part in self.parts)
 
     @property
     def prefix(self) -> str:
@@ -202,7 +216,7 @@ def parts_of(value: Value) -> tuple[Part, ...]:
     """The parts of a value as a string; a value that is not a string is one unknown part."""
     if isinstance(value, Text):
         return value.parts
-    if isinstance(value, str | Reference):
+    if isinstance(value, str | Reference | Unknown):
         return (value,)
     if isinstance(value, bool):
         return ("true" if value else "false",)

@@ -17,7 +17,7 @@ from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts import events
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Either, Reference, Text, Value, as_items, at
+from hyperpod_constructs.templates.values import ABSENT, Either, Reference, Text, Unknown, Value, as_items, at
 
 _DEEPEST = 50
 _COMPARISONS = ("=", "<", "<=", ">", ">=")
@@ -47,7 +47,7 @@ def message_filter(value: Value) -> Slips:
 
 def _data(value: Value) -> Value | Slip:
     found = from_json(value) if isinstance(value, str | Text) else value
-    if isinstance(found, (Slip, Mapping)) or found is None or found is UNKNOWN or isinstance(found, Reference | Either):
+    if isinstance(found, (Slip, Mapping)) or found is None or isinstance(found, Reference | Either | Unknown):
         return found
     return Slip(f"the pattern is {quoted(found)}", "an object in JSON", found=found) if found is not ABSENT else None
 
@@ -111,7 +111,7 @@ def _operator(name: str, item: Mapping[str, Value]) -> Slips:
 
 
 def _is_open(value: Value) -> bool:
-    return value is UNKNOWN or isinstance(value, Either | Reference | Text) or (isinstance(value, str) and HOLE in value)
+    return isinstance(value, Either | Reference | Text | Unknown) or (isinstance(value, str) and HOLE in value)
 
 
 def _operand(operator: str, operand: Value) -> str | None:

@@ -14,7 +14,7 @@ from hyperpod_constructs.analysis.schema.words import place_in
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, WholeJudge
 from hyperpod_constructs.facts.texts import LANGUAGES, Language
 from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Either, Value, alternatives_of
+from hyperpod_constructs.templates.values import ABSENT, Either, Unknown, Value, alternatives_of
 
 
 class Topic(StrEnum):
@@ -191,7 +191,7 @@ def _complete(slip: Slip, value: Value) -> Slip:
 
 
 def _is_text(value: Value) -> bool:
-    return not (value is ABSENT or value is UNKNOWN or value is None or value == "")
+    return not (value is ABSENT or isinstance(value, Unknown) or value is None or value == "")
 
 
 def _judged(resource: Resource, value: Value, judge: Judge) -> list[Slip]:
