@@ -27,7 +27,7 @@ from hyperpod_constructs.templates.values import (
 )
 
 _BUCKET = "AWS::S3::Bucket"
-_REGION, _ACCOUNT = 3, 4  # fields of an ARN
+_REGION, _ACCOUNT, _LAST = 3, 4, 5  # fields of an ARN
 _PARTITION = re.compile(r"^arn:aws(-[a-z-]+)?:")
 _WITH_IDS = ("arn:aws:ec2:", "arn:aws:eks:", "arn:aws:kms:", "arn:aws:sagemaker:")
 _PUNCTUATION = re.compile(r"[/:*?]")
@@ -149,19 +149,30 @@ def _spelled(part: Reference) -> list[object]:
     form = FORMS.get(resource.type, ArnForm())
     if attribute in form.names:
         return list(_name_parts(resource, form))
-    if attribute not in form.arns:
+    if attribute not in form.arns and attribute not in form.others:
         return [part]
     region, account = own_region_of(resource) or Segment(), resource.template.environment.owner
+    name = tuple(_name_parts(resource, form))
     places: Mapping[str, Sequence[object]] = {
         "{place}": (region, ":", account),
         "{account}": (account,),
-        "{name}": tuple(_name_parts(resource, form)),
+        "{any}": (Segment(),),
+        "{name}": name,
+        "{/name}": name if str(name[0]).startswith("/") else ("/", *name),
+        "{path}": _path_parts(resource),
     }
-    return [one for piece in re.split(r"(\{[a-z]+\})", form.form) for one in places.get(piece, (piece,))]
+    written = form.others.get(attribute, form.form)
+    return [one for piece in re.split(r"(\{/?[a-z]+\})", written) for one in places.get(piece, (piece,))]
+
+
+def _path_parts(resource: Resource) -> Sequence[object]:
+    """The path of an identity, without its first slash."""
+    first, *others = parts_of(resource.get("Path")) if resource.get("Path") is not ABSENT else ("",)
+    return (first.removeprefix("/"), *others) if isinstance(first, str) else (first, *others)
 
 
 def _name_parts(resource: Resource, form: ArnForm) -> Iterator[object]:
-    chosen: Value = ABSENT if form.property is None else resource.get(form.property)
+    chosen: Value = ABSENT if form.chosen is None else resource.get(form.chosen)
     if isinstance(chosen, Absent):
         yield Segment()
         yield f"{_MADE}{_PUNCTUATION.sub('.', resource.template.name)}.{resource.logical_id}{_MADE}"
@@ -195,3 +206,14 @@ def _segmented(parts: Sequence[object]) -> Iterator[object]:
         field = str(before).endswith(":") and str(after).startswith(":")
         name = ids and str(before).endswith("/") and after == ""
         yield Segment() if part is UNKNOWN and (field or name) else part
+
+
+def kind_of(value: Value) -> str:
+    """The service and the beginning of the last field of an ARN, such as `events:event-bus/`; empty for no ARN."""
+    written = ""
+    for part in Arn(value).spelled:
+        if not isinstance(part, str) and written.count(":") >= _LAST:
+            break
+        written += part if isinstance(part, str) else ""
+    fields = written.split(":", _LAST)
+    return f"{fields[2]}:{fields[_LAST]}" if written.startswith("arn:") and len(fields) > _LAST and fields[2] else ""

@@ -15,7 +15,7 @@ from hyperpod_constructs.facts.arn_forms import FORMS, ArnForm
 from hyperpod_constructs.facts.iam_actions import Action, is_service, service_actions
 from hyperpod_constructs.facts.policies import DOCUMENTS, Kind
 from hyperpod_constructs.facts.regions import partition
-from hyperpod_constructs.templates.globs import Segment, glob
+from hyperpod_constructs.templates.globs import Digits, Segment, glob
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_str, at, parts_of, shown
 
@@ -196,7 +196,7 @@ def _works(action: Action, statement: Statement) -> bool:
 
 def _fits(action: Action, pattern: Value) -> bool:
     parts = Arn(pattern).spelled
-    text = "".join(part if isinstance(part, str) else _NAME if isinstance(part, Segment) else _UNKNOWN for part in parts)
+    text = "".join(part if isinstance(part, str) else _NAME if isinstance(part, Digits | Segment) else _UNKNOWN for part in parts)
     fields = text.split(":", 5)
     if set(text) <= {"*", _UNKNOWN} or len(fields) < 6 or "${" in text:
         return True

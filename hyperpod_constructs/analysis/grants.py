@@ -9,15 +9,17 @@ from hyperpod_constructs.analysis.iam import RoleFacts
 from hyperpod_constructs.analysis.node_places import BUCKET, SECRET
 from hyperpod_constructs.analysis.policy_document import Statement
 from hyperpod_constructs.analysis.resource_policies import KEY, key_of
-from hyperpod_constructs.facts.permissions import OF_ENCRYPTED
 from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import UNKNOWN, Reference, Text, Value, as_str, joined, parts_of
 
 _OF_BUCKET, _OF_OBJECTS = "s3:ListBucket", ("s3:GetObject", "s3:PutObject")
 _ACTIONS = {
     BUCKET: (_OF_BUCKET, *_OF_OBJECTS),
-    SECRET: ("secretsmanager:GetSecretValue",),
+    SECRET: ("secretsmanager:GetSecretValue", "secretsmanager:PutSecretValue"),
     KEY: ("kms:Decrypt", "kms:GenerateDataKey"),
+    "AWS::Kinesis::Stream": ("kinesis:GetRecords", "kinesis:PutRecord"),
+    "AWS::SNS::Topic": ("sns:Publish",),
+    "AWS::SQS::Queue": ("sqs:ReceiveMessage", "sqs:SendMessage"),
 }
 """The actions that are judged: those that a policy names, without wildcards, and that its writer relies on."""
 
@@ -31,11 +33,9 @@ class Grant:
     arn: Value
 
     @property
-    def on_keys(self) -> tuple[tuple[str, Resource], ...]:
-        """The action on the key that it takes, if the resource is encrypted with one of the model."""
-        key = key_of(self.target) if self.target.type == BUCKET else None
-        needed = OF_ENCRYPTED.get(self.action)
-        return ((needed, key),) if key is not None and needed is not None else ()
+    def key(self) -> Resource | None:
+        """The key of the model with which the resource is encrypted."""
+        return key_of(self.target) if self.target.type != KEY else None
 
 
 def grants_of(facts: RoleFacts) -> Iterator[Grant]:

@@ -24,7 +24,7 @@ from hyperpod_constructs.analysis.node_roles import RoleUse, cluster_roles, mean
 from hyperpod_constructs.analysis.policy_document import Call
 from hyperpod_constructs.analysis.refusals import Cause, Refusal, refusal
 from hyperpod_constructs.analysis.resource_policies import key_of
-from hyperpod_constructs.analysis.role_calls import called
+from hyperpod_constructs.analysis.role_calls import Called, called
 from hyperpod_constructs.facts import permissions as facts
 from hyperpod_constructs.facts.addons import S3_CSI
 from hyperpod_constructs.facts.kubernetes import PODS_PRINCIPAL
@@ -92,7 +92,7 @@ def needs(model: Model) -> Iterator[Need]:
     for addon in addons(model):
         yield from _of_pods(addon)
     for one in called(model):
-        yield from _simple(f"the role of {one.resource.logical_id}", one.role, one.task, one.arn)
+        yield from _of_call(one)
     for role in model.resources(ROLE):
         yield from _granted(role)
 
@@ -182,9 +182,9 @@ def _of_buckets(addon: Addon, role: Resource) -> Iterator[Need]:
     known = role_facts(role)
     for bucket in role.template.model.resources(BUCKET):
         key, objects = key_of(bucket), bucket_arn(Reference(bucket), "any")
-        for use, action in facts.OF_ENCRYPTED.items() if key is not None else ():
+        for use in facts.OBJECTS if key is not None else ():
             if key is not None and known.may(use, objects) is True:
-                yield _of_key(f"the pods of {addon.name}", known, action, key, bucket)
+                yield from _of_keys(f"the pods of {addon.name}", known, use, key, bucket)
 
 
 def _of_addon(addon: Addon, place: Place) -> Sequence[Value]:
@@ -210,6 +210,16 @@ def _is_arn(value: Value) -> bool:
     return isinstance(value, str) and value.isascii() and value.startswith("arn:")
 
 
+def _of_call(one: Called) -> Iterator[Need]:
+    """What a service does as the role of a resource, also with the key of what that names."""
+    user = f"the role of {one.resource.logical_id}"
+    yield from _simple(user, one.role, one.task, one.arn)
+    key = None if one.named is None else key_of(one.named)
+    for action in one.task.actions if key is not None and one.named is not None else ():
+        if key is not None and one.named is not None:
+            yield from _of_keys(user, role_facts(one.role), action, key, one.named, tested=one.tested)
+
+
 def _simple(user: str, role: Resource, task: Task, arn: Value) -> Iterator[Need]:
     """The needs of a caller whose place in the network is not known."""
     context = having((of_caller(role), task.context))
@@ -225,15 +235,17 @@ def _granted(role: Resource) -> Iterator[Need]:
         network, endpoint = from_nodes(groups, grant.action) if groups else ({}, None)
         call = Call(grant.action, grant.arn, having((of_caller(role), network)))
         yield Need(user, known, task, call, groups, endpoint, Origin.GRANT)
-        for action, key in grant.on_keys:
-            yield _of_key(user, known, action, key, grant.target)
+        key = grant.key
+        if key is not None:
+            yield from _of_keys(user, known, grant.action, key, grant.target)
 
 
-def _of_key(user: str, known: RoleFacts, action: str, key: Resource, bucket: Resource) -> Need:
-    """The need of a key for objects of a bucket, which S3 uses for the caller."""
-    call = Call(action, Reference(key, "Arn"), having((of_caller(known.role), through("s3", known.role))))
-    task = _task(f"use {key.logical_id}, the key of {bucket.logical_id}")
-    return Need(user, known, task, call, origin=Origin.ENCRYPTION)
+def _of_keys(user: str, known: RoleFacts, use: str, key: Resource, target: Resource, *, tested: bool = False) -> Iterator[Need]:
+    """The needs of the key of a resource, which its service uses for the caller."""
+    context = having((of_caller(known.role), through(use.partition(":")[0], known.role)))
+    task = replace(_task(f"use {key.logical_id}, the key of {target.logical_id}"), fatal=tested)
+    for action in facts.OF_ENCRYPTED.get(use, ()):
+        yield Need(user, known, task, Call(action, Reference(key, "Arn"), context), origin=Origin.ENCRYPTION)
 
 
 def _task(words: str) -> Task:

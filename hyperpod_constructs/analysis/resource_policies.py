@@ -32,6 +32,12 @@ from hyperpod_constructs.templates.values import (
 KEY = "AWS::KMS::Key"
 BUCKET_POLICY = "AWS::S3::BucketPolicy"
 SECRET_POLICY = "AWS::SecretsManager::ResourcePolicy"
+_KEYS = {
+    "AWS::Kinesis::Stream": ("StreamEncryption", "KeyId"),
+    "AWS::SNS::Topic": ("KmsMasterKeyId",),
+    "AWS::SQS::Queue": ("KmsMasterKeyId",),
+}
+"""The places of keys by type; of others it is `KmsKeyId`."""
 
 
 @dataclass(frozen=True)
@@ -102,14 +108,14 @@ def policies_on(role: Resource, call: Call) -> Iterator[ResourcePolicy]:
 
 
 def key_of(resource: Resource | None) -> Resource | None:
-    """The customer managed key of the model with which a bucket's objects or a secret are encrypted."""
+    """The customer managed key of the model with which a bucket's objects, messages, records or a secret are encrypted."""
     if resource is None:
         return None
     if resource.type == "AWS::S3::Bucket":
         rules = as_items(resource.get("BucketEncryption", "ServerSideEncryptionConfiguration")) or ()
         default = at(rules[0], "ServerSideEncryptionByDefault") if rules else None
         return resource_of(at(default, "KMSMasterKeyID"), KEY)
-    return resource_of(resource.get("KmsKeyId"), KEY)
+    return resource_of(resource.get(*_KEYS.get(resource.type, ("KmsKeyId",))), KEY)
 
 
 def names_role(statement: Statement, role: Resource, *, of_account: bool) -> bool | None:

@@ -1,51 +1,48 @@
-"""Calls of services as the role of a resource: on the queues, topics, functions, streams and secrets that it names, and others."""
+"""Calls of services as the roles of resources, on what the resources name: queues, functions, log groups, places in S3, images."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
-from hyperpod_constructs.analysis.clusters import given
-from hyperpod_constructs.analysis.deliveries import Path, filled
-from hyperpod_constructs.analysis.iam import ROLE
+from hyperpod_constructs.analysis.arns import kind_of, s3_uri_arns
+from hyperpod_constructs.analysis.ends import End, ends
+from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.node_places import arn_at
-from hyperpod_constructs.analysis.schema.words import place_in
+from hyperpod_constructs.analysis.regions import region_of
+from hyperpod_constructs.analysis.schema.judge import fits
 from hyperpod_constructs.analysis.service_keys import key_named
-from hyperpod_constructs.facts.permissions import SERVICES, Place, Task
-from hyperpod_constructs.facts.receivers import ARN_SOURCES
+from hyperpod_constructs.facts.permissions import Place, Task
 from hyperpod_constructs.facts.role_calls import RoleCall, role_calls
 from hyperpod_constructs.templates.model import Model, Resource, resource_of, target_of
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_items, as_str, joined, parts_of
+from hyperpod_constructs.templates.values import UNKNOWN, Part, Reference, Text, Value, as_str, joined, parts_of
 
-_FUNCTION = "AWS::Lambda::Function"
-_QUEUE = "AWS::SQS::Queue"
-_READS = "sqs:ReceiveMessage"
-_WORKSPACE = "AWS::APS::Workspace"
-_SETTINGS: Mapping[Place, tuple[str, ...]] = {
-    Place.IN_VPC: ("VpcConfig", "SubnetIds", "Subnets"),
-    Place.LOG_DELIVERY: ("LoggingConfiguration", "Destinations"),
-}
-"""A setting and the lists in it of which one has items, by the place of tasks that come with it; they are on all resources."""
-_SERVICES = {"bucket": "s3"}
-"""Services of targets by another name, where calls are on the whole or on its parts."""
+_PARAMETER, _REPOSITORY, _WORKSPACE = "AWS::SSM::Parameter", "AWS::ECR::Repository", "AWS::APS::Workspace"
+_IMAGE = re.compile(r"(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/([^:@]+)(?:[:@].*)?")
 
 
 @dataclass(frozen=True, slots=True)
 class Called:
     """A task of a resource's role, and the ARN on which it works.
 
-    :param tested: whether AWS tries it when the resource is made.
+    :param named: the resource of the model on which it works.
     """
 
     resource: Resource
     role: Resource
     task: Task
     arn: Value
-    tested: bool
+    named: Resource | None = None
+
+    @property
+    def tested(self) -> bool:
+        """Whether AWS tries it when the resource is made."""
+        return self.task.fatal
 
 
 def called(model: Model) -> tuple[Called, ...]:
-    """The calls of a model whose roles and targets it has; computed once."""
+    """The calls of a model whose roles it has; computed once."""
     return model.cached(called, lambda: tuple(_called(model)))
 
 
@@ -54,65 +51,137 @@ def _called(model: Model) -> Iterator[Called]:
         for resource in model.resources(type_):
             for one in facts:
                 yield from _of_resource(resource, one)
-    for type_, (key, tasks) in SERVICES.items():
-        for resource in model.resources(type_):
-            role = resource_of(resource.get(key), ROLE)
-            for task in (task for task in tasks if role is not None and _asks(resource, task)):
-                if role is not None:
-                    yield Called(resource, role, task, _object(resource, task.on), task.fatal)
-
-
-def _asks(resource: Resource, task: Task) -> bool:
-    """Whether a resource surely has its role do a task: by a word in a list, or by a setting that its place belongs to."""
-    if task.on in _SETTINGS:
-        key, *items = _SETTINGS[task.on]
-        return given(resource.get(key)) is True and any(as_items(resource.get(key, one)) for one in items)
-    return not task.setting or task.setting[1] in map(as_str, as_items(resource.get(task.setting[0])) or ())
-
-
-def _object(resource: Resource, place: Place) -> Value:
-    """The resource on which a service acts for one of the model."""
-    if place in _SETTINGS:
-        return "*"
-    name = resource.get("LogGroupName")
-    if place is Place.LOG_GROUP and given(name):
-        return arn_at(resource, "logs", joined(["log-group:", *parts_of(name), ":log-stream:", UNKNOWN]))
-    spaces = resource.template.model.resources(_WORKSPACE) if place is Place.WORKSPACE else ()
-    return Reference(spaces[0], "Arn") if len(spaces) == 1 else UNKNOWN
 
 
 def _of_resource(resource: Resource, facts: RoleCall) -> Iterator[Called]:
-    for path, value in _targets(resource, facts.target):
-        role = _role(resource, facts.role, path)
-        if role is None or not isinstance(value, Reference):
-            continue
-        target = target_of(value)
-        service, given = ARN_SOURCES.get(target.type, ("", ()))
-        if service == _SERVICES.get(facts.service, facts.service) and (value.attribute or "Ref") in given:
-            yield Called(resource, role, _task(facts, facts.words, facts.actions), _arn(facts, value), facts.tested)
-            key = key_named(target.get("KmsMasterKeyId")) if target.type == _QUEUE else None
-            if key is not None and _READS in facts.actions:
-                task = _task(facts, f"decrypt the messages of {target.logical_id}", ("kms:Decrypt",))
-                yield Called(resource, role, task, Reference(key, "Arn"), facts.tested)
+    roles = [(end, role) for end in ends(resource, facts.role) if (role := resource_of(end.value, ROLE)) is not None]
+    if not roles or not _is_made(resource, facts):
+        return
+    for target in ends(resource, facts.target):
+        arn = _arn(target, facts.on)
+        for end, role in roles if arn is not None else ():
+            if arn is not None and end.goes_with(target):
+                yield Called(resource, role, _task(facts, role, arn), arn, _named(target.value))
 
 
-def _targets(resource: Resource, path: str) -> Iterable[tuple[Path, Value]]:
-    """The places of targets; `.` is the resource itself."""
-    return [((), Reference(resource, "Arn"))] if path == "." else place_in(resource.get(), path)
+def _is_made(resource: Resource, facts: RoleCall) -> bool:
+    """Whether the properties are surely such that the call is made."""
+    when, found = facts.when, list(ends(resource, facts.place))
+    return when is None or any(fits(when, one.value) for one in found)
 
 
-def _task(facts: RoleCall, words: str, actions: tuple[str, ...]) -> Task:
-    return Task(words=words, actions=actions, on=Place.ANYWHERE, source=facts.source, fatal=facts.tested, by_service=True)
+def _task(facts: RoleCall, role: Resource, arn: Value) -> Task:
+    actions = tuple(_chosen(action.split("|"), role, arn) for action in facts.actions)
+    return Task(
+        words=facts.words,
+        actions=actions,
+        on=Place.ANYWHERE,
+        source=facts.source,
+        fatal=facts.tested,
+        chosen=facts.chosen,
+        by_service=True,
+        hint=facts.hint,
+    )
 
 
-def _arn(facts: RoleCall, value: Reference) -> Value:
-    if facts.service == "s3":
-        return joined([value, "/", UNKNOWN])
-    return joined([value, UNKNOWN]) if facts.service == "logs" else value
+def _chosen(names: list[str], role: Resource, arn: Value) -> str:
+    """The first of some names of an action that a role may use; the first of all if there is none."""
+    return next((name for name in names[1:] if role_facts(role).may(name, arn) is not False), names[0])
 
 
-def _role(resource: Resource, place: str, path: Path) -> Resource | None:
-    """The role of a resource, or that of the function that it names."""
-    value = resource.get(*filled(place, path))
-    function = resource_of(value, _FUNCTION)
-    return resource_of(value if function is None else function.get("Role"), ROLE) if value is not ABSENT else None
+def _named(value: Value) -> Resource | None:
+    references = value.references if isinstance(value, Text) else (value,) if isinstance(value, Reference) else ()
+    return target_of(references[0]) if references else None
+
+
+def _arn(target: End, on: str) -> Value | None:
+    """The resource of an action; `None` if the target is of another kind."""
+    value, (word, _, form) = target.value, on.partition(" ")
+    if any(isinstance(part, str) and "${" in part for part in parts_of(value)):
+        return None
+    if on in _WORDS:
+        return _WORDS[on](target)
+    if word == "image":
+        return _image(target) if not form or _image(target) is None else "*"
+    if word == "kms":
+        key = key_named(value)
+        value = Reference(key, "Arn") if key is not None else value
+    elif word == "secretsmanager":
+        value = _whole(value)
+    if word.startswith("arn:"):
+        return _filled(target, value, on)
+    kind = kind_of(value)
+    return _filled(target, value, form or "{}") if kind == word or kind.startswith((f"{word}:", f"{word}/")) else None
+
+
+def _filled(target: End, value: Value, form: str) -> Value:
+    """A form with the target in it."""
+    account = target.resource.template.environment.owner
+    places: dict[str, tuple[Part, ...]] = {
+        "{}": parts_of(value),
+        "{place}": (region_of(target.resource) or UNKNOWN, ":", *parts_of(account)),
+        "*": (UNKNOWN,),
+    }
+    return joined(part for piece in re.split(r"(\{(?:place)?\}|\*)", form) for part in places.get(piece, (piece,)))
+
+
+def _uri(target: End) -> Value | None:
+    arns = s3_uri_arns(target.value)
+    return None if arns is None else arns[0]
+
+
+def _objects(target: End) -> Value | None:
+    arns = s3_uri_arns(target.value)
+    return None if arns is None else arns[1]
+
+
+def _image(target: End) -> Value | None:
+    """The repository of an image."""
+    first = parts_of(target.value)[0]
+    repository = resource_of(first, _REPOSITORY) if isinstance(first, Reference) else None
+    if repository is not None:
+        return Reference(repository, "Arn")
+    found = _IMAGE.fullmatch(as_str(target.value) or "")
+    return None if found is None else f"arn:aws:ecr:{found[2]}:{found[1]}:repository/{found[3]}"
+
+
+def _whole(value: Value) -> Value:
+    """The ARN of a secret without the key of its text that may follow."""
+    if isinstance(value, Text):
+        return value.parts[0] if isinstance(value.parts[0], Reference) else UNKNOWN
+    return ":".join(value.split(":")[:7]) if isinstance(value, str) else value
+
+
+def _secret(target: End) -> Value | None:
+    """A secret by its ARN, or by its name; a key of its text may follow."""
+    kind, name = kind_of(target.value), as_str(target.value)
+    if kind or name is None:
+        return _whole(target.value) if kind.startswith("secretsmanager:") else None
+    return arn_at(target.resource, "secretsmanager", joined([f"secret:{name.split(':')[0]}-", UNKNOWN]))
+
+
+def _parameter(target: End) -> Value | None:
+    """A parameter by its ARN, or by its name."""
+    kind, parameter, name = kind_of(target.value), _named(target.value), as_str(target.value)
+    if kind or name is None:
+        if kind or parameter is None or parameter.type != _PARAMETER:
+            return target.value if kind.startswith("ssm:") else None
+        return Reference(parameter, "Arn")
+    return arn_at(target.resource, "ssm", f"parameter{'' if name.startswith('/') else '/'}{name}")
+
+
+def _workspace(target: End) -> Value:
+    """The workspace of Prometheus, if the model has only one."""
+    spaces = target.resource.template.model.resources(_WORKSPACE)
+    return Reference(spaces[0], "Arn") if len(spaces) == 1 else UNKNOWN
+
+
+_WORDS: Mapping[str, Callable[[End], Value | None]] = {
+    "any": lambda target: UNKNOWN,
+    "everything": lambda target: "*",
+    "uri": _uri,
+    "uri/*": _objects,
+    "secret": _secret,
+    "parameter": _parameter,
+    "workspace": _workspace,
+}

@@ -37,7 +37,6 @@ class Place(Enum):
     SCRIPTS = "the lifecycle scripts"
     BUCKET_OF_SCRIPTS = "the bucket of the lifecycle scripts"
     LOGS = "the log groups of clusters"
-    LOG_DELIVERY = "all resources, for a resource whose logs go to log groups"
     LOG_GROUP = "the log group that the resource names"
     METRICS = "all resources, for metrics of clusters"
     PASSWORD = "the secret of the accounting database"
@@ -322,119 +321,24 @@ PODS: Mapping[str, tuple[Task, ...]] = {
 }
 """What the pods of each add-on do, as the role of their service account."""
 
-SERVICES: Mapping[str, tuple[str, tuple[Task, ...]]] = {
-    "AWS::CodeBuild::Project": (
-        "ServiceRole",
-        (
-            Task(
-                words=_MAKE_INTERFACES,
-                actions=(
-                    "ec2:CreateNetworkInterface",
-                    "ec2:DeleteNetworkInterface",
-                    "ec2:DescribeDhcpOptions",
-                    "ec2:DescribeNetworkInterfaces",
-                    "ec2:DescribeSecurityGroups",
-                    "ec2:DescribeSubnets",
-                    "ec2:DescribeVpcs",
-                ),
-                on=Place.IN_VPC,
-                fatal=True,
-                source="https://docs.aws.amazon.com/codebuild/latest/userguide/auth-and-access-control-iam-identity-based-access-control.html",
-            ),
-        ),
-    ),
-    "AWS::EC2::FlowLog": (
-        "DeliverLogsPermissionArn",
-        (
-            Task(
-                words="deliver flow logs",
-                actions=("logs:CreateLogStream", "logs:PutLogEvents"),
-                on=Place.LOG_GROUP,
-                source="https://docs.aws.amazon.com/vpc/latest/userguide/flow-logs-iam-role.html",
-            ),
-        ),
-    ),
-    "AWS::EKS::Nodegroup": (
-        "NodeRole",
-        (
-            Task(
-                words="join the Kubernetes cluster",
-                actions=("ec2:DescribeInstances",),
-                on=Place.ANYWHERE,
-                fatal=True,
-                hint="AmazonEKSWorkerNodePolicy holds what nodes need",
-                source=f"{_EKS}create-node-role.html",
-            ),
-            Task(
-                words="read the Kubernetes cluster",
-                actions=("eks:DescribeCluster",),
-                on=Place.ANYWHERE,
-                hint="AmazonEKSWorkerNodePolicy holds what nodes need",
-                source=f"{_EKS}create-node-role.html",
-            ),
-        ),
-    ),
-    "AWS::Grafana::Workspace": (
-        "RoleArn",
-        (
-            Task(
-                words="read metrics of Prometheus",
-                actions=("aps:QueryMetrics",),
-                on=Place.WORKSPACE,
-                source="https://docs.aws.amazon.com/grafana/latest/userguide/AMG-manage-permissions.html",
-            ),
-        ),
-    ),
-    "AWS::Lambda::Function": (
-        "Role",
-        (
-            Task(
-                words=_MAKE_INTERFACES,
-                actions=("ec2:CreateNetworkInterface", "ec2:DescribeNetworkInterfaces", "ec2:DeleteNetworkInterface"),
-                on=Place.IN_VPC,
-                fatal=True,
-                hint="AWSLambdaVPCAccessExecutionRole holds them",
-                source="https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc.html",
-            ),
-        ),
-    ),
-    "AWS::RDS::DBInstance": (
-        "MonitoringRoleArn",
-        (
-            Task(
-                words="write enhanced metrics",
-                actions=("logs:CreateLogStream", "logs:PutLogEvents"),
-                on=Place.ANYWHERE,
-                hint="AmazonRDSEnhancedMonitoringRole holds them",
-                source="https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_Monitoring.OS.Enabling.html",
-            ),
-        ),
-    ),
-    "AWS::StepFunctions::StateMachine": (
-        "RoleArn",
-        (
-            Task(
-                words="deliver its logs",
-                actions=(
-                    "logs:CreateLogDelivery",
-                    "logs:DescribeLogGroups",
-                    "logs:DescribeResourcePolicies",
-                    "logs:GetLogDelivery",
-                    "logs:ListLogDeliveries",
-                    "logs:PutResourcePolicy",
-                    "logs:UpdateLogDelivery",
-                ),
-                on=Place.LOG_DELIVERY,
-                fatal=True,
-                source="https://docs.aws.amazon.com/step-functions/latest/dg/cw-logs.html",
-            ),
-        ),
-    ),
+OBJECTS = ("s3:GetObject", "s3:PutObject")
+_WRITE, _READ = ("kms:GenerateDataKey", "kms:Decrypt"), ("kms:Decrypt",)
+OF_ENCRYPTED: Mapping[str, tuple[str, ...]] = {
+    "kinesis:GetRecords": _READ,
+    "kinesis:PutRecord": _WRITE[:1],
+    "s3:GetObject": _READ,
+    "s3:PutObject": _WRITE[:1],
+    "secretsmanager:GetSecretValue": _READ,
+    "secretsmanager:PutSecretValue": _WRITE,
+    "sns:Publish": _WRITE,
+    "sqs:ReceiveMessage": _READ,
+    "sqs:SendMessage": _WRITE,
 }
-"""What services do as the roles that resources of a type give them, by the property with the role."""
+"""Actions on what may have a key of its own, and the actions on the key that each takes.
 
-OF_ENCRYPTED: Mapping[str, str] = {"s3:GetObject": "kms:Decrypt", "s3:PutObject": "kms:GenerateDataKey"}
-"""Actions on objects of a bucket with a key of its own, and the action on the key that each takes.
-
-Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html
+Sources: https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html,
+https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-key-management.html,
+https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html,
+https://docs.aws.amazon.com/streams/latest/dev/permissions-user-key-KMS.html and
+https://docs.aws.amazon.com/secretsmanager/latest/userguide/security-encryption.html
 """

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from hyperpod_constructs.facts.arn_forms import FORMS
+
 ADDRESS = r"[^@\s]{1,64}@[^@\s.]{1,63}(?:\.[^@\s.]{1,63})+"
 PROTOCOLS: Mapping[str, tuple[str, str, str]] = {
     "http": ("", r"http://\S+", "an address that begins with http://"),
@@ -61,38 +63,9 @@ RECEIVERS = ("sqs", "sns", "lambda", "events", "s3")
 LOG_SUBSCRIBERS = ("kinesis", "firehose", "lambda", "logs", "es", "opensearch")
 
 ARN_SOURCES: Mapping[str, tuple[str, tuple[str, ...]]] = {
-    "AWS::CloudWatch::Alarm": ("cloudwatch", ("Arn",)),
-    "AWS::CloudWatch::CompositeAlarm": ("cloudwatch", ("Arn",)),
-    "AWS::DynamoDB::Table": ("dynamodb", ("Arn", "StreamArn")),
-    "AWS::ECS::Cluster": ("ecs", ("Arn",)),
-    "AWS::EFS::FileSystem": ("elasticfilesystem", ("Arn",)),
-    "AWS::EKS::Cluster": ("eks", ("Arn",)),
-    "AWS::Events::EventBus": ("events", ("Arn",)),
-    "AWS::Events::Rule": ("events", ("Arn",)),
-    "AWS::FSx::FileSystem": ("fsx", ("ResourceARN",)),
-    "AWS::IAM::ManagedPolicy": ("iam", ("Ref", "PolicyArn")),
-    "AWS::IAM::Role": ("iam", ("Arn",)),
-    "AWS::KMS::Key": ("kms", ("Arn",)),
-    "AWS::Kinesis::Stream": ("kinesis", ("Arn",)),
-    "AWS::KinesisFirehose::DeliveryStream": ("firehose", ("Arn",)),
-    "AWS::Lambda::Alias": ("lambda", ("Ref", "AliasArn")),
-    "AWS::Lambda::Function": ("lambda", ("Arn",)),
-    "AWS::Lambda::Version": ("lambda", ("Ref", "FunctionArn")),
-    "AWS::Logs::Destination": ("logs", ("Arn",)),
-    "AWS::Logs::LogGroup": ("logs", ("Arn",)),
-    "AWS::RDS::DBCluster": ("rds", ("DBClusterArn",)),
-    "AWS::RDS::DBInstance": ("rds", ("DBInstanceArn",)),
-    "AWS::S3::Bucket": ("s3", ("Arn",)),
-    "AWS::SNS::Topic": ("sns", ("Ref", "TopicArn")),
-    "AWS::SQS::Queue": ("sqs", ("Arn",)),
-    "AWS::SageMaker::Cluster": ("sagemaker", ("Ref", "ClusterArn")),
-    "AWS::SecretsManager::Secret": ("secretsmanager", ("Ref", "Id")),
-    "AWS::StepFunctions::StateMachine": ("states", ("Ref", "Arn")),
+    type_: (form.service, form.given) for type_, form in FORMS.items() if form.given
 }
-"""By type: the service in its ARN, and the references that give it; others give another value.
-
-Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-template-resource-type-ref.html
-"""
+"""By type: the service in its ARN, and the references that give it; others give another value."""
 
 THINGS: Mapping[str, str] = {
     "autoscaling": "a scaling policy",

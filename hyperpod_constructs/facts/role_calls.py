@@ -1,30 +1,39 @@
-"""What services do as roles with what a resource names: `role_calls.tsv` has date and sources."""
+"""What services do as the roles of resources: `role_calls.tsv` has date and sources."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 
 from hyperpod_constructs.facts.data import rows
+from hyperpod_constructs.facts.property_schemas import Schema, opened
 
 
 @dataclass(frozen=True, slots=True)
 class RoleCall:
     """A call as the role of a resource.
 
-    :param role: the place of the role, or of the function whose role it is; `*` is each item of a list.
-    :param target: the place of what is called.
-    :param service: the service of the target's ARN.
+    :param role: the way to the role.
+    :param target: the way to what is called.
+    :param on: the resource of the actions, in the words of the table.
+    :param actions: all of them are taken; of names with `|` between them one is enough.
     :param tested: whether AWS tries it when the resource is made.
+    :param chosen: whether a role that may do no part of it has not chosen it.
+    :param place: where the schema `when` is met; always without one.
     """
 
     role: str
     target: str
-    service: str
+    on: str
     actions: tuple[str, ...]
     words: str
     tested: bool
+    chosen: bool
+    place: str
+    when: Schema | None
+    hint: str
     source: str
 
 
@@ -32,7 +41,10 @@ class RoleCall:
 def role_calls() -> Mapping[str, tuple[RoleCall, ...]]:
     """The calls by the type of the resource."""
     found: dict[str, tuple[RoleCall, ...]] = {}
-    for type_, role, target, service, actions, words, tested, source in rows("role_calls.tsv"):
-        one = RoleCall(role, target, service, tuple(actions.split()), words, tested == "tested", source)
+    for type_, role, target, on, actions, words, marks, when, hint, source in rows("role_calls.tsv"):
+        place, _, schema = when.rpartition(" ")
+        condition = opened(json.loads(schema)) if schema else None
+        marked = ("tested" in marks, "chosen" in marks)
+        one = RoleCall(role, target, on, tuple(actions.split()), words, *marked, place, condition, hint, source)
         found[type_] = (*found.get(type_, ()), one)
     return found

@@ -8,7 +8,8 @@ import pytest
 
 from hyperpod_constructs.facts.iam_actions import is_service, service_actions
 from hyperpod_constructs.facts.managed_policies import managed_policy, policy_names
-from hyperpod_constructs.facts.permissions import KARPENTER, NODES, PODS, SERVICES, Task
+from hyperpod_constructs.facts.permissions import KARPENTER, NODES, PODS, Task
+from hyperpod_constructs.facts.role_calls import role_calls
 from tests.rules.catalogue.cases import Case, edited
 from tests.rules.catalogue.templates import rules_of, slurm
 from tests.rules.catalogue.test_refused_calls import OBJECTS, STATEMENTS, TRUST, ZONE, allow, of_everybody, on_bucket
@@ -64,7 +65,7 @@ CASES = [
         {"S3Endpoint/PolicyDocument": {"Statement": [of_everybody(allow("s3:*"))]}},
     ),
     Case(IDLE, slurm(), {OTHER: allow("s3:PutObjects", OBJECTS)}, {OTHER: allow("s3:putobject", OBJECTS)}),
-    Case(IDLE, slurm(), {OTHER: allow("s33:PutObject")}, {OTHER: allow("glue:Anything")}),
+    Case(IDLE, slurm(), {OTHER: allow("s33:PutObject")}, {OTHER: allow("personalize:Anything")}),
     Case(IDLE, slurm(), {OTHER: allow("s3:Putt*")}, {OTHER: allow("s3:Put*")}),
     Case(IDLE, slurm(), {OTHER: allow("s3:ListBucketVersions", OBJECTS)}, {OTHER: allow("s3:ListBucketVersions", BUCKET)}),
     Case(IDLE, slurm(), {OTHER: allow("s3:PutObject", BUCKET)}, {OTHER: allow("s3:PutObject", "arn:aws:s3:::data*")}),
@@ -115,10 +116,14 @@ def test_a_refused_permission_says_it_once() -> None:
 
 
 def _tasks() -> list[Task]:
-    return [*NODES, *KARPENTER, *(task for found in PODS.values() for task in found), *(t for _, f in SERVICES.values() for t in f)]
+    return [*NODES, *KARPENTER, *(task for found in PODS.values() for task in found)]
 
 
-@pytest.mark.parametrize("action", sorted({action for task in _tasks() for action in task.actions}))
+def _of_services() -> list[str]:
+    return [name for found in role_calls().values() for one in found for action in one.actions for name in action.split("|")]
+
+
+@pytest.mark.parametrize("action", sorted({*(action for task in _tasks() for action in task.actions), *_of_services()}))
 def test_the_actions_of_the_facts_are_actions(action: str) -> None:
     service = action.partition(":")[0]
     assert is_service(service)
