@@ -8,27 +8,32 @@ Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_eval
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
 from hyperpod_constructs.analysis.answers import all_of, any_of
-from hyperpod_constructs.analysis.arns import bucket_arn
+from hyperpod_constructs.analysis.arns import Arn, bucket_arn
 from hyperpod_constructs.analysis.conditions import Context
 from hyperpod_constructs.analysis.contexts import OF_SERVICE
+from hyperpod_constructs.analysis.ends import End, ends
+from hyperpod_constructs.analysis.node_places import arn_at
 from hyperpod_constructs.analysis.policy_document import Call, Layer, Statement, layer_of, listed
-from hyperpod_constructs.analysis.schema.words import place_in
+from hyperpod_constructs.analysis.regions import region_of
 from hyperpod_constructs.facts.property_schemas import attributes
 from hyperpod_constructs.facts.senders import RECEIVERS, Receiver, Sender, senders
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource, target_of
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, as_str, joined, parts_of
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Part, Reference, Text, Value, as_str, joined, parts_of
 
 _PERMISSION = "AWS::Lambda::Permission"
+_PIECE = re.compile(r"(\{[^{}]+\}|\*)")
 _NAMES = ("BucketName", "FunctionName", "QueueName", "TopicName")
 _ARNS: Mapping[str, tuple[str | None, ...]] = {
     "lambda": ("Arn",),
     "acl": ("Arn", None),
+    "logs": ("Arn", None),
     "s3": ("Arn", None),
     "sns": (None, "TopicArn"),
     "sqs": ("Arn",),
@@ -49,17 +54,29 @@ class Admission:
     path: tuple[str, ...]
     """The place of its document."""
 
-    def lets(self, service: str, call: Call) -> bool | None:
+    def lets(self, caller: Caller, call: Call) -> bool | None:
         """Whether it lets a service make a call."""
-        answer = any_of(all_of((_speaks_to(one, service), one.applies(call))) for one in self.layer.statements if _may_allow(one))
+        answer = any_of(all_of((_speaks_to(one, caller), one.applies(call))) for one in self.layer.statements if _may_allow(one))
         if not self.layer.complete and not answer:
             return None
         return all_of((self.sure, answer)) if answer is not False else False
 
-    def denies(self, service: str, call: Call) -> bool:
+    def denies(self, caller: Caller, call: Call) -> bool:
         """Whether it surely denies a service a call."""
         denials = (one for one in self.layer.statements if one.effect == "Deny")
-        return self.sure is True and any(_speaks_to(one, service) and one.applies(call) for one in denials)
+        return self.sure is True and any(_speaks_to(one, caller) and one.applies(call) for one in denials)
+
+    def speaks_to(self, caller: Caller) -> bool:
+        """Whether a statement of it is for a service."""
+        return any(_speaks_to(one, caller) for one in self.layer.statements if _may_allow(one))
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """A service that calls as itself, and the region in which it does, if that is known."""
+
+    service: str
+    region: str | None
 
 
 @dataclass(frozen=True)
@@ -67,15 +84,25 @@ class Delivery:
     """What a resource has a service send to another."""
 
     sender: Resource
-    path: Path
+    end: End
     """The place of the receiver in it."""
     facts: Sender
     receiver: Resource
 
     @property
+    def path(self) -> Path:
+        """The place of the receiver in the sender."""
+        return self.end.path
+
+    @property
     def kind(self) -> Receiver:
         """The kind of its receiver."""
         return RECEIVERS[self.facts.to]
+
+    @cached_property
+    def caller(self) -> Caller:
+        """The service that sends."""
+        return Caller(self.facts.service, region_of(self.sender))
 
     @cached_property
     def call(self) -> Call:
@@ -97,14 +124,16 @@ class Delivery:
     @cached_property
     def admitting(self) -> tuple[Admission, ...]:
         """The policies that let it in, or may."""
-        return tuple(one for one in self.admissions if one.lets(self.facts.service, self.call) is not False)
+        return tuple(one for one in self.admissions if one.lets(self.caller, self.call) is not False)
 
     @property
     def is_refused(self) -> bool:
         """Whether no policy lets it in, or one surely shuts it out."""
-        if any(one.denies(self.facts.service, self.call) for one in self.admissions):
+        if any(one.denies(self.caller, self.call) for one in self.admissions):
             return True
-        by_default = not self.admissions and (self.facts.by_default or _has_acl(self.receiver))
+        if self.facts.auto or (self.facts.meant and not any(one.speaks_to(self.caller) for one in self.admissions)):
+            return False
+        by_default = not self.admissions and (self.facts.by_default or self.facts.to == "logs" or _has_acl(self.receiver))
         elsewhere = not any(one.sure for one in self.admissions) and _is_known_outside(self.receiver)
         return self.receiver.template.model.complete and not self.admitting and not by_default and not elsewhere
 
@@ -119,12 +148,24 @@ class Delivery:
 
     @property
     def _target(self) -> Value:
+        if self.facts.to == "logs":
+            return arn_at(self.receiver, "logs", joined(["log-group:", Reference(self.receiver), ":log-stream:", UNKNOWN]))
         if self.facts.to != "s3":
             return Reference(self.receiver, "TopicArn" if self.facts.to == "sns" else "Arn")
-        prefix = self.sender.get(*filled(self.facts.prefix, self.path))
-        return joined(
-            [*parts_of(bucket_arn(Reference(self.receiver))), "/", *(() if prefix is ABSENT else parts_of(prefix)), UNKNOWN]
-        )
+        return joined([*parts_of(bucket_arn(Reference(self.receiver))), "/", *self._key])
+
+    @property
+    def _key(self) -> Iterator[Part]:
+        """The keys in a bucket."""
+        for piece in _PIECE.split(self.facts.key):
+            if piece == "{account}":
+                yield from parts_of(self.sender.template.environment.owner)
+            elif piece.startswith("{"):
+                way = piece.strip("{}").removesuffix("/")
+                given = next((one.value for one in ends(self.sender, way) if one.goes_with(self.end)), ABSENT)
+                yield from () if given is ABSENT else (*parts_of(given), "/" if piece.endswith("/}") else "")
+            else:
+                yield UNKNOWN if piece == "*" else piece
 
     @property
     def _source(self) -> Value:
@@ -165,14 +206,14 @@ def _deliveries(model: Model) -> Iterator[Delivery]:
 
 def _of_sender(resource: Resource, facts: Sender) -> Iterator[Delivery]:
     kind = RECEIVERS[facts.to]
-    for path, value in place_in(resource.get(), facts.path):
-        if path[-1] == "Endpoint" and resource.get(*path[:-1], "Protocol") not in (ABSENT, facts.to):
+    for end in ends(resource, facts.path):
+        if end.path[-1] == "Endpoint" and resource.get(*end.path[:-1], "Protocol") not in (ABSENT, facts.to):
             continue
-        role = resource.get(*filled(facts.role, path)) if facts.role else ABSENT
-        for reference in _references(value) if role is ABSENT else ():
+        role = resource.get(*filled(facts.role, end.path)) if facts.role else ABSENT
+        for reference in _references(end.value) if role is ABSENT else ():
             found = target_of(reference)
             if found.type == kind.type and reference.attribute in _ARNS[facts.to]:
-                yield Delivery(resource, path, facts, found)
+                yield Delivery(resource, end, facts, found)
 
 
 def _references(value: Value) -> tuple[Reference, ...]:
@@ -203,9 +244,9 @@ def _refused(found: Iterable[Delivery]) -> Iterator[Refused]:
 def _at(delivery: Delivery) -> Refused:
     """A refused delivery at the policy that is meant for it: of its service, of its source, or the only one."""
     sure = [one for one in delivery.admissions if one.sure]
-    service, call = delivery.facts.service, delivery.call
-    shut = [one for one in sure if one.denies(service, call)]
-    of_service = [one for one in sure if any(_speaks_to(each, service) for each in one.layer.statements if _may_allow(each))]
+    caller, call = delivery.caller, delivery.call
+    shut = [one for one in sure if one.denies(caller, call)]
+    of_service = [one for one in sure if one.speaks_to(caller)]
     of_source = [one for one in sure if any(_speaks_of(each, call) for each in one.layer.statements if _may_allow(each))]
     only = sure if delivery.facts.to != "lambda" else []
     for found in (shut, of_service, of_source, only):
@@ -219,14 +260,14 @@ def _speaks_of(statement: Statement, call: Call) -> bool:
     return statement.conditional and statement.applies(call) is True
 
 
-def _speaks_to(statement: Statement, service: str) -> bool | None:
+def _speaks_to(statement: Statement, caller: Caller) -> bool | None:
     """Whether a service is among the principals of a statement: by name, or with everybody. An account may stand for it."""
     people = statement.principals("AWS")
     if people is None:
         return None
     if "*" in people:
         return True
-    return any_of((statement.names_service(service), None if people else False))
+    return any_of((statement.names_service(caller.service, caller.region), None if people else False))
 
 
 def _may_allow(statement: Statement) -> bool:
@@ -248,12 +289,18 @@ def _has_acl(receiver: Resource) -> bool:
 def _admissions(receiver: Resource, to: str) -> Iterator[Admission]:
     for type_, key in RECEIVERS[to].policies.items():
         for policy in receiver.template.model.resources(type_):
-            named = any_of(_names(one, receiver) for one in listed(policy.get(key)))
+            permission = type_ == _PERMISSION
+            layer = layer_of(_document(policy, receiver) if permission else policy.get("PolicyDocument"))
+            named = any_of(_names(one, receiver) for one in listed(policy.get(key))) if key else _covers(layer, receiver)
             if named is not False:
                 sure = all_of((named, True if policy.exists else None))
-                permission = type_ == _PERMISSION
-                document = _document(policy, receiver) if permission else policy.get("PolicyDocument")
-                yield Admission(policy, sure, layer_of(document), ("Principal",) if permission else ("PolicyDocument",))
+                yield Admission(policy, sure, layer, ("Principal",) if permission else ("PolicyDocument",))
+
+
+def _covers(layer: Layer, group: Resource) -> bool | None:
+    """Whether a policy for log groups speaks of one."""
+    lines = Arn(arn_at(group, "logs", joined(["log-group:", Reference(group), ":log-stream:", UNKNOWN])))
+    return any_of(one.covers(lines) for one in layer.statements)
 
 
 def _names(value: Value, receiver: Resource) -> bool | None:

@@ -6,12 +6,17 @@ Parts that only the deployment knows are holes inside strings.
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Mapping
 from typing import Any
 
 from hyperpod_constructs.templates.errors import TemplateError
-from hyperpod_constructs.templates.values import Text, Value
+from hyperpod_constructs.templates.values import UNKNOWN, Part, Text, Value, joined, parts_of
 
 _HOLE = "\ufffc"
+_MOST = 500
+_MARKS = tuple(map(chr, range(0xE200, 0xE200 + _MOST)))
+_MARKED = re.compile(f"([{_MARKS[0]}-{_MARKS[-1]}])")
 _LONGEST = 1 << 18
 
 
@@ -28,6 +33,47 @@ def parsed(value: Value, *, yaml: bool = False) -> Any | None:
         except (ValueError, RecursionError):
             return _from_yaml(text) if yaml else None
     return None
+
+
+def values_in(value: Value) -> Value:
+    """The data of a text in JSON as values of a template, in which references stay references; `UNKNOWN` for other texts.
+
+    A value that is no text is its own data.
+    """
+    if not isinstance(value, str | Text):
+        return value
+    parts = parts_of(value)
+    others = [part for part in parts if not isinstance(part, str)]
+    if len(others) > _MOST or sum(len(part) for part in parts if isinstance(part, str)) > _LONGEST:
+        return UNKNOWN
+    marks = iter(_MARKS)
+    text = "".join(part if isinstance(part, str) else next(marks) for part in parts)
+    try:
+        return _restored(json.loads(_quoted(text)), dict(zip(_MARKS, others, strict=False)))
+    except (ValueError, RecursionError):
+        return UNKNOWN
+
+
+def _quoted(text: str) -> str:
+    """A text in which marks outside quotes, such as a number, have quotes of their own."""
+    parts, quote, escaped = [], False, False
+    for character in text:
+        bare = _MARKS[0] <= character <= _MARKS[-1] and not quote
+        quote = quote ^ (character == '"' and not escaped)
+        escaped = quote and character == "\\" and not escaped
+        parts.append(f'"{character}"' if bare else character)
+    return "".join(parts)
+
+
+def _restored(data: Any, marked: Mapping[str, Part]) -> Value:
+    """Parsed JSON as a value, with parts in the place of their marks."""
+    if isinstance(data, dict):
+        return {key: _restored(item, marked) for key, item in data.items()}
+    if isinstance(data, list):
+        return tuple(_restored(item, marked) for item in data)
+    if isinstance(data, str) and marked:
+        return joined(marked.get(piece, piece) for piece in _MARKED.split(data))
+    return data if isinstance(data, str | int | float | bool) else None
 
 
 def _from_yaml(text: str) -> Any | None:

@@ -20,6 +20,7 @@ from hyperpod_constructs.analysis.conditions import Context
 from hyperpod_constructs.analysis.contexts import OF_SERVICE
 from hyperpod_constructs.analysis.naming import Naming
 from hyperpod_constructs.analysis.policy_document import Call, Layer, Statement, joint, layer_of
+from hyperpod_constructs.analysis.regions import region_of
 from hyperpod_constructs.facts.managed_policies import managed_policy
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
@@ -143,9 +144,12 @@ class RoleFacts:
     def trusts(self, service: str, action: str = "sts:AssumeRole", context: Context = OF_SERVICE) -> bool | None:
         """Whether a service, such as `sagemaker.amazonaws.com`, may assume the role; a denial wins over a permission."""
         trust, call = layer_of(self.role.get("AssumeRolePolicyDocument")), Call(action, None, context)
+        region = region_of(self.role)
         answers = {
             effect: any_of(
-                all_of((one.names_service(service), one.applies(call))) for one in trust.statements if one.effect in (effect, "?")
+                all_of((one.names_service(service, region), one.applies(call)))
+                for one in trust.statements
+                if one.effect in (effect, "?")
             )
             for effect in ("Allow", "Deny")
         }

@@ -12,6 +12,7 @@ from enum import Enum
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.addons import Addon, addons
+from hyperpod_constructs.analysis.api_calls import api_called
 from hyperpod_constructs.analysis.arns import bucket_arn
 from hyperpod_constructs.analysis.call_contexts import from_nodes, of_caller, through
 from hyperpod_constructs.analysis.clusters import Cluster, Group, quoted
@@ -91,7 +92,7 @@ def needs(model: Model) -> Iterator[Need]:
     yield from _of_control_planes(model)
     for addon in addons(model):
         yield from _of_pods(addon)
-    for one in called(model):
+    for one in (*called(model), *api_called(model)):
         yield from _of_call(one)
     for role in model.resources(ROLE):
         yield from _granted(role)

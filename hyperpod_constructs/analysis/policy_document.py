@@ -12,6 +12,7 @@ from functools import cached_property
 from hyperpod_constructs.analysis.answers import all_of, any_of
 from hyperpod_constructs.analysis.arns import Arn
 from hyperpod_constructs.analysis.conditions import Context, holds, substituted
+from hyperpod_constructs.analysis.embedded import values_in
 from hyperpod_constructs.templates.globs import glob, matches
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Part, Text, Value, as_str, at, parts_of
 
@@ -112,10 +113,13 @@ class Statement:
         found = at(principal, kind)
         return None if found is UNKNOWN else listed(found)
 
-    def names_service(self, service: str) -> bool | None:
-        """Whether a service, such as `sagemaker.amazonaws.com`, is among its principals."""
+    def names_service(self, service: str, region: str | None = None) -> bool | None:
+        """Whether a service, such as `sagemaker.amazonaws.com`, is among its principals.
+
+        :param region: where the service acts, if that is known.
+        """
         found = self.principals("Service")
-        return None if found is None else any_of(_is_service(one, service) for one in found)
+        return None if found is None else any_of(_is_service(one, service, region) for one in found)
 
     def speaks_of(self, action: str) -> bool | None:
         """Whether an action is among its actions; IAM ignores case there."""
@@ -146,10 +150,10 @@ class Statement:
         return [Arn(substituted(pattern, _NO_CONTEXT)) for pattern in self.resources]
 
 
-def _is_service(value: Value, service: str) -> bool | None:
+def _is_service(value: Value, service: str, region: str | None) -> bool | None:
     """Whether a principal is a service; China has its own suffix, and some services a principal for each region."""
     name, _, suffix = service.partition(".")
-    patterns = (service, f"{service}.cn", *((f"{name}.*.{suffix}",) if name in _REGIONAL else ()))
+    patterns = (service, f"{service}.cn", *((f"{name}.{region or '*'}.{suffix}*",) if name in _REGIONAL else ()))
     if isinstance(value, Text):
         return any_of(value.matches(pattern) for pattern in patterns)
     return value == "*" or any(glob(pattern, value) for pattern in patterns) if isinstance(value, str) else None
@@ -202,8 +206,8 @@ def joint(layers: Iterable[Layer]) -> Layer:
 
 
 def statements_of(document: Value) -> tuple[Statement, ...] | None:
-    """The statements of a resolved policy document; `None` if not all of them are known."""
-    raw = at(document, "Statement")
+    """The statements of a resolved policy document, or of its text; `None` if not all of them are known."""
+    raw = at(values_in(document) if isinstance(document, str | Text) else document, "Statement")
     items = raw if isinstance(raw, tuple) else (raw,)
     statements = tuple(Statement(item) for item in items if isinstance(item, Mapping))
     return statements if len(statements) == len(items) else None

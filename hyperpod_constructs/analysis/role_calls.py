@@ -18,7 +18,9 @@ from hyperpod_constructs.facts.role_calls import RoleCall, role_calls
 from hyperpod_constructs.templates.model import Model, Resource, resource_of, target_of
 from hyperpod_constructs.templates.values import UNKNOWN, Part, Reference, Text, Value, as_str, joined, parts_of
 
-_PARAMETER, _REPOSITORY, _WORKSPACE = "AWS::SSM::Parameter", "AWS::ECR::Repository", "AWS::APS::Workspace"
+_FUNCTION, _QUEUE, _REPOSITORY = "AWS::Lambda::Function", "AWS::SQS::Queue", "AWS::ECR::Repository"
+_PARAMETER, _WORKSPACE = "AWS::SSM::Parameter", "AWS::APS::Workspace"
+_ADDRESS = re.compile(r"https://sqs\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/(\d{12})/([\w.-]+)")
 _IMAGE = re.compile(r"(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/([^:@]+)(?:[:@].*)?")
 
 
@@ -58,10 +60,10 @@ def _of_resource(resource: Resource, facts: RoleCall) -> Iterator[Called]:
     if not roles or not _is_made(resource, facts):
         return
     for target in ends(resource, facts.target):
-        arn = _arn(target, facts.on)
+        arn = arn_on(target, facts.on)
         for end, role in roles if arn is not None else ():
             if arn is not None and end.goes_with(target):
-                yield Called(resource, role, _task(facts, role, arn), arn, _named(target.value))
+                yield Called(resource, role, _task(facts, role, arn), arn, named_in(target.value))
 
 
 def _is_made(resource: Resource, facts: RoleCall) -> bool:
@@ -89,13 +91,14 @@ def _chosen(names: list[str], role: Resource, arn: Value) -> str:
     return next((name for name in names[1:] if role_facts(role).may(name, arn) is not False), names[0])
 
 
-def _named(value: Value) -> Resource | None:
+def named_in(value: Value) -> Resource | None:
+    """The first resource that a value names."""
     references = value.references if isinstance(value, Text) else (value,) if isinstance(value, Reference) else ()
     return target_of(references[0]) if references else None
 
 
-def _arn(target: End, on: str) -> Value | None:
-    """The resource of an action; `None` if the target is of another kind."""
+def arn_on(target: End, on: str) -> Value | None:
+    """The resource of an action, in the words of `role_calls.tsv`; `None` if the target is of another kind."""
     value, (word, _, form) = target.value, on.partition(" ")
     if any(isinstance(part, str) and "${" in part for part in parts_of(value)):
         return None
@@ -135,6 +138,24 @@ def _objects(target: End) -> Value | None:
     return None if arns is None else arns[1]
 
 
+def _queue(target: End) -> Value | None:
+    """The queue of an address."""
+    queue, found = resource_of(target.value, _QUEUE), _ADDRESS.fullmatch(as_str(target.value) or "")
+    if queue is not None:
+        return Reference(queue, "Arn")
+    return None if found is None else f"arn:aws:sqs:{found[1]}:{found[2]}:{found[3]}"
+
+
+def _function(target: End) -> Value | None:
+    """A function by its name, with or without a version, or by its ARN."""
+    kind, function, name = kind_of(target.value), named_in(target.value), as_str(target.value)
+    if kind:
+        return target.value if kind.startswith("lambda:") else None
+    if isinstance(target.value, Reference) and function is not None:
+        return Reference(function, "Arn") if function.type == _FUNCTION else None
+    return None if name is None or "$" in name else arn_at(target.resource, "lambda", f"function:{name}")
+
+
 def _image(target: End) -> Value | None:
     """The repository of an image."""
     first = parts_of(target.value)[0]
@@ -162,7 +183,7 @@ def _secret(target: End) -> Value | None:
 
 def _parameter(target: End) -> Value | None:
     """A parameter by its ARN, or by its name."""
-    kind, parameter, name = kind_of(target.value), _named(target.value), as_str(target.value)
+    kind, parameter, name = kind_of(target.value), named_in(target.value), as_str(target.value)
     if kind or name is None:
         if kind or parameter is None or parameter.type != _PARAMETER:
             return target.value if kind.startswith("ssm:") else None
@@ -179,6 +200,8 @@ def _workspace(target: End) -> Value:
 _WORDS: Mapping[str, Callable[[End], Value | None]] = {
     "any": lambda target: UNKNOWN,
     "everything": lambda target: "*",
+    "function": _function,
+    "queue": _queue,
     "uri": _uri,
     "uri/*": _objects,
     "secret": _secret,

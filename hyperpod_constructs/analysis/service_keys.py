@@ -10,19 +10,31 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from hyperpod_constructs.analysis.answers import all_of, any_of
+from hyperpod_constructs.analysis.arns import s3_uri_arns
 from hyperpod_constructs.analysis.conditions import Context
 from hyperpod_constructs.analysis.contexts import OF_SERVICE
-from hyperpod_constructs.analysis.deliveries import deliveries
+from hyperpod_constructs.analysis.deliveries import Caller, deliveries
+from hyperpod_constructs.analysis.node_places import BUCKET, arn_at, bucket_at
 from hyperpod_constructs.analysis.policy_document import Call, Statement, layer_of
-from hyperpod_constructs.analysis.resource_policies import KEY
+from hyperpod_constructs.analysis.regions import region_of
+from hyperpod_constructs.analysis.resource_policies import KEY, key_of
 from hyperpod_constructs.analysis.schema.words import place_in
-from hyperpod_constructs.facts.policies import AUTO_SCALING, AUTO_SCALING_MAY, KEY_USERS, NOTIFIERS_MAY, TEMPLATES_OF_INSTANCES
+from hyperpod_constructs.facts.policies import (
+    AUTO_SCALING,
+    AUTO_SCALING_MAY,
+    KEY_USERS,
+    LINKED,
+    LINKS,
+    LINKS_MAY,
+    NOTIFIERS_MAY,
+    TEMPLATES_OF_INSTANCES,
+    WRITERS_MAY,
+)
 from hyperpod_constructs.facts.senders import RECEIVERS
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_items, as_str, at, joined, parts_of
 
 _ALIAS = "AWS::KMS::Alias"
-_LOGGING = "logging.s3.amazonaws.com"
 _LAUNCH_TEMPLATE, _KEYS_OF_DISKS = "AWS::EC2::LaunchTemplate", "LaunchTemplateData/BlockDeviceMappings/*/Ebs/KmsKeyId"
 _GRANTS: Context = {"kms:grantisforawsresource": "true"}
 _RULES = ("BucketEncryption", "ServerSideEncryptionConfiguration")
@@ -50,29 +62,36 @@ class KeyUse:
     @property
     def lacking(self) -> dict[str, list[str]]:
         """The services that the policy of the key surely does not let in, each with the actions."""
-        found = {one: _lacking(self.key, one, self.actions, self.context) for one in self.services} if self.key else {}
+        if self.key is None:
+            return {}
+        region = region_of(self.resource)
+        found = {one: _lacking(self.key, Caller(one, region), self.actions, self.context) for one in self.services}
         return {service: actions for service, actions in found.items() if actions}
 
 
 def key_uses(model: Model) -> tuple[KeyUse, ...]:
     """The uses of keys by services; computed once."""
-    return model.cached(key_uses, lambda: (*_of_resources(model), *_of_receivers(model), *_of_disks(model)))
+    return model.cached(key_uses, lambda: (*_of_resources(model), *_of_receivers(model), *_of_disks(model), *_of_links(model)))
 
 
 def _of_resources(model: Model) -> Iterator[KeyUse]:
     for type_, use in KEY_USERS.items():
         for resource in model.resources(type_):
-            key = key_named(resource.get(use.key))
+            key = key_named(resource.get(*use.key.split("/")))
             if key is not None:
-                yield KeyUse(resource, (use.key,), key, (use.service,), use.actions, _context(resource), True)
+                yield KeyUse(resource, tuple(use.key.split("/")), key, (use.service,), use.actions, _context(resource), True)
 
 
 def _context(resource: Resource) -> Context:
-    """The encryption context of a log group."""
-    if resource.type != "AWS::Logs::LogGroup":
-        return {}
-    arn = joined(["arn:", UNKNOWN, ":logs:", UNKNOWN, ":", UNKNOWN, ":log-group:", Reference(resource)])
-    return {"kms:encryptioncontext:aws:logs:arn": arn}
+    """The encryption context of a log group or a trail, and the place from which the service comes."""
+    owner = {"aws:sourceaccount": resource.template.environment.owner}
+    if resource.type == "AWS::Logs::LogGroup":
+        group = arn_at(resource, "logs", joined(["log-group:", Reference(resource)]))
+        return {**owner, "kms:encryptioncontext:aws:logs:arn": group}
+    if resource.type == "AWS::CloudTrail::Trail":
+        arn = Reference(resource, "Arn")
+        return {**owner, "kms:encryptioncontext:aws:cloudtrail:arn": arn, "aws:sourcearn": arn}
+    return owner
 
 
 def _of_receivers(model: Model) -> Iterator[KeyUse]:
@@ -80,7 +99,8 @@ def _of_receivers(model: Model) -> Iterator[KeyUse]:
     senders: dict[Resource, dict[str, bool]] = {}
     kinds = {kind.type: kind for kind in RECEIVERS.values()}
     for one in deliveries(model):
-        if one.facts.to in ("sns", "sqs") or one.facts.service == _LOGGING:
+        own = one.sender.get("KMSKeyId")
+        if one.facts.to in ("sns", "sqs") or (one.facts.to == "s3" and own is ABSENT):
             services = senders.setdefault(one.receiver, {})
             services[one.facts.service] = services.get(one.facts.service, False) or one.facts.tested
     for receiver, services in senders.items():
@@ -88,7 +108,9 @@ def _of_receivers(model: Model) -> Iterator[KeyUse]:
         path, value, managed = _of_bucket(receiver) if not kind.key else ((kind.key,), receiver.get(kind.key), kind.managed_key)
         key = key_named(value)
         if key is not None or (as_str(value) or "").endswith(managed or "alias/aws/s3"):
-            yield KeyUse(receiver, path, key, tuple(services), NOTIFIERS_MAY, {}, any(services.values()))
+            may = NOTIFIERS_MAY if kind.key else WRITERS_MAY
+            owner = {"aws:sourceaccount": receiver.template.environment.owner}
+            yield KeyUse(receiver, path, key, tuple(services), may, owner, any(services.values()))
 
 
 def _of_disks(model: Model) -> Iterator[KeyUse]:
@@ -100,6 +122,20 @@ def _of_disks(model: Model) -> Iterator[KeyUse]:
                 disks = () if template is None else place_in(template.get(), _KEYS_OF_DISKS)
                 for key in dict.fromkeys(key for _, one in disks if (key := key_named(one)) is not None):
                     yield KeyUse(resource, place, key, (AUTO_SCALING,), AUTO_SCALING_MAY, _GRANTS, True)
+
+
+def _of_links(model: Model) -> Iterator[KeyUse]:
+    """The keys of buckets that Lustre reads and writes, where a statement is meant for its role."""
+    for type_, paths in LINKED.items():
+        for resource in model.resources(type_):
+            for place, value in (one for path in paths for one in place_in(resource.get(), path)):
+                arns = s3_uri_arns(value)
+                bucket = None if arns is None else bucket_at(model, arns[0]) or resource_of(parts_of(arns[0])[-1], BUCKET)
+                key, region = key_of(bucket), region_of(resource)
+                if key is not None and any(_names(one, Caller(LINKS, region)) for one in layer_of(key.get("KeyPolicy")).statements):
+                    via: Value = f"s3.{region}.amazonaws.com" if region else UNKNOWN
+                    context = {"kms:viaservice": via, "kms:calleraccount": resource.template.environment.owner}
+                    yield KeyUse(resource, place, key, (LINKS,), LINKS_MAY, context, True)
 
 
 def _of_bucket(bucket: Resource) -> tuple[Path, Value, str]:
@@ -117,7 +153,7 @@ def key_named(value: Value) -> Resource | None:
     return resource_of(value if alias is None else alias.get("TargetKeyId"), KEY)
 
 
-def _lacking(key: Resource, service: str, actions: Sequence[str], context: Context) -> list[str]:
+def _lacking(key: Resource, caller: Caller, actions: Sequence[str], context: Context) -> list[str]:
     """The actions that the policy of a key surely does not allow a service; the default policy allows it none."""
     layer = layer_of(key.get("KeyPolicy"))
     if not layer.complete and key.get("KeyPolicy") is not ABSENT:
@@ -127,16 +163,16 @@ def _lacking(key: Resource, service: str, actions: Sequence[str], context: Conte
     return [
         action
         for action in actions
-        if any_of(all_of((_names(one, service), one.applies(Call(action, None, known)))) for one in allowing) is False
+        if any_of(all_of((_names(one, caller), one.applies(Call(action, None, known)))) for one in allowing) is False
     ]
 
 
-def _names(statement: Statement, user: str) -> bool | None:
+def _names(statement: Statement, caller: Caller) -> bool | None:
     """Whether a statement is for a service, or for a role of a service."""
-    if "." in user:
-        return statement.names_service(user)
+    if "." in caller.service:
+        return statement.names_service(caller.service, caller.region)
     people = statement.principals("AWS")
-    return None if people is None else any_of(_is_role(one, user) for one in people)
+    return None if people is None else any_of(_is_role(one, caller.service) for one in people)
 
 
 def _is_role(principal: Value, role: str) -> bool | None:

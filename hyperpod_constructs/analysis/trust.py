@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,12 +14,14 @@ from hyperpod_constructs.analysis.kubernetes import EksCluster
 from hyperpod_constructs.analysis.node_places import arn_at
 from hyperpod_constructs.analysis.node_roles import meant_for_nodes
 from hyperpod_constructs.analysis.paths import places
+from hyperpod_constructs.analysis.regions import region_of
 from hyperpod_constructs.facts.kubernetes import PODS_PRINCIPAL
 from hyperpod_constructs.facts.node_permissions import CLUSTER_PRINCIPAL, NODES_PRINCIPAL
-from hyperpod_constructs.facts.role_users import RoleUser, role_users
+from hyperpod_constructs.facts.role_users import BY_EXTERNAL_ID, RoleUser, role_users
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import UNKNOWN, Reference, Value, joined
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Part, Reference, Value, joined, parts_of
 
+_PIECE = re.compile(r"(\{\w+\}|\*)")
 _NODES = RoleUser("", (), NODES_PRINCIPAL, ("sts:AssumeRole",))
 
 
@@ -54,7 +57,9 @@ def assumptions(model: Model) -> Iterator[Assumption]:
 def _context(one: Assumption) -> Context:
     """The keys of the service's call: it acts for the user, in the account and the region of that."""
     region, account = (of_caller(one.user).get(key, UNKNOWN) for key in ("aws:requestedregion", "aws:principalaccount"))
-    return {**OF_SERVICE, "aws:requestedregion": region, "aws:sourceaccount": account, "aws:sourcearn": _source(one)}
+    external = {"sts:externalid": account} if one.asked.service in BY_EXTERNAL_ID else {}
+    known = {"aws:requestedregion": region, "aws:sourceaccount": account, "aws:sourcearn": _source(one)}
+    return {**OF_SERVICE, **external, **known}
 
 
 def _source(one: Assumption) -> Value:
@@ -64,4 +69,19 @@ def _source(one: Assumption) -> Value:
     if one.asked.service == PODS_PRINCIPAL:
         eks = EksCluster.of(one.user.get("ClusterName"))
         return UNKNOWN if eks is None else Reference(eks.resource, "Arn")
-    return UNKNOWN
+    return _formed(one) if one.asked.source else UNKNOWN
+
+
+def _formed(one: Assumption) -> Value:
+    """The form of an ARN with the place and the properties of the user in it."""
+    user = one.user
+    parts: list[Part] = []
+    for piece in _PIECE.split(one.asked.source):
+        if piece == "{place}":
+            parts += [region_of(user) or UNKNOWN, ":", *parts_of(user.template.environment.owner)]
+        elif piece.startswith("{"):
+            given = user.get(piece[1:-1])
+            parts += parts_of(Reference(user) if given is ABSENT else given)
+        else:
+            parts.append(UNKNOWN if piece == "*" else piece)
+    return joined(parts)

@@ -60,12 +60,24 @@ NOTIFIERS_MAY = ("kms:Decrypt", "kms:GenerateDataKey")
 Source: https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html
 """
 
+WRITERS_MAY = ("kms:GenerateDataKey",)
+"""What services that write into a bucket do with its key.
+
+Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html
+"""
+
 KEY_USERS: Mapping[str, KeyUser] = {
     "AWS::CloudTrail::Trail": KeyUser(
         key="KMSKeyId",
         service="cloudtrail.amazonaws.com",
         actions=("kms:GenerateDataKey",),
         source="https://docs.aws.amazon.com/awscloudtrail/latest/userguide/create-kms-key-policy-for-cloudtrail.html",
+    ),
+    "AWS::Events::EventBus": KeyUser(
+        key="KmsKeyIdentifier",
+        service="events.amazonaws.com",
+        actions=("kms:Decrypt", "kms:DescribeKey", "kms:GenerateDataKey"),
+        source="https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-encryption-event-bus-cmkey.html",
     ),
     "AWS::Logs::LogGroup": KeyUser(
         key="KmsKeyId",
@@ -75,6 +87,17 @@ KEY_USERS: Mapping[str, KeyUser] = {
     ),
 }
 """Such services by the type of the resource."""
+
+LINKS = "AWSServiceRoleForFSxS3Access"
+LINKS_MAY = ("kms:Decrypt",)
+LINKED: Mapping[str, tuple[str, ...]] = {
+    "AWS::FSx::DataRepositoryAssociation": ("DataRepositoryPath",),
+    "AWS::FSx::FileSystem": ("LustreConfiguration/ImportPath",),
+}
+"""The role by which Lustre reads a linked bucket, what it does with the bucket's key, and the properties with the bucket, by type.
+
+Source: https://docs.aws.amazon.com/fsx/latest/LustreGuide/s3-server-side-encryption-support.html (as of 2026-11-26)
+"""
 
 AUTO_SCALING = "AWSServiceRoleForAutoScaling"
 AUTO_SCALING_MAY = ("kms:CreateGrant", "kms:Decrypt", "kms:GenerateDataKeyWithoutPlaintext")

@@ -7,21 +7,33 @@ from functools import cache
 
 from hyperpod_constructs.facts.data import rows
 
+BY_EXTERNAL_ID = frozenset({"firehose.amazonaws.com"})
+"""Services that name the account as the external id of the role.
+
+Source: https://docs.aws.amazon.com/firehose/latest/dev/controlling-access.html (as of 2026-11-26)
+"""
+
 
 @dataclass(frozen=True, slots=True)
 class RoleUser:
-    """A property of a type that takes the role of a service."""
+    """A property of a type that takes the role of a service.
+
+    :param path: the place of the role; `*` is each item of a list.
+    :param actions: what the role's trust must allow the service.
+    :param source: the form of the ARN for which the service acts; empty if it is not known.
+    """
 
     type: str
     path: tuple[str, ...]
-    """The place of the role; `*` is each item of a list."""
     service: str
     actions: tuple[str, ...]
-    """What the role's trust must allow the service."""
+    source: str = ""
 
 
 @cache
 def role_users() -> tuple[RoleUser, ...]:
     """All such properties."""
-    found = rows("role_users.tsv")
-    return tuple(RoleUser(kind, tuple(path.split("/")), service, tuple(actions.split())) for kind, path, service, actions in found)
+    return tuple(
+        RoleUser(kind, tuple(path.split("/")), service, tuple(actions.split()), source)
+        for kind, path, service, actions, source in rows("role_users.tsv")
+    )

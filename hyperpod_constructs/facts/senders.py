@@ -15,7 +15,7 @@ class Receiver:
 
     :param type: its type.
     :param action: what a sender does there.
-    :param policies: the types of its policies, each with the property that names the receiver.
+    :param policies: the types of its policies, each with the property that names the receiver; none if statements do.
     :param key: the property with the key of its messages.
     :param managed_key: the alias of AWS's key, which no other service can use.
     """
@@ -34,6 +34,7 @@ RECEIVERS: Mapping[str, Receiver] = {
     "lambda": Receiver(
         type="AWS::Lambda::Function", action="lambda:InvokeFunction", policies={"AWS::Lambda::Permission": "FunctionName"}
     ),
+    "logs": Receiver(type="AWS::Logs::LogGroup", action="logs:PutLogEvents", policies={"AWS::Logs::ResourcePolicy": ""}),
     "s3": Receiver(type="AWS::S3::Bucket", action="s3:PutObject", policies=_BUCKET_POLICY),
     "sns": Receiver(
         type="AWS::SNS::Topic",
@@ -61,13 +62,15 @@ https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-k
 class Sender:
     """A property of a type that names the receiver of a service.
 
-    :param path: the place of the receiver; `*` is each item of a list.
+    :param path: the way to the receiver.
     :param to: the kind of the receiver.
     :param source: the property with the source, unless it is the resource itself.
     :param role: the place of a role that the service takes instead.
     :param tested: whether AWS tries the receiver when the resource is made.
     :param by_default: whether the policy that a topic has from the start is enough.
-    :param prefix: the property with the beginning of the keys in a bucket.
+    :param meant: whether only a policy for the service counts, because it may have a role instead.
+    :param auto: whether only denials count, because the service writes the policy itself.
+    :param key: the form of the keys in a bucket.
     """
 
     type: str
@@ -78,14 +81,17 @@ class Sender:
     role: str
     tested: bool
     by_default: bool
-    prefix: str
+    meant: bool
+    auto: bool
+    key: str
 
 
 @cache
 def senders() -> Mapping[str, tuple[Sender, ...]]:
     """The senders by their type."""
     found: dict[str, tuple[Sender, ...]] = {}
-    for type_, path, to, service, source, role, words, prefix, _ in rows("senders.tsv"):
-        one = Sender(type_, path, to, service, source, role, "tested" in words, "default" in words, prefix)
+    for type_, path, to, service, source, role, words, key, _ in rows("senders.tsv"):
+        tested, by_default, meant, auto = (mark in words for mark in ("tested", "default", "meant", "auto"))
+        one = Sender(type_, path, to, service, source, role, tested, by_default, meant, auto, key)
         found[type_] = (*found.get(type_, ()), one)
     return found

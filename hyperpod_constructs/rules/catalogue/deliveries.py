@@ -22,9 +22,10 @@ _NOTIFICATIONS = "https://docs.aws.amazon.com/AmazonS3/latest/userguide/grant-de
 
 
 def _hits(model: Model, *, tested: bool) -> Iterator[Hit]:
-    """One hit for each policy, or where a receiver has none that is meant, for each receiver."""
-    found = grouped(((_place(one), one.delivery.receiver), one) for one in refused(model) if one.delivery.facts.tested is tested)
-    for same in found.values():
+    """One hit for each policy, or where a receiver has none that is meant, for each receiver; what is tried at once counts more."""
+    for same in grouped(((_place(one), one.delivery.receiver), one) for one in refused(model)).values():
+        if any(one.delivery.facts.tested for one in same) is not tested:
+            continue
         first = same[0]
         services = dict.fromkeys(one.delivery.facts.service for one in same)
         users = list(dict.fromkeys(one.delivery.sender for one in same))

@@ -9,6 +9,7 @@ from hyperpod_constructs.analysis.clusters import groups
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.needs import Refused, refused
 from hyperpod_constructs.analysis.refusals import Cause
+from hyperpod_constructs.analysis.variables import idle_variables
 from hyperpod_constructs.facts.permissions import Place
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
@@ -147,3 +148,19 @@ def plans_can_be_used(model: Model) -> Iterator[Hit]:
         creates = any(one.effect == "Allow" and one.speaks_of("sagemaker:CreateCluster") for one in facts.statements)
         if refused_ and creates:
             yield hit(role, f"the role may create clusters, but may not use the training plan {shown(refused_[0])}")
+
+
+@warning(
+    "HP-PERM-004",
+    title="roles may use what the variables of their functions, builds and containers name",
+    why="AWS refuses the first call of the code: its role may do nothing with the table, the queue or the bucket",
+    fix="allow the role the actions of the code on the resource, or take the variable out",
+    allowed="an action on the resource",
+    source="https://docs.aws.amazon.com/lambda/latest/dg/lambda-intro-execution-role.html",
+)
+def variables_can_be_used(model: Model) -> Iterator[Hit]:
+    refusing = _refused_at(model)
+    for one in idle_variables(model):
+        if one.role not in refusing:
+            text = f"{one.user.logical_id} is told of {one.named.logical_id}, and its role may do nothing with it"
+            yield hit(one.role, text, covers=(one.user,))

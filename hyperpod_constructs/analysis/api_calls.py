@@ -1,0 +1,163 @@
+"""Calls of AWS by state machines, schedules and code of functions, as the roles that these have.
+
+>>> [(one.resource.logical_id, one.task.actions) for one in api_called(model)]
+[('Curate', ('batch:SubmitJob',))]
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from hyperpod_constructs.analysis.embedded import values_in
+from hyperpod_constructs.analysis.ends import End
+from hyperpod_constructs.analysis.function_code import FUNCTION, calls_of
+from hyperpod_constructs.analysis.iam import ROLE
+from hyperpod_constructs.analysis.role_calls import Called, arn_on, named_in
+from hyperpod_constructs.analysis.state_machines import STATE_MACHINE, State, definition, states
+from hyperpod_constructs.facts.api_calls import RULE_ACTIONS, RULES_OF_STATES, Waiting, targets, waits
+from hyperpod_constructs.facts.iam_actions import service_actions
+from hyperpod_constructs.facts.permissions import Place, Task
+from hyperpod_constructs.facts.sdk_calls import Operation, by_sdk
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_str, parts_of
+
+_SCHEDULE = "AWS::Scheduler::Schedule"
+_INTEGRATION = re.compile(r"arn:.*:states:::(aws-sdk:)?([a-z0-9-]+):(\w+)(\.[\w:.]+)?")
+_CALL_OF_SCHEDULE = re.compile(r"arn:.*:scheduler:::aws-sdk:([a-z0-9-]+):(\w+)")
+_INVOKE = "lambda:InvokeFunction"
+_FREE = ("sts:GetCallerIdentity", "sts:GetSessionToken")
+"""Actions that everybody may do."""
+_CODE_GUIDE = "https://docs.aws.amazon.com/lambda/latest/dg/lambda-intro-execution-role.html"
+_STATES_GUIDE = "https://docs.aws.amazon.com/step-functions/latest/dg/service-integration-iam-templates.html"
+_SCHEDULES_GUIDE = "https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-targets-universal.html"
+_SERVICES = {"stepfunctions": "sfn"}
+"""Services of optimized integrations, by their name in AWS's SDK where it is another one."""
+
+
+@dataclass(frozen=True, slots=True)
+class ApiCall:
+    """A call of an operation.
+
+    :param action: what a policy allows.
+    :param parameters: those that are known, by their names in small letters.
+    :param words: the call, after "may not".
+    """
+
+    action: str
+    parameters: Mapping[str, Value]
+    words: str
+    source: str
+
+
+def api_called(model: Model) -> Iterator[Called]:
+    """The calls of a model whose roles it has."""
+    for machine in model.resources(STATE_MACHINE):
+        role = resource_of(machine.get("RoleArn"), ROLE)
+        for state in states(definition(machine)) if role is not None else ():
+            if role is not None:
+                yield from _of_state(machine, role, state)
+    for schedule in model.resources(_SCHEDULE):
+        yield from _of_schedule(schedule)
+    for function in model.resources(FUNCTION):
+        yield from _of_code(function)
+
+
+def called_by(resource: Resource, role: Resource, call: ApiCall) -> Iterator[Called]:
+    """A call on each of its targets, or on anything."""
+    found = False
+    for parameter, on in targets().get(call.action, ()):
+        value = call.parameters.get(parameter.lower(), ABSENT)
+        arn = None if value is ABSENT else arn_on(End((), resource, (), value), on)
+        if arn is not None:
+            found = True
+            yield Called(resource, role, _task(call, (call.action,)), arn, named_in(value))
+    if not found:
+        yield Called(resource, role, _task(call, (call.action,)), UNKNOWN)
+
+
+def _task(call: ApiCall, actions: tuple[str, ...]) -> Task:
+    return Task(words=call.words, actions=actions, on=Place.ANYWHERE, source=call.source, by_service=True)
+
+
+def _of_state(machine: Resource, role: Resource, state: State) -> Iterator[Called]:
+    """The calls of a task."""
+    resource = state.value.get("Resource", ABSENT)
+    if as_str(state.value.get("Type", ABSENT)) != "Task" or resource is ABSENT:
+        return
+    words = f"do the task of its state {state.name}"
+    integration = _INTEGRATION.fullmatch(_text(resource))
+    if integration is None:
+        arn = arn_on(End((), machine, (), resource), "function")
+        if arn is not None:
+            yield Called(machine, role, _task(ApiCall(_INVOKE, {}, words, _STATES_GUIDE), (_INVOKE,)), arn)
+        return
+    _, service, name, suffix = integration.groups()
+    operation = operation_of(_SERVICES.get(service, service) if service != "states" else "sfn", name)
+    if operation is not None:
+        call = ApiCall(operation.action, _parameters(state.value), words, _STATES_GUIDE)
+        yield from called_by(machine, role, call)
+        waiting = waits().get(f"{service}:{name}") if (suffix or "").startswith(".sync") else None
+        if waiting is not None:
+            yield from _waiting(machine, role, call, waiting)
+
+
+def _waiting(machine: Resource, role: Resource, call: ApiCall, waiting: Waiting) -> Iterator[Called]:
+    """What a machine does that waits for a task."""
+    value = call.parameters.get(waiting.parameter.lower(), UNKNOWN)
+    arn = arn_on(End((), machine, (), value), waiting.on)
+    call = replace(call, words=f"wait for the task: {call.words.removeprefix('do ')}", source=waiting.source)
+    if arn is not None:
+        yield Called(machine, role, _task(call, waiting.actions), arn)
+    rule = arn_on(End((), machine, (), ""), RULES_OF_STATES + waiting.rule) if waiting.rule else None
+    if rule is not None:
+        yield Called(machine, role, replace(_task(call, RULE_ACTIONS), fatal=True), rule)
+
+
+def _of_schedule(schedule: Resource) -> Iterator[Called]:
+    """The call of a schedule by AWS's SDK."""
+    role = resource_of(schedule.get("Target", "RoleArn"), ROLE)
+    found = _CALL_OF_SCHEDULE.fullmatch(_text(schedule.get("Target", "Arn")))
+    operation = None if role is None or found is None else operation_of(found[1], found[2])
+    if role is not None and operation is not None:
+        given = values_in(schedule.get("Target", "Input"))
+        parameters = {key.lower(): value for key, value in given.items()} if isinstance(given, Mapping) else {}
+        yield from called_by(schedule, role, ApiCall(operation.action, parameters, "make its call", _SCHEDULES_GUIDE))
+
+
+def _of_code(function: Resource) -> Iterator[Called]:
+    """The calls in the code of a function."""
+    role = resource_of(function.get("Role"), ROLE)
+    for one in calls_of(function) if role is not None else ():
+        call = ApiCall(one.operation.action, one.parameters, "do what its code does", _CODE_GUIDE)
+        if role is not None and _is_known(one.operation):
+            yield from called_by(function, role, call)
+
+
+def operation_of(service: str, name: str) -> Operation | None:
+    """An operation whose action is known."""
+    found = (by_sdk(service) or {}).get(name.lower())
+    return found if found is not None and _is_known(found) else None
+
+
+def _is_known(operation: Operation) -> bool:
+    """Whether the action of an operation is known; some take none."""
+    known = service_actions(operation.action.partition(":")[0])
+    return known is not None and operation.action.lower() in known and operation.action not in _FREE
+
+
+def _text(value: Value) -> str:
+    """The characters of an ARN; a part that is not known, such as the partition, is a question mark."""
+    return "".join(part if isinstance(part, str) else "?" for part in parts_of(value)) if isinstance(value, str | Text) else ""
+
+
+def _parameters(state: Mapping[str, Value]) -> Mapping[str, Value]:
+    """The parameters of a task; what is taken from its input, or computed, is not known."""
+    found: dict[str, Value] = {}
+    for key in ("Parameters", "Arguments"):
+        given = state.get(key, ABSENT)
+        for name, value in given.items() if isinstance(given, Mapping) else ():
+            computed = name.endswith(".$") or (isinstance(value, str) and value.startswith("{%"))
+            found[name.removesuffix(".$").lower()] = UNKNOWN if computed else value
+    return found

@@ -1,0 +1,169 @@
+"""Calls of AWS in the code of a function that stands in its template: the code is parsed, and never executed.
+
+Python's clients and resources of boto3, and the commands of AWS's SDK for JavaScript are known. A parameter is known where it is
+a text, or a variable of the function's environment.
+
+Sources: https://docs.aws.amazon.com/boto3/latest/guide/clients.html and
+https://docs.aws.amazon.com/AWSJavaScriptSDK/v3/latest/
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hyperpod_constructs.facts.sdk_calls import Operation, by_client, by_package
+from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_str, parts_of
+
+if TYPE_CHECKING:
+    import ast
+
+FUNCTION = "AWS::Lambda::Function"
+_LONGEST = 1 << 16
+_MANAGED: Mapping[str, str] = {
+    "download_file": "getobject",
+    "download_fileobj": "getobject",
+    "upload_file": "putobject",
+    "upload_fileobj": "putobject",
+}
+"""Methods of clients that make several calls, by the operation that they need."""
+_RESOURCES: Mapping[tuple[str, str], str] = {("dynamodb", "Table"): "TableName", ("sns", "Topic"): "TopicArn"}
+"""Resources of boto3 by their service, each with the parameter that names it."""
+_DOCUMENTS: Mapping[str, str] = {"Delete": "deleteitem", "Get": "getitem", "Put": "putitem", "Update": "updateitem"}
+"""Commands for documents of DynamoDB, by their operation."""
+_PACKAGE = re.compile(r"""(?:from|require\()\s*["']@aws-sdk/((?:client|lib)-[a-z0-9-]+)["']""")
+_COMMAND = re.compile(r"\bnew\s+(\w{1,80})Command\s*\(\s*(\{)?")
+_GIVEN = re.compile(r"""(\w{1,80})\s*:\s*(?:process\.env\.(\w+)|["'`]([^"'`$\n]*)["'`])""")
+
+
+@dataclass(frozen=True, slots=True)
+class CodeCall:
+    """A call in the code of a function.
+
+    :param parameters: those that are known, by their names in small letters.
+    """
+
+    operation: Operation
+    parameters: Mapping[str, Value]
+
+
+def calls_of(function: Resource) -> Iterator[CodeCall]:
+    """The calls in the code of a function, as far as they are known."""
+    code, runtime = function.get("Code", "ZipFile"), as_str(function.get("Runtime")) or ""
+    text = "".join(part if isinstance(part, str) else "_hole_" for part in parts_of(code)) if isinstance(code, str | Text) else ""
+    environment = function.get("Environment", "Variables")
+    variables = environment if isinstance(environment, Mapping) else {}
+    if len(text) <= _LONGEST and runtime.startswith("python") and "boto3" in text:
+        yield from _Python(text, variables).calls()
+    elif len(text) <= _LONGEST and runtime.startswith("nodejs") and "@aws-sdk" in text:
+        yield from _of_javascript(text, variables)
+
+
+def _of_javascript(text: str, variables: Mapping[str, Value]) -> Iterator[CodeCall]:
+    packages = [found for name in dict.fromkeys(_PACKAGE.findall(text)) if (found := by_package(name)) is not None]
+    documents = by_client("dynamodb") if "@aws-sdk/lib-dynamodb" in text else None
+    for match in _COMMAND.finditer(text):
+        name = match[1].lower()
+        operation = next((one[name] for one in packages if name in one), None)
+        if operation is None and documents is not None:
+            operation = documents.get(_DOCUMENTS.get(match[1], name))
+        if operation is not None:
+            given = _GIVEN.findall(text[match.end() : _end(text, match.end())]) if match[2] else []
+            yield CodeCall(operation, {key.lower(): variables.get(name, UNKNOWN) if name else value for key, name, value in given})
+
+
+def _end(text: str, start: int) -> int:
+    """Where the braces of an object end."""
+    depth = 1
+    for position in range(start, len(text)):
+        depth += (text[position] == "{") - (text[position] == "}")
+        if depth == 0:
+            return position
+    return len(text)
+
+
+class _Python:
+    """The code of a function in Python."""
+
+    def __init__(self, text: str, variables: Mapping[str, Value]) -> None:
+        self._text = text
+        self._variables = variables
+        self._clients: dict[str, tuple[str, Mapping[str, Value]] | None] = {}
+        self._texts: dict[str, Value] = {}
+
+    def calls(self) -> Iterator[CodeCall]:
+        """The calls of clients and resources."""
+        import ast  # few templates have code
+        import warnings
+
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                tree = ast.parse(self._text)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            return
+        nodes = list(ast.walk(tree))
+        for _ in range(2):  # a resource of a resource is known when its parent is
+            for node in nodes:
+                if isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+                    self._assign(node.targets[0].id, node.value)
+        for node in nodes:
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                yield from self._call(node, node.func)
+
+    def _assign(self, name: str, value: ast.expr) -> None:
+        found = self._client(value)
+        if found is not None:
+            known = self._clients.setdefault(name, found)
+            self._clients[name] = found if known is not None and known[0] == found[0] else None
+        text = self._value(value)
+        self._texts[name] = text if self._texts.get(name, text) is text or self._texts[name] == text else UNKNOWN
+
+    def _client(self, node: ast.expr) -> tuple[str, Mapping[str, Value]] | None:
+        """The service of a client or a resource, with the parameters that it brings."""
+        import ast
+
+        if isinstance(node, ast.Name):
+            return self._clients.get(node.id)
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            return None
+        first = node.args[0] if node.args else None
+        if node.func.attr in ("client", "resource") and isinstance(first, ast.Constant) and isinstance(first.value, str):
+            return first.value, {}
+        parent = self._client(node.func.value)
+        parameter = None if parent is None else _RESOURCES.get((parent[0], node.func.attr))
+        if parent is None or parameter is None or first is None:
+            return None
+        return parent[0], {parameter.lower(): self._value(first)}
+
+    def _call(self, node: ast.Call, function: ast.Attribute) -> Iterator[CodeCall]:
+        import ast
+
+        client = self._client(function.value)
+        operations = None if client is None else by_client(client[0])
+        if client is None or operations is None:
+            return
+        name = _MANAGED.get(function.attr, function.attr.replace("_", ""))
+        first = node.args[0] if node.args else None
+        if function.attr == "get_paginator" and isinstance(first, ast.Constant):
+            name = str(first.value).replace("_", "")
+        operation = operations.get(name)
+        if operation is not None:
+            given = {one.arg.lower(): self._value(one.value) for one in node.keywords if one.arg is not None}
+            yield CodeCall(operation, {**client[1], **given})
+
+    def _value(self, node: ast.expr) -> Value:
+        """A text, or a variable of the environment; unknown for others."""
+        import ast
+
+        if isinstance(node, ast.Constant):
+            return node.value if isinstance(node.value, str) else UNKNOWN
+        if isinstance(node, ast.Name):
+            return self._texts.get(node.id, UNKNOWN)
+        written = ast.unparse(node) if isinstance(node, ast.Call | ast.Subscript) else ""
+        found = re.fullmatch(r"(?:os\.)?(?:environ\[|environ\.get\(|getenv\()'(\w+)'(?:, .*)?[\])]", written)
+        value = ABSENT if found is None else self._variables.get(found[1], ABSENT)
+        return UNKNOWN if value is ABSENT else value

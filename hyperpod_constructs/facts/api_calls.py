@@ -1,0 +1,54 @@
+"""What operations are on, and what a state machine does that waits for its task: `api_calls.tsv` has date and sources."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from hyperpod_constructs.facts.data import rows
+
+RULES_OF_STATES = "arn:aws:events:{place}:rule/"
+RULE_ACTIONS = ("events:PutTargets", "events:PutRule", "events:DescribeRule")
+"""What a state machine does with the rule of EventBridge by which it waits for a task.
+
+Source: https://docs.aws.amazon.com/step-functions/latest/dg/service-integration-iam-templates.html
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What a state machine does that waits for its task.
+
+    :param parameter: the parameter with the target, unless the actions are on everything or anything.
+    :param on: the resource of the actions, in the words of `role_calls.tsv`.
+    :param rule: the rule of EventBridge that tells of the end; none if the state machine asks for it.
+    """
+
+    parameter: str
+    on: str
+    actions: tuple[str, ...]
+    rule: str
+    source: str
+
+
+@cache
+def targets() -> Mapping[str, tuple[tuple[str, str], ...]]:
+    """By action: the parameters with targets, each with the resource in the words of `role_calls.tsv`."""
+    found: dict[str, tuple[tuple[str, str], ...]] = {}
+    for kind, *cells in rows("api_calls.tsv"):
+        if kind == "call":
+            action, parameter, on = cells
+            found[action] = (*found.get(action, ()), (parameter, on))
+    return found
+
+
+@cache
+def waits() -> Mapping[str, Waiting]:
+    """By integration of a state machine, such as `batch:submitJob`."""
+    found = {}
+    for kind, name, *cells in rows("api_calls.tsv"):
+        if kind == "sync":
+            parameter, on, actions, rule, source = cells
+            found[name] = Waiting(parameter, on, tuple(actions.split()), rule, source)
+    return found
