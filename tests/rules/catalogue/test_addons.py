@@ -134,7 +134,7 @@ HELM = {
 
 def applied(name: str) -> Template:
     """A manifest with one object."""
-    manifest = json.dumps([{"kind": "Namespace", "metadata": {"name": name}}])
+    manifest = json.dumps([{"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name}}])
     properties = {"ServiceToken": "arn", "ClusterName": {"Ref": "Control"}, "Manifest": manifest}
     return {"Type": "Custom::AWSCDK-EKS-KubernetesResource", "Properties": properties}
 

@@ -180,6 +180,7 @@ LINES = {
                         "Effect": "Allow",
                         "Action": [
                             "logs:CreateLogDelivery",
+                            "logs:DeleteLogDelivery",
                             "logs:DescribeLogGroups",
                             "logs:DescribeResourcePolicies",
                             "logs:GetLogDelivery",
