@@ -133,6 +133,16 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
         "ClusterArn": _kind("the ARN of an EKS cluster", EKS_Cluster=("Arn",)),
         "ClusterRole": _ROLE,
         "DnsName": _kind("the host of a file system", FSx_FileSystem=("DNSName",)),
+        "Endpoint": _kind(
+            "the host of a database",
+            EC2_Instance=("PrivateDnsName", "PrivateIp"),
+            ElasticLoadBalancingV2_LoadBalancer=("DNSName",),
+            RDS_DBCluster=("Endpoint.Address",),
+            RDS_DBInstance=("Endpoint.Address",),
+            RDS_DBProxy=("Endpoint",),
+            RDS_DBProxyEndpoint=("Endpoint",),
+            Route53_RecordSet=(None,),
+        ),
         "MountName": _kind("the mount name of a Lustre file system", FSx_FileSystem=("LustreMountName",)),
     },
     "AWS::SageMaker::ClusterSchedulerConfig": {

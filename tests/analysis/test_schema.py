@@ -160,6 +160,11 @@ def subnet(**given: Any) -> dict[str, Any]:
             "missing SecurityGroupIngress/0/FromPort: FromPort and ToPort are missing in SecurityGroupIngress/0 (TCP and UDP take ",
         ),
         (
+            "AWS::EC2::SecurityGroupIngress",
+            {"GroupId": "sg-0123456789abcdef0", "CidrIp": "10.0.0.0/8", "IpProtocol": "tcp", "FromPort": 1, "ToPort": 70000},
+            "value ToPort: ToPort is 70000; the nearest is 65535",
+        ),
+        (
             GROUP,
             {
                 "GroupDescription": "x",
@@ -290,6 +295,45 @@ def test_a_condition_of_the_resource_may_rule_a_branch_out(other: str, count: in
     resources = {"A": {"Type": SUBNET, "Condition": "Unknown", "Properties": subnet(CidrBlock=block)}, "Vpc": VPC}
     model = Model.of({"t": {"Parameters": PARAMETERS, "Conditions": CONDITIONS, "Resources": resources}})
     assert len(schema_violations(model)) == count
+
+
+ROUTE = {"RouteTableId": "rtb-0123456789abcdef0", "GatewayId": "igw-0123456789abcdef0"}
+STATEMENT = {"Effect": "Allow", "Actions": "s3:GetObject", "Resource": "*"}
+
+
+@pytest.mark.parametrize(
+    ("resource_type", "properties"),
+    [
+        ("AWS::EC2::Route", {**ROUTE, "DestinationCidr": "0.0.0.0/0"}),
+        (
+            "AWS::EC2::SecurityGroupIngress",
+            {"GroupId": "sg-0123456789abcdef0", "IpProtocol": "-1", "SourceSecurityGroup": "sg-0123456789abcdef0"},
+        ),
+        ("AWS::IAM::Policy", {"PolicyName": "p", "Roles": ["r"], "PolicyDocument": {"Statement": [STATEMENT]}}),
+        ("AWS::SageMaker::Cluster", {"Orchestrator": {"SLURM": {}}}),
+    ],
+)
+def test_what_only_a_misspelled_name_lacks_is_not_missing(resource_type: str, properties: Any) -> None:
+    assert [one.partition(" ")[0] for one in said(resource_type, properties)] == ["name"]
+
+
+DATABASE = {"Engine": "mariadb", "DBInstanceClass": "db.t4g.small", "AllocatedStorage": "20"}
+
+
+@pytest.mark.parametrize(
+    ("given", "lacking"),
+    [
+        ({}, "MasterUsername is missing; the resource has none of MasterUserPassword, ManageMasterUserPassword"),
+        ({"MasterUsername": "own"}, "the resource has none of MasterUserPassword, ManageMasterUserPassword"),
+        ({"ManageMasterUserPassword": True}, "MasterUsername is missing"),
+        ({"MasterUsername": "own", "ManageMasterUserPassword": True}, None),
+        ({"DBSnapshotIdentifier": "before"}, None),
+        ({"SourceDBInstanceIdentifier": {"Ref": "Later"}}, None),
+    ],
+)
+def test_a_new_database_has_a_user(given: dict[str, Any], lacking: str | None) -> None:
+    of = " (a database that is not made of another has a user of its own, with a password)"
+    assert [one.message for one in judged("AWS::RDS::DBInstance", {**DATABASE, **given})] == ([lacking + of] if lacking else [])
 
 
 def test_one_place_is_one_violation() -> None:

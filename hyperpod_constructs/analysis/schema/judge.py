@@ -212,7 +212,8 @@ class _Judge:
         answer = any_of(present(value.get(name, ABSENT)) for name in wanted)
         if answer is False:
             message = f"{label(path)} has none of {listed(wanted)}"
-            return self._say(Kind.MISSING, path, message, ABSENT, f"one of {listed(wanted)}")
+            self._say(Kind.MISSING, path, message, ABSENT, f"one of {listed(wanted)}")
+            return self._doubt(len(self.found) - 1, [(*path, name) for name in wanted])
         return answer
 
     def _companions(self, wanted: Mapping[str, list[str]], node: Mapping[str, Any], value: Value, path: Path) -> Answer:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.analysis.schema.arns import arn_violations
 from hyperpod_constructs.analysis.schema.judge import violations
-from hyperpod_constructs.analysis.schema.violation import Path, Violation, alike
+from hyperpod_constructs.analysis.schema.violation import Path, Violation, alike, is_only_misspelled, meant_places
 from hyperpod_constructs.facts.property_schemas import Schema, property_schema, request_limits
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.raw import Raw
@@ -22,9 +22,10 @@ def schema_violations(model: Model) -> tuple[Found, ...]:
 
 def request_violations(model: Model) -> Iterator[Found]:
     """What only the request to the service refuses, for types whose schema has no limits."""
-    found = [(resource, one) for resource in model.resources() for one in _requested(resource)]
-    said = {(resource, one.path) for resource, one in schema_violations(model)} if found else set()
-    return ((resource, one) for resource, one in found if (resource, one.path) not in said)
+    for resource, requested in ((resource, list(_requested(resource))) for resource in model.resources()):
+        of_schema = [one for other, one in schema_violations(model) if other == resource] if requested else []
+        said, misspelled = {one.path for one in of_schema}, meant_places(of_schema)
+        yield from ((resource, one) for one in requested if one.path not in said and not is_only_misspelled(one, misspelled))
 
 
 def _requested(resource: Resource) -> Iterator[Violation]:

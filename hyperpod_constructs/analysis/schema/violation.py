@@ -60,16 +60,29 @@ def alike(found: Iterable[Violation]) -> Iterator[Violation]:
     missing only because its name is misspelled is not said.
     """
     every = list(found)
-    misspelled = {path for one in every if one.kind is Kind.NAME for path in one.doubts}
+    misspelled = meant_places(every)
     groups: dict[object, list[Violation]] = {}
     for one in every:
-        if one.kind is not Kind.MISSING or not misspelled.issuperset((one.path, *one.doubts)):
+        if not is_only_misspelled(one, misspelled):
             groups.setdefault(_mistake(one), []).append(one)
     for first, *others in groups.values():
         more = f"; so is {listed(_thing(one) for one in others)}" if others else ""
         yield replace(
             first, message=f"{first.message}{more}", doubts=(*first.doubts, *(path for one in others for path in one.doubts))
         )
+
+
+def meant_places(found: Iterable[Violation]) -> set[Path]:
+    """The places of the names that misspelled ones meant."""
+    return {path for one in found if one.kind is Kind.NAME for path in one.doubts}
+
+
+def is_only_misspelled(one: Violation, misspelled: set[Path]) -> bool:
+    """Whether something is missing only because its name is misspelled: all that is needed, or one of several."""
+    if one.kind is not Kind.MISSING:
+        return False
+    of_one = any(place in misspelled and place[:-1] == one.path for place in one.doubts)
+    return of_one or misspelled.issuperset((one.path, *one.doubts))
 
 
 def _mistake(one: Violation) -> object:

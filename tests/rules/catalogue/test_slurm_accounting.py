@@ -22,6 +22,8 @@ WITH_DATABASE = edited(
                 "DBSubnetGroupName": "accounting",
                 "VPCSecurityGroups": ["sg-0123456789abcdef0"],
                 "StorageEncrypted": True,
+                "MasterUsername": "slurm",
+                "ManageMasterUserPassword": True,
             },
         },
         "Login": {"Type": "AWS::SecretsManager::Secret", **KEPT, "Properties": {"GenerateSecretString": GENERATED}},
@@ -62,6 +64,7 @@ ELSEWHERE = {f"{DATABASE}/Endpoint": "db.example.com"}
 OUT = {"IpProtocol": "tcp", "FromPort": 3306, "ToPort": 3306, "CidrIp": "10.0.0.0/8"}
 
 CASES = [
+    Case("HP-REF-012", WITH_DATABASE, {f"{DATABASE}/Endpoint": {"Ref": "Database"}}, {}),
     Case("HP-SLM-006", WITH_DATABASE, {"Cluster/NodeProvisioningMode": REMOVED}, {}),
     Case("HP-SLM-020", WITH_DATABASE, {"Database/Engine": "postgres"}, {"Database/Engine": "mysql"}),
     Case("HP-SLM-021", WITH_DATABASE, {"Database/Port": "3307"}, {"Database/Port": "3307", f"{DATABASE}/Port": 3307}),
