@@ -12,7 +12,8 @@ from typing import TypeAlias
 
 from hyperpod_constructs.rules.finding import Finding, Hit, Level
 from hyperpod_constructs.rules.rule import ORDER, Rule
-from hyperpod_constructs.templates.doubts import Doubts, Key, Path
+from hyperpod_constructs.templates.dependencies import parameter_at
+from hyperpod_constructs.templates.doubts import Doubts, Key, Path, key_of
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Value
 
@@ -20,6 +21,7 @@ Heard: TypeAlias = tuple[Rule, Hit, Finding]
 _Places: TypeAlias = dict[tuple[str, Key], set[Path]]
 """The places of findings, by rule and resource."""
 
+_PARAMETER = "Parameter"
 _MOST_CAUSES, _MOST_LOOKS = 12, 400
 """Mistakes that are asked for consequences one by one, the most certain first, and the resources that this looks at again."""
 
@@ -52,9 +54,9 @@ def _in_order(causes: Sequence[Heard], most: int) -> Iterable[list[Heard]]:
 
 def _consequences(causes: Sequence[Heard], others: Sequence[Heard], model: Model) -> list[Heard]:
     doubts = _doubts(causes)
-    # A warning never hides an error, with which a check fails.
+    # A warning never hides an error, with which a check fails, nor a use of a parameter the mistake of the parameter itself.
     certain = any(rule.level is Level.ERROR for rule, _, _ in causes)
-    possible = [one for one in others if certain or one[0].level is not Level.ERROR]
+    possible = [one for one in others if (certain or one[0].level is not Level.ERROR) and one[1].resource.type != _PARAMETER]
     if doubts == Doubts() or not possible:
         return []
     doubting = model.doubting(doubts)
@@ -95,7 +97,18 @@ def _doubts(causes: Sequence[Heard]) -> Doubts:
         values=values,
         orders=frozenset(hit.resource.key for rule, hit, _ in causes if rule.because == ORDER),
         types={hit.resource.key: hit.meant for _, hit, _ in causes if hit.meant is not None},
+        parameters=frozenset(key for _, hit, _ in causes for key in _parameters(hit)),
     )
+
+
+def _parameters(hit: Hit) -> Iterable[Key]:
+    """The parameters that are wrong, or give a wrong value."""
+    if hit.resource.type == _PARAMETER:
+        yield hit.resource.key
+    for resource, path in _places(hit):
+        found = parameter_at(resource, path)
+        if found is not None:
+            yield key_of(found[0].document, found[1])
 
 
 def _places(hit: Hit) -> Iterable[tuple[Resource, Path]]:

@@ -6,7 +6,7 @@ Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/aws-attri
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.templates.model import Resource, Template, target_of
@@ -35,6 +35,39 @@ def references(value: Value) -> Iterator[Resource]:
             yield from map(target_of, leaf.references)
         elif isinstance(leaf, Either):
             yield from references(leaf.alternatives)
+
+
+def named_at(resource: Resource, *path: str) -> list[Resource]:
+    """The resources of its template that functions name at a path in the properties, also inside of dynamic references."""
+    raw = resource.raw.get("Properties")
+    for key in path:
+        raw = raw.get(key) if isinstance(raw, dict) else None
+    names = dict.fromkeys(name for function, argument in _calls(raw) for name in _names(function, argument))
+    return [resource.template.by_id[name] for name in names if name in resource.template.by_id]
+
+
+def parameter_at(resource: Resource, path: Sequence[str | int]) -> tuple[Template, str] | None:
+    """The parameter that alone gives the value at a path in the properties, in the outermost stack that has one for it."""
+    raw: Raw = resource.raw.get("Properties")
+    for key in path:
+        raw = raw.get(key) if isinstance(raw, dict) and isinstance(key, str) else _item(raw, key)
+    return _parameter_in(resource.template, raw)
+
+
+def _item(raw: Raw, key: str | int) -> Raw:
+    return raw[key] if isinstance(raw, list) and isinstance(key, int) and key < len(raw) else None
+
+
+def _parameter_in(template: Template, raw: Raw) -> tuple[Template, str] | None:
+    name = raw.get("Ref") if isinstance(raw, dict) and len(raw) == 1 else None
+    declared = template.raw.get("Parameters")
+    if not isinstance(name, str) or not isinstance(declared, dict) or name not in declared:
+        return None
+    properties = None if template.parent is None else template.parent.raw.get("Properties")
+    given = properties.get("Parameters") if isinstance(properties, dict) else None
+    if template.parent is None or not isinstance(given, dict) or name not in given:
+        return template, name
+    return _parameter_in(template.parent.template, given[name])
 
 
 def _named_by(resource: Resource) -> frozenset[Resource]:

@@ -17,7 +17,7 @@ Path: TypeAlias = tuple[str | int, ...]
 
 
 def key_of(document: Document, logical_id: str) -> Key:
-    """A resource, the same in every model of its template."""
+    """A resource or a parameter, the same in every model of its template."""
     return id(document), logical_id
 
 
@@ -29,12 +29,14 @@ class Doubts:
     :param orders: resources that count as made after all others.
     :param types: the types as which resources count.
     :param absent: resources that count as not there.
+    :param parameters: the parameters whose values count as unknown.
     """
 
     values: Mapping[Key, Sequence[Path]] = field(default_factory=dict)
     orders: frozenset[Key] = frozenset()
     types: Mapping[Key, str] = field(default_factory=dict)
     absent: frozenset[Key] = frozenset()
+    parameters: frozenset[Key] = frozenset()
 
     def applied(self, key: Key, properties: Value) -> Value:
         """The properties of a resource, with what is not known."""

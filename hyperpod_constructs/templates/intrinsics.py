@@ -23,6 +23,7 @@ from hyperpod_constructs.templates.values import (
     MAX_ALTERNATIVES,
     UNKNOWN,
     Part,
+    Text,
     Value,
     agreed,
     alternatives_of,
@@ -40,6 +41,8 @@ _DEEPEST = 100
 _DYNAMIC = re.compile(r"\{\{resolve:[^{}]*\}\}")
 _RESOLVE = "{{resolve:"
 _VARIABLE = re.compile(r"\$\{([^${}]*)\}")
+_IN_NO_NAME = (",", ";", "|")
+"""Delimiters that no id, name or ARN of a resource has."""
 
 
 class Scope(Protocol):
@@ -237,9 +240,21 @@ def _split(resolver: Resolver, scope: Scope, argument: Raw) -> Value:
     if not isinstance(argument, list) or len(argument) != 2 or not isinstance(argument[0], str) or not argument[0]:
         return UNKNOWN
     delimiter = argument[0]
-    return _combined(
-        [resolver.resolve(argument[1])], lambda texts: tuple(texts[0].split(delimiter)) if isinstance(texts[0], str) else UNKNOWN
-    )
+    return _combined([resolver.resolve(argument[1])], lambda texts: _pieces(texts[0], delimiter))
+
+
+def _pieces(text: Value, delimiter: str) -> Value:
+    """The parts of a text between delimiters; references are split only where an id, a name or an ARN cannot have the delimiter."""
+    if isinstance(text, str):
+        return tuple(text.split(delimiter))
+    if not isinstance(text, Text) or not text.known or delimiter not in _IN_NO_NAME:
+        return UNKNOWN
+    pieces: list[list[Part]] = [[]]
+    for part in text.parts:
+        first, *others = part.split(delimiter) if isinstance(part, str) else [part]
+        pieces[-1].append(first)
+        pieces += [[other] for other in others]
+    return tuple(joined(piece) for piece in pieces)
 
 
 def _select(values: tuple[Value, ...]) -> Value:

@@ -267,6 +267,8 @@ class Template:
         return self._values[key]
 
     def _parameter(self, name: str) -> Value:
+        if key_of(self.document, name) in self.model.doubts.parameters:
+            return UNKNOWN
         given: Value = ABSENT
         if self.parent is not None:
             properties = self.parent.raw.get("Properties")

@@ -169,3 +169,30 @@ def test_a_warning_hides_no_error() -> None:
 def test_at_a_synth_what_cdk_says_is_a_cause_too() -> None:
     template = edited(edited(slurm(), ACL), {"Out/RuleAction": "permit"})
     assert check(Model.of({"t": template}), validated=True) == []
+
+
+def with_parameter(kind: str, default: object) -> Template:
+    """The block of the offices is a parameter, for a rule and for a route."""
+    rule = {"GroupId": {"Ref": "NodeGroup"}, "IpProtocol": "tcp", "FromPort": 22, "ToPort": 22, "CidrIp": {"Ref": "Offices"}}
+    route = {
+        "RouteTableId": {"Ref": "NodeRoutes"},
+        "DestinationCidrBlock": {"Ref": "Offices"},
+        "TransitGatewayId": "tgw-0123456789abcdef0",
+    }
+    more = {
+        "Shell": {"Type": "AWS::EC2::SecurityGroupIngress", "Properties": rule},
+        "ToOffices": {"Type": "AWS::EC2::Route", "Properties": route},
+    }
+    return {**edited(slurm(), more), "Parameters": {"Offices": {"Type": kind, "Default": default}}}
+
+
+def test_a_parameter_that_is_wrong_at_several_places_is_one_finding() -> None:
+    assert findings(with_parameter("String", "192.168.64.0/18")) == []
+    (finding,) = findings(with_parameter("String", "192.168.64.0"))
+    assert finding.rule == "HP-SCH-004"
+    assert "its parameter also gives" in finding.message
+
+
+def test_a_default_that_its_parameter_does_not_take_is_the_mistake() -> None:
+    (finding,) = findings(with_parameter("Number", "192.168.64.0"))
+    assert (finding.rule, finding.resource) == ("HP-REF-004", "Offices")

@@ -12,6 +12,7 @@ from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
 from hyperpod_constructs.analysis.schema.words import compiled, format_words, has_format
 from hyperpod_constructs.facts.parameter_types import FORMATS, FROM_SSM, TYPES, is_list, item
 from hyperpod_constructs.templates.documents import NESTED_STACK
+from hyperpod_constructs.templates.doubts import key_of
 from hyperpod_constructs.templates.model import Model, Resource, Template
 from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.values import ABSENT, Value, as_float, as_int, as_items, as_str, is_known
@@ -50,9 +51,10 @@ def declared(template: Template) -> dict[str, Declared]:
 
 
 def wrong_parameters(model: Model) -> Iterator[Misreference]:
-    """Types that CloudFormation does not have, and defaults that their parameter does not take."""
+    """Types that CloudFormation does not have, and defaults that their parameter does not take; none of what is in doubt."""
     for template in model.templates:
-        for parameter in declared(template).values():
+        doubted = model.doubts.parameters
+        for parameter in (one for one in declared(template).values() if key_of(template.document, one.name) not in doubted):
             place = entry(template, "Parameters", parameter.name)
             if not _is_type(parameter.kind):
                 said = f"has the type {parameter.kind!r}{meant(parameter.kind, TYPES)}" if parameter.kind else "has no type"
