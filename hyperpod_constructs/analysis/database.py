@@ -7,12 +7,16 @@ from hyperpod_constructs.analysis.networks import SUBNET, network_facts
 from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, security_groups
 from hyperpod_constructs.analysis.traffic import Side
 from hyperpod_constructs.facts import accounting
+from hyperpod_constructs.facts.listeners import DATABASE_PORTS
+from hyperpod_constructs.templates.dependencies import named_at
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, as_int, as_items
+from hyperpod_constructs.templates.values import ABSENT, Value, as_int, as_items, as_str
 
 ACCOUNTING = ("Orchestrator", "Slurm", "AccountingDatabase")
 INSTANCE = "AWS::RDS::DBInstance"
-DATABASES = (INSTANCE, "AWS::RDS::DBCluster")
+_CLUSTER = "AWS::RDS::DBCluster"
+DATABASES = (INSTANCE, _CLUSTER)
+SECRET, ATTACHMENT = "AWS::SecretsManager::Secret", "AWS::SecretsManager::SecretTargetAttachment"
 
 
 def database_of(cluster: Cluster) -> Resource | None:
@@ -27,9 +31,26 @@ def asked_port(cluster: Cluster) -> int | None:
 
 
 def port_of(database: Resource) -> int | None:
-    """The port on which a database listens."""
-    own = database.get("Port")
-    return accounting.DEFAULT_PORT if own is ABSENT else as_int(own)
+    """The port on which a database listens: its own, that of its cluster, or that of its engine."""
+    cluster = resource_of(database.get("DBClusterIdentifier"), _CLUSTER)
+    own = (cluster or database).get("Port")
+    engine = as_str((cluster or database).get("Engine"))
+    return as_int(own) if own is not ABSENT else DATABASE_PORTS.get((engine or "").lower())
+
+
+def databases_of(secret: Resource) -> list[Resource]:
+    """The databases whose password a secret has: those to which it is attached, and those that take it from there."""
+    model = secret.template.model
+    attached = [one for one in model.resources(ATTACHMENT) if resource_of(one.get("SecretId")) is secret]
+    found = [resource_of(one.get("TargetId"), *DATABASES) for one in attached]
+    takers = [one for one in model.resources(*DATABASES) if secret in named_at(one, "MasterUserPassword")]
+    return list(dict.fromkeys(one for one in (*found, *takers) if one is not None))
+
+
+def secret_of(value: Value) -> Resource | None:
+    """The secret that a value names, by itself or by its attachment to a database."""
+    found = resource_of(value, SECRET, ATTACHMENT)
+    return secret_of(found.get("SecretId")) if found is not None and found.type == ATTACHMENT else found
 
 
 def is_alone(database: Resource) -> bool:

@@ -7,11 +7,15 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from hyperpod_constructs.analysis.clusters import given
-from hyperpod_constructs.analysis.placement import FILE_SYSTEM
+from hyperpod_constructs.analysis.networks import SUBNET, network_facts
+from hyperpod_constructs.analysis.placement import FILE_SYSTEM, groups_at
+from hyperpod_constructs.analysis.security_groups import security_groups
+from hyperpod_constructs.analysis.traffic import Side
 from hyperpod_constructs.facts.addresses import lustre_addresses
-from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Value, as_bool, as_int, as_str
 
+MOUNT_TARGET = "AWS::EFS::MountTarget"
 LUSTRE = "LUSTRE"
 OPENZFS = "OPENZFS"
 TIERING = "INTELLIGENT_TIERING"
@@ -66,6 +70,23 @@ class Lustre:
     @staticmethod
     def _or(value: Value, default: str) -> str | None:
         return default if value is ABSENT else as_str(value)
+
+
+def mount_targets_of(system: Resource) -> list[Resource]:
+    """The mount targets of a file system of EFS."""
+    return [one for one in system.template.model.resources(MOUNT_TARGET) if resource_of(one.get("FileSystemId")) is system]
+
+
+def side_of_target(target: Resource) -> Side:
+    """The groups and the subnet of a mount target of EFS, as far as they are in the model."""
+    model, groups = target.template.model, groups_at(target, "SecurityGroups")
+    subnet = resource_of(target.get("SubnetId"), SUBNET)
+    return Side(
+        target.logical_id,
+        None if groups is None else tuple(map(security_groups(model).of, groups)),
+        None if subnet is None else (network_facts(model).subnet(subnet),),
+        place=(target, ("SecurityGroups",)),
+    )
 
 
 def addresses_of(file_system: Resource) -> int:

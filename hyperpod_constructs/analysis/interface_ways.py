@@ -1,11 +1,14 @@
-"""The ways of functions and builds in a VPC to the services that their roles name, and the databases that variables name."""
+"""The ways of functions and builds in a VPC: to services that their roles name, to databases and to file systems."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 
-from hyperpod_constructs.analysis.database import INSTANCE, port_of, side_of
+from hyperpod_constructs._support.grouping import grouped
+from hyperpod_constructs.analysis.database import DATABASES, databases_of, port_of, secret_of, side_of
+from hyperpod_constructs.analysis.file_systems import mount_targets_of, side_of_target
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.kubernetes import eks_clusters
 from hyperpod_constructs.analysis.networks import SUBNET, network_facts
@@ -14,14 +17,17 @@ from hyperpod_constructs.analysis.reachability import way_to
 from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, security_groups
 from hyperpod_constructs.analysis.service_ways import to_service
 from hyperpod_constructs.analysis.traffic import Side, Traffic
-from hyperpod_constructs.analysis.ways import Way
+from hyperpod_constructs.analysis.ways import Hop, Way
 from hyperpod_constructs.facts.connections import Service
 from hyperpod_constructs.facts.interfaces import BY_SERVICE, ENDPOINTS, INTERFACES, OF_APPLIERS, Interfaces
+from hyperpod_constructs.facts.listeners import NFS
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Value, as_items, as_str
+from hyperpod_constructs.templates.values import ABSENT, Text, Value, as_bool, as_items, as_str, at, parts_of
 
-_DATABASES = (INSTANCE, "AWS::RDS::DBCluster")
+_FUNCTION, _POINT = "AWS::Lambda::Function", "AWS::EFS::AccessPoint"
+_LETTERS = 3
+"""Letters of the name of a resource without which an ARN of a policy names nothing in particular."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,31 +44,77 @@ class Stopped:
     way: Way
 
 
-def ended_ways(model: Model) -> tuple[Stopped, ...]:
-    """The ways of a model that surely end; computed once."""
-    return model.cached(ended_ways, lambda: tuple(one for one in _ways(model) if one.way.end is not None))
+def interface_ways(model: Model) -> Iterator[Stopped]:
+    """The ways of functions and builds that surely end."""
+    return (one for one in _ways(model) if one.way.end is not None)
 
 
 def _ways(model: Model) -> Iterator[Stopped]:
     appliers = {one for eks in eks_clusters(model) for one in eks.appliers}
+    rotated = grouped(_rotations(model))
     for type_, places in INTERFACES.items():
         for resource in model.resources(type_):
             calls = dict.fromkeys(OF_APPLIERS) if resource in appliers else {}
             calls |= _called(resource, places, model)
-            databases = [one for one in dict.fromkeys(references(_variables(resource))) if one.type in _DATABASES]
-            for source in _sides(resource, places) if calls or databases else ():
+            named = [one for one in references(_variables(resource)) if one.type in DATABASES]
+            databases = dict.fromkeys((*named, *rotated.get(resource, ())))
+            for source in _sides(resource, places):
+                stopped = partial(Stopped, resource, places.subnets)
                 for name, action in calls.items():
                     hops = to_service(source, Service(name=name, action=action))
-                    yield Stopped(resource, places.subnets, name, Way.of(source.name, name, Traffic(), hops))
-                for database in databases:
-                    yield from _to_database(resource, places, source, database)
+                    yield stopped(name, Way.of(source.name, name, Traffic(), hops))
+                yield from (stopped(one.logical_id, way) for one in databases for way in _to_database(source, one))
+                yield from (stopped(one.logical_id, way) for one in _mounted(resource) for way in _to_file_system(source, one))
+    yield from _outside(rotated)
 
 
-def _to_database(resource: Resource, places: Interfaces, source: Side, database: Resource) -> Iterator[Stopped]:
+def _to_database(source: Side, database: Resource) -> Iterator[Way]:
     port = port_of(database)
     if port is not None and 0 < port < 65536 and source.groups is not None:
-        way = way_to(source, side_of(database), Traffic("tcp", range(port, port + 1)), database, ("DBSubnetGroupName",))
-        yield Stopped(resource, places.subnets, database.logical_id, way)
+        yield way_to(source, side_of(database), Traffic("tcp", range(port, port + 1)), database, ("DBSubnetGroupName",))
+
+
+def _rotations(model: Model) -> Iterator[tuple[Resource, Resource]]:
+    """The functions that rotate passwords, each with a database whose password it changes."""
+    for schedule in model.resources("AWS::SecretsManager::RotationSchedule"):
+        function, secret = resource_of(schedule.get("RotationLambdaARN"), _FUNCTION), secret_of(schedule.get("SecretId"))
+        for database in databases_of(secret) if function is not None and secret is not None else ():
+            if function is not None:
+                yield function, database
+
+
+def _outside(rotated: dict[Resource, list[Resource]]) -> Iterator[Stopped]:
+    """Functions that rotate the password of a database inside of a VPC, and are in none."""
+    for function, databases in rotated.items():
+        inner = [
+            one for one in databases if one.get("DBSubnetGroupName") is not ABSENT and not as_bool(one.get("PubliclyAccessible"))
+        ]
+        if inner and function.get("VpcConfig") is ABSENT:
+            hop = Hop(function, False, f"is in no VPC, and {inner[0].logical_id} is reached inside of its own", ("VpcConfig",))
+            way = Way.of(function.logical_id, inner[0].logical_id, Traffic(), [hop])
+            yield Stopped(function, ("VpcConfig",), inner[0].logical_id, way)
+
+
+def _may_be_public(database: Resource) -> bool:
+    public = database.get("PubliclyAccessible")
+    return public is not ABSENT and as_bool(public) is not False
+
+
+def _mounted(resource: Resource) -> Iterator[Resource]:
+    """The file systems of EFS that a function mounts."""
+    for entry in as_items(resource.get("FileSystemConfigs")) or ():
+        point = resource_of(at(entry, "Arn"), _POINT)
+        system = None if point is None else resource_of(point.get("FileSystemId"))
+        if system is not None:
+            yield system
+
+
+def _to_file_system(source: Side, system: Resource) -> Iterator[Way]:
+    """The way to a mount target, if none passes."""
+    targets = mount_targets_of(system)
+    ways = [way_to(source, side_of_target(one), Traffic("tcp", NFS), one, ("SubnetId",)) for one in targets]
+    if ways and all(way.end is not None for way in ways):
+        yield ways[0]
 
 
 def _variables(resource: Resource) -> Value:
@@ -106,8 +158,17 @@ def _role_of(resource: Resource, places: Interfaces) -> Resource | None:
 
 
 def _actions(statement: Statement) -> Iterator[str]:
-    """The actions that a statement allows on resources of the templates, in small letters."""
-    named = any(True for pattern in statement.resources for _ in references(pattern))
+    """The actions that a statement allows on certain resources, in small letters."""
     plain = statement.effect == "Allow" and not statement.excludes_actions and not statement.excludes_resources
-    for action in statement.actions if named and plain else ():
+    for action in statement.actions if plain and any(map(_is_certain, statement.resources)) else ():
         yield (as_str(action) or "").lower()
+
+
+def _is_certain(pattern: Value) -> bool:
+    """Whether an ARN names a resource: one of the templates, or one by the beginning of its name."""
+    if any(True for _ in references(pattern)):
+        return True
+    last = parts_of(pattern)[-1] if isinstance(pattern, str | Text) else ""
+    name = last.rpartition(":")[2].partition("*")[0] if isinstance(last, str) else ""
+    kind, slash, rest = name.partition("/")
+    return len(rest if slash and ":::" not in str(last) else kind) >= _LETTERS

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from itertools import chain
 
+from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.naming import Naming
 from hyperpod_constructs.analysis.security_groups import (
     PEER_GROUP,
@@ -18,8 +19,10 @@ from hyperpod_constructs.analysis.security_groups import (
 )
 from hyperpod_constructs.analysis.traffic import Side, Traffic, group_lets
 from hyperpod_constructs.analysis.ways import Hop, inside
+from hyperpod_constructs.facts.interfaces import CALLERS
 from hyperpod_constructs.templates.dependencies import references
-from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.model import Model, Resource, Template, resource_of
+from hyperpod_constructs.templates.values import Value
 
 
 def meant(source: Side, target: Side, traffic: Traffic, at: Resource) -> Hop | None:
@@ -58,15 +61,41 @@ def _of_both(source: Side, target: Side, traffic: Traffic, at: Resource) -> Iter
 
 def idle_groups(model: Model) -> tuple[Resource, ...]:
     """The groups of a model that nothing in it has, and no output gives to others; computed once."""
-    return model.cached(idle_groups, lambda: tuple(_findidle_groups(model)))
+    found = (one for one in model.resources(SECURITY_GROUP) if users_of_group(one) == () and one.exists)
+    return model.cached(idle_groups, lambda: tuple(found) if model.complete else ())
 
 
-def _findidle_groups(model: Model) -> Iterator[Resource]:
-    if model.complete:
-        users = (one for one in model.resources() if one.type not in (SECURITY_GROUP, *SEPARATE))
-        used = {group for one in users for group in references(one.get())}
-        used |= {group for one in model.templates for value in one.outputs() for group in references(value)}
-        yield from (group for group in model.resources(SECURITY_GROUP) if group not in used and group.exists)
+def users_of_group(group: Resource) -> tuple[Resource, ...] | None:
+    """What names a group or the group that EKS made for a cluster, without rules; `None` if an output gives it to others."""
+    users, given_away = group.template.model.cached(users_of_group, lambda: _users(group.template.model))
+    return None if group in given_away else tuple(users.get(group, ()))
+
+
+def _users(model: Model) -> tuple[dict[Resource, list[Resource]], set[Resource]]:
+    users = (one for one in model.resources() if one.type not in (SECURITY_GROUP, *SEPARATE))
+    named = grouped((group, one) for one in users for group in dict.fromkeys(references(one.get())))
+    return named, {group for one in model.templates for value in _given_away(one) for group in references(value)}
+
+
+def _given_away(template: Template) -> Iterable[Value]:
+    """What others can have: the outputs of a stack; of a nested one, whose parent is known, its exports."""
+    return template.outputs() if template.parent is None else [template.output(output) for _, output in template.exports()]
+
+
+def meant_for(group: SecurityGroup, other: Side, traffic: Traffic) -> GroupRule | None:
+    """The separate rule of a group that was probably meant to let in traffic of another side, and does not.
+
+    It names that side and other ports, or these ports and a group whose users do not connect to this one.
+    """
+    for rule in group.in_direction("ingress"):
+        peer = resource_of(rule.peer_group)
+        if rule.resource is group.resource or peer is None:
+            continue
+        users = users_of_group(peer) if peer.type == SECURITY_GROUP else None
+        strange = users is not None and not any(one.type in CALLERS for one in users)
+        if peer in other.resources or (strange and rule.covers_traffic(traffic.protocol, traffic.ports)):
+            return rule
+    return None
 
 
 def _of_rules(source: Side, target: Side, traffic: Traffic) -> Iterator[Hop]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import ipaddress
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, lru_cache
@@ -44,6 +44,9 @@ class ExitKind(Enum):
     INTERNET_GATEWAY = "an internet gateway"
     NONE = "no default route"
     UNKNOWN = "a route whose end is not known"
+
+
+_WAYS_OUT = (ExitKind.NAT, ExitKind.INTERNET_GATEWAY)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +98,7 @@ class Subnet:
     def exit(self) -> Exit:
         """Its way to addresses outside of the VPC, by its default route of IPv4 if it has one."""
         old = [route for route in self.routes if route.get("DestinationIpv6CidrBlock") is ABSENT]
-        found = [exit_ for exit_ in map(_exit, old) if exit_.kind is not ExitKind.NONE]
+        found = [exit_ for exit_ in map(exit_of, old) if exit_.kind is not ExitKind.NONE]
         if found:
             return found[0] if len(found) == 1 else Exit(ExitKind.UNKNOWN)
         return Exit(ExitKind.NONE if self.complete and len(old) == len(self.routes) else ExitKind.UNKNOWN)
@@ -140,9 +143,16 @@ class NetworkFacts:
         """A subnet of the model."""
         return self._subnets[resource]
 
-    def has_interface_endpoints(self, vpc: Resource) -> bool:
-        """Whether a VPC surely has interface endpoints; computed once."""
-        return self._model.cached((ENDPOINT, vpc), lambda: any(map(_is_interface, self._naming(ENDPOINT, "VpcId", vpc))))
+    def interface_endpoints(self, vpc: Resource) -> int:
+        """The number of interface endpoints that a VPC surely has; computed once."""
+        return self._model.cached((ENDPOINT, vpc), lambda: sum(map(_is_interface, self._naming(ENDPOINT, "VpcId", vpc))))
+
+    def leads_out(self, vpc: Resource) -> bool:
+        """Whether a subnet of a VPC has a way to the internet; computed once."""
+        return self._model.cached(
+            (NetworkFacts.leads_out, vpc),
+            lambda: any(one.vpc is vpc and one.exit.kind in _WAYS_OUT for one in self._subnets.values()),
+        )
 
     def interface_endpoint(self, vpc: Resource, service: str) -> tuple[Resource | None, bool]:
         """The endpoint with private DNS that a VPC surely has for a service, such as `ecr.dkr`, and whether it may have one."""
@@ -252,7 +262,8 @@ def _is_default(route: Resource) -> bool | None:
     return None if network is None or network.is_global else False
 
 
-def _exit(route: Resource) -> Exit:
+def exit_of(route: Resource) -> Exit:
+    """The way out of a VPC by a route; `NONE` for one to a part of the private addresses."""
     default = _is_default(route)
     if default is False:
         return Exit(ExitKind.NONE)
@@ -301,6 +312,12 @@ def in_one_zone(subnets: Sequence[Resource]) -> bool:
     """Whether some subnets are surely all in one zone."""
     zones = [network_facts(subnet.template.model).subnet(subnet).zone for subnet in subnets]
     return bool(zones) and all(zones[0].is_same(other) is True for other in zones[1:])
+
+
+def places_of_zones(subnets: Iterable[Resource]) -> tuple[tuple[Resource, tuple[str]], ...]:
+    """The places of the zones of subnets, of which one may be the mistake where zones do not go together."""
+    keys = ("AvailabilityZone", "AvailabilityZoneId")
+    return tuple((one, (key,)) for one in subnets for key in keys if one.get(key) is not ABSENT)
 
 
 def _picked(subnet: Resource) -> tuple[object, ...] | None:

@@ -100,7 +100,12 @@ def subnets_of(file_system: Resource) -> tuple[Resource, ...] | None:
 
 def security_groups_of(resource: Resource) -> tuple[Resource, ...] | None:
     """The security groups of a file system or an endpoint; `None` if one is not of the model, or without any."""
-    return _all_of(resource.get("SecurityGroupIds"), SECURITY_GROUP)
+    return groups_at(resource, "SecurityGroupIds")
+
+
+def groups_at(resource: Resource, *path: str) -> tuple[Resource, ...] | None:
+    """The security groups at a path in a resource; `None` if one is not of the model, or without any."""
+    return _all_of(resource.get(*path), SECURITY_GROUP)
 
 
 def _all_of(value: Value, type_: str) -> tuple[Resource, ...] | None:

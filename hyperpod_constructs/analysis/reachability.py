@@ -7,7 +7,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TypeVar
 
@@ -15,6 +15,7 @@ from hyperpod_constructs.analysis.addons import Addon, addons_of
 from hyperpod_constructs.analysis.answers import all_of, any_of
 from hyperpod_constructs.analysis.arns import s3_uri_arns
 from hyperpod_constructs.analysis.clusters import Cluster, given
+from hyperpod_constructs.analysis.control_plane_ways import DNS, to_control_plane, to_dns
 from hyperpod_constructs.analysis.database import (
     ACCOUNTING,
     INSTANCE,
@@ -28,7 +29,7 @@ from hyperpod_constructs.analysis.database import (
 from hyperpod_constructs.analysis.file_systems import LUSTRE, OPENZFS, Lustre, file_systems_of
 from hyperpod_constructs.analysis.kubernetes import EksCluster
 from hyperpod_constructs.analysis.near_misses import meant
-from hyperpod_constructs.analysis.networks import SUBNET, ExitKind, Subnet, block_of, network_facts
+from hyperpod_constructs.analysis.networks import Subnet, block_of, network_facts
 from hyperpod_constructs.analysis.placement import (
     FILE_SYSTEM,
     NodeGroup,
@@ -39,33 +40,29 @@ from hyperpod_constructs.analysis.placement import (
 )
 from hyperpod_constructs.analysis.security_groups import (
     INGRESS,
-    SECURITY_GROUP,
     Direction,
     is_default_group,
-    is_resource,
     security_groups,
 )
-from hyperpod_constructs.analysis.service_ways import is_closed, to_service
+from hyperpod_constructs.analysis.service_ways import to_service
 from hyperpod_constructs.analysis.traffic import EVERYTHING, Side, Traffic, admit_each_other
 from hyperpod_constructs.analysis.ways import (
     CONNECTIONS,
     Hop,
     Way,
-    apart,
     inside,
     meets,
     overlap,
-    resolved,
-    to_the_internet,
     unless,
 )
 from hyperpod_constructs.facts import connections as facts
 from hyperpod_constructs.facts import lustre, openzfs
-from hyperpod_constructs.templates.dependencies import references
-from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_bool, as_items, as_str, joined, shown
+from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_items, as_str, at, joined, shown
 
 T = TypeVar("T")
+
+_EXPORTS = ("OpenZFSConfiguration", "RootVolumeConfiguration", "NfsExports")
 
 NODES = "the nodes"
 _SMALL = 16  # a prefix: Amazon's own ranges of addresses are larger
@@ -131,7 +128,7 @@ def _needs(group: NodeGroup, source: Side) -> Iterator[tuple[Target, tuple[Way, 
         label = "S3" if service is facts.S3 else service.name
         yield Target(service.name, label, None, fatal, wanted), (_service_way(group, source, service, uses),)
     if group.cluster.on_eks:
-        yield from _control_plane(group, source)
+        yield from _of_kubernetes(group, source)
     for system in _file_systems(group):
         ways = _kept(source, system, partial(_file_system_ways, source, system))
         yield Target(system.logical_id, system.logical_id, system), ways
@@ -139,6 +136,16 @@ def _needs(group: NodeGroup, source: Side) -> Iterator[tuple[Target, tuple[Way, 
         yield _database(group, source)
     if group.has_efa:
         yield Target("nodes", "each other over EFA", None, fatal=True), tuple(_efa_ways(source))
+
+
+def _of_kubernetes(group: NodeGroup, source: Side) -> Iterator[tuple[Target, tuple[Way, ...]]]:
+    eks = EksCluster.of(group.cluster.eks_arn)
+    if eks is not None and source.subnets is not None:
+        target = Target("eks", f"the Kubernetes API of {eks.resource.logical_id}", eks.resource, fatal=True)
+        yield target, (Way.of(NODES, target.label, Traffic(), to_control_plane(source, eks)),)
+    for system in eks.node_groups[:1] if eks is not None else ():
+        target = Target("dns", f"CoreDNS on {system.logical_id}", system)
+        yield target, (Way.of(NODES, target.label, DNS, to_dns(source, eks, system)),) if eks else ()
 
 
 def _uses(group: NodeGroup) -> frozenset[facts.Use]:
@@ -204,95 +211,6 @@ def _somewhere(group: NodeGroup, source: Side, traffic: Traffic) -> Iterator[Hop
     yield Hop(group.resource, None, "has a network that is not known", group.network_path)
 
 
-def _control_plane(group: NodeGroup, source: Side) -> Iterator[tuple[Target, tuple[Way, ...]]]:
-    eks = EksCluster.of(group.cluster.eks_arn)
-    if eks is not None and source.subnets is not None:
-        target = Target("eks", f"the Kubernetes API of {eks.resource.logical_id}", eks.resource, fatal=True)
-        yield target, (Way.of(NODES, target.label, Traffic(), _to_control_plane(source, eks)),)
-
-
-def _to_control_plane(source: Side, eks: EksCluster) -> Iterator[Hop]:
-    private, public = (_setting(eks, f"Endpoint{kind}Access", default=kind == "Public") for kind in ("Private", "Public"))
-    (subnet,) = source.subnets or ()
-    target = side_of_control_plane(eks)
-    if private is False and public is False:
-        yield Hop(eks.resource, False, "has no endpoint", eks.network_path("EndpointPrivateAccess"))
-        return
-    strange = [hop for hop in apart(source, target, eks.resource) if hop.passes is False]
-    if strange or private is None:
-        yield replace(strange[0], passes=None) if strange else Hop(eks.resource, None, "may have a private endpoint")
-        return
-    names = list(resolved(subnet, private=True))
-    if private and (not names or public is False):
-        yield from (replace(hop, refused=False) for hop in names)
-        yield from _into_control_plane(source, target, eks)
-    elif private:
-        yield Hop(eks.resource, None, "has a private endpoint, whose name may not be resolved")
-    else:
-        yield from _to_public_endpoint(source, subnet, eks)
-
-
-def _to_public_endpoint(source: Side, subnet: Subnet, eks: EksCluster) -> Iterator[Hop]:
-    path = eks.network_path("EndpointPrivateAccess")
-    for hop in to_the_internet(source, Traffic()):
-        if hop.passes is False and is_closed(subnet):
-            says = f"has only a public endpoint, and {subnet.resource.logical_id} no route to the internet"
-            yield Hop(eks.resource, False, says, path)
-        else:
-            yield hop
-    yield from _from_known_addresses(subnet, eks)
-
-
-def _from_known_addresses(subnet: Subnet, eks: EksCluster) -> Iterator[Hop]:
-    """The list of addresses from which the public endpoint takes requests: nodes come from that of their NAT gateway."""
-    path = eks.network_path("PublicAccessCidrs")
-    nat = subnet.exit.gateway
-    own = None if nat is None or subnet.exit.kind is not ExitKind.NAT else resource_of(nat.get("AllocationId"), "AWS::EC2::EIP")
-    listed = as_items(eks.resource.get(*path))
-    if listed:
-        passes = any_of(_admits(one, own) for one in listed)
-        yield Hop(eks.resource, passes, f"takes requests from {', '.join(str(shown(one)) for one in listed)} only", path)
-
-
-def _admits(block: Value, address: Resource | None) -> bool | None:
-    """Whether a block has the address of a NAT gateway; one that is yet to be made is hardly in a small block that is written."""
-    area = block_of(block)
-    if area is not None:
-        return True if not area.prefixlen else None if address is None or area.prefixlen < _SMALL else False
-    return True if address is not None and address in references(block) else None
-
-
-def _into_control_plane(source: Side, target: Side, eks: EksCluster) -> Iterator[Hop]:
-    """The interfaces of the control plane have groups of the user's, and one of EKS that admits only itself."""
-    opened = any(
-        is_resource(rule.get("GroupId"), eks.resource) is not False for rule in eks.resource.template.model.resources(INGRESS)
-    )
-    doubt = "the group that EKS made may" if opened else None
-    path = eks.network_path("SecurityGroupIds")
-    for hop in unless(inside(source, target, Traffic()), doubt):
-        yield replace(hop, covers=(*hop.covers, eks.resource, *source.resources))
-    if target.groups == () and source.groups is not None:
-        says = "has no security group of its own, and that of EKS admits only itself"
-        yield from unless([Hop(eks.resource, False, says, path, covers=source.resources)], doubt)
-
-
-def side_of_control_plane(eks: EksCluster) -> Side:
-    """The groups and the subnets of a control plane, as far as they are in the model; EKS adds a group of its own."""
-    model = eks.resource.template.model
-    groups, subnets = eks.in_network("SecurityGroupIds", SECURITY_GROUP), eks.in_network("SubnetIds", SUBNET)
-    return Side(
-        eks.resource.logical_id,
-        None if groups is None else tuple(map(security_groups(model).of, groups)),
-        tuple(map(network_facts(model).subnet, subnets)) if subnets else None,
-        owner=eks.resource,
-    )
-
-
-def _setting(eks: EksCluster, key: str, *, default: bool) -> bool | None:
-    value = eks.resource.get(*eks.network_path(key))
-    return default if value is ABSENT else as_bool(value)
-
-
 def _file_systems(group: NodeGroup) -> Iterable[Resource]:
     """The file systems that nodes mount; where no group names any, those in the nodes' subnets."""
     model = group.resource.template.model
@@ -316,13 +234,23 @@ def side_of_file_system(system: Resource) -> Side:
 def _file_system_ways(source: Side, system: Resource) -> tuple[Way, ...]:
     side, kind, efa = side_of_file_system(system), as_str(system.get("FileSystemType")), Lustre(system).efa
     if kind == OPENZFS:
-        return (way_to(source, side, Traffic("tcp", openzfs.NFS_PORTS), system, ("SubnetIds",)),)
+        way = way_to(source, side, Traffic("tcp", openzfs.NFS_PORTS), system, ("SubnetIds",))
+        return (Way.of(source.name, way.target, way.traffic, (*way.hops, *_past_exports(source, system))),)
     if kind != LUSTRE or efa is None:
         return ()
     ports = (lustre.LNET_PORTS, lustre.CLIENT_PORTS)
     traffic = (EVERYTHING,) if efa else tuple(Traffic("tcp", one) for one in ports)
     ends = ((source, side), (side, source))
     return tuple(way_to(one, other, what, system, ("SubnetIds",)) for what in traffic for one, other in ends)
+
+
+def _past_exports(source: Side, system: Resource) -> Iterator[Hop]:
+    """The clients to which a file system of OpenZFS exports its root volume: everybody, blocks and addresses, or names."""
+    exports = as_items(system.get(*_EXPORTS)) or ()
+    found = [at(one, "Clients") for export in exports for one in as_items(at(export, "ClientConfigurations")) or (UNKNOWN,)]
+    passes = any_of(True if one == "*" else None if block_of(one) is None else source.within(one) for one in found)
+    if found and passes is not True:
+        yield Hop(system, passes, f"exports its root volume to {', '.join(str(shown(one)) for one in found)} only", _EXPORTS)
 
 
 def way_to(source: Side, target: Side, traffic: Traffic, at: Resource, path: tuple[str | int, ...]) -> Way:

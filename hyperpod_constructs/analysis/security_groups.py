@@ -38,7 +38,7 @@ _ANYWHERE = ("0.0.0.0/0", "::/0")
 ALL_PORTS = range(0, 65536)
 
 PROTOCOLS = {"6": "tcp", "17": "udp", "1": "icmp", "58": "icmpv6", "all": "-1"}
-_INLINE = {"ingress": "SecurityGroupIngress", "egress": "SecurityGroupEgress"}
+_INLINE: Mapping[Direction, str] = {"ingress": "SecurityGroupIngress", "egress": "SecurityGroupEgress"}
 SEPARATE: Mapping[str, Direction] = {INGRESS: "ingress", "AWS::EC2::SecurityGroupEgress": "egress"}
 PEER_GROUP: Mapping[Direction, str] = {"ingress": "SourceSecurityGroupId", "egress": "DestinationSecurityGroupId"}
 _PEER_LIST = {"ingress": "SourcePrefixListId", "egress": "DestinationPrefixListId"}
@@ -180,6 +180,22 @@ class SecurityGroups:
     def of(self, group: Resource) -> SecurityGroup:
         """A group with its rules."""
         return self._groups[group]
+
+    def made_by(self, owner: Resource) -> SecurityGroup:
+        """The group that a service makes for a resource, which admits itself and lets all out, with the separate rules for it."""
+        return self._model.cached((SecurityGroups.made_by, owner), lambda: self._made_by(owner))
+
+    def _made_by(self, owner: Resource) -> SecurityGroup:
+        own: Mapping[str, Value] = {PEER_GROUP["ingress"]: Reference(owner), "IpProtocol": "-1"}
+        rules = [GroupRule("ingress", owner, (), own), GroupRule("egress", owner, (), {"IpProtocol": "-1", "CidrIp": _ANYWHERE[0]})]
+        possible: list[GroupRule] = []
+        for resource in self._model.resources(*SEPARATE):
+            rule, named = GroupRule(SEPARATE[resource.type], resource, (), resource.properties), resource.get("GroupId")
+            answer = is_resource(named, owner) if named is not ABSENT else False
+            sure = all_of((answer, resource.exists))
+            if sure is not False:
+                (rules if sure else possible).append(rule)
+        return SecurityGroup(owner, tuple(rules), tuple(possible), frozenset() if self._model.complete else frozenset(_INLINE))
 
     @cached_property
     def _groups(self) -> Mapping[Resource, SecurityGroup]:

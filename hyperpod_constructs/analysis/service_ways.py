@@ -7,18 +7,22 @@ from dataclasses import replace
 
 from hyperpod_constructs.analysis.answers import all_of
 from hyperpod_constructs.analysis.conditions import Context
-from hyperpod_constructs.analysis.networks import SUBNET, ExitKind, Subnet, network_facts
+from hyperpod_constructs.analysis.networks import ENDPOINT, SUBNET, ExitKind, Subnet, network_facts, serves
 from hyperpod_constructs.analysis.node_places import BUCKET
 from hyperpod_constructs.analysis.placement import security_groups_of
 from hyperpod_constructs.analysis.policy_document import Call, Layer, Statement, layer_of
+from hyperpod_constructs.analysis.resource_policies import BUCKET_POLICY
 from hyperpod_constructs.analysis.security_groups import INGRESS, is_resource, security_groups
 from hyperpod_constructs.analysis.traffic import Side, Traffic
 from hyperpod_constructs.analysis.ways import Hop, inside, past_gateway_endpoint, resolved, to_the_internet, unless
 from hyperpod_constructs.facts import connections as facts
+from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Resource, resource_of, target_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_items, parts_of
 
 _ZONE = "AWS::Route53::HostedZone"
+_FEWEST_BESIDE_A_WAY = 4
+"""Interface endpoints of a VPC that has closed subnets beside others with a way out."""
 _OF_AWS = ("amazonaws.com", "amazonaws.com.cn", "api.aws", "amazonwebservices.com.cn")
 _CALLER, _OWNER = "aws:principalaccount", ("aws:resourceaccount", "s3:resourceaccount")  # keys of conditions
 
@@ -54,28 +58,43 @@ def _may_name(zone: Resource) -> bool:
 
 
 def is_closed(subnet: Subnet) -> bool:
-    """Whether a subnet surely has no way out of a VPC that has interface endpoints instead."""
+    """Whether a subnet surely has no way out of a VPC that is made for endpoints: it has some, and leads out of no other subnet."""
     vpc = subnet.vpc
-    return vpc is not None and subnet.exit.kind is ExitKind.NONE and network_facts(vpc.template.model).has_interface_endpoints(vpc)
+    if vpc is None or subnet.exit.kind is not ExitKind.NONE:
+        return False
+    facts = network_facts(vpc.template.model)
+    return facts.interface_endpoints(vpc) >= (_FEWEST_BESIDE_A_WAY if facts.leads_out(vpc) else 1)
 
 
 def _over_the_internet(source: Side, subnet: Subnet, service: facts.Service) -> Iterator[Hop]:
+    closed = f"{subnet.resource.logical_id} has no route to the internet"
     for hop in to_the_internet(source, Traffic()):
-        if service is facts.S3 and hop.passes is False and subnet.exit.kind is ExitKind.NONE:
-            yield replace(hop, says=f"{hop.says}, nor to a gateway endpoint for S3")
-        elif subnet.vpc is not None and hop.passes is False and is_closed(subnet):
-            yield _without_endpoint(subnet, subnet.vpc, service)
+        ended = hop.passes is False and subnet.exit.kind is ExitKind.NONE
+        nameless = _nameless(subnet, service) if ended and service.name != facts.S3.name else None
+        if ended and service.name == facts.S3.name:
+            yield replace(hop, says=f"{hop.says}, nor to a gateway endpoint for S3", covers=(*hop.covers, *_deniers(subnet)))
+        elif nameless is not None:
+            yield Hop(nameless, False, f"has no private DNS, and {closed}", ("PrivateDnsEnabled",))
+        elif ended and subnet.vpc is not None and is_closed(subnet):
+            says = (
+                f"has no interface endpoint with private DNS for it, and {subnet.resource.logical_id} has no route to the internet"
+            )
+            yield Hop(subnet.vpc, False, says)
         else:
             yield hop
 
 
-def _without_endpoint(subnet: Subnet, vpc: Resource, service: facts.Service) -> Hop:
-    """Where a closed network ends: at an endpoint of the service that has no private DNS, or at the VPC, which has none."""
-    closed = f"{subnet.resource.logical_id} has no route to the internet"
-    nameless = network_facts(vpc.template.model).endpoint_without_names(vpc, service.name)
-    if nameless is not None:
-        return Hop(nameless, False, f"has no private DNS, and {closed}", ("PrivateDnsEnabled",))
-    return Hop(vpc, False, f"has no interface endpoint with private DNS for it, and {closed}")
+def _nameless(subnet: Subnet, service: facts.Service) -> Resource | None:
+    """An interface endpoint of a service in the VPC of a subnet that surely has no private DNS."""
+    vpc = subnet.vpc
+    return None if vpc is None else network_facts(vpc.template.model).endpoint_without_names(vpc, service.name)
+
+
+def _deniers(subnet: Subnet) -> Iterator[Resource]:
+    """The policies of buckets that name an endpoint for S3: what nodes off its tables may not do follows from that."""
+    model = subnet.resource.template.model
+    endpoints = {one for one in model.resources(ENDPOINT) if serves(one, facts.S3.name)}
+    return (one for one in model.resources(BUCKET_POLICY) if endpoints & set(references(one.get("PolicyDocument"))))
 
 
 def _past_interface(source: Side, endpoint: Resource) -> Iterator[Hop]:

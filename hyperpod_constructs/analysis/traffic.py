@@ -47,8 +47,8 @@ class Side:
     """`None` if they are not known."""
     public: bool = False
     """Whether it is the internet, at an address that nobody knows."""
-    owner: Resource | None = None
-    """A resource whose attribute is the id of a further group of the side."""
+    addresses: tuple[ipaddress.IPv4Network, ...] | None = None
+    """Its addresses, for a side outside of the VPC; by default those of its subnets."""
     place: tuple[Resource, tuple[str | int, ...]] | None = None
     """The resource that has the groups, and the property that names them."""
 
@@ -71,6 +71,8 @@ class Side:
             return True if not area.prefixlen else None if area.is_global else False
         if not area.prefixlen:
             return True
+        if self.addresses is not None:
+            return any_of(_inside(one, area) for one in self.addresses)
         return None if self.subnets is None else any_of(_inside(subnet.cidr, area) for subnet in self.subnets)
 
 
@@ -99,7 +101,7 @@ def _covers(rule: GroupRule, other: Side) -> bool | None:
     if rule.peer_group is not ABSENT:
         if other.public:
             return False
-        named = any_of(is_resource(rule.peer_group, one) for one in (*other.resources, other.owner) if one is not None)
+        named = any_of(is_resource(rule.peer_group, one) for one in other.resources)
         return None if other.groups is None and named is False else named
     return other.within(rule.cidr)
 

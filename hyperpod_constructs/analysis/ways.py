@@ -12,7 +12,7 @@ from ipaddress import IPv4Network
 from hyperpod_constructs.analysis.answers import all_of, any_of
 from hyperpod_constructs.analysis.naming import Naming
 from hyperpod_constructs.analysis.network_acls import acl_of
-from hyperpod_constructs.analysis.networks import SUBNET, VPC, Exit, ExitKind, Subnet, block_of, network_facts
+from hyperpod_constructs.analysis.networks import SUBNET, VPC, ExitKind, Subnet, block_of, network_facts
 from hyperpod_constructs.analysis.security_groups import Direction, is_resource
 from hyperpod_constructs.analysis.traffic import INTERNET, Side, Traffic, group_lets
 from hyperpod_constructs.templates.model import Resource, resource_of
@@ -178,9 +178,9 @@ def inside(source: Side, target: Side, traffic: Traffic) -> Iterator[Hop]:
     """From one side to another in the same VPC."""
     yield from through_groups(source, "egress", target, traffic)
     apart = [one for one in source.subnets or () if one not in (target.subnets or ())]
-    yield from _through_acls(apart, target, traffic, asks=True)
+    yield from through_acls(apart, target, traffic, asks=True)
     there = [one for one in target.subnets or () if (one,) != source.subnets]
-    yield from _through_acls(there if len(there) == len(target.subnets or ()) else (), source, traffic, asks=False)
+    yield from through_acls(there if len(there) == len(target.subnets or ()) else (), source, traffic, asks=False)
     yield from through_groups(target, "ingress", source, traffic)
 
 
@@ -221,18 +221,18 @@ def to_the_internet(source: Side, traffic: Traffic) -> Iterator[Hop]:
     for subnet in (source.subnets or ())[:1]:
         yield from _out_of(subnet)
         yield from through_groups(source, "egress", INTERNET, traffic)
-        yield from _through_acls([subnet], INTERNET, traffic, asks=True)
-        nat = _subnet_of_nat(subnet.exit)
+        yield from through_acls([subnet], INTERNET, traffic, asks=True)
+        nat = _subnet_of_nat(subnet.exit.gateway) if subnet.exit.kind is ExitKind.NAT else None
         if nat is not None and nat is not subnet:
-            yield from _through_acls([nat], source, traffic, asks=False)
-            yield from _through_acls([nat], INTERNET, traffic, asks=True)
+            yield from through_acls([nat], source, traffic, asks=False)
+            yield from through_acls([nat], INTERNET, traffic, asks=True)
 
 
 def past_gateway_endpoint(source: Side, endpoint: Resource, traffic: Traffic) -> Iterator[Hop]:
     """From a subnet to a service with a gateway endpoint on its table."""
     yield Hop(endpoint, True, "takes the traffic by the route table")
     yield from through_groups(source, "egress", INTERNET, traffic)
-    yield from _through_acls((source.subnets or ())[:1], INTERNET, traffic, asks=True)
+    yield from through_acls((source.subnets or ())[:1], INTERNET, traffic, asks=True)
 
 
 def _out_of(subnet: Subnet) -> Iterator[Hop]:
@@ -240,7 +240,7 @@ def _out_of(subnet: Subnet) -> Iterator[Hop]:
     if exit_.kind is ExitKind.NONE:
         table = resource_of(subnet.route_table)
         named = "uses the main route table" if table is None else f"uses route table {table.logical_id}"
-        yield Hop(subnet.resource, False, f"{named}, which has no route to the internet")
+        yield Hop(subnet.resource, False, f"{named}, which has no route to the internet", covers=() if table is None else (table,))
     elif exit_.kind is ExitKind.INTERNET_GATEWAY:
         says = "is a public subnet: its route leads to an internet gateway, and nodes have no public addresses"
         cause = () if exit_.route is None else ((exit_.route, ("GatewayId",)),)
@@ -252,26 +252,30 @@ def _out_of(subnet: Subnet) -> Iterator[Hop]:
         yield Hop(subnet.resource, None, "has routes that are not known, or whose end is not")
 
 
-def _subnet_of_nat(exit_: Exit) -> Subnet | None:
-    nat = exit_.gateway if exit_.kind is ExitKind.NAT else None
+def _subnet_of_nat(nat: Resource | None) -> Subnet | None:
     found = None if nat is None else resource_of(nat.get("SubnetId"), SUBNET)
     return None if found is None else network_facts(found.template.model).subnet(found)
 
 
 def _nat(nat: Resource, user: Subnet) -> Hop:
     """A NAT gateway of a subnet, which needs a way of its own."""
+    subnet = _subnet_of_nat(nat)
+    if subnet is not None and subnet.vpc is not None and user.vpc is not None and subnet.vpc is not user.vpc:
+        return Hop(nat, False, f"is in another VPC ({subnet.vpc.logical_id})", ("SubnetId",), refused=True)
+    return out_of_nat(nat)
+
+
+def out_of_nat(nat: Resource) -> Hop:
+    """A NAT gateway on the way to the internet."""
     if as_str(nat.get("ConnectivityType")) == "private":
         return Hop(nat, False, "is private (ConnectivityType), and leads to no address of the internet", ("ConnectivityType",))
-    subnet = _subnet_of_nat(user.exit)
+    subnet = _subnet_of_nat(nat)
     if subnet is None or nat.exists is None:
         return Hop(nat, None, "has a subnet that is not known")
-    id = subnet.resource.logical_id
-    if subnet.vpc is not None and user.vpc is not None and subnet.vpc is not user.vpc:
-        return Hop(nat, False, f"is in another VPC ({subnet.vpc.logical_id})", ("SubnetId",), refused=True)
-    kind = subnet.exit.kind
+    id, kind = subnet.resource.logical_id, subnet.exit.kind
     if kind in (ExitKind.NONE, ExitKind.NAT):
-        says = f"is in {id}, which has no route to an internet gateway"
-        return Hop(nat, False, says, ("SubnetId",), covers=(subnet.resource,))
+        says, table = f"is in {id}, which has no route to an internet gateway", resource_of(subnet.route_table)
+        return Hop(nat, False, says, ("SubnetId",), covers=(subnet.resource, *(() if table is None else (table,))))
     if kind is ExitKind.UNKNOWN:
         return Hop(nat, None, f"is in {id}, whose routes are not known")
     attached = _attached(subnet)
@@ -303,7 +307,7 @@ def has_gateway(vpc: Resource) -> bool | None:
     return any_of([*answers, False if model.complete else None])
 
 
-def _through_acls(subnets: Sequence[Subnet], other: Side, traffic: Traffic, *, asks: bool) -> Iterator[Hop]:
+def through_acls(subnets: Sequence[Subnet], other: Side, traffic: Traffic, *, asks: bool) -> Iterator[Hop]:
     """The network ACLs of subnets of which traffic takes one: on its way there and on its way back.
 
     :param asks: whether the subnet's side opens the connection.

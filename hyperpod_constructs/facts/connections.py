@@ -18,6 +18,10 @@ Source: https://docs.aws.amazon.com/vpc/latest/userguide/custom-network-acl.html
 """
 
 
+DNS_PORTS = range(53, 54)
+"""The port of names, by UDP and TCP."""
+
+
 class Use(Enum):
     """What makes a group need a service."""
 

@@ -76,3 +76,20 @@ OF_APPLIERS = ("eks", "lambda", "s3")
 
 Source: https://docs.aws.amazon.com/eks/latest/userguide/private-clusters.html
 """
+
+CALLERS = frozenset(
+    {
+        "AWS::CodeBuild::Project",
+        "AWS::EC2::Instance",
+        "AWS::EC2::LaunchTemplate",
+        "AWS::ECS::Service",
+        "AWS::EKS::Cluster",
+        "AWS::EKS::Nodegroup",
+        "AWS::Lambda::Function",
+        "AWS::SageMaker::Cluster",
+    }
+)
+"""Types whose interfaces may call the Kubernetes API of a cluster.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/sec-group-reqs.html
+"""

@@ -252,6 +252,16 @@ class _Judge:
                 return self._say(Kind.VALUE, (*path, index, wanted), message, key, f"each {wanted} once")
         return None if None in keys else True
 
+    def _count_at_most(self, wanted: Mapping[str, str], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
+        """Lists with no more items than a number beside them says."""
+        for name, most in wanted.items():
+            items, number = at(value, name), as_float(at(value, most))
+            sure = sum(present(item) is True for item in items) if isinstance(items, tuple) else 0
+            if number is not None and sure > number:
+                message = f"{name} has {sure} items, and {most} is {number:g}"
+                return self._say(Kind.VALUE, (*path, name), message, items, f"at most {number:g} items")
+        return None
+
     def _contains(self, wanted: Node, node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         """A list with an item of this form."""
         answer = any_of(self._apart(wanted, item, path)[0] for item in value) if isinstance(value, tuple) else True
@@ -317,6 +327,7 @@ _STRUCTURES: Mapping[str, _Structure] = {
     "anyOf": _Judge._any,
     "ascending": _Judge._ascending,
     "contains": _Judge._contains,
+    "countAtMost": _Judge._count_at_most,
     "dependentExcluded": _Judge._rivals,
     "dependentRequired": _Judge._companions,
     "if": _Judge._if,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from hyperpod_constructs.analysis.addresses import WrongAddress, beside_their_vpc, malformed, strays, with_bits_behind
 from hyperpod_constructs.analysis.blocks import (
     SubnetBlock,
     VpcBlock,
@@ -23,7 +24,7 @@ from hyperpod_constructs.analysis.placement import subnets_of
 from hyperpod_constructs.facts import cidr_blocks
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
-from hyperpod_constructs.rules.rule import error
+from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 
@@ -185,7 +186,8 @@ def _vpc_of(peering: Resource, key: str) -> str:
     "HP-BLK-007",
     on="AWS::EC2::Route",
     title="a route leads elsewhere than to its own VPC",
-    why="each route table has a local route for each block of its VPC, and EC2 refuses a second one (RouteAlreadyExists)",
+    why="each route table has a local route for each block of its VPC: EC2 refuses a second one (RouteAlreadyExists), and one for "
+    "a part of the block unless it leads past an appliance (InvalidParameterValue)",
     fix="write the block of the other network as destination, or take the route out",
     allowed="a destination outside the blocks of the VPC",
     source="https://docs.aws.amazon.com/vpc/latest/userguide/VPC_Route_Tables.html",
@@ -198,7 +200,65 @@ def routes_lead_elsewhere(route: Resource) -> Hit | None:
     table = resource_of(route.get("RouteTableId"), "AWS::EC2::RouteTable")
     vpc = None if table is None else resource_of(table.get("VpcId"), VPC)
     block = block_of(route.get("DestinationCidrBlock"))
-    own = [] if vpc is None or block is None else [one for one in blocks_of(vpc).known if one.block == block]
-    if not own or vpc is None:
+    around = None if vpc is None or block is None else blocks_of(vpc).of(block)
+    if around is None or vpc is None or (around.block != block and any(given(route.get(key)) is not False for key in _APPLIANCES)):
         return None
-    return hit(route, f"{block} is a block of {vpc.logical_id}, the VPC of the route table itself", "DestinationCidrBlock")
+    what = "a block" if around.block == block else f"in {around.block}, a block"
+    return hit(route, f"{block} is {what} of {vpc.logical_id}, the VPC of the route table itself", "DestinationCidrBlock")
+
+
+_APPLIANCES = ("InstanceId", "NatGatewayId", "NetworkInterfaceId", "VpcEndpointId")
+"""Targets of a route for a part of a VPC."""
+
+
+@error(
+    "HP-BLK-008",
+    on=strays,
+    title="a chosen address is free in its subnet",
+    why="the service refuses it (InvalidParameterValue, IpAddressInUse), and the stack rolls back",
+    fix="take a free address of the subnet, or leave the choice to the service",
+    allowed="an address of the subnet, without its first four and its last one",
+    source=_SUBNETS,
+)
+def chosen_addresses_are_free(one: WrongAddress) -> Hit:
+    return hit(one.resource, one.message, *one.path, allowed=one.allowed)
+
+
+@error(
+    "HP-BLK-009",
+    on=malformed,
+    title="addresses and blocks have four numbers up to 255, and a prefix up to 32",
+    why="the service refuses the request, and the stack rolls back",
+    fix="write an address such as 10.0.0.10, or a block such as 10.0.0.0/16",
+    allowed="four numbers up to 255; of a block also the length of its prefix",
+    source=_SUBNETS,
+    yields=True,
+)
+def addresses_are_such(one: WrongAddress) -> Hit:
+    return hit(one.resource, one.message, *one.path, allowed=one.allowed)
+
+
+@warning(
+    "HP-BLK-010",
+    on=with_bits_behind,
+    title="a block begins at its first address",
+    why="EC2 drops the bits behind the prefix, so that the block is another one than is written; other services refuse it",
+    fix="write the first address of the block, or the prefix that was meant",
+    allowed="a block without bits behind its prefix",
+    source="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateSubnet.html",
+)
+def blocks_begin_at_their_first_address(one: WrongAddress) -> Hit:
+    return hit(one.resource, one.message, *one.path, allowed=one.allowed)
+
+
+@error(
+    "HP-BLK-011",
+    on=beside_their_vpc,
+    title="networks beyond a VPC have blocks apart from it and from each other",
+    why="the service refuses the block (InvalidParameterException), or answers never come back",
+    fix="take a block that no other network has",
+    allowed="a block apart from the VPC, from the addresses of services, and from the other networks",
+    source="https://docs.aws.amazon.com/eks/latest/userguide/hybrid-nodes-networking.html",
+)
+def networks_beyond_are_apart(one: WrongAddress) -> Hit:
+    return hit(one.resource, one.message, *one.path, allowed=one.allowed)

@@ -7,10 +7,11 @@ from functools import partial
 
 from hyperpod_constructs.analysis.blocks import blocks_of
 from hyperpod_constructs.analysis.clusters import Cluster, given
+from hyperpod_constructs.analysis.control_plane_ways import side_of_control_plane
 from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters, joined
 from hyperpod_constructs.analysis.networks import SUBNET
 from hyperpod_constructs.analysis.placement import node_groups
-from hyperpod_constructs.analysis.reachability import NODES, side_of_control_plane
+from hyperpod_constructs.analysis.reachability import NODES
 from hyperpod_constructs.analysis.resource_policies import KEY
 from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP
 from hyperpod_constructs.analysis.traffic import Side, Traffic, group_lets

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import partial
 
 from hyperpod_constructs.analysis.clusters import Cluster, Group, clusters, given, groups
 from hyperpod_constructs.analysis.iam import ROLE
 from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters, joined, named_elsewhere
-from hyperpod_constructs.analysis.networks import SUBNET, in_one_zone
+from hyperpod_constructs.analysis.networks import SUBNET, in_one_zone, places_of_zones
 from hyperpod_constructs.analysis.placement import NodeGroup, node_groups
 from hyperpod_constructs.analysis.trust import assumptions
 from hyperpod_constructs.facts import clusters as cluster_facts
@@ -228,7 +229,8 @@ def the_control_plane_has_two_zones(eks: EksCluster) -> Hit | None:
     if not alone and not in_one_zone(subnets or ()):
         return None
     names = ", ".join(subnet.logical_id for subnet in subnets or ())
-    return hit(eks.resource, too_few_zones("the control plane", f"in one zone ({names})" if names else "one subnet"), *path)
+    found = hit(eks.resource, too_few_zones("the control plane", f"in one zone ({names})" if names else "one subnet"), *path)
+    return replace(found, doubts=places_of_zones(subnets or ()))
 
 
 @_joined_error(

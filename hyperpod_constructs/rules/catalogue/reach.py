@@ -10,7 +10,8 @@ from hyperpod_constructs._support.words import enumerated, listed
 from hyperpod_constructs.analysis.blocks import outside_of
 from hyperpod_constructs.analysis.clusters import labels
 from hyperpod_constructs.analysis.database import side_of
-from hyperpod_constructs.analysis.interface_ways import ended_ways
+from hyperpod_constructs.analysis.ended_ways import ended_ways
+from hyperpod_constructs.analysis.listeners import Lonely, lonely_listeners
 from hyperpod_constructs.analysis.naming import Naming
 from hyperpod_constructs.analysis.near_misses import idle_groups
 from hyperpod_constructs.analysis.networks import SUBNET, VPC
@@ -54,6 +55,15 @@ def _end(one: Connection) -> Hop:
     end = one.ended[0].end
     assert end is not None
     return end
+
+
+def _causes(end: Hop) -> tuple[Resource, ...]:
+    return (end.resource, *end.covers)
+
+
+def _ends(model: Model) -> set[Resource]:
+    """The resources at which ways of nodes end, and those with the same cause."""
+    return {place for stopped in _stops(model).values() for one in stopped for place in _causes(_end(one))}
 
 
 def _is_fatal(stopped: Sequence[Connection]) -> bool:
@@ -108,7 +118,7 @@ def _reason(way: Way) -> str:
         "HP-EKS-013",
         "HP-SLM-023",
     ),
-    silences=("HP-END-002", "HP-CTL-006", *_OF_POLICIES),
+    silences=("HP-END-002", "HP-CTL-006", "HP-REACH-007", *_OF_POLICIES),
     fix=_OPEN,
     source=_PREREQUISITES,
 )
@@ -121,7 +131,7 @@ def nodes_come_up(model: Model) -> Iterator[Hit]:
     title="nodes reach what they and their features use",
     why="nodes come up, but without logs, sessions, a file system, or the accounting of jobs: whatever they cannot reach times out",
     allowed="a way from the nodes to each of them",
-    silences=_OF_POLICIES,
+    silences=("HP-REACH-007", *_OF_POLICIES),
     aliases=(
         "HP-NET-011",
         "HP-NET-021",
@@ -201,13 +211,18 @@ def public_databases_have_a_gateway(database: Resource) -> str | None:
     allowed="a way from their subnets to each service and database that they name",
     source="https://docs.aws.amazon.com/lambda/latest/dg/configuration-vpc-internet.html",
     aliases=("HP-END-004",),
+    silences=("HP-REACH-007",),
 )
 def functions_reach_what_they_name(model: Model) -> Iterator[Hit]:
-    """One hit for each hop at which ways end: there if it is a group, a table or an endpoint, else at the first user."""
+    """One hit for each cause, unless the nodes have it too: at the hop if it is a group, a table or an endpoint, else at a user."""
+    said = set(_ends(model))
     ended = [one for one in ended_ways(model) if one.way.end]
     for first, *others in grouped((one.way.end.resource if one.way.end else None, one) for one in ended).values():
         end, users = first.way.end, dict.fromkeys(one.user for one in (first, *others))
         assert end is not None
+        if said.intersection(_causes(end)):
+            continue
+        said.update(_causes(end))
         targets = listed(dict.fromkeys(one.target for one in (first, *others)))
         way = " > ".join(dict.fromkeys(first.way.places))
         names = enumerated(one.logical_id for one in users)
@@ -215,6 +230,22 @@ def functions_reach_what_they_name(model: Model) -> Iterator[Hit]:
         placed = end.resource.type in (SUBNET, VPC)
         found = hit(first.user, text, *first.path) if placed else hit(end.resource, text, *end.path)
         yield replace(found, covers=(*end.covers, *users), doubts=tuple((one, first.path) for one in users))
+
+
+@warning(
+    "HP-REACH-007",
+    on=lambda model: ((one,) for one in lonely_listeners(model) if one.resource not in _ends(model)),
+    title="what listens in a VPC lets in somebody who is there",
+    why="nobody reaches it: mounts and connections time out",
+    fix="write a rule for its port, from the group or the block of its clients",
+    allowed="a rule for its port from a group of clients, or from a block of the VPC or of a network that routes lead to",
+    source="https://docs.aws.amazon.com/vpc/latest/userguide/vpc-security-groups.html",
+)
+def listeners_let_somebody_in(one: Lonely) -> Hit:
+    text = (
+        f"{one.place.logical_id} lets nobody in on {one.traffic}, on which {one.listener.name} ({one.resource.logical_id}) listens"
+    )
+    return hit(one.place, text, *one.path, covers=(one.resource,))
 
 
 def _file_systems_in(groups: tuple[Resource, ...]) -> Iterator[Resource]:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from hyperpod_constructs._support.words import enumerated
-from hyperpod_constructs.analysis.file_systems import addresses_of
+from hyperpod_constructs.analysis.file_systems import MOUNT_TARGET, addresses_of
 from hyperpod_constructs.analysis.naming import Naming
-from hyperpod_constructs.analysis.networks import ENDPOINT, SUBNET, Zone, in_one_zone, network_facts
+from hyperpod_constructs.analysis.networks import ENDPOINT, SUBNET, Zone, in_one_zone, network_facts, places_of_zones
 from hyperpod_constructs.analysis.placement import (
     FILE_SYSTEM,
     NodeGroup,
@@ -246,7 +247,8 @@ def subnets_cover_two_zones(resource: Resource) -> Hit | None:
     known = _subnets_at(resource, key) if kind in (ABSENT, "application") else []
     if len(known) < 2 or not in_one_zone(known):
         return None
-    return hit(resource, f"its subnets ({', '.join(one.logical_id for one in known)}) are in one zone", key)
+    found = hit(resource, f"its subnets ({', '.join(one.logical_id for one in known)}) are in one zone", key)
+    return replace(found, doubts=places_of_zones(known))
 
 
 _APART: Mapping[str, str] = {
@@ -273,8 +275,33 @@ def subnets_are_in_different_zones(resource: Resource) -> Hit | None:
     found = [facts.subnet(one) for one in dict.fromkeys(_subnets_at(resource, key, all_known=False))]
     for one, other in combinations(found, 2):
         if one.zone.is_same(other.zone):
-            return hit(resource, f"its subnets {one.resource.logical_id} and {other.resource.logical_id} are in one zone", key)
+            text = f"its subnets {one.resource.logical_id} and {other.resource.logical_id} are in one zone"
+            return replace(hit(resource, text, key), doubts=places_of_zones([one.resource, other.resource]))
     return None
+
+
+@error(
+    "HP-SUB-016",
+    title="a file system of EFS has one mount target in each zone",
+    why="EFS refuses a second one (MountTargetConflict), and the stack rolls back",
+    fix="put the mount target into a subnet of another zone, or take it out",
+    allowed="mount targets in different zones",
+    source="https://docs.aws.amazon.com/efs/latest/ug/API_CreateMountTarget.html",
+)
+def mount_targets_are_in_different_zones(model: Model) -> Iterator[Hit]:
+    targets = [(one, resource_of(one.get("FileSystemId")), _zone_of(one)) for one in model.resources(MOUNT_TARGET) if one.exists]
+    for index, (target, system, zone) in enumerate(targets):
+        before = [one for one, its, other in targets[:index] if its is system and zone and other and other.is_same(zone)]
+        if system is not None and before:
+            text = f"{target.logical_id} and {before[0].logical_id} of {system.logical_id} are in one zone"
+            subnets = [resource_of(one.get("SubnetId"), SUBNET) for one in (target, before[0])]
+            found = hit(target, text, "SubnetId", covers=(before[0],))
+            yield replace(found, doubts=places_of_zones([one for one in subnets if one is not None]))
+
+
+def _zone_of(target: Resource) -> Zone | None:
+    subnet = resource_of(target.get("SubnetId"), SUBNET)
+    return None if subnet is None else network_facts(target.template.model).subnet(subnet).zone
 
 
 def _subnets_at(resource: Resource, key: str, *, all_known: bool = True) -> list[Resource]:

@@ -224,6 +224,7 @@ def test_a_public_database_needs_a_gateway() -> None:
             "A": subnet("10.8.1.0/24", "us-west-2a"),
             "B": subnet("10.8.2.0/24", "us-west-2b"),
             "Database/PubliclyAccessible": True,
+            "DatabaseGroup/SecurityGroupIngress/0/CidrIp": "10.8.0.0/16",
         },
     )
     attachment = {"VpcId": {"Ref": "Vpc"}, "InternetGatewayId": "igw-0123456789abcdef0"}

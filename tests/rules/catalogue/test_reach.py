@@ -75,6 +75,68 @@ STRANGE = resource(
     SecurityGroupIngress=[{"IpProtocol": "-1", "CidrIp": "0.0.0.0/0"}],
 )
 COME_UP, USE = "HP-REACH-001", "HP-REACH-002"
+CONTROL = {"Fn::GetAtt": ["Control", "ClusterSecurityGroupId"]}
+"""The group that EKS makes for the cluster."""
+
+
+def ingress(group: Any, source: Any, **more: Any) -> Template:
+    return resource("SecurityGroupIngress", **{"GroupId": group, "SourceSecurityGroupId": source, "IpProtocol": "-1", **more})
+
+
+HTTPS = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443}
+BY_RULES = edited(
+    eks(),
+    {
+        "Control/ResourcesVpcConfig/SecurityGroupIds": REMOVED,
+        "Door": ingress(CONTROL, ref("NodeGroup")),
+        "Back": ingress(ref("NodeGroup"), CONTROL),
+        "Boards": resource("SecurityGroup", GroupDescription="x", VpcId=VPC),
+        "Out": resource("SecurityGroupEgress", GroupId=ref("NodeGroup"), IpProtocol="-1", DestinationSecurityGroupId=CONTROL),
+    },
+)
+WITH_NODES = edited(
+    BY_RULES,
+    {
+        "Dns": {"Type": "AWS::EKS::Addon", "Properties": {"AddonName": "coredns", "ClusterName": ref("Control")}},
+        "Work": {
+            "Type": "AWS::EKS::Nodegroup",
+            "Properties": {
+                "ClusterName": ref("Control"),
+                "NodeRole": "arn:aws:iam::123456789012:role/work",
+                "Subnets": ["subnet-0123456789abcdef0"],
+            },
+        },
+        "Dns/.DependsOn": "Work",
+    },
+)
+HOME = {
+    "Type": "AWS::FSx::FileSystem",
+    "DeletionPolicy": "Retain",
+    "UpdateReplacePolicy": "Retain",
+    "Properties": {
+        "FileSystemType": "OPENZFS",
+        "StorageCapacity": 256,
+        "SubnetIds": [ref("NodeSubnet")],
+        "SecurityGroupIds": [ref("NodeGroup")],
+        "OpenZFSConfiguration": {"DeploymentType": "SINGLE_AZ_2", "ThroughputCapacity": 160},
+    },
+}
+MOUNTED = edited(
+    slurm(),
+    {
+        "Home": HOME,
+        "Cluster/InstanceGroups/0/InstanceStorageConfigs/2": {
+            "FsxOpenZfsConfig": {"DnsName": {"Fn::GetAtt": ["Home", "DNSName"]}, "MountPath": "/home"}
+        },
+    },
+)
+
+
+def exported(clients: str) -> dict[str, Any]:
+    given = [{"ClientConfigurations": [{"Clients": clients, "Options": ["rw"]}]}]
+    return {"Home/OpenZFSConfiguration/RootVolumeConfiguration/NfsExports": given}
+
+
 CASES = [
     # Network ACLs
     Case(COME_UP, WITH_ACL, {"Out": REMOVED}, {}),
@@ -156,6 +218,13 @@ CASES = [
         {"Control/ResourcesVpcConfig/EndpointPublicAccess": REMOVED},
     ),
     Case(COME_UP, eks(), {"Control/ResourcesVpcConfig/SecurityGroupIds": REMOVED}, {}),
+    Case(COME_UP, BY_RULES, {"Door": REMOVED}, {}),
+    Case(COME_UP, BY_RULES, {"Door/SourceSecurityGroupId": ref("Boards")}, {"Door": ingress(CONTROL, ref("NodeGroup"), **HTTPS)}),
+    # Names of Kubernetes, served on nodes of EKS
+    Case(USE, WITH_NODES, {"Door": ingress(CONTROL, ref("NodeGroup"), **HTTPS)}, {}),
+    # Exports of OpenZFS
+    Case(USE, MOUNTED, exported("10.0.0.0/20"), exported("10.0.0.0/16")),
+    Case(USE, MOUNTED, exported("10.9.9.9"), exported("*")),
 ]
 
 
@@ -172,6 +241,19 @@ def test_groups_that_end_at_one_hop_are_one_finding_with_the_way() -> None:
         "controller, login, workers cannot reach S3, logs, ssm and ssmmessages: the way S3Endpoint > NodeGroup > Acl ends, as "
         "Acl lets no TCP 32768-60999 in from the internet, on which answers come back"
     )
+
+
+def test_the_rule_that_was_meant_is_the_place() -> None:
+    (finding,) = findings(edited(BY_RULES, {"Door/SourceSecurityGroupId": ref("Boards")}))
+    assert finding.resource == "Door"
+
+
+def test_a_closed_subnet_beside_others_ends_at_the_subnet() -> None:
+    """The VPC has one endpoint and a way out, so that it is not made for endpoints alone."""
+    one = edited(
+        SLURM, {"Logs": resource("VPCEndpoint", VpcId=VPC, VpcEndpointType="Interface", ServiceName="com.amazonaws.us-west-2.kms")}
+    )
+    assert {finding.resource for finding in findings(edited(one, {"NodeAssociation": REMOVED}))} == {"NodeSubnet"}
 
 
 def elsewhere() -> Template:

@@ -1,0 +1,105 @@
+"""What listens in a VPC and lets nobody in: no rule of its groups is for its port, or only for those who are not there.
+
+Answers are of sure cases only: a group that another stack can have, or whose rules are not all known, may let somebody in.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from ipaddress import IPv4Network
+
+from hyperpod_constructs.analysis.blocks import blocks_of
+from hyperpod_constructs.analysis.database import DATABASES, port_of
+from hyperpod_constructs.analysis.near_misses import users_of_group
+from hyperpod_constructs.analysis.networks import VPC, ExitKind, block_of, exit_of
+from hyperpod_constructs.analysis.placement import FILE_SYSTEM, groups_at
+from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, GroupRule, SecurityGroup, security_groups
+from hyperpod_constructs.analysis.traffic import Traffic
+from hyperpod_constructs.facts.listeners import LISTENERS, Listener
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.values import ABSENT, as_str
+
+_ROUTE, _PROPAGATION = "AWS::EC2::Route", "AWS::EC2::VPNGatewayRoutePropagation"
+_NO_CALLERS = (*LISTENERS, FILE_SYSTEM)
+
+
+@dataclass(frozen=True, slots=True)
+class Lonely:
+    """Something that listens and lets nobody in.
+
+    :param place: its group, or itself where the group belongs to others.
+    :param traffic: what it waits for.
+    """
+
+    resource: Resource
+    place: Resource
+    path: tuple[str, ...]
+    listener: Listener
+    traffic: Traffic
+
+
+def lonely_listeners(model: Model) -> Iterator[Lonely]:
+    """Those that surely let nobody in; one for each place."""
+    said: set[Resource] = set()
+    for type_, listener in LISTENERS.items() if model.complete else ():
+        for resource in model.resources(type_):
+            found = _judged(resource, listener)
+            if found is not None and found.place not in said:
+                said.add(found.place)
+                yield found
+
+
+def _judged(resource: Resource, listener: Listener) -> Lonely | None:
+    own, port = groups_at(resource, listener.groups), port_of(resource) if resource.type in DATABASES else listener.port
+    waits = not listener.when or as_str(resource.get(listener.when[0])) == listener.when[1]
+    if own is None or port is None or not waits or not resource.exists:
+        return None
+    traffic, groups = Traffic("tcp", range(port, port + 1)), [security_groups(one.template.model).of(one) for one in own]
+    if any(users_of_group(one) is None or _may_let(group, traffic) for one, group in zip(own, groups, strict=True)):
+        return None
+    if not any(group.in_direction("ingress") for group in groups) and any(
+        resource_of(one.get("VpcId"), VPC) is None for one in own
+    ):
+        return None  # whoever has the VPC may add rules
+    alone = {one.type for one in users_of_group(own[0]) or ()} == {resource.type}
+    place, path = (own[0], ()) if alone else (resource, (listener.groups,))
+    return Lonely(resource, place, path, listener, traffic)
+
+
+def _may_let(group: SecurityGroup, traffic: Traffic) -> bool:
+    """Whether a group may let this traffic in from somebody who is there."""
+    rules = [*group.in_direction("ingress"), *(rule for rule in group.possible if rule.direction == "ingress")]
+    asked = [rule for rule in rules if rule.covers_traffic(traffic.protocol, traffic.ports) is not False]
+    return "ingress" in group.uncertain or any(_may_come(rule, group) for rule in asked)
+
+
+def _may_come(rule: GroupRule, group: SecurityGroup) -> bool:
+    """Whether the other side of a rule may be there, and open connections."""
+    if rule.peer_group is ABSENT:
+        block, vpc = block_of(rule.cidr), resource_of(group.resource.get("VpcId"), VPC)
+        return block is None or vpc is None or _is_reached(block, vpc)
+    peer = resource_of(rule.peer_group, SECURITY_GROUP)
+    users = None if peer is None else users_of_group(peer)
+    return not users or any(one.type not in _NO_CALLERS for one in users)
+
+
+def _is_reached(block: IPv4Network, vpc: Resource) -> bool:
+    """Whether a block may be in a VPC, or on the way of a route of its tables that does not lead to the internet."""
+    blocks, model = blocks_of(vpc), vpc.template.model
+    if block.is_global or not blocks.complete or any(block.overlaps(one.block) for one in blocks.known):
+        return True
+    inside = [one for one in model.resources(_ROUTE) if _is_of(one, vpc)]
+    return bool(model.resources(_PROPAGATION)) or any(_may_lead(one, block) for one in inside)
+
+
+def _is_of(route: Resource, vpc: Resource) -> bool:
+    table = resource_of(route.get("RouteTableId"))
+    return table is None or resource_of(table.get("VpcId")) in (vpc, None)
+
+
+def _may_lead(route: Resource, block: IPv4Network) -> bool:
+    destination = block_of(route.get("DestinationCidrBlock"))
+    if exit_of(route).kind in (ExitKind.NAT, ExitKind.INTERNET_GATEWAY):
+        return False
+    return destination is None or destination.overlaps(block)
