@@ -61,8 +61,13 @@ def _properties(resource: Resource) -> Value:
     values, raw = resource.get(), resource.raw.get("Properties")
     if not isinstance(values, Mapping) or not isinstance(raw, dict):
         return values
-    written = {name for name, value in values.items() if isinstance(value, Unknown) and isinstance(raw.get(name), str)}
+    written = {name for name, value in values.items() if isinstance(value, Unknown) and _is_written(raw.get(name))}
     return {**values, **dict.fromkeys(written, Text((UNKNOWN,)))} if written else values
+
+
+def _is_written(raw: Raw) -> bool:
+    """Whether a value is a text, or one that `Fn::Sub` makes: a dynamic reference in it is there, whatever it gives."""
+    return isinstance(raw, str) or (isinstance(raw, dict) and isinstance(raw.get("Fn::Sub"), str))
 
 
 def _as_written(resource: Resource, path: Path) -> Raw:

@@ -18,7 +18,7 @@ from hyperpod_constructs.analysis.schema.violation import listed
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.dependencies import references
+from hyperpod_constructs.templates.dependencies import named_at
 from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Value, as_int, as_str
 
@@ -27,6 +27,8 @@ _SECRET, _ATTACHMENT = "AWS::SecretsManager::Secret", "AWS::SecretsManager::Secr
 _LOGS = "AWS::Logs::LogGroup"
 _COLDER = ("STANDARD_IA", "INTELLIGENT_TIERING", "ONEZONE_IA", "GLACIER_IR", "GLACIER", "DEEP_ARCHIVE")
 """Classes of storage from warm to cold; objects move only to a colder one."""
+_INFREQUENT, _LEAST_DAYS = ("STANDARD_IA", "ONEZONE_IA"), 30
+"""Classes in which objects stay for some days."""
 _KINDS = {"QueueConfigurations": "Event", "TopicConfigurations": "Event", "LambdaConfigurations": "Event"}
 _LONGEST = {"mysql": 41, "mariadb": 41, "oracle-ee": 30, "oracle-se2": 30}
 _REFUSED = '/"@ '
@@ -49,9 +51,10 @@ def _life(rule: Mapping[str, Value]) -> Slips:
         if name in _COLDER and days is not None:
             moves.append((_COLDER.index(name), days, name, index))
     for (_, before, warm, _), (_, days, cold, index) in pairwise(sorted(moves)):
-        if days <= before:
+        least = _LEAST_DAYS if warm in _INFREQUENT else 1
+        if days < before + least:
             message = f"objects move to {cold} after {days} days, and to {warm} after {before}"
-            yield Slip(message, f"more than {before} days", ("Transitions", index, "TransitionInDays"), days)
+            yield Slip(message, f"{before + least} days or more", ("Transitions", index, "TransitionInDays"), days)
             return
     expires, last = as_int(rule.get("ExpirationInDays", ABSENT)), max(moves, key=lambda one: one[1], default=None)
     if expires is not None and last is not None and expires <= last[1]:
@@ -99,7 +102,7 @@ def database(resource: Resource) -> Slips:
         if family.startswith(engine) and re.fullmatch(r"[\d.]+", version) and family != f"{engine}{number}" and number:
             message = f"{group.logical_id} is of {family}, and the database of {engine} {version}"
             yield Slip(message, f"a group of {engine}{number}", ("DBParameterGroupName",), resource.get("DBParameterGroupName"))
-    for secret in dict.fromkeys(references(resource.get("MasterUserPassword"))):
+    for secret in named_at(resource, "MasterUserPassword"):
         yield from _password(secret, engine or "")
 
 

@@ -132,7 +132,7 @@ WATCHED = edited(STORED, {"Watch": OWN_METRIC})
 TARGET = "Plan/BackupPlan/BackupPlanRule/0"
 CASES = [
     # Within and between resources
-    Case("HP-TXT-012", STORED, {f"{RULES}/Transitions/1/TransitionInDays": 20}, {f"{RULES}/Transitions/1/TransitionInDays": 31}),
+    Case("HP-TXT-012", STORED, {f"{RULES}/Transitions/1/TransitionInDays": 59}, {f"{RULES}/Transitions/1/TransitionInDays": 60}),
     Case("HP-TXT-012", STORED, {f"{RULES}/ExpirationInDays": 60}, {f"{RULES}/ExpirationInDays": 91}),
     Case("HP-TXT-012", STORED, {"Database/EngineVersion": "8.0.42"}, {"Database/EngineVersion": "8.4"}),
     Case("HP-TXT-012", STORED, {"Attached/TargetType": "AWS::RDS::DBCluster"}, {}),
