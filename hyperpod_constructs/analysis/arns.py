@@ -151,7 +151,7 @@ def _spelled(part: Reference) -> list[object]:
         return list(_name_parts(resource, form))
     if attribute not in form.arns and attribute not in form.others:
         return [part]
-    region, account = own_region_of(resource) or Segment(), resource.template.environment.owner
+    region, account = own_region_of(resource) or Segment(), resource.template.owner
     name = tuple(_name_parts(resource, form))
     places: Mapping[str, Sequence[object]] = {
         "{place}": (region, ":", account),

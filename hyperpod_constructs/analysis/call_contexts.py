@@ -30,7 +30,7 @@ def of_caller(role: Resource) -> Context:
         **OF_ROLE,
         "aws:principalarn": Reference(role, "Arn"),
         **({} if region is None else {"aws:requestedregion": region}),
-        "aws:principalaccount": role.template.environment.owner,
+        "aws:principalaccount": role.template.owner,
         **{f"aws:principaltag/{key.lower()}": value for key, value in tags if key is not None},
     }
 

@@ -13,7 +13,19 @@ from collections.abc import Callable, Iterator, Mapping
 from hyperpod_constructs.analysis.answers import all_of, any_of
 from hyperpod_constructs.analysis.arns import arn_matches
 from hyperpod_constructs.templates.globs import matches
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Part, Text, Value, as_float, as_str, is_known, joined, parts_of
+from hyperpod_constructs.templates.values import (
+    ABSENT,
+    UNKNOWN,
+    Part,
+    Reference,
+    Text,
+    Value,
+    as_float,
+    as_str,
+    is_known,
+    joined,
+    parts_of,
+)
 
 Context = Mapping[str, Value]
 """The keys of a call, in lower case, with their values: `ABSENT` for a key that the call surely lacks. Other keys are not known."""
@@ -106,7 +118,7 @@ def _equal_ignoring_case(expected: Value, actual: Value) -> bool | None:
 
 
 def _like(expected: Value, actual: Value) -> bool | None:
-    return arn_matches(expected, actual) if isinstance(actual, Text) else matches(parts_of(expected), parts_of(actual))
+    return arn_matches(expected, actual) if isinstance(actual, Text | Reference) else matches(parts_of(expected), parts_of(actual))
 
 
 def _numbers(compare: Callable[[float, float], bool]) -> _Test:

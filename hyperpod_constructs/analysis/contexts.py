@@ -21,8 +21,17 @@ _OF_PEOPLE = (
     "sts:externalid",
 )
 
-OF_SERVICE: Context = {**dict.fromkeys(_OF_PEOPLE, ABSENT), "aws:principalisawsservice": "true"}
-"""The keys when a service assumes a role; it may name itself by `aws:SourceArn`."""
+_OF_PLACES = ("aws:sourcevpc", "aws:sourcevpce", "aws:vpcsourceip")
+_OF_PRINCIPALS = ("aws:principalaccount", "aws:principalarn", "aws:principalorgid", "aws:principalorgpaths")
+OF_OWNER = ("aws:resourceaccount", "s3:resourceaccount")
+"""The keys with the account of what is called."""
+
+OF_SERVICE: Context = {
+    **dict.fromkeys((*_OF_PEOPLE, *_OF_PLACES, *_OF_PRINCIPALS), ABSENT),
+    "aws:principalisawsservice": "true",
+    "aws:securetransport": "true",
+}
+"""The keys when a service calls as itself, as when it assumes a role; it may name itself by `aws:SourceArn`."""
 
 OF_ROLE: Context = {
     **dict.fromkeys(_OF_PEOPLE, ABSENT),

@@ -112,7 +112,7 @@ class Delivery:
             **known,
             "aws:securetransport": "true",
             "aws:sourcearn": self._source,
-            "aws:sourceaccount": self.sender.template.environment.owner,
+            "aws:sourceaccount": self.sender.template.owner,
         }
         return Call(self.kind.action, self._target, context)
 
@@ -159,7 +159,7 @@ class Delivery:
         """The keys in a bucket."""
         for piece in _PIECE.split(self.facts.key):
             if piece == "{account}":
-                yield from parts_of(self.sender.template.environment.owner)
+                yield from parts_of(self.sender.template.owner)
             elif piece.startswith("{"):
                 way = piece.strip("{}").removesuffix("/")
                 given = next((one.value for one in ends(self.sender, way) if one.goes_with(self.end)), ABSENT)

@@ -16,10 +16,10 @@ from hyperpod_constructs.analysis.api_calls import api_called
 from hyperpod_constructs.analysis.arns import bucket_arn
 from hyperpod_constructs.analysis.call_contexts import from_nodes, of_caller, through
 from hyperpod_constructs.analysis.clusters import Cluster, Group, quoted
-from hyperpod_constructs.analysis.contexts import having
+from hyperpod_constructs.analysis.contexts import OF_OWNER, having
 from hyperpod_constructs.analysis.grants import grants_of
 from hyperpod_constructs.analysis.iam import ROLE, RoleFacts, role_facts
-from hyperpod_constructs.analysis.kubernetes import eks_clusters, joined
+from hyperpod_constructs.analysis.kubernetes import EksCluster, cni_has_own_role, eks_clusters, joined
 from hyperpod_constructs.analysis.node_places import BUCKET, Used, keys_of_volumes, used_by, used_by_any
 from hyperpod_constructs.analysis.node_roles import RoleUse, cluster_roles, meant_for_nodes, role_uses
 from hyperpod_constructs.analysis.policy_document import Call
@@ -31,9 +31,9 @@ from hyperpod_constructs.facts.addons import S3_CSI
 from hyperpod_constructs.facts.kubernetes import PODS_PRINCIPAL
 from hyperpod_constructs.facts.permissions import Place, Task
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import UNKNOWN, Reference, Text, Value, at
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, at
 
-_WORKSPACE = "AWS::APS::Workspace"
+_NODE_GROUP, _WORKSPACE = "AWS::EKS::Nodegroup", "AWS::APS::Workspace"
 
 
 class Origin(Enum):
@@ -90,6 +90,7 @@ def needs(model: Model) -> Iterator[Need]:
     for role, cluster in cluster_roles(model):
         yield from _of_karpenter(role, cluster)
     yield from _of_control_planes(model)
+    yield from _of_node_groups(model)
     for addon in addons(model):
         yield from _of_pods(addon)
     for one in (*called(model), *api_called(model)):
@@ -157,6 +158,15 @@ def _of_control_planes(model: Model) -> Iterator[Need]:
         if role is not None and facts.CONTROL_PLANE_POLICY not in role_facts(role).managed_policies:
             for task in facts.CONTROL_PLANE:
                 yield from _simple(f"the role of {eks.resource.logical_id}", role, task, UNKNOWN)
+
+
+def _of_node_groups(model: Model) -> Iterator[Need]:
+    """The VPC CNI acts as the role of nodes, unless it has one of its own."""
+    for group in model.resources(_NODE_GROUP) if not cni_has_own_role(model) else ():
+        role, eks = resource_of(group.get("NodeRole"), ROLE), EksCluster.of(group.get("ClusterName"))
+        family = ABSENT if eks is None else eks.resource.get("KubernetesNetworkConfig", "IpFamily")
+        if role is not None and family in (ABSENT, "ipv4"):
+            yield from _simple(f"the role of {group.logical_id}", role, facts.ADDRESSES, UNKNOWN)
 
 
 def _of_pods(addon: Addon) -> Iterator[Need]:
@@ -234,7 +244,8 @@ def _granted(role: Resource) -> Iterator[Need]:
     for grant in grants_of(known):
         task = _task(f"use {grant.target.logical_id} as its policies say")
         network, endpoint = from_nodes(groups, grant.action) if groups else ({}, None)
-        call = Call(grant.action, grant.arn, having((of_caller(role), network)))
+        owner = dict.fromkeys(OF_OWNER, grant.target.template.owner)
+        call = Call(grant.action, grant.arn, having((of_caller(role), network, owner)))
         yield Need(user, known, task, call, groups, endpoint, Origin.GRANT)
         key = grant.key
         if key is not None:

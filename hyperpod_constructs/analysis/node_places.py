@@ -85,7 +85,7 @@ def _ec2_arn(resource: Resource, kind: str, name: Value) -> Value:
 
 def arn_at(resource: Resource, service: str, name: Value) -> Value:
     """The ARN of something in the account and the region of a resource."""
-    region, account = region_of(resource) or UNKNOWN, resource.template.environment.owner
+    region, account = region_of(resource) or UNKNOWN, resource.template.owner
     return joined([f"arn:aws:{service}:", region, ":", *parts_of(account), ":", *parts_of(name)])
 
 

@@ -155,5 +155,5 @@ def _is_account(principal: str | Text | Account) -> bool:
 
 def _is_own(principal: str | Text | Account, role: Resource) -> bool | None:
     """Whether an account is that of a role."""
-    own = parts_of(role.template.environment.owner)
+    own = parts_of(role.template.owner)
     return any_of(matches(form, parts_of(principal)) for form in (own, ("arn:*:iam::", *own, ":root")))

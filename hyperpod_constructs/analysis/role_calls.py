@@ -119,7 +119,7 @@ def arn_on(target: End, on: str) -> Value | None:
 
 def _filled(target: End, value: Value, form: str) -> Value:
     """A form with the target in it."""
-    account = target.resource.template.environment.owner
+    account = target.resource.template.owner
     places: dict[str, tuple[Part, ...]] = {
         "{}": parts_of(value),
         "{place}": (region_of(target.resource) or UNKNOWN, ":", *parts_of(account)),

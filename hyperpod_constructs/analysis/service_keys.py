@@ -84,7 +84,7 @@ def _of_resources(model: Model) -> Iterator[KeyUse]:
 
 def _context(resource: Resource) -> Context:
     """The encryption context of a log group or a trail, and the place from which the service comes."""
-    owner = {"aws:sourceaccount": resource.template.environment.owner}
+    owner = {"aws:sourceaccount": resource.template.owner}
     if resource.type == "AWS::Logs::LogGroup":
         group = arn_at(resource, "logs", joined(["log-group:", Reference(resource)]))
         return {**owner, "kms:encryptioncontext:aws:logs:arn": group}
@@ -109,7 +109,7 @@ def _of_receivers(model: Model) -> Iterator[KeyUse]:
         key = key_named(value)
         if key is not None or (as_str(value) or "").endswith(managed or "alias/aws/s3"):
             may = NOTIFIERS_MAY if kind.key else WRITERS_MAY
-            owner = {"aws:sourceaccount": receiver.template.environment.owner}
+            owner = {"aws:sourceaccount": receiver.template.owner}
             yield KeyUse(receiver, path, key, tuple(services), may, owner, any(services.values()))
 
 
@@ -134,7 +134,7 @@ def _of_links(model: Model) -> Iterator[KeyUse]:
                 key, region = key_of(bucket), region_of(resource)
                 if key is not None and any(_names(one, Caller(LINKS, region)) for one in layer_of(key.get("KeyPolicy")).statements):
                     via: Value = f"s3.{region}.amazonaws.com" if region else UNKNOWN
-                    context = {"kms:viaservice": via, "kms:calleraccount": resource.template.environment.owner}
+                    context = {"kms:viaservice": via, "kms:calleraccount": resource.template.owner}
                     yield KeyUse(resource, place, key, (LINKS,), LINKS_MAY, context, True)
 
 

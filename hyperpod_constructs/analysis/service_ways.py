@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from hyperpod_constructs.analysis.answers import all_of
 from hyperpod_constructs.analysis.conditions import Context
+from hyperpod_constructs.analysis.contexts import OF_OWNER
 from hyperpod_constructs.analysis.networks import ENDPOINT, SUBNET, ExitKind, Subnet, network_facts, serves
 from hyperpod_constructs.analysis.node_places import BUCKET
 from hyperpod_constructs.analysis.placement import security_groups_of
@@ -24,7 +25,7 @@ _ZONE = "AWS::Route53::HostedZone"
 _FEWEST_BESIDE_A_WAY = 4
 """Interface endpoints of a VPC that has closed subnets beside others with a way out."""
 _OF_AWS = ("amazonaws.com", "amazonaws.com.cn", "api.aws", "amazonwebservices.com.cn")
-_CALLER, _OWNER = "aws:principalaccount", ("aws:resourceaccount", "s3:resourceaccount")  # keys of conditions
+_CALLER = "aws:principalaccount"
 
 
 def to_service(source: Side, service: facts.Service, objects: Sequence[Value] = ()) -> Iterator[Hop]:
@@ -126,7 +127,7 @@ def _policy(endpoint: Resource, action: str | None, objects: Sequence[Value]) ->
     if action is None:
         yield Hop(endpoint, None, "has a policy, and the calls are not known", ("PolicyDocument",))
         return
-    account = endpoint.template.environment.owner
+    account = endpoint.template.owner
     answers = [_allows(layer_of(document), Call(action, one, _accounts(one, account))) for one in objects or (None,)]
     passes = all_of(answers)
     verb = "does not allow" if passes is False else "may allow" if passes is None else "allows"
@@ -145,7 +146,7 @@ def _accounts(resource: Value | None, account: Value) -> Context:
     """
     parts = () if resource is None else parts_of(resource)
     own_bucket = any(isinstance(part, Reference) and target_of(part).type == BUCKET for part in parts)
-    return dict.fromkeys((_CALLER, *_OWNER) if own_bucket else (_CALLER,), account)
+    return dict.fromkeys((_CALLER, *OF_OWNER) if own_bucket else (_CALLER,), account)
 
 
 def _allows(layer: Layer, call: Call) -> bool | None:

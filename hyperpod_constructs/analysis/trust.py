@@ -78,7 +78,7 @@ def _formed(one: Assumption) -> Value:
     parts: list[Part] = []
     for piece in _PIECE.split(one.asked.source):
         if piece == "{place}":
-            parts += [region_of(user) or UNKNOWN, ":", *parts_of(user.template.environment.owner)]
+            parts += [region_of(user) or UNKNOWN, ":", *parts_of(user.template.owner)]
         elif piece.startswith("{"):
             given = user.get(piece[1:-1])
             parts += parts_of(Reference(user) if given is ABSENT else given)

@@ -32,6 +32,9 @@ FSX_CSI = "aws-fsx-csi-driver"
 EBS_CSI = "aws-ebs-csi-driver"
 S3_CSI = "aws-mountpoint-s3-csi-driver"
 METRICS_SERVER = "metrics-server"
+CLOUDWATCH = "amazon-cloudwatch-observability"
+EFS_CSI = "aws-efs-csi-driver"
+EXTERNAL_DNS = "external-dns"
 
 FSX_CSI_DRIVER = "fsx.csi.aws.com"
 """The name of the driver of FSx for Lustre in volumes.

@@ -11,7 +11,10 @@ from enum import Enum
 
 from hyperpod_constructs.facts import node_permissions as nodes
 from hyperpod_constructs.facts.addons import (
+    CLOUDWATCH,
     EBS_CSI,
+    EFS_CSI,
+    EXTERNAL_DNS,
     FSX_CSI,
     KEY_ACTIONS,
     LOG_ACTIONS,
@@ -20,6 +23,7 @@ from hyperpod_constructs.facts.addons import (
     S3_CSI,
     TRAINING_OPERATOR,
     VOLUME_ACTIONS,
+    VPC_CNI,
 )
 from hyperpod_constructs.facts.autoscaling import ROLE_GUIDE
 from hyperpod_constructs.facts.software_updates import UPDATE_GUIDE
@@ -273,6 +277,41 @@ PODS: Mapping[str, tuple[Task, ...]] = {
         Task(words="write metrics", actions=("aps:RemoteWrite",), on=Place.WORKSPACE, source=_TROUBLE),
         Task(words="write logs", actions=LOG_ACTIONS, on=Place.ANYWHERE, setting=("logging", "enabled"), source=_TROUBLE),
     ),
+    CLOUDWATCH: (
+        Task(
+            words="write metrics and logs",
+            actions=("cloudwatch:PutMetricData", "logs:CreateLogStream", "logs:PutLogEvents"),
+            on=Place.ANYWHERE,
+            hint="CloudWatchAgentServerPolicy holds them",
+            source="https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/install-CloudWatch-Observability-EKS-addon.html",
+        ),
+    ),
+    EFS_CSI: (
+        Task(
+            words="find file systems and their mount targets",
+            actions=("elasticfilesystem:DescribeFileSystems", "elasticfilesystem:DescribeMountTargets"),
+            on=Place.ANYWHERE,
+            hint="AmazonEFSCSIDriverPolicy holds them",
+            source=f"{_EKS}efs-csi.html",
+        ),
+    ),
+    EXTERNAL_DNS: (
+        Task(
+            words="write records",
+            actions=("route53:ChangeResourceRecordSets", "route53:ListHostedZones"),
+            on=Place.ANYWHERE,
+            source=f"{_EKS}community-addons.html",
+        ),
+    ),
+    VPC_CNI: (
+        Task(
+            words="give addresses to pods",
+            actions=("ec2:DescribeInstances", "ec2:DescribeNetworkInterfaces"),
+            on=Place.ANYWHERE,
+            hint="AmazonEKS_CNI_Policy holds them",
+            source=f"{_EKS}cni-iam-role.html",
+        ),
+    ),
     FSX_CSI: (
         Task(words="find file systems", actions=("fsx:DescribeFileSystems",), on=Place.ANYWHERE, source=f"{_EKS}fsx-csi.html"),
     ),
@@ -323,6 +362,9 @@ PODS: Mapping[str, tuple[Task, ...]] = {
 
 OBJECTS = ("s3:GetObject", "s3:PutObject")
 _WRITE, _READ = ("kms:GenerateDataKey", "kms:Decrypt"), ("kms:Decrypt",)
+ADDRESSES = next(task for task in NODES if task.on is Place.INTERFACES_OF_PODS)
+"""What nodes do whose role gives pods their addresses."""
+
 OF_ENCRYPTED: Mapping[str, tuple[str, ...]] = {
     "kinesis:GetRecords": _READ,
     "kinesis:PutRecord": _WRITE[:1],

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from hyperpod_constructs.facts import regions
-from hyperpod_constructs.templates.values import ABSENT, ACCOUNT, UNKNOWN, Value
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Value
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -16,11 +16,6 @@ class Environment:
     account: str | None = None
     stack_name: str | None = None
 
-    @property
-    def owner(self) -> Value:
-        """The account, known or not."""
-        return ACCOUNT if self.account is None else self.account
-
     def pseudo_parameter(self, name: str) -> Value | None:
         """The value of `Ref` to a name that begins with `AWS::`; `None` if there is no such pseudo parameter.
 
@@ -28,6 +23,7 @@ class Environment:
         """
         partition, suffix = self._partition()
         known: dict[str, str | None] = {
+            "AWS::AccountId": self.account,
             "AWS::NotificationARNs": None,
             "AWS::Partition": partition,
             "AWS::Region": self.region,
@@ -37,8 +33,6 @@ class Environment:
         }
         if name == "AWS::NoValue":
             return ABSENT
-        if name == "AWS::AccountId":
-            return self.owner
         if name not in known:
             return None
         found = known[name]

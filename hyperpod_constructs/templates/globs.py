@@ -8,6 +8,7 @@ text, even an empty one; a `Segment` is such a text without `/` and `:`, and `Di
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 _STAR, _ONE = "*", "?"
 _MOST_STEPS = 20_000
@@ -28,18 +29,35 @@ class Segment:
 
 
 class Digits:
-    """Twelve unknown digits, the same ones wherever an object stands."""
+    """Twelve unknown digits, the same ones wherever an object stands; `likely` are those for which others are not taken."""
 
     __slots__ = ()
+    likely = ""
 
 
 class _Digit(str):
-    """One of the digits of an object, by its place in them: it may be any digit, and each place has always the same one."""
+    """One of the digits of an object, by its place in them; each place has always the same one.
 
-    __slots__ = ()
+    It may be any digit, or only the likely one.
+    """
+
+    __slots__ = ("likely",)
+    likely: str
+
+    def may_be(self, other: str) -> bool:
+        """Whether it may be a character."""
+        return isinstance(other, _Digit) or (other == self.likely if self.likely else other.isdecimal())
 
 
-_DIGITS = tuple(map(_Digit, "\ue010\ue011\ue012\ue013\ue014\ue015\ue016\ue017\ue018\ue019\ue01a\ue01b"))
+_LENGTH = 12
+
+
+@cache
+def _digits(likely: str) -> tuple[_Digit, ...]:
+    found = tuple(_Digit(chr(0xE010 + place)) for place in range(_LENGTH))
+    for place, digit in enumerate(found):
+        digit.likely = likely[place] if len(likely) == _LENGTH else ""
+    return found
 
 
 def matches(pattern: Sequence[object], text: Sequence[object]) -> bool | None:
@@ -101,7 +119,7 @@ def _tokens(parts: Sequence[object], *, wild: bool) -> list[object]:
     tokens: list[object] = []
     for part in parts:
         if isinstance(part, Digits):
-            tokens.extend(_DIGITS)
+            tokens.extend(_digits(part.likely))
         elif not isinstance(part, str):
             tokens.append(part)
         elif wild:
@@ -185,9 +203,7 @@ def _agree(token: object, symbol: object) -> bool:
 
 def _may_be(one: str, other: str) -> bool:
     """Whether two characters are the same, or one is a digit that is not known, and the other may be it."""
-    return one == other or any(
-        isinstance(digit, _Digit) and (char.isdecimal() or isinstance(char, _Digit)) for digit, char in ((one, other), (other, one))
-    )
+    return one == other or (isinstance(one, _Digit) and one.may_be(other)) or (isinstance(other, _Digit) and other.may_be(one))
 
 
 def _unknown(token: object) -> bool:

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from hyperpod_constructs._support.grouping import grouped
+from hyperpod_constructs.templates.accounts import claimed_account
 from hyperpod_constructs.templates.documents import NESTED_STACK, Document, resources_of
 from hyperpod_constructs.templates.doubts import Doubts, key_of
 from hyperpod_constructs.templates.environment import Environment
@@ -22,7 +23,7 @@ from hyperpod_constructs.templates.loading import documents_of
 from hyperpod_constructs.templates.parameters import flat, parameter_value
 from hyperpod_constructs.templates.raw import Raw, raw_template
 from hyperpod_constructs.templates.transforms import may_add, may_rewrite
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_str, at
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Account, Reference, Value, as_str, at
 
 T = TypeVar("T")
 
@@ -143,6 +144,11 @@ class Template:
         return self.document.environment
 
     @property
+    def owner(self) -> Value:
+        """The account of the stack, known or not."""
+        return self.environment.account or self.model.account
+
+    @property
     def raw(self) -> Mapping[str, Raw]:
         """The template as written."""
         return self.document.body
@@ -186,7 +192,7 @@ class Template:
     def ref(self, name: str) -> Value:
         """The value of `Ref`."""
         if name.startswith("AWS::"):
-            pseudo = self.environment.pseudo_parameter(name)
+            pseudo = self.owner if name == "AWS::AccountId" else self.environment.pseudo_parameter(name)
             return UNKNOWN if pseudo is None else pseudo
         if name in self._section("Parameters"):
             return self._once("Parameters", name, self._parameter)
@@ -342,6 +348,11 @@ class Model:
         if len(types) == 1:
             return self._by_type.get(types[0], ())
         return self.cached((Model.resources, types), lambda: tuple(one for one in self._all if one.type in types))
+
+    @cached_property
+    def account(self) -> Account:
+        """The account of the stacks whose environment is not known."""
+        return Account(claimed_account(root.raw for root in self._roots))
 
     @cached_property
     def complete(self) -> bool:

@@ -4,7 +4,7 @@
 |---|---|
 | `None`, `str`, `int`, `float`, `bool`, `tuple`, `Mapping` | plain data |
 | `UNKNOWN` | unknown before the deployment; equal to nothing, not even to itself |
-| `ACCOUNT` | the id of the stack's account, which is unknown too: twelve digits, the same ones wherever it stands |
+| `Account` | the id of the stack's account, which is unknown too: twelve digits, the same ones wherever it stands |
 | `ABSENT` | nothing, or `AWS::NoValue` |
 | `Reference` | `Ref` or `Fn::GetAtt` to a resource of the model |
 | `Text` | a string with references or unknown parts |
@@ -49,15 +49,21 @@ class Unknown:
 
 
 class Account(Unknown, Digits):
-    """The type of `ACCOUNT`."""
+    """The account of a stack, while that is unknown: it equals itself wherever it stands.
 
-    __slots__ = ()
+    :param likely: the one that the templates name; no other one is taken for it.
+    """
+
+    __slots__ = ("likely",)
+
+    def __init__(self, likely: str = "") -> None:
+        self.likely = likely
 
     def __eq__(self, other: object) -> bool:
-        return other is self
+        return isinstance(other, Account)
 
     def __hash__(self) -> int:
-        return id(self)
+        return hash(Account)
 
 
 class Absent:
@@ -73,7 +79,6 @@ class Absent:
 
 
 UNKNOWN: Final = Unknown()
-ACCOUNT: Final = Account()
 ABSENT: Final = Absent()
 
 

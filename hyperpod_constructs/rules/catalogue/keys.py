@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated
@@ -50,17 +50,24 @@ def key_policies_can_be_changed(key: Resource) -> Iterator[Hit]:
     source="https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html",
 )
 def keys_are_open_for_services(model: Model) -> Iterator[Hit]:
-    return _closed(one for one in key_uses(model) if one.at_once)
+    return _closed(model, at_once=True)
 
 
-def _closed(uses: Iterable[KeyUse]) -> Iterator[Hit]:
-    """One hit for the users of a key that lack the same."""
-    lacking = ((one, "; ".join(f"{name} use {', '.join(actions)}" for name, actions in one.lacking.items())) for one in uses)
-    for (key, text), (first, *others) in grouped(((one.key, text), one) for one, text in lacking if one.key and text).items():
-        name = "" if key is None else key.logical_id
-        more = f"; the same for {enumerated(one.resource.logical_id for one in others)}" if others else ""
-        covers = tuple(one.resource for one in others)
-        yield hit(first.resource, f"the policy of {name} does not let {text}{more}", *first.path, covers=covers)
+def _closed(model: Model, *, at_once: bool) -> Iterator[Hit]:
+    """One hit for the users of a key that its policy does not let in; what is tried at once counts more."""
+    lacking = [one for one in key_uses(model) if one.lacking]
+    for key, found in grouped((one.key, one) for one in lacking).items():
+        if key is not None and any(one.at_once for one in found) is at_once:
+            first, *others = found
+            texts = grouped((_words(one), one.resource.logical_id) for one in found)
+            text = "; ".join(f"{words} for {enumerated(names)}" for words, names in texts.items())
+            covers = tuple(one.resource for one in others)
+            yield hit(first.resource, f"the policy of {key.logical_id} does not let {text}", *first.path, covers=covers)
+
+
+def _words(use: KeyUse) -> str:
+    """What a policy does not let services do, in words."""
+    return " nor ".join(f"{name} use {', '.join(actions)}" for name, actions in use.lacking.items())
 
 
 @warning(
@@ -76,7 +83,7 @@ def keys_are_open_for_senders(model: Model) -> Iterator[Hit]:
         if one.key is None:
             text = f"{enumerated(one.services)} cannot use the key that AWS manages for {one.resource.logical_id}"
             yield hit(one.resource, text, *one.path)
-    yield from _closed(one for one in key_uses(model) if not one.at_once)
+    yield from _closed(model, at_once=False)
 
 
 def _disabled(model: Model) -> list[Resource]:
