@@ -36,7 +36,7 @@ from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Val
 
 _ALIAS = "AWS::KMS::Alias"
 _LAUNCH_TEMPLATE, _KEYS_OF_DISKS = "AWS::EC2::LaunchTemplate", "LaunchTemplateData/BlockDeviceMappings/*/Ebs/KmsKeyId"
-_GRANTS: Context = {"kms:grantisforawsresource": "true"}
+_GRANTS: Context = {"aws:principalarn": UNKNOWN, "kms:grantisforawsresource": "true"}
 _RULES = ("BucketEncryption", "ServerSideEncryptionConfiguration")
 _DEFAULT = "ServerSideEncryptionByDefault"
 
@@ -134,7 +134,7 @@ def _of_links(model: Model) -> Iterator[KeyUse]:
                 key, region = key_of(bucket), region_of(resource)
                 if key is not None and any(_names(one, Caller(LINKS, region)) for one in layer_of(key.get("KeyPolicy")).statements):
                     via: Value = f"s3.{region}.amazonaws.com" if region else UNKNOWN
-                    context = {"kms:viaservice": via, "kms:calleraccount": resource.template.owner}
+                    context = {"aws:principalarn": UNKNOWN, "kms:viaservice": via, "kms:calleraccount": resource.template.owner}
                     yield KeyUse(resource, place, key, (LINKS,), LINKS_MAY, context, True)
 
 

@@ -285,7 +285,10 @@ def test_a_function_mounts_by_a_target_that_lets_it_in() -> None:
 
 
 def test_copies_have_the_groups_of_their_location() -> None:
-    shut = edited(DATA, {"Copies/Ec2Config/SecurityGroupArns/0/Fn::Sub": "arn:aws:ec2:us-west-2:1:security-group/${DatabaseGroup}"})
+    shut = edited(
+        DATA,
+        {"Copies/Ec2Config/SecurityGroupArns/0/Fn::Sub": "arn:aws:ec2:us-west-2:${AWS::AccountId}:security-group/${DatabaseGroup}"},
+    )
     assert [(one.rule, one.resource) for one in findings(shut, rules="HP-REACH")] == [(USE, "HomeGroup")]
 
 
