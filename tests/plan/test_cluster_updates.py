@@ -181,7 +181,7 @@ def test_a_single_node_is_written_in_the_singular() -> None:
 
 def test_a_removed_group_takes_its_nodes() -> None:
     found = row(cluster(CONTROLLER, group()), cluster(CONTROLLER))
-    assert (found.property, found.effect) == ("InstanceGroups/workers", Effect.ROLLING)
+    assert (found.property, found.effect) == ("InstanceGroups/workers", Effect.REPLACE)
     assert "all 4 nodes" in found.why
 
 
@@ -209,9 +209,9 @@ def test_a_restricted_group_loses_its_file_system_without_its_environment() -> N
 @pytest.mark.parametrize(
     ("policy", "left", "effect"),
     [
-        ("Keep", (), Effect.ROLLING),
+        ("Keep", (), Effect.REPLACE),
         ("DeleteIfNotUsed", (), Effect.DATA_LOSS),
-        ("DeleteIfNotUsed", ("others",), Effect.ROLLING),
+        ("DeleteIfNotUsed", ("others",), Effect.REPLACE),
     ],
 )
 def test_a_shared_file_system_goes_with_the_last_group_unless_it_is_kept(

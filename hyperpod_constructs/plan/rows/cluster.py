@@ -235,7 +235,9 @@ ROWS: tuple[Row, ...] = (
         avoid="keep the controller's group and its name",
         part=True,
     ),
-    rolling("InstanceGroups/*", _removed_group, when=removed, avoid="drain the nodes first; a renamed group is another group"),
+    replaced(
+        "InstanceGroups/*", _removed_group, when=removed, avoid="drain the nodes first; a renamed group is another group", part=True
+    ),
     replaced(
         "InstanceGroups/*/InstanceCount",
         _removed_controller,
@@ -314,7 +316,7 @@ ROWS: tuple[Row, ...] = (
         avoid="set FSxLustreDeletionPolicy: Keep, and deploy that first, or copy its files to S3",
         source=_SHARED,
     ),
-    rolling("RestrictedInstanceGroups/*", _removed_group, when=removed, avoid="end the jobs on the nodes first"),
+    replaced("RestrictedInstanceGroups/*", _removed_group, when=removed, avoid="end the jobs on the nodes first", part=True),
     *_group_rows("RestrictedInstanceGroups"),
     loses_data(
         "RestrictedInstanceGroups/*/EnvironmentConfig",
