@@ -1,0 +1,179 @@
+"""Calls of AWS by services, state machines, schedules and code of functions, as the roles that the template gives them."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.rules.catalogue.cases import REMOVED, Case, edited
+from tests.rules.catalogue.templates import Template, findings
+from tests.rules.catalogue.test_deliveries import KEPT, att
+
+PYTHON = """\
+import os
+import boto3
+
+table = boto3.resource("dynamodb").Table(os.environ["TABLE"])
+queue = boto3.client("sqs")
+
+def handler(event, context):
+    table.put_item(Item={"Name": event["name"]})
+    queue.send_message(QueueUrl=os.environ["QUEUE"], MessageBody=event["name"])
+"""
+JAVASCRIPT = """\
+const { SQSClient, SendMessageCommand } = require("@aws-sdk/client-sqs");
+const client = new SQSClient({});
+exports.handler = async (event) => client.send(new SendMessageCommand({ QueueUrl: process.env.QUEUE, MessageBody: "a" }));
+"""
+STEPS = json.dumps(
+    {
+        "StartAt": "Note",
+        "States": {
+            "Note": {
+                "Type": "Task",
+                "Resource": "arn:aws:states:::lambda:invoke",
+                "Parameters": {"FunctionName": "${Function}"},
+                "Next": "Tell",
+            },
+            "Tell": {
+                "Type": "Task",
+                "Resource": "arn:aws:states:::sqs:sendMessage",
+                "Parameters": {"QueueUrl": "${Queue}", "MessageBody": "done"},
+                "End": True,
+            },
+        },
+    }
+)
+
+
+def allowing(*statements: tuple[str | list[str], Any]) -> list[dict[str, Any]]:
+    """The inline policy of a role."""
+    written = [{"Effect": "Allow", "Action": actions, "Resource": resource} for actions, resource in statements]
+    return [{"PolicyName": "own", "PolicyDocument": {"Version": "2012-10-17", "Statement": written}}]
+
+
+def role(service: str, *statements: tuple[str | list[str], Any], condition: dict[str, Any] | None = None) -> dict[str, Any]:
+    trust: dict[str, Any] = {"Effect": "Allow", "Principal": {"Service": service}, "Action": "sts:AssumeRole"}
+    if condition is not None:
+        trust["Condition"] = condition
+    document = {"Version": "2012-10-17", "Statement": [trust]}
+    return {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": document, "Policies": allowing(*statements)}}
+
+
+NAMED = {"TABLE": {"Ref": "Names"}, "QUEUE": {"Ref": "Queue"}}
+CALLS: Template = {
+    "AWSTemplateFormatVersion": "2010-09-09",
+    "Resources": {
+        "Names": {
+            "Type": "AWS::DynamoDB::Table",
+            **KEPT,
+            "Properties": {
+                "BillingMode": "PAY_PER_REQUEST",
+                "AttributeDefinitions": [{"AttributeName": "Name", "AttributeType": "S"}],
+                "KeySchema": [{"AttributeName": "Name", "KeyType": "HASH"}],
+            },
+        },
+        "Queue": {"Type": "AWS::SQS::Queue", "Properties": {}},
+        "Function": {
+            "Type": "AWS::Lambda::Function",
+            "Properties": {
+                "Runtime": "python3.13",
+                "Handler": "index.handler",
+                "Code": {"ZipFile": PYTHON},
+                "Role": att("FunctionRole", "Arn"),
+                "Environment": {"Variables": NAMED},
+            },
+        },
+        "FunctionRole": role(
+            "lambda.amazonaws.com", ("dynamodb:PutItem", att("Names", "Arn")), ("sqs:SendMessage", att("Queue", "Arn"))
+        ),
+        "Steps": {
+            "Type": "AWS::StepFunctions::StateMachine",
+            "Properties": {
+                "DefinitionString": STEPS,
+                "DefinitionSubstitutions": {"Function": att("Function", "Arn"), "Queue": {"Ref": "Queue"}},
+                "RoleArn": att("StepsRole", "Arn"),
+            },
+        },
+        "StepsRole": role(
+            "states.amazonaws.com", ("lambda:InvokeFunction", att("Function", "Arn")), ("sqs:SendMessage", att("Queue", "Arn"))
+        ),
+        "Nightly": {
+            "Type": "AWS::Scheduler::Schedule",
+            "Properties": {
+                "ScheduleExpression": "rate(1 days)",
+                "FlexibleTimeWindow": {"Mode": "OFF"},
+                "Target": {"Arn": {"Ref": "Steps"}, "RoleArn": att("NightlyRole", "Arn")},
+            },
+        },
+        "NightlyRole": role("scheduler.amazonaws.com", ("states:StartExecution", {"Ref": "Steps"})),
+        "Trained": {"Type": "AWS::S3::Bucket", **KEPT, "Properties": {}},
+        "Build": {
+            "Type": "AWS::CodeBuild::Project",
+            "Properties": {
+                "ServiceRole": att("BuildRole", "Arn"),
+                "Artifacts": {"Type": "S3", "Location": {"Ref": "Trained"}},
+                "Environment": {
+                    "Type": "LINUX_CONTAINER",
+                    "ComputeType": "BUILD_GENERAL1_SMALL",
+                    "Image": "aws/codebuild/standard:7.0",
+                },
+                "Source": {"Type": "NO_SOURCE", "BuildSpec": "version: 0.2"},
+                "LogsConfig": {"CloudWatchLogs": {"Status": "DISABLED"}},
+            },
+        },
+        "BuildRole": role("codebuild.amazonaws.com", ("s3:PutObject", {"Fn::Sub": "${Trained.Arn}/*"})),
+    },
+}
+OF_FUNCTION, OF_STEPS = "FunctionRole/Policies/0/PolicyDocument/Statement", "StepsRole/Policies/0/PolicyDocument/Statement"
+OF_NIGHTLY, OF_BUILD = "NightlyRole/Policies/0/PolicyDocument/Statement/0", "BuildRole/Policies/0/PolicyDocument/Statement/0"
+IN_JAVASCRIPT = {"Function/Runtime": "nodejs22.x", "Function/Code/ZipFile": JAVASCRIPT}
+OF_SENDER = "NightlyRole/AssumeRolePolicyDocument/Statement/0/Condition"
+SCHEDULES = {"Fn::Sub": "arn:aws:scheduler:${AWS::Region}:${AWS::AccountId}:schedule-group/default"}
+RULES = {"Fn::Sub": "arn:aws:events:${AWS::Region}:${AWS::AccountId}:rule/nightly"}
+
+CASES = [
+    Case("HP-PERM-002", CALLS, {f"{OF_FUNCTION}/0/Action": "dynamodb:GetItem"}, {f"{OF_FUNCTION}/0/Action": "dynamodb:Put*"}),
+    Case("HP-PERM-002", CALLS, {f"{OF_FUNCTION}/1/Resource": "arn:aws:sqs:*:*:other"}, {f"{OF_FUNCTION}/1/Resource": "*"}),
+    Case("HP-PERM-002", CALLS, {**IN_JAVASCRIPT, f"{OF_FUNCTION}/1/Action": "sqs:ReceiveMessage"}, IN_JAVASCRIPT),
+    Case("HP-PERM-002", CALLS, {f"{OF_STEPS}/0/Action": "lambda:InvokeAsync"}, {f"{OF_STEPS}/0/Action": "lambda:*"}),
+    Case("HP-PERM-002", CALLS, {f"{OF_STEPS}/1/Action": "sqs:SendMessageBatch"}, {f"{OF_STEPS}/1/Resource": "*"}),
+    Case("HP-PERM-002", CALLS, {f"{OF_NIGHTLY}/Action": "states:StopExecution"}, {f"{OF_NIGHTLY}/Resource": "*"}),
+    Case("HP-PERM-002", CALLS, {f"{OF_BUILD}/Resource": att("Trained", "Arn")}, {"Build/Artifacts": {"Type": "NO_ARTIFACTS"}}),
+    Case(
+        "HP-ROL-001",
+        CALLS,
+        {OF_SENDER: {"ArnLike": {"aws:SourceArn": RULES}}},
+        {OF_SENDER: {"ArnLike": {"aws:SourceArn": SCHEDULES}}},
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
+def test_rule(case: Case) -> None:
+    case.check()
+
+
+def test_the_finding_is_at_the_role_and_names_the_caller_and_the_action() -> None:
+    (found,) = findings(edited(CALLS, {f"{OF_STEPS}/0/Action": "lambda:InvokeAsync"}))
+    assert found.resource == "StepsRole"
+    assert "lambda:InvokeFunction" in found.message
+
+
+def test_a_variable_that_names_what_the_role_may_not_touch() -> None:
+    """Where the code is not in the template, what it is told of is what it uses."""
+    elsewhere = {"Function/Code": {"S3Bucket": "code", "S3Key": "handler.zip"}}
+    (found,) = findings(edited(CALLS, {**elsewhere, f"{OF_FUNCTION}/0": REMOVED}))
+    assert (found.rule, found.resource) == ("HP-PERM-004", "FunctionRole")
+    assert "Names" in found.message
+    assert findings(edited(CALLS, elsewhere)) == []
+
+
+HANDLER = "def handler(event, context):\n    pass\n"
+
+
+@pytest.mark.parametrize("code", [f"import boto3\nboto3.client('sqs').nothing()\n{HANDLER}", "boto3\n" * 20_000 + HANDLER])
+def test_code_that_says_nothing_known_has_no_finding(code: str) -> None:
+    assert findings(edited(CALLS, {"Function/Code/ZipFile": code, f"{OF_FUNCTION}/1/Action": "sqs:*"})) == []
