@@ -18,8 +18,8 @@ from hyperpod_constructs.facts.creation import OPENING
 from hyperpod_constructs.templates.dependencies import awaits, references
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 
-_MOST = 12
-"""Resources of which each is tried alone."""
+_MOST, _MOST_CLUSTERS = 12, 8
+"""Resources of which each is tried alone, and clusters that are tried: each takes another look at the whole model."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +47,9 @@ def not_awaited(resource: Resource, *types: str) -> tuple[Resource, ...]:
 
 
 def closed_ways(model: Model) -> Iterator[Early]:
-    """The clusters whose nodes surely start before a way is open that opens later."""
-    for cluster, found in grouped((one.group.resource, one) for one in connections(model) if _is_needed(one)).items():
+    """The clusters, of the first eight, whose nodes surely start before a way is open that opens later."""
+    needed = grouped((one.group.resource, one) for one in connections(model) if _is_needed(one))
+    for cluster, found in list(needed.items())[:_MOST_CLUSTERS]:
         ends = set(_ends(found))
         late = [one for one in not_awaited(cluster, *OPENING) if one.type == ENDPOINT or not ends.isdisjoint(references(one.get()))]
         missed = _missed(cluster, found, late)
