@@ -120,7 +120,7 @@ def test_a_policy_has_a_word_of_its_own(name: str, word: str, effect: Effect | N
 
 def test_the_last_group_stays() -> None:
     assert row(cluster(group()), cluster()).effect is Effect.REFUSED
-    assert row(cluster(group(), group("others")), cluster(group())).effect is Effect.ROLLING
+    assert row(cluster(group(), group("others")), cluster(group())).effect is Effect.REPLACE
 
 
 @pytest.mark.parametrize(
