@@ -94,11 +94,12 @@ class Boot:
     @contextlib.contextmanager
     def _late_agent(self, node: VirtualNode, nodes: Sequence[VirtualNode]) -> Iterator[None]:
         """Lets the agent write Slurm's files `agent_seconds` later, beside what is done here; this ends when both have ended."""
-        if not self.agent_seconds:
+        files = self._slurm(node, nodes) if self.agent_seconds else {}
+        if not files:
             yield
             return
         with ThreadPoolExecutor(max_workers=1) as agent:
-            written = agent.submit(self._put_late, node, self._slurm(node, nodes))
+            written = agent.submit(self._put_late, node, files)
             yield
             written.result()
 
