@@ -12,7 +12,7 @@ from typing import TypeAlias
 from hyperpod_constructs.analysis.blocks import blocks_of
 from hyperpod_constructs.analysis.kubernetes import eks_clusters
 from hyperpod_constructs.analysis.networks import SUBNET, VPC, block_of, network_facts
-from hyperpod_constructs.analysis.schema.words import place_in
+from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.facts.addresses_in_subnets import CHOSEN
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import Value, as_items, as_str, at

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from hyperpod_constructs.analysis.arns import Arn
 from hyperpod_constructs.analysis.conditions import is_operator
-from hyperpod_constructs.analysis.paths import places
+from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.policy_document import Statement, listed
 from hyperpod_constructs.analysis.regions import own_region_of
 from hyperpod_constructs.facts.arn_forms import FORMS, ArnForm
@@ -52,8 +52,9 @@ def documents(model: Model) -> Iterator[tuple[Resource, tuple[str | int, ...], K
     for type_, found in DOCUMENTS.items():
         for resource in model.resources(type_):
             for path, kind in found:
-                for place in places(resource.get(), path.split("/")):
-                    yield resource, place, kind
+                for place, value in place_in(resource.get(), path):
+                    if value is not ABSENT:
+                        yield resource, place, kind
 
 
 def _written(model: Model) -> Iterator[Written]:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from itertools import product
 
 from hyperpod_constructs._support.grouping import grouped
+from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.references.forms import type_named
 from hyperpod_constructs.analysis.schema.judge import fits
-from hyperpod_constructs.analysis.schema.words import place_in
 from hyperpod_constructs.facts.arn_forms import FORMS
 from hyperpod_constructs.facts.creation import Completion, completions
 from hyperpod_constructs.facts.property_schemas import property_schema

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable
 
-from hyperpod_constructs.templates.values import ABSENT, Value, as_items, at
+from hyperpod_constructs.templates.values import Value, at
 
 
-def places(value: Value, path: Sequence[str], done: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
-    """The places in a value where a path leads to something."""
-    if not path:
-        yield done
-        return
-    first, *rest = path
-    keys: list[str | int] = list(range(len(as_items(value) or ()))) if first == "*" else [first]
-    for key in keys:
-        found = at(value, key)
-        if found is not ABSENT:
-            yield from places(found, rest, (*done, key))
+def place_in(value: Value, path: str) -> Iterable[tuple[tuple[str | int, ...], Value]]:
+    """The values at a path such as `Policies/*/PolicyDocument`, each with its place."""
+    found: list[tuple[tuple[str | int, ...], Value]] = [((), value)]
+    for key in path.split("/") if path else ():
+        found = [
+            ((*place, name), at(one, name))
+            for place, one in found
+            for name in (range(len(one)) if key == "*" and isinstance(one, tuple) else [key])
+            if key != "*" or isinstance(one, tuple)
+        ]
+    return found

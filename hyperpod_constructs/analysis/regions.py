@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hyperpod_constructs._support.grouping import grouped
-from hyperpod_constructs.analysis.schema.words import place_in
+from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.facts.zones import region_of as region_of_zone
 from hyperpod_constructs.facts.zones import region_prefix, zone_prefix
 from hyperpod_constructs.templates.dependencies import imported_from

@@ -15,10 +15,10 @@ from hyperpod_constructs.analysis.conditions import Context
 from hyperpod_constructs.analysis.contexts import OF_SERVICE
 from hyperpod_constructs.analysis.deliveries import Caller, deliveries
 from hyperpod_constructs.analysis.node_places import BUCKET, arn_at, bucket_at
+from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.policy_document import Call, Statement, layer_of
 from hyperpod_constructs.analysis.regions import region_of
 from hyperpod_constructs.analysis.resource_policies import KEY, key_of
-from hyperpod_constructs.analysis.schema.words import place_in
 from hyperpod_constructs.facts.policies import (
     AUTO_SCALING,
     AUTO_SCALING_MAY,

@@ -13,7 +13,7 @@ from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.kubernetes import EksCluster
 from hyperpod_constructs.analysis.node_places import arn_at
 from hyperpod_constructs.analysis.node_roles import meant_for_nodes
-from hyperpod_constructs.analysis.paths import places
+from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.regions import region_of
 from hyperpod_constructs.facts.kubernetes import PODS_PRINCIPAL
 from hyperpod_constructs.facts.node_permissions import CLUSTER_PRINCIPAL, NODES_PRINCIPAL
@@ -46,8 +46,8 @@ def assumptions(model: Model) -> Iterator[Assumption]:
     """The roles that resources of the model give to services, as far as they are in it."""
     for asked in role_users():
         for user in model.resources(asked.type):
-            for path in places(user.get(), asked.path):
-                role = resource_of(user.get(*path), ROLE)
+            for path, value in place_in(user.get(), "/".join(asked.path)):
+                role = resource_of(value, ROLE)
                 if role is not None:
                     yield Assumption(role, user, path, asked)
     for role in meant_for_nodes(model):

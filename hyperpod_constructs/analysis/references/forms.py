@@ -13,7 +13,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from hyperpod_constructs.analysis.schema.words import compiled
+from hyperpod_constructs.analysis.schema.patterns import compiled
 from hyperpod_constructs.facts.property_schemas import attributes, has_schema, property_schema
 from hyperpod_constructs.facts.receivers import ARN_SOURCES
 from hyperpod_constructs.templates.model import target_of

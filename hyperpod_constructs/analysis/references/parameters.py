@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from functools import cache
 
 from hyperpod_constructs.analysis.references.places import Misreference, entry, names, section
+from hyperpod_constructs.analysis.schema.formats import format_words, has_format
+from hyperpod_constructs.analysis.schema.patterns import compiled
 from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
-from hyperpod_constructs.analysis.schema.words import compiled, format_words, has_format
 from hyperpod_constructs.facts.parameter_types import FORMATS, FROM_SSM, TYPES, is_list, item
 from hyperpod_constructs.templates.documents import NESTED_STACK
 from hyperpod_constructs.templates.doubts import key_of

@@ -11,9 +11,14 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import Any, TypeAlias
 
+from hyperpod_constructs.analysis.answers import Answer, all_of, any_of
+from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.schema import words
+from hyperpod_constructs.analysis.schema.formats import format_words, has_format
+from hyperpod_constructs.analysis.schema.messages import said
+from hyperpod_constructs.analysis.schema.patterns import matches
 from hyperpod_constructs.analysis.schema.violation import Kind, Path, Violation, label, listed, meant, nearest, quoted
-from hyperpod_constructs.analysis.schema.words import Answer, any_of, both, present, taken
+from hyperpod_constructs.analysis.schema.words import present, taken
 from hyperpod_constructs.facts.property_schemas import Schema
 from hyperpod_constructs.templates.values import ABSENT, Either, Reference, Unknown, Value, agreed, as_float, as_str, at
 
@@ -33,7 +38,7 @@ def violations(schema: Schema, value: Value, *, conditional: bool = False) -> It
     yield from judge.found
     known = {one.path for one in judge.found}
     for path, demand, node in schema.get("extensions", ()):
-        for place, found in words.place_in(value, path):
+        for place, found in place_in(value, path):
             extension = _Judge(definitions, conditional)
             extension.judge(node, found, place)
             new = [one for one in extension.found if one.path not in known]
@@ -77,7 +82,7 @@ class _Judge:
             return answer
         if "$ref" in node:
             whole = self.judge(self._definitions.get(node["$ref"], True), value, path)
-            return whole if whole is False or len(node) == 1 else both((whole, self._judged(node, value, path)))
+            return whole if whole is False or len(node) == 1 else all_of((whole, self._judged(node, value, path)))
         return self._judged(node, value, path)
 
     def _judged(self, node: Mapping[str, Any], value: Value, path: Path) -> Answer:
@@ -92,7 +97,7 @@ class _Judge:
                     return False
             elif word in _STRUCTURES:
                 answers.append(_STRUCTURES[word](self, wanted, node, value, path))
-        return both(answers)
+        return all_of(answers)
 
     def _apart(self, node: Node, value: Value, path: Path) -> tuple[Answer, list[Violation]]:
         other = _Judge(self._definitions, self._conditional)
@@ -121,7 +126,7 @@ class _Judge:
         answer = _LEAVES[word](node[word], value)
         if answer is False:
             kind = Kind.REFERENCE if isinstance(value, Reference) else Kind.VALUE
-            message, allowed = _said(word, node, value, path)
+            message, allowed = said(word, node, value, path)
             return self._say(kind, path, message, value, allowed)
         return answer
 
@@ -129,7 +134,7 @@ class _Judge:
         if not isinstance(value, Mapping):
             return True
         answers = [self._property(wanted, node, name, one, (*path, name)) for name, one in value.items()]
-        return both([True, *answers])
+        return all_of([True, *answers])
 
     def _property(self, known: Mapping[str, Node], node: Mapping[str, Any], name: str, value: Value, path: Path) -> Answer:
         if name in known:
@@ -140,7 +145,7 @@ class _Judge:
             return self.judge(child, value, path)
         patterns = node.get("patternProperties", _EMPTY)
         for pattern, child in patterns.items():
-            if words.matches(pattern, name):
+            if matches(pattern, name):
                 return self.judge(child, value, path)
         others: Node = node.get("additionalProperties", False)
         if others is not False:
@@ -158,18 +163,18 @@ class _Judge:
     def _items(self, wanted: Node, node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         if not isinstance(value, tuple):
             return True
-        return both([True, *(self.judge(wanted, item, (*path, index)) for index, item in enumerate(value))])
+        return all_of([True, *(self.judge(wanted, item, (*path, index)) for index, item in enumerate(value))])
 
     def _first_items(self, wanted: list[Node], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         """The first items of a list, each by its own form."""
         items = value if isinstance(value, tuple) else ()
-        return both(
+        return all_of(
             [True, *(self.judge(one, item, (*path, index)) for index, (one, item) in enumerate(zip(wanted, items, strict=False)))]
         )
 
     def _same_values(self, wanted: list[list[str]], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         """Two groups of places with the same texts; a text that one group lacks is sure only if all of the group are known."""
-        groups = [[one for each in paths for one in words.place_in(value, each) if one[1] is not ABSENT] for paths in wanted]
+        groups = [[one for each in paths for one in place_in(value, each) if one[1] is not ABSENT] for paths in wanted]
         for group, others in (groups, groups[::-1]):
             known = [as_str(one) for _, one in others]
             missing = [(place, one) for place, one in group if as_str(one) is not None and as_str(one) not in known]
@@ -191,7 +196,7 @@ class _Judge:
             message = f"{needed} {'is' if len(missing) == 1 else 'are'} missing{owner}{because}"
             self._say(Kind.MISSING, (*path, missing[0]), message, ABSENT, f"a value of {needed}")
             return self._doubt(len(self.found) - 1, [(*path, name) for name in missing[1:]])
-        return both([True, *there.values()])
+        return all_of([True, *there.values()])
 
     def _exclusive(self, wanted: list[str], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         """Exactly one of these."""
@@ -220,7 +225,7 @@ class _Judge:
         if not isinstance(value, Mapping):
             return True
         given = [name for name in wanted if present(value.get(name, ABSENT))]
-        return both([True, *(self._needs(wanted[name], value, path, f" beside {name}") for name in given)])
+        return all_of([True, *(self._needs(wanted[name], value, path, f" beside {name}") for name in given)])
 
     def _rivals(self, wanted: Mapping[str, list[str]], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         if not isinstance(value, Mapping):
@@ -271,7 +276,7 @@ class _Judge:
         return answer
 
     def _all(self, wanted: list[Node], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
-        return both([self.judge(one, value, path) for one in wanted])
+        return all_of([self.judge(one, value, path) for one in wanted])
 
     def _any(self, wanted: list[Node], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         """One of several forms; the violations of the nearest are said, or that the value is none of the formats."""
@@ -280,7 +285,7 @@ class _Judge:
         if answer is False:
             formats = [one["format"] for one in wanted if isinstance(one, Mapping) and "format" in one]
             if len(formats) == len(wanted):
-                allowed = " or ".join(dict.fromkeys(map(words.format_words, formats)))
+                allowed = " or ".join(dict.fromkeys(map(format_words, formats)))
                 kind = Kind.REFERENCE if isinstance(value, Reference) else Kind.VALUE
                 return self._say(kind, path, f"{label(path)} is {quoted(value)}", value, allowed)
             self.found += min((found for _, found in judged), key=_distance)
@@ -305,7 +310,7 @@ class _Judge:
         return result
 
     def _names(self, wanted: Node, node: Mapping[str, Any], value: Value, path: Path) -> Answer:
-        return both([True, *(self.judge(wanted, name, (*path, name)) for name in value)]) if isinstance(value, Mapping) else True
+        return all_of([True, *(self.judge(wanted, name, (*path, name)) for name in value)]) if isinstance(value, Mapping) else True
 
     def _pattern_properties(self, wanted: Mapping[str, Node], node: Mapping[str, Any], value: Value, path: Path) -> Answer:
         return True if "properties" in node else self._properties(_EMPTY, node, value, path)
@@ -349,7 +354,7 @@ _LEAVES: Mapping[str, words.Word] = {
     "const": lambda wanted, value: words.is_one_of([wanted], value),
     "enum": words.is_one_of,
     "enumCaseInsensitive": words.is_one_of_any_case,
-    "format": words.has_format,
+    "format": has_format,
     "maxItems": words.has_few_enough_items,
     "maxLength": words.is_short_enough,
     "maxProperties": words.has_few_enough_names,
@@ -359,47 +364,7 @@ _LEAVES: Mapping[str, words.Word] = {
     "minProperties": words.has_enough_names,
     "minimum": words.is_at_least,
     "multipleOf": words.is_multiple,
-    "pattern": words.matches,
+    "pattern": matches,
     "uniqueItems": words.has_different_items,
     "without": words.has_nowhere,
 }
-
-
-def _said(word: str, node: Mapping[str, Any], value: Value, path: Path) -> tuple[str, str]:
-    """A violation of a single value in words: its message, and the allowed values."""
-    name, wanted = label(path), node[word]
-    if word in ("enum", "enumCaseInsensitive", "const"):
-        choices = [str(one) for one in (wanted if isinstance(wanted, list) else [wanted])]
-        return f"{name} is {quoted(value)}{meant(as_str(value) or '', choices)}", listed(choices)
-    if word == "beginsWith":
-        return f"{name} is {quoted(value)}", f"a text that begins with {' or '.join(wanted)}"
-    if word == "pattern" and isinstance(value, Reference):
-        given = "the Ref" if value.attribute is None else value.attribute
-        other, allowed = words.other_words(wanted, value)
-        return f"{name} is {given} of {value.resource.logical_id}, {other}", allowed
-    if word == "format":
-        what = f"a reference to {value.resource.type}, {value}" if isinstance(value, Reference) else quoted(value)
-        return f"{name} is {what}", words.format_words(wanted)
-    form = node.get("pattern", "")
-    in_words = words.form_words(form)
-    if word == "pattern" or (in_words and words.matches(form, value) is False):
-        return f"{name} is {quoted(value)}", in_words or f"a text of the form {form}"
-    if word == "uniqueItems":
-        twice = words.repeated(value) if isinstance(value, tuple) else value
-        return f"{name} has {quoted(twice)} twice", "each item once"
-    if word == "without":
-        return f"{name} is {quoted(value)}", f"a text without {listed(wanted)}"
-    if word == "multipleOf":
-        return f"{name} is {quoted(value)}", f"a multiple of {wanted}"
-    if word in ("minimum", "maximum"):
-        return f"{name} is {quoted(value)}; the nearest is {wanted}", _between(node.get("minimum"), node.get("maximum"))
-    what = word.removeprefix("min").removeprefix("max")
-    unit = {"Length": "characters", "Items": "items", "Properties": "names"}[what]
-    count = len(value) if isinstance(value, tuple | Mapping) else len(as_str(value) or str(value))
-    return f"{name} has {count} {unit}", f"{_between(node.get(f'min{what}', 0), node.get(f'max{what}'))} {unit}"
-
-
-def _between(least: float | None, most: float | None) -> str:
-    if least is None:
-        return f"at most {most}"
-    return f"{least} or more" if most is None else f"{least} to {most}"

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.schema.judge import fits, violations
 from hyperpod_constructs.analysis.schema.violation import Kind, Path, Violation, quoted
-from hyperpod_constructs.analysis.schema.words import place_in
 from hyperpod_constructs.facts.named import NamedDemand, named_demands
 from hyperpod_constructs.templates.model import Model, Resource, target_of
 from hyperpod_constructs.templates.values import Reference, Value, as_str

@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import Protocol, cast
 
 from hyperpod_constructs._support.grouping import grouped
-from hyperpod_constructs.analysis.schema.words import place_in
+from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, WholeJudge
 from hyperpod_constructs.facts.texts import LANGUAGES, Language
 from hyperpod_constructs.templates.model import Model, Resource
