@@ -131,7 +131,11 @@ def imported_from(template: Template) -> set[Template]:
                 found |= {exporter.root for exporter in template.model.exporters(resolved, template.environment)}
             elif isinstance(resolved, Mapping):
                 stack = resolved.get("StackName")
-                found |= set(template.model.stacks_named(stack, template.place(resolved))) if isinstance(stack, str) else set()
+                found |= (
+                    set(template.model.stacks_named(stack, template.environment.place(resolved)))
+                    if isinstance(stack, str)
+                    else set()
+                )
     return found - {template}
 
 

@@ -27,6 +27,11 @@ class Document:
     awaits: frozenset[str] = frozenset()
     nested: Mapping[str, Document] = field(default_factory=dict)
 
+    def section(self, name: str) -> Mapping[str, Raw]:
+        """A section of the template as written, such as `Parameters`; empty without one."""
+        section = self.body.get(name)
+        return section if isinstance(section, dict) else {}
+
 
 NESTED_STACK = "AWS::CloudFormation::Stack"
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from hyperpod_constructs.facts import regions
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Value
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Value, as_str
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -42,6 +43,11 @@ class Environment:
         """Whether two stacks may be in the same account and region, and so see each other's exports."""
         pairs = ((self.region, other.region), (self.account, other.account))
         return all(one == two or one is None or two is None for one, two in pairs)
+
+    def place(self, given: Mapping[str, Value]) -> Environment:
+        """The place of `Fn::GetStackOutput`: the given `Region`, and with a `RoleArn` an unknown account."""
+        region = as_str(given["Region"]) if "Region" in given else self.region
+        return Environment(region=region, account=None if "RoleArn" in given else self.account)
 
     def _partition(self) -> tuple[str | None, str | None]:
         return (None, None) if self.region is None else regions.partition(self.region) or (None, None)

@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Protocol, TypeAlias
 
 from hyperpod_constructs._support.placeholders import known_parts
-from hyperpod_constructs.templates.raw import Raw
+from hyperpod_constructs.templates.raw import Raw, has_function
 from hyperpod_constructs.templates.values import (
     ABSENT,
     MAX_ALTERNATIVES,
@@ -106,7 +106,7 @@ class Resolver:
             if name == "Ref" or name.startswith("Fn::"):
                 function = _FUNCTIONS.get(name)
                 return UNKNOWN if function is None else function(self, self._scope, raw[name])
-        if any(key.startswith("Fn::") for key in raw):
+        if has_function(raw):
             return UNKNOWN
         found = {}
         for key, item in raw.items():

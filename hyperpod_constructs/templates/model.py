@@ -20,10 +20,11 @@ from hyperpod_constructs.templates.doubts import Doubts, key_of
 from hyperpod_constructs.templates.environment import Environment
 from hyperpod_constructs.templates.intrinsics import Depth, Resolver
 from hyperpod_constructs.templates.loading import documents_of
-from hyperpod_constructs.templates.parameters import flat, parameter_value
-from hyperpod_constructs.templates.raw import Raw, raw_template
+from hyperpod_constructs.templates.once import Once
+from hyperpod_constructs.templates.parameters import flat, given_value, parameter_value
+from hyperpod_constructs.templates.raw import Raw, has_function, raw_template
 from hyperpod_constructs.templates.transforms import may_add, may_rewrite
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Account, Reference, Value, as_str, at
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Account, Reference, Value, at
 
 T = TypeVar("T")
 
@@ -116,9 +117,8 @@ class Template:
         self.parent = parent
         """The nested stack of this template; `None` for a stack of its own."""
         self.resolver = Resolver(self, model.depth)
-        self._values: dict[tuple[str, str], Value] = {}
+        self._once = Once(model.depth)
         self._conditions: dict[str, bool | None] = {}
-        self._pending: set[tuple[str, str]] = set()
 
     def __repr__(self) -> str:
         return f"<Template {self.name}>"
@@ -182,7 +182,7 @@ class Template:
     @property
     def looped(self) -> bool:
         """Whether a loop (`Fn::ForEach`) makes resources that the template does not list."""
-        return self._has_macro(self._section("Resources"))
+        return has_function(self.document.section("Resources"))
 
     @cached_property
     def rewritten(self) -> bool:
@@ -194,8 +194,8 @@ class Template:
         if name.startswith("AWS::"):
             pseudo = self.owner if name == "AWS::AccountId" else self.environment.pseudo_parameter(name)
             return UNKNOWN if pseudo is None else pseudo
-        if name in self._section("Parameters"):
-            return self._once("Parameters", name, self._parameter)
+        if name in self.document.section("Parameters"):
+            return self._once.value("Parameters", name, self._parameter)
         resource = self.by_id.get(name)
         return UNKNOWN if resource is None else Reference(resource)
 
@@ -207,24 +207,24 @@ class Template:
         if found.type == NESTED_STACK and name.startswith("Outputs."):
             child = self.nested.get(resource)
             return UNKNOWN if child is None else child.output(name.removeprefix("Outputs."))
-        block = self._once("CidrBlock", resource, self._block) if name == "CidrBlock" and found.type in _WITH_BLOCK else None
+        block = self._once.value("CidrBlock", resource, self._block) if name == "CidrBlock" and found.type in _WITH_BLOCK else None
         return block if isinstance(block, str) else Reference(found, name)
 
     def condition(self, name: str) -> bool | None:
         """Whether a condition holds; `None` if that is unknown."""
         if name not in self._conditions:
             self._conditions[name] = None
-            self._conditions[name] = self.resolver.holds(self._section("Conditions").get(name))
+            self._conditions[name] = self.resolver.holds(self.document.section("Conditions").get(name))
         return self._conditions[name]
 
     def mapping(self, name: str) -> Value:
         """A mapping of the template; `ABSENT` without one of this name."""
-        section = self._section("Mappings")
-        return self.resolver.resolve(section[name]) if name in section else UNKNOWN if self._has_macro(section) else ABSENT
+        section = self.document.section("Mappings")
+        return self.resolver.resolve(section[name]) if name in section else UNKNOWN if has_function(section) else ABSENT
 
     def output(self, name: str) -> Value:
         """The value of an output; `UNKNOWN` if it does not exist or its condition may be false."""
-        return self._once("Outputs", name, self._output) if name in self._section("Outputs") else UNKNOWN
+        return self._once.value("Outputs", name, self._output) if name in self.document.section("Outputs") else UNKNOWN
 
     def exported(self, name: str) -> Value:
         """The export of a stack of the model, by name."""
@@ -232,58 +232,26 @@ class Template:
 
     def stack_output(self, stack: str, name: str, place: Mapping[str, Value]) -> Value:
         """An output of a stack of the model, in the place that `place` computes."""
-        return self.model.stack_output(stack, name, self.place(place))
-
-    def place(self, given: Mapping[str, Value]) -> Environment:
-        """The place of `Fn::GetStackOutput`: the given `Region`, and with a `RoleArn` an unknown account."""
-        region = as_str(given["Region"]) if "Region" in given else self.environment.region
-        return Environment(region=region, account=None if "RoleArn" in given else self.environment.account)
+        return self.model.stack_output(stack, name, self.environment.place(place))
 
     def outputs(self) -> Iterator[Value]:
         """The values of its outputs."""
-        return (self.output(name) for name in self._section("Outputs"))
+        return (self.output(name) for name in self.document.section("Outputs"))
 
     def exports(self) -> Iterator[tuple[str, str]]:
         """The known names of its exports, each with the name of the output."""
-        for output, declaration in self._section("Outputs").items():
+        for output, declaration in self.document.section("Outputs").items():
             export = declaration.get("Export") if isinstance(declaration, dict) else None
             name = self.resolver.resolve(export.get("Name")) if isinstance(export, dict) else None
             if isinstance(name, str):
                 yield name, output
 
-    def _section(self, name: str) -> Mapping[str, Raw]:
-        section = self.raw.get(name)
-        return section if isinstance(section, dict) else {}
-
-    def _has_macro(self, section: Mapping[str, Raw]) -> bool:
-        return any(name.startswith("Fn::") for name in section)
-
-    def _once(self, section: str, name: str, compute: Callable[[str], Value]) -> Value:
-        """A value, computed once; a name that depends on itself is unknown."""
-        key = (section, name)
-        if key not in self._values:
-            if key in self._pending or self.model.depth.reached:
-                return UNKNOWN
-            self._pending.add(key)
-            try:
-                with self.model.depth:
-                    self._values[key] = compute(name)
-            finally:
-                self._pending.discard(key)
-        return self._values[key]
-
     def _parameter(self, name: str) -> Value:
         if key_of(self.document, name) in self.model.doubts.parameters:
             return UNKNOWN
-        given: Value = ABSENT
-        if self.parent is not None:
-            properties = self.parent.raw.get("Properties")
-            passed = properties.get("Parameters") if isinstance(properties, dict) else None
-            if isinstance(passed, dict) and name in passed:
-                given = flat(self.parent.template.resolver.resolve(passed[name]))
-            elif passed is not None and (not isinstance(passed, dict) or any(key.startswith("Fn::") for key in passed)):
-                given = UNKNOWN
-        return parameter_value(self._section("Parameters")[name], given)
+        parent = self.parent
+        given = ABSENT if parent is None else given_value(parent.raw.get("Properties"), name, parent.template.resolver.resolve)
+        return parameter_value(self.document.section("Parameters")[name], given)
 
     def _block(self, name: str) -> Value:
         """The block of a VPC or a subnet, which its attribute repeats."""
@@ -297,7 +265,7 @@ class Template:
         return self.resolver.resolve(properties.get("CidrBlock"))
 
     def _output(self, name: str) -> Value:
-        declaration = self._section("Outputs")[name]
+        declaration = self.document.section("Outputs")[name]
         if self.rewritten or not isinstance(declaration, dict):
             return UNKNOWN
         condition = declaration.get("Condition")

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from hyperpod_constructs._support.placeholders import holds_placeholder
-from hyperpod_constructs.templates.raw import Raw
+from hyperpod_constructs.templates.raw import Raw, has_function
 from hyperpod_constructs.templates.values import (
     ABSENT,
     UNKNOWN,
@@ -40,6 +42,18 @@ def parameter_value(declaration: Raw, given: Value) -> Value:
     if isinstance(allowed, list) and allowed:
         return either(_typed(kind, _plain(item)) for item in allowed)
     return UNKNOWN
+
+
+def given_value(properties: Raw, name: str, resolve: Callable[[Raw], Value]) -> Value:
+    """The value that a nested stack gives to a parameter; `ABSENT` without one.
+
+    :param properties: the properties of the nested stack, as written in its parent.
+    :param resolve: resolves them in the parent.
+    """
+    given = properties.get("Parameters") if isinstance(properties, dict) else None
+    if isinstance(given, dict):
+        return flat(resolve(given[name])) if name in given else UNKNOWN if has_function(given) else ABSENT
+    return ABSENT if given is None else UNKNOWN
 
 
 def flat(value: Value) -> Value:

@@ -99,3 +99,8 @@ def _text(value: str) -> str:
 def _kind(value: object) -> str:
     names = {dict: "a mapping", list: "a list", str: "a string", int: "a number", float: "a number", bool: "a boolean"}
     return "empty" if value is None else names.get(type(value), f"a {type(value).__name__}")
+
+
+def has_function(raw: Mapping[str, Raw]) -> bool:
+    """Whether a mapping holds a function, such as `Fn::ForEach`, which may add names."""
+    return any(name.startswith("Fn::") for name in raw)
