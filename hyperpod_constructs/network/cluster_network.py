@@ -26,11 +26,12 @@ from hyperpod_constructs.facts.connections import ENDPOINTS, KUBERNETES_ENDPOINT
 from hyperpod_constructs.facts.instance_types import InstanceType
 from hyperpod_constructs.facts.orchestration import TAG_OF_NODE_SUBNETS
 from hyperpod_constructs.facts.prometheus import WRITE_ENDPOINT
-from hyperpod_constructs.network.endpoints import InterfaceEndpoints, answers_of_functions, bucket_policy, foreign_bucket
 from hyperpod_constructs.network.flow_log import create_flow_log
+from hyperpod_constructs.network.interface_endpoints import InterfaceEndpoints
 from hyperpod_constructs.network.look_up import looked_up
 from hyperpod_constructs.network.node_network import ExistingNetwork, NodePlace
 from hyperpod_constructs.network.public_side import PublicSide, create_public_side
+from hyperpod_constructs.network.s3_endpoint import S3Endpoint
 from hyperpod_constructs.network.security import create_security_group
 from hyperpod_constructs.network.sizing import node_block
 from hyperpod_constructs.network.subnets import Side, Subnets, Zone, name_tags
@@ -111,7 +112,7 @@ class ClusterNetwork(Construct):
         self._blocks, self._parts = [cidr, node_cidr], [first_block(cidr)] if internet else []
         self._removal_policy = removal_policy
         self._private_subnets: list[ec2.CfnSubnet] = []
-        self._admits_load_balancers = self._serves_kubernetes = False
+        self._admits_load_balancers = False
         tags, zone = name_tags(self._path), Zone(availability_zone_id, availability_zone)
         self._zone = zone
         self._vpc_resource = ec2.CfnVPC(
@@ -125,19 +126,9 @@ class ClusterNetwork(Construct):
             self._public_side = create_public_side(self, self._subnets, tags, self._vpc_id, first_block(cidr), zone)
         node_side, zone_name = self._create_private_side("Node", node_cidr, zone)
         self._node_subnet = self._subnets.imported("Node", node_side, zone_name, node_cidr)
-        self._node_tables = [node_side.route_table_id]
-        self._vpc = self._import_vpc(cidr, node_side, zone_name)
-        self._bucket_policy = None if internet else bucket_policy(self._region)
-        self._s3_endpoint = ec2.CfnVPCEndpoint(
-            self,
-            "S3Endpoint",
-            vpc_id=self._vpc_id,
-            vpc_endpoint_type="Gateway",
-            service_name=f"com.amazonaws.{self._region}.s3",
-            route_table_ids=self._node_tables,
-            policy_document=self._bucket_policy,
-            tags=tags,
-        )
+        public = None if self._public_side is None else self._public_side.side
+        self._vpc = self._subnets.imported_vpc(cidr, zone_name, node_side, public)
+        self._s3_endpoint = S3Endpoint(self, self._region, self._vpc_id, node_side.route_table_id, tags, internet=internet)
         self._security_group = create_security_group(self, self._vpc, egress_ports)
         self._place = NodePlace(node_side.subnet_id, self._security_group.security_group_id)
         create_flow_log(self, self._vpc_id, tags, encryption_key)
@@ -209,7 +200,7 @@ class ClusterNetwork(Construct):
     @property
     def s3_endpoint(self) -> ec2.CfnVPCEndpoint:
         """The S3 gateway endpoint on the node subnet's route table."""
-        return self._s3_endpoint
+        return self._s3_endpoint.resource
 
     @property
     def connections(self) -> ec2.Connections:
@@ -309,8 +300,7 @@ class ClusterNetwork(Construct):
 
     def _reachable_subnet(self, id: str, side: Side, zone: str, cidr: str) -> ec2.ISubnet:
         """The subnet, whose route table has the S3 endpoint."""
-        self._node_tables.append(side.route_table_id)
-        self._s3_endpoint.route_table_ids = self._node_tables
+        self._s3_endpoint.add_route_table(side.route_table_id)
         return self._subnets.imported(id, side, zone, cidr)
 
     def admit_load_balancers(self) -> None:
@@ -338,8 +328,7 @@ class ClusterNetwork(Construct):
 
         :param bucket: what nodes may do with it is said by their role and by its own policy.
         """
-        if self._bucket_policy is not None:
-            self._bucket_policy.add_statements(foreign_bucket(bucket))
+        self._s3_endpoint.admit_bucket(bucket)
 
     def serve_kubernetes(self) -> None:
         """Add the endpoints of a cluster on EKS to a network without internet, unless `endpoint_services` names all of them.
@@ -348,9 +337,7 @@ class ClusterNetwork(Construct):
         """
         if self._chooses_endpoints:
             self._add_endpoints(KUBERNETES_ENDPOINTS)
-        if self._bucket_policy is not None and not self._serves_kubernetes:
-            self._bucket_policy.add_statements(answers_of_functions(self._region))
-        self._serves_kubernetes = True
+        self._s3_endpoint.serve_kubernetes()
 
     def serve_metrics(self) -> None:
         """Let nodes of a network without internet write samples to Prometheus, unless `endpoint_services` names all endpoints.
@@ -391,20 +378,3 @@ class ClusterNetwork(Construct):
     def _private_routes(self, role: str, subnet: ec2.CfnSubnet, zone: Zone) -> Side:
         nat_gateway = None if self._public_side is None else self._public_side.nat_gateway
         return self._subnets.private_side(role, subnet, zone, nat_gateway)
-
-    def _import_vpc(self, cidr: str, node_side: Side, zone_name: str) -> ec2.IVpc:
-        public = None if self._public_side is None else self._public_side.side
-        nodes, tables = [node_side.subnet_id], [node_side.route_table_id]
-        return ec2.Vpc.from_vpc_attributes(
-            self,
-            "ImportedVpc",
-            vpc_id=self._vpc_id,
-            vpc_cidr_block=cidr,
-            availability_zones=[zone_name],
-            public_subnet_ids=None if public is None else [public.subnet_id],
-            public_subnet_route_table_ids=None if public is None else [public.route_table_id],
-            private_subnet_ids=None if public is None else nodes,
-            private_subnet_route_table_ids=None if public is None else tables,
-            isolated_subnet_ids=nodes if public is None else None,
-            isolated_subnet_route_table_ids=tables if public is None else None,
-        )

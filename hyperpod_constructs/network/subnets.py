@@ -92,6 +92,26 @@ class Subnets:
             route_table_id=side.route_table_id,
         )
 
+    def imported_vpc(self, cidr: str, zone: str, nodes: Side, public: Side | None) -> ec2.IVpc:
+        """The VPC for other constructs. Its subnet of nodes is private; isolated without a public one.
+
+        :param zone: the name of the zone of both subnets.
+        """
+        ids, tables = [nodes.subnet_id], [nodes.route_table_id]
+        return ec2.Vpc.from_vpc_attributes(
+            self._scope,
+            "ImportedVpc",
+            vpc_id=self._vpc_id,
+            vpc_cidr_block=cidr,
+            availability_zones=[zone],
+            public_subnet_ids=None if public is None else [public.subnet_id],
+            public_subnet_route_table_ids=None if public is None else [public.route_table_id],
+            private_subnet_ids=None if public is None else ids,
+            private_subnet_route_table_ids=None if public is None else tables,
+            isolated_subnet_ids=ids if public is None else None,
+            isolated_subnet_route_table_ids=tables if public is None else None,
+        )
+
     def zone_of(self, subnet: ec2.ISubnet) -> str | None:
         """The zone of a subnet of the network, as the caller named it; `None` for another subnet."""
         return self._zones_of_own.get(subnet) or self._zones.get(subnet.subnet_id)

@@ -1,18 +1,16 @@
-"""The endpoints by which a network reaches services of AWS without the internet."""
+"""The interface endpoints by which a network reaches services of AWS without the internet."""
 
 from __future__ import annotations
 
 import re
 
-from aws_cdk import Aws, CfnTag, Fn
+from aws_cdk import CfnTag
 from aws_cdk import aws_ec2 as ec2
-from aws_cdk import aws_iam as iam
-from aws_cdk import aws_s3 as s3
 from constructs import Construct
 
 from hyperpod_constructs._support.network_checks import usable_addresses
 from hyperpod_constructs._support.tokens import is_unknown
-from hyperpod_constructs.facts.connections import ANSWERS_BUCKET, GATEWAY_SERVICES, READ_BUCKETS
+from hyperpod_constructs.facts.connections import GATEWAY_SERVICES
 
 _NAME = re.compile(r"[a-z0-9]+([.-][a-z0-9]+)*")
 _HTTPS = 443
@@ -71,36 +69,3 @@ class InterfaceEndpoints:
                 f"{self._path}: the endpoints' subnet {self._cidr} has {room} addresses, one for each endpoint, and {service} is "
                 "one too many; give the network a larger cidr, such as 10.0.0.0/16"
             )
-
-
-def bucket_policy(region: str) -> iam.PolicyDocument:
-    """The policy of a gateway endpoint for S3: the account's own buckets, and those of AWS that nodes read."""
-    return iam.PolicyDocument(
-        statements=[
-            _allow("OwnBuckets", ["s3:*"], ["*"], {"StringEquals": {"aws:ResourceAccount": Aws.ACCOUNT_ID}}),
-            _allow("BucketsOfAws", ["s3:GetObject"], [_objects(f"{before}{region}{after}") for before, after in READ_BUCKETS]),
-        ]
-    )
-
-
-def foreign_bucket(bucket: s3.IBucket) -> iam.PolicyStatement:
-    """The statement that admits a bucket of another account."""
-    return _allow(None, ["s3:*"], [bucket.bucket_arn, f"{bucket.bucket_arn}/*"])
-
-
-def answers_of_functions(region: str) -> iam.PolicyStatement:
-    """The statement that lets functions in the VPC answer CloudFormation."""
-    place = Fn.join("", Fn.split("-", region)) if is_unknown(region) else region.replace("-", "")
-    return _allow("AnswersToCloudFormation", ["s3:PutObject"], [_objects(f"{ANSWERS_BUCKET}{place}")])
-
-
-def _objects(bucket: str) -> str:
-    return f"arn:{Aws.PARTITION}:s3:::{bucket}/*"
-
-
-def _allow(
-    sid: str | None, actions: list[str], resources: list[str], conditions: dict[str, dict[str, str]] | None = None
-) -> iam.PolicyStatement:
-    return iam.PolicyStatement(
-        sid=sid, principals=[iam.AnyPrincipal()], actions=actions, resources=resources, conditions=conditions
-    )
