@@ -90,9 +90,9 @@ def property_schema(resource_type: str) -> Schema | None:
 
 
 def _text_of(name: str) -> str | None:
-    found = _schemas().get(name)
+    found = _table("property_schemas.tsv").get(name)
     seldom = found is None and name.startswith("AWS::") and name.rpartition("::")[0] not in _services()
-    return _more().get(name) if seldom else found
+    return _table("more_property_schemas.tsv").get(name) if seldom else found
 
 
 @cache
@@ -130,7 +130,7 @@ def opened(node: Any) -> Any:
 
 def known_types() -> Iterator[str]:
     """The types with a schema, of all services."""
-    return (name for name in (*_schemas(), *_more()) if not name.endswith(_LIMITS))
+    return (name for name in (*_table("property_schemas.tsv"), *_table("more_property_schemas.tsv")) if not name.endswith(_LIMITS))
 
 
 def has_schema(resource_type: str) -> bool:
@@ -141,40 +141,25 @@ def has_schema(resource_type: str) -> bool:
 @cache
 def regions_without(name: str) -> frozenset[str]:
     """The regions that lack a type of resource, or a type of nodes such as `ml.p5.48xlarge`."""
-    return frozenset(_without().get(_FOLLOWS.get(name, name), "").split(",")) - {""}
+    return frozenset(_table("regions_without.tsv").get(_FOLLOWS.get(name, name), "").split(",")) - {""}
 
 
 @cache
 def attributes(resource_type: str) -> frozenset[str] | None:
     """The attributes that `Fn::GetAtt` takes from a type; `None` for one that is unknown, or whose attributes are free."""
-    found = _attributes().get(resource_type)
+    found = _table("attributes.tsv").get(resource_type)
     return None if found is None else frozenset(found.split(",")) - {""}
 
 
 @cache
-def _attributes() -> Mapping[str, str]:
-    return {row[0]: row[1] for row in rows("attributes.tsv")}
-
-
-@cache
-def _schemas() -> Mapping[str, str]:
-    return {row[0]: row[1] for row in rows("property_schemas.tsv")}
+def _table(name: str) -> Mapping[str, str]:
+    return {row[0]: row[1] for row in rows(name)}
 
 
 @cache
 def _services() -> frozenset[str]:
     """The services of the first table, and that of the types which every template may have."""
-    return frozenset({"AWS::CDK", *(name.rpartition("::")[0] for name in _schemas())})
-
-
-@cache
-def _more() -> Mapping[str, str]:
-    return {row[0]: row[1] for row in rows("more_property_schemas.tsv")}
-
-
-@cache
-def _without() -> Mapping[str, str]:
-    return {row[0]: row[1] for row in rows("regions_without.tsv")}
+    return frozenset({"AWS::CDK", *(name.rpartition("::")[0] for name in _table("property_schemas.tsv"))})
 
 
 def _parsed(text: str) -> Schema:
