@@ -201,6 +201,7 @@ _REWRITTEN: Mapping[str, str | None] = {
     _ARN + r"([\w+=\/,.@:-]+)*": _ARN + r"[\w+=\/,.@:-]*",
     r"^[0-9a-z]+[0-9a-z\.\-]*[0-9a-z]+$": r"^[0-9a-z][0-9a-z.\-]*[0-9a-z]$",
     r"^(?:[\._\-/#A-Za-z0-9]+|" + _HOLE + ")+$": r"^(?:[\._\-/#A-Za-z0-9]|" + _HOLE + ")+$",
+    r"\{####\}": r"^[\s\S]*\{####\}[\s\S]*$",
     # A range that lacks the hyphen, which every name may have.
     "[0-z]*": None,
     "[A-z][0-z]*": None,
@@ -599,7 +600,7 @@ def _shape_limits(
     if shape["type"] in ("blob", "map"):
         return {}
     words = shape_words(shape)
-    if "enum" in node or not _is_same_list(words.get("enum", ()), node.get("enumCaseInsensitive")):
+    if "enum" in node or "enumCaseInsensitive" in node:
         words.pop("enum", None)
     if "pattern" in words:
         words |= {"pattern": None} | _pattern(words["pattern"], whole=True)
@@ -612,11 +613,6 @@ def _shape_limits(
         if items:
             found["items"] = items
     return found
-
-
-def _is_same_list(enum: Iterable[str], folded: Iterable[str] | None) -> bool:
-    """Whether a list of words is that of a schema, which leaves the case open."""
-    return folded is None or {one.casefold() for one in enum} == {one.casefold() for one in folded}
 
 
 _TEXTS = {"type": ["string", "array"], "items": {"type": "string"}}

@@ -108,7 +108,7 @@ def _waiting(machine: Resource, role: Resource, call: ApiCall, waiting: Waiting)
     value = call.parameters.get(waiting.parameter.lower(), UNKNOWN)
     arn = arn_on(End((), machine, (), value), waiting.on)
     call = replace(call, words=f"wait for the task: {call.words.removeprefix('do ')}", source=waiting.source)
-    if arn is not None:
+    if arn is not None and waiting.actions:
         yield Called(machine, role, _task(call, waiting.actions), arn)
     rule = arn_on(End((), machine, (), ""), RULES_OF_STATES + waiting.rule) if waiting.rule else None
     if rule is not None:

@@ -162,8 +162,9 @@ class Delivery:
                 yield from parts_of(self.sender.template.owner)
             elif piece.startswith("{"):
                 way = piece.strip("{}").removesuffix("/")
-                given = next((one.value for one in ends(self.sender, way) if one.goes_with(self.end)), ABSENT)
-                yield from () if given is ABSENT else (*parts_of(given), "/" if piece.endswith("/}") else "")
+                found = (one for one in ends(self.sender, way) if "[" in way or one.goes_with(self.end))
+                given = next((one.value for one in found), ABSENT)
+                yield from () if given in (ABSENT, "") else (*parts_of(given), "/" if piece.endswith("/}") else "")
             else:
                 yield UNKNOWN if piece == "*" else piece
 
@@ -300,7 +301,7 @@ def _admissions(receiver: Resource, to: str) -> Iterator[Admission]:
 def _covers(layer: Layer, group: Resource) -> bool | None:
     """Whether a policy for log groups speaks of one."""
     lines = Arn(arn_at(group, "logs", joined(["log-group:", Reference(group), ":log-stream:", UNKNOWN])))
-    return any_of(one.covers(lines) for one in layer.statements)
+    return any_of([*(one.covers(lines) for one in layer.statements), False if layer.complete else None])
 
 
 def _names(value: Value, receiver: Resource) -> bool | None:

@@ -1,7 +1,8 @@
 """Ends of ways through properties: values in a resource, or in one that it names.
 
-A way is a path such as `Rules/*/Bucket`: `*` is each item of a list, and `[Type=S3]` each item of which a property has that text.
-`>` leads on in the resource that the value names, as in `FunctionName>Role`. `.` is the resource itself, and `.Arn` its attribute.
+A way is a path such as `Rules/*/Bucket`: `*` is each item of a list. `[Type=S3]` is each item of which a property has that text, or
+the object itself if it has; `!Type` stands for no such property, and `&` is between several. `>` leads on in the resource that the
+value names, as in `FunctionName>Role`. `.` is the resource itself, and `.Arn` its attribute.
 
     >>> [one.value for one in ends(schedule, "Target/RoleArn")]
     [${Role.Arn}]
@@ -9,7 +10,7 @@ A way is a path such as `Rules/*/Bucket`: `*` is each item of a list, and `[Type
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hyperpod_constructs.templates.model import Resource, target_of
@@ -65,7 +66,10 @@ def _values(value: Value, keys: Sequence[str], place: Path) -> Iterator[tuple[Pa
             yield place, value
         return
     first, *rest = keys
-    if first == "*" or first.startswith("["):
+    if first.startswith("[") and isinstance(value, Mapping):
+        if _is_chosen(value, first[1:-1]):
+            yield from _values(value, rest, place)
+    elif first == "*" or first.startswith("["):
         for index, item in enumerate(as_items(value) or ()):
             if first == "*" or _is_chosen(item, first[1:-1]):
                 yield from _values(item, rest, (*place, index))
@@ -73,10 +77,15 @@ def _values(value: Value, keys: Sequence[str], place: Path) -> Iterator[tuple[Pa
         yield from _values(at(value, first), rest, (*place, first))
 
 
-def _is_chosen(item: Value, choice: str) -> bool:
-    """Whether a property of an item surely has one of the texts in `Property=one|two`; points lead to properties below."""
+def _is_chosen(item: Value, choices: str) -> bool:
+    """Whether an item surely fits `Property=one|two&!Other`: texts of properties, or none; points lead to properties below."""
+    return all(_fits(item, choice) for choice in choices.split("&"))
+
+
+def _fits(item: Value, choice: str) -> bool:
     key, _, texts = choice.partition("=")
-    return as_str(at(item, *key.split("."))) in texts.split("|")
+    found = at(item, *key.removeprefix("!").split("."))
+    return found is ABSENT if key.startswith("!") else as_str(found) in texts.split("|")
 
 
 def _named(value: Value) -> Iterator[Resource]:

@@ -149,6 +149,7 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
         "ClusterArn": _kind("the ARN of a HyperPod cluster", SageMaker_Cluster=(None, "ClusterArn"))
     },
     "AWS::SageMaker::ComputeQuota": {"ClusterArn": _kind("the ARN of a HyperPod cluster", SageMaker_Cluster=(None, "ClusterArn"))},
+    "AWS::SecretsManager::ResourcePolicy": {"SecretId": _SECRET},
     "AWS::SecretsManager::RotationSchedule": {"SecretId": _SECRET},
     "AWS::SecretsManager::SecretTargetAttachment": {
         "SecretId": _SECRET,

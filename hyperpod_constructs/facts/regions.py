@@ -34,11 +34,11 @@ REGIONS = frozenset((
     "ap-south-2", "ap-southeast-1", "ap-southeast-2", "ap-southeast-3", "ap-southeast-4", "ap-southeast-5",
     "ap-southeast-6", "ap-southeast-7", "ca-central-1", "ca-west-1", "cn-north-1", "cn-northwest-1", "eu-central-1",
     "eu-central-2", "eu-isoe-west-1", "eu-north-1", "eu-south-1", "eu-south-2", "eu-west-1", "eu-west-2", "eu-west-3",
-    "eusc-de-east-1", "il-central-1", "me-central-1", "mx-central-1", "sa-east-1", "us-east-1", "us-east-2",
+    "eusc-de-east-1", "il-central-1", "me-central-1", "me-south-1", "mx-central-1", "sa-east-1", "us-east-1", "us-east-2",
     "us-gov-east-1", "us-gov-west-1", "us-iso-east-1", "us-iso-west-1", "us-isob-east-1", "us-isob-west-1",
     "us-isof-east-1", "us-isof-south-1", "us-west-1", "us-west-2",
 ))  # fmt: skip
-"""The regions of AWS that CloudFormation has schemas for (as of 2026-10-20).
+"""The regions of AWS (as of 2026-10-20).
 
-Source: cfn-lint's schemas by region (MIT-0), the first line of `regions_without.tsv`
+Sources: cfn-lint's schemas by region (MIT-0), the first line of `regions_without.tsv`, and the partitions of botocore (Apache-2.0)
 """

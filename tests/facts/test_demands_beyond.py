@@ -7,9 +7,12 @@ from typing import Any
 import pytest
 
 from hyperpod_constructs.analysis.schema.judge import violations
-from hyperpod_constructs.facts.property_schemas import request_limits
+from hyperpod_constructs.analysis.schema.violation import Kind
+from hyperpod_constructs.facts.property_schemas import property_schema, request_limits
 
 LIST, TUNNEL, CONTROL = "AWS::EC2::PrefixList", "AWS::EC2::VPNConnection", "AWS::EKS::Cluster"
+DATABASE, KEY = "AWS::RDS::DBInstance", "arn:aws:kms:us-west-2:123456789012:key/0f1d2c3b-4a59-4687-8796-a5b4c3d2e1f0"
+NEW = {"Engine": "postgres", "DBInstanceClass": "db.t4g.micro", "AllocatedStorage": "20", "MasterUsername": "slurm"}
 OFFICE = {"AddressFamily": "IPv4", "MaxEntries": 1, "Entries": ({"Cidr": "192.168.64.0/18"},)}
 
 
@@ -37,7 +40,13 @@ def remote(block: str) -> dict[str, Any]:
         ),
         ("AWS::EC2::SecurityGroup", {"GroupName": "sg-home"}, {"GroupName": "home-sg-a"}),
         ("AWS::SecretsManager::Secret", {"Name": "the password"}, {"Name": "slurm/accounting"}),
-        ("AWS::StepFunctions::StateMachine", {"StateMachineName": "all checks"}, {"StateMachineName": "all-checks"}),
+        ("AWS::StepFunctions::StateMachine", {"StateMachineName": "all checks"}, {"StateMachineName": "all.checks-(2)"}),
+        ("AWS::StepFunctions::StateMachine", {"StateMachineName": "all/checks"}, {"StateMachineName": "prüfung"}),
+        ("AWS::Events::EventBus", {"Name": "default"}, {"Name": "defaults"}),
+        ("AWS::Events::EventBus", {"Name": "aws.partner/a/b"}, {"Name": "aws.partner/a/b", "EventSourceName": "aws.partner/a/b"}),
+        (CONTROL, {"EncryptionConfig": ({"Provider": {}},)}, {"EncryptionConfig": ({"Provider": {"KeyArn": KEY}},)}),
+        (DATABASE, NEW, {**NEW, "MasterUserPassword": "{{resolve:ssm-secure:/db:1}}"}),
+        (DATABASE, {**NEW, "MasterUserAuthenticationType": "password"}, {**NEW, "MasterUserAuthenticationType": "iam-db-auth"}),
         ("AWS::SSM::Parameter", {"Name": "/the cluster"}, {"Name": "/lab/cluster"}),
     ],
 )
@@ -48,3 +57,23 @@ def test_a_demand_refuses_one_thing_and_takes_the_nearest_right_one(
     assert schema is not None
     assert len(list(violations(schema, wrong))) == 1
     assert list(violations(schema, right)) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "properties"),
+    [
+        ("AWS::Batch::ComputeEnvironment", {"Type": "managed", "ComputeResources": {"Type": "fargate"}}),
+        ("AWS::Route53Resolver::ResolverRule", {"RuleType": "forward"}),
+    ],
+)
+def test_a_request_leaves_the_case_of_words_open_where_the_schema_does(kind: str, properties: dict[str, Any]) -> None:
+    for schema in (property_schema(kind), request_limits(kind)):
+        assert schema is not None
+        assert [one for one in violations(schema, properties) if one.kind is Kind.VALUE] == []
+
+
+def test_the_code_of_a_message_stands_anywhere_in_its_text() -> None:
+    schema = property_schema("AWS::Cognito::UserPool")
+    assert schema is not None
+    assert list(violations(schema, {"SmsVerificationMessage": "The code is {####}."})) == []
+    assert len(list(violations(schema, {"SmsVerificationMessage": "The code is lost."}))) == 1

@@ -1,0 +1,168 @@
+"""Deliveries of services: whether the receiver's policy lets them in."""
+
+from __future__ import annotations
+
+import pytest
+
+from hyperpod_constructs.analysis.deliveries import Delivery, Refused, deliveries, refused
+from hyperpod_constructs.templates.model import Model
+from tests.templates.models import model_of
+
+ACCOUNT = "123456789012"
+
+
+def policy(service: str, action: str, resource: str, effect: str = "Allow", condition: str = "{}") -> str:
+    principal = service if service.startswith("{") else f"{{Service: {service}}}"
+    return f"""PolicyDocument: {{Statement: [
+      {{Effect: {effect}, Principal: {principal}, Action: '{action}', Resource: {resource}, Condition: {condition}}}]}}"""
+
+
+def with_bucket(sender: str, statement: str | None, bucket: str = "{}") -> Model:
+    admitted = (
+        "" if statement is None else f"Policy: {{Type: AWS::S3::BucketPolicy, Properties: {{Bucket: !Ref Logs, {statement}}}}},"
+    )
+    return model_of(f"""{{Resources: {{
+      Own: {{Type: AWS::S3::Bucket, Properties: {{BucketName: data-{ACCOUNT}}}}},
+      Logs: {{Type: AWS::S3::Bucket, Properties: {bucket}}}, {admitted} Sender: {sender}}}}}""")
+
+
+def places(model: Model) -> list[tuple[str, str]]:
+    return [(one.place.logical_id, one.delivery.facts.service) for one in refused(model)]
+
+
+def balancer(kind: str, prefix: str | None = None) -> str:
+    second = "" if prefix is None else f", {{Key: access_logs.s3.prefix, Value: '{prefix}'}}"
+    return f"""{{Type: AWS::ElasticLoadBalancingV2::LoadBalancer, Properties: {{{kind} LoadBalancerAttributes: [
+      {{Key: access_logs.s3.enabled, Value: 'true'}}, {{Key: access_logs.s3.bucket, Value: !Ref Logs}}{second}]}}}}"""
+
+
+ALB, NLB = "logdelivery.elasticloadbalancing.amazonaws.com", "delivery.logs.amazonaws.com"
+OBJECTS = f"!Sub '${{Logs.Arn}}/AWSLogs/{ACCOUNT}/*'"
+BELOW = f"!Sub '${{Logs.Arn}}/web/AWSLogs/{ACCOUNT}/*'"
+
+
+@pytest.mark.parametrize(
+    ("sender", "service", "resource", "expected"),
+    [
+        (balancer(""), ALB, OBJECTS, []),
+        (balancer(""), NLB, OBJECTS, [("Policy", ALB)]),
+        (balancer("Type: application,"), ALB, OBJECTS, []),
+        (balancer("Type: application,"), NLB, OBJECTS, [("Policy", ALB)]),
+        (balancer("Type: network,"), NLB, OBJECTS, []),
+        (balancer("Type: network,"), ALB, OBJECTS, [("Policy", NLB)]),
+        (balancer("", "web"), ALB, BELOW, []),
+        (balancer("", "web"), ALB, OBJECTS, [("Policy", ALB)]),
+        (balancer(""), ALB, BELOW, [("Policy", ALB)]),
+        (balancer("", ""), ALB, OBJECTS, []),
+        (balancer(""), "{AWS: 'arn:aws:iam::797873946194:root'}", OBJECTS, []),
+        (balancer(""), "{AWS: '*'}", OBJECTS, []),
+    ],
+)
+def test_access_logs_are_written_below_their_prefix_by_the_service_of_the_balancer(
+    sender: str, service: str, resource: str, expected: list[tuple[str, str]]
+) -> None:
+    assert places(with_bucket(sender, policy(service, "s3:PutObject", resource))) == expected
+
+
+TRAIL = "{Type: AWS::CloudTrail::Trail, Properties: {S3BucketName: !Ref Logs}}"
+FLOWS = "{Type: AWS::EC2::FlowLog, Properties: {LogDestination: !GetAtt Logs.Arn}}"
+CHANNEL = "{Type: AWS::Config::DeliveryChannel, Properties: {S3BucketName: !Ref Logs}}"
+ANY = "!Sub '${Logs.Arn}/*'"
+
+
+def test_fails_a_bucket_without_a_policy_at_the_sender_and_once() -> None:
+    assert places(with_bucket(TRAIL, None)) == [("Sender", "cloudtrail.amazonaws.com")]
+
+
+def test_a_bucket_with_an_acl_or_a_name_may_be_open_by_other_means() -> None:
+    assert places(with_bucket(TRAIL, None, "{AccessControl: LogDeliveryWrite}")) == []
+    assert places(with_bucket(TRAIL, None, "{BucketName: trails}")) == []
+
+
+def test_a_service_that_writes_the_policy_itself_is_only_denied() -> None:
+    assert places(with_bucket(FLOWS, None)) == []
+    assert places(with_bucket(FLOWS, policy("other.amazonaws.com", "s3:PutObject", ANY))) == []
+    assert places(with_bucket(FLOWS, policy("{AWS: '*'}", "s3:*", ANY, "Deny"))) == [("Policy", NLB)]
+    secure = "{Bool: {'aws:SecureTransport': false}}"
+    assert places(with_bucket(FLOWS, policy("{AWS: '*'}", "s3:*", ANY, "Deny", secure))) == []
+
+
+def test_a_service_that_may_have_a_role_counts_where_the_policy_is_meant_for_it() -> None:
+    assert places(with_bucket(CHANNEL, policy("other.amazonaws.com", "s3:PutObject", ANY))) == []
+    elsewhere = "!Sub '${Logs.Arn}/elsewhere/*'"
+    found = places(with_bucket(CHANNEL, policy("config.amazonaws.com", "s3:PutObject", elsewhere)))
+    assert found == [("Policy", "config.amazonaws.com")]
+
+
+def test_a_policy_for_the_account_of_another_source_lets_nobody_in() -> None:
+    other = "{StringEquals: {'aws:SourceAccount': '999999999999'}}"
+    own = "{StringEquals: {'aws:SourceAccount': !Ref 'AWS::AccountId'}}"
+    for condition, expected in ((other, [("Policy", ALB)]), (own, [])):
+        assert places(with_bucket(balancer(""), policy(ALB, "s3:PutObject", OBJECTS, condition=condition))) == expected
+
+
+def of_logs(statement: str | None, more: str = "", zone: str = "") -> Model:
+    admitted = (
+        "" if statement is None else f"Policy: {{Type: AWS::Logs::ResourcePolicy, Properties: {{PolicyName: p, {statement}}}}},"
+    )
+    return model_of(f"""{{Parameters: {{Document: {{Type: String}}}}, Resources: {{
+      Lines: {{Type: AWS::Logs::LogGroup}}, Other: {{Type: AWS::Logs::LogGroup}}, {admitted} {more}
+      Zone: {{Type: AWS::Route53::HostedZone, {zone} Properties: {{
+        Name: a.example, QueryLoggingConfig: {{CloudWatchLogsLogGroupArn: !GetAtt Lines.Arn}}}}}}}}}}""")
+
+
+ROUTE53, WRITE = "route53.amazonaws.com", "logs:PutLogEvents"
+LINES = "!Sub 'arn:aws:logs:*:*:log-group:${Lines}:*'"
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        (None, []),
+        (policy(ROUTE53, WRITE, LINES), []),
+        (policy(ROUTE53, WRITE, "!GetAtt Lines.Arn"), []),
+        (policy(ROUTE53, WRITE, "'*'"), []),
+        (policy(ROUTE53, WRITE, "!Sub 'arn:aws:logs:*:*:log-group:${Other}:*'"), []),
+        (policy("es.amazonaws.com", WRITE, LINES), [("Policy", ROUTE53)]),
+        (policy(ROUTE53, "logs:CreateLogStream", LINES), [("Policy", ROUTE53)]),
+        (policy(ROUTE53, WRITE, LINES, "Deny"), [("Policy", ROUTE53)]),
+    ],
+)
+def test_a_policy_of_log_groups_is_one_of_those_that_it_covers(statement: str | None, expected: list[tuple[str, str]]) -> None:
+    assert places(of_logs(statement)) == expected
+
+
+def early(model: Model) -> list[str | None]:
+    return [None if (one := found.comes_early) is None else one.logical_id for found in deliveries(model)]
+
+
+def test_a_policy_comes_before_what_is_tried_at_once() -> None:
+    statement = policy(ROUTE53, WRITE, LINES)
+    assert early(of_logs(statement)) == ["Policy"]
+    assert early(of_logs(statement, zone="DependsOn: Policy,")) == [None]
+    assert early(of_logs(None)) == [None]
+
+
+UNKNOWN = "Second: {Type: AWS::Logs::ResourcePolicy, Properties: {PolicyName: q, PolicyDocument: !Ref Document}},"
+
+
+def test_a_policy_of_log_groups_that_is_not_known_may_let_the_service_in() -> None:
+    assert places(of_logs(policy("es.amazonaws.com", WRITE, LINES), UNKNOWN)) == []
+
+
+def test_one_of_several_policies_that_may_let_a_service_in_is_enough_before_it() -> None:
+    statement = policy(ROUTE53, WRITE, LINES)
+    assert early(of_logs(statement, UNKNOWN)) == ["Policy"]
+    assert early(of_logs(statement, UNKNOWN, zone="DependsOn: Second,")) == [None]
+
+
+def test_a_policy_of_what_is_tried_later_is_never_early() -> None:
+    assert early(with_bucket(FLOWS, policy(NLB, "s3:PutObject", ANY))) == [None]
+
+
+def test_a_refusal_knows_the_delivery() -> None:
+    (one,) = refused(with_bucket(balancer("Type: network,"), policy(ALB, "s3:PutObject", OBJECTS)))
+    assert isinstance(one, Refused)
+    assert isinstance(one.delivery, Delivery)
+    assert one.delivery.path == ("LoadBalancerAttributes", 1, "Value")
+    assert one.path == ("PolicyDocument",)

@@ -1,0 +1,99 @@
+"""Calls of services as the roles of resources: which calls there are, and on what."""
+
+from __future__ import annotations
+
+import pytest
+
+from hyperpod_constructs.analysis.role_calls import called
+from hyperpod_constructs.templates.values import shown
+from tests.templates.models import model_of
+
+Calls = set[tuple[str, tuple[str, ...], object]]
+
+
+def calls(resources: str, policies: str = "[]") -> Calls:
+    """The resources that call, what they do, and on what."""
+    model = model_of(f"""{{Resources: {{
+      Role: {{Type: AWS::IAM::Role, Properties: {{Policies: {policies}}}}},
+      Other: {{Type: AWS::IAM::Role}}, Bucket: {{Type: AWS::S3::Bucket}}, {resources}}}}}""")
+    return {(one.role.logical_id, one.task.actions, shown(one.arn)) for one in called(model)}
+
+
+def actions(found: Calls) -> set[str]:
+    return {name for _, names, _ in found for name in names}
+
+
+PIPELINE = """Pipeline: {{Type: AWS::CodePipeline::Pipeline, Properties: {{RoleArn: !GetAtt Role.Arn, Stages: [{{Name: s, Actions: [
+  {{Name: b, ActionTypeId: {{Provider: CodeBuild}}, Configuration: {{ProjectName: images}} {}}}]}}]}}}}"""
+
+
+def test_an_action_with_a_role_of_its_own_is_not_done_as_the_role_of_the_pipeline() -> None:
+    assert "codebuild:StartBuild" in actions(calls(PIPELINE.format("")))
+    assert actions(calls(PIPELINE.format(", RoleArn: !GetAtt Other.Arn"))) == set()
+
+
+FUNCTION = """Function: {Type: AWS::Lambda::Function, Properties: {Role: !GetAtt Role.Arn, KmsKeyArn: !GetAtt Key.Arn,
+  Environment: {Variables: {AA: b}}, VpcConfig: {SubnetIds: [subnet-0123456789abcdef0]}}},
+  Key: {Type: AWS::KMS::Key, Properties: {}}"""
+
+
+def test_only_descriptions_of_interfaces_are_on_everything() -> None:
+    assert calls(FUNCTION) == {
+        ("Role", ("ec2:DescribeNetworkInterfaces",), "*"),
+        ("Role", ("ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface"), "${?}"),
+    }
+
+
+TASK = """Task: {{Type: AWS::ECS::TaskDefinition, Properties: {{ExecutionRoleArn: !GetAtt Role.Arn, {}
+  ContainerDefinitions: [{{Name: a, Image: '123456789012.dkr.ecr.us-west-2.amazonaws.com/images:1',
+    LogConfiguration: {{LogDriver: awslogs, Options: {{awslogs-group: lines}}}},
+    Secrets: [{{Name: P, ValueFrom: 'arn:aws:secretsmanager:us-west-2:123456789012:secret:login-abcdef:password::'}}]}}]}}}}"""
+
+
+@pytest.mark.parametrize(
+    ("compatible", "expected"),
+    [
+        ("RequiresCompatibilities: [FARGATE],", True),
+        ("RequiresCompatibilities: [EC2, FARGATE],", True),
+        ("RequiresCompatibilities: [EC2],", False),
+        ("", False),
+    ],
+)
+def test_images_and_lines_take_the_execution_role_without_instances_of_your_own(compatible: str, expected: bool) -> None:
+    found = actions(calls(TASK.format(compatible)))
+    assert ("ecr:BatchGetImage" in found, "logs:PutLogEvents" in found) == (expected, expected)
+    assert "secretsmanager:GetSecretValue" in found
+
+
+BACKUP = """Selection: {Type: AWS::Backup::BackupSelection, Properties: {BackupSelection: {
+  IamRoleArn: !GetAtt Role.Arn, Resources: ['arn:aws:dynamodb:us-west-2:123456789012:table/runs', !GetAtt Files.Arn]}}},
+  Files: {Type: AWS::EFS::FileSystem}"""
+OWN = "[{PolicyName: p, PolicyDocument: {Statement: [{Effect: Allow, Action: 'dynamodb:CreateBackup', Resource: '*'}]}}]"
+
+
+def test_one_of_several_actions_is_enough() -> None:
+    table = "arn:aws:dynamodb:us-west-2:123456789012:table/runs"
+    assert ("Role", ("dynamodb:StartAwsBackupJob",), table) in calls(BACKUP)
+    assert ("Role", ("dynamodb:CreateBackup",), table) in calls(BACKUP, OWN)
+
+
+def test_each_target_has_the_calls_of_its_service() -> None:
+    found = calls(BACKUP)
+    assert ("Role", ("elasticfilesystem:Backup",), "${Files.Arn}") in found
+    assert len(found) == 2
+
+
+SNAPSHOTS = """Policy: {{Type: AWS::DLM::LifecyclePolicy, Properties: {{ExecutionRoleArn: !GetAtt Role.Arn,
+  PolicyDetails: {{PolicyType: EBS_SNAPSHOT_MANAGEMENT, ResourceTypes: [{}]}}}}}}"""
+
+
+def test_snapshots_of_instances_are_another_call_than_those_of_volumes() -> None:
+    assert actions(calls(SNAPSHOTS.format("VOLUME"))) == {"ec2:CreateSnapshot", "ec2:DescribeVolumes"}
+    assert calls(SNAPSHOTS.format("INSTANCE")) == set()
+
+
+def test_roles_go_with_targets_in_the_same_items() -> None:
+    rule = """Rule: {Type: AWS::Events::Rule, Properties: {Targets: [
+      {Id: a, Arn: !GetAtt Queue.Arn, RoleArn: !GetAtt Role.Arn}, {Id: b, Arn: !Ref Topic, RoleArn: !GetAtt Other.Arn}]}},
+      Queue: {Type: AWS::SQS::Queue}, Topic: {Type: AWS::SNS::Topic}"""
+    assert calls(rule) == {("Role", ("sqs:SendMessage",), "${Queue.Arn}"), ("Other", ("sns:Publish",), "${Topic}")}

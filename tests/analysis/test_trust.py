@@ -1,0 +1,91 @@
+"""Roles that resources give to services: whether the trust of the role lets the service in."""
+
+from __future__ import annotations
+
+import pytest
+
+from hyperpod_constructs.analysis.trust import Assumption, assumptions
+from tests.templates.models import model_of
+
+ACCOUNT, PLACE = "123456789012", "us-west-2:123456789012"
+
+
+def given(service: str, condition: str, resources: str, actions: str = "sts:AssumeRole") -> list[Assumption]:
+    return list(
+        assumptions(
+            model_of(f"""{{
+              Resources: {{
+                Role: {{Type: AWS::IAM::Role, Properties: {{AssumeRolePolicyDocument: {{Statement: [
+                  {{Effect: Allow, Principal: {{Service: {service}}}, Action: {actions}, Condition: {condition}}}]}}}}}},
+                Own: {{Type: AWS::S3::Bucket, Properties: {{BucketName: data-{ACCOUNT}}}}},
+                {resources}}}}}""")
+        )
+    )
+
+
+def lacking(service: str, condition: str, resources: str, actions: str = "sts:AssumeRole") -> list[list[str]]:
+    return [one.lacking for one in given(service, condition, resources, actions)]
+
+
+def source(arn: str, operator: str = "ArnLike") -> str:
+    return f"{{{operator}: {{'aws:SourceArn': {arn}}}}}"
+
+
+STREAM = "Stream: {Type: AWS::CloudWatch::MetricStream, Properties: {Name: samples, RoleArn: !GetAtt Role.Arn}}"
+UNNAMED = "Stream: {Type: AWS::CloudWatch::MetricStream, Properties: {RoleArn: !GetAtt Role.Arn}}"
+METRICS = "streams.metrics.cloudwatch.amazonaws.com"
+FIREHOSE = """Stream: {Type: AWS::KinesisFirehose::DeliveryStream, Properties: {
+  ExtendedS3DestinationConfiguration: {RoleARN: !GetAtt Role.Arn}}}"""
+CLUSTER = """Cluster: {Type: AWS::SageMaker::Cluster, Properties: {InstanceGroups: [
+  {InstanceGroupName: a}, {InstanceGroupName: b, ExecutionRole: !GetAtt Role.Arn}]}}"""
+PODS = """Control: {Type: AWS::EKS::Cluster, Properties: {Name: one}}, Other: {Type: AWS::EKS::Cluster, Properties: {Name: two}},
+  Account: {Type: AWS::EKS::PodIdentityAssociation, Properties: {ClusterName: !Ref Control, RoleArn: !GetAtt Role.Arn}}"""
+POD_ACTIONS = "['sts:AssumeRole', 'sts:TagSession']"
+REFUSED = [["sts:AssumeRole"]]
+
+
+@pytest.mark.parametrize(
+    ("service", "condition", "resources", "expected"),
+    [
+        (METRICS, "{}", STREAM, [[]]),
+        ("firehose.amazonaws.com", "{}", STREAM, REFUSED),
+        (METRICS, source(f"'arn:aws:cloudwatch:{PLACE}:metric-stream/samples'"), STREAM, [[]]),
+        (METRICS, source(f"'arn:aws:cloudwatch:{PLACE}:metric-stream/*'"), STREAM, [[]]),
+        (METRICS, source(f"'arn:aws:cloudwatch:{PLACE}:metric-stream/others'"), STREAM, REFUSED),
+        (METRICS, source(f"'arn:aws:cloudwatch:{PLACE}:alarm:*'"), STREAM, REFUSED),
+        (METRICS, source("!GetAtt Stream.Arn", "ArnEquals"), UNNAMED, [[]]),
+        (METRICS, source(f"'arn:aws:cloudwatch:{PLACE}:alarm:*'"), UNNAMED, REFUSED),
+        (METRICS, "{StringEquals: {'aws:SourceAccount': !Ref 'AWS::AccountId'}}", STREAM, [[]]),
+        (METRICS, "{StringEquals: {'aws:SourceAccount': '999999999999'}}", STREAM, REFUSED),
+        (METRICS, "{StringEquals: {'aws:SourceVpc': 'vpc-0123456789abcdef0'}}", STREAM, REFUSED),
+        (METRICS, "{StringEquals: {'aws:PrincipalOrgID': 'o-abcdefghij'}}", STREAM, REFUSED),
+        (METRICS, "{StringEquals: {'sts:ExternalId': !Ref 'AWS::AccountId'}}", STREAM, REFUSED),
+        (METRICS, "{StringEquals: {'aws:SourceOrgID': 'o-abcdefghij'}}", STREAM, [[]]),
+        ("firehose.amazonaws.com", "{StringEquals: {'sts:ExternalId': !Ref 'AWS::AccountId'}}", FIREHOSE, [[]]),
+        ("firehose.amazonaws.com", "{StringEquals: {'sts:ExternalId': another}}", FIREHOSE, REFUSED),
+        ("sagemaker.amazonaws.com", source(f"'arn:aws:sagemaker:{PLACE}:cluster/*'"), CLUSTER, [[]]),
+        ("sagemaker.amazonaws.com", source(f"'arn:aws:sagemaker:{PLACE}:training-job/*'"), CLUSTER, REFUSED),
+        ("pods.eks.amazonaws.com", source("!GetAtt Control.Arn"), PODS, [["sts:TagSession"]]),
+    ],
+)
+def test_the_trust_is_judged_by_the_call_of_the_service(
+    service: str, condition: str, resources: str, expected: list[list[str]]
+) -> None:
+    assert lacking(service, condition, resources) == expected
+
+
+def test_pods_assume_a_role_for_their_cluster() -> None:
+    assert lacking("pods.eks.amazonaws.com", source("!GetAtt Control.Arn"), PODS, POD_ACTIONS) == [[]]
+    refused = [["sts:AssumeRole", "sts:TagSession"]]
+    assert lacking("pods.eks.amazonaws.com", source("!GetAtt Other.Arn"), PODS, POD_ACTIONS) == refused
+    imported = PODS.replace("!Ref Control", "imported")
+    assert lacking("pods.eks.amazonaws.com", source("!GetAtt Other.Arn"), imported, POD_ACTIONS) == [[]]
+
+
+def test_an_assumption_names_who_gives_the_role_and_where() -> None:
+    (one,) = given("sagemaker.amazonaws.com", "{}", CLUSTER)
+    assert (one.role.logical_id, one.user.logical_id, one.path) == ("Role", "Cluster", ("InstanceGroups", 1, "ExecutionRole"))
+
+
+def test_a_role_that_is_elsewhere_is_not_judged() -> None:
+    assert given(METRICS, "{}", STREAM.replace("!GetAtt Role.Arn", f"'arn:aws:iam::{ACCOUNT}:role/other'")) == []
