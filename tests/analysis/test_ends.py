@@ -14,7 +14,7 @@ MODEL = """{
     Resources: {
       Pipe: {Type: AWS::CodePipeline::Pipeline, Properties: {
         Kind: network, RoleArn: !GetAtt Role.Arn, Empty: [], Call: !Sub '${Alias}', Path: !Sub '${Function.Arn}:1',
-        Both: !Sub '${Function}-${Role}',
+        Both: !Sub '${Role}-${Function}',
         Actions: [
           {Type: {Provider: Build}, Name: a, Input: x},
           {Type: {Provider: Build}, Name: b, RoleArn: r},

@@ -1,0 +1,140 @@
+"""Ways beside those of HyperPod's nodes: which surely end, and at what."""
+
+from __future__ import annotations
+
+import pytest
+
+from hyperpod_constructs.analysis.ended_ways import ended_ways
+from tests.templates.models import model_of
+
+NETWORK = """
+    Vpc: {Type: AWS::EC2::VPC, Properties: {CidrBlock: 10.0.0.0/16}},
+    Subnet: {Type: AWS::EC2::Subnet, Properties: {VpcId: !Ref Vpc, CidrBlock: 10.0.1.0/24}},
+    Table: {Type: AWS::EC2::RouteTable, Properties: {VpcId: !Ref Vpc}},
+    Joined: {Type: AWS::EC2::SubnetRouteTableAssociation, Properties: {SubnetId: !Ref Subnet, RouteTableId: !Ref Table}},
+    Outer: {Type: AWS::EC2::Subnet, Properties: {VpcId: !Ref Vpc, CidrBlock: 10.0.2.0/24}},
+    OuterTable: {Type: AWS::EC2::RouteTable, Properties: {VpcId: !Ref Vpc}},
+    OuterJoined: {Type: AWS::EC2::SubnetRouteTableAssociation, Properties: {SubnetId: !Ref Outer, RouteTableId: !Ref OuterTable}},
+    Gateway: {Type: AWS::EC2::InternetGateway},
+    Attached: {Type: AWS::EC2::VPCGatewayAttachment, Properties: {VpcId: !Ref Vpc, InternetGatewayId: !Ref Gateway}},
+    Open: {Type: AWS::EC2::SecurityGroup, Properties: {GroupDescription: open, VpcId: !Ref Vpc,
+      SecurityGroupIngress: [{IpProtocol: '-1', CidrIp: 10.0.0.0/16}],
+      SecurityGroupEgress: [{IpProtocol: '-1', CidrIp: 0.0.0.0/0}]}},
+    Shut: {Type: AWS::EC2::SecurityGroup, Properties: {GroupDescription: shut, VpcId: !Ref Vpc,
+      SecurityGroupIngress: [{IpProtocol: tcp, FromPort: 22, ToPort: 22, CidrIp: 10.0.0.0/16}],
+      SecurityGroupEgress: [{IpProtocol: tcp, FromPort: 443, ToPort: 443, CidrIp: 0.0.0.0/0}]}},"""
+PUBLIC = """Public: {Type: AWS::EC2::Route, Properties: {
+  RouteTableId: !Ref OuterTable, DestinationCidrBlock: 0.0.0.0/0, GatewayId: !Ref Gateway}},"""
+OUT = (
+    "Out: {Type: AWS::EC2::Route, Properties: {RouteTableId: !Ref Table, DestinationCidrBlock: 0.0.0.0/0, NatGatewayId: !Ref Nat}},"
+)
+
+
+def ended(*resources: str) -> list[tuple[str, str, str]]:
+    """The users, what they do not reach, and where the way ends."""
+    model = model_of(f"{{Resources: {{{NETWORK} {' '.join(resources)}}}}}")
+    found = []
+    for one in ended_ways(model):
+        assert one.way.end is not None
+        found.append((one.user.logical_id, one.target, one.way.end.resource.logical_id))
+    return found
+
+
+def nat(more: str = "") -> str:
+    return f"Nat: {{Type: AWS::EC2::NatGateway, Properties: {{SubnetId: !Ref Outer, {more}}}}},"
+
+
+@pytest.mark.parametrize(
+    ("resources", "expected"),
+    [
+        ((nat(), PUBLIC, OUT), []),
+        ((nat(), OUT), [("Nat", "the internet", "Nat")]),
+        ((nat("ConnectivityType: private"), PUBLIC, OUT), [("Nat", "the internet", "Nat")]),
+        ((nat(),), []),
+    ],
+)
+def test_a_nat_gateway_that_is_used_leads_to_the_internet(resources: tuple[str, ...], expected: list[tuple[str, str, str]]) -> None:
+    assert ended(*resources) == expected
+
+
+def nodes(kind: str, subnet: str, more: str = "") -> str:
+    return f"Users: {{Type: AWS::EKS::{kind}, Properties: {{Subnets: [!Ref {subnet}], {more}}}}},"
+
+
+TEMPLATE = "Template: {Type: AWS::EC2::LaunchTemplate, Properties: {LaunchTemplateData: {NetworkInterfaces: [{DeviceIndex: 0}]}}},"
+WITH_TEMPLATE = "LaunchTemplate: {Id: !Ref Template}"
+
+
+def test_nodes_without_a_way_out_do_not_reach_what_they_start_with() -> None:
+    found = ended(nodes("Nodegroup", "Subnet"))
+    assert {user for user, _, _ in found} == {"Users"}
+    assert {"ecr.api", "s3"} < {target for _, target, _ in found}
+    assert ended(nodes("Nodegroup", "Subnet"), nat(), PUBLIC, OUT) == []
+
+
+def test_pods_on_fargate_take_their_images() -> None:
+    assert sorted(target for _, target, _ in ended(nodes("FargateProfile", "Subnet"))) == ["ecr.api", "ecr.dkr", "s3"]
+
+
+def test_nodes_in_a_public_subnet_need_public_addresses() -> None:
+    assert {user for user, _, _ in ended(nodes("Nodegroup", "Outer"), PUBLIC)} == {"Users"}
+    assert ended(nodes("Nodegroup", "Outer", WITH_TEMPLATE), TEMPLATE, PUBLIC) == []
+    assert {user for user, _, _ in ended(nodes("FargateProfile", "Outer", WITH_TEMPLATE), TEMPLATE, PUBLIC)} == {"Users"}
+    mapped = NETWORK.replace("CidrBlock: 10.0.2.0/24", "CidrBlock: 10.0.2.0/24, MapPublicIpOnLaunch: true")
+    model = model_of(f"{{Resources: {{{mapped} {nodes('Nodegroup', 'Outer')} {PUBLIC}}}}}")
+    assert ended_ways(model) == ()
+
+
+RESOLVER = """
+    Endpoint: {{Type: AWS::Route53Resolver::ResolverEndpoint, Properties: {{
+      Direction: {direction}, SecurityGroupIds: [!Ref {group}], IpAddresses: [{{SubnetId: !Ref Subnet}}]}}}},
+    Rule: {{Type: AWS::Route53Resolver::ResolverRule, Properties: {{RuleType: FORWARD, DomainName: a.example,
+      ResolverEndpointId: !Ref Endpoint, TargetIps: [{{Ip: {ip}{more}}}]}}}},"""
+HOME = """Home: {Type: AWS::EC2::Route, Properties: {
+  RouteTableId: !Ref Table, DestinationCidrBlock: 192.168.0.0/16, TransitGatewayId: tgw-1}},"""
+
+
+def resolver(ip: str, group: str = "Open", direction: str = "OUTBOUND", more: str = "") -> str:
+    return RESOLVER.format(ip=ip, group=group, direction=direction, more=more)
+
+
+@pytest.mark.parametrize(
+    ("resources", "expected"),
+    [
+        ((resolver("192.168.1.2"), HOME), []),
+        ((resolver("192.168.1.2"),), [("Endpoint", "192.168.1.2", "Table")]),
+        ((resolver("192.168.1.2"), nat(), PUBLIC, OUT), [("Endpoint", "192.168.1.2", "Table")]),
+        ((resolver("192.168.1.2"), nat(), PUBLIC, OUT, HOME), []),
+        ((resolver("10.0.2.2"),), []),
+        ((resolver("9.9.9.9"), nat(), PUBLIC, OUT), []),
+        ((resolver("192.168.1.2", group="Shut"), HOME), [("Endpoint", "192.168.1.2", "Shut")]),
+        ((resolver("192.168.1.2", more=", Port: 443"), HOME), []),
+        ((resolver("192.168.1.2", group="Shut", more=", Protocol: DoH, Port: 443"), HOME), []),
+        ((resolver("192.168.1.2", direction="INBOUND"),), []),
+        ((resolver("not-known"),), []),
+    ],
+)
+def test_a_resolver_reaches_the_servers_of_its_rules(resources: tuple[str, ...], expected: list[tuple[str, str, str]]) -> None:
+    assert ended(*resources) == expected
+
+
+COPY = """
+    Files: {{Type: AWS::EFS::FileSystem}},
+    Target: {{Type: AWS::EFS::MountTarget, Properties: {{
+      FileSystemId: !Ref Files, SubnetId: !Ref Subnet, SecurityGroups: [!Ref {target}]}}}},
+    Location: {{Type: AWS::DataSync::LocationEFS, Properties: {{EfsFilesystemArn: !GetAtt Files.Arn, Ec2Config: {{
+      SubnetArn: !Sub 'arn:aws:ec2:us-west-2:123456789012:subnet/${{Subnet}}',
+      SecurityGroupArns: [!Sub 'arn:aws:ec2:us-west-2:123456789012:security-group/${{{source}}}'{more}]}}}}}},"""
+
+
+@pytest.mark.parametrize(
+    ("target", "source", "more", "expected"),
+    [
+        ("Open", "Open", "", []),
+        ("Shut", "Open", "", [("Location", "Target", "Shut")]),
+        ("Open", "Shut", "", [("Location", "Target", "Shut")]),
+        ("Open", "Shut", ", 'arn:aws:ec2:us-west-2:123456789012:security-group/sg-0123456789abcdef0'", []),
+    ],
+)
+def test_copies_reach_their_file_system(target: str, source: str, more: str, expected: list[tuple[str, str, str]]) -> None:
+    assert ended(COPY.format(target=target, source=source, more=more)) == expected
