@@ -5,12 +5,11 @@ Exit codes for CI: 0 clean, 1 findings at or above `--fail-on`, 2 unusable input
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-import typer
 
 from hyperpod_constructs.cli.inputs import progress, usable_input
 
@@ -40,7 +39,7 @@ class FailOn(StrEnum):
 def check(paths: Sequence[Path], *, form: FindingFormat, fail_on: FailOn) -> None:
     """Print the findings of the rules.
 
-    :raises typer.Exit: with code 1 if a finding is at or above the level that fails.
+    :raises SystemExit: with code 1 if a finding is at or above the level that fails.
     """
     from hyperpod_constructs.rules.checking import check as findings_of
     from hyperpod_constructs.rules.validation_report import acknowledged_in
@@ -53,7 +52,7 @@ def check(paths: Sequence[Path], *, form: FindingFormat, fail_on: FailOn) -> Non
     with usable_input():
         _print(findings, model, form)
     if any(fail_on is FailOn.WARNING or str(finding.level) == fail_on for finding in findings):
-        raise typer.Exit(FOUND)
+        raise SystemExit(FOUND)
 
 
 def _print(findings: Sequence[Finding], model: Model, form: FindingFormat) -> None:
@@ -62,15 +61,20 @@ def _print(findings: Sequence[Finding], model: Model, form: FindingFormat) -> No
     elif form is FindingFormat.JSON:
         from hyperpod_constructs.rules.formats import json_list
 
-        typer.echo(json_list.render(findings))
+        _write(json_list.render(findings))
     elif form is FindingFormat.SARIF:
         from hyperpod_constructs.rules.formats import sarif
 
-        typer.echo(sarif.render(findings, model))
+        _write(sarif.render(findings, model))
     else:
         from hyperpod_constructs.rules.formats import github
 
-        typer.echo(github.render(findings, model))
+        _write(github.render(findings, model))
+
+
+def _write(text: str) -> None:
+    sys.stdout.write(f"{text}\n")
+    sys.stdout.flush()
 
 
 def _print_text(findings: Sequence[Finding], model: Model) -> None:

@@ -13,8 +13,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, ParamSpec, TextIO
 
-import typer
-
 from hyperpod_constructs._support.printable import printable, printable_lines
 
 # A check or a plan printed as JSON needs no rich, and is faster without it.
@@ -89,7 +87,7 @@ def _columns() -> int | None:
 
 def say(text: str = "", *, style: str | None = None) -> None:
     """Print one line without folding it, so that a copied command stays whole."""
-    if style is None:
+    if style is None or not is_terminal():
         # rich takes a tenth of a millisecond for it.
         sys.stdout.write(f"{printable(text)}\n")
     else:
@@ -146,4 +144,4 @@ def is_aws_error(error: Exception) -> bool:
 
 def _fail(message: str, code: int) -> None:
     _console(stderr=True).print(printable_lines(f"hyperpod: {message}"), style="red", soft_wrap=True)
-    raise typer.Exit(code)
+    raise SystemExit(code)

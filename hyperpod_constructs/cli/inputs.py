@@ -11,10 +11,10 @@ from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import typer
-
 from hyperpod_constructs._support.printable import printable
 from hyperpod_constructs.cli.console import CliError, is_aws_error
+from hyperpod_constructs.cost.errors import PriceFileError
+from hyperpod_constructs.templates.errors import TemplateError
 
 if TYPE_CHECKING:
     from hyperpod_constructs.cost.prices import Prices
@@ -36,14 +36,11 @@ class Format(StrEnum):
 @contextmanager
 def usable_input() -> Iterator[None]:
     """Report unusable input, and also a mistake of this library, and end the command with exit code 2."""
-    from hyperpod_constructs.cost.prices import PriceFileError
-    from hyperpod_constructs.templates.errors import TemplateError
-
     try:
         yield
     except (CliError, PriceFileError, TemplateError) as error:
         raise _unusable(str(error)) from None
-    except (typer.Abort, typer.Exit, BrokenPipeError):
+    except BrokenPipeError:
         raise
     except Exception as error:
         if is_aws_error(error):
@@ -71,13 +68,19 @@ def is_above(what: str, usd_per_month: float, fail_above: float | None) -> bool:
     if fail_above is None or round(usd_per_month, 2) <= fail_above:
         return False
     message = f"hyperpod: {what} is {usd_per_month:,.2f} USD a month, above {fail_above:,.2f} (--fail-above)"
-    typer.secho(message, fg="red", err=True)
+    _say_in_red(message)
     return True
 
 
-def _unusable(message: str) -> typer.Exit:
-    typer.secho(printable(f"hyperpod: {message}"), fg="red", err=True)
-    return typer.Exit(UNUSABLE)
+def _unusable(message: str) -> SystemExit:
+    _say_in_red(printable(f"hyperpod: {message}"))
+    return SystemExit(UNUSABLE)
+
+
+def _say_in_red(message: str) -> None:
+    import typer
+
+    typer.secho(message, fg="red", err=True)
 
 
 @contextmanager

@@ -12,6 +12,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from hyperpod_constructs.cost.errors import PriceFileError
 from hyperpod_constructs.facts import prices as figures
 
 LABEL = "EC2 on-demand us-east-1, not the SageMaker price"
@@ -27,10 +28,6 @@ _BY_NAME = (
 
 _HIGHEST = 1e9
 """Highest price that a user can give; a sum of such prices is still finite."""
-
-
-class PriceFileError(ValueError):
-    """An unusable price file; the text is one line for a person."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from hyperpod_constructs._support.printable import printable, printable_lines
-from hyperpod_constructs.cli.main import app
+from hyperpod_constructs.cli.commands import app
 from hyperpod_constructs.rules import rule as registry
 from hyperpod_constructs.rules.checking import check, load_catalogue
 from hyperpod_constructs.templates.errors import TemplateError

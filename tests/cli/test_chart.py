@@ -20,7 +20,7 @@ from typer.testing import CliRunner, Result
 from hyperpod_constructs.cli import chart_download, chart_fetch, chart_git, chart_project
 from hyperpod_constructs.cli.chart_fetch import Source
 from hyperpod_constructs.cli.chart_repositories import archive_of
-from hyperpod_constructs.cli.main import app
+from hyperpod_constructs.cli.commands import app
 from hyperpod_constructs.eks import chart_files
 from hyperpod_constructs.eks.chart import HyperPodChart
 from hyperpod_constructs.eks.chart_tree import Declared

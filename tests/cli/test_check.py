@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from hyperpod_constructs.cli.main import app
+from hyperpod_constructs.cli.commands import app
 from hyperpod_constructs.rules.checking import load_catalogue
 from tests.presets import build
 from tests.rules.catalogue.templates import slurm
@@ -252,7 +252,7 @@ def assembly(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_reference_app_is_clean_and_checked_without_jsii(assembly: Path) -> None:
     code = (
         "import sys\n"
-        "from hyperpod_constructs.cli.main import app\n"
+        "from hyperpod_constructs.cli.commands import app\n"
         f"code = app(['check', {str(assembly)!r}, '--fail-on', 'warning'], standalone_mode=False)\n"
         "heavy = {'aws_cdk', 'jsii', 'boto3', 'botocore'} & sys.modules.keys()\n"
         "print('heavy:', *heavy)\n"

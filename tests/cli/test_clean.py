@@ -10,9 +10,9 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 from typer.testing import CliRunner, Result
 
+from hyperpod_constructs.cli.commands import app
 from hyperpod_constructs.cli.kept import KINDS
 from hyperpod_constructs.cli.leftover_kinds import CLEANING, size
-from hyperpod_constructs.cli.main import app
 from hyperpod_constructs.cli.target import AwsAccount
 from tests.cli.conftest import StubbedTarget
 from tests.cli.samples import ARN, event, skipped, stack_id, write_assembly

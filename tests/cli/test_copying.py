@@ -8,8 +8,8 @@ import pytest
 from typer.testing import CliRunner
 
 from hyperpod_constructs.cli import copying
+from hyperpod_constructs.cli.commands import app
 from hyperpod_constructs.cli.console import CliError
-from hyperpod_constructs.cli.main import app
 from tests.cli.conftest import StubbedTarget
 from tests.cli.samples import ARN, answer_cluster
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from hyperpod_constructs.cli.main import app
+from hyperpod_constructs.cli.commands import app
 from tests.plan.templates import cluster, group, lustre, resource, template
 
 runner = CliRunner()

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from hyperpod_constructs.cli import deploy, destroy, switches
 from hyperpod_constructs.cli.cdk import App
+from hyperpod_constructs.cli.commands import app
 from hyperpod_constructs.cli.console import CliError
-from hyperpod_constructs.cli.main import app
 from hyperpod_constructs.cli.target import TargetName
 
 ROOT = Path(__file__).parents[2]
@@ -144,7 +144,7 @@ def test_an_error_of_the_program_keeps_its_traceback(workdir: Path, monkeypatch:
 
 
 def test_connect_fails_when_the_embedded_aws_does_not_run(workdir: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("hyperpod_constructs.cli.main.running_embedded_aws", lambda: None)
+    monkeypatch.setattr("hyperpod_constructs.cli.commands.running_embedded_aws", lambda: None)
     result = runner.invoke(app, ["connect", "--print"])
     assert result.exit_code == 1
     assert "deploy one first" in result.stderr

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from hyperpod_constructs.cli.main import app
+from hyperpod_constructs.cli.commands import app
 from tests.cli.conftest import StubbedTarget
 from tests.cli.samples import NOW
 from tests.cli.terminal import in_terminal
@@ -211,7 +211,7 @@ class Deployment:
 
 @pytest.fixture
 def deployment(target: StubbedTarget, workdir: Path, monkeypatch: pytest.MonkeyPatch) -> Deployment:
-    monkeypatch.setattr("hyperpod_constructs.cli.main.running_embedded_aws", lambda: target)
+    monkeypatch.setattr("hyperpod_constructs.cli.commands.running_embedded_aws", lambda: target)
     return Deployment(target, workdir)
 
 
@@ -351,7 +351,7 @@ def test_fails_without_an_assembly(deployment: Deployment) -> None:
 def test_the_account_is_asked_with_target_aws(
     deployment: Deployment, target: StubbedTarget, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("hyperpod_constructs.cli.main.AwsAccount.of_caller", lambda: target)
+    monkeypatch.setattr("hyperpod_constructs.cli.commands.AwsAccount.of_caller", lambda: target)
     deployment.answer(json.dumps(BEFORE))
     deployment.assembly(BEFORE)
     assert runner.invoke(app, ["plan", "--deployed", STACK, "--target", "aws"]).exit_code == 0

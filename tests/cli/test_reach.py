@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from hyperpod_constructs.cli.main import app
+from hyperpod_constructs.cli.commands import app
 from tests.rules.catalogue.cases import REMOVED, edited
 from tests.rules.catalogue.templates import slurm
 

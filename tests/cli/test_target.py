@@ -9,8 +9,8 @@ import botocore.session
 import pytest
 from typer.testing import CliRunner
 
+from hyperpod_constructs.cli.commands import app
 from hyperpod_constructs.cli.console import CliError
-from hyperpod_constructs.cli.main import app
 from hyperpod_constructs.cli.target import AwsAccount, embedded_aws
 from hyperpod_constructs.local import server
 from hyperpod_constructs.local.nodes import requirements

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from hyperpod_constructs.cluster.instance_type import ClusterInstanceType
+from hyperpod_constructs.cost.errors import PriceFileError
 from hyperpod_constructs.cost.estimate import CostEstimate, CostRow, hourly_cost
-from hyperpod_constructs.cost.prices import PriceFileError, Prices
+from hyperpod_constructs.cost.prices import Prices
 from hyperpod_constructs.facts import prices
 
 

@@ -21,7 +21,7 @@ from botocore.exceptions import ClientError
 from typer.testing import CliRunner, Result
 
 import app as reference
-from hyperpod_constructs.cli.main import app
+from hyperpod_constructs.cli.commands import app
 from hyperpod_constructs.cli.target import AwsAccount
 from hyperpod_constructs.cluster.grants import ClusterGrants
 from hyperpod_constructs.facts.cluster_actions import READ, READ_LOGS

@@ -12,7 +12,7 @@ from unittest import mock
 import pytest
 from typer.testing import CliRunner
 
-from hyperpod_constructs.cli.main import app
+from hyperpod_constructs.cli.commands import app
 from hyperpod_constructs.cli.operate import clusters, remote, ssh_config
 from hyperpod_constructs.cli.operate.jobs import Job, Jobs
 from hyperpod_constructs.cli.operate.remote import Done

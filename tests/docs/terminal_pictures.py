@@ -15,7 +15,7 @@ from rich._export_format import CONSOLE_SVG_FORMAT
 from rich.console import Console
 from rich.text import Text
 
-from hyperpod_constructs.cli.main import app
+from hyperpod_constructs.cli.commands import app
 from hyperpod_constructs.cli.operate import watch
 from hyperpod_constructs.cli.target import AwsAccount
 from tests.cli.conftest import StubbedTarget

@@ -12,8 +12,8 @@ import aws_cdk
 import pytest
 from typer.testing import CliRunner
 
+from hyperpod_constructs.cli.commands import app
 from hyperpod_constructs.cli.inputs import read_prices
-from hyperpod_constructs.cli.main import app
 from hyperpod_constructs.cost.prices import Prices
 from tests.docs.pages import ROOT, Place, fenced
 

@@ -20,7 +20,7 @@ from typing import Any
 import pytest
 from typer.main import get_command
 
-from hyperpod_constructs.cli.main import app
+from hyperpod_constructs.cli.commands import app
 from tests.docs.markdown import AWS, NODES, inline_code
 from tests.docs.pages import PAGES, ROOT, Place, fenced
 from tests.nodes.conftest import require_nodes

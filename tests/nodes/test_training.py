@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from hyperpod_constructs.cli.main import app
+from hyperpod_constructs.cli.commands import app
 from hyperpod_constructs.cli.target import AwsAccount
 from hyperpod_constructs.local.nodes import File, VirtualNode
 from hyperpod_constructs.local.nodes.doubles.health_agent import HealthAgent

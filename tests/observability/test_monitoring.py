@@ -33,7 +33,7 @@ from hyperpod_constructs import (
     SlurmCluster,
     alarms_topic,
 )
-from hyperpod_constructs.cli import main
+from hyperpod_constructs.cli import commands as cli
 from hyperpod_constructs.facts.metric_names import METRICS
 from hyperpod_constructs.observability.file_systems import MonitoredFileSystem
 from tests.conftest import only, resources, synthesize
@@ -106,7 +106,7 @@ def test_without_a_topic_there_is_nothing(stack: Stack, network: ClusterNetwork,
 
 def test_every_alarm_says_what_to_do(stack: Stack, existing: ExistingCluster, topic: sns.Topic, lustre: LustreStorage) -> None:
     ClusterMonitoring(stack, "Monitoring", cluster=existing, topic=topic, file_systems={"Lustre": lustre})
-    commands: Any = get_command(main.app)
+    commands: Any = get_command(cli.app)
     for name, each in alarms(stack).items():
         said = each["AlarmDescription"]
         assert all(commands.get_command(None, word) for word in re.findall(r"hyperpod ([a-z-]+)", said)), said

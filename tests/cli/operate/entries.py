@@ -16,9 +16,9 @@ import pytest
 import typer
 from typer.testing import CliRunner, Result
 
+from hyperpod_constructs.cli.commands import app
 from hyperpod_constructs.cli.lazy import LazyCommands
 from hyperpod_constructs.cli.leftover_kinds import Family
-from hyperpod_constructs.cli.main import app
 from hyperpod_constructs.cli.operate import progress, remote, watch
 from hyperpod_constructs.cli.operate.remote import Done
 from hyperpod_constructs.cli.target import AwsAccount

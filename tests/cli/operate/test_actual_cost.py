@@ -12,8 +12,8 @@ import boto3
 import pytest
 from typer.testing import CliRunner, Result
 
+from hyperpod_constructs.cli.commands import app
 from hyperpod_constructs.cli.console import CliError
-from hyperpod_constructs.cli.main import app
 from hyperpod_constructs.cli.operate.actual_cost import MOST_PAGES, Scope, read, scope_of
 from tests.cli.conftest import StubbedTarget
 from tests.plan.templates import resource, template

@@ -7,7 +7,7 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 from typer.testing import CliRunner
 
-from hyperpod_constructs.cli.main import app
+from hyperpod_constructs.cli.commands import app
 from hyperpod_constructs.cli.operate.jobs import Job, Jobs
 from hyperpod_constructs.cli.target import AwsAccount
 from tests.cli.conftest import StubbedTarget

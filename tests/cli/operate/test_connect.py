@@ -16,8 +16,8 @@ from typer.testing import CliRunner, Result
 
 from hyperpod_constructs.cli import kubectl
 from hyperpod_constructs.cli import target as target_module
+from hyperpod_constructs.cli.commands import app
 from hyperpod_constructs.cli.console import CliError
-from hyperpod_constructs.cli.main import app
 from hyperpod_constructs.cli.operate import connect as module
 from hyperpod_constructs.cli.operate import forwarding, place
 from hyperpod_constructs.cli.operate.connect import IN_TERMINAL

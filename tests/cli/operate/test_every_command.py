@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import typer
 
-from hyperpod_constructs.cli.main import app
+from hyperpod_constructs.cli.commands import app
 from hyperpod_constructs.cli.operate import asking_again, completion
 from hyperpod_constructs.cli.operate.batches import SOME_FAILED
 from hyperpod_constructs.facts.clusters import MOST_DELETED, MOST_RESTARTED

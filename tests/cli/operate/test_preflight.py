@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from hyperpod_constructs.cli.main import app
+from hyperpod_constructs.cli.commands import app
 from hyperpod_constructs.cli.target import AwsAccount
 from hyperpod_constructs.custom_resources.handlers.checks import quotas
 from tests.cli.conftest import StubbedTarget

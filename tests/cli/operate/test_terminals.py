@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from hyperpod_constructs.cli.commands import app
 from hyperpod_constructs.cli.console import make_encodable
-from hyperpod_constructs.cli.main import app
 from tests.cli.operate.conftest import node
 from tests.cli.operate.entries import ENTRIES, Stage, once, table_of_commands
 

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from hyperpod_constructs.cli.commands import app
 from hyperpod_constructs.cli.console import CliError
-from hyperpod_constructs.cli.main import app
 from hyperpod_constructs.cli.operate.jobs import Jobs
 from hyperpod_constructs.cli.operate.place import Place
 from hyperpod_constructs.cli.operate.progress import Progress, watch
