@@ -16,7 +16,9 @@ from hyperpod_constructs.analysis.placement import FILE_SYSTEM
 from hyperpod_constructs.analysis.reachability import Connection, connections
 from hyperpod_constructs.facts.creation import OPENING
 from hyperpod_constructs.templates.dependencies import awaits, references
+from hyperpod_constructs.templates.doubts import Key
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.values import as_str
 
 _MOST, _MOST_CLUSTERS = 12, 8
 """Resources of which each is tried alone, and clusters that are tried: each takes another look at the whole model."""
@@ -53,7 +55,7 @@ def closed_ways(model: Model) -> Iterator[Early]:
         ends = set(_ends(found))
         late = [one for one in not_awaited(cluster, *OPENING) if one.type == ENDPOINT or not ends.isdisjoint(references(one.get()))]
         missed = _missed(cluster, found, late)
-        if missed:
+        if missed and not _are_spare(cluster, missed, late):
             yield Early(cluster, _causes(cluster, missed, late), missed)
 
 
@@ -75,11 +77,30 @@ def _ends(needed: Sequence[Connection]) -> Iterator[Resource]:
 
 def _missed(cluster: Resource, needed: Sequence[Connection], late: Sequence[Resource]) -> tuple[Connection, ...]:
     """The connections that surely end without some resources."""
-    if not late:
-        return ()
-    before = connections(without(cluster.template.model, late))
-    ended = {_name(one) for one in before if one.group.resource.key == cluster.key and one.ended}
+    ended = set(map(_name, _ended_without(cluster, late))) if late else set()
     return tuple(one for one in needed if _name(one) in ended)
+
+
+def _ended_without(cluster: Resource, late: Sequence[Resource]) -> Iterator[Connection]:
+    before = connections(without(cluster.template.model, late))
+    return (one for one in before if one.group.resource.key == cluster.key and one.ended)
+
+
+def _are_spare(cluster: Resource, missed: Sequence[Connection], late: Sequence[Resource]) -> bool:
+    """Whether a cluster awaits no endpoint with an interface, and its nodes would not miss them if another way did not end."""
+    model = cluster.template.model
+    beside = (one for one in model.resources(ENDPOINT) if one.template.root is cluster.template.root)
+    interfaces = {one for one in beside if as_str(one.get("VpcEndpointType")) == "Interface"}
+    ends = {end for one in connections(model) if one.group.resource is cluster for end in _ends_of(one)}
+    if not ends or not interfaces <= {*late}:
+        return False
+    names = {*map(_name, missed)}
+    return all(not ends.isdisjoint(_ends_of(one)) for one in _ended_without(cluster, late) if _name(one) in names)
+
+
+def _ends_of(one: Connection) -> set[Key]:
+    """The resources at which the ways of a connection end, the same in every model."""
+    return {way.end.resource.key for way in one.ended if way.end is not None}
 
 
 def _name(one: Connection) -> tuple[object, ...]:

@@ -44,6 +44,7 @@ class Stray:
 
     resource: Resource
     path: Path
+    joining: Resource
     one: Member
     other: Member
 
@@ -65,9 +66,9 @@ def strays(model: Model) -> Iterator[Stray]:
 def _stray(joining: Resource, first: Member, odd: Member, agreeing: set[Resource], times: Counter[Resource]) -> Stray:
     lonely = [one for one in (first, odd) if one.resource not in agreeing]
     if not lonely:
-        return Stray(joining, odd.path, first, odd)
+        return Stray(joining, odd.path, joining, first, odd)
     wrong = max(reversed(lonely), key=lambda one: times[one.resource])
-    return Stray(wrong.resource, ("VpcId",), first, odd)
+    return Stray(wrong.resource, ("VpcId",), joining, first, odd)
 
 
 def _vpcs(members: list[Member], but: Member | None = None) -> set[Vpc]:

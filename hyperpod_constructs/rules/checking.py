@@ -9,7 +9,7 @@ from functools import cache
 
 from hyperpod_constructs.rules import catalogue
 from hyperpod_constructs.rules.acknowledgement import Acknowledged, Acknowledgement
-from hyperpod_constructs.rules.consequences import Heard, without_consequences
+from hyperpod_constructs.rules.consequences import Heard, of_parameters_once, without_consequences
 from hyperpod_constructs.rules.failure import CATALOGUE as CATALOGUE_STAGE
 from hyperpod_constructs.rules.failure import guarded, rule_failed
 from hyperpod_constructs.rules.finding import Finding, Hit, Level
@@ -74,17 +74,17 @@ def _audible(rules: Iterable[Rule], model: Model, failures: list[Finding], accep
 
 def _heard(rule: Rule, model: Model, failures: list[Finding]) -> list[tuple[Hit, Finding]]:
     """The hits of a rule, up to its failure if it fails."""
-    heard: list[tuple[Hit, Finding]] = []
+    heard: list[Hit] = []
     try:
         for hit in rule.check(model):
             if len(heard) >= _MOST_HITS:
                 raise OverflowError(f"it found more than {_MOST_HITS:,} mistakes; the others are not shown")
-            heard.append((_proper(hit), rule.finding(hit)))
+            heard.append(_proper(hit))
     except KeyboardInterrupt:
         raise
     except BaseException as error:
         failures.append(rule_failed(rule.id, error))
-    return heard
+    return [(hit, rule.finding(hit)) for hit in of_parameters_once(heard)]
 
 
 def _proper(hit: object) -> Hit:

@@ -7,15 +7,18 @@ the wrong value is not known. A finding that is gone then is a consequence; one 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias
 
+from hyperpod_constructs._support.grouping import grouped
+from hyperpod_constructs._support.words import enumerated, shortened
 from hyperpod_constructs.rules.finding import Finding, Hit, Level
 from hyperpod_constructs.rules.rule import ORDER, Rule
 from hyperpod_constructs.templates.dependencies import parameter_at
 from hyperpod_constructs.templates.doubts import Doubts, Key, Path, key_of
-from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import ABSENT, Value
+from hyperpod_constructs.templates.model import Model, Resource, Template
+from hyperpod_constructs.templates.values import ABSENT, Value, shown
 
 Heard: TypeAlias = tuple[Rule, Hit, Finding]
 _Places: TypeAlias = dict[tuple[str, Key], set[Path]]
@@ -35,9 +38,53 @@ def without_consequences(heard: Sequence[Heard], causes: Sequence[Heard], model:
     most = min(_MOST_CAUSES, 1 + _MOST_LOOKS // (1 + len(model.resources())))
     for together in _in_order(causes, most) if heard and len(causes) > 1 else ():
         present = {id(one): one for one in together if id(one) in left or id(one) not in said}
-        for one in _consequences([*present.values()], [one for id_, one in left.items() if id_ not in present], model):
+        gone = _consequences([*present.values()], [one for id_, one in left.items() if id_ not in present], model)
+        for one in gone:
             del left[id(one)]
+        left.update((id_, _as_sure(one, gone)) for id_, one in present.items() if id_ in left)
+    return _of_one_setting([*left.values()], model, most)
+
+
+def _as_sure(cause: Heard, gone: Sequence[Heard]) -> Heard:
+    """A mistake that is as sure as the surest of what follows from it, and tells of it."""
+    rule, found, finding = cause
+    worse = [one for one in gone if one[2].level is Level.ERROR]
+    if finding.level is Level.ERROR or not worse:
+        return cause
+    return rule, found, replace(finding, level=Level.ERROR, message=shortened(f"{finding.message}; so {worse[0][1].message}"))
+
+
+def _of_one_setting(heard: Sequence[Heard], model: Model, most: int) -> list[Heard]:
+    """What is heard; of mistakes in one resource that a single setting beside them explains, the first, which tells the others.
+
+    :param most: the number of settings that are asked.
+    """
+    left = {id(one): one for one in heard}
+    together = grouped((one[1].resource.key, one) for one in heard if one[1].path)
+    asked = [(key, place, found) for key, found in together.items() if len(found) > 1 for place in _settings(found)]
+    for key, place, found in asked[:most]:
+        present = [one for one in found if id(one) in left]
+        gone = _gone(present, Doubts(values={key: [place]}), model, heard) if len(present) > 1 else []
+        if len(gone) > 1:
+            first, *others = sorted(gone, key=lambda one: one[2].level is not Level.ERROR)
+            value = shown(first[1].resource.get(*place))
+            said = "; ".join(one[2].message for one in (first, *others))
+            text = shortened(f"{said}; all because of {place[-1]} {value}")
+            left[id(first)] = (first[0], first[1], replace(first[2], message=text))
+            for one in others:
+                del left[id(one)]
     return list(left.values())
+
+
+def _settings(found: Sequence[Heard]) -> Iterator[Path]:
+    """The places of single known values beside those of some mistakes of a resource."""
+    resource, paths = found[0][1].resource, {one[1].path for one in found}
+    parents = {path[:length] for path in paths for length in range(len(path))}
+    for parent in sorted(parents, key=lambda parent: (-len(parent), [*map(str, parent)])):
+        beside = resource.get(*parent)
+        for key, value in beside.items() if isinstance(beside, Mapping) else ():
+            if isinstance(value, str | int) and (*parent, key) not in paths:
+                yield (*parent, key)
 
 
 def _in_order(causes: Sequence[Heard], most: int) -> Iterable[list[Heard]]:
@@ -54,29 +101,40 @@ def _in_order(causes: Sequence[Heard], most: int) -> Iterable[list[Heard]]:
 
 def _consequences(causes: Sequence[Heard], others: Sequence[Heard], model: Model) -> list[Heard]:
     doubts = _doubts(causes)
-    # A warning never hides an error, with which a check fails, nor a use of a parameter the mistake of the parameter itself.
+    # A warning hides no error that has a value of its own, nor a use of a parameter the mistake of the parameter itself.
     certain = any(rule.level is Level.ERROR for rule, _, _ in causes)
-    possible = [one for one in others if (certain or one[0].level is not Level.ERROR) and one[1].resource.type != _PARAMETER]
+    possible = [
+        one
+        for one in others
+        if (certain or one[0].level is not Level.ERROR or not one[1].path) and one[1].resource.type != _PARAMETER
+    ]
     if doubts == Doubts() or not possible:
         return []
+    gone = [*map(id, _gone([*causes, *possible], doubts, model, others))]
+    # A mistake that is still said was not about what is in doubt.
+    return [one for one in possible if id(one) in gone] if any(id(one) in gone for one in causes) else []
+
+
+def _gone(asked: Sequence[Heard], doubts: Doubts, model: Model, others: Sequence[Heard] = ()) -> list[Heard]:
+    """Those of some mistakes that are said no more of a model in doubt.
+
+    :param others: what else is said without the doubts.
+    """
     doubting = model.doubting(doubts)
     still: _Places = {}
-    for rule in dict.fromkeys(rule for rule, _, _ in (*causes, *possible)):
-        for hit in _hits(rule, doubting, [one for one in (*causes, *possible) if one[0] is rule]):
+    for rule in dict.fromkeys(rule for rule, _, _ in asked):
+        for hit in _hits(rule, doubting, [one for one in asked if one[0] is rule]):
             still.setdefault((rule.id, hit.resource.key), set()).add(hit.path)
     before: _Places = {}
-    for rule, hit, _ in (*causes, *others):
+    for rule, hit, _ in (*asked, *others):
         before.setdefault((rule.id, hit.resource.key), set()).add(hit.path)
-    # A mistake that is still said was not about what is in doubt.
-    if not any(_is_gone(one, before, still) for one in causes):
-        return []
-    return [one for one in possible if _is_gone(one, before, still)]
+    return [one for one in asked if _is_gone(one, before, still)]
 
 
 def _hits(rule: Rule, model: Model, known: Sequence[Heard]) -> Iterable[Hit]:
     """The hits of a rule on a model in doubt; those that are known where it fails there."""
     try:
-        return list(rule.check(model))
+        return list(of_parameters_once(rule.check(model)))
     except Exception:
         return [hit for _, hit, _ in known]
 
@@ -95,10 +153,17 @@ def _doubts(causes: Sequence[Heard]) -> Doubts:
             values.setdefault(resource.key, []).append(path)
     return Doubts(
         values=values,
-        orders=frozenset(hit.resource.key for rule, hit, _ in causes if rule.because == ORDER),
+        orders=frozenset(one.key for rule, hit, _ in causes for one in _late(rule, hit)),
         types={hit.resource.key: hit.meant for _, hit, _ in causes if hit.meant is not None},
         parameters=frozenset(key for _, hit, _ in causes for key in _parameters(hit)),
     )
+
+
+def _late(rule: Rule, hit: Hit) -> Iterable[Resource]:
+    """The resources whose order is wrong."""
+    if rule.because == ORDER:
+        yield hit.resource
+    yield from (resource for resource, path in hit.doubts if path == ORDER)
 
 
 def _parameters(hit: Hit) -> Iterable[Key]:
@@ -118,7 +183,21 @@ def _places(hit: Hit) -> Iterable[tuple[Resource, Path]]:
         for other in hit.covers:
             if other.get(*hit.path) is not ABSENT and _is_single(other.get(*hit.path)):
                 yield other, hit.path
-    yield from hit.doubts
+    yield from (place for place in hit.doubts if place[1] != ORDER)
+
+
+def of_parameters_once(hits: Iterable[Hit]) -> Iterator[Hit]:
+    """The hits of a rule; where one parameter gives several wrong values, the first, which names the others."""
+    by_cause = grouped((_parameter_of(one) or id(one), one) for one in list(hits))
+    for first, *others in by_cause.values():
+        places = enumerated(dict.fromkeys(f"{one.path[-1]} of {one.resource.logical_id}" for one in others))
+        more = f"; its parameter also gives {places}" if others else ""
+        covers = (*first.covers, *(one.resource for one in others)) if others else first.covers
+        yield replace(first, message=f"{first.message}{more}", covers=covers)
+
+
+def _parameter_of(hit: Hit) -> tuple[Template, str] | None:
+    return parameter_at(hit.resource, hit.path) if hit.path else None
 
 
 def _is_single(value: Value) -> bool:

@@ -67,7 +67,7 @@ def _parameter_in(template: Template, raw: Raw) -> tuple[Template, str] | None:
     given = properties.get("Parameters") if isinstance(properties, dict) else None
     if template.parent is None or not isinstance(given, dict) or name not in given:
         return template, name
-    return _parameter_in(template.parent.template, given[name])
+    return _parameter_in(template.parent.template, given[name]) or (template, name)
 
 
 def _named_by(resource: Resource) -> frozenset[Resource]:
@@ -198,13 +198,15 @@ def _first_circle(start: str, named: Mapping[str, list[str]], inside: Mapping[st
 def _local_names(resource: Resource, *, certain: bool = False) -> Iterator[str]:
     """The names of the same template that a resource uses; for a known condition of `Fn::If`, only in the chosen branch.
 
+    A reference that is in doubt counts, as nobody knows the right one, but is not certain.
+
     :param certain: whether to leave out both branches of an unknown condition; false by default.
     """
     explicit = resource.raw.get("DependsOn")
     for name in explicit if isinstance(explicit, list) else [explicit]:
         if isinstance(name, str):
             yield name
-    waiting = [resource.raw.get("Properties")]
+    waiting = [(resource.raw if certain else resource.written).get("Properties")]
     while waiting:
         value = waiting.pop()
         if isinstance(value, list):

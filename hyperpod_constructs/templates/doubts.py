@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from hyperpod_constructs.templates.documents import Document
+from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Value
 
 Key: TypeAlias = tuple[int, str]
@@ -44,6 +45,15 @@ class Doubts:
             properties = _doubted(properties, path)
         return properties
 
+    def written(self, key: Key, raw: Mapping[str, Raw]) -> Mapping[str, Raw]:
+        """A resource as written, with null in the place of what is not known."""
+        places = self.values.get(key, ())
+        properties = raw.get("Properties")
+        for path in places:
+            properties = _erased(properties, path)
+        order = {"DependsOn": None} if key in self.orders else {}
+        return {**raw, "Properties": properties, **order} if places or order else raw
+
 
 def _doubted(value: Value, path: Path) -> Value:
     """A value, unknown at a path; also where the path leads to nothing."""
@@ -55,3 +65,15 @@ def _doubted(value: Value, path: Path) -> Value:
     if isinstance(value, tuple) and isinstance(first, int) and first < len(value):
         return (*value[:first], _doubted(value[first], tuple(rest)), *value[first + 1 :])
     return value
+
+
+def _erased(raw: Raw, path: Path) -> Raw:
+    """A part of a template, null at a path; as it is where the path leads through a function, or to nothing."""
+    if not path:
+        return None
+    first, *rest = path
+    if isinstance(raw, dict) and first in raw:
+        return {**raw, str(first): _erased(raw[str(first)], tuple(rest))}
+    if isinstance(raw, list) and isinstance(first, int) and first < len(raw):
+        return [*raw[:first], _erased(raw[first], tuple(rest)), *raw[first + 1 :]]
+    return raw

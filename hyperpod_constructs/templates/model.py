@@ -37,9 +37,11 @@ class Resource:
     def __init__(self, template: Template, logical_id: str, raw: Mapping[str, Raw]) -> None:
         self.template = template
         self.logical_id = logical_id
-        self.raw = raw
-        """The resource as written, functions unresolved."""
         self.key = key_of(template.document, logical_id)
+        self.written = raw
+        """The resource as written, functions unresolved, whatever is in doubt."""
+        self.raw = template.model.doubts.written(self.key, raw)
+        """The resource as written, with null in the place of a value that is in doubt."""
         self.type: str = template.model.doubts.types.get(self.key, str(raw["Type"]))
 
     def __repr__(self) -> str:
@@ -256,13 +258,8 @@ class Template:
     def _block(self, name: str) -> Value:
         """The block of a VPC or a subnet, which its attribute repeats."""
         properties = self.by_id[name].raw.get("Properties")
-        if (
-            self.rewritten
-            or not isinstance(properties, dict)
-            or ("CidrBlock",) in self.model.doubts.values.get(self.by_id[name].key, ())
-        ):
-            return UNKNOWN
-        return self.resolver.resolve(properties.get("CidrBlock"))
+        block = properties.get("CidrBlock") if isinstance(properties, dict) else None
+        return UNKNOWN if self.rewritten or block is None else self.resolver.resolve(block)
 
     def _output(self, name: str) -> Value:
         declaration = self.document.section("Outputs")[name]

@@ -47,12 +47,13 @@ def parameter_value(declaration: Raw, given: Value) -> Value:
 def given_value(properties: Raw, name: str, resolve: Callable[[Raw], Value]) -> Value:
     """The value that a nested stack gives to a parameter; `ABSENT` without one.
 
-    :param properties: the properties of the nested stack, as written in its parent.
+    :param properties: the properties of the nested stack, as written in its parent, with null for what is in doubt.
     :param resolve: resolves them in the parent.
     """
     given = properties.get("Parameters") if isinstance(properties, dict) else None
     if isinstance(given, dict):
-        return flat(resolve(given[name])) if name in given else UNKNOWN if has_function(given) else ABSENT
+        written = flat(resolve(given[name])) if given.get(name) is not None else UNKNOWN
+        return written if name in given else UNKNOWN if has_function(given) else ABSENT
     return ABSENT if given is None else UNKNOWN
 
 

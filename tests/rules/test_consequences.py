@@ -13,6 +13,8 @@ from hyperpod_constructs.rules.checking import check
 from hyperpod_constructs.rules.finding import Hit, Level
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import Rule
+from hyperpod_constructs.templates.dependencies import circles, depends_on
+from hyperpod_constructs.templates.doubts import Doubts
 from hyperpod_constructs.templates.model import Model
 from hyperpod_constructs.templates.values import as_str
 from tests.rules.catalogue.cases import REMOVED, edited
@@ -196,3 +198,54 @@ def test_a_parameter_that_is_wrong_at_several_places_is_one_finding() -> None:
 def test_a_default_that_its_parameter_does_not_take_is_the_mistake() -> None:
     (finding,) = findings(with_parameter("Number", "192.168.64.0"))
     assert (finding.rule, finding.resource) == ("HP-REF-004", "Offices")
+
+
+def test_a_warning_is_as_sure_as_what_follows_from_it() -> None:
+    """A text without `Fn::Sub` may be meant; with this one no role can read the scripts."""
+    (finding,) = findings(edited(slurm(), {f"{GROUP}/LifeCycleConfig/SourceS3Uri": "s3://${Scripts}/lifecycle"}))
+    assert (finding.rule, finding.resource, finding.level) == ("HP-REF-009", "Cluster", Level.ERROR)
+    assert "may not read the lifecycle scripts" in finding.message
+
+
+def test_a_setting_that_explains_several_mistakes_of_its_resource_is_one_finding() -> None:
+    wrong = {"DeploymentType": "PERSISTENT_1", "PerUnitStorageThroughput": 1000, "EfaEnabled": True}
+    edits = {f"FileSystem/LustreConfiguration/{name}": value for name, value in wrong.items()}
+    (finding,) = findings(edited(slurm(), edits))
+    assert finding.resource == "FileSystem"
+    assert finding.message.endswith("EfaEnabled on a PERSISTENT_1 file system; all because of DeploymentType PERSISTENT_1")
+
+
+def test_a_name_of_nobody_in_an_order_is_the_mistake_of_the_order() -> None:
+    assert found(edited(governed(), {"Quota/.DependsOn": "Prioritys"})) == [("HP-REF-001", "Quota")]
+
+
+def test_a_reference_in_doubt_is_not_read_in_the_text_of_the_template_either() -> None:
+    """A circle of dependencies follows from each of the references that close it."""
+    template = edited(slurm(), {"Scripts/Tags": [{"Key": "of", "Value": {"Ref": "Cluster"}}]})
+    model = Model.of({"t": template})
+    assert [len(way) for one in model.templates for way in circles(one)] == [2]
+    (scripts,) = [one for one in model.resources("AWS::S3::Bucket") if one.logical_id == "Scripts"]
+    doubting = model.doubting(Doubts(values={scripts.key: [("Tags", 0, "Value")]}))
+    assert not [way for one in doubting.templates for way in circles(one)]
+    (scripts,) = [one for one in doubting.resources("AWS::S3::Bucket") if one.logical_id == "Scripts"]
+    assert "AWS::SageMaker::Cluster" in {one.type for one in depends_on(scripts)}
+
+
+def test_subnets_outside_of_one_vpc_are_one_finding() -> None:
+    blocks = {"Near": "172.31.0.0/24", "Far": "172.31.1.0/24"}
+    more = {
+        name: {"Type": "AWS::EC2::Subnet", "Properties": {"VpcId": {"Ref": "Vpc"}, "CidrBlock": block}}
+        for name, block in blocks.items()
+    }
+    (finding,) = findings(edited(slurm(), more))
+    assert (finding.rule, finding.resource) == ("HP-BLK-002", "Near")
+    assert finding.message.endswith("so is 172.31.1.0/24 of Far")
+
+
+def test_properties_that_exclude_each_other_are_one_finding() -> None:
+    metric = {"MetricName": "m", "MetricNamespace": "n", "MetricValue": "1", "DefaultValue": 0}
+    metric["Dimensions"] = [{"Key": "level", "Value": "$.level"}]
+    filter_ = {"LogGroupName": "jobs", "FilterPattern": "ERROR", "MetricTransformations": [metric]}
+    template = edited(slurm(), {"Errors": {"Type": "AWS::Logs::MetricFilter", "Properties": filter_}})
+    (finding,) = findings(template)
+    assert finding.message == "Dimensions and DefaultValue exclude each other"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
+from dataclasses import replace
 
 from hyperpod_constructs.analysis.references.places import Call, Misreference, calls, names, once, section
 from hyperpod_constructs.analysis.schema.violation import listed, meant
@@ -62,7 +63,7 @@ def _of_attributes_beside(model: Model) -> Iterator[Misreference]:
             place = Call(resource, (), "", None, True)
             written = resource.raw.get("DependsOn")
             for name in written if isinstance(written, list) else [written]:
-                yield from _missing(place, "Resources", name, "DependsOn names")
+                yield from (replace(one, of_order=True) for one in _missing(place, "Resources", name, "DependsOn names"))
             yield from _missing(place, "Conditions", resource.raw.get("Condition"))
 
 

@@ -10,7 +10,7 @@ from functools import cache
 from hyperpod_constructs.analysis.references.places import Misreference, entry, names, section
 from hyperpod_constructs.analysis.schema.formats import format_words, has_format
 from hyperpod_constructs.analysis.schema.patterns import compiled
-from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
+from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest, quoted
 from hyperpod_constructs.facts.parameter_types import FORMATS, FROM_SSM, TYPES, is_list, item
 from hyperpod_constructs.templates.documents import NESTED_STACK
 from hyperpod_constructs.templates.doubts import key_of
@@ -94,7 +94,9 @@ def _of_stack(stack: Resource, nested: Template, given: Mapping[str, Value]) -> 
             message = f"parameter {name} of {stack.logical_id} is {quoted(value)}{said}"
             yield Misreference(stack, ("Parameters", name), message, value, allowed)
     if stack.exists is not None:
-        missing = [name for name, one in parameters.items() if name not in given and "Default" not in one.raw]
+        meant_ones = {nearest(name, parameters) for name in given if name not in parameters}
+        absent = {name for name, one in parameters.items() if name not in given and "Default" not in one.raw}
+        missing = [name for name in parameters if name in absent - meant_ones]
         if missing:
             message = f"{stack.logical_id} lacks {listed(missing)}, which has no default in its template"
             yield Misreference(stack, ("Parameters",), message, ABSENT, f"a value of {listed(missing)}")

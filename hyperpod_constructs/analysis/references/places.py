@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 from hyperpod_constructs._support.grouping import grouped
@@ -25,6 +25,7 @@ class Misreference:
 
     :param owner: the resource, or the parameter, condition or output (`entry`).
     :param allowed: the allowed values, in words.
+    :param of_order: it is in `DependsOn`.
     """
 
     owner: Resource
@@ -33,6 +34,7 @@ class Misreference:
     found: Value
     allowed: str
     covers: tuple[Resource, ...] = ()
+    of_order: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,7 @@ def once(mistakes: Iterable[Misreference]) -> Iterator[Misreference]:
         owners = list(dict.fromkeys(one.owner for one in same))
         first, others = same[0], [owner for owner in owners if owner is not same[0].owner]
         more = f"; the same in {enumerated(owner.logical_id for owner in others)}" if others else ""
-        yield Misreference(first.owner, first.path, f"{first.message}{more}", first.found, first.allowed, tuple(others))
+        yield replace(first, message=f"{first.message}{more}", covers=tuple(others))
 
 
 def _of_template(template: Template) -> Iterator[Call]:

@@ -50,7 +50,8 @@ class Violation:
     def about(self) -> tuple[Path, ...]:
         """The places that the mistake is about: what is missing, or not taken together, is a mistake of the whole too."""
         whole = (self.path[:-1],) if self.kind in (Kind.MISSING, Kind.TOGETHER) and len(self.path) > 1 else ()
-        return (self.path, *whole)
+        beside = self.doubts if self.kind is Kind.TOGETHER else ()
+        return (self.path, *whole, *beside)
 
 
 def alike(found: Iterable[Violation]) -> Iterator[Violation]:

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Mapping
 
 from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
 from hyperpod_constructs.analysis.texts.reading import known, spelled
-from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
+from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping, rivals
 from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts import metric_names
 from hyperpod_constructs.facts.texts import Language
@@ -95,7 +95,7 @@ def together(alarm: Resource) -> Slips:
         yield from metric_name(as_str(alarm.get("Namespace")), as_str(alarm.get("MetricName")), ("MetricName",))
     named = as_str(alarm.get("Statistic")), as_str(alarm.get("ExtendedStatistic"))
     if all(named):
-        yield Slip("Statistic and ExtendedStatistic exclude each other", "one of the two", ("ExtendedStatistic",), named[1])
+        yield rivals("Statistic", "ExtendedStatistic", named[1])
     low = as_str(alarm.get("EvaluateLowSampleCountPercentile"))
     if low and low not in ("evaluate", "ignore"):
         yield Slip(f"few samples are treated as {low!r}", "evaluate, ignore", ("EvaluateLowSampleCountPercentile",), low)
@@ -228,7 +228,7 @@ def _query(query: Mapping[str, Value], ids: list[str]) -> Slips:
         yield from _values_of_dimensions(namespace, metric.get("Dimensions"), ("MetricStat", "Metric", "Dimensions"))
         yield from metric_name(namespace, name, ("MetricStat", "Metric", "MetricName"))
     if isinstance(stat, Mapping) and known(expression):
-        yield Slip("MetricStat and Expression exclude each other", "one of the two", ("Expression",), expression)
+        yield rivals("MetricStat", "Expression", expression)
     text = known(expression)
     if text:
         for slip in metric_math(text, ids):

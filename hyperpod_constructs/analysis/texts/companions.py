@@ -65,12 +65,13 @@ def _life(rule: Mapping[str, Value]) -> Slips:
 def _overlaps(resource: Resource) -> Slips:
     """Two notifications for one event, of which one has the other's objects too."""
     found = list(_notifications(resource))
-    for (_, event, before, behind), (other_path, other, other_before, other_behind) in combinations(found, 2):
+    for (path, event, before, behind), (other_path, other, other_before, other_behind) in combinations(found, 2):
         same = event == other or _covers(event, other) or _covers(other, event)
         meet = before.startswith(other_before) or other_before.startswith(before)
         if same and meet and (behind.endswith(other_behind) or other_behind.endswith(behind)):
             message = f"two notifications are for {listed(dict.fromkeys((event, other)))} of the same objects"
-            yield Slip(message, "events or filters that do not overlap", (*other_path, "Event"), other)
+            allowed = "events or filters that do not overlap"
+            yield Slip(message, allowed, (*other_path, "Event"), other, doubts=(path, other_path))
             return
 
 

@@ -76,9 +76,11 @@ def _fifo_name(resource: Resource, name_key: str, fifo_key: str) -> Slips:
             f"{fifo_key}: true, or another name",
             (name_key,),
             name,
+            doubts=((fifo_key,),),
         )
     elif name and fifo and not name.endswith((".fifo", HOLE)):
-        yield Slip(f"the name {shown_text(name)} does not end with .fifo", f"{name}.fifo".replace(HOLE, "${?}"), (name_key,), name)
+        message, allowed = f"the name {shown_text(name)} does not end with .fifo", f"{name}.fifo".replace(HOLE, "${?}")
+        yield Slip(message, allowed, (name_key,), name, doubts=((fifo_key,),))
 
 
 def event_source(mapping_: Resource) -> Slips:

@@ -13,7 +13,7 @@ from collections.abc import Callable, Mapping
 
 from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
 from hyperpod_constructs.analysis.texts.reading import HOLE, known, spelled
-from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
+from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping, rivals
 from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts import text_words
 from hyperpod_constructs.facts.texts import Language
@@ -102,7 +102,7 @@ def _record(record: Mapping[str, Value], zone: str | None) -> Slips:
     if kind == "CNAME" and name and zone and name.rstrip(".").lower() == zone:
         yield Slip(f"a CNAME at the top of the zone {zone}", "a name below it, or an alias of type A", ("Type",), kind)
     if records is not ABSENT and alias is not ABSENT and UNKNOWN is not records and UNKNOWN is not alias:
-        yield Slip("ResourceRecords and AliasTarget exclude each other", "one of the two", ("AliasTarget",))
+        yield rivals("ResourceRecords", "AliasTarget")
     if records is ABSENT and alias is ABSENT and record.get("HealthCheckId", ABSENT) is ABSENT and record:
         yield Slip("the record set has neither ResourceRecords nor AliasTarget", "one of the two", ("ResourceRecords",))
     if isinstance(records, tuple) and record.get("TTL", ABSENT) is ABSENT:

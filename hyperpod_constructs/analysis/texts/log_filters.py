@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from hyperpod_constructs.analysis.schema.violation import quoted
 from hyperpod_constructs.analysis.texts.arns import service_of
 from hyperpod_constructs.analysis.texts.reading import HOLE, known, place_of, spelled
-from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
+from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping, rivals
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import ABSENT, Value
@@ -164,9 +164,7 @@ def metric_filter(resource: Resource) -> Slips:
         path = ("MetricTransformations", index)
         value, dimensions = known(one.get("MetricValue", ABSENT)), one.get("Dimensions", ABSENT)
         if one.get("DefaultValue", ABSENT) is not ABSENT and isinstance(dimensions, tuple) and dimensions:
-            yield Slip(
-                "DefaultValue and Dimensions exclude each other", "one of the two", (*path, "DefaultValue"), one["DefaultValue"]
-            )
+            yield rivals("Dimensions", "DefaultValue", one["DefaultValue"], *path)
         if pattern is not None and value and value.startswith("$") and (wrong := _field_of(pattern, value)):
             yield Slip(
                 f"the value {value} is a field, and {wrong}", "a number, or a field of the pattern", (*path, "MetricValue"), value

@@ -16,7 +16,7 @@ from datetime import datetime
 from functools import partial
 
 from hyperpod_constructs.analysis.texts.reading import HOLE, known, shown_text, spelled
-from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
+from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, rivals
 from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource
@@ -319,8 +319,7 @@ def rotation_rules(resource: Resource) -> Slips:
     if not isinstance(rules, Mapping):
         return
     if as_int(rules.get("AutomaticallyAfterDays", ABSENT)) is not None and as_str(rules.get("ScheduleExpression", ABSENT)):
-        message = "AutomaticallyAfterDays and ScheduleExpression exclude each other"
-        yield Slip(message, "one of the two", ("RotationRules", "ScheduleExpression"), rules["ScheduleExpression"])
+        yield rivals("AutomaticallyAfterDays", "ScheduleExpression", rules["ScheduleExpression"], "RotationRules")
     duration = known(rules.get("Duration", ABSENT))
     if duration and not re.fullmatch(r"([1-9]|1\d|2[0-4])h", duration):
         yield Slip(f"the duration {duration!r} is none", "hours of one day, such as 3h", ("RotationRules", "Duration"), duration)

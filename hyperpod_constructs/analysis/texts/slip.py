@@ -19,6 +19,7 @@ class Slip:
     :param message: the text and its mistake, in one sentence.
     :param allowed: the allowed texts, in words.
     :param dead: it deploys, and then has no effect or fails when it runs.
+    :param doubts: other places, of which one may be the mistake instead.
     """
 
     message: str
@@ -26,10 +27,11 @@ class Slip:
     path: Path = ()
     found: Value = ABSENT
     dead: bool = False
+    doubts: tuple[Path, ...] = ()
 
     def below(self, *path: str | int) -> Slip:
         """The same mistake, seen from a value around it."""
-        return replace(self, path=(*path, *self.path))
+        return replace(self, path=(*path, *self.path), doubts=tuple((*path, *one) for one in self.doubts))
 
 
 Slips: TypeAlias = Iterable[Slip]
@@ -37,6 +39,12 @@ Judge: TypeAlias = Callable[[Value], Slips]
 """The judge of a text."""
 WholeJudge: TypeAlias = Callable[[Resource], Slips]
 """The judge of a whole resource, for what lies in several of its properties or those of others."""
+
+
+def rivals(one: str, other: str, found: Value = ABSENT, *path: str | int) -> Slip:
+    """Two properties that exclude each other, at the second: nobody knows which one is too many."""
+    doubts = ((*path, one), (*path, other))
+    return Slip(f"{one} and {other} exclude each other", "one of the two", (*path, other), found, doubts=doubts)
 
 
 def frozen(data: object) -> Value:

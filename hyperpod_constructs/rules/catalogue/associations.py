@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 from hyperpod_constructs.analysis.clusters import given
@@ -180,8 +181,11 @@ def deletions_can_be_undone(link: Resource) -> str | None:
     aliases=("HP-FSX-045",),
 )
 def file_systems_take_links(link: Resource, system: Lustre) -> Hit | None:
-    wrong, covers = _without_links(system), (system.resource,)
-    return hit(link, f"its file system is {wrong}, which takes no associations", "FileSystemId", covers=covers) if wrong else None
+    wrong = _without_links(system)
+    if wrong is None:
+        return None
+    found = hit(link, f"its file system is {wrong}, which takes no associations", "FileSystemId", covers=(system.resource,))
+    return replace(found, doubts=((system.resource, ("LustreConfiguration", "DeploymentType")),))
 
 
 def _without_links(system: Lustre) -> str | None:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
+from hyperpod_constructs._support.grouping import grouped
+from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.addresses import WrongAddress, beside_their_vpc, malformed, strays, with_bits_behind
 from hyperpod_constructs.analysis.blocks import (
     SubnetBlock,
@@ -70,19 +73,29 @@ def _either_way(one: VpcBlock) -> str | None:
 )
 def subnets_have_blocks_of_their_own(model: Model) -> Iterator[Hit]:
     for one in subnet_blocks(model):
-        mistake = cidr_blocks.size_mistake(one.block) or _outside(one)
+        mistake = cidr_blocks.size_mistake(one.block)
         if mistake is not None:
             yield hit(one.resource, f"{one.block} {mistake}", "CidrBlock")
+    yield from _all_outside(model)
     for later, earlier in overlapping(model):
         text = f"{later.block} overlaps {earlier.block} of subnet {earlier.resource.logical_id} in the same VPC"
         yield hit(later.resource, text, "CidrBlock", covers=(earlier.resource,))
 
 
-def _outside(one: SubnetBlock) -> str | None:
-    blocks = outside_of(one.resource)
-    if blocks is None:
-        return None
-    return f"is outside the blocks of {blocks.vpc.logical_id} ({', '.join(str(known.block) for known in blocks.known)})"
+def _all_outside(model: Model) -> Iterator[Hit]:
+    """One hit for each VPC: of several subnets outside of it, its block may be the wrong one."""
+    sized = (one for one in subnet_blocks(model) if cidr_blocks.size_mistake(one.block) is None)
+    known = ((one, outside_of(one.resource)) for one in sized)
+    for (vpc, names), (first, *others) in grouped((_where(blocks), one) for one, blocks in known if blocks is not None).items():
+        more = f"; so is {enumerated(f'{one.block} of {one.resource.logical_id}' for one in others)}" if others else ""
+        covers = tuple(one.resource for one in others)
+        found = hit(first.resource, f"{first.block} is outside the blocks of {names}{more}", "CidrBlock", covers=covers)
+        yield replace(found, doubts=((vpc, ("CidrBlock",)),) if others else ())
+
+
+def _where(blocks: VpcBlocks) -> tuple[Resource, str]:
+    """A VPC, and its name with its blocks."""
+    return blocks.vpc, f"{blocks.vpc.logical_id} ({', '.join(str(known.block) for known in blocks.known)})"
 
 
 def _blocks(vpc: Resource | str) -> VpcBlocks | None:

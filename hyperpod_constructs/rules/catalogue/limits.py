@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from functools import partial
 
 from hyperpod_constructs._support.grouping import grouped
@@ -117,7 +118,9 @@ def stacks_share_no_names(model: Model) -> Iterator[Hit]:
 def _hit(first: Resource, second: Resource) -> Hit:
     where = f"{first.template.name}:" if first.template is not second.template else ""
     text = f"{where}{first.logical_id} and {second.logical_id} are both {second.type} {_shown(second)}"
-    return hit(second, text, *_identity(second)[-1].split("/"))
+    parts = [tuple(path.split("/")) for path in _identity(second)]
+    doubts = ((one, part) for one in (second, first) for part in parts if not isinstance(one.get(*part), Reference))
+    return replace(hit(second, text, *parts[-1]), doubts=tuple(doubts))
 
 
 def _same_names(model: Model) -> Iterator[tuple[Resource, Resource, bool]]:

@@ -184,7 +184,10 @@ def efa_nodes_reach_each_other(model: Model) -> Iterator[Hit]:
 )
 def the_vpc_is_one(stray: Stray) -> Hit:
     (one, its), (other, others) = ((member.resource.logical_id, name_of(member.vpc)) for member in (stray.one, stray.other))
-    return hit(stray.resource, f"{one} is in {its}, and {other}, with which it works, in {others}", *stray.path)
+    found = hit(stray.resource, f"{one} is in {its}, and {other}, with which it works, in {others}", *stray.path)
+    # Of two things that a resource joins, nobody knows which is the wrong one.
+    joined = (stray.one.path, stray.other.path) if stray.joining is stray.resource else ()
+    return replace(found, doubts=tuple((stray.resource, path) for path in joined))
 
 
 @error(

@@ -15,7 +15,7 @@ from hyperpod_constructs.analysis.references.parameters import wrong_arguments, 
 from hyperpod_constructs.analysis.references.places import Misreference
 from hyperpod_constructs.analysis.references.texts import unmeant
 from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.rules.rule import ORDER, error, warning
 from hyperpod_constructs.templates.model import Model
 
 _FUNCTIONS = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference.html"
@@ -24,7 +24,12 @@ _reference_error = partial(error, why=_REFUSED, source=_FUNCTIONS)
 
 
 def _hits(found: Iterable[Misreference]) -> Iterator[Hit]:
-    return (Hit(one.owner, one.path, one.message, one.found, one.allowed, one.covers) for one in found)
+    return map(_hit, found)
+
+
+def _hit(one: Misreference) -> Hit:
+    orders = tuple((place, ORDER) for place in (one.owner, *one.covers)) if one.of_order else ()
+    return Hit(one.owner, one.path, one.message, one.found, one.allowed, one.covers, doubts=orders)
 
 
 @_reference_error(

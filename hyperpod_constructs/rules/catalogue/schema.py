@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator
 from functools import partial
 
-from hyperpod_constructs._support.grouping import grouped
-from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.clusters import groups
 from hyperpod_constructs.analysis.references.kinds import wrong_kinds
 from hyperpod_constructs.analysis.schema.resources import Found, request_violations, schema_violations
@@ -17,7 +14,6 @@ from hyperpod_constructs.facts.property_schemas import has_schema, known_types, 
 from hyperpod_constructs.facts.schema import schema_date, type_facts
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.rule import error, warning
-from hyperpod_constructs.templates.dependencies import parameter_at
 from hyperpod_constructs.templates.model import Model, Resource
 
 _REFERENCE = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-template-resource-type-ref.html"
@@ -26,21 +22,14 @@ _schema_error = partial(error, why=_REFUSED, source=_REFERENCE, yields=True, val
 
 
 def _hits(model: Model, *kinds: Kind) -> Iterator[Hit]:
-    return _of_parameters_once(_hit(one) for one in schema_violations(model) if one[1].kind in kinds)
-
-
-def _of_parameters_once(hits: Iterable[Hit]) -> Iterator[Hit]:
-    """These hits; where one parameter gives several wrong values, the first, which names the others."""
-    by_cause: dict[object, list[Hit]] = grouped((parameter_at(one.resource, one.path) or id(one), one) for one in list(hits))
-    for first, *others in by_cause.values():
-        places = enumerated(dict.fromkeys(f"{one.path[-1]} of {one.resource.logical_id}" for one in others))
-        more = f"; its parameter also gives {places}" if others else ""
-        yield replace(first, message=f"{first.message}{more}", covers=(*first.covers, *(one.resource for one in others)))
+    return (_hit(one) for one in schema_violations(model) if one[1].kind in kinds)
 
 
 def _hit(found: Found) -> Hit:
     resource, one = found
-    doubts = tuple((resource, path) for path in one.doubts)
+    # Of properties that are not taken together, one is too many, whatever is in it.
+    own = (one.path,) if one.kind is Kind.TOGETHER else ()
+    doubts = tuple((resource, path) for path in (*own, *one.doubts))
     return Hit(resource, one.path, one.message, one.found, one.allowed, about=one.about, doubts=doubts)
 
 
@@ -124,7 +113,7 @@ def properties_go_together(model: Model) -> Iterator[Hit]:
 )
 def requests_are_within_limits(model: Model) -> Iterator[Hit]:
     said = _of_the_wrong_kind(model)
-    return _of_parameters_once(_hit(one) for one in request_violations(model) if (one[0], one[1].path) not in said)
+    return (_hit(one) for one in request_violations(model) if (one[0], one[1].path) not in said)
 
 
 @warning(

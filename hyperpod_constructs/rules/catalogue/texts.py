@@ -18,7 +18,8 @@ def _hits(model: Model, topic: Topic) -> Iterator[Hit]:
 
 
 def _hit(one: Found) -> Hit:
-    return Hit(one.resource, one.slip.path, one.slip.message, one.slip.found, one.slip.allowed)
+    doubts = tuple((one.resource, path) for path in one.slip.doubts)
+    return Hit(one.resource, one.slip.path, one.slip.message, one.slip.found, one.slip.allowed, doubts=doubts)
 
 
 @error(
