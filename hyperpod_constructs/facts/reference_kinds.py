@@ -94,6 +94,9 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
     "AWS::Backup::BackupPlan": {
         "TargetBackupVault": _kind("the name of a vault", Backup_BackupVault=(None, "BackupVaultName")),
     },
+    "AWS::CloudFormation::WaitCondition": {
+        "Handle": _kind("the handle of the condition", CloudFormation_WaitConditionHandle=(None,))
+    },
     "AWS::EC2::SecurityGroupEgress": {"GroupId": _GROUP},
     "AWS::EC2::SecurityGroupIngress": {"GroupId": _GROUP},
     "AWS::EKS::AccessEntry": {"ClusterName": _EKS},

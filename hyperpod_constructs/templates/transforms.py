@@ -16,21 +16,21 @@ _ADDING = frozenset({"AWS::CodeDeployBlueGreen", _SERVERLESS})
 
 def may_add(body: Mapping[str, Raw]) -> bool:
     """Whether a macro may add resources that matter to those in the template."""
-    adding = _names(body) - _HARMLESS
+    adding = macros(body) - _HARMLESS
     return bool(adding) and (adding != {_SERVERLESS} or _connected(body))
 
 
 def may_name(body: Mapping[str, Raw]) -> bool:
     """Whether a macro may add names that the template does not list: resources, parameters, conditions."""
-    return bool(_names(body) - _HARMLESS) or "Fn::Transform" in body
+    return bool(macros(body) - _HARMLESS) or "Fn::Transform" in body
 
 
 def may_rewrite(body: Mapping[str, Raw]) -> bool:
     """Whether a custom macro may change any property."""
-    return bool(_names(body) - _HARMLESS - _ADDING)
+    return bool(macros(body) - _HARMLESS - _ADDING)
 
 
-def _names(body: Mapping[str, Raw]) -> set[str]:
+def macros(body: Mapping[str, Raw]) -> set[str]:
     """The names of the macros; `?` for a computed name."""
     transform = body.get("Transform")
     listed = transform if isinstance(transform, list) else [] if transform is None else [transform]

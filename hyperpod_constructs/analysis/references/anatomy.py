@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from itertools import islice
 
 from hyperpod_constructs.analysis.references.places import Misreference, entry, section
+from hyperpod_constructs.analysis.schema.judge import violations
 from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.facts.data_holders import SNAPSHOT_TYPES
+from hyperpod_constructs.facts.parameter_types import is_list
+from hyperpod_constructs.facts.property_schemas import property_schema
+from hyperpod_constructs.facts.template_parts import CREATION_POLICIES, LONGEST_DESCRIPTION, TRANSFORMS, UPDATE_POLICIES, VERSION
 from hyperpod_constructs.templates.model import Model, Resource, Template
 from hyperpod_constructs.templates.raw import Raw
-from hyperpod_constructs.templates.transforms import may_name
-from hyperpod_constructs.templates.values import ABSENT
+from hyperpod_constructs.templates.transforms import macros, may_name
+from hyperpod_constructs.templates.values import ABSENT, Value, as_bool, as_int, at
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z0-9.]+)\}")
 _SECTIONS = (
@@ -55,24 +60,85 @@ _PARAMETER = (
     "Type",
 )
 _OUTPUT = ("Condition", "Description", "Export", "Value")
+_OWN = ("AWS::Serverless::", "Custom::")
+_RULE = ("Assertions", "RuleCondition")
+_ASSERTION = ("Assert", "AssertDescription")
+_POLICIES = {"CreationPolicy": CREATION_POLICIES, "UpdatePolicy": UPDATE_POLICIES}
 
 
 def wrong_parts(model: Model) -> Iterator[Misreference]:
     """Keys that CloudFormation does not know, and outputs without a value; a macro may have keys of its own."""
     for template in model.templates:
+        yield from _at_the_head(template)
         if may_name(template.raw):
             continue
         yield from _unspellable(template)
         for resource in template.resources:
             yield from _unknown(resource, "resource", resource.raw, _RESOURCE)
             yield from _without_snapshot(resource)
+            yield from _wrong_policies(resource)
         for name, parameter in section(template, "Parameters").items():
             if isinstance(parameter, dict):
                 yield from _unknown(entry(template, "Parameters", name), "parameter", parameter, _PARAMETER)
         for name, output in section(template, "Outputs").items():
             if isinstance(output, dict):
                 yield from _of_output(entry(template, "Outputs", name), output)
+        for name, rule in section(template, "Rules").items():
+            yield from _of_rule(entry(template, "Rules", name), rule)
         yield from _of_template(template)
+
+
+def _at_the_head(template: Template) -> Iterator[Misreference]:
+    """The version, the description and the macros of a template, at its first resource."""
+    for place in template.resources[:1]:
+        version, description = (template.raw.get(name) for name in ("AWSTemplateFormatVersion", "Description"))
+        if isinstance(version, str) and version != VERSION:
+            yield Misreference(place, (), f"the version of the template is {version!r}", version, VERSION)
+        size = len(description.encode()) if isinstance(description, str) else 0
+        if size > LONGEST_DESCRIPTION:
+            message = f"the description of the template has {size} bytes"
+            yield Misreference(place, (), message, size, f"at most {LONGEST_DESCRIPTION} bytes")
+        for name in macros(template.raw):
+            if name.startswith("AWS::") and name not in TRANSFORMS:
+                message = f"the template has the transform {name}{meant(name, TRANSFORMS)}"
+                yield Misreference(place, (), message, name, listed(TRANSFORMS))
+
+
+def _wrong_policies(resource: Resource) -> Iterator[Misreference]:
+    """Policies of the creation and the update that the type does not have, or not like this."""
+    for name, known in _POLICIES.items():
+        policy = resource.policy(name)
+        if not isinstance(policy, Mapping):
+            continue
+        if resource.type not in known:
+            if not resource.type.startswith(_OWN):
+                message = f"{resource.logical_id} has a {name}, and {resource.type} takes none"
+                yield Misreference(resource, (), message, ABSENT, f"a {name} of {listed(known)}")
+            continue
+        for one in islice(violations(known[resource.type], policy), 1):
+            yield Misreference(resource, (), f"{name} of {resource.logical_id}: {one.message}", one.found, one.allowed)
+    yield from _never_below(resource)
+
+
+def _never_below(resource: Resource) -> Iterator[Misreference]:
+    """A rolling update that keeps as many instances as the group has at most, and so replaces none."""
+    rolling = at(resource.policy("UpdatePolicy"), "AutoScalingRollingUpdate", "MinInstancesInService")
+    kept, most = as_int(rolling), as_int(resource.get("MaxSize"))
+    if kept is not None and most is not None and kept >= most:
+        message = f"an update of {resource.logical_id} keeps {kept} instances in service, and the group has {most} at most"
+        yield Misreference(resource, (), message, kept, f"at most {most - 1}")
+
+
+def _of_rule(place: Resource, rule: Raw) -> Iterator[Misreference]:
+    if not isinstance(rule, dict):
+        return
+    yield from _unknown(place, "rule", rule, _RULE)
+    assertions = rule.get("Assertions")
+    for one in assertions if isinstance(assertions, list) else ():
+        if isinstance(one, dict):
+            yield from _unknown(place, "rule", one, _ASSERTION)
+    if not isinstance(assertions, list) or any(isinstance(one, dict) and "Assert" not in one for one in assertions):
+        yield Misreference(place, (), f"rule {place.logical_id} asserts nothing", ABSENT, "Assertions, each with Assert")
 
 
 def _unspellable(template: Template) -> Iterator[Misreference]:
@@ -96,14 +162,58 @@ def _without_snapshot(resource: Resource) -> Iterator[Misreference]:
 def _of_output(place: Resource, output: Mapping[str, Raw]) -> Iterator[Misreference]:
     yield from _unknown(place, "output", output, _OUTPUT)
     export = output.get("Export")
-    if isinstance(export, dict) and any(name in place.template.by_id for name in _named_in(export.get("Name"))):
+    if isinstance(export, dict) and any(name in place.template.by_id for name in named_in(export.get("Name"))):
         message = f"the name of the export of output {place.logical_id} comes from a resource"
         yield Misreference(place, (), message, ABSENT, "a text, with parameters and pseudo parameters")
     if "Value" not in output:
         yield Misreference(place, (), f"output {place.logical_id} has no Value", ABSENT, "a Value")
+    elif (given := _no_text(place.template, output["Value"])) is not None:
+        yield Misreference(place, (), f"output {place.logical_id} is {given}", ABSENT, "a text, such as Fn::Join makes of a list")
+    elif (secret := _secret_in(place.template, output["Value"])) is not None:
+        message = f"output {place.logical_id} shows parameter {secret}, which has NoEcho"
+        yield Misreference(place, (), message, ABSENT, "no secret")
 
 
-def _named_in(value: Raw) -> Iterator[str]:
+def _no_text(template: Template, value: Raw) -> str | None:
+    """What a value gives instead of a text, in words."""
+    if isinstance(value, list):
+        return "a list"
+    if not isinstance(value, dict):
+        return None
+    (name, argument), *more = value.items() if value else [("", None)]
+    if more or not (name == "Ref" or name.startswith(("Fn::", "Condition"))):
+        return "a mapping"
+    parameter = section(template, "Parameters").get(argument) if name == "Ref" and isinstance(argument, str) else None
+    kind = parameter.get("Type") if isinstance(parameter, dict) else None
+    if isinstance(kind, str) and is_list(kind):
+        return f"the list in parameter {argument}"
+    return "a list" if name in ("Fn::Cidr", "Fn::GetAZs", "Fn::Split") or _is_list_attribute(template, name, argument) else None
+
+
+def _is_list_attribute(template: Template, name: str, argument: Raw) -> bool:
+    """Whether a call takes an attribute of a resource that is a list."""
+    parts = argument.split(".", 1) if isinstance(argument, str) else argument if isinstance(argument, list) else []
+    if name != "Fn::GetAtt" or len(parts) != 2 or not all(isinstance(part, str) for part in parts):
+        return False
+    resource = template.by_id.get(str(parts[0]))
+    schema = None if resource is None else property_schema(resource.type)
+    node = (schema or {}).get("properties", {}).get(parts[1])
+    return isinstance(node, Mapping) and node.get("type") in ("array", ["array"])
+
+
+def _secret_in(template: Template, value: Raw) -> str | None:
+    """A parameter in a value that is not to be shown."""
+    parameters = section(template, "Parameters")
+    shown = (name for name in named_in(value) if isinstance(parameters.get(name), dict))
+    return next((name for name in shown if as_bool(_no_echo(parameters[name]))), None)
+
+
+def _no_echo(parameter: Raw) -> Value:
+    found = parameter.get("NoEcho") if isinstance(parameter, dict) else None
+    return found if isinstance(found, str | bool) else ABSENT
+
+
+def named_in(value: Raw) -> Iterator[str]:
     """The names in `Ref`, `Fn::GetAtt` and `Fn::Sub` of a value."""
     if isinstance(value, dict):
         for key, argument in value.items():
@@ -112,10 +222,10 @@ def _named_in(value: Raw) -> Iterator[str]:
                 yield first.partition(".")[0]
             elif key == "Fn::Sub" and isinstance(first, str):
                 yield from (name.partition(".")[0] for name in _VARIABLE.findall(first))
-            yield from _named_in(argument)
+            yield from named_in(argument)
     elif isinstance(value, list):
         for item in value:
-            yield from _named_in(item)
+            yield from named_in(item)
 
 
 def _of_template(template: Template) -> Iterator[Misreference]:

@@ -5,8 +5,11 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Callable, Iterator, Mapping
 
+from hyperpod_constructs.analysis.references.anatomy import named_in
+from hyperpod_constructs.analysis.references.choices import allowed_values
 from hyperpod_constructs.analysis.references.places import Call, Misreference, calls, once
 from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
+from hyperpod_constructs.templates.documents import resources_of
 from hyperpod_constructs.templates.model import Model
 from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.values import ABSENT, Value, alternatives_of, as_int, as_str
@@ -55,6 +58,8 @@ def _judged(call: Call) -> Iterator[Misreference]:
         known = [*_COUNTS, *_OTHERS]
         yield call.mistake(f"there is no function {call.name}{meant(call.name, known)}", call.name, listed(sorted(known)))
     counts = _COUNTS.get(call.name)
+    if call.name == "Fn::ImportValue":
+        yield from _late_import(call)
     if counts is None:
         return
     if not isinstance(call.argument, list):
@@ -72,6 +77,15 @@ def _judged(call: Call) -> Iterator[Misreference]:
             yield call.mistake(said[0], said[1], said[2])
 
 
+def _late_import(call: Call) -> Iterator[Misreference]:
+    """An import whose name comes from a resource, which is not there when imports are resolved."""
+    resources = resources_of(call.template.raw)
+    named = next((name for name in named_in(call.argument) if name in resources), None)
+    if named is not None:
+        message = f"the name of an import comes from {named}, a resource"
+        yield call.mistake(message, named, "a text, with parameters and pseudo parameters")
+
+
 _Said = tuple[str, Value, str] | None
 
 
@@ -81,9 +95,11 @@ def _plain(raw: Raw) -> Value:
 
 def _index(values: list[Value]) -> _Said:
     index, items = as_int(values[0]), values[1]
+    if index is not None and index < 0:
+        return f"Fn::Select takes item {index}", index, "0 or more"
     if index is None or not isinstance(items, tuple) or any(ABSENT in alternatives_of(item) for item in items):
         return None
-    if 0 <= index < len(items):
+    if index < len(items):
         return None
     return f"Fn::Select takes item {index} of a list of {len(items)}", index, f"0 to {len(items) - 1}" if items else "no item"
 
@@ -108,6 +124,11 @@ def _blocks(values: list[Value]) -> _Said:
     )
 
 
+def _texts(values: list[Value]) -> _Said:
+    """A text where `Fn::Join` takes a list of texts."""
+    return (f"Fn::Join joins {quoted(values[1])}", values[1], "a list of texts") if isinstance(values[1], str) else None
+
+
 def _keys(call: Call) -> _Said:
     """The key that a mapping does not have; a default makes up for it."""
     argument = call.argument
@@ -125,11 +146,24 @@ def _keys(call: Call) -> _Said:
         if len(keys) != 1:
             return None
         found = found[known[0]]
-    return None
+    return _key_of_another_value(call, argument)
+
+
+def _key_of_another_value(call: Call, argument: list[Raw]) -> _Said:
+    """The key that a mapping lacks for another value which a parameter can have; a condition may rule that value out."""
+    key, mapping = argument[1], call.template.mapping(str(argument[0]))
+    parameter = key.get("Ref") if isinstance(key, dict) else None
+    values = allowed_values(call.template, parameter) if isinstance(parameter, str) and not call.needs else None
+    lacking = [value for value in values or () if isinstance(mapping, Mapping) and value not in mapping]
+    if not lacking:
+        return None
+    message = f"mapping {argument[0]} has no key {quoted(lacking[0])}, which {parameter} can be"
+    return message, lacking[0], "a key for each value of the parameter"
 
 
 _JUDGES: Mapping[str, Callable[[list[Value]], _Said]] = {
     "Fn::Cidr": _blocks,
     "Fn::FindInMap": lambda _: None,
+    "Fn::Join": _texts,
     "Fn::Select": _index,
 }

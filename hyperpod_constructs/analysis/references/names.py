@@ -6,9 +6,11 @@ import re
 from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from hyperpod_constructs.analysis.references.places import Call, Misreference, calls, names, once, section
-from hyperpod_constructs.analysis.schema.violation import listed, meant
+from hyperpod_constructs.analysis.references.choices import choice_without, named_conditions
+from hyperpod_constructs.analysis.references.places import Call, Misreference, calls, entry, names, once, section
+from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
 from hyperpod_constructs.facts.property_schemas import attributes
+from hyperpod_constructs.facts.template_parts import NOT_IN_CONDITIONS
 from hyperpod_constructs.templates.documents import NESTED_STACK, resources_of
 from hyperpod_constructs.templates.environment import Environment
 from hyperpod_constructs.templates.model import Model, Resource, Template
@@ -16,6 +18,8 @@ from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.values import as_str
 
 _VARIABLE = re.compile(r"\$\{([^${}]*)\}")
+_EARLY = ("Condition", "Rule")
+"""The owners of calls that are computed before there is a resource."""
 _PSEUDO = (
     "AWS::AccountId",
     "AWS::NoValue",
@@ -41,7 +45,10 @@ def unknown_attributes(model: Model) -> tuple[Misreference, ...]:
 
 def _of_calls(model: Model) -> Iterator[Misreference]:
     for call in calls(model):
-        if call.owner.type == "Condition" and call.name == "Condition":
+        if call.owner.type in _EARLY and call.name in NOT_IN_CONDITIONS:
+            message = f"{call.name} is in {call.owner.type.lower()} {call.owner.logical_id}, which is computed before any resource"
+            yield call.mistake(message, call.name, "parameters, mappings and other conditions")
+        elif call.owner.type == "Condition" and call.name == "Condition":
             yield from _missing(call, "Conditions", call.argument)
         elif call.name == "Fn::If" and isinstance(call.argument, list):
             yield from _missing(call, "Conditions", call.argument[0])
@@ -57,7 +64,7 @@ def _of_calls(model: Model) -> Iterator[Misreference]:
 
 
 def _of_attributes_beside(model: Model) -> Iterator[Misreference]:
-    """Names in `DependsOn` and `Condition` of resources, and in `Condition` of outputs."""
+    """Names in `DependsOn` and `Condition` of resources, in `Condition` of outputs, and circles of conditions."""
     for template in model.templates:
         for resource in () if template.rewritten else template.resources:
             place = Call(resource, (), "", None, True)
@@ -65,6 +72,27 @@ def _of_attributes_beside(model: Model) -> Iterator[Misreference]:
             for name in written if isinstance(written, list) else [written]:
                 yield from (replace(one, of_order=True) for one in _missing(place, "Resources", name, "DependsOn names"))
             yield from _missing(place, "Conditions", resource.raw.get("Condition"))
+        for name, output in () if template.rewritten else section(template, "Outputs").items():
+            if isinstance(output, dict):
+                place = Call(entry(template, "Outputs", name), (), "", None, True)
+                yield from _missing(place, "Conditions", output.get("Condition"))
+        yield from _circular(template)
+
+
+def _circular(template: Template) -> Iterator[Misreference]:
+    """The first condition that leads back to itself."""
+    conditions = section(template, "Conditions")
+    for start in conditions:
+        reached, waiting = set[str](), named_conditions(conditions[start])
+        while waiting:
+            name = waiting.pop()
+            if name in conditions and name not in reached:
+                reached.add(name)
+                waiting += named_conditions(conditions[name])
+        if start in reached:
+            place = Call(entry(template, "Conditions", start), (), "", None, True)
+            yield place.mistake(f"condition {start} leads back to itself", start, "conditions that lead to parameters")
+            return
 
 
 def _missing(call: Call, kind: str, name: Raw, says: str = "") -> Iterator[Misreference]:
@@ -86,7 +114,7 @@ def _value(call: Call, name: Raw) -> Iterator[Misreference]:
         if Environment().pseudo_parameter(name) is None:
             yield _unknown(call, f"{name!r} is no pseudo parameter", name, _PSEUDO, listed(_PSEUDO))
         return
-    in_condition = call.owner.type == "Condition"
+    in_condition = call.owner.type in _EARLY
     known = names(call.template, "Parameters") if in_condition else names(call.template, "Parameters", "Resources")
     if known is None:
         return
@@ -106,11 +134,19 @@ def _resource(call: Call, name: str) -> Iterator[Misreference]:
 
 
 def _left_out(call: Call, name: str) -> Iterator[Misreference]:
-    """A resource that the deployment surely needs, and surely does not make."""
-    if call.sure and name not in call.template.by_id and name in (names(call.template, "Resources") or ()):
-        condition = resources_of(call.template.raw)[name].get("Condition")
-        message = f"a reference names {name}, which condition {condition} leaves out"
-        yield call.mistake(message, name, "Fn::If with that condition, or a resource without it")
+    """A resource that a deployment needs, and does not make: this one surely, or one with other values of its parameters."""
+    written = resources_of(call.template.raw)
+    condition = written[name].get("Condition") if name in written else None
+    if not isinstance(condition, str) or call.template.rewritten:
+        return
+    said, allowed = f"a reference names {name}, which condition {condition} leaves out", "Fn::If with that condition"
+    if call.sure and name not in call.template.by_id:
+        yield call.mistake(said, name, f"{allowed}, or a resource without it")
+    elif name != call.owner.logical_id:
+        choice = choice_without(call.template, condition, call.needs)
+        if choice is not None:
+            values = " and ".join(f"{parameter} {quoted(value)}" for parameter, value in choice.items())
+            yield call.mistake(f"{said} with {values}", name, f"{allowed}, or the condition on what refers")
 
 
 def _variables(call: Call) -> list[str]:

@@ -19,6 +19,7 @@ from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.values import ABSENT, Value, as_float, as_int, as_items, as_str, is_known
 
 _LONGEST_PATTERN, _LONGEST_VALUE = 500, 64
+_BROKEN = ("missing ), unterminated subpattern", "unbalanced parenthesis", "unterminated character set", "nothing to repeat")
 _REPEAT = re.compile(r"(?<!\))(?:[*+]|\{\d*,)")
 _OPTIONAL = re.compile(r"(?<!\()\?")
 _CHOICE = re.compile(r"\|")
@@ -61,6 +62,9 @@ def wrong_parameters(model: Model) -> Iterator[Misreference]:
                 said = f"has the type {parameter.kind!r}{meant(parameter.kind, TYPES)}" if parameter.kind else "has no type"
                 message = f"parameter {parameter.name} {said}"
                 yield Misreference(place, (), message, parameter.kind, listed(TYPES))
+            elif (broken := _broken(parameter.limit("AllowedPattern"))) is not None:
+                message = f"the pattern of parameter {parameter.name} is no regular expression: {broken}"
+                yield Misreference(place, (), message, parameter.limit("AllowedPattern"), "a regular expression")
             elif template.parent is None and "Default" in parameter.raw:
                 default = template.resolver.resolve(parameter.raw["Default"])
                 for said, allowed in _mistakes(parameter, default) if default != "" else ():
@@ -118,7 +122,10 @@ def _mistakes(parameter: Declared, value: Value) -> Iterator[tuple[str, str]]:
     if isinstance(value, Mapping):
         yield ", not a text", "a text, or a list of texts joined with commas"
         return
-    if parameter.kind.startswith(FROM_SSM) or not is_known(value):
+    if not is_known(value):
+        return
+    if parameter.kind.startswith(FROM_SSM):
+        yield from _value_for_name(parameter.kind.removeprefix(FROM_SSM).removesuffix(">"), value)
         return
     items: list[str | None] = [as_str(one) for one in value] if isinstance(value, tuple) else [as_str(value)]
     if is_list(parameter.kind):
@@ -131,6 +138,26 @@ def _mistakes(parameter: Declared, value: Value) -> Iterator[tuple[str, str]]:
         if found is not None:
             yield found
             return
+
+
+def _value_for_name(kind: str, value: Value) -> Iterator[tuple[str, str]]:
+    """A value where the name of the parameter of Systems Manager is taken that has it."""
+    wanted = FORMATS.get(item(kind) if is_list(kind) else kind)
+    if wanted is not None and "Id" in wanted and isinstance(value, str) and has_format(wanted, value):
+        yield f", which is {format_words(wanted)}", "the name of a parameter of Systems Manager"
+
+
+def _broken(pattern: Value) -> str | None:
+    """What makes a pattern none in any dialect: a bracket that does not end, or a repeat of nothing."""
+    if not isinstance(pattern, str) or len(pattern) > _LONGEST_PATTERN:
+        return None
+    try:
+        compiled(pattern)
+    except re.error as error:
+        return error.msg if error.msg.startswith(_BROKEN) else None
+    except (RecursionError, OverflowError):
+        return None
+    return None
 
 
 def _mistake(parameter: Declared, text: str) -> tuple[str, str] | None:

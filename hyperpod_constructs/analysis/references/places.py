@@ -15,15 +15,16 @@ from hyperpod_constructs.templates.transforms import may_name
 from hyperpod_constructs.templates.values import Value
 
 Path: TypeAlias = tuple[str | int, ...]
+Needs: TypeAlias = tuple[tuple[str, bool], ...]
 
-_ENTRIES = {"Conditions": "Condition", "Outputs": "Output", "Parameters": "Parameter"}
+_ENTRIES = {"Conditions": "Condition", "Outputs": "Output", "Parameters": "Parameter", "Rules": "Rule"}
 
 
 @dataclass(frozen=True, slots=True)
 class Misreference:
     """A mistake at a place of a template.
 
-    :param owner: the resource, or the parameter, condition or output (`entry`).
+    :param owner: the resource, or the parameter, condition, output or rule (`entry`).
     :param allowed: the allowed values, in words.
     :param of_order: it is in `DependsOn`.
     """
@@ -43,6 +44,7 @@ class Call:
 
     :param path: the path of the outermost function from the properties of a resource; empty elsewhere.
     :param sure: whether the deployment surely needs the result: no condition decides, or a known one chooses it.
+    :param needs: the conditions under which the result is needed, each with the answer that it must give.
     """
 
     owner: Resource
@@ -50,6 +52,7 @@ class Call:
     name: str
     argument: Raw
     sure: bool
+    needs: Needs = ()
 
     @property
     def template(self) -> Template:
@@ -62,7 +65,7 @@ class Call:
 
 
 def entry(template: Template, section: str, name: str) -> Resource:
-    """A parameter, condition or output, as the place of a mistake."""
+    """A parameter, condition, output or rule, as the place of a mistake."""
     return template.model.cached((entry, template, section, name), lambda: Resource(template, name, {"Type": _ENTRIES[section]}))
 
 
@@ -94,7 +97,7 @@ def _names(template: Template, sections: Iterable[str]) -> frozenset[str] | None
 
 
 def calls(model: Model) -> tuple[Call, ...]:
-    """The calls in the resources, outputs and conditions of a model; computed once."""
+    """The calls in the resources, outputs, conditions and rules of a model; computed once."""
     return model.cached(calls, lambda: tuple(call for one in model.templates for call in _of_template(one)))
 
 
@@ -111,46 +114,55 @@ def _of_template(template: Template) -> Iterator[Call]:
     if template.rewritten:
         return
     for resource in template.resources:
-        yield from _in(resource, resource.raw.get("Properties"), resource.exists is True)
+        yield from _in(resource, resource.raw.get("Properties"), resource.exists is True, _need(resource.condition))
     for name, output in section(template, "Outputs").items():
         condition = output.get("Condition") if isinstance(output, dict) else None
         holds = template.condition(condition) if isinstance(condition, str) else True
         if holds is not False:
-            yield from _in(entry(template, "Outputs", name), output, holds is True, nested=True)
-    for name, condition in section(template, "Conditions").items():
-        yield from _in(entry(template, "Conditions", name), condition, True, nested=True)
+            yield from _in(entry(template, "Outputs", name), output, holds is True, _need(condition), nested=True)
+    for kind in ("Conditions", "Rules"):
+        for name, written in section(template, kind).items():
+            yield from _in(entry(template, kind, name), written, True, nested=True)
 
 
-def _in(owner: Resource, raw: Raw, sure: bool, *, nested: bool = False) -> Iterator[Call]:
+def _need(condition: Raw) -> Needs:
+    return ((condition, True),) if isinstance(condition, str) else ()
+
+
+_Waiting: TypeAlias = tuple[Raw, Path, bool, Needs, bool]
+
+
+def _in(owner: Resource, raw: Raw, sure: bool, needs: Needs = (), *, nested: bool = False) -> Iterator[Call]:
     """The calls in a value.
 
     :param nested: whether the value has no path of its own, as inside of another call; false by default.
     """
-    waiting: list[tuple[Raw, Path, bool, bool]] = [(raw, (), sure, nested)]
+    waiting: list[_Waiting] = [(raw, (), sure, needs, nested)]
     while waiting:
-        value, path, sure, nested = waiting.pop()
+        value, path, sure, needs, nested = waiting.pop()
         if isinstance(value, list):
-            items = [(item, path if nested else (*path, index), sure, nested) for index, item in enumerate(value)]
+            items = [(item, path if nested else (*path, index), sure, needs, nested) for index, item in enumerate(value)]
             waiting.extend(reversed(items))
         elif isinstance(value, dict):
             if len(value) == 1:
                 ((name, argument),) = value.items()
                 if name == "Fn::If" and isinstance(argument, list) and len(argument) == 3:
-                    yield Call(owner, path, name, argument, sure)
-                    waiting.extend(_branches(owner.template, argument, path, sure))
+                    yield Call(owner, path, name, argument, sure, needs)
+                    waiting.extend(_branches(owner.template, argument, path, sure, needs))
                     continue
                 if name.startswith(("Fn::ForEach", "Fn::Transform")):
                     continue
                 if name == "Ref" or name.startswith("Fn::") or (name == "Condition" and isinstance(argument, str)):
-                    yield Call(owner, path, name, argument, sure)
-                    waiting.append((argument, path, sure, True))
+                    yield Call(owner, path, name, argument, sure, needs)
+                    waiting.append((argument, path, sure, needs, True))
                     continue
             if not any(key.startswith("Fn::") for key in value):
-                members = [(item, path if nested else (*path, key), sure, nested) for key, item in value.items()]
+                members = [(item, path if nested else (*path, key), sure, needs, nested) for key, item in value.items()]
                 waiting.extend(reversed(members))
 
 
-def _branches(template: Template, argument: list[Raw], path: Path, sure: bool) -> Iterator[tuple[Raw, Path, bool, bool]]:
-    holds = template.condition(argument[0]) if isinstance(argument[0], str) else None
+def _branches(template: Template, argument: list[Raw], path: Path, sure: bool, needs: Needs) -> Iterator[_Waiting]:
+    name = argument[0] if isinstance(argument[0], str) else None
+    holds = None if name is None else template.condition(name)
     for branch, chosen in ((argument[1], True), (argument[2], False)):
-        yield branch, path, sure and holds is chosen, True
+        yield branch, path, sure and holds is chosen, needs if name is None else (*needs, (name, chosen)), True

@@ -37,7 +37,7 @@ def _hit(one: Misreference) -> Hit:
     title="a template has the resources, parameters, conditions and mappings that it names",
     fix="write the nearest name, or add what it names",
     allowed="a name of the template",
-    silences=("HP-DEP-002",),
+    silences=("HP-DEP-002", "HP-DEP-004"),
 )
 def names_are_there(model: Model) -> Iterator[Hit]:
     return _hits(unknown_names(model))
@@ -55,7 +55,7 @@ def attributes_are_there(model: Model) -> Iterator[Hit]:
 
 @_reference_error(
     "HP-REF-003",
-    title="a function has arguments that it takes: their number, an index, a key of a mapping, blocks that there are",
+    title="a function has arguments that it takes: their number and kind, an index, a key of a mapping, blocks that there are",
     fix="write arguments that are there",
     allowed="the arguments of the function",
 )
@@ -130,9 +130,9 @@ def texts_mean_what_they_look_like(model: Model) -> Iterator[Hit]:
 
 @_reference_error(
     "HP-REF-010",
-    title="a template, and its resources, parameters and outputs, have the names, keys and policies that CloudFormation takes",
-    fix="write the nearest key, or take it out; names are letters and digits, and Snapshot is for databases and volumes",
-    allowed="the keys of CloudFormation",
+    title="a template and its resources, parameters and outputs have names, keys, values and policies that CloudFormation takes",
+    fix="write an allowed key or value, or take it out; names are letters and digits, and Snapshot is for databases and volumes",
+    allowed="the keys and values of CloudFormation",
     silences=("HP-RET-001", "HP-RET-002"),
 )
 def parts_are_known(model: Model) -> Iterator[Hit]:

@@ -52,7 +52,7 @@ NAMES = [
     ({"Cluster/ClusterName": sub("train-${Stag}")}, {"Cluster/ClusterName": sub("${!Stag}train")}),
     ({"NodeSubnet/.DependsOn": "Gatway"}, {"NodeSubnet/.DependsOn": "Vpc"}),
     ({"NodeSubnet/.DependsOn": ["Vpc", "Stage"]}, {"NodeSubnet/.DependsOn": ["Vpc"]}),
-    ({"Scripts/.Condition": "Alway"}, {"Scripts/.Condition": "Always"}),
+    ({"NodeSelfEgress/.Condition": "Alway"}, {"NodeSelfEgress/.Condition": "Always"}),
     (
         {f"{GROUP}/InstanceCount": {"Fn::If": ["Alway", 4, 2]}},
         {f"{GROUP}/InstanceCount": {"Fn::If": ["Always", 4, {"Ref": "AWS::NoValue"}]}},
@@ -76,7 +76,7 @@ def test_names_are_there(wrong: Mapping[str, Any], right: Mapping[str, Any]) -> 
         ({"Ref": "Spare"}, True),
         ({"Fn::If": ["Always", {"Ref": "Spare"}, "igw-0123456789abcdef0"]}, True),
         ({"Fn::If": ["Never", {"Ref": "Spare"}, "igw-0123456789abcdef0"]}, False),
-        ({"Fn::If": ["Perhaps", {"Ref": "Spare"}, "igw-0123456789abcdef0"]}, False),
+        ({"Fn::If": ["Perhaps", {"Ref": "Spare"}, "igw-0123456789abcdef0"]}, True),
     ],
 )
 def test_a_resource_that_a_condition_leaves_out_is_not_there(value: Any, found: bool) -> None:
@@ -166,7 +166,7 @@ def test_defaults_are_taken(declared: Mapping[str, Any], wrong: Any, right: Any)
     assert right is None or found(right) == []
 
 
-@pytest.mark.parametrize("pattern", ["(a+)+b", "(a|a)*b", "(a|aa)+b", "a*a*a*a*a*b", "(x?){30}x{30}", "[", r"(a)\1"])
+@pytest.mark.parametrize("pattern", ["(a+)+b", "(a|a)*b", "(a|aa)+b", "a*a*a*a*a*b", "(x?){30}x{30}", r"(a)\1"])
 def test_a_pattern_that_can_keep_the_matcher_busy_is_not_matched(pattern: str) -> None:
     parameters = {"It": {"Type": "String", "AllowedPattern": pattern, "Default": "a" * 60 + "c"}}
     assert list(wrong_parameters(Model.of({"t": {"Resources": {}, "Parameters": parameters}}))) == []

@@ -1,0 +1,133 @@
+"""Conditions, for the values that parameters can have: whether some deployment has what refers, and not what it refers to.
+
+A parameter has its allowed values; without such a list it has the texts that conditions compare it with, or another one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice, product
+
+from hyperpod_constructs.analysis.references.places import section
+from hyperpod_constructs.templates.model import Template
+from hyperpod_constructs.templates.raw import Raw
+from hyperpod_constructs.templates.values import as_str
+
+_OTHER = "\ufffc"
+_MOST = 256
+"""Choices that are tried."""
+
+Choice = Mapping[str, str]
+
+
+def choice_without(template: Template, condition: str, needs: Sequence[tuple[str, bool]]) -> Choice | None:
+    """Values of parameters with which all needs hold and a condition does not; `None` if there are none, or they are not known."""
+    if (condition, True) in needs or not _is_free(template):
+        return None
+    conditions = section(template, "Conditions")
+    names = (condition, *(name for name, _ in needs))
+    for choice in islice(_choices(template, conditions, names), _MOST):
+        kept = all(_holds(conditions, {"Condition": name}, choice, ()) is wanted for name, wanted in needs)
+        if kept and _holds(conditions, {"Condition": condition}, choice, ()) is False:
+            return choice
+    return None
+
+
+def allowed_values(template: Template, parameter: str) -> list[str] | None:
+    """The values that a parameter of a deployed template takes; `None` if they are not listed, or something else limits them."""
+    declared = section(template, "Parameters").get(parameter) if _is_free(template) else None
+    listed = declared.get("AllowedValues") if isinstance(declared, dict) else None
+    texts = [_text(one) for one in listed] if isinstance(listed, list) else []
+    known = [one for one in texts if one is not None]
+    return known if known and len(known) == len(texts) else None
+
+
+def _is_free(template: Template) -> bool:
+    """Whether nothing but their declarations limits the values of the parameters."""
+    return template.parent is None and not section(template, "Rules")
+
+
+def _choices(template: Template, conditions: Mapping[str, Raw], names: Sequence[str]) -> Iterator[Choice]:
+    """The values of the parameters that conditions compare, in all combinations."""
+    compared: dict[str, dict[str, None]] = {}
+    for name in _used(conditions, names):
+        for parameter, text in _comparisons(conditions[name]):
+            compared.setdefault(parameter, {})[text] = None
+    values = {one: allowed_values(template, one) or [*texts, _OTHER] for one, texts in compared.items()}
+    for combination in product(*values.values()):
+        yield dict(zip(values, combination, strict=True))
+
+
+def _used(conditions: Mapping[str, Raw], names: Sequence[str]) -> list[str]:
+    """These conditions and those that they name."""
+    found, waiting = [], [*names]
+    while waiting:
+        name = waiting.pop()
+        if name in conditions and name not in found:
+            found.append(name)
+            waiting += named_conditions(conditions[name])
+    return found
+
+
+def named_conditions(raw: Raw) -> list[str]:
+    """The conditions that a condition names."""
+    if isinstance(raw, list):
+        return [name for one in raw for name in named_conditions(one)]
+    if not isinstance(raw, dict):
+        return []
+    name = raw.get("Condition")
+    return [name] if isinstance(name, str) else [other for one in raw.values() for other in named_conditions(one)]
+
+
+def _comparisons(raw: Raw) -> Iterator[tuple[str, str]]:
+    """The parameters that a condition compares with texts."""
+    if isinstance(raw, list):
+        for one in raw:
+            yield from _comparisons(one)
+    elif isinstance(raw, dict):
+        sides = raw.get("Fn::Equals")
+        if isinstance(sides, list) and len(sides) == 2:
+            for one, other in (sides, sides[::-1]):
+                parameter, text = _parameter(one), _text(other)
+                if parameter is not None and text is not None:
+                    yield parameter, text
+        else:
+            for one in raw.values():
+                yield from _comparisons(one)
+
+
+def _holds(conditions: Mapping[str, Raw], raw: Raw, choice: Choice, before: tuple[str, ...]) -> bool | None:
+    """Whether a condition holds with these values; `None` if that is not known."""
+    if not isinstance(raw, dict) or len(raw) != 1:
+        return None
+    ((name, argument),) = raw.items()
+    if name == "Condition":
+        known = isinstance(argument, str) and argument in conditions and argument not in before
+        return _holds(conditions, conditions[str(argument)], choice, (*before, str(argument))) if known else None
+    if not isinstance(argument, list):
+        return None
+    if name == "Fn::Equals" and len(argument) == 2:
+        one, other = (_side(each, choice) for each in argument)
+        return None if one is None or other is None else one == other
+    parts = [_holds(conditions, one, choice, before) for one in argument]
+    if name == "Fn::Not" and len(parts) == 1:
+        return None if parts[0] is None else not parts[0]
+    if name not in ("Fn::And", "Fn::Or"):
+        return None
+    deciding = name == "Fn::Or"
+    return deciding if deciding in parts else None if None in parts else not deciding
+
+
+def _side(raw: Raw, choice: Choice) -> str | None:
+    parameter = _parameter(raw)
+    return _text(raw) if parameter is None else choice.get(parameter)
+
+
+def _parameter(raw: Raw) -> str | None:
+    """The parameter that a reference names; none for a pseudo parameter, whose values are not free."""
+    name = raw.get("Ref") if isinstance(raw, dict) and len(raw) == 1 else None
+    return name if isinstance(name, str) and not name.startswith("AWS::") else None
+
+
+def _text(raw: Raw) -> str | None:
+    return as_str(raw) if isinstance(raw, str | int | float | bool) else None

@@ -1,0 +1,75 @@
+"""What CloudFormation takes in a template outside of properties (as of 2026-11-27).
+
+Sources: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-creationpolicy.html,
+https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-updatepolicy.html and
+https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/transform-reference.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hyperpod_constructs.facts.property_schemas import Schema
+
+VERSION = "2010-09-09"
+LONGEST_DESCRIPTION = 1024
+"""Bytes of the description of a template."""
+TRANSFORMS = (
+    "AWS::CodeDeployBlueGreen",
+    "AWS::Include",
+    "AWS::LanguageExtensions",
+    "AWS::SecretsManager-2020-07-23",
+    "AWS::SecretsManager-2024-09-16",
+    "AWS::Serverless-2016-10-31",
+    "AWS::ServiceCatalog",
+)
+"""The macros of AWS; those of accounts have other names."""
+NOT_IN_CONDITIONS = frozenset({"Fn::Cidr", "Fn::GetAtt", "Fn::GetAZs", "Fn::ImportValue"})
+"""Functions that conditions and rules do not take: both are computed before there is any resource."""
+
+_BOOLEAN: Schema = {"type": "boolean"}
+_PERCENT: Schema = {"type": "integer", "minimum": 0, "maximum": 100}
+_SHORT = {"pattern": r"PT(?=\d)(0*[0-5]?\dM)?(\d+S)?|PT1H"}
+_TIMEOUT = {"pattern": r"PT(?=\d)((0?\d|1[01])H)?(\d+M)?(\d+S)?|PT12H|PT(\d+M)?(\d+S)?"}
+_SIGNAL: Schema = {"properties": {"Count": {"type": "integer", "minimum": 0}, "Timeout": _TIMEOUT}}
+_SIGNALLED: Schema = {"properties": {"ResourceSignal": _SIGNAL}}
+_ROLLING: Schema = {
+    "properties": {
+        "MaxBatchSize": {"type": "integer", "minimum": 1},
+        "MinActiveInstancesPercent": _PERCENT,
+        "MinInstancesInService": {"type": "integer", "minimum": 0},
+        "MinSuccessfulInstancesPercent": _PERCENT,
+        "PauseTime": _SHORT,
+        "SuspendProcesses": {"type": "array"},
+        "WaitOnResourceSignals": _BOOLEAN,
+    }
+}
+CREATION_POLICIES: Mapping[str, Schema] = {
+    "AWS::AppStream::Fleet": {"properties": {"StartFleet": {"type": ["boolean", "object"]}}},
+    "AWS::AutoScaling::AutoScalingGroup": {
+        "properties": {
+            "AutoScalingCreationPolicy": {"properties": {"MinSuccessfulInstancesPercent": _PERCENT}},
+            "ResourceSignal": _SIGNAL,
+        }
+    },
+    "AWS::CloudFormation::WaitCondition": _SIGNALLED,
+    "AWS::EC2::Instance": _SIGNALLED,
+}
+"""The creation policies by type; other types have none."""
+UPDATE_POLICIES: Mapping[str, Schema] = {
+    "AWS::AppStream::Fleet": {"properties": {"StartAfterUpdate": {"type": "object"}, "StopBeforeUpdate": {"type": "object"}}},
+    "AWS::AutoScaling::AutoScalingGroup": {
+        "dependentExcluded": {"AutoScalingInstanceRefresh": ["AutoScalingRollingUpdate"]},
+        "properties": {
+            "AutoScalingInstanceRefresh": {"type": "object"},
+            "AutoScalingReplacingUpdate": {"properties": {"WillReplace": _BOOLEAN}},
+            "AutoScalingRollingUpdate": _ROLLING,
+            "AutoScalingScheduledAction": {"properties": {"IgnoreUnmodifiedGroupSizeProperties": _BOOLEAN}},
+        },
+    },
+    "AWS::ElastiCache::ReplicationGroup": {"properties": {"UseOnlineResharding": _BOOLEAN}},
+    "AWS::Elasticsearch::Domain": {"properties": {"EnableVersionUpgrade": _BOOLEAN}},
+    "AWS::Lambda::Alias": {"properties": {"CodeDeployLambdaAliasUpdate": {"type": "object"}}},
+    "AWS::OpenSearchService::Domain": {"properties": {"EnableVersionUpgrade": _BOOLEAN}},
+}
+"""The update policies by type; other types have none."""

@@ -1,0 +1,155 @@
+"""Parts of a template outside of properties: conditions for all values of parameters, policies, outputs, rules, parameters."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.rules.catalogue.cases import edited
+from tests.rules.catalogue.templates import Template, rules_of, slurm
+
+SLURM = slurm()
+STAGE = {"Type": "String", "Default": "prod", "AllowedValues": ["dev", "prod"]}
+IS_PROD = {"Fn::Equals": [{"Ref": "Stage"}, "prod"]}
+SPARE: dict[str, Any] = {"Type": "AWS::EC2::InternetGateway", "Condition": "IsProd"}
+POOL: dict[str, Any] = {
+    "Type": "AWS::AutoScaling::AutoScalingGroup",
+    "Properties": {
+        "MinSize": "1",
+        "MaxSize": "3",
+        "VPCZoneIdentifier": [{"Ref": "NodeSubnet"}],
+        "LaunchTemplate": {"LaunchTemplateName": "pool", "Version": "1"},
+    },
+}
+
+
+def template(changes: dict[str, Any], **sections: Any) -> Template:
+    given = {"Parameters": {"Stage": STAGE}, "Conditions": {"IsProd": IS_PROD}, **sections}
+    return {**edited(SLURM, {"Spare": SPARE, **changes}), **given}
+
+
+def outputs(value: Any, **more: Any) -> dict[str, Any]:
+    return {"Outputs": {"It": {"Value": value, **more}}}
+
+
+def test_a_reference_has_the_condition_of_what_it_names() -> None:
+    assert rules_of(template({}, **outputs({"Ref": "Spare"}))) == ["HP-REF-001"]
+    assert rules_of(template({}, **outputs({"Ref": "Spare"}, Condition="IsProd"))) == []
+    assert rules_of(template({}, **outputs({"Fn::If": ["IsProd", {"Ref": "Spare"}, "none"]}))) == []
+
+
+@pytest.mark.parametrize(
+    ("condition", "rules"),
+    [
+        ({"Fn::And": [{"Condition": "IsProd"}, {"Fn::Equals": [{"Ref": "Size"}, "big"]}]}, []),
+        ({"Fn::Or": [{"Condition": "IsProd"}, {"Fn::Equals": [{"Ref": "Size"}, "big"]}]}, ["HP-REF-001"]),
+        ({"Fn::Not": [{"Fn::Equals": [{"Ref": "Stage"}, "dev"]}]}, []),
+        ({"Fn::Equals": [{"Ref": "AWS::Region"}, "us-west-2"]}, []),
+        ({"Fn::Equals": [{"Fn::Select": [0, ["a"]]}, "b"]}, []),
+    ],
+)
+def test_conditions_are_judged_for_all_values(condition: dict[str, Any], rules: list[str]) -> None:
+    parameters = {"Stage": STAGE, "Size": {"Type": "String", "Default": "big"}}
+    conditions = {"IsProd": IS_PROD, "Both": condition}
+    named = outputs({"Ref": "Spare"}, Condition="Both")
+    assert rules_of(template({}, Parameters=parameters, Conditions=conditions, **named)) == rules
+
+
+def test_rules_limit_what_a_parameter_can_be() -> None:
+    limited = {"Only": {"Assertions": [{"Assert": IS_PROD}]}}
+    assert rules_of(template({}, **outputs({"Ref": "Spare"}), Rules=limited)) == []
+
+
+def test_mappings_have_a_key_for_each_value() -> None:
+    size = {"Cluster/InstanceGroups/2/InstanceCount": {"Fn::FindInMap": ["Sizes", {"Ref": "Stage"}, "Count"]}}
+    both = {"Sizes": {"prod": {"Count": 2}, "dev": {"Count": 1}}}
+    assert rules_of(template(size, Mappings=both)) == []
+    assert rules_of(template(size, Mappings={"Sizes": {"prod": {"Count": 2}}})) == ["HP-REF-003"]
+
+
+@pytest.mark.parametrize(
+    ("conditions", "rule"),
+    [
+        ({"A": {"Fn::Not": [{"Condition": "B"}]}, "B": {"Fn::Not": [{"Condition": "A"}]}}, "HP-REF-001"),
+        ({"A": {"Fn::Equals": [{"Fn::GetAtt": ["Vpc", "VpcId"]}, "x"]}}, "HP-REF-001"),
+        ({"A": {"Fn::Equals": [{"Fn::ImportValue": "vpc"}, "x"]}}, "HP-REF-001"),
+    ],
+)
+def test_conditions_lead_to_parameters(conditions: dict[str, Any], rule: str) -> None:
+    assert rules_of(template({}, Conditions={"IsProd": IS_PROD, **conditions})) == [rule]
+
+
+@pytest.mark.parametrize(
+    ("rule", "found"),
+    [
+        ({"RuleCondition": IS_PROD, "Assertions": [{"Assert": {"Fn::Contains": [["dev"], {"Ref": "Stage"}]}}]}, []),
+        ({"RuleCondition": {"Fn::Equals": [{"Ref": "Stages"}, "prod"]}, "Assertions": [{"Assert": IS_PROD}]}, ["HP-REF-001"]),
+        ({"RuleCondition": IS_PROD}, ["HP-REF-010"]),
+        ({"Assertions": [{"Asserts": IS_PROD, "Assert": IS_PROD}]}, ["HP-REF-010"]),
+        ({"Assertions": [{"Assert": {"Fn::Contain": [["dev"], {"Ref": "Stage"}]}}]}, ["HP-REF-003"]),
+    ],
+)
+def test_rules_of_a_template(rule: dict[str, Any], found: list[str]) -> None:
+    assert rules_of(template({}, Rules={"Only": rule})) == found
+
+
+@pytest.mark.parametrize(
+    ("changes", "sections", "found"),
+    [
+        ({"Pool": {**POOL, "UpdatePolicy": {"AutoScalingRollingUpdate": {"MinInstancesInService": 1}}}}, {}, []),
+        ({"Pool": {**POOL, "UpdatePolicy": {"AutoScalingRollingUpdate": {"MinInstancesInService": 3}}}}, {}, ["HP-REF-010"]),
+        ({"Pool": {**POOL, "UpdatePolicy": {"RollingUpdate": {"MinInstancesInService": 1}}}}, {}, ["HP-REF-010"]),
+        ({"Pool": {**POOL, "CreationPolicy": {"ResourceSignal": {"Timeout": "PT15M"}}}}, {}, []),
+        ({"Pool": {**POOL, "CreationPolicy": {"ResourceSignal": {"Timeout": "15M"}}}}, {}, ["HP-REF-010"]),
+        ({"Pool": {**POOL, "CreationPolicy": {"ResourceSignal": {"Timeout": "PT13H"}}}}, {}, ["HP-REF-010"]),
+        ({"Cluster/.CreationPolicy": {"ResourceSignal": {"Timeout": "PT1H"}}}, {}, ["HP-REF-010"]),
+        ({}, {"AWSTemplateFormatVersion": "2012-10-17"}, ["HP-REF-010"]),
+        ({}, {"Description": "x" * 1025}, ["HP-REF-010"]),
+        ({}, {"Transform": "AWS::Serverless-2016"}, ["HP-REF-010"]),
+        ({}, {"Transform": "Company::Macro"}, []),
+        ({}, outputs([{"Ref": "Vpc"}]), ["HP-REF-010"]),
+        ({}, outputs({"Fn::Split": [",", "a,b"]}), ["HP-REF-010"]),
+        ({}, outputs({"Ref": "Names"}), ["HP-REF-010"]),
+        ({}, outputs({"Fn::Join": [",", {"Ref": "Names"}]}), []),
+        ({}, outputs({"Ref": "Secret"}), ["HP-REF-010"]),
+        ({}, outputs({"Ref": "Vpc"}, Condition="IsProduction"), ["HP-REF-001"]),
+    ],
+)
+def test_parts_are_what_cloudformation_takes(changes: dict[str, Any], sections: dict[str, Any], found: list[str]) -> None:
+    secret = {"Type": "String", "NoEcho": True, "Default": "x"}
+    parameters = {"Stage": STAGE, "Names": {"Type": "CommaDelimitedList", "Default": "a,b"}, "Secret": secret}
+    assert rules_of(template(changes, Parameters=parameters, **sections)) == found
+
+
+@pytest.mark.parametrize(
+    ("parameter", "found"),
+    [
+        ({"Type": "String", "AllowedPattern": "([a-z]"}, ["HP-REF-004"]),
+        ({"Type": "String", "AllowedPattern": "[a-z"}, ["HP-REF-004"]),
+        ({"Type": "String", "AllowedPattern": "\\p{Alpha}+"}, []),
+        ({"Type": "AWS::SSM::Parameter::Value<AWS::EC2::Image::Id>", "Default": "ami-0123456789abcdef0"}, ["HP-REF-004"]),
+        ({"Type": "AWS::SSM::Parameter::Value<AWS::EC2::Image::Id>", "Default": "/images/own"}, []),
+    ],
+)
+def test_parameters_are_declared_as_cloudformation_reads_them(parameter: dict[str, Any], found: list[str]) -> None:
+    assert rules_of(template({}, Parameters={"Stage": STAGE, "It": parameter})) == found
+
+
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ({"Fn::Select": [-1, {"Fn::GetAZs": ""}]}, ["HP-REF-003"]),
+        ({"Fn::Join": ["-", "us-west-2a"]}, ["HP-REF-003"]),
+        ({"Fn::ImportValue": {"Ref": "Vpc"}}, ["HP-REF-003"]),
+        ({"Fn::ImportValue": {"Fn::Sub": "${AWS::StackName}-zone"}}, []),
+    ],
+)
+def test_functions_take_their_arguments(value: Any, found: list[str]) -> None:
+    assert rules_of(template({}, **outputs(value))) == found
+
+
+@pytest.mark.parametrize(("handle", "found"), [({"Ref": "Ready"}, []), ({"Ref": "Vpc"}, ["HP-REF-012"]), ("Ready", ["HP-SCH-007"])])
+def test_a_wait_has_a_handle(handle: Any, found: list[str]) -> None:
+    wait = {"Type": "AWS::CloudFormation::WaitCondition", "Properties": {"Handle": handle, "Timeout": "3600"}}
+    assert rules_of(template({"Ready": {"Type": "AWS::CloudFormation::WaitConditionHandle"}, "Await": wait})) == found
