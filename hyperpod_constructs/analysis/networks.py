@@ -314,6 +314,15 @@ def in_one_zone(subnets: Sequence[Resource]) -> bool:
     return bool(zones) and all(zones[0].is_same(other) is True for other in zones[1:])
 
 
+def zone_of(resource: Resource) -> Zone:
+    """The zone of a resource that has one as a subnet has: its own, or that of the subnet whose zone it takes."""
+    name = resource.get("AvailabilityZone")
+    source = _zone_source(name)
+    if source is not None and source.type == SUBNET:
+        return network_facts(resource.template.model).subnet(source).zone
+    return Zone(name, resource.get("AvailabilityZoneId"), _picked(resource))
+
+
 def places_of_zones(subnets: Iterable[Resource]) -> tuple[tuple[Resource, tuple[str]], ...]:
     """The places of the zones of subnets, of which one may be the mistake where zones do not go together."""
     keys = ("AvailabilityZone", "AvailabilityZoneId")

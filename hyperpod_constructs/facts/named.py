@@ -21,8 +21,8 @@ class NamedDemand:
     :param named: the type of the named resource.
     :param when: a schema of the naming resource's properties; the demand is made where they fit it.
     :param words: the demand in words.
-    :param wanted: a schema of the named resource's properties.
-    :param same: a property of both that has the same value; empty for none.
+    :param wanted: a schema of the named resource's properties; `False` refuses each such resource.
+    :param same: a property of both that has the same value, or `OWN=NAMED` with the paths of both; empty for none.
     """
 
     path: str
@@ -30,7 +30,7 @@ class NamedDemand:
     named: str
     when: Schema | None
     words: str
-    wanted: Schema
+    wanted: Schema | bool
     same: str
 
 
@@ -39,7 +39,8 @@ def named_demands() -> Mapping[str, tuple[NamedDemand, ...]]:
     """The demands by the type of the naming resource."""
     found: dict[str, tuple[NamedDemand, ...]] = {}
     for types, path, attribute, named, when, words, wanted, same, _ in rows("named.tsv"):
-        one = NamedDemand(path, attribute, named, _schema(when) if when else None, words, _schema(wanted or "{}"), same)
+        condition, demand = _schema(when) if when else None, wanted != "false" and _schema(wanted or "{}")
+        one = NamedDemand(path, attribute, named, condition, words, demand, same)
         for type_ in types.split(","):
             found[type_] = (*found.get(type_, ()), one)
     return found

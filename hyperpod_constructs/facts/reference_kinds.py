@@ -51,6 +51,7 @@ _FUNCTION = _kind(
 _POLICY = _kind("the ARN of a managed policy", IAM_ManagedPolicy=(None, "PolicyArn"))
 _SYSTEM = _kind("the id of an FSx file system", FSx_FileSystem=(None, "Id"))
 _BUCKET = _kind("the name of a bucket", S3_Bucket=(None,))
+_DOMAIN = _kind("the id of a domain", SageMaker_Domain=(None, "DomainId"))
 _ROLE_NAME = _kind("the name of a role", IAM_Role=(None,))
 _SECRET = _kind("a secret", SecretsManager_Secret=(None, "Id"), SecretsManager_SecretTargetAttachment=(None, "Id"))
 _LOGS = _kind("the name of a log group", Logs_LogGroup=(None,))
@@ -97,6 +98,17 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
     "AWS::CloudFormation::WaitCondition": {
         "Handle": _kind("the handle of the condition", CloudFormation_WaitConditionHandle=(None,))
     },
+    "AWS::EC2::Instance": {
+        "GroupName": _kind("the name of a placement group", EC2_PlacementGroup=(None, "GroupName")),
+        "IamInstanceProfile": _kind("the name of an instance profile", IAM_InstanceProfile=(None,)),
+    },
+    "AWS::EC2::LaunchTemplate": {
+        "Arn": _kind("the ARN of an instance profile", IAM_InstanceProfile=("Arn",)),
+        "CapacityReservationId": _kind("the id of a reservation", EC2_CapacityReservation=(None, "Id", "CapacityReservationId")),
+        "GroupName": _kind("the name of a placement group", EC2_PlacementGroup=(None, "GroupName")),
+        "Groups": _GROUP,
+        "Name": _kind("the name of an instance profile", IAM_InstanceProfile=(None,)),
+    },
     "AWS::EC2::SecurityGroupEgress": {"GroupId": _GROUP},
     "AWS::EC2::SecurityGroupIngress": {"GroupId": _GROUP},
     "AWS::EKS::AccessEntry": {"ClusterName": _EKS},
@@ -125,8 +137,12 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
     "AWS::Logs::LogStream": {"LogGroupName": _LOGS},
     "AWS::Logs::MetricFilter": {"LogGroupName": _LOGS},
     "AWS::Logs::SubscriptionFilter": {"LogGroupName": _LOGS},
+    "AWS::NetworkFirewall::LoggingConfiguration": {"bucketName": _BUCKET, "logGroup": _LOGS},
     "AWS::RDS::DBInstance": {"VPCSecurityGroups": _GROUP, "MonitoringRoleArn": _ROLE},
     "AWS::RDS::DBCluster": {"VpcSecurityGroupIds": _GROUP, "MonitoringRoleArn": _ROLE},
+    "AWS::Route53Resolver::ResolverRuleAssociation": {
+        "ResolverRuleId": _kind("the id of a rule", Route53Resolver_ResolverRule=(None, "ResolverRuleId")),
+    },
     "AWS::S3::AccessPoint": {"Bucket": _BUCKET},
     "AWS::S3::Bucket": {"Role": _ROLE},
     "AWS::S3::BucketPolicy": {"Bucket": _BUCKET},
@@ -148,6 +164,13 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
         ),
         "MountName": _kind("the mount name of a Lustre file system", FSx_FileSystem=("LustreMountName",)),
     },
+    "AWS::SageMaker::App": {"DomainId": _DOMAIN},
+    "AWS::SageMaker::Endpoint": {
+        "EndpointConfigName": _kind("the name of a configuration", SageMaker_EndpointConfig=("EndpointConfigName",)),
+    },
+    "AWS::SageMaker::EndpointConfig": {"ModelName": _kind("the name of a model", SageMaker_Model=("ModelName",))},
+    "AWS::SageMaker::Space": {"DomainId": _DOMAIN},
+    "AWS::SageMaker::UserProfile": {"DomainId": _DOMAIN},
     "AWS::SageMaker::ClusterSchedulerConfig": {
         "ClusterArn": _kind("the ARN of a HyperPod cluster", SageMaker_Cluster=(None, "ClusterArn"))
     },

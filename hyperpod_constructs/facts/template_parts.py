@@ -27,6 +27,16 @@ TRANSFORMS = (
 NOT_IN_CONDITIONS = frozenset({"Fn::Cidr", "Fn::GetAtt", "Fn::GetAZs", "Fn::ImportValue"})
 """Functions that conditions and rules do not take: both are computed before there is any resource."""
 
+PAIRS: Mapping[tuple[str, str], str] = {
+    ("AWS::EC2::VPCEndpoint", "DnsEntries"): "HOSTED_ZONE:NAME",
+    ("AWS::NetworkFirewall::Firewall", "EndpointIds"): "ZONE:ENDPOINT",
+}
+"""Attributes whose items are two things with a colon between them.
+
+Sources: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ec2-vpcendpoint.html and
+https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-networkfirewall-firewall.html
+"""
+
 _BOOLEAN: Schema = {"type": "boolean"}
 _PERCENT: Schema = {"type": "integer", "minimum": 0, "maximum": 100}
 _SHORT = {"pattern": r"PT(?=\d)(0*[0-5]?\dM)?(\d+S)?|PT1H"}

@@ -9,6 +9,7 @@ from hyperpod_constructs.analysis.references.anatomy import named_in
 from hyperpod_constructs.analysis.references.choices import allowed_values
 from hyperpod_constructs.analysis.references.places import Call, Misreference, calls, once
 from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
+from hyperpod_constructs.facts.template_parts import PAIRS
 from hyperpod_constructs.templates.documents import resources_of
 from hyperpod_constructs.templates.model import Model
 from hyperpod_constructs.templates.raw import Raw
@@ -73,6 +74,8 @@ def _judged(call: Call) -> Iterator[Misreference]:
     elif call.name in _JUDGES:
         resolve = call.template.resolver.resolve
         said = _JUDGES[call.name]([resolve(one) for one in call.argument]) if call.name != "Fn::FindInMap" else _keys(call)
+        if call.name == "Fn::Select":
+            said = said or _of_few_blocks(call, call.argument) or _undivided(call, call.argument)
         if said is not None and (call.sure or call.name == "Fn::Cidr"):
             yield call.mistake(said[0], said[1], said[2])
 
@@ -122,6 +125,29 @@ def _blocks(values: list[Value]) -> _Said:
         count,
         f"1 to {min(room, _MOST_BLOCKS)} blocks",
     )
+
+
+def _of_few_blocks(call: Call, argument: list[Raw]) -> _Said:
+    """An index beyond the number of blocks that `Fn::Cidr` makes, also of a block that only the deployment knows."""
+    made = argument[1].get("Fn::Cidr") if isinstance(argument[1], dict) else None
+    resolve = call.template.resolver.resolve
+    count = as_int(resolve(made[1])) if isinstance(made, list) and len(made) > 1 else None
+    index = as_int(resolve(argument[0]))
+    if count is None or index is None or index < count:
+        return None
+    return f"Fn::Select takes block {index} of {count}", index, f"0 to {count - 1}"
+
+
+def _undivided(call: Call, argument: list[Raw]) -> _Said:
+    """An item that is two things with a colon between them, where a property takes one of them."""
+    named = argument[1].get("Fn::GetAtt") if isinstance(argument[1], dict) else None
+    parts = named.split(".", 1) if isinstance(named, str) else named
+    resource = call.template.by_id.get(str(parts[0])) if isinstance(parts, list) and len(parts) == 2 else None
+    form = None if resource is None or not isinstance(parts, list) else PAIRS.get((resource.type, str(parts[1])))
+    if form is None or resource is None or call.owner.type == "Output" or call.written() is not argument:
+        return None
+    message = f"an item of {parts[1] if isinstance(parts, list) else ''} of {resource.logical_id} is {form}"
+    return message, form, "one half: Fn::Select of Fn::Split by the colon"
 
 
 def _texts(values: list[Value]) -> _Said:

@@ -59,6 +59,16 @@ class Call:
         """The template of the call."""
         return self.owner.template
 
+    def written(self) -> Raw:
+        """The argument of the outermost function at the place of the call."""
+        value: Raw = self.owner.raw.get("Properties")
+        for key in self.path:
+            if isinstance(value, dict) and isinstance(key, str):
+                value = value.get(key)
+            else:
+                value = value[key] if isinstance(value, list) and isinstance(key, int) and key < len(value) else None
+        return next(iter(value.values())) if isinstance(value, dict) and len(value) == 1 else None
+
     def mistake(self, message: str, found: Value, allowed: str) -> Misreference:
         """A mistake at the place of the call."""
         return Misreference(self.owner, self.path, message, found, allowed)

@@ -10,7 +10,7 @@ from hyperpod_constructs.analysis.schema.judge import fits, violations
 from hyperpod_constructs.analysis.schema.violation import Kind, Path, Violation, quoted
 from hyperpod_constructs.facts.named import NamedDemand, named_demands
 from hyperpod_constructs.templates.model import Model, Resource, target_of
-from hyperpod_constructs.templates.values import Reference, Value, as_str
+from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_str
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +53,15 @@ def _named(value: Value, demand: NamedDemand) -> Resource | None:
 
 
 def _lacking(resource: Resource, named: Resource, demand: NamedDemand) -> Iterator[Violation]:
+    if isinstance(demand.wanted, bool):
+        message = f"it is an {named.type}"
+        yield Violation(Kind.REFERENCE, (), message, ABSENT, "another resource")
+        return
     yield from violations(demand.wanted, named.get())
-    one, other = (as_str(each.get(demand.same)) for each in (resource, named)) if demand.same else (None, None)
+    here, _, there = demand.same.partition("=")
+    there = there or here
+    one = as_str(resource.get(*here.split("/"))) if here else None
+    other = as_str(named.get(*there.split("/"))) if there else None
     if one is not None and other is not None and one.casefold() != other.casefold():
-        message = f"{demand.same} is {quoted(other)}, and that of {resource.logical_id} {quoted(one)}"
-        yield Violation(Kind.VALUE, (demand.same,), message, other, one)
+        message = f"{there} is {quoted(other)}, and that of {resource.logical_id} {quoted(one)}"
+        yield Violation(Kind.VALUE, tuple(there.split("/")), message, other, one)

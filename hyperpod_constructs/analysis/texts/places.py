@@ -45,6 +45,7 @@ MODULES: Mapping[str, Topic] = {
     "documents": Topic.DOCUMENT,
     "event_patterns": Topic.PATTERN,
     "log_filters": Topic.LOGS,
+    "partners": Topic.COMPANION,
     "prometheus": Topic.PROMETHEUS,
     "schedules": Topic.SCHEDULE,
     "user_data": Topic.SCRIPT,
@@ -112,6 +113,13 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::StepFunctions::StateMachine": "",
     },
     "log_filters": {"AWS::Logs::MetricFilter": "", "AWS::Logs::SubscriptionFilter": ""},
+    "partners": {
+        "AWS::AutoScaling::AutoScalingGroup": "",
+        "AWS::EC2::Instance": "",
+        "AWS::EC2::LaunchTemplate": "LaunchTemplateData",
+        "AWS::EC2::VolumeAttachment": "VolumeId",
+        "AWS::Route53::RecordSet": "AliasTarget",
+    },
     "schedules": {
         "AWS::Backup::BackupPlan": "BackupPlan",
         "AWS::RDS::DBCluster": "PreferredBackupWindow",

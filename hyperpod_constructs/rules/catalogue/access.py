@@ -7,13 +7,14 @@ from collections.abc import Iterator
 from functools import partial
 
 from hyperpod_constructs._support.words import enumerated
+from hyperpod_constructs.analysis.chart_access import shut_out
 from hyperpod_constructs.analysis.clusters import given
 from hyperpod_constructs.analysis.kubernetes import ACCESS_ENTRY
 from hyperpod_constructs.facts import eks as facts
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
-from hyperpod_constructs.rules.rule import error
-from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import Value, as_items, as_str, at, parts_of
 
 _GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/"
@@ -106,3 +107,15 @@ def names_are_not_reserved(entry: Resource) -> Iterator[Hit]:
 def principals_are_roles_or_users(entry: Resource) -> str | None:
     text = "".join(part if isinstance(part, str) else "?" for part in parts_of(entry.get("PrincipalArn")))
     return f"the principal {text} is neither a role nor a user" if _SESSION.match(text) else None
+
+
+@warning(
+    "HP-ACC-006",
+    title="the role that installs HyperPod's chart is administrator of the Kubernetes cluster",
+    why="the chart has roles of the whole cluster, and parts in several namespaces: Kubernetes refuses them to others",
+    fix="write an AWS::EKS::AccessEntry of the role with AmazonEKSClusterAdminPolicy for the scope cluster, before the chart",
+    allowed="an access entry with AmazonEKSClusterAdminPolicy for the whole cluster",
+    source=f"{_GUIDE}access-policy-permissions.html",
+)
+def charts_are_installed_by_administrators(model: Model) -> Iterator[Hit]:
+    return (Hit(one.resource, one.path, one.message) for one in shut_out(model))

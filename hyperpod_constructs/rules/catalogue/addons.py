@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import partial
 
 from hyperpod_constructs._support.words import enumerated
@@ -12,7 +12,7 @@ from hyperpod_constructs.analysis.embedded import has_hole, parsed
 from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters, joined
 from hyperpod_constructs.facts import addons as facts
 from hyperpod_constructs.facts import eks as eks_facts
-from hyperpod_constructs.facts.addons import NO_INLINE_IDENTITY, POD_IDENTITY_AGENT, Nodes, is_lower, named
+from hyperpod_constructs.facts.addons import COREDNS, NO_INLINE_IDENTITY, POD_IDENTITY_AGENT, Nodes, is_lower, named
 from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
@@ -31,6 +31,8 @@ _addon_warning, _joined_warning = partial(warning, on=addons), partial(warning, 
 _NEED_NODES = named(Nodes.NEEDS)
 # These are degraded until nodes come, and then heal; nothing that brings the nodes may wait for them.
 _HEAL = named(Nodes.HEALS)
+# Taints that CoreDNS tolerates unless its configuration says otherwise.
+_TOLERATED = ("CriticalAddonsOnly", "node-role.kubernetes.io/control-plane")
 
 
 @_addon_warning(
@@ -100,8 +102,8 @@ def configurations_fit(addon: Addon) -> str | None:
     on=eks_clusters,
     title="add-ons that need nodes come after something that brings nodes",
     why="without a node their pods never run, and the add-on is degraded, or fails when its time is over",
-    fix="make the add-on depend on the node group, the Fargate profile or the HyperPod cluster that brings nodes (DependsOn)",
-    allowed="an add-on that depends on what brings nodes",
+    fix="make the add-on depend on the node group, the Fargate profile or the HyperPod cluster that brings its nodes (DependsOn)",
+    allowed="an add-on that depends on what brings nodes without taints",
     source=f"{_EKS_GUIDE}managing-coredns.html",
     aliases=("HP-EKS-020",),
     because=ORDER,
@@ -113,6 +115,22 @@ def addons_come_after_nodes(eks: EksCluster) -> Iterator[Hit]:
         if not any(awaits(addon, one) for one in sources):
             names = enumerated(one.logical_id for one in sources)
             yield hit(addon, f"add-on {addon.get('AddonName')} does not await {names}, which nodes come from")
+        elif (tainted := _tainted_before(addon, sources)) is not None:
+            text = f"the nodes of {tainted.logical_id}, which the add-on awaits, have taints that keep its pods out"
+            yield Hit(addon, (), text, covers=(tainted,))
+
+
+def _keeps_out(nodes: Resource) -> bool:
+    """Whether all nodes of a group surely have a taint that is not for add-ons."""
+    taints = [(as_str(at(one, "Key")), as_str(at(one, "Effect"))) for one in as_items(nodes.get("Taints")) or ()]
+    return any(key not in (None, *_TOLERATED) and effect in ("NO_SCHEDULE", "NO_EXECUTE") for key, effect in taints)
+
+
+def _tainted_before(addon: Resource, sources: Iterable[Resource]) -> Resource | None:
+    """What brings an add-on the only nodes that it awaits, with taints that its pods do not tolerate."""
+    awaited = [one for one in sources if awaits(addon, one)]
+    known = as_str(addon.get("AddonName")) == COREDNS and given(addon.get("ConfigurationValues")) is False
+    return awaited[0] if known and all(_keeps_out(one) for one in awaited) else None
 
 
 @_joined_warning(

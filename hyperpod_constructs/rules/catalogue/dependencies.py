@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated
+from hyperpod_constructs.analysis.alone import alone
 from hyperpod_constructs.analysis.clusters import labels
 from hyperpod_constructs.analysis.early import Early, closed_ways
 from hyperpod_constructs.analysis.first_calls import early_calls
@@ -111,3 +112,17 @@ def ways_are_open_first(early: Early) -> Hit:
     targets = enumerated(dict.fromkeys(one.target.label for one in early.missed))
     text = f"it does not await {names}, without which {labels(one.group for one in early.missed)} cannot reach {targets}"
     return Hit(early.resource, (), text)
+
+
+@warning(
+    "HP-DEP-005",
+    title="what has no effect alone has its partner",
+    why="it deploys and does nothing: no traffic, no backup and no answer comes of it",
+    fix="add the partner, or take the resource out",
+    allowed="a partner that names the resource",
+    source="https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-template-resource-type-ref.html",
+)
+def nothing_is_alone(model: Model) -> Iterator[Hit]:
+    for resource, found in grouped((one.resource, one.partner) for one in alone(model)).items():
+        words = " and ".join(f"no {' or '.join(one.types)}, which {one.words}" for one in found)
+        yield Hit(resource, (), f"{resource.logical_id} has {words}")

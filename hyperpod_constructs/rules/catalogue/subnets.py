@@ -223,12 +223,14 @@ def zones_are_in_their_property(subnet: Resource) -> Iterator[Hit]:
         yield hit(subnet, mistake, "AvailabilityZoneId")
 
 
-_SPREAD: Mapping[str, str] = {
-    "AWS::DMS::ReplicationSubnetGroup": "SubnetIds",
-    "AWS::DocDB::DBSubnetGroup": "SubnetIds",
-    "AWS::ElasticLoadBalancingV2::LoadBalancer": "Subnets",
-    "AWS::Neptune::DBSubnetGroup": "SubnetIds",
-    "AWS::RDS::DBSubnetGroup": "SubnetIds",
+_SPREAD: Mapping[str, tuple[str, ...]] = {
+    "AWS::DMS::ReplicationSubnetGroup": ("SubnetIds",),
+    "AWS::DirectoryService::MicrosoftAD": ("VpcSettings", "SubnetIds"),
+    "AWS::DirectoryService::SimpleAD": ("VpcSettings", "SubnetIds"),
+    "AWS::DocDB::DBSubnetGroup": ("SubnetIds",),
+    "AWS::ElasticLoadBalancingV2::LoadBalancer": ("Subnets",),
+    "AWS::Neptune::DBSubnetGroup": ("SubnetIds",),
+    "AWS::RDS::DBSubnetGroup": ("SubnetIds",),
 }
 """Resources whose subnets are in two zones or more; of load balancers, those for applications."""
 
@@ -236,18 +238,18 @@ _SPREAD: Mapping[str, str] = {
 @error(
     "HP-SUB-014",
     on=tuple(_SPREAD),
-    title="subnet groups of databases, and load balancers for applications, cover two zones",
+    title="subnet groups of databases, directories, and load balancers for applications, cover two zones",
     why="the service refuses subnets of one zone (DBSubnetGroupDoesNotCoverEnoughAZs), and the stack rolls back",
     fix="add a subnet in another zone, a small one",
     allowed="subnets in two zones or more",
     source="https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_VPC.WorkingWithRDSInstanceinaVPC.html",
 )
 def subnets_cover_two_zones(resource: Resource) -> Hit | None:
-    key, kind = _SPREAD[resource.type], resource.get("Type")
-    known = _subnets_at(resource, key) if kind in (ABSENT, "application") else []
+    path, kind = _SPREAD[resource.type], resource.get("Type")
+    known = _subnets_at(resource, *path) if kind in (ABSENT, "application") else []
     if len(known) < 2 or not in_one_zone(known):
         return None
-    found = hit(resource, f"its subnets ({', '.join(one.logical_id for one in known)}) are in one zone", key)
+    found = hit(resource, f"its subnets ({', '.join(one.logical_id for one in known)}) are in one zone", *path)
     return replace(found, doubts=places_of_zones(known))
 
 
@@ -304,11 +306,11 @@ def _zone_of(target: Resource) -> Zone | None:
     return None if subnet is None else network_facts(target.template.model).subnet(subnet).zone
 
 
-def _subnets_at(resource: Resource, key: str, *, all_known: bool = True) -> list[Resource]:
+def _subnets_at(resource: Resource, *path: str, all_known: bool = True) -> list[Resource]:
     """The subnets of a resource that are in the model.
 
     :param all_known: whether none are returned where one is not of the model; true by default.
     """
-    subnets = [resource_of(item, SUBNET) for item in as_items(resource.get(key)) or ()]
+    subnets = [resource_of(item, SUBNET) for item in as_items(resource.get(*path)) or ()]
     known = [one for one in subnets if one is not None]
     return known if len(known) == len(subnets) or not all_known else []

@@ -39,6 +39,35 @@ CASES = [
     Case("HP-ACC-005", eks(), entry(PrincipalArn={"Fn::Sub": "arn:aws:iam::${AWS::AccountId}:root"}), {}),
 ]
 
+TRUST = {
+    "Version": "2012-10-17",
+    "Statement": [{"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}],
+}
+
+
+def chart(**given: Any) -> dict[str, Any]:
+    """A function of the user that installs HyperPod's chart, and the access entry of its role."""
+    admin = {"PolicyArn": ADMIN, "AccessScope": {"Type": "cluster"}}
+    role = {"Fn::GetAtt": ["ChartRole", "Arn"]}
+    code = {"Runtime": "python3.13", "Handler": "index.handler", "Role": role, "Code": {"S3Bucket": "code", "S3Key": "helm.zip"}}
+    own = {"ClusterName": {"Ref": "Control"}, "PrincipalArn": role, "AccessPolicies": [admin], **given}
+    properties = {"ServiceToken": {"Fn::GetAtt": ["ChartFunction", "Arn"]}, "ClusterName": {"Ref": "Control"}}
+    return {
+        "Chart": {"Type": "Custom::HyperPodHelmChart", "DependsOn": "ChartEntry", "Properties": properties},
+        "ChartEntry": {"Type": "AWS::EKS::AccessEntry", "Properties": own},
+        "ChartFunction": {"Type": "AWS::Lambda::Function", "Properties": code},
+        "ChartRole": {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": TRUST}},
+    }
+
+
+NARROW = {"Type": "namespace", "Namespaces": ["default"]}
+CASES += [
+    Case("HP-ACC-006", eks(), chart(AccessPolicies=[{"PolicyArn": EDIT, "AccessScope": {"Type": "cluster"}}]), chart()),
+    Case("HP-ACC-006", eks(), chart(AccessPolicies=[{"PolicyArn": ADMIN, "AccessScope": NARROW}]), chart(KubernetesGroups=["x"])),
+    Case("HP-ACC-006", eks(), chart(PrincipalArn=PEOPLE), chart(AccessPolicies=[], KubernetesGroups=["administrators"])),
+    Case("HP-ACC-006", eks(), chart(AccessPolicies=[]), chart(PrincipalArn={"Fn::ImportValue": "role"})),
+]
+
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
 def test_rule(case: Case) -> None:

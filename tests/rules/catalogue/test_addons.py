@@ -165,6 +165,15 @@ ALONE = {
 }
 """The operator with its identity in the add-on."""
 
+
+def tainted(key: str) -> dict[str, Any]:
+    """Nodes of EKS that keep pods out."""
+    taints = [{"Key": key, "Value": "true", "Effect": "NO_SCHEDULE"}]
+    return {**NODES, "Properties": {**NODES["Properties"], "Taints": taints}}
+
+
+TAINTED_FOR_ADDONS = {"Dns": addon("coredns", "Nodes"), "Nodes": tainted("CriticalAddonsOnly")}
+
 CASES = [
     Case("HP-ADD-009", eks(), {"Cni/AddonVersion": "v1.18.1-eksbuild.1"}, {"Cni/AddonVersion": "v1.18.3-eksbuild.1"}),
     Case("HP-ADD-009", eks(), {"Proxy/AddonVersion": "v1.32.6-eksbuild.1"}, {"Proxy/AddonVersion": "v1.33.0-eksbuild.1"}),
@@ -253,6 +262,7 @@ CASES = [
     Case("HP-ADD-021", eks(), {"Certificates": addon("cert-manager"), "Cluster/.DependsOn": ["Chart", "Certificates"]}, {}),
     Case("HP-ADD-022", WITH_OPERATOR, {"Operator/.DependsOn": ["Cluster", "PodIdentity", "Identity"]}, {}),
     Case("HP-ADD-020", eks(), {"Dns": addon("coredns"), "Nodes": NODES}, {"Dns": addon("coredns", "Nodes"), "Nodes": NODES}),
+    Case("HP-ADD-020", eks(), {"Dns": addon("coredns", "Nodes"), "Nodes": tainted("team")}, TAINTED_FOR_ADDONS),
     Case("HP-ADD-023", WITH_OPERATOR, {"PodIdentity": REMOVED}, {}),
     Case("HP-ROL-001", WITH_OPERATOR, {"PodRole/AssumeRolePolicyDocument": trust("sts:AssumeRole")}, {}),
     Case(

@@ -1,0 +1,63 @@
+"""Resources that have no effect, as nothing completes them: the partner may not be in another stack."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+
+from hyperpod_constructs.analysis.references.places import Call, calls
+from hyperpod_constructs.analysis.schema.judge import fits
+from hyperpod_constructs.facts.partners import Partner, partners
+from hyperpod_constructs.templates.dependencies import references
+from hyperpod_constructs.templates.documents import NESTED_STACK
+from hyperpod_constructs.templates.model import Model, Resource
+
+
+@dataclass(frozen=True, slots=True)
+class Alone:
+    """A resource without its partner."""
+
+    resource: Resource
+    partner: Partner
+
+
+def alone(model: Model) -> Iterator[Alone]:
+    """The resources that surely have no partner: nothing hands them to another stack, or to a program."""
+    for one in partners() if model.complete else ():
+        for resource in model.resources(one.type):
+            needs = resource.exists and not resource.template.rewritten and (one.when is None or fits(one.when, resource.get()))
+            if needs and not _is_named(resource, one.types) and not _is_handed_on(resource):
+                yield Alone(resource, one)
+
+
+def _is_named(resource: Resource, types: tuple[str, ...]) -> bool:
+    """Whether a resource of these types names it, or names none of its kind that is known, and so may name it."""
+    for other in resource.template.model.resources(*types):
+        named = set(references(other.get()))
+        if resource in named or all(one.type != resource.type for one in named):
+            return True
+    return False
+
+
+def _is_handed_on(resource: Resource) -> bool:
+    """Whether an output gives its identifier, or a nested stack or a resource of another maker names it."""
+    users = resource.template.model.resources()
+    foreign = (one for one in users if one.type == NESTED_STACK or not one.type.startswith("AWS::"))
+    outputs = (
+        call for call in calls(resource.template.model) if call.owner.type == "Output" and call.template is resource.template
+    )
+    return any(map(_identifies(resource), outputs)) or any(resource in references(one.get()) for one in foreign)
+
+
+def _identifies(resource: Resource) -> Callable[[Call], bool]:
+    """Whether a call gives the identifier of a resource."""
+
+    def judge(call: Call) -> bool:
+        argument = call.argument
+        if call.name == "Ref":
+            return argument == resource.logical_id
+        parts = argument.split(".", 1) if isinstance(argument, str) else argument
+        named = call.name == "Fn::GetAtt" and isinstance(parts, list) and len(parts) == 2 and parts[0] == resource.logical_id
+        return named and isinstance(parts, list) and str(parts[1]).endswith(("Arn", "Id"))
+
+    return judge

@@ -1,0 +1,94 @@
+"""Functions that install charts by custom resources, and the access of their roles to the Kubernetes cluster.
+
+A role that may assume another one is passed over, as is a cluster with entries whose principal is not known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hyperpod_constructs._support.words import enumerated
+from hyperpod_constructs.analysis.iam import ROLE, role_facts
+from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters
+from hyperpod_constructs.analysis.policy_document import Call
+from hyperpod_constructs.analysis.security_groups import is_resource
+from hyperpod_constructs.facts.eks import ACCESS_POLICIES
+from hyperpod_constructs.facts.kubernetes import CLUSTER_ADMIN
+from hyperpod_constructs.templates.dependencies import parameter_at
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Value, as_items, as_str, at, is_known, parts_of
+
+_FUNCTION = "AWS::Lambda::Function"
+
+
+@dataclass(frozen=True, slots=True)
+class ShutOut:
+    """A role that cannot install a chart, and the resource with the mistake."""
+
+    resource: Resource
+    path: tuple[str | int, ...]
+    message: str
+
+
+def shut_out(model: Model) -> Iterator[ShutOut]:
+    """The roles of functions that surely cannot install HyperPod's chart into the cluster that they are asked to."""
+    for eks in eks_clusters(model) if model.complete else ():
+        if eks.authentication_mode in ("API", "API_AND_CONFIG_MAP") and eks.resource.exists and not eks.manifests:
+            for chart in eks.hyperpod_charts:
+                role = _role_of(chart)
+                if role is not None and role_facts(role).identity.allows(Call("sts:AssumeRole")) is False:
+                    yield from _lacking(chart, role, eks)
+
+
+def _role_of(chart: Resource) -> Resource | None:
+    """The role of the function that answers for a custom resource; none for the CDK's, which has others behind it."""
+    function = None if chart.type.startswith("Custom::AWSCDK-") else resource_of(chart.get("ServiceToken"), _FUNCTION)
+    return None if function is None else resource_of(function.get("Role"), ROLE)
+
+
+def _lacking(chart: Resource, role: Resource, eks: EksCluster) -> Iterator[ShutOut]:
+    own = [entry for entry in eks.access_entries if _may_be_for(entry, role)]
+    if not own:
+        message = f"{role.logical_id}, the role that installs {chart.logical_id}, has no access entry in {eks.resource.logical_id}"
+        yield ShutOut(chart, (), message)
+    for entry in own if len(own) == 1 and is_resource(own[0].get("PrincipalArn"), role) else ():
+        policies = entry.get("AccessPolicies")
+        if entry.get("KubernetesGroups") is ABSENT and isinstance(policies, tuple) and _are_too_few(policies):
+            names = enumerated(_named(one) for one in policies) or "no policy"
+            message = f"{role.logical_id}, the role that installs {chart.logical_id}, has {names}"
+            yield ShutOut(entry, ("AccessPolicies",), message)
+
+
+def _may_be_for(entry: Resource, role: Resource) -> bool:
+    """Whether an entry is for a role, or may be; a parameter gives no role that its own deployment makes, nor does another name."""
+    value = entry.get("PrincipalArn")
+    answer, last = is_resource(value, role), parts_of(value)[-1]
+    if answer is not None or parameter_at(entry, ("PrincipalArn",)) is not None:
+        return bool(answer)
+    chosen = role.get("RoleName")
+    named = isinstance(last, str) and "/" in last
+    return not named or not (chosen is ABSENT or is_known(chosen)) or as_str(chosen) == str(last).rpartition("/")[2]
+
+
+def _are_too_few(policies: tuple[Value, ...]) -> bool:
+    """Whether no policy gives the whole cluster; one that is not known may."""
+    return all(_is_partial(one) for one in policies)
+
+
+def _is_partial(policy: Value) -> bool:
+    name, scope = _policy(policy), as_str(at(policy, "AccessScope", "Type"))
+    return name in ACCESS_POLICIES and scope is not None and not (name == CLUSTER_ADMIN and scope == "cluster")
+
+
+def _policy(policy: Value) -> str | None:
+    last = parts_of(at(policy, "PolicyArn"))[-1:]
+    return last[0].rpartition("/")[2] if last and isinstance(last[0], str) else None
+
+
+def _named(policy: Value) -> str:
+    scope = as_str(at(policy, "AccessScope", "Type"))
+    spaces = at(policy, "AccessScope", "Namespaces")
+    known = [text for one in as_items(spaces) or () if spaces is not UNKNOWN and (text := as_str(one)) is not None]
+    where = "the cluster" if scope == "cluster" else f"the namespaces {enumerated(known)}" if known else "some namespaces"
+    return f"{_policy(policy)} for {where}"

@@ -1,0 +1,35 @@
+"""What has no effect alone: `partners.tsv` has date and sources."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache
+
+from hyperpod_constructs.facts.data import rows
+from hyperpod_constructs.facts.property_schemas import Schema, opened
+
+
+@dataclass(frozen=True, slots=True)
+class Partner:
+    """A resource that another needs to have an effect.
+
+    :param when: a schema of the properties of the one that is alone; it needs the partner where they fit it.
+    :param types: the types of which one names it.
+    :param words: what a partner does.
+    """
+
+    type: str
+    when: Schema | None
+    types: tuple[str, ...]
+    words: str
+
+
+@cache
+def partners() -> Sequence[Partner]:
+    """All partners."""
+    return [
+        Partner(type_, opened(json.loads(when)) if when else None, tuple(types.split(",")), words)
+        for type_, when, types, words, _ in rows("partners.tsv")
+    ]

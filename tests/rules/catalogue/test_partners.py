@@ -1,0 +1,333 @@
+"""Machines, balancers, firewalls, private access and studios beside a cluster: what goes together, and what is useless alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.rules.catalogue.cases import REMOVED, Case, edited
+from tests.rules.catalogue.templates import Template, rules_of
+
+
+def ref(name: str) -> dict[str, str]:
+    return {"Ref": name}
+
+
+def att(name: str, attribute: str) -> dict[str, Any]:
+    return {"Fn::GetAtt": [name, attribute]}
+
+
+def resource(kind: str, **properties: Any) -> dict[str, Any]:
+    return {"Type": f"AWS::{kind}", "Properties": properties}
+
+
+def subnet(block: str, zone: str) -> dict[str, Any]:
+    return resource("EC2::Subnet", VpcId=ref("Vpc"), CidrBlock=block, AvailabilityZone=zone)
+
+
+STRICT = {"RuleOrder": "STRICT_ORDER"}
+SCRIPT = "#!/bin/bash\n/opt/aws/bin/cfn-signal -e 0 --stack ${AWS::StackName} --resource Tool"
+INTERFACES = [
+    {"DeviceIndex": 0, "NetworkCardIndex": 0, "InterfaceType": "efa", "SubnetId": ref("A"), "Groups": [ref("Group")]},
+    {"DeviceIndex": 1, "NetworkCardIndex": 1, "InterfaceType": "efa-only", "SubnetId": ref("A"), "Groups": [ref("Group")]},
+]
+NETWORK: Template = {
+    "AWSTemplateFormatVersion": "2010-09-09",
+    "Resources": {
+        "Vpc": resource("EC2::VPC", CidrBlock="10.0.0.0/16", EnableDnsHostnames=True, EnableDnsSupport=True),
+        "A": subnet("10.0.0.0/24", "us-west-2a"),
+        "B": subnet("10.0.1.0/24", "us-west-2b"),
+        "Group": resource("EC2::SecurityGroup", GroupDescription="x", VpcId=ref("Vpc")),
+        "Offices": resource(
+            "EC2::PrefixList", PrefixListName="x", AddressFamily="IPv4", MaxEntries=3, Entries=[{"Cidr": "192.168.0.0/24"}]
+        ),
+        "Balancer": resource(
+            "ElasticLoadBalancingV2::LoadBalancer",
+            Type="application",
+            Scheme="internal",
+            Subnets=[ref("A"), ref("B")],
+            SecurityGroups=[ref("Group")],
+            LoadBalancerAttributes=[{"Key": "idle_timeout.timeout_seconds", "Value": "60"}],
+        ),
+        "Targets": resource(
+            "ElasticLoadBalancingV2::TargetGroup",
+            VpcId=ref("Vpc"),
+            Protocol="HTTP",
+            Port=80,
+            TargetType="instance",
+            Targets=[{"Id": ref("Tool")}],
+            HealthCheckIntervalSeconds=30,
+            HealthCheckTimeoutSeconds=5,
+        ),
+        "Listener": resource(
+            "ElasticLoadBalancingV2::Listener",
+            LoadBalancerArn=ref("Balancer"),
+            Port=80,
+            Protocol="HTTP",
+            DefaultActions=[{"Type": "forward", "TargetGroupArn": ref("Targets")}],
+        ),
+        "Zone": resource("Route53::HostedZone", Name="example.internal", VPCs=[{"VPCId": ref("Vpc"), "VPCRegion": "us-west-2"}]),
+        "Record": resource(
+            "Route53::RecordSet",
+            HostedZoneId=ref("Zone"),
+            Name="tool.example.internal",
+            Type="A",
+            AliasTarget={"DNSName": att("Balancer", "DNSName"), "HostedZoneId": att("Balancer", "CanonicalHostedZoneID")},
+        ),
+        "Tool": {
+            **resource(
+                "EC2::Instance",
+                ImageId="ami-0123456789abcdef0",
+                InstanceType="m7i.large",
+                SubnetId=ref("B"),
+                SecurityGroupIds=[ref("Group")],
+                UserData={"Fn::Base64": {"Fn::Sub": SCRIPT}},
+            ),
+            "CreationPolicy": {"ResourceSignal": {"Timeout": "PT15M"}},
+        },
+        "Disk": {
+            **resource("EC2::Volume", AvailabilityZone=att("B", "AvailabilityZone"), Size=100, VolumeType="gp3", Encrypted=True),
+            "DeletionPolicy": "Snapshot",
+            "UpdateReplacePolicy": "Snapshot",
+        },
+        "Mount": resource("EC2::VolumeAttachment", InstanceId=ref("Tool"), VolumeId=ref("Disk"), Device="/dev/sdf"),
+        "Reserved": resource(
+            "EC2::CapacityReservation",
+            AvailabilityZone="us-west-2a",
+            InstanceType="p5.48xlarge",
+            InstanceCount=2,
+            InstancePlatform="Linux/UNIX",
+        ),
+        "Profile": resource("IAM::InstanceProfile", Roles=["tools"]),
+        "Machines": resource(
+            "EC2::LaunchTemplate",
+            LaunchTemplateData={
+                "InstanceType": "p5.48xlarge",
+                "ImageId": "ami-0123456789abcdef0",
+                "IamInstanceProfile": {"Arn": att("Profile", "Arn")},
+                "CapacityReservationSpecification": {"CapacityReservationTarget": {"CapacityReservationId": ref("Reserved")}},
+                "NetworkInterfaces": INTERFACES,
+                "BlockDeviceMappings": [{"DeviceName": "/dev/xvda", "Ebs": {"VolumeSize": 200, "VolumeType": "gp3"}}],
+            },
+        ),
+        "Placement": resource("EC2::PlacementGroup", Strategy="cluster"),
+        "Allowed": resource(
+            "NetworkFirewall::RuleGroup",
+            RuleGroupName="allowed",
+            Type="STATEFUL",
+            Capacity=10,
+            RuleGroup={
+                "StatefulRuleOptions": STRICT,
+                "RulesSource": {
+                    "RulesSourceList": {
+                        "Targets": [".example.com"],
+                        "TargetTypes": ["TLS_SNI"],
+                        "GeneratedRulesType": "ALLOWLIST",
+                    }
+                },
+            },
+        ),
+        "Policy": resource(
+            "NetworkFirewall::FirewallPolicy",
+            FirewallPolicyName="x",
+            FirewallPolicy={
+                "StatelessDefaultActions": ["aws:forward_to_sfe"],
+                "StatelessFragmentDefaultActions": ["aws:forward_to_sfe"],
+                "StatefulEngineOptions": STRICT,
+                "StatefulDefaultActions": ["aws:drop_established"],
+                "StatefulRuleGroupReferences": [{"ResourceArn": ref("Allowed"), "Priority": 1}],
+            },
+        ),
+        "Wall": resource(
+            "NetworkFirewall::Firewall",
+            FirewallName="x",
+            FirewallPolicyArn=ref("Policy"),
+            VpcId=ref("Vpc"),
+            SubnetMappings=[{"SubnetId": ref("A")}],
+        ),
+        "Table": resource("EC2::RouteTable", VpcId=ref("Vpc")),
+        "Way": resource(
+            "EC2::Route",
+            RouteTableId=ref("Table"),
+            DestinationCidrBlock="0.0.0.0/0",
+            VpcEndpointId={"Fn::Select": [1, {"Fn::Split": [":", {"Fn::Select": [0, att("Wall", "EndpointIds")]}]}]},
+        ),
+        "Lines": resource("Logs::LogGroup", RetentionInDays=30),
+        "Flow": resource(
+            "EC2::FlowLog",
+            ResourceType="VPC",
+            ResourceId=ref("Vpc"),
+            TrafficType="ALL",
+            LogDestinationType="s3",
+            LogDestination="arn:aws:s3:::flows",
+        ),
+        "WallLogs": resource(
+            "NetworkFirewall::LoggingConfiguration",
+            FirewallArn=ref("Wall"),
+            LoggingConfiguration={
+                "LogDestinationConfigs": [
+                    {"LogType": "ALERT", "LogDestinationType": "CloudWatchLogs", "LogDestination": {"logGroup": ref("Lines")}}
+                ]
+            },
+        ),
+        "Outbound": resource(
+            "Route53Resolver::ResolverEndpoint",
+            Direction="OUTBOUND",
+            IpAddresses=[{"SubnetId": ref("A")}, {"SubnetId": ref("B")}],
+            SecurityGroupIds=[ref("Group")],
+        ),
+        "Forward": resource(
+            "Route53Resolver::ResolverRule",
+            RuleType="FORWARD",
+            DomainName="office.example.com",
+            ResolverEndpointId=ref("Outbound"),
+            TargetIps=[{"Ip": "10.0.1.53", "Port": "53"}],
+        ),
+        "Forwarded": resource(
+            "Route53Resolver::ResolverRuleAssociation", ResolverRuleId=att("Forward", "ResolverRuleId"), VPCId=ref("Vpc")
+        ),
+        "Door": resource(
+            "EC2::ClientVpnEndpoint",
+            ClientCidrBlock="172.16.0.0/22",
+            ServerCertificateArn="arn:aws:acm:us-west-2:123456789012:certificate/x",
+            AuthenticationOptions=[
+                {
+                    "Type": "certificate-authentication",
+                    "MutualAuthentication": {"ClientRootCertificateChainArn": "arn:aws:acm:us-west-2:123456789012:certificate/y"},
+                }
+            ],
+            ConnectionLogOptions={"Enabled": False},
+        ),
+        "DoorOfB": resource("EC2::ClientVpnTargetNetworkAssociation", ClientVpnEndpointId=ref("Door"), SubnetId=ref("B")),
+        "DoorForAll": resource(
+            "EC2::ClientVpnAuthorizationRule",
+            ClientVpnEndpointId=ref("Door"),
+            TargetNetworkCidr="10.0.0.0/16",
+            AuthorizeAllGroups=True,
+        ),
+        "Directory": resource(
+            "DirectoryService::MicrosoftAD",
+            Name="corp.example.com",
+            Password="{{resolve:secretsmanager:directory}}",
+            VpcSettings={"VpcId": ref("Vpc"), "SubnetIds": [ref("A"), ref("B")]},
+        ),
+        "Studio": resource(
+            "SageMaker::Domain",
+            AuthMode="IAM",
+            DomainName="x",
+            VpcId=ref("Vpc"),
+            SubnetIds=[ref("A")],
+            AppNetworkAccessType="VpcOnly",
+            DefaultUserSettings={"ExecutionRole": "arn:aws:iam::123456789012:role/studio", "SecurityGroups": [ref("Group")]},
+        ),
+        "Scientist": resource("SageMaker::UserProfile", DomainId=ref("Studio"), UserProfileName="scientist"),
+        "Model": resource(
+            "SageMaker::Model",
+            ExecutionRoleArn="arn:aws:iam::123456789012:role/models",
+            PrimaryContainer={"Image": "123456789012.dkr.ecr.us-west-2.amazonaws.com/m:1"},
+        ),
+        "Serving": resource(
+            "SageMaker::EndpointConfig",
+            ProductionVariants=[
+                {
+                    "VariantName": "a",
+                    "ModelName": att("Model", "ModelName"),
+                    "InitialInstanceCount": 1,
+                    "InstanceType": "ml.g5.xlarge",
+                }
+            ],
+        ),
+        "Served": resource("SageMaker::Endpoint", EndpointConfigName=att("Serving", "EndpointConfigName")),
+    },
+}
+DATA = "Machines/LaunchTemplateData"
+WALLS = "Policy/FirewallPolicy"
+VARIANT = "Serving/ProductionVariants/0"
+
+WRONG: list[tuple[str, dict[str, Any]]] = [
+    ("HP-SCH-007", {"Offices/Entries": [{"Cidr": "192.168.0.0/24"}, {"Cidr": "192.168.0.0/24"}]}),
+    ("HP-SCH-007", {"Balancer/LoadBalancerAttributes/0/Key": "idle_timeout.seconds"}),
+    ("HP-SCH-007", {"Targets/HealthCheckTimeoutSeconds": 40}),
+    ("HP-SCH-007", {"Targets/HealthCheckProtocol": "TCP", "Targets/HealthCheckPath": "/ready"}),
+    ("HP-SCH-007", {"Listener/Certificates": [{"CertificateArn": "arn:aws:acm:us-west-2:123456789012:certificate/x"}]}),
+    ("HP-TXT-012", {"Balancer/Type": "network", "Balancer/LoadBalancerAttributes": REMOVED}),
+    ("HP-TXT-012", {"Targets/Protocol": "TCP"}),
+    ("HP-TXT-012", {"Targets/TargetType": "ip"}),
+    ("HP-TXT-012", {"Flow/ResourceType": "Subnet"}),
+    ("HP-TXT-012", {"Record/AliasTarget/HostedZoneId": ref("Zone")}),
+    ("HP-TXT-012", {"Tool/UserData": {"Fn::Base64": {"Fn::Sub": SCRIPT.replace("Tool", "Other")}}}),
+    ("HP-TXT-012", {"Tool/UserData": {"Fn::Base64": "#!/bin/bash\necho ready"}}),
+    ("HP-TXT-012", {"Disk/AvailabilityZone": att("A", "AvailabilityZone")}),
+    ("HP-TXT-012", {"Reserved/AvailabilityZone": "us-west-2b"}),
+    ("HP-TXT-012", {"Reserved/InstanceType": "p5e.48xlarge"}),
+    ("HP-SCH-007", {"Mount/Device": REMOVED}),
+    ("HP-SCH-007", {"Disk/VolumeType": "io2"}),
+    ("HP-SCH-007", {"Disk/VolumeType": "st1"}),
+    ("HP-SCH-007", {f"{DATA}/SecurityGroupIds": [ref("Group")]}),
+    ("HP-SCH-007", {f"{DATA}/NetworkInterfaces/0/InterfaceType": "efa-only"}),
+    ("HP-SCH-007", {f"{DATA}/NetworkInterfaces/0/AssociatePublicIpAddress": True}),
+    ("HP-REF-012", {f"{DATA}/IamInstanceProfile": {"Name": att("Profile", "Arn")}}),
+    ("HP-SCH-007", {"Placement/PartitionCount": 3}),
+    ("HP-SCH-007", {f"{WALLS}/StatefulEngineOptions": REMOVED}),
+    ("HP-SCH-007", {f"{WALLS}/StatefulRuleGroupReferences/0/Priority": REMOVED}),
+    ("HP-SCH-007", {f"{WALLS}/StatelessDefaultActions/0": "aws:forward"}),
+    ("HP-TXT-012", {"Allowed/RuleGroup/StatefulRuleOptions": REMOVED}),
+    ("HP-SCH-007", {"Allowed/RuleGroup/RulesSource/RulesSourceList/Targets/0": "*.example.com"}),
+    ("HP-REF-003", {"Way/VpcEndpointId": {"Fn::Select": [0, att("Wall", "EndpointIds")]}}),
+    ("HP-SCH-007", {"WallLogs/LoggingConfiguration/LogDestinationConfigs/0/LogDestination": {"bucketName": "x"}}),
+    ("HP-REF-012", {"WallLogs/LoggingConfiguration/LogDestinationConfigs/0/LogDestination/logGroup": att("Lines", "Arn")}),
+    ("HP-SCH-007", {"Forward/TargetIps": REMOVED}),
+    ("HP-REF-012", {"Forwarded/ResolverRuleId": att("Forward", "Arn")}),
+    ("HP-SCH-007", {"Door/AuthenticationOptions/0/MutualAuthentication": REMOVED}),
+    ("HP-SCH-007", {"Door/ConnectionLogOptions/Enabled": True}),
+    ("HP-SCH-007", {"DoorForAll/AccessGroupId": "S-1-2"}),
+    ("HP-DEP-005", {"DoorOfB": REMOVED}),
+    ("HP-DEP-005", {"DoorForAll": REMOVED}),
+    ("HP-DEP-005", {"Forwarded": REMOVED}),
+    ("HP-SUB-014", {"Directory/VpcSettings/SubnetIds": [ref("B"), ref("B")], "B/AvailabilityZone": "us-west-2b"}),
+    ("HP-TXT-012", {"Studio/AuthMode": "SSO"}),
+    ("HP-SCH-007", {"Studio/DefaultUserSettings/SecurityGroups": REMOVED}),
+    ("HP-REF-012", {"Scientist/DomainId": att("Studio", "DomainArn")}),
+    ("HP-SCH-007", {f"{VARIANT}/ServerlessConfig": {"MaxConcurrency": 1, "MemorySizeInMB": 2048}}),
+    ("HP-SCH-007", {f"{VARIANT}/InstanceType": REMOVED}),
+    ("HP-REF-012", {f"{VARIANT}/ModelName": ref("Model")}),
+    ("HP-REF-012", {"Served/EndpointConfigName": ref("Serving")}),
+    ("HP-SCH-007", {"Model/Containers": [{"Image": "123456789012.dkr.ecr.us-west-2.amazonaws.com/m:1"}]}),
+]
+RIGHT: list[dict[str, Any]] = [
+    {"Targets/TargetType": "ip", "Targets/Targets": [{"Id": att("Tool", "PrivateIp")}]},
+    {"Tool/UserData": {"Fn::Base64": {"Fn::Sub": SCRIPT.replace("Tool", "${AWS::StackName}")}}},
+    {"Tool/UserData": {"Fn::Base64": "#!/bin/bash\naws s3 cp s3://x/start.sh . && bash start.sh"}},
+    {"Disk/AvailabilityZone": "us-west-2b"},
+    {f"{WALLS}/StatefulDefaultActions": REMOVED},
+    {"Forward/RuleType": "SYSTEM", "Forward/ResolverEndpointId": REMOVED, "Forward/TargetIps": REMOVED},
+    {"DoorForAll/AuthorizeAllGroups": REMOVED, "DoorForAll/AccessGroupId": "S-1-2"},
+    {"DoorOfB/ClientVpnEndpointId": "cvpn-endpoint-0123456789abcdef0"},
+    {
+        f"{VARIANT}/InstanceType": REMOVED,
+        f"{VARIANT}/InitialInstanceCount": REMOVED,
+        f"{VARIANT}/ServerlessConfig": {"MaxConcurrency": 1, "MemorySizeInMB": 2048},
+    },
+]
+
+
+@pytest.mark.parametrize(("rule", "changes"), WRONG, ids=lambda one: one if isinstance(one, str) else ",".join(one))
+def test_what_does_not_go_together_is_named_once(rule: str, changes: dict[str, Any]) -> None:
+    Case(rule, NETWORK, changes, {}).check()
+
+
+@pytest.mark.parametrize("changes", RIGHT, ids=",".join)
+def test_what_may_go_together_is_not_named(changes: dict[str, Any]) -> None:
+    assert rules_of(edited(NETWORK, changes)) == []
+
+
+def test_a_partner_may_be_in_another_stack() -> None:
+    alone = edited(NETWORK, {"DoorOfB": REMOVED})
+    assert rules_of({**alone, "Parameters": {"Name": {"Type": "String"}}, "Outputs": {"Door": {"Value": ref("Door")}}}) == []
+
+
+def test_the_index_of_a_block_is_below_the_number_of_blocks() -> None:
+    divided = {"Fn::Cidr": [{"Fn::Select": [0, att("Vpc", "Ipv6CidrBlocks")]}, 4, 64]}
+    for index, rules in ((3, []), (4, ["HP-REF-003"])):
+        assert rules_of(edited(NETWORK, {"B/Ipv6CidrBlock": {"Fn::Select": [index, divided]}})) == rules
