@@ -1,8 +1,15 @@
-"""Metrics of CloudWatch and the functions of metric math (from the sources below, neither dated nor measured)."""
+"""Metrics of CloudWatch, their dimensions, and the functions of metric math (not measured).
+
+`metrics.tsv` has the metrics.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from hyperpod_constructs.facts.data import rows
 
 # fmt: off
 METRIC_FUNCTIONS = (
@@ -17,178 +24,104 @@ METRIC_FUNCTIONS = (
 CLUSTERS, CLUSTER_DIMENSION = "/aws/sagemaker/Clusters", "ClusterId"
 """The namespace of a Slurm cluster's own metrics, and their dimension: the last part of the cluster's ARN."""
 
-METRICS: Mapping[str, tuple[str, ...]] = {
-    CLUSTERS: (
-        "cluster_node_count",
-        "cluster_idle_node_count",
-        "cluster_failed_node_count",
-        "cluster_cpu_count",
-        "cluster_idle_cpu_count",
-        "cluster_gpu_count",
-        "cluster_idle_gpu_count",
-        "cluster_running_task_count",
-        "cluster_pending_task_count",
-        "cluster_preempted_task_count",
-        "cluster_avg_task_wait_time",
-        "cluster_max_task_wait_time",
-        "node_gpu_utilization",
-        "node_gpu_memory_utilization",
-        "node_cpu_utilization",
-        "node_memory_utilization",
-    ),
-    "AWS/FSx": (
-        "DataReadBytes",
-        "DataWriteBytes",
-        "DataReadOperations",
-        "DataWriteOperations",
-        "MetadataOperations",
-        "FreeDataStorageCapacity",
-        "LogicalDiskUsage",
-        "PhysicalDiskUsage",
-        "UsedStorageCapacity",
-        "StorageCapacity",
-        "StorageCapacityUtilization",
-        "AvailableStorageCapacity",
-        "ClientConnections",
-        "DataReadOperationTime",
-        "DataWriteOperationTime",
-        "DiskReadBytes",
-        "DiskWriteBytes",
-        "DiskReadOperations",
-        "DiskWriteOperations",
-        "NetworkThroughputUtilization",
-        "CPUUtilization",
-        "MemoryUtilization",
-        "NfsBadCalls",
-        "AgeOfOldestQueuedMessage",
-    ),
-    "AWS/Lambda": (
-        "Invocations",
-        "Errors",
-        "DeadLetterErrors",
-        "DestinationDeliveryFailures",
-        "Throttles",
-        "Duration",
-        "IteratorAge",
-        "OffsetLag",
-        "ConcurrentExecutions",
-        "UnreservedConcurrentExecutions",
-        "ProvisionedConcurrentExecutions",
-        "AsyncEventsReceived",
-        "AsyncEventAge",
-        "AsyncEventsDropped",
-    ),
-    "AWS/RDS": (
-        "CPUUtilization",
-        "CPUCreditBalance",
-        "CPUCreditUsage",
-        "DatabaseConnections",
-        "DiskQueueDepth",
-        "FreeableMemory",
-        "FreeStorageSpace",
-        "BurstBalance",
-        "NetworkReceiveThroughput",
-        "NetworkTransmitThroughput",
-        "ReadIOPS",
-        "ReadLatency",
-        "ReadThroughput",
-        "ReplicaLag",
-        "SwapUsage",
-        "WriteIOPS",
-        "WriteLatency",
-        "WriteThroughput",
-    ),
-    "AWS/SNS": ("NumberOfMessagesPublished", "NumberOfNotificationsDelivered", "NumberOfNotificationsFailed", "PublishSize"),
-    "AWS/SQS": (
-        "ApproximateAgeOfOldestMessage",
-        "ApproximateNumberOfMessagesDelayed",
-        "ApproximateNumberOfMessagesNotVisible",
-        "ApproximateNumberOfMessagesVisible",
-        "NumberOfEmptyReceives",
-        "NumberOfMessagesDeleted",
-        "NumberOfMessagesReceived",
-        "NumberOfMessagesSent",
-        "SentMessageSize",
-    ),
-    "AWS/States": (
-        "ExecutionsAborted",
-        "ExecutionsFailed",
-        "ExecutionsStarted",
-        "ExecutionsSucceeded",
-        "ExecutionsTimedOut",
-        "ExecutionThrottled",
-        "ExecutionTime",
-    ),
-    "AWS/Events": (
-        "FailedInvocations",
-        "Invocations",
-        "InvocationsFailedToBeSentToDlq",
-        "MatchedEvents",
-        "ThrottledRules",
-        "TriggeredRules",
-    ),
-    "AWS/NATGateway": (
-        "ActiveConnectionCount",
-        "BytesInFromDestination",
-        "BytesOutToDestination",
-        "ErrorPortAllocation",
-        "PacketsDropCount",
-    ),
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """A metric of a service.
+
+    :param sets: the names of its dimensions, each with whether further ones may stand beside them; none if they are not known.
+    :param least_period: the seconds between two values, if that is more than a minute.
+    :param of: the types of file systems that publish it; none for all.
+    """
+
+    sets: tuple[tuple[frozenset[str], bool], ...]
+    least_period: int
+    of: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Namespace:
+    """The metrics of a service.
+
+    :param whole: whether it has no others.
+    :param dimensions: the names that dimensions can have; none if they are not known.
+    """
+
+    whole: bool
+    metrics: Mapping[str, Metric]
+    dimensions: tuple[str, ...]
+
+
+@cache
+def namespaces() -> Mapping[str, Namespace]:
+    """The services by their namespaces."""
+    found: dict[str, Namespace] = {}
+    for name, whole, metrics, sets, dimensions, least, of, _ in rows("metrics.tsv"):
+        before = found.get(name, Namespace(True, {}, ()))
+        one = Metric(tuple(map(_set, filter(None, sets.split(";")))), int(least or 0), tuple(filter(None, of.split(","))))
+        names = dimensions.split(",") if dimensions else _names_of(one)
+        found[name] = Namespace(
+            whole=before.whole and whole == "all",
+            metrics={**before.metrics, **dict.fromkeys(metrics.split(","), one)},
+            dimensions=tuple(dict.fromkeys((*before.dimensions, *names))),
+        )
+    return found
+
+
+def _set(text: str) -> tuple[frozenset[str], bool]:
+    return frozenset(text.removesuffix("+").split(",")), text.endswith("+")
+
+
+def _names_of(metric: Metric) -> list[str]:
+    """The names of the dimensions of a metric that has no others."""
+    return [] if any(more for _, more in metric.sets) else sorted({name for names, _ in metric.sets for name in names})
+
+
+DIMENSION_VALUES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
+    "AutoScalingGroupName": {"AWS::AutoScaling::AutoScalingGroup": ("Ref",)},
+    "BackupVaultName": {"AWS::Backup::BackupVault": ("Ref", "BackupVaultName")},
+    "BucketName": {"AWS::S3::Bucket": ("Ref",)},
+    "CanaryName": {"AWS::Synthetics::Canary": ("Ref",)},
+    "ClusterName": {"AWS::EKS::Cluster": ("Ref",), "AWS::ECS::Cluster": ("Ref",)},
+    "DBClusterIdentifier": {
+        "AWS::DocDB::DBCluster": ("Ref",),
+        "AWS::Neptune::DBCluster": ("Ref",),
+        "AWS::RDS::DBCluster": ("Ref", "DBClusterIdentifier"),
+    },
+    "DBInstanceIdentifier": {
+        "AWS::DocDB::DBInstance": ("Ref",),
+        "AWS::Neptune::DBInstance": ("Ref",),
+        "AWS::RDS::DBInstance": ("Ref", "DBInstanceIdentifier"),
+    },
+    "DeliveryStreamName": {"AWS::KinesisFirehose::DeliveryStream": ("Ref",)},
+    "EndpointName": {"AWS::SageMaker::Endpoint": ("EndpointName",)},
+    "EventBusName": {"AWS::Events::EventBus": ("Ref", "Name")},
+    "FileSystemId": {"AWS::EFS::FileSystem": ("Ref", "FileSystemId"), "AWS::FSx::FileSystem": ("Ref", "FileSystemId")},
+    "FunctionName": {"AWS::Lambda::Function": ("Ref",)},
+    "InstanceId": {"AWS::EC2::Instance": ("Ref", "InstanceId")},
+    "KeyId": {"AWS::KMS::Key": ("Ref", "KeyId")},
+    "LoadBalancer": {"AWS::ElasticLoadBalancingV2::LoadBalancer": ("LoadBalancerFullName",)},
+    "LogGroupName": {"AWS::Logs::LogGroup": ("Ref",)},
+    "NatGatewayId": {"AWS::EC2::NatGateway": ("Ref", "NatGatewayId")},
+    "QueueName": {"AWS::SQS::Queue": ("QueueName",)},
+    "RuleName": {"AWS::Events::Rule": ("Ref",)},
+    "ScheduleGroup": {"AWS::Scheduler::ScheduleGroup": ("Ref",)},
+    "StateMachineArn": {
+        "AWS::StepFunctions::StateMachine": ("Ref", "Arn"),
+        "AWS::StepFunctions::StateMachineAlias": ("Ref", "Arn"),
+        "AWS::StepFunctions::StateMachineVersion": ("Ref", "Arn"),
+    },
+    "StreamName": {"AWS::Kinesis::Stream": ("Ref",)},
+    "TableName": {"AWS::DynamoDB::GlobalTable": ("Ref",), "AWS::DynamoDB::Table": ("Ref",)},
+    "TargetGroup": {"AWS::ElasticLoadBalancingV2::TargetGroup": ("TargetGroupFullName",)},
+    "TopicName": {"AWS::SNS::Topic": ("TopicName",)},
+    "VolumeId": {"AWS::EC2::Volume": ("Ref", "VolumeId"), "AWS::FSx::Volume": ("VolumeId",)},
 }
-"""Metrics by namespace. A name that is not here is believed, unless it is one of these with a letter wrong.
-
-Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/aws-services-cloudwatch-metrics.html and
-https://docs.aws.amazon.com/sagemaker/latest/dg/smcluster-slurm-metrics.html
-"""
-
-DIMENSIONS: Mapping[str, tuple[str, ...]] = {
-    "AWS/Lambda": ("EventSourceMappingUUID", "ExecutedVersion", "FunctionName", "Resource"),
-    "AWS/NATGateway": ("NatGatewayId",),
-    "AWS/RDS": (
-        "DBClusterIdentifier",
-        "DBInstanceIdentifier",
-        "DatabaseClass",
-        "DbClusterIdentifier",
-        "EngineName",
-        "ProxyName",
-        "Role",
-        "SourceRegion",
-        "Target",
-        "TargetGroup",
-        "TargetRole",
-    ),
-    "AWS/SNS": ("Application", "Country", "Platform", "SMSType", "TopicName"),
-    "AWS/SQS": ("QueueName",),
-}
-"""Dimensions of namespaces, all of them (as of 2026-11-24).
-
-Sources: https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-available-cloudwatch-metrics.html,
-https://docs.aws.amazon.com/sns/latest/dg/sns-monitoring-using-cloudwatch.html,
-https://docs.aws.amazon.com/lambda/latest/dg/monitoring-metrics-types.html,
-https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/dimensions.html and
-https://docs.aws.amazon.com/vpc/latest/userguide/vpc-nat-gateway-cloudwatch.html
-"""
-
-DIMENSION_VALUES: Mapping[str, tuple[str, str]] = {
-    "AutoScalingGroupName": ("AWS::AutoScaling::AutoScalingGroup", "Ref"),
-    "BucketName": ("AWS::S3::Bucket", "Ref"),
-    "DBClusterIdentifier": ("AWS::RDS::DBCluster", "Ref"),
-    "DBInstanceIdentifier": ("AWS::RDS::DBInstance", "Ref"),
-    "DeliveryStreamName": ("AWS::KinesisFirehose::DeliveryStream", "Ref"),
-    "FileSystemId": ("AWS::FSx::FileSystem", "Ref"),
-    "FunctionName": ("AWS::Lambda::Function", "Ref"),
-    "LoadBalancer": ("AWS::ElasticLoadBalancingV2::LoadBalancer", "LoadBalancerFullName"),
-    "LogGroupName": ("AWS::Logs::LogGroup", "Ref"),
-    "NatGatewayId": ("AWS::EC2::NatGateway", "Ref"),
-    "QueueName": ("AWS::SQS::Queue", "QueueName"),
-    "StateMachineArn": ("AWS::StepFunctions::StateMachine", "Ref"),
-    "StreamName": ("AWS::Kinesis::Stream", "Ref"),
-    "TableName": ("AWS::DynamoDB::Table", "Ref"),
-    "TargetGroup": ("AWS::ElasticLoadBalancingV2::TargetGroup", "TargetGroupFullName"),
-    "TopicName": ("AWS::SNS::Topic", "TopicName"),
-}
-"""The type that a dimension of the services names, and the reference that gives its value; others give another value.
+"""The types that a dimension of the services names, and the references that give its value; others give another value.
 
 Sources: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/aws-services-cloudwatch-metrics.html and
 https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-template-resource-type-ref.html
 """
+
+FILE_SYSTEMS: Mapping[str, str] = {"AWS/EFS": "AWS::EFS::FileSystem", "AWS/FSx": "AWS::FSx::FileSystem"}
+"""The type of the file systems that a namespace counts."""

@@ -9,16 +9,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
+from hyperpod_constructs.analysis.texts.metrics import asked_of, published
+from hyperpod_constructs.analysis.texts.own_metrics import written
 from hyperpod_constructs.analysis.texts.reading import known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping, rivals
-from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts import metric_names
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.model import Resource, target_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_bool, as_int, as_str
+from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.values import ABSENT, Value, as_bool, as_int, as_str
 
 ALARM = "AWS::CloudWatch::Alarm"
 _SIMPLE = ("SampleCount", "Average", "Sum", "Minimum", "Maximum")
@@ -30,8 +31,6 @@ _EXTENDED = re.compile(
 _PERCENTILE = re.compile(r"(?:p|tm|wm|tc|ts)(\d[\d.]*)")
 _EXTENDED_WORDS = "p99, p99.9, tm90, TM(10%:90%), PR(:300), IQM and so on"
 _MISSING = ("breaching", "notBreaching", "ignore", "missing")
-_GIVES = {"Ref": ("Ref", "DBClusterIdentifier", "DBInstanceIdentifier", "FileSystemId", "NatGatewayId", "Name")}
-"""Attributes that give what `Ref` gives."""
 _HOUR, _DAY = 3600, 86_400
 
 
@@ -85,14 +84,12 @@ def together(alarm: Resource) -> Slips:
         yield Slip(f"{hits} of {count} periods are to breach", f"1 to {count}", ("DatapointsToAlarm",), hits)
     yield from _span(alarm, count)
     yield from _names_of_dimensions(alarm.get("Dimensions"), ("Dimensions",))
-    yield from _dimension_names(as_str(alarm.get("Namespace")), alarm.get("Dimensions"), ("Dimensions",))
-    yield from _values_of_dimensions(as_str(alarm.get("Namespace")), alarm.get("Dimensions"), ("Dimensions",))
-    yield from _own_metric(alarm)
     metrics = alarm.get("Metrics")
     if isinstance(metrics, tuple):
         yield from _queries(alarm, metrics)
-    elif as_str(alarm.get("MetricName")) and as_str(alarm.get("Namespace")):
-        yield from metric_name(as_str(alarm.get("Namespace")), as_str(alarm.get("MetricName")), ("MetricName",))
+    else:
+        yield from published(asked_of(alarm.properties, period=alarm.get("Period"), at=("Period",)))
+        yield from written(alarm)
     named = as_str(alarm.get("Statistic")), as_str(alarm.get("ExtendedStatistic"))
     if all(named):
         yield rivals("Statistic", "ExtendedStatistic", named[1])
@@ -115,68 +112,6 @@ def _span(alarm: Resource, count: int | None) -> Slips:
     if count * seconds > most:
         message = f"{count} periods of {seconds} seconds are {count * seconds:,} seconds"
         yield Slip(message, f"at most {most:,} seconds together, here {most // seconds} periods", ("EvaluationPeriods",), count)
-
-
-def metric_name(namespace: str | None, name: str | None, path: tuple[str | int, ...]) -> Slips:
-    """A metric of a service, if its name is surely misspelled: without it, the alarm has no data for ever."""
-    names = metric_names.METRICS.get(namespace or "")
-    if names is None:
-        space = typo_of(namespace or "", metric_names.METRICS)
-        if space:
-            message = f"no service has the namespace {namespace}; the nearest is {space}"
-            yield Slip(message, space, (*path[:-1], "Namespace"), namespace, dead=True)
-    elif name and (near := typo_of(name, names) or _part_of(name, names)):
-        yield Slip(f"{namespace} has no metric {name}; the nearest is {near}", listed(names), path, name, dead=True)
-
-
-def _own_metric(alarm: Resource) -> Slips:
-    """A metric of filters in the model, if its name is that of none of them, and nearly that of one."""
-    space, name = as_str(alarm.get("Namespace")), as_str(alarm.get("MetricName"))
-    names = set()
-    for one in alarm.template.model.resources("AWS::Logs::MetricFilter"):
-        for _, each in entries(one.get("MetricTransformations")):
-            if as_str(mapping(each).get("MetricNamespace", ABSENT)) == space:
-                names.add(as_str(mapping(each).get("MetricName", ABSENT)) or "")
-    near = None if not name or "" in names else _beginning(name, names) or typo_of(name, names)
-    if near and name not in names:
-        message = f"no filter writes {name} into {space}; the nearest is {near}"
-        yield Slip(message, listed(sorted(names)), ("MetricName",), name, dead=True)
-
-
-def _beginning(name: str, names: Iterable[str]) -> str | None:
-    """A name that begins with another, or that another begins with."""
-    long = (one for one in sorted(names) if min(len(one), len(name)) > 5)
-    return next((one for one in long if one.startswith(name) or name.startswith(one)), None)
-
-
-def _part_of(name: str, names: Iterable[str]) -> str | None:
-    """The metric of which a name is only the beginning."""
-    known = list(names)
-    return next((one for one in known if len(name) > 5 and one.startswith(name)), None) if name not in known else None
-
-
-def _dimension_names(namespace: str | None, value: Value, path: tuple[str | int, ...]) -> Slips:
-    """Dimensions of a namespace that has no others: with another one, the alarm has no data for ever."""
-    allowed = metric_names.DIMENSIONS.get(namespace or "", ())
-    for index, one in entries(value) if allowed else ():
-        name = known(mapping(one).get("Name", ABSENT))
-        if name and name not in allowed:
-            message = f"metrics of {namespace} have no dimension {name}"
-            yield Slip(message, listed(allowed), (*path, index, "Name"), name, dead=True)
-
-
-def _values_of_dimensions(namespace: str | None, value: Value, path: tuple[str | int, ...]) -> Slips:
-    """Dimensions of a service that are given by a reference to another thing than it counts: the alarm has no data for ever."""
-    for index, one in entries(value) if (namespace or "").startswith("AWS/") else ():
-        name, given = known(mapping(one).get("Name", ABSENT)), mapping(one).get("Value", ABSENT)
-        kind, wanted = metric_names.DIMENSION_VALUES.get(name or "", ("", ""))
-        if not isinstance(given, Reference) or target_of(given).type != kind:
-            continue
-        if (given.attribute or "Ref") not in _GIVES.get(wanted, (wanted,)):
-            target = target_of(given).logical_id
-            meant = f"!Ref {target}" if wanted == "Ref" else f"!GetAtt {target}.{wanted}"
-            message = f"the dimension {name} is {quoted(given)}, which is another value than {meant}"
-            yield Slip(message, meant, (*path, index, "Value"), given, dead=True)
 
 
 def _names_of_dimensions(value: Value, path: tuple[str | int, ...]) -> Slips:
@@ -223,10 +158,9 @@ def _query(query: Mapping[str, Value], ids: list[str]) -> Slips:
     if isinstance(stat, Mapping):
         metric = mapping(stat.get("Metric"))
         yield from _names_of_dimensions(metric.get("Dimensions"), ("MetricStat", "Metric", "Dimensions"))
-        name, namespace = (known(metric.get(key, ABSENT)) for key in ("MetricName", "Namespace"))
-        yield from _dimension_names(namespace, metric.get("Dimensions"), ("MetricStat", "Metric", "Dimensions"))
-        yield from _values_of_dimensions(namespace, metric.get("Dimensions"), ("MetricStat", "Metric", "Dimensions"))
-        yield from metric_name(namespace, name, ("MetricStat", "Metric", "MetricName"))
+        yield from published(
+            asked_of(metric, "MetricStat", "Metric", period=stat.get("Period", ABSENT), at=("MetricStat", "Period"))
+        )
     if isinstance(stat, Mapping) and known(expression):
         yield rivals("MetricStat", "Expression", expression)
     text = known(expression)

@@ -5,10 +5,12 @@ Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/CloudWa
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 
 from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
 from hyperpod_constructs.analysis.texts.alarms import period
+from hyperpod_constructs.analysis.texts.metrics import asked_of, published
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, mapping
 from hyperpod_constructs.facts.texts import Language
@@ -84,6 +86,7 @@ def _metrics(place: str, properties: Mapping[str, Value]) -> Slips:
     if not isinstance(metrics, tuple):
         yield Slip(f"metrics of {place} are {quoted(metrics)}", "a list of lists")
         return
+    yield from _expressions(place, metrics)
     for index, metric in enumerate(metrics):
         if _is_open(metric):
             continue
@@ -93,6 +96,8 @@ def _metrics(place: str, properties: Mapping[str, Value]) -> Slips:
             )
         elif _is_odd(metric):
             yield Slip(f"metrics/{index} of {place} has a dimension without a value", "pairs of names and values of dimensions")
+        else:
+            yield from _published(f"metrics/{index} of {place}", metric)
     view = properties.get("view")
     if view is not None and view not in _VIEWS and not _is_open(view):
         near = nearest(str(view), _VIEWS)
@@ -102,15 +107,49 @@ def _metrics(place: str, properties: Mapping[str, Value]) -> Slips:
             yield Slip(f"{slip.message} ({place})", slip.allowed)
 
 
+def _published(where: str, metric: tuple[Value, ...]) -> Slips:
+    """A metric that its service does not publish; one that repeats parts of the metric before is believed."""
+    parts = [part for part in metric if isinstance(part, str)]
+    if len(parts) < 2 or any(part in (".", "...") for part in parts) or len(parts) % 2:
+        return
+    dimensions = tuple({"Name": name, "Value": value} for name, value in zip(parts[2::2], parts[3::2], strict=True))
+    for slip in published(asked_of({"Namespace": parts[0], "MetricName": parts[1], "Dimensions": dimensions})):
+        yield Slip(f"{where}: {slip.message}", slip.allowed, dead=True)
+
+
+_OWN_ID = re.compile(r"[a-z]\d+")
+"""An id that CloudWatch gives to a metric without one."""
+
+
+def _expressions(place: str, metrics: tuple[Value, ...]) -> Slips:
+    """Expressions over metrics of the same widget, by their ids."""
+    options = [mapping(one[-1]) for one in metrics if isinstance(one, tuple) and one and isinstance(one[-1], Mapping)]
+    ids = [one["id"] for one in options if isinstance(one.get("id"), str)]
+    if any(_is_open(one) for one in (*ids, *metrics)):
+        return
+    for one in options:
+        text = one.get("expression")
+        for word in re.findall(r"(?<![\w'\"(])[a-z]\w*(?![\w(])", text) if isinstance(text, str) and _is_plain(text) else ():
+            if word not in ids and not _OWN_ID.fullmatch(word):
+                yield Slip(f"an expression of {place} names {word!r}, and no metric has this id", f"ids: {listed(ids)}", dead=True)
+                return
+
+
+def _is_plain(text: str) -> bool:
+    """Whether an expression is arithmetic over ids: a search and a query have words of their own."""
+    return re.fullmatch(r"[\w\s.+*/()-]+", text) is not None
+
+
 _VIEWS = ("timeSeries", "singleValue", "gauge", "bar", "pie", "table")
 
 
 def _is_odd(metric: tuple[Value, ...]) -> bool:
     """Whether a metric surely has a dimension without a value; `.` and `...` repeat those of the metric before."""
     texts = [part for part in metric if isinstance(part, str)]
-    if len(texts) < len(metric) or any(part in (".", "...") or _is_open(part) for part in texts):
+    options = isinstance(metric[-1], Mapping)
+    if len(texts) < len(metric) - options or any(part in (".", "...") or _is_open(part) for part in texts):
         return False
-    return len(metric) % 2 == 1
+    return bool(texts) and len(texts) % 2 == 1
 
 
 JUDGES: Mapping[Language, Judge] = {Language.DASHBOARD: dashboard}

@@ -45,6 +45,7 @@ MODULES: Mapping[str, Topic] = {
     "documents": Topic.DOCUMENT,
     "event_patterns": Topic.PATTERN,
     "log_filters": Topic.LOGS,
+    "metrics": Topic.ALARM,
     "partners": Topic.COMPANION,
     "prometheus": Topic.PROMETHEUS,
     "schedules": Topic.SCHEDULE,
@@ -113,6 +114,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::StepFunctions::StateMachine": "",
     },
     "log_filters": {"AWS::Logs::MetricFilter": "", "AWS::Logs::SubscriptionFilter": ""},
+    "metrics": {"AWS::CloudWatch::AnomalyDetector": "", "AWS::CloudWatch::MetricStream": ""},
     "partners": {
         "AWS::AutoScaling::AutoScalingGroup": "",
         "AWS::EC2::Instance": "",

@@ -54,7 +54,7 @@ def from_json(value: Value) -> Value | Slip:
         return frozen(json.loads(_without_bare_holes(text), object_pairs_hook=_object, parse_constant=_constant))
     except json.JSONDecodeError as error:
         where = place_of(text, min(error.pos, len(text)))
-        return None if _may_be_filled(text) else Slip(f"the text is not JSON: {error.msg} at {where}", "a text in JSON")
+        return None if _may_be_mended(text, error) else Slip(f"the text is not JSON: {error.msg} at {where}", "a text in JSON")
     except TemplateError as error:
         return Slip(f"the text is not JSON: {error}", "a text in JSON")
     except (ValueError, RecursionError):
@@ -90,6 +90,12 @@ def _is_small(data: object) -> bool:
 
 def _may_be_filled(text: str) -> bool:
     return HOLE in text
+
+
+def _may_be_mended(text: str, error: json.JSONDecodeError) -> bool:
+    """Whether the holes of a text may make it JSON: those in quotes hold names, and those behind the mistake come too late."""
+    before = text if error.msg.startswith("Unterminated") else text[: error.pos + 1]
+    return _without_bare_holes(before) != before
 
 
 def _without_bare_holes(text: str) -> str:

@@ -1,0 +1,217 @@
+"""Metrics of CloudWatch: whether a service publishes them, under these dimensions, and as often as they are asked for.
+
+Sources: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/aws-services-cloudwatch-metrics.html and
+https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch_concepts.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+
+from hyperpod_constructs.analysis.schema.violation import Path, listed, nearest, quoted
+from hyperpod_constructs.analysis.texts.reading import known
+from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
+from hyperpod_constructs.analysis.texts.typo import typo_of
+from hyperpod_constructs.facts.metric_names import DIMENSION_VALUES, FILE_SYSTEMS, Metric, Namespace, namespaces
+from hyperpod_constructs.facts.texts import Language
+from hyperpod_constructs.templates.model import Resource, target_of
+from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_int, as_str
+
+STREAM, DETECTOR = "AWS::CloudWatch::MetricStream", "AWS::CloudWatch::AnomalyDetector"
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A metric that somebody asks for.
+
+    :param dimensions: objects with Name and Value, as alarms have them.
+    :param path: the place of the object with the metric.
+    :param period: the seconds of a value, with the path of the period.
+    """
+
+    namespace: str | None
+    name: str | None
+    dimensions: Value
+    path: Path = ()
+    period: tuple[int | None, Path] = (None, ())
+
+
+def asked_of(metric: Mapping[str, Value], *path: str | int, period: Value = ABSENT, at: Path = ()) -> Asked:
+    """The metric of an object with Namespace, MetricName and Dimensions."""
+    namespace, name = (known(metric.get(key, ABSENT)) for key in ("Namespace", "MetricName"))
+    return Asked(namespace, name, metric.get("Dimensions", ABSENT), path, (as_int(period), at))
+
+
+def published(asked: Asked) -> Slips:
+    """Why a metric has no values for ever: one reason."""
+    space = namespaces().get(asked.namespace or "")
+    if space is None:
+        yield from _namespace(asked)
+        return
+    reasons = (_name(asked, space), _names(asked, space), _values(asked), _set(asked, space), _file_system(asked, space))
+    yield from (slip for reason in (*reasons, _period(asked, space)) for slip in reason[:1])
+
+
+def _namespace(asked: Asked) -> Slips:
+    near = typo_of(asked.namespace or "", namespaces())
+    if near:
+        message = f"no service has the namespace {asked.namespace}; the nearest is {near}"
+        yield Slip(message, near, (*asked.path, "Namespace"), asked.namespace, dead=True)
+
+
+def _name(asked: Asked, space: Namespace) -> list[Slip]:
+    name = asked.name
+    if not name or name in space.metrics:
+        return []
+    near = typo_of(name, space.metrics) or _part_of(name, space.metrics)
+    if near is None and not space.whole:
+        return []
+    near = near or nearest(name, space.metrics)
+    message = f"{asked.namespace} has no metric {name}{f'; the nearest is {near}' if near else ''}"
+    return [Slip(message, _some(space.metrics), (*asked.path, "MetricName"), name, dead=True)]
+
+
+def _part_of(name: str, names: Iterable[str]) -> str | None:
+    """The metric of which a name is only the beginning."""
+    return next((one for one in names if len(name) > 5 and one.startswith(name)), None)
+
+
+def _some(names: Iterable[str]) -> str:
+    """Some of many names."""
+    found = list(names)
+    return listed(found) if len(found) <= _SHOWN else f"{listed(found[:_SHOWN])} and others"
+
+
+def _names(asked: Asked, space: Namespace) -> list[Slip]:
+    """Dimensions of a namespace that has no others."""
+    found = []
+    for index, one in entries(asked.dimensions) if space.dimensions else ():
+        name = known(mapping(one).get("Name", ABSENT))
+        if name and name not in space.dimensions:
+            message = f"metrics of {asked.namespace} have no dimension {name}"
+            place = (*asked.path, "Dimensions", index, "Name")
+            found.append(Slip(message, listed(space.dimensions), place, name, dead=True))
+    return found
+
+
+def _set(asked: Asked, space: Namespace) -> list[Slip]:
+    """The dimensions of a metric together: CloudWatch has a series for each set, and none for a part of it."""
+    metric = space.metrics.get(asked.name or "")
+    given = _given(asked.dimensions)
+    if metric is None or not metric.sets or given is None or any(_fits(given, *one) for one in metric.sets):
+        return []
+    wanted = " or ".join(" and ".join(sorted(names)) for names, _ in metric.sets)
+    says = f"the dimensions {listed(sorted(given))}" if given else "no dimensions"
+    message = f"{asked.namespace} publishes {asked.name} for {wanted}, and it is asked for with {says}"
+    return [Slip(message, wanted, (*asked.path, "Dimensions") if given else (*asked.path, "MetricName"), dead=True)]
+
+
+def _fits(given: frozenset[str], names: frozenset[str], more: bool) -> bool:
+    return names <= given if more else names == given
+
+
+def _given(dimensions: Value) -> frozenset[str] | None:
+    """The names of dimensions; `None` if they are not all known."""
+    if dimensions is not ABSENT and not isinstance(dimensions, tuple):
+        return None
+    found = [known(mapping(one).get("Name", ABSENT)) for _, one in entries(dimensions)]
+    return None if None in found else frozenset(one for one in found if one)
+
+
+def _values(asked: Asked) -> list[Slip]:
+    """Dimensions whose value is a reference to another thing than is counted."""
+    found = []
+    for index, one in entries(asked.dimensions):
+        name, given = known(mapping(one).get("Name", ABSENT)) or "", mapping(one).get("Value", ABSENT)
+        message = _wrong(asked.namespace or "", name, given) if isinstance(given, Reference) else None
+        if message is not None:
+            says, meant = message
+            place = (*asked.path, "Dimensions", index, "Value")
+            found.append(Slip(f"the dimension {name} is {quoted(given)}, {says}", meant, place, given, dead=True))
+    return found
+
+
+def _wrong(namespace: str, name: str, given: Reference) -> tuple[str, str] | None:
+    """What a reference gives that is not the value of its dimension, and what does; `None` if it may be right."""
+    target, kinds = target_of(given), DIMENSION_VALUES.get(name, {})
+    wanted = FILE_SYSTEMS.get(namespace) if name == "FileSystemId" else None
+    if not kinds or not target.type.startswith("AWS::") or target.type in _OF_OTHERS:
+        return None
+    if target.type not in kinds or wanted not in (None, target.type):
+        return f"of {target.type}", f"a reference to {wanted or listed(kinds)}"
+    right = kinds[target.type]
+    if (given.attribute or "Ref") in right:
+        return None
+    meant = f"!Ref {target.logical_id}" if right[0] == "Ref" else f"!GetAtt {target.logical_id}.{right[0]}"
+    return f"which is another value than {meant}", meant
+
+
+_OF_OTHERS = ("AWS::CloudFormation::Stack", "AWS::CloudFormation::CustomResource", "AWS::SSM::Parameter")
+"""Types whose attributes give values of other things."""
+
+
+def _file_system(asked: Asked, space: Namespace) -> list[Slip]:
+    """A metric of other file systems than the one that is asked for."""
+    metric = space.metrics.get(asked.name or "")
+    for _, one in entries(asked.dimensions) if metric is not None and metric.of else ():
+        given = mapping(one).get("Value", ABSENT)
+        kind = as_str(target_of(given).get("FileSystemType")) if isinstance(given, Reference) else None
+        if kind and metric is not None and kind not in metric.of:
+            message = f"a file system of the type {kind} has no metric {asked.name}, which is of {listed(metric.of)}"
+            others = [name for name, other in space.metrics.items() if kind in (other.of or (kind,))]
+            near = nearest(asked.name or "", others)
+            where = (*asked.path, "MetricName")
+            return [Slip(message + (f"; the nearest is {near}" if near else ""), _some(others), where, asked.name, dead=True)]
+    return []
+
+
+def _period(asked: Asked, space: Namespace) -> list[Slip]:
+    metric, (seconds, path) = space.metrics.get(asked.name or ""), asked.period
+    least = _least(metric)
+    if seconds is None or seconds >= least:
+        return []
+    message = f"{asked.name} has a value each {least:,} seconds, and it is asked for each {seconds:,}"
+    return [Slip(message, f"{least:,} or more", path, seconds, dead=True)]
+
+
+def _least(metric: Metric | None) -> int:
+    return 0 if metric is None else metric.least_period
+
+
+def stream(resource: Resource) -> Slips:
+    """The namespaces and metrics that a stream is for, or not for."""
+    for key in ("IncludeFilters", "ExcludeFilters"):
+        for index, one in entries(resource.get(key)):
+            yield from _filter(mapping(one), (key, index))
+
+
+def _filter(one: Mapping[str, Value], path: Path) -> Iterator[Slip]:
+    namespace = known(one.get("Namespace", ABSENT))
+    yield from _namespace(Asked(namespace, None, ABSENT, path)) if namespace not in namespaces() else ()
+    for index, name in entries(one.get("MetricNames", ABSENT)):
+        for slip in published_name(namespace, known(name)):
+            yield Slip(slip.message, slip.allowed, (*path, "MetricNames", index), slip.found, dead=True)
+
+
+def published_name(namespace: str | None, name: str | None) -> Slips:
+    """A name that is none of the metrics of its namespace."""
+    space = namespaces().get(namespace or "")
+    return () if space is None else _name(Asked(namespace, name, ABSENT), space)
+
+
+def detector(resource: Resource) -> Slips:
+    """The metric whose values a detector learns."""
+    single = mapping(resource.get("SingleMetricAnomalyDetector"))
+    yield from published(asked_of(resource.properties))
+    yield from published(asked_of(single, "SingleMetricAnomalyDetector"))
+    for index, query in entries(resource.get("MetricMathAnomalyDetector", "MetricDataQueries")):
+        stat = mapping(mapping(query).get("MetricStat", ABSENT))
+        path = ("MetricMathAnomalyDetector", "MetricDataQueries", index, "MetricStat")
+        asked = asked_of(mapping(stat.get("Metric")), *path, "Metric", period=stat.get("Period", ABSENT), at=(*path, "Period"))
+        yield from published(asked)
+
+
+JUDGES: Mapping[Language, Judge] = {}
+WHOLES: Mapping[str, WholeJudge] = {DETECTOR: detector, STREAM: stream}

@@ -1,0 +1,129 @@
+"""Metrics of services and of filters: an alarm, a detector, a stream or a widget for one that nobody publishes has no data."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.rules.catalogue.cases import REMOVED, edited
+from tests.rules.catalogue.templates import findings
+from tests.rules.catalogue.text_bases import KEPT, att, resource
+
+ROLE = "arn:aws:iam::123456789012:role/service"
+NAMED = {"Name": "FileSystemId", "Value": {"Ref": "Lustre"}}
+
+
+def alarm(namespace: str, metric: str, dimensions: list[Any], period: int = 300) -> dict[str, Any]:
+    return resource(
+        "AWS::CloudWatch::Alarm",
+        Namespace=namespace,
+        MetricName=metric,
+        Dimensions=dimensions,
+        Statistic="Sum",
+        Period=period,
+        EvaluationPeriods=1,
+        Threshold=1,
+        ComparisonOperator="LessThanThreshold",
+    )
+
+
+def widget(*metrics: Any) -> str:
+    properties = {"region": "us-west-2", "metrics": metrics}
+    return json.dumps({"widgets": [{"type": "metric", "width": 6, "height": 6, "properties": properties}]})
+
+
+BASE: dict[str, Any] = {
+    "Resources": {
+        "Lustre": {"Type": "AWS::FSx::FileSystem", **KEPT, "Properties": {"FileSystemType": "LUSTRE", "SubnetIds": ["subnet-1"]}},
+        "Bucket": {"Type": "AWS::S3::Bucket", **KEPT, "Properties": {}},
+        "Queue": resource("AWS::SQS::Queue"),
+        "Machine": resource("AWS::StepFunctions::StateMachine", RoleArn=ROLE, DefinitionS3Location={"Bucket": "b", "Key": "k"}),
+        "Free": alarm("AWS/FSx", "FreeDataStorageCapacity", [NAMED]),
+        "Size": alarm(
+            "AWS/S3",
+            "BucketSizeBytes",
+            [{"Name": "BucketName", "Value": {"Ref": "Bucket"}}, {"Name": "StorageType", "Value": "StandardStorage"}],
+            86400,
+        ),
+        "Broken": alarm("AWS/States", "ExecutionsFailed", [{"Name": "StateMachineArn", "Value": att("Machine")}]),
+        "Nodes": alarm("ContainerInsights", "cluster_failed_node_count", [{"Name": "ClusterName", "Value": "eks"}]),
+        "Lines": resource("AWS::Logs::LogGroup", RetentionInDays=7),
+        "Errors": resource(
+            "AWS::Logs::MetricFilter",
+            LogGroupName={"Ref": "Lines"},
+            FilterPattern="ERROR",
+            MetricTransformations=[{"MetricNamespace": "Team", "MetricName": "Errors", "MetricValue": "1"}],
+        ),
+        "Many": alarm("Team", "Errors", []),
+        "Band": resource(
+            "AWS::CloudWatch::AnomalyDetector", Namespace="AWS/FSx", MetricName="DataReadBytes", Dimensions=[NAMED], Stat="Sum"
+        ),
+        "Stream": resource(
+            "AWS::CloudWatch::MetricStream",
+            FirehoseArn="arn:aws:firehose:us-west-2:123456789012:deliverystream/s",
+            RoleArn=ROLE,
+            OutputFormat="json",
+            IncludeFilters=[{"Namespace": "AWS/FSx", "MetricNames": ["DataReadBytes"]}],
+        ),
+        "Board": resource(
+            "AWS::CloudWatch::Dashboard",
+            DashboardBody=widget(
+                ["AWS/SQS", "NumberOfMessagesSent", "QueueName", "jobs", {"id": "sent"}], [{"expression": "sent / 60"}]
+            ),
+        ),
+    }
+}
+DIMENSION = {"Name": "FileSystemId", "Value": {"Ref": "Queue"}}
+MISTAKES: list[tuple[str, Any, str]] = [
+    ("Free/MetricName", "FreeStorageCapacity", "a file system of the type LUSTRE has no metric FreeStorageCapacity"),
+    ("Free/MetricName", "DiskFree", "AWS/FSx has no metric DiskFree"),
+    ("Free/Namespace", "AWS/Fsx", "the nearest is AWS/FSx"),
+    ("Free/Dimensions/0/Name", "FilesystemId", "for FileSystemId"),
+    ("Free/Dimensions/0", DIMENSION, "of AWS::SQS::Queue"),
+    ("Free/Dimensions", REMOVED, "asked for with no dimensions"),
+    ("Size/Dimensions/1", REMOVED, "publishes BucketSizeBytes for BucketName and StorageType"),
+    ("Size/Period", 300, "each 86,400 seconds"),
+    ("Broken/Dimensions/0/Value", att("Machine", "Name"), "another value than !Ref Machine"),
+    ("Broken/Dimensions/0/Name", "StateMachineName", "have no dimension StateMachineName"),
+    ("Nodes/MetricName", "cluster_failed_nodes_count", "the nearest is cluster_failed_node_count"),
+    ("Nodes/Dimensions/0/Name", "Cluster", "for ClusterName"),
+    ("Many/Namespace", "Teams", "Errors writes Errors into Team"),
+    ("Many/Dimensions", [{"Name": "Job", "Value": "a"}], "writes the metric with no dimensions"),
+    ("Many/MetricName", "Error", "the nearest is Errors"),
+    ("Band/MetricName", "ReadBytes", "AWS/FSx has no metric ReadBytes"),
+    ("Stream/IncludeFilters/0/Namespace", "AWS/FSX", "the nearest is AWS/FSx"),
+    ("Stream/IncludeFilters/0/MetricNames/0", "DataReadByte", "the nearest is DataReadBytes"),
+    ("Board/DashboardBody", widget(["AWS/SQS", "MessagesSent", "QueueName", "jobs"]), "AWS/SQS has no metric MessagesSent"),
+    ("Board/DashboardBody", widget([{"expression": "read / 60", "id": "rate"}]), "names 'read'"),
+]
+
+
+def test_published_metrics_are_no_mistakes() -> None:
+    assert findings(BASE, rules="HP-TXT") == []
+
+
+@pytest.mark.parametrize(("path", "value", "message"), MISTAKES)
+def test_fails_unpublished_metric(path: str, value: Any, message: str) -> None:
+    (found,) = findings(edited(BASE, {path: value}), rules="HP-TXT")
+    assert (found.rule, found.resource) == ("HP-TXT-011", path.partition("/")[0])
+    assert message in found.message
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        ("Free/MetricName", {"Ref": "AWS::StackName"}),
+        ("Free/Dimensions/0/Value", "fs-1"),
+        ("Nodes/MetricName", "node_neuroncore_utilization"),
+        ("Nodes/Namespace", "Team/Nodes"),
+        ("Errors/MetricTransformations/0/MetricName", {"Ref": "AWS::StackName"}),
+        (
+            "Board/DashboardBody",
+            widget(["AWS/SQS", "NumberOfMessagesSent", "QueueName", "a"], ["...", "b"], [{"expression": "m1 * 2"}]),
+        ),
+    ],
+)
+def test_unknown_metrics_are_believed(path: str, value: Any) -> None:
+    assert findings(edited(BASE, {path: value}), rules="HP-TXT-011") == []
