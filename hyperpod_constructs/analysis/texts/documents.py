@@ -1,9 +1,9 @@
-"""Documents as text: policies, documents of Systems Manager, state machines, rules for images.
+"""Documents as text: policies, documents of Systems Manager, templates of secrets, rules for images.
 
 Sources: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_elements.html,
 https://docs.aws.amazon.com/systems-manager/latest/userguide/documents-syntax-data-elements-parameters.html,
-https://docs.aws.amazon.com/systems-manager/latest/userguide/getting-started-configure-preferences-cli.html,
-https://states-language.net/spec.html and
+https://docs.aws.amazon.com/systems-manager/latest/userguide/getting-started-configure-preferences-cli.html
+and
 https://docs.aws.amazon.com/AmazonECR/latest/userguide/lifecycle_policy_parameters.html
 """
 
@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
-from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, from_yaml, known, spelled
+from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, from_yaml, known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts import text_words
@@ -202,81 +202,6 @@ def _texts(value: Value, depth: int) -> Iterator[str]:
             yield from _texts(item, depth + 1)
 
 
-_STATES = ("Task", "Pass", "Choice", "Wait", "Succeed", "Fail", "Parallel", "Map")
-_MOST_STATES = 1000
-
-
-def state_machine(resource: Resource) -> Slips:
-    """A state machine in Amazon's language: it starts, goes on and ends in states that it has."""
-    key = "DefinitionString" if resource.get("DefinitionString") is not ABSENT else "Definition"
-    value = resource.get(key)
-    if resource.get("DefinitionSubstitutions") is not ABSENT and (text := spelled(value)):
-        value = re.sub(r"\$\{\w{1,255}\}", HOLE, text)
-    data = from_json(value) if key == "DefinitionString" else value
-    if isinstance(data, Slip):
-        yield data.below(key)
-    elif isinstance(data, Mapping):
-        for slip in _machine(data, "", 0):
-            yield slip.below(key)
-
-
-def _machine(data: Mapping[str, Value], place: str, depth: int) -> Iterator[Slip]:
-    states = data.get("States", ABSENT)
-    if not isinstance(states, Mapping):
-        if states is ABSENT or states is None:
-            yield Slip(f"the machine{place} has no States", "StartAt and States")
-        return
-    if depth > 10 or len(states) > _MOST_STATES or any(_is_open(name) for name in states):
-        return
-    start = known(data.get("StartAt", ABSENT))
-    if data.get("StartAt", ABSENT) is ABSENT:
-        yield Slip(f"the machine{place} has no StartAt", f"one of {listed(states)}")
-    elif start and start not in states:
-        yield _lost("StartAt", start, states)
-    for name, one in states.items():
-        if isinstance(one, Mapping):
-            yield from _state(name, one, states, depth)
-
-
-def _lost(where: str, name: str, states: Mapping[str, Value]) -> Slip:
-    near = nearest(name, states)
-    return Slip(
-        f"{where} names the state {name!r}, which is not there{f'; the nearest is {near!r}' if near else ''}",
-        f"one of {listed(states)}",
-    )
-
-
-def _state(name: str, state: Mapping[str, Value], states: Mapping[str, Value], depth: int) -> Iterator[Slip]:
-    kind = known(state.get("Type", ABSENT))
-    if kind not in _STATES:
-        if kind is not None or state.get("Type", ABSENT) is ABSENT:
-            near = nearest(kind or "", _STATES)
-            yield Slip(
-                f"the state {name!r} has the type {quoted(kind)}{f'; the nearest is {near}' if near else ''}", listed(_STATES)
-            )
-        return
-    ways = [state.get("Next", ABSENT), state.get("Default", ABSENT)]
-    for key in ("Choices", "Catch"):
-        ways += [mapping(one).get("Next", ABSENT) for _, one in entries(state.get(key))]
-    for way in ways:
-        target = known(way)
-        if target and target not in states:
-            yield _lost(f"the state {name!r}", target, states)
-    if kind in ("Task", "Pass", "Wait", "Parallel", "Map"):
-        if "Next" not in state and "End" not in state:
-            yield Slip(f"the state {name!r} has neither Next nor End", "one of the two")
-        elif "Next" in state and state.get("End") is True:
-            yield Slip(f"the state {name!r} has Next and End", "one of the two")
-    if kind == "Choice" and not state.get("Choices"):
-        yield Slip(f"the state {name!r} has no Choices", "a list of choices")
-    if kind == "Task" and state.get("Resource", ABSENT) is ABSENT:
-        yield Slip(f"the state {name!r} has no Resource", "the ARN of a task")
-    inner = [one for _, one in entries(state.get("Branches"))] + [state.get("ItemProcessor", state.get("Iterator", ABSENT))]
-    for one in inner:
-        if isinstance(one, Mapping):
-            yield from _machine(one, f" in the state {name!r}", depth + 1)
-
-
 _TAGS = ("tagged", "untagged", "any")
 _COUNTS = ("imageCountMoreThan", "sinceImagePushed", "sinceImagePulled", "sinceImageTransitioned")
 
@@ -345,5 +270,4 @@ JUDGES: Mapping[Language, Judge] = {
 WHOLES: Mapping[str, WholeJudge] = {
     "AWS::SSM::Document": ssm_document,
     "AWS::SecretsManager::Secret": secret,
-    "AWS::StepFunctions::StateMachine": state_machine,
 }

@@ -45,6 +45,7 @@ MODULES: Mapping[str, Topic] = {
     "documents": Topic.DOCUMENT,
     "event_patterns": Topic.PATTERN,
     "log_filters": Topic.LOGS,
+    "machines": Topic.DOCUMENT,
     "metrics": Topic.ALARM,
     "partners": Topic.COMPANION,
     "prometheus": Topic.PROMETHEUS,
@@ -111,9 +112,9 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "documents": {
         "AWS::SSM::Document": "Content",
         "AWS::SecretsManager::Secret": "GenerateSecretString",
-        "AWS::StepFunctions::StateMachine": "",
     },
     "log_filters": {"AWS::Logs::MetricFilter": "", "AWS::Logs::SubscriptionFilter": ""},
+    "machines": {"AWS::StepFunctions::StateMachine": ""},
     "metrics": {"AWS::CloudWatch::AnomalyDetector": "", "AWS::CloudWatch::MetricStream": ""},
     "partners": {
         "AWS::AutoScaling::AutoScalingGroup": "",

@@ -1,0 +1,323 @@
+"""State machines in Amazon's language: states that are reached, fields that they have, integrations, paths and expressions.
+
+Sources: https://states-language.net/spec.html, https://docs.aws.amazon.com/step-functions/latest/dg/transforming-data.html and
+https://docs.aws.amazon.com/step-functions/latest/dg/integrate-services.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+
+from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest, quoted
+from hyperpod_constructs.analysis.texts.expressions import expressions_of, mistake_in_path, mistakes_in_jsonata
+from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, known, spelled
+from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
+from hyperpod_constructs.facts.sdk_calls import Operation, by_sdk
+from hyperpod_constructs.facts.state_language import (
+    COMPARISONS,
+    ERRORS,
+    FIELDS,
+    INTEGRATIONS,
+    JSON_PATH,
+    JSONATA,
+    OF_JSON_PATH,
+    OF_JSONATA,
+)
+from hyperpod_constructs.facts.texts import Language
+from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.values import ABSENT, Value, as_int
+
+MACHINE = "AWS::StepFunctions::StateMachine"
+_MOST_STATES, _DEEPEST = 1000, 10
+_PLACE = re.compile(r"\$\{([\w.-]{1,255})\}")
+_INTEGRATION = re.compile(r"arn:[^:]+:states:::(aws-sdk:)?([a-z0-9-]+):(\w+)((?:\.\w+(?::\d)?)?)")
+_WAITING = ".waitForTaskToken"
+_NAMES: Mapping[str, str] = {"stepfunctions": "sfn", "states": "sfn"}
+
+
+def state_machine(resource: Resource) -> Slips:
+    """A state machine: it starts, goes on and ends in states that it has, and each state is one of the language."""
+    key = "DefinitionString" if resource.get("DefinitionString") is not ABSENT else "Definition"
+    value, given = resource.get(key), resource.get("DefinitionSubstitutions")
+    text = spelled(value)
+    if given is not ABSENT and text:
+        value = _PLACE.sub(HOLE, text)
+    data = from_json(value) if key == "DefinitionString" else value
+    if isinstance(data, Slip):
+        yield data.below(key)
+    elif isinstance(data, Mapping):
+        found = [*_machine(data, "", 0, _language(data, JSON_PATH)), *_places(text or data, given)]
+        found += _kind(data, known(resource.get("StateMachineType")))
+        yield from (slip.below(key) for slip in sorted(found, key=lambda one: one.dead)[:1])
+    yield from _logging(resource)
+
+
+def _logging(resource: Resource) -> Slips:
+    level = known(resource.get("LoggingConfiguration", "Level"))
+    if level in ("ALL", "ERROR", "FATAL") and resource.get("LoggingConfiguration", "Destinations") in (ABSENT, ()):
+        yield Slip(f"the machine logs {level} to nowhere", "a log group in Destinations", ("LoggingConfiguration",))
+
+
+def _places(value: Value, given: Value) -> Iterator[Slip]:
+    """Places of substitutions that nothing fills."""
+    names = given if isinstance(given, Mapping) else {} if given is ABSENT else None
+    for place in _PLACE.findall("\n".join(_texts(value, 0))) if names is not None else ():
+        if names is not None and place not in names:
+            message = f"nothing fills the place ${{{place}}}{meant(place, names)}"
+            yield Slip(message, f"substitutions: {listed(names)}" if names else "DefinitionSubstitutions", dead=True)
+            return
+
+
+def _texts(value: Value, depth: int) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif depth < 2 * _DEEPEST and isinstance(value, Mapping | tuple):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(item, depth + 1)
+
+
+def _kind(data: Mapping[str, Value], kind: str | None) -> list[Slip]:
+    """Machines that live for five minutes wait for nobody."""
+    waits = [match[4] for text in _texts(data, 0) if kind == "EXPRESS" and (match := _INTEGRATION.fullmatch(text)) and match[4]]
+    if not waits:
+        return []
+    return [Slip(f"an express machine waits for a task ({waits[0]})", "StateMachineType: STANDARD, or a task without waiting")]
+
+
+def _language(data: Mapping[str, Value], given: str) -> str:
+    return known(data.get("QueryLanguage", given)) or given
+
+
+def _machine(data: Mapping[str, Value], place: str, depth: int, language: str) -> Iterator[Slip]:
+    states = data.get("States", ABSENT)
+    if not isinstance(states, Mapping):
+        if states is ABSENT or states is None:
+            yield Slip(f"the machine{place} has no States", "StartAt and States")
+        return
+    if depth > _DEEPEST or len(states) > _MOST_STATES or any(_is_open(name) for name in states):
+        return
+    start = known(data.get("StartAt", ABSENT))
+    if data.get("StartAt", ABSENT) is ABSENT:
+        yield Slip(f"the machine{place} has no StartAt", f"one of {listed(states)}")
+    elif start and start not in states:
+        yield _lost("StartAt", start, states)
+    for name, one in states.items():
+        if isinstance(one, Mapping):
+            yield from _state(name, one, states, depth, _language(one, language))
+    if start in states:
+        yield from _reached(str(start), states, place)
+
+
+def _is_open(value: Value) -> bool:
+    return isinstance(value, str) and HOLE in value
+
+
+def _lost(where: str, name: str, states: Mapping[str, Value]) -> Slip:
+    near = nearest(name, states)
+    return Slip(
+        f"{where} names the state {name!r}, which is not there{f'; the nearest is {near!r}' if near else ''}",
+        f"one of {listed(states)}",
+    )
+
+
+def _reached(start: str, states: Mapping[str, Value], place: str) -> Iterator[Slip]:
+    """States that no way leads to, and a machine that never ends."""
+    seen, waiting, ends = {start}, [start], False
+    while waiting:
+        state = mapping(states.get(waiting.pop(), ABSENT))
+        ways = [known(way) for way in _ways(state) if way is not ABSENT]
+        if None in ways or not state:
+            return
+        ends = ends or state.get("End") is True or known(state.get("Type", ABSENT)) in ("Succeed", "Fail")
+        ends = ends or (known(state.get("Type", ABSENT)) == "Choice" and "Default" not in state)
+        new = [way for way in ways if way and way in states and way not in seen]
+        seen.update(new)
+        waiting += new
+    alone = [name for name in states if name not in seen]
+    if alone:
+        yield Slip(f"no way leads to the state {alone[0]!r}{place}", "states that others name in Next, Default, Choices or Catch")
+    elif not ends:
+        yield Slip(f"the machine{place} never ends", "a state with End: true, or of the type Succeed or Fail")
+
+
+def _ways(state: Mapping[str, Value]) -> list[Value]:
+    """The states that come after a state."""
+    ways = [state.get("Next", ABSENT), state.get("Default", ABSENT)]
+    for key in ("Choices", "Catch"):
+        ways += [mapping(one).get("Next", ABSENT) for _, one in entries(state.get(key))]
+    return ways
+
+
+def _state(name: str, state: Mapping[str, Value], states: Mapping[str, Value], depth: int, language: str) -> Iterator[Slip]:
+    kind = known(state.get("Type", ABSENT))
+    if kind is None or kind not in FIELDS:
+        if kind is not None or state.get("Type", ABSENT) is ABSENT:
+            yield Slip(f"the state {name!r} has the type {quoted(kind)}{meant(kind or '', FIELDS)}", listed(FIELDS))
+        return
+    for way in _ways(state):
+        target = known(way)
+        if target and target not in states:
+            yield _lost(f"the state {name!r}", target, states)
+    for slip in (*_fields(state, kind, language), *_whole(state, kind), *_tries(state), *_queries(state, language)):
+        yield replace(slip, message=f"the state {name!r} {slip.message}")
+    if kind == "Task":
+        yield from (replace(slip, message=f"the state {name!r} {slip.message}") for slip in _task(state, language))
+    inner = [one for _, one in entries(state.get("Branches"))] + [state.get("ItemProcessor", state.get("Iterator", ABSENT))]
+    for one in inner:
+        if isinstance(one, Mapping):
+            yield from _machine(one, f" in the state {name!r}", depth + 1, language)
+
+
+def _fields(state: Mapping[str, Value], kind: str, language: str) -> Iterator[Slip]:
+    """Fields that the type of a state or its query language does not have."""
+    allowed = FIELDS[kind]
+    for field in state:
+        other = field in (OF_JSON_PATH if language == JSONATA else OF_JSONATA)
+        if not _is_open(field) and (other or field not in allowed):
+            own = [one for one in allowed if one not in (OF_JSON_PATH if language == JSONATA else OF_JSONATA)]
+            of = f"{kind} in {language}" if other else kind
+            yield Slip(f"has the field {field}, which no {of} has{meant(field, own)}", listed(own))
+
+
+def _whole(state: Mapping[str, Value], kind: str) -> Iterator[Slip]:
+    """What a state of a type needs."""
+    if kind in ("Task", "Pass", "Wait", "Parallel", "Map"):
+        if "Next" not in state and "End" not in state:
+            yield Slip("has neither Next nor End", "one of the two")
+        elif "Next" in state and state.get("End") is True:
+            yield Slip("has Next and End", "one of the two")
+    if kind == "Choice" and not state.get("Choices"):
+        yield Slip("has no Choices", "a list of choices")
+    if kind == "Task" and state.get("Resource", ABSENT) is ABSENT:
+        yield Slip("has no Resource", "the ARN of a task")
+    times = [one for one in ("Seconds", "SecondsPath", "Timestamp", "TimestampPath") if one in state]
+    if kind == "Wait" and len(times) != 1:
+        yield Slip(f"waits for {' and '.join(times) or 'nothing'}", "one of Seconds, SecondsPath, Timestamp and TimestampPath")
+    beat, end = as_int(state.get("HeartbeatSeconds", ABSENT)), as_int(state.get("TimeoutSeconds", ABSENT))
+    if beat is not None and end is not None and beat >= end:
+        yield Slip(f"has HeartbeatSeconds {beat}, and ends after {end} seconds", f"less than {end}")
+
+
+def _tries(state: Mapping[str, Value]) -> Iterator[Slip]:
+    """Errors of retries and catches: known ones, and `States.ALL` alone and last."""
+    for key in ("Retry", "Catch"):
+        rules = [mapping(one) for _, one in entries(state.get(key))]
+        for index, rule in enumerate(rules):
+            errors = [known(one) for _, one in entries(rule.get("ErrorEquals", ABSENT))]
+            yield from _errors(key, [one for one in errors if one])
+            if "States.ALL" in errors and (len(errors) > 1 or index < len(rules) - 1):
+                yield Slip(f"has States.ALL in {key} beside or before other errors", "States.ALL alone, in the last rule")
+        for rule in rules:
+            rate, wait = rule.get("BackoffRate", 2), as_int(rule.get("IntervalSeconds", 1))
+            if isinstance(rate, int | float) and not isinstance(rate, bool) and rate < 1:
+                yield Slip(f"has the BackoffRate {rate}", "1 or more")
+            if wait is not None and wait < 1:
+                yield Slip(f"has IntervalSeconds {wait}", "1 or more")
+
+
+def _errors(key: str, errors: list[str]) -> Iterator[Slip]:
+    for error in errors:
+        if error.startswith("States.") and error not in ERRORS and not error.startswith("States.Http.StatusCode."):
+            yield Slip(f"has the error {error} in {key}, which no state has{meant(error, ERRORS)}", listed(ERRORS))
+
+
+def _queries(state: Mapping[str, Value], language: str) -> Iterator[Slip]:
+    """Paths, functions and expressions."""
+    if language == JSONATA:
+        yield from (slip for _, text in expressions_of(state) for slip in mistakes_in_jsonata(text))
+        if any("Condition" not in mapping(one) for _, one in entries(state.get("Choices")) if isinstance(one, Mapping)):
+            yield Slip("has a choice without Condition, which JSONata needs", "Condition: {% expression %}")
+        return
+    for index, choice in entries(state.get("Choices")):
+        yield from _choice(index, mapping(choice), 0)
+    for key, text in expressions_of(state):
+        found = mistake_in_path(key, text)
+        if found is not None:
+            yield found
+
+
+def _choice(index: int, choice: Mapping[str, Value], depth: int) -> Iterator[Slip]:
+    inner = [one for key in ("And", "Or") for _, one in entries(choice.get(key))] + [choice.get("Not", ABSENT)]
+    for one in inner if depth < _DEEPEST else ():
+        yield from _choice(index, mapping(one), depth + 1) if isinstance(one, Mapping) else ()
+    names = [one for one in choice if one not in ("Variable", "Next", "Comment", "Assign", "Output", "Condition")]
+    for name in names:
+        if name not in COMPARISONS and not _is_open(name):
+            yield Slip(f"has the comparison {name}{meant(name, COMPARISONS)}", "such as StringEquals or IsPresent")
+    if choice and not names:
+        yield Slip(f"has no comparison in choice {index + 1}", "Variable, and a comparison such as StringEquals")
+
+
+def _task(state: Mapping[str, Value], language: str) -> Iterator[Slip]:
+    """An integration that Step Functions has, with the parameters that it needs."""
+    text = known(state.get("Resource", ABSENT)) or (spelled(state.get("Resource", ABSENT)) or "").replace(HOLE, "aws", 1)
+    match = _INTEGRATION.fullmatch(text)
+    if match is None:
+        return
+    by_api, service, name, waits = match.groups()
+    operations = by_sdk(_NAMES.get(service, service))
+    operation = (operations or {}).get(name.lower())
+    if by_api:
+        yield from _of_sdk(service, name, waits, operations)
+    elif any(one.startswith(f"{service}:") for one in INTEGRATIONS):
+        yield from _optimized(f"{service}:{name}", waits, operation)
+    if operation is not None:
+        yield from _parameters(state, operation, "Arguments" if language == JSONATA else "Parameters")
+    every = "\n".join(_texts(state, 0)) if waits == _WAITING else ""
+    if waits == _WAITING and "$$.Task.Token" not in every and "states.context.Task.Token" not in every:
+        yield Slip("waits for a token that it gives to nobody", "$$.Task.Token in its parameters", dead=True)
+
+
+def _of_sdk(service: str, name: str, waits: str, operations: Mapping[str, Operation] | None) -> Iterator[Slip]:
+    if waits not in ("", _WAITING):
+        yield Slip(f"calls {service}:{name} with {waits}, which calls of the SDK do not take", f"none, or {_WAITING}")
+    if operations is None:
+        return
+    found = operations.get(name.lower())
+    if found is None:
+        names = [_written(one.name) for one in operations.values()]
+        yield Slip(f"calls {name}, which {service} does not have{meant(name, names)}", "an operation of the service")
+    elif name[0].isupper():
+        yield Slip(f"calls {name}; Step Functions writes it {_written(found.name)}", _written(found.name))
+
+
+def _written(name: str) -> str:
+    return name[0].lower() + name[1:]
+
+
+def _optimized(call: str, waits: str, operation: Operation | None) -> Iterator[Slip]:
+    service, _, name = call.partition(":")
+    ways = INTEGRATIONS.get(call)
+    if ways is None:
+        own = [one for one in INTEGRATIONS if one.startswith(f"{service}:")]
+        if service in _LISTED_WHOLE:
+            hint = f"; write aws-sdk:{call}" if operation is not None else meant(call, own)
+            yield Slip(f"has the integration {call}, which Step Functions does not have{hint}", listed(own))
+    elif waits and waits not in ways:
+        yield Slip(f"has {name} with {waits}, which the integration does not take", listed(ways) or "none")
+
+
+_LISTED_WHOLE = ("dynamodb", "events", "glue", "lambda", "sagemaker", "sns", "sqs", "states")
+"""Services all of whose optimized integrations are known."""
+
+
+def _parameters(state: Mapping[str, Value], operation: Operation, key: str) -> Iterator[Slip]:
+    given = state.get(key, {})
+    if not isinstance(given, Mapping) or any(_is_open(name) for name in given):
+        return
+    names = {name.removesuffix(".$").lower() for name in given}
+    lacking = [name for name in operation.required if name.lower() not in names]
+    if lacking and _is_served(operation.action):
+        message = f"calls {operation.name} without {lacking[0]}{meant(lacking[0], [one.removesuffix('.$') for one in given])}"
+        yield Slip(message, f"{key} with {listed(operation.required)}", dead=True)
+
+
+def _is_served(action: str) -> bool:
+    """Whether an integration has the parameters of the operation."""
+    return action not in ("events:PutEvents", "lambda:InvokeFunction", "states:StartExecution")
+
+
+JUDGES: Mapping[Language, Judge] = {}
+WHOLES: Mapping[str, WholeJudge] = {MACHINE: state_machine}

@@ -1,0 +1,127 @@
+"""Amazon States Language: the fields of states, functions, errors and integrations (as of 2026-11-27; read, not measured).
+
+Sources: https://states-language.net/spec.html,
+https://docs.aws.amazon.com/step-functions/latest/dg/transforming-data.html,
+https://docs.aws.amazon.com/step-functions/latest/dg/concepts-error-handling.html and
+https://docs.aws.amazon.com/step-functions/latest/dg/integrate-optimized.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+JSON_PATH, JSONATA = "JSONPath", "JSONata"
+
+_ANY = ("Type", "Comment", "QueryLanguage")
+_NEXT = ("Next", "End", "Assign", "InputPath", "OutputPath", "Output")
+_TRIES = ("Retry", "Catch", "ResultPath", "ResultSelector", "Parameters", "Arguments")
+_TOLERATED = ("ToleratedFailurePercentage", "ToleratedFailureCount")
+FIELDS: Mapping[str, tuple[str, ...]] = {
+    "Task": (
+        *(*_ANY, *_NEXT, *_TRIES, "Resource", "Credentials"),
+        *("TimeoutSeconds", "TimeoutSecondsPath", "HeartbeatSeconds", "HeartbeatSecondsPath"),
+    ),
+    "Pass": (*_ANY, *_NEXT, "Result", "ResultPath", "Parameters"),
+    "Choice": (*_ANY, "Choices", "Default", "InputPath", "OutputPath", "Output", "Assign"),
+    "Wait": (*_ANY, *_NEXT, "Seconds", "SecondsPath", "Timestamp", "TimestampPath"),
+    "Succeed": (*_ANY, "InputPath", "OutputPath", "Output"),
+    "Fail": (*_ANY, "Error", "ErrorPath", "Cause", "CausePath"),
+    "Parallel": (*_ANY, *_NEXT, *_TRIES, "Branches"),
+    "Map": (
+        *(*_ANY, *_NEXT, *_TRIES, *_TOLERATED, *(f"{name}Path" for name in _TOLERATED)),
+        *("ItemProcessor", "Iterator", "ItemsPath", "Items", "ItemSelector", "ItemReader", "ItemBatcher", "ResultWriter"),
+        *("MaxConcurrency", "MaxConcurrencyPath", "Label"),
+    ),
+}
+"""The fields of a state by its type."""
+
+OF_JSON_PATH = frozenset(
+    (
+        *("InputPath", "OutputPath", "ResultPath", "ResultSelector", "Parameters", "SecondsPath", "TimestampPath", "ItemsPath"),
+        *("TimeoutSecondsPath", "HeartbeatSecondsPath", "MaxConcurrencyPath", "ErrorPath", "CausePath", "Variable", "Result"),
+        *(f"{name}Path" for name in _TOLERATED),
+    )
+)
+OF_JSONATA = frozenset(("Arguments", "Output", "Condition", "Items"))
+"""Fields of one query language only."""
+
+_OF = ("Equals", "EqualsPath")
+_ORDERED = ("LessThan", "LessThanPath", "GreaterThan", "GreaterThanPath", "LessThanEquals", "LessThanEqualsPath")
+_MORE = ("GreaterThanEquals", "GreaterThanEqualsPath")
+COMPARISONS = (
+    *(f"{kind}{end}" for kind in ("String", "Numeric", "Timestamp") for end in (*_OF, *_ORDERED, *_MORE)),
+    *("StringMatches", "BooleanEquals", "BooleanEqualsPath", "And", "Or", "Not"),
+    *(f"Is{kind}" for kind in ("Null", "Present", "Numeric", "String", "Boolean", "Timestamp")),
+)
+
+FUNCTIONS = tuple(
+    f"States.{name}"
+    for name in (
+        *("Format", "StringToJson", "JsonToString", "Array", "ArrayPartition", "ArrayContains", "ArrayRange", "ArrayGetItem"),
+        *("ArrayLength", "ArrayUnique", "Base64Encode", "Base64Decode", "Hash", "JsonMerge", "MathRandom", "MathAdd"),
+        *("StringSplit", "UUID"),
+    )
+)
+
+ERRORS = tuple(
+    f"States.{name}"
+    for name in (
+        *("ALL", "BranchFailed", "DataLimitExceeded", "ExceedToleratedFailureThreshold", "HeartbeatTimeout", "Http.Socket"),
+        *("IntrinsicFailure", "ItemReaderFailed", "NoChoiceMatched", "ParameterPathFailure", "Permissions"),
+        *("QueryEvaluationError", "ResultPathMatchFailure", "ResultWriterFailed", "Runtime", "TaskFailed", "Timeout"),
+    )
+)
+
+_SYNC, _TOKEN = ".sync", ".waitForTaskToken"
+INTEGRATIONS: Mapping[str, tuple[str, ...]] = {
+    "apigateway:invoke": (_TOKEN,),
+    "athena:getQueryExecution": (),
+    "athena:getQueryResults": (),
+    "athena:startQueryExecution": (_SYNC,),
+    "athena:stopQueryExecution": (),
+    "batch:submitJob": (_SYNC,),
+    "bedrock:createModelCustomizationJob": (_SYNC,),
+    "bedrock:invokeModel": (),
+    "codebuild:startBuild": (_SYNC,),
+    "codebuild:startBuildBatch": (_SYNC,),
+    "codebuild:stopBuild": (),
+    "dynamodb:deleteItem": (),
+    "dynamodb:getItem": (),
+    "dynamodb:putItem": (),
+    "dynamodb:updateItem": (),
+    "ecs:runTask": (_SYNC, _TOKEN),
+    "eks:call": (),
+    "eks:createCluster": (_SYNC,),
+    "eks:createFargateProfile": (_SYNC,),
+    "eks:createNodegroup": (_SYNC,),
+    "eks:deleteCluster": (_SYNC,),
+    "eks:deleteFargateProfile": (_SYNC,),
+    "eks:deleteNodegroup": (_SYNC,),
+    "eks:runJob": (_SYNC,),
+    "events:putEvents": (_TOKEN,),
+    "glue:startJobRun": (_SYNC,),
+    "http:invoke": (),
+    "lambda:invoke": (_TOKEN,),
+    "sagemaker:createEndpoint": (),
+    "sagemaker:createEndpointConfig": (),
+    "sagemaker:createHyperParameterTuningJob": (_SYNC,),
+    "sagemaker:createLabelingJob": (_SYNC,),
+    "sagemaker:createModel": (),
+    "sagemaker:createProcessingJob": (_SYNC,),
+    "sagemaker:createTrainingJob": (_SYNC,),
+    "sagemaker:createTransformJob": (_SYNC,),
+    "sagemaker:updateEndpoint": (),
+    "sns:publish": (_TOKEN,),
+    "sqs:sendMessage": (_TOKEN,),
+    "states:startExecution": (_SYNC, ".sync:2", _TOKEN),
+}
+"""Optimized integrations of the services that are here, with the ways in which they wait."""
+
+READING = (
+    *("get", "describe", "list", "poll", "receive", "search", "scan", "query", "select", "read", "lookup", "discover"),
+    *("validate", "batchget", "batchdescribe", "batchread", "transactget", "adminget", "adminlist", "retrieve"),
+)
+"""The beginnings of operations that only read, which a schedule of EventBridge cannot make.
+
+Source: https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-targets-universal.html
+"""

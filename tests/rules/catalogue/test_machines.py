@@ -1,0 +1,158 @@
+"""State machines: each mistake of Amazon's language is one finding at the definition, and correct machines have none."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.rules.catalogue.cases import REMOVED, edited
+from tests.rules.catalogue.templates import findings
+from tests.rules.catalogue.text_bases import resource
+
+ROLE = "arn:aws:iam::123456789012:role/service"
+SDK, OWN = "arn:aws:states:::aws-sdk:", "arn:aws:states:::"
+PATHS: dict[str, Any] = {
+    "StartAt": "Look",
+    "States": {
+        "Look": {
+            "Type": "Task",
+            "Resource": f"{SDK}sagemaker:describeCluster",
+            "Parameters": {"ClusterName.$": "$.name"},
+            "TimeoutSeconds": 60,
+            "HeartbeatSeconds": 30,
+            "Retry": [
+                {"ErrorEquals": ["States.Timeout", "States.Http.StatusCode.429"]},
+                {"ErrorEquals": ["States.ALL"], "BackoffRate": 1},
+            ],
+            "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Broken"}],
+            "Next": "Fine",
+        },
+        "Fine": {
+            "Type": "Choice",
+            "Choices": [{"And": [{"Variable": "$.ClusterStatus", "StringEquals": "InService"}], "Next": "Done"}],
+            "Default": "Pause",
+        },
+        "Pause": {"Type": "Wait", "Seconds": 60, "Next": "Both"},
+        "Both": {
+            "Type": "Parallel",
+            "Branches": [{"StartAt": "Note", "States": {"Note": {"Type": "Pass", "Result": {"a": 1}, "End": True}}}],
+            "Next": "Ask",
+        },
+        "Ask": {
+            "Type": "Task",
+            "Resource": f"{OWN}sqs:sendMessage.waitForTaskToken",
+            "Parameters": {"QueueUrl": "${Queue}", "MessageBody": {"Token.$": "$$.Task.Token", "Cost": "$5 a node"}},
+            "Next": "Tell",
+        },
+        "Tell": {
+            "Type": "Task",
+            "Resource": f"{OWN}sns:publish",
+            "Parameters": {"TopicArn": "arn:aws:sns:us-west-2:123456789012:alerts", "Message.$": "States.Format('{}', $.name)"},
+            "Next": "Look",
+        },
+        "Broken": {"Type": "Fail", "Error": "Cluster"},
+        "Done": {"Type": "Succeed"},
+    },
+}
+JSONATA: dict[str, Any] = {
+    "QueryLanguage": "JSONata",
+    "StartAt": "Look",
+    "States": {
+        "Look": {
+            "Type": "Task",
+            "Resource": f"{SDK}sagemaker:describeCluster",
+            "Arguments": {"ClusterName": "{% $states.input.name %}"},
+            "Assign": {"status": "{% $states.result.ClusterStatus %}"},
+            "Next": "Fine",
+        },
+        "Fine": {"Type": "Choice", "Choices": [{"Condition": "{% $status = 'In (Service' %}", "Next": "Done"}]},
+        "Done": {"Type": "Succeed", "Output": "{% $match('a(b', /a\\(/) %}"},
+    },
+}
+MACHINE = "AWS::StepFunctions::StateMachine"
+BASE = {
+    "Resources": {
+        "Paths": resource(MACHINE, RoleArn=ROLE, Definition=PATHS, DefinitionSubstitutions={"Queue": "https://q"}),
+        "Text": resource(MACHINE, RoleArn=ROLE, DefinitionString=json.dumps(PATHS), DefinitionSubstitutions={"Queue": "https://q"}),
+        "Jsonata": resource(MACHINE, RoleArn=ROLE, Definition=JSONATA),
+        "Express": resource(MACHINE, RoleArn=ROLE, StateMachineType="EXPRESS", Definition=JSONATA),
+    }
+}
+STATES, OTHERS = "Paths/Definition/States", "Jsonata/Definition/States"
+REFUSED: list[tuple[str, Any, str]] = [
+    (f"{STATES}/Fine/Default", "Ask", "no way leads to the state 'Pause'"),
+    (f"{STATES}/Look/Next", "Finee", "the nearest is 'Fine'"),
+    (f"{STATES}/Both/Branches/0/States/Note/Next", "Note", "has Next and End"),
+    (f"{STATES}/Fine/Choices/0/Next", "Pause", "no way leads to the state 'Done'"),
+    (f"{STATES}/Pause/Second", 5, "has the field Second, which no Wait has; the nearest is Seconds"),
+    (f"{STATES}/Pause/Timestamp", "2027-01-01T00:00:00Z", "waits for Seconds and Timestamp"),
+    (f"{STATES}/Look/HeartbeatSeconds", 60, "has HeartbeatSeconds 60, and ends after 60 seconds"),
+    (f"{STATES}/Look/Retry/0/ErrorEquals", ["States.TimeOut"], "the nearest is States.Timeout"),
+    (f"{STATES}/Look/Retry/0/ErrorEquals", ["States.ALL"], "beside or before other errors"),
+    (f"{STATES}/Look/Retry/0/BackoffRate", 0.5, "has the BackoffRate 0.5"),
+    (f"{STATES}/Look/Retry/0/IntervalSeconds", 0, "has IntervalSeconds 0"),
+    (f"{STATES}/Look/Resource", f"{SDK}sagemaker:describeClusters", "the nearest is describeCluster"),
+    (f"{STATES}/Look/Resource", f"{SDK}sagemaker:DescribeCluster", "Step Functions writes it describeCluster"),
+    (f"{STATES}/Look/Resource", f"{SDK}sagemaker:describeCluster.sync", "calls of the SDK do not take"),
+    (f"{STATES}/Tell/Resource", f"{OWN}sns:send", "has the integration sns:send"),
+    (f"{STATES}/Tell/Resource", f"{OWN}sns:publish.sync", "the integration does not take"),
+    (f"{STATES}/Tell/Parameters/Message.$", "States.Formt('{}', $.a)", "the nearest is States.Format"),
+    (f"{STATES}/Tell/Parameters/Message.$", "name", "which is no path"),
+    (f"{STATES}/Fine/Choices/0/And/0", {"Variable": "$.a", "StringEqual": "b"}, "the nearest is StringEquals"),
+    (f"{STATES}/Fine/Choices/0", {"Variable": "$.a", "Next": "Done"}, "has no comparison in choice 1"),
+    (f"{OTHERS}/Look/ResultPath", "$.a", "which no Task in JSONata has"),
+    (f"{OTHERS}/Fine/Choices/0", {"Variable": "$.a", "Next": "Done"}, "a choice without Condition"),
+    (f"{OTHERS}/Fine/Choices/0/Condition", "{% $status = 'a' }", "does not end with %}"),
+    (f"{OTHERS}/Fine/Choices/0/Condition", "{% ($status = 'a' %}", "do not match"),
+    ("Express/Definition/States/Look/Resource", f"{SDK}sagemaker:describeCluster.waitForTaskToken", "an express machine waits"),
+    ("Paths/LoggingConfiguration", {"Level": "ERROR"}, "logs ERROR to nowhere"),
+]
+DEAD: list[tuple[str, Any, str]] = [
+    (f"{STATES}/Tell/Parameters/Message.$", REMOVED, "calls Publish without Message"),
+    (f"{STATES}/Look/Parameters", {"Name.$": "$.name"}, "calls DescribeCluster without ClusterName"),
+    (f"{STATES}/Ask/Parameters/MessageBody", {"Name.$": "$.name"}, "gives to nobody"),
+    (f"{STATES}/Ask/Parameters/QueueUrl", "${Jobs}", "nothing fills the place ${Jobs}"),
+    (f"{STATES}/Tell/Parameters", {"TopicArn": "a", "Message": "$.name"}, "has the text '$.name' as Message"),
+    (f"{OTHERS}/Look/Arguments/ClusterName", "$states.input.name %}", "does not begin with {%"),
+]
+
+
+def test_correct_machines_have_no_finding() -> None:
+    assert findings(BASE, rules="HP-TXT") == []
+
+
+@pytest.mark.parametrize(
+    ("rule", "path", "value", "message"), [("HP-TXT-007", *one) for one in REFUSED] + [("HP-TXT-011", *one) for one in DEAD]
+)
+def test_fails_mistake_in_machine(rule: str, path: str, value: Any, message: str) -> None:
+    (found,) = findings(edited(BASE, {path: value}), rules="HP-TXT")
+    assert (found.rule, found.resource) == (rule, path.partition("/")[0])
+    assert message in found.message
+
+
+def test_fails_machine_that_never_ends() -> None:
+    loop = {"StartAt": "A", "States": {"A": {"Type": "Pass", "Next": "A"}}}
+    (found,) = findings({"Resources": {"M": resource(MACHINE, RoleArn=ROLE, Definition=loop)}}, rules="HP-TXT")
+    assert "never ends" in found.message
+
+
+def test_fails_text_that_is_no_json_in_spite_of_references() -> None:
+    text = {"Fn::Sub": json.dumps({**PATHS, "Comment": "${AWS::Region}"})[:-1]}
+    (found,) = findings(edited(BASE, {"Text/DefinitionString": text}), rules="HP-TXT")
+    assert "the text is not JSON" in found.message
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (f"{STATES}/Look/Resource", {"Fn::Sub": "arn:${AWS::Partition}:states:::aws-sdk:sagemaker:describeCluster"}),
+        (f"{STATES}/Look/Resource", {"Ref": "AWS::StackName"}),
+        (f"{STATES}/Look/Resource", f"{SDK}neptunedata:listGremlinQueries"),
+        (f"{STATES}/Tell/Parameters/Subject", {"Fn::Sub": "$.${AWS::Region}"}),
+        ("Text/DefinitionString", {"Fn::Sub": '{"StartAt": "A", "States": ${AWS::StackName} }'}),
+    ],
+)
+def test_unknown_parts_are_believed(path: str, value: Any) -> None:
+    assert findings(edited(BASE, {path: value}), rules="HP-TXT") == []
