@@ -38,6 +38,37 @@ DOCUMENTS: Mapping[str, tuple[tuple[str, Kind], ...]] = {
 """The places of policy documents by type; `*` is each item of a list."""
 
 
+CLOSED = (
+    "AWS::IAM::Role",
+    "AWS::KMS::Key",
+    "AWS::SNS::TopicPolicy",
+    "AWS::SQS::QueuePolicy",
+    "AWS::SecretsManager::ResourcePolicy",
+)
+"""Types whose policies let nobody in without saying whose they are.
+
+Source: https://docs.aws.amazon.com/sns/latest/dg/sns-security-best-practices.html and
+https://docs.aws.amazon.com/kms/latest/developerguide/key-policy-overview.html
+"""
+
+OPEN_KEYS = frozenset(
+    (
+        "aws:multifactorauthpresent",
+        "aws:requestedregion",
+        "aws:securetransport",
+        "kms:encryptionalgorithm",
+        "kms:grantisforawsresource",
+        "kms:viaservice",
+        "sns:protocol",
+    )
+)
+"""Keys of conditions that say how something is called, and not whose principal calls it; in small letters.
+
+Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_condition-keys.html and
+https://docs.aws.amazon.com/kms/latest/developerguide/conditions-kms.html
+"""
+
+
 @dataclass(frozen=True, kw_only=True, slots=True)
 class KeyUser:
     """A service that uses the key of a resource as itself, so that the key's policy must name it.

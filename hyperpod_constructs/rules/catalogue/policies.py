@@ -9,6 +9,7 @@ from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.arns import Arn, bucket_arn
 from hyperpod_constructs.analysis.documents import Written, documents, idle_words, refused_words, repeated_sids, written
 from hyperpod_constructs.analysis.iam import ROLE, aws_managed_name
+from hyperpod_constructs.analysis.open_policies import open_permissions, open_statements
 from hyperpod_constructs.analysis.policy_document import Statement
 from hyperpod_constructs.analysis.resource_policies import BUCKET_POLICY
 from hyperpod_constructs.facts.managed_policies import managed_policy, policy_names
@@ -137,3 +138,18 @@ def _blocks(bucket: Resource) -> bool:
 
 def _is_public(statement: Statement) -> bool:
     return statement.effect == "Allow" and not statement.conditional and "*" in (statement.principals("AWS") or ())
+
+
+@warning(
+    "HP-POL-007",
+    title="policies of topics, queues, keys, secrets, functions, buses and roles say whose principals they let in",
+    why="everybody with an account of AWS can send, read or decrypt, or work as the role",
+    fix="name the principals, or add a condition on aws:SourceAccount, aws:PrincipalOrgID, kms:CallerAccount or the source's ARN",
+    allowed="principals by their ARN, account or service, or a condition on whose they are",
+    source="https://docs.aws.amazon.com/sns/latest/dg/sns-security-best-practices.html",
+)
+def policies_say_whose(model: Model) -> Iterator[Hit]:
+    for one in open_statements(model):
+        yield hit(one.resource, "this statement lets everybody in, whatever the account", *one.path)
+    for resource in open_permissions(model):
+        yield hit(resource, "this permission lets everybody in, whatever the account", "Principal")

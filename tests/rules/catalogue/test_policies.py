@@ -105,6 +105,30 @@ CASES = [
 ]
 
 
+def topic_policy(condition: Any = None, principal: Any = "*", effect: str = "Allow") -> dict[str, Any]:
+    statement = {"Effect": effect, "Principal": principal, "Action": "sns:Publish", "Resource": {"Ref": "Alerts"}}
+    document = {"Statement": [statement if condition is None else {**statement, "Condition": condition}]}
+    policy = {"Type": "AWS::SNS::TopicPolicy", "Properties": {"Topics": [{"Ref": "Alerts"}], "PolicyDocument": document}}
+    return {"Alerts": {"Type": "AWS::SNS::Topic"}, "Access": policy}
+
+
+def permission(**properties: Any) -> dict[str, Any]:
+    given = {"FunctionName": "f", "Action": "lambda:InvokeFunction", "Principal": "*", **properties}
+    return {"Access": {"Type": "AWS::Lambda::Permission", "Properties": given}}
+
+
+OPEN = "HP-POL-007"
+OWN_ACCOUNT = {"StringEquals": {"AWS:SourceOwner": {"Ref": "AWS::AccountId"}}}
+SECURE = {"Bool": {"aws:SecureTransport": "true"}}
+CASES += [
+    Case(OPEN, slurm(), topic_policy(), topic_policy(OWN_ACCOUNT)),
+    Case(OPEN, slurm(), topic_policy(SECURE, {"AWS": "*"}), topic_policy({**SECURE, **OWN_ACCOUNT}, {"AWS": "*"})),
+    Case(OPEN, slurm(), topic_policy(SECURE), topic_policy({"Bool": {"aws:SecureTransport": "false"}}, effect="Deny")),
+    Case(OPEN, slurm(), permission(), permission(SourceAccount="123456789012")),
+    Case(OPEN, slurm(), permission(), permission(Principal="s3.amazonaws.com")),
+]
+
+
 @pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
 def test_rule(case: Case) -> None:
     case.check()

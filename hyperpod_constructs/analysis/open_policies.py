@@ -1,0 +1,44 @@
+"""Policies of resources that let everybody in: principals of any account, under no condition that says whose they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from hyperpod_constructs.analysis.documents import Written, written
+from hyperpod_constructs.facts.policies import CLOSED, OPEN_KEYS
+from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.values import ABSENT, as_str, at
+
+PERMISSION, BUS_POLICY = "AWS::Lambda::Permission", "AWS::Events::EventBusPolicy"
+_NARROWED = {
+    PERMISSION: ("EventSourceToken", "FunctionUrlAuthType", "PrincipalOrgID", "SourceAccount", "SourceArn"),
+    BUS_POLICY: ("Condition", "Statement"),
+}
+"""The properties that say whose principals they are, or that the whole policy is another property."""
+
+
+def open_statements(model: Model) -> Iterator[Written]:
+    """Statements that let everybody in."""
+    for one in written(model):
+        statement = one.statement
+        everybody = "*" in (statement.principals("AWS") or ()) and statement.effect == "Allow"
+        if one.resource.type in CLOSED and everybody and not _says_whose(at(statement.raw, "Condition")):
+            yield one
+
+
+def open_permissions(model: Model) -> Iterator[Resource]:
+    """Permissions of functions and buses that let everybody in."""
+    for type_, keys in _NARROWED.items():
+        for one in model.resources(type_):
+            if as_str(one.get("Principal")) == "*" and all(one.get(key) is ABSENT for key in keys):
+                yield one
+
+
+def _says_whose(condition: object) -> bool:
+    """Whether a condition may say whose the principals are."""
+    if condition in (ABSENT, {}):
+        return False
+    if not isinstance(condition, Mapping):
+        return True
+    keys = [key.lower() for each in condition.values() for key in (each if isinstance(each, Mapping) else ("?",))]
+    return any(key not in OPEN_KEYS for key in keys)
