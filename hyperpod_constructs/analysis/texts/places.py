@@ -39,6 +39,7 @@ MODULES: Mapping[str, Topic] = {
     "code": Topic.CODE,
     "companions": Topic.COMPANION,
     "composite_alarms": Topic.ALARM,
+    "costs": Topic.COMPANION,
     "dashboards": Topic.ALARM,
     "delivery": Topic.DELIVERY,
     "dns": Topic.NAME,
@@ -99,6 +100,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::SecretsManager::SecretTargetAttachment": "TargetType",
     },
     "composite_alarms": {"AWS::CloudWatch::CompositeAlarm": "AlarmRule"},
+    "costs": {"AWS::Budgets::Budget": "NotificationsWithSubscribers"},
     "delivery": {
         "AWS::Events::Rule": "",
         "AWS::Lambda::EventSourceMapping": "EventSourceArn",
