@@ -16,10 +16,11 @@ from hyperpod_constructs.analysis.function_code import FUNCTION, calls_of
 from hyperpod_constructs.analysis.iam import ROLE
 from hyperpod_constructs.analysis.role_calls import Called, arn_on, named_in
 from hyperpod_constructs.analysis.state_machines import STATE_MACHINE, State, definition, states
-from hyperpod_constructs.facts.api_calls import RULE_ACTIONS, RULES_OF_STATES, Waiting, targets, waits
+from hyperpod_constructs.facts.api_calls import CONTEXT_OF, RULE_ACTIONS, RULES_OF_STATES, Waiting, targets, waits
 from hyperpod_constructs.facts.iam_actions import service_actions
 from hyperpod_constructs.facts.permissions import Place, Task
 from hyperpod_constructs.facts.sdk_calls import Operation, by_sdk
+from hyperpod_constructs.facts.state_language import only_reads
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_str, parts_of
 
@@ -78,7 +79,10 @@ def called_by(resource: Resource, role: Resource, call: ApiCall) -> Iterator[Cal
 
 
 def _task(call: ApiCall, actions: tuple[str, ...]) -> Task:
-    return Task(words=call.words, actions=actions, on=Place.ANYWHERE, source=call.source, by_service=True)
+    key, parameter = CONTEXT_OF.get(call.action, ("", ""))
+    value = as_str(call.parameters.get(parameter, ABSENT))
+    context = {} if value is None else {key: value}
+    return Task(words=call.words, actions=actions, on=Place.ANYWHERE, source=call.source, context=context, by_service=True)
 
 
 def _of_state(machine: Resource, role: Resource, state: State) -> Iterator[Called]:
@@ -119,7 +123,7 @@ def _of_schedule(schedule: Resource) -> Iterator[Called]:
     """The call of a schedule by AWS's SDK."""
     role = resource_of(schedule.get("Target", "RoleArn"), ROLE)
     found = _CALL_OF_SCHEDULE.fullmatch(_text(schedule.get("Target", "Arn")))
-    operation = None if role is None or found is None else operation_of(found[1], found[2])
+    operation = None if role is None or found is None or only_reads(found[2]) else operation_of(found[1], found[2])
     if role is not None and operation is not None:
         given = values_in(schedule.get("Target", "Input"))
         parameters = {key.lower(): value for key, value in given.items()} if isinstance(given, Mapping) else {}

@@ -16,6 +16,13 @@ Source: https://docs.aws.amazon.com/step-functions/latest/dg/service-integration
 """
 
 
+CONTEXT_OF: Mapping[str, tuple[str, str]] = {"cloudwatch:PutMetricData": ("cloudwatch:namespace", "namespace")}
+"""The key of conditions that a parameter of an action gives, with that parameter in small letters.
+
+Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/iam-cw-condition-keys-namespace.html
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class Waiting:
     """What a state machine does that waits for its task.

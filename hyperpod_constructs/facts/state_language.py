@@ -125,3 +125,8 @@ READING = (
 
 Source: https://docs.aws.amazon.com/scheduler/latest/UserGuide/managing-targets-universal.html
 """
+
+
+def only_reads(operation: str) -> bool:
+    """Whether an operation only reads, by the beginning of its name."""
+    return operation.lower().startswith(READING)

@@ -50,6 +50,7 @@ MODULES: Mapping[str, Topic] = {
     "metrics": Topic.ALARM,
     "partners": Topic.COMPANION,
     "prometheus": Topic.PROMETHEUS,
+    "schedule_calls": Topic.SCHEDULE,
     "schedules": Topic.SCHEDULE,
     "user_data": Topic.SCRIPT,
 }
@@ -125,12 +126,14 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::EC2::VolumeAttachment": "VolumeId",
         "AWS::Route53::RecordSet": "AliasTarget",
     },
+    "schedule_calls": {"AWS::Scheduler::Schedule": "Target"},
     "schedules": {
         "AWS::Backup::BackupPlan": "BackupPlan",
         "AWS::RDS::DBCluster": "PreferredBackupWindow",
         "AWS::RDS::DBInstance": "PreferredBackupWindow",
         "AWS::Scheduler::Schedule": "FlexibleTimeWindow",
         "AWS::SecretsManager::RotationSchedule": "RotationRules",
+        "AWS::Synthetics::Canary": "RunConfig",
     },
     "user_data": {
         "AWS::EC2::Instance": "UserData",

@@ -306,6 +306,16 @@ def flexible_window(resource: Resource) -> Slips:
         yield Slip("the schedule ends before it starts", "an EndDate after the StartDate", ("EndDate",), resource.get("EndDate"))
 
 
+def canary(resource: Resource) -> Slips:
+    """A run of a canary is over before the next one begins."""
+    found = re.fullmatch(r"rate\((\d{1,4}) (minute|hour)s?\)", known(resource.get("Schedule", "Expression")) or "")
+    seconds = as_int(resource.get("RunConfig", "TimeoutInSeconds"))
+    every = 0 if found is None else int(found[1]) * (60 if found[2] == "minute" else 3600)
+    if seconds is not None and 0 < every < seconds:
+        message = f"a run may take {seconds} seconds, and begins each {every} seconds"
+        yield Slip(message, f"at most {every} seconds", ("RunConfig", "TimeoutInSeconds"), seconds)
+
+
 def _time(value: Value) -> datetime | None:
     try:
         return datetime.fromisoformat(known(value) or "").replace(tzinfo=None)
@@ -368,5 +378,6 @@ WHOLES: Mapping[str, WholeJudge] = {
     "AWS::RDS::DBCluster": windows_apart,
     "AWS::RDS::DBInstance": windows_apart,
     "AWS::Scheduler::Schedule": flexible_window,
+    "AWS::Synthetics::Canary": canary,
     "AWS::SecretsManager::RotationSchedule": rotation_rules,
 }
