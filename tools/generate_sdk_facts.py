@@ -1,6 +1,6 @@
-"""Writes `sdk_calls.tsv` of `hyperpod_constructs/facts`: the operations of services with their required parameters.
+"""Writes `sdk_calls.tsv` and `sdk_clients.tsv` of `hyperpod_constructs/facts`: operations with required parameters, and clients.
 
-They are botocore's newest models (Apache-2.0), of the services that a platform for training calls.
+Operations are botocore's newest models (Apache-2.0), of the services that a platform for training calls.
 
     python tools/generate_sdk_facts.py           # writes the facts
     python tools/generate_sdk_facts.py --check   # exits 1 if the facts are stale
@@ -17,7 +17,8 @@ from typing import Any
 
 from tools.generate_update_facts import MODEL_VERSION, MODELS, write_or_check
 
-CALLS = Path(__file__).resolve().parent.parent / "hyperpod_constructs" / "facts" / "sdk_calls.tsv"
+FACTS = Path(__file__).resolve().parent.parent / "hyperpod_constructs" / "facts"
+CALLS, CLIENTS = FACTS / "sdk_calls.tsv", FACTS / "sdk_clients.tsv"
 
 #: The services by the name of their client in boto3, and the prefix of their actions where it is another one.
 SERVICES: Mapping[str, str] = {
@@ -52,7 +53,12 @@ def render() -> dict[Path, str]:
         "# boto3, prefix of its actions, operations with their required parameters. tools/generate_sdk_facts.py writes this file.",
         *("\t".join(_row(name, prefix)) for name, prefix in sorted(SERVICES.items())),
     ]
-    return {CALLS: "\n".join(lines) + "\n"}
+    names = sorted(path.name for path in MODELS.iterdir() if any(path.glob("*/service-2.json.gz")))
+    clients = [
+        f"# Clients of boto3, as botocore {MODEL_VERSION} knows them (Apache-2.0). tools/generate_sdk_facts.py writes this file.",
+        "\t".join(names),
+    ]
+    return {CALLS: "\n".join(lines) + "\n", CLIENTS: "\n".join(clients) + "\n"}
 
 
 def _row(name: str, prefix: str) -> Sequence[str]:

@@ -1,6 +1,6 @@
 """Operations of services: how programs, state machines and schedules name them, and the action that each takes.
 
-`sdk_calls.tsv` has the operations.
+`sdk_calls.tsv` has the operations, and `sdk_clients.tsv` the names of all clients of boto3.
 """
 
 from __future__ import annotations
@@ -71,6 +71,12 @@ def by_client(name: str) -> Mapping[str, Operation] | None:
 def by_package(name: str) -> Mapping[str, Operation] | None:
     """The operations of a package of the SDK for JavaScript, such as `client-sfn`, by their names in small letters."""
     return next((found for names, found in _operations().items() if f"client-{names[0].lower().replace(' ', '-')}" == name), None)
+
+
+@cache
+def clients() -> frozenset[str]:
+    """The names of all clients of boto3."""
+    return frozenset(name for row in rows("sdk_clients.tsv") for name in row)
 
 
 def _java(service: str) -> str:

@@ -79,6 +79,10 @@ def _python(function: Resource, text: str, runtime: str, handler: str | None) ->
             yield from _handler(tree, name, handler)
         if function.get("Layers") in (ABSENT, ()):
             yield from _imports(tree)
+        if HOLE not in text:
+            from hyperpod_constructs.analysis.texts.programs import mistakes_in_program  # few templates have code
+
+            yield from mistakes_in_program(tree, name, function.get("Environment", "Variables"))
 
 
 def _parsed(text: str, runtime: str) -> ast.Module | Slip | None:

@@ -174,6 +174,6 @@ def test_a_variable_that_names_what_the_role_may_not_touch() -> None:
 HANDLER = "def handler(event, context):\n    pass\n"
 
 
-@pytest.mark.parametrize("code", [f"import boto3\nboto3.client('sqs').nothing()\n{HANDLER}", "boto3\n" * 20_000 + HANDLER])
+@pytest.mark.parametrize("code", [f"import boto3\nboto3.client('personalize').nothing()\n{HANDLER}", "boto3\n" * 20_000 + HANDLER])
 def test_code_that_says_nothing_known_has_no_finding(code: str) -> None:
     assert findings(edited(CALLS, {"Function/Code/ZipFile": code, f"{OF_FUNCTION}/1/Action": "sqs:*"})) == []

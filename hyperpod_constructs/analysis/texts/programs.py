@@ -1,0 +1,184 @@
+"""What code in Python fails at when it runs: clients, methods, parameters, names and variables that are not there.
+
+The code is parsed, and never executed. What it may make itself, such as names of `exec` or attributes of objects, is believed.
+
+Sources: https://docs.aws.amazon.com/boto3/latest/guide/clients.html and
+https://docs.aws.amazon.com/lambda/latest/dg/configuration-envvars.html
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+from collections import Counter
+from collections.abc import Iterator, Mapping
+
+from hyperpod_constructs.analysis.schema.violation import listed, meant
+from hyperpod_constructs.analysis.texts.reading import HOLE
+from hyperpod_constructs.analysis.texts.slip import Slip, Slips
+from hyperpod_constructs.analysis.texts.typo import typo_of
+from hyperpod_constructs.facts.sdk_calls import Operation, by_client, clients
+from hyperpod_constructs.templates.values import ABSENT, Value
+
+_CODE = ("Code", "ZipFile")
+_PATH = ("Environment", "Variables")
+_LAMBDAS_OWN = ("AWS_", "LAMBDA_", "_", "PYTHON", "LD_", "PATH", "LANG", "TZ", "HOME", "PWD")
+"""The beginnings of variables that Lambda, the shell and Python have themselves."""
+_METHODS = frozenset(
+    (
+        *("can_paginate", "close", "exceptions", "generate_presigned_post", "generate_presigned_url", "get_paginator"),
+        *("get_waiter", "meta", "waiter_names", "generate_db_auth_token", "copy", "download_file", "download_fileobj"),
+        *("upload_file", "upload_fileobj", "generate_db_connect_auth_token", "generate_db_connect_admin_auth_token"),
+    )
+)
+"""Methods of clients that are no operations."""
+_MADE = ("exec", "eval", "globals", "locals", "setattr", "vars")
+
+
+def mistakes_in_program(tree: ast.Module, handler: str, environment: Value) -> Slips:
+    """What the code fails at.
+
+    :param handler: the name of its handler.
+    :param environment: the variables of the function.
+    """
+    yield from _unknown_names(tree)
+    yield from _arguments(tree, handler)
+    yield from _calls(tree)
+    yield from _variables(tree, environment)
+
+
+def _slip(node: ast.expr | ast.stmt, says: str, allowed: str) -> Slip:
+    return Slip(f"line {node.lineno} of the code {says}", allowed, _CODE, dead=True)
+
+
+def _unknown_names(tree: ast.Module) -> Iterator[Slip]:
+    """Names that nothing in the code, and nothing in Python, makes."""
+    found = {"__name__", "__file__", "__doc__", "__spec__", *dir(builtins)}
+    read: list[ast.Name] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name):
+            if isinstance(node.ctx, ast.Load):
+                read.append(node)
+            else:
+                found.add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            found.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+        found.update(_bound(node))
+    if "*" in found or any(name.id in _MADE for name in read):
+        return
+    unknown = next((node for node in read if node.id not in found and HOLE not in node.id and "_hole_" not in node.id), None)
+    if unknown is not None:
+        yield _slip(unknown, f"names {unknown.id}, which the code does not have", "a name that the code imports or defines")
+
+
+def _bound(node: ast.AST) -> Iterator[str]:
+    """Names that a node makes otherwise than by an assignment."""
+    if isinstance(node, ast.arg):
+        yield node.arg
+    elif isinstance(node, ast.ExceptHandler | ast.MatchAs | ast.MatchStar) and node.name:
+        yield node.name
+    elif isinstance(node, ast.MatchMapping) and node.rest:
+        yield node.rest
+    elif isinstance(node, ast.Global | ast.Nonlocal):
+        yield from node.names
+
+
+def _arguments(tree: ast.Module, handler: str) -> Iterator[Slip]:
+    """Lambda calls the handler with an event and a context."""
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and node.name == handler and not node.decorator_list:
+            given = node.args
+            most = len(given.posonlyargs) + len(given.args)
+            lacking = [one.arg for one, default in zip(given.kwonlyargs, given.kw_defaults, strict=True) if default is None]
+            if (most < 2 and given.vararg is None) or most - len(given.defaults) > 2 or lacking:
+                says = f"has the handler {handler} with {most + len(lacking)} parameters"
+                yield _slip(node, says, "two parameters: event and context")
+
+
+def _calls(tree: ast.Module) -> Iterator[Slip]:
+    """Clients and their methods."""
+    named = _clients(tree)
+    for node in ast.walk(tree):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Attribute):
+            continue
+        made = _client_of(node)
+        if made is not None and made not in clients():
+            yield _slip(node, f"makes a client {made!r}, which boto3 does not have{meant(made, clients())}", "a client of boto3")
+        owner = node.func.value
+        service = named.get(owner.id) if isinstance(owner, ast.Name) else _client_of(owner)
+        operations = None if service is None else by_client(service)
+        if service is not None and operations is not None:
+            yield from _call(node, node.func.attr, service, operations)
+
+
+def _clients(tree: ast.Module) -> Mapping[str, str]:
+    """The services of names that are surely clients: nothing else has them, anywhere in the code."""
+    made: dict[str, list[str]] = {}
+    times: Counter[str] = Counter()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            times[node.id] += 1
+        elif isinstance(node, ast.arg):
+            times[node.arg] += 1
+        elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Name):
+            service = _client_of(node.value)
+            if service is not None:
+                made.setdefault(node.targets[0].id, []).append(service)
+    return {name: found[0] for name, found in made.items() if len(found) == times[name] and len(set(found)) == 1}
+
+
+def _client_of(node: ast.expr) -> str | None:
+    """The service of a call that makes a client."""
+    if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr == "client"):
+        return None
+    owner, first = node.func.value, node.args[0] if node.args else None
+    is_boto3 = isinstance(owner, ast.Name) and owner.id in ("boto3", "session")
+    return first.value if is_boto3 and isinstance(first, ast.Constant) and isinstance(first.value, str) else None
+
+
+def _call(node: ast.Call, method: str, service: str, operations: Mapping[str, Operation]) -> Iterator[Slip]:
+    if method in _METHODS:
+        return
+    operation = operations.get(method.replace("_", ""))
+    if operation is None:
+        names = [_snake(one.name) for one in operations.values()]
+        yield _slip(node, f"calls {method}, which clients of {service} do not have{meant(method, names)}", "a method of the client")
+        return
+    given = {one.arg for one in node.keywords}
+    lacking = [name for name in operation.required if name not in given]
+    if lacking and None not in given and not node.args:
+        says = f"calls {method} without {lacking[0]}{meant(lacking[0], [one for one in given if one])}"
+        yield _slip(node, says, listed(operation.required))
+
+
+def _snake(name: str) -> str:
+    return "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name).lstrip("_")
+
+
+def _variables(tree: ast.Module, environment: Value) -> Iterator[Slip]:
+    """Variables of the environment that must be there, and that the function does not have."""
+    if not (environment is ABSENT or isinstance(environment, Mapping)):
+        return
+    names = environment if isinstance(environment, Mapping) else {}
+    guarded = {id(one) for node in ast.walk(tree) if isinstance(node, ast.Try | ast.If | ast.IfExp) for one in ast.walk(node)}
+    for node in ast.walk(tree):
+        name = _variable(node)
+        if name is None or name in names or name.startswith(_LAMBDAS_OWN) or not isinstance(node, ast.Subscript):
+            continue
+        if id(node) in guarded and typo_of(name, names) is None:
+            continue
+        message = f"line {node.lineno} of the code reads the variable {name}, which the function does not have{meant(name, names)}"
+        yield Slip(message, f"Environment with {name}", _PATH, dead=True)
+        return
+
+
+def _variable(node: ast.AST) -> str | None:
+    """The variable that `os.environ["NAME"]` reads."""
+    if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load) or not isinstance(node.slice, ast.Constant):
+        return None
+    owner = node.value
+    of_os = isinstance(owner, ast.Attribute) and owner.attr == "environ" and isinstance(owner.value, ast.Name)
+    is_environ = of_os or (isinstance(owner, ast.Name) and owner.id == "environ")
+    return node.slice.value if is_environ and isinstance(node.slice.value, str) else None

@@ -1,0 +1,110 @@
+"""Code in templates: what it fails at when it runs is one finding, and what may be there is believed."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.rules.catalogue.templates import findings
+from tests.rules.catalogue.text_bases import function
+
+GOOD = """
+import json
+import os
+
+import boto3
+
+sagemaker = boto3.client("sagemaker", region_name=os.environ["AWS_REGION"])
+
+
+def count(nodes, *, most=5):
+    return [name for name in nodes if (size := len(name)) < most and size]
+
+
+def handler(event, context):
+    try:
+        limit = int(os.environ["LIMIT"])
+    except KeyError as error:
+        limit = str(error)
+    nodes = sagemaker.list_cluster_nodes(ClusterName=os.environ["CLUSTER"])
+    pages = sagemaker.get_paginator("list_clusters")
+    for s3 in (boto3.resource("s3"),):
+        s3.Bucket("b").anything()
+    match event:
+        case {"detail": detail, **rest}:
+            print(detail, rest, limit, pages)
+    return json.dumps(count(nodes))
+"""
+MISTAKES = [
+    ('client("sagemaker",', 'client("hyperpod",', "makes a client 'hyperpod'"),
+    ("list_cluster_nodes(", "list_nodes(", "calls list_nodes, which clients of sagemaker do not have"),
+    ("ClusterName=", "Cluster=", "calls list_cluster_nodes without ClusterName; the nearest is Cluster"),
+    ("import json\n", "", "names json, which the code does not have"),
+    ("count(nodes))", "counts(nodes))", "names counts"),
+    ("handler(event, context)", "handler(event)", "has the handler handler with 1 parameters"),
+    ("handler(event, context)", "handler(event, context, more)", "with 3 parameters"),
+    ('environ["CLUSTER"]', 'environ["CLUSTER_NAME"]', "reads the variable CLUSTER_NAME, which the function does not have"),
+    ('environ["LIMIT"]', 'environ["CLUSTERS"]', "the nearest is CLUSTER"),
+]
+
+
+def found(code: str, **properties: Any) -> list[str]:
+    template = {"Resources": {"F": function(code, Environment={"Variables": {"CLUSTER": "a"}}, **properties)}}
+    return [one.message for one in findings(template, rules="HP-TXT")]
+
+
+def test_working_code_has_no_finding() -> None:
+    assert found(GOOD) == []
+
+
+@pytest.mark.parametrize(("old", "new", "message"), MISTAKES)
+def test_fails_code_that_fails(old: str, new: str, message: str) -> None:
+    (said,) = found(GOOD.replace(old, new))
+    assert message in said
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from os import *\ndef handler(event, context):\n    return path\n",
+        "exec('x = 1')\ndef handler(event, context):\n    return x\n",
+        "import boto3\ndef handler(event, context, client=boto3.client('sqs')):\n    return client.anything()\n",
+        "import boto3\nclient = boto3.client('sqs')\nclient = object()\ndef handler(event, context):\n    client.anything()\n",
+        "import boto3\ndef handler(event, context):\n    return boto3.client('sqs').send_message(**event)\n",
+        "import functools\n@functools.cache\ndef handler(event):\n    return event\n",
+        "def handler(*arguments):\n    return arguments\n",
+    ],
+)
+def test_what_may_be_there_is_believed(code: str) -> None:
+    assert found(code) == []
+
+
+def schedule(arn: str, text: str | None) -> dict[str, Any]:
+    target = {"Arn": f"arn:aws:scheduler:::aws-sdk:{arn}", "RoleArn": "arn:aws:iam::123456789012:role/r"}
+    given = {"ScheduleExpression": "rate(1 day)", "FlexibleTimeWindow": {"Mode": "OFF"}}
+    target |= {} if text is None else {"Input": text}
+    return {"Resources": {"S": {"Type": "AWS::Scheduler::Schedule", "Properties": {**given, "Target": target}}}}
+
+
+UPDATE = "sagemaker:updateClusterSoftware"
+
+
+@pytest.mark.parametrize(
+    ("arn", "text", "message"),
+    [
+        ("sagemaker:updateClusterSoftwares", "{}", "has no operation updateClusterSoftwares; the nearest is updateClusterSoftware"),
+        ("sagemaker:describeCluster", '{"ClusterName": "a"}', "describeCluster only reads"),
+        (UPDATE, '{"ClusterNames": "a"}', "called without ClusterName; the nearest is ClusterNames"),
+        (UPDATE, None, "called without ClusterName"),
+        (UPDATE, "{ClusterName: a}", "is not JSON"),
+    ],
+)
+def test_fails_call_of_schedule(arn: str, text: str | None, message: str) -> None:
+    (said,) = [one.message for one in findings(schedule(arn, text), rules="HP-TXT")]
+    assert message in said
+
+
+@pytest.mark.parametrize(("arn", "text"), [(UPDATE, '{"ClusterName": "a"}'), ("personalize:anything", None)])
+def test_calls_that_schedules_can_make(arn: str, text: str | None) -> None:
+    assert findings(schedule(arn, text), rules="HP-TXT") == []
