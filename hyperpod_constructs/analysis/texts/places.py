@@ -52,6 +52,7 @@ MODULES: Mapping[str, Topic] = {
     "prometheus": Topic.PROMETHEUS,
     "schedule_calls": Topic.SCHEDULE,
     "schedules": Topic.SCHEDULE,
+    "scrapes": Topic.PROMETHEUS,
     "user_data": Topic.SCRIPT,
 }
 """The modules with judges, and the topic of each."""
@@ -74,7 +75,8 @@ LANGUAGES_OF: Mapping[str, tuple[Language, ...]] = {
     "documents": (Language.JSON, Language.POLICY, Language.IMAGES),
     "event_patterns": (Language.EVENTS, Language.MESSAGES),
     "log_filters": (Language.LOGS,),
-    "prometheus": (Language.RULES, Language.ALERTS, Language.SCRAPES),
+    "prometheus": (Language.RULES, Language.ALERTS),
+    "scrapes": (Language.SCRAPES,),
     "schedules": (
         Language.EVENT_SCHEDULE,
         Language.SCHEDULE,

@@ -1,4 +1,4 @@
-"""Rule groups, Alertmanager's definition and scrape configurations of Managed Service for Prometheus, as YAML.
+"""Rule groups and Alertmanager's definition of Managed Service for Prometheus, as YAML.
 
 Sources: https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-ruler-rulesfile.html,
 https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-alertmanager-config.html and
@@ -7,15 +7,15 @@ https://prometheus.io/docs/prometheus/latest/configuration/recording_rules/
 
 from __future__ import annotations
 
-import binascii
 import re
-from base64 import b64decode
 from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
 from hyperpod_constructs.analysis.texts.arns import arn_of
-from hyperpod_constructs.analysis.texts.reading import HOLE, from_yaml, spelled
+from hyperpod_constructs.analysis.texts.promql import mistakes_in_message, mistakes_in_promql, slips
+from hyperpod_constructs.analysis.texts.reading import HOLE, from_yaml
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
+from hyperpod_constructs.facts.promql import INHIBITION_KEYS, SIGV4_KEYS, SNS_KEYS
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.values import Value
 
@@ -54,11 +54,18 @@ def rule_groups(value: Value) -> Slips:
         return
     yield from _strange(mapping(data), ("groups",), "a namespace of rules")
     names: set[str] = set()
+    recorded = frozenset(_recorded(groups))
     for index, one in entries(groups[:_MOST]):
-        yield from _group(f"groups/{index}", one, names)
+        yield from _group(f"groups/{index}", one, names, recorded)
 
 
-def _group(place: str, one: Value, names: set[str]) -> Slips:
+def _recorded(groups: Value) -> Iterator[str]:
+    """The names that the rules of a text record."""
+    for _, one in entries(groups):
+        yield from (str(mapping(rule)["record"]) for _, rule in entries(mapping(one).get("rules")) if "record" in mapping(rule))
+
+
+def _group(place: str, one: Value, names: set[str], recorded: frozenset[str]) -> Slips:
     if _is_open(one):
         return
     if not isinstance(one, Mapping):
@@ -76,10 +83,10 @@ def _group(place: str, one: Value, names: set[str]) -> Slips:
         yield Slip(f"{place} has no list of rules", "rules, each with expr and either record or alert")
     for index, rule in entries(rules):
         if index < _MOST and not _is_open(rule):
-            yield from _rule(f"{place}/rules/{index}", mapping(rule))
+            yield from _rule(f"{place}/rules/{index}", mapping(rule), recorded)
 
 
-def _rule(place: str, rule: Mapping[str, Value]) -> Slips:
+def _rule(place: str, rule: Mapping[str, Value], recorded: frozenset[str]) -> Slips:
     yield from _strange(rule, _RULE, place)
     kinds = [name for name in ("record", "alert") if name in rule]
     if len(kinds) != 1:
@@ -89,6 +96,11 @@ def _rule(place: str, rule: Mapping[str, Value]) -> Slips:
         yield Slip(f"{place} has no expr", "an expression of PromQL")
     elif isinstance(expression, str) and (wrong := promql(expression)):
         yield Slip(f"expr of {place} {wrong}", "an expression of PromQL")
+    elif isinstance(expression, str):
+        yield from slips(place, "expr", mistakes_in_promql(expression, recorded))
+    for key, text in (*mapping(rule.get("annotations")).items(), *mapping(rule.get("labels")).items()):
+        if isinstance(text, str):
+            yield from slips(place, key, mistakes_in_message(text))
     record = rule.get("record")
     if isinstance(record, str) and not _is_open(record) and not _METRIC.fullmatch(record):
         yield Slip(f"{place} records {quoted(record)}", "letters, digits, '_' and ':'")
@@ -192,6 +204,10 @@ def _configuration(data: Mapping[str, Value]) -> Slips:
         yield Slip("the route at the top has no receiver", f"one of {listed(names)}")
     if not any(map(_is_open, names)):
         yield from _route("route", route, names, 0)
+    for index, rule in entries(data.get("inhibit_rules")):
+        yield from _strange(mapping(rule), INHIBITION_KEYS, f"inhibit_rules/{index}")
+        for key in ("source_matchers", "target_matchers"):
+            yield from _matchers(f"inhibit_rules/{index}", mapping(rule), key)
 
 
 def _receiver(place: str, one: Mapping[str, Value]) -> Slips:
@@ -201,6 +217,8 @@ def _receiver(place: str, one: Mapping[str, Value]) -> Slips:
         if name not in _RECEIVER and not _is_open(name):
             yield Slip(f"{place} has {name}, and the service sends to SNS and PagerDuty only", "sns_configs, pagerduty_configs")
     for index, config in entries(one.get("sns_configs")):
+        yield from _strange(mapping(config), SNS_KEYS, f"{place}/sns_configs/{index}")
+        yield from _strange(mapping(mapping(config).get("sigv4")), SIGV4_KEYS, f"sigv4 of {place}/sns_configs/{index}")
         arn = mapping(config).get("topic_arn")
         if arn is None:
             yield Slip(f"{place}/sns_configs/{index} has no topic_arn", "topic_arn and sigv4 with the region")
@@ -212,6 +230,15 @@ def _receiver(place: str, one: Mapping[str, Value]) -> Slips:
             yield Slip(f"{place}/sns_configs/{index} has no sigv4", "sigv4: with the region of the topic")
 
 
+_MATCHER = re.compile(r"[{]?\s*\"?[a-zA-Z_][\w.]*\"?\s*(?:=~|!~|!=|=(?!=)).*", re.DOTALL)
+
+
+def _matchers(place: str, data: Mapping[str, Value], key: str) -> Slips:
+    for index, one in entries(data.get(key)):
+        if isinstance(one, str) and not _is_open(one) and not _MATCHER.fullmatch(one):
+            yield Slip(f"{key}/{index} of {place} is {quoted(one)}", 'a label, =, !=, =~ or !~, and a value: severity="critical"')
+
+
 def _route(place: str, route: Mapping[str, Value], names: list[str], depth: int) -> Slips:
     yield from _strange(route, _ROUTE, place)
     receiver = route.get("receiver")
@@ -221,6 +248,7 @@ def _route(place: str, route: Mapping[str, Value], names: list[str], depth: int)
             f"{place} names the receiver {receiver}, which is not there{f'; the nearest is {near}' if near else ''}",
             f"one of {listed(names)}",
         )
+    yield from _matchers(place, route, "matchers")
     for name in ("group_wait", "group_interval", "repeat_interval"):
         yield from _duration(place, route, name)
     for index, one in entries(route.get("routes")):
@@ -228,35 +256,8 @@ def _route(place: str, route: Mapping[str, Value], names: list[str], depth: int)
             yield from _route(f"{place}/routes/{index}", one, names, depth + 1)
 
 
-def scrape_configuration(value: Value) -> Slips:
-    """The configuration of a scraper, in base64: jobs with different names."""
-    text = spelled(value)
-    if not text or HOLE in text:
-        return
-    try:
-        plain = b64decode("".join(text.split()), validate=True).decode()
-    except (binascii.Error, ValueError):
-        yield Slip("the configuration is not in base64", "YAML in base64 (Fn::Base64)")
-        return
-    data = from_yaml(plain)
-    if isinstance(data, Slip):
-        yield data
-        return
-    jobs = mapping(data).get("scrape_configs")
-    if not isinstance(jobs, tuple):
-        yield Slip("the configuration has no list of scrape_configs", "scrape_configs, each with a job_name")
-    names: set[str] = set()
-    for index, one in entries(jobs):
-        name = mapping(one).get("job_name")
-        if name is None or str(name) in names:
-            said = "has no job_name" if name is None else f"has the job_name {name} of another"
-            yield Slip(f"scrape_configs/{index} {said}", "a job_name of its own")
-        names.add(str(name))
-
-
 JUDGES: Mapping[Language, Judge] = {
     Language.RULES: rule_groups,
     Language.ALERTS: alert_manager,
-    Language.SCRAPES: scrape_configuration,
 }
 WHOLES: Mapping[str, WholeJudge] = {}

@@ -1,0 +1,72 @@
+"""Expressions of Prometheus and texts of its alerts: functions, ranges, names of metrics, variables.
+
+Source: https://prometheus.io/docs/prometheus/latest/querying/basics/
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from hyperpod_constructs.analysis.schema.violation import listed, meant
+from hyperpod_constructs.analysis.texts.reading import HOLE
+from hyperpod_constructs.analysis.texts.slip import Slip
+from hyperpod_constructs.analysis.texts.typo import typo_of
+from hyperpod_constructs.facts.promql import AGGREGATIONS, FUNCTIONS, GPU_METRICS, RANGE_FUNCTIONS, TEMPLATE_VARIABLES, WORDS
+
+_QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`[^`]*`|#[^\n]*")
+_CALL = re.compile(r"([a-zA-Z_][a-zA-Z0-9_:]{0,100})\s{0,9}\(([^()]{0,500}\))?")
+_SELECTOR = re.compile(r"\s*([a-zA-Z_:][a-zA-Z0-9_:]*)\s*(\{[^{}]*\})?\s*(\[[^\[\]]*\])?\s*\)")
+_NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
+_VARIABLE = re.compile(r"\{\{[^{}]*?\$(\w{1,100})")
+_LONGEST = 10_000
+
+
+def mistakes_in_promql(text: str, recorded: frozenset[str]) -> Iterator[tuple[str, str, bool]]:
+    """What an expression has that is none of PromQL, the allowed, and whether it is only without effect.
+
+    :param recorded: the names of metrics that rules of the same text record.
+    """
+    if HOLE in text or len(text) > _LONGEST:
+        return
+    plain = _QUOTED.sub('""', text)
+    for match in _CALL.finditer(plain):
+        name = match[1]
+        if name.lower() in WORDS or name.lower() in AGGREGATIONS:
+            continue
+        if name not in FUNCTIONS and name not in RANGE_FUNCTIONS:
+            yield (
+                f"has the function {name}{meant(name, (*FUNCTIONS, *RANGE_FUNCTIONS, *AGGREGATIONS))}",
+                "a function of PromQL",
+                False,
+            )
+            return
+        inner = _SELECTOR.fullmatch(match[2] or "")
+        if inner is not None and name in RANGE_FUNCTIONS and inner[3] is None and "quantile" not in name:
+            yield f"has {name} of {inner[1]} without a range", f"a range such as {inner[1]}[5m]", False
+            return
+    for name in _NAME.findall(re.sub(r"\{[^{}]*\}|\b(?:by|without|on|ignoring)\s*\([^()]*\)", "", plain)):
+        near = typo_of(name, GPU_METRICS if name.startswith("DCGM") else recorded if ":" in name else ())
+        if near and name not in FUNCTIONS:
+            yield f"asks for {name}; the nearest is {near}", near, True
+            return
+
+
+def mistakes_in_message(text: str) -> Iterator[tuple[str, str]]:
+    """Variables that a text of an alert does not have, and braces without an end."""
+    if HOLE in text:
+        return
+    unknown = [name for name in _VARIABLE.findall(text) if name not in TEMPLATE_VARIABLES and f"${name} :=" not in text]
+    if unknown and ":=" not in text:
+        yield (
+            f"has the variable ${unknown[0]}{meant(unknown[0], TEMPLATE_VARIABLES)}",
+            listed(f"${one}" for one in TEMPLATE_VARIABLES),
+        )
+    elif text.count("{{") != text.count("}}"):
+        yield "has {{ without }}", "{{ and }}"
+
+
+def slips(place: str, key: str, found: Iterator[tuple[str, str]] | Iterator[tuple[str, str, bool]]) -> Iterator[Slip]:
+    """Mistakes as those of a text at a place."""
+    for says, allowed, *dead in found:
+        yield Slip(f"{key} of {place} {says}", allowed, dead=bool(dead and dead[0]))

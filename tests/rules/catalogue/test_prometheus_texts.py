@@ -1,0 +1,103 @@
+"""Expressions, matchers and scrape configurations of Prometheus: each mistake is one finding, and correct ones have none."""
+
+from __future__ import annotations
+
+from base64 import b64encode
+
+import pytest
+
+from tests.rules.catalogue.cases import edited
+from tests.rules.catalogue.templates import findings
+from tests.rules.catalogue.text_bases import ALERTS, BASES, RULES
+
+BASE = BASES["prometheus"]
+EXPRESSION = 'sum by (instance) (rate(up{job=~"no.*"}[5m])) == 0'
+SCRAPE = """
+global: {scrape_interval: 30s, external_labels: {cluster: a}}
+scrape_configs:
+- job_name: pods
+  scrape_timeout: 10s
+  kubernetes_sd_configs: [{role: pod}]
+  relabel_configs:
+  - {source_labels: [__name__], action: keep, regex: "(a|b)[)]"}
+  - {regex: "a(.*)", action: labelmap}
+"""
+
+
+def said(path: str, text: str) -> list[str]:
+    return [one.message for one in findings(edited(BASE, {path: text}), rules="HP-TXT")]
+
+
+@pytest.mark.parametrize(
+    ("expression", "message"),
+    [
+        ("rates(up[5m])", "has the function rates; the nearest is rate"),
+        ("sum(rate(up{job='a'}))", "has rate of up without a range"),
+        ("increase(DCGM_FI_DEV_XID_ERROR[5m]) > 0", "asks for DCGM_FI_DEV_XID_ERROR; the nearest is DCGM_FI_DEV_XID_ERRORS"),
+        ("node:free:ratios < 1", "asks for node:free:ratios; the nearest is node:free:ratio"),
+    ],
+)
+def test_fails_expression(expression: str, message: str) -> None:
+    (found,) = said("Groups/Data", RULES.replace(EXPRESSION, expression))
+    assert message in found
+
+
+@pytest.mark.parametrize(
+    "expression",
+    [
+        "absent(DCGM_FI_DEV_GPU_UTIL)",
+        "max_over_time(sum by (instance) (rate(up[1m]))[1h:1m])",
+        "histogram_quantile(0.9, sum by (le) (rate(request_seconds_bucket[5m])))",
+        "COUNT (up == 0) OFFSET 5m or on() vector(0)",
+        "topk(3, other:recorded:ratio) * on (instance) group_left (node) up",
+        "quantile_over_time(0.9, up[5m]) unless label_replace(up, 'a', '$1', 'b', '(rates)')",
+    ],
+)
+def test_expressions_of_promql(expression: str) -> None:
+    assert said("Groups/Data", RULES.replace(EXPRESSION, expression)) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "message"), [("{{ $label.instance }}", "$label; the nearest is labels"), ("{{ $value", "without }}")]
+)
+def test_fails_text_of_alert(text: str, message: str) -> None:
+    (found,) = said("Groups/Data", RULES.replace("{{ $labels.instance }}", text))
+    assert message in found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ('severity="page"', "severity==page", "matchers/0 of route/routes/0"),
+        ("sigv4: {region", "sigv4: {regions", "has no regions; the nearest is region"),
+        ("topic_arn:", "subjects: a\n      topic_arn:", "the nearest is subject"),
+        ("  receivers:", "  inhibit_rules: [{source_matcher: ['a=b']}]\n  receivers:", "the nearest is source_matchers"),
+    ],
+)
+def test_fails_alert_manager(old: str, new: str, message: str) -> None:
+    (found,) = said("Workspace/AlertManagerDefinition", ALERTS.replace(old, new))
+    assert message in found
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("scrape_timeout: 10s", "scrape_timeout: 40s", "asks each 30s, and waits 40s"),
+        ("scrape_timeout: 10s", "scrape_timeout: ten", "scrape_timeout of scrape_configs/0 is ten"),
+        ("role: pod", "role: pods", "has the role pods; the nearest is pod"),
+        ("action: keep", "action: retain", "has the action retain"),
+        ("action: labelmap", "action: replace", "no target_label"),
+        ("relabel_configs", "relabel_config", "the nearest is relabel_configs"),
+        ("(a|b)[)]", "(a|b", "parentheses that do not match"),
+        ("external_labels", "external_label", "the nearest is external_labels"),
+        ("scrape_configs", "scrape_config", "no list of scrape_configs"),
+    ],
+)
+def test_fails_scrape_configuration(old: str, new: str, message: str) -> None:
+    found = said("Scraper/ScrapeConfiguration/ConfigurationBlob", b64encode(SCRAPE.replace(old, new).encode()).decode())
+    assert len(found) == 1
+    assert message in found[0]
+
+
+def test_correct_scrape_configuration_has_no_finding() -> None:
+    assert said("Scraper/ScrapeConfiguration/ConfigurationBlob", b64encode(SCRAPE.encode()).decode()) == []
