@@ -45,7 +45,7 @@ def holds(conditions: Value, context: Context) -> bool | None:
 
 def is_operator(operator: str) -> bool:
     """Whether IAM has an operator of this name; case does not count."""
-    base, quantifier, _ = _taken_apart(operator)
+    base, quantifier, _ = taken_apart(operator)
     return (base in _TESTS or base in _UNTESTED) and quantifier in ("", "forallvalues", "foranyvalue")
 
 
@@ -73,7 +73,7 @@ def _of_operator(operator: str, keys: Value, context: Context) -> Iterator[bool 
 
 
 def _holds(operator: str, actual: Value, expected: list[Value]) -> bool | None:
-    base, quantifier, optional = _taken_apart(operator)
+    base, quantifier, optional = taken_apart(operator)
     if base == "null":
         return _is_missing(actual, expected)
     if base not in _TESTS or actual is UNKNOWN:
@@ -96,7 +96,7 @@ def _of_value(test: _Test, actual: Value, expected: list[Value], *, negated: boo
     return found if not negated or found is None else not found
 
 
-def _taken_apart(operator: str) -> tuple[str, str, bool]:
+def taken_apart(operator: str) -> tuple[str, str, bool]:
     """The bare operator, its quantifier (`forallvalues`, `foranyvalue` or none), and whether a missing key is enough."""
     quantifier, _, base = operator.lower().rpartition(":")
     return base.removesuffix("ifexists"), quantifier, base.endswith("ifexists")

@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.answers import any_of
+from hyperpod_constructs.analysis.condition_words import idle_conditions
+from hyperpod_constructs.analysis.documents import written
 from hyperpod_constructs.analysis.policy_document import Call, layer_of
 from hyperpod_constructs.analysis.resource_policies import KEY
 from hyperpod_constructs.analysis.service_keys import KeyUse, key_uses
@@ -48,6 +50,7 @@ def key_policies_can_be_changed(key: Resource) -> Iterator[Hit]:
     fix="allow the service the missing actions in the key's policy; logs.REGION.amazonaws.com with a condition on the log groups",
     allowed="a statement of the key's policy for the service",
     source="https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/encrypt-log-data-kms.html",
+    silences=("HP-POL-006",),
 )
 def keys_are_open_for_services(model: Model) -> Iterator[Hit]:
     return _closed(model, at_once=True)
@@ -61,8 +64,17 @@ def _closed(model: Model, *, at_once: bool) -> Iterator[Hit]:
             first, *others = found
             texts = grouped((_words(one), one.resource.logical_id) for one in found)
             text = "; ".join(f"{words} for {enumerated(names)}" for words, names in texts.items())
-            covers = tuple(one.resource for one in others)
-            yield hit(first.resource, f"the policy of {key.logical_id} does not let {text}", *first.path, covers=covers)
+            idle = next(_idle_conditions(key), None)
+            place, path = (first.resource, first.path) if idle is None else (key, idle)
+            covers = (key, *(one.resource for one in others))
+            yield hit(place, f"the policy of {key.logical_id} does not let {text}", *path, covers=covers)
+
+
+def _idle_conditions(key: Resource) -> Iterator[tuple[str | int, ...]]:
+    """The places of the conditions in the policy of a key that never hold."""
+    for one in written(key.template.model):
+        for _, place in idle_conditions(one.statement) if one.resource is key else ():
+            yield (*one.path, *place)
 
 
 def _words(use: KeyUse) -> str:
@@ -77,6 +89,7 @@ def _words(use: KeyUse) -> str:
     fix="take a key of your own, and allow the service kms:Decrypt and kms:GenerateDataKey* in its policy",
     allowed="a key of your own whose policy names the sending services",
     source="https://docs.aws.amazon.com/sns/latest/dg/sns-key-management.html",
+    silences=("HP-POL-006",),
 )
 def keys_are_open_for_senders(model: Model) -> Iterator[Hit]:
     for one in key_uses(model):

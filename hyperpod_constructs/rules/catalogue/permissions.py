@@ -95,7 +95,7 @@ def _pattern(one: Refused) -> str:
     fix=_FIX,
     allowed="the actions that the guide lists for scripts, interfaces, passwords and keys, on the resources that the cluster names",
     source=_PREREQUISITES,
-    silences=("HP-POL-002",),
+    silences=("HP-POL-002", "HP-POL-006"),
     aliases=("HP-IAM-010", "HP-IAM-011", "HP-IAM-012", "HP-IAM-013", "HP-IAM-014"),
 )
 def nodes_come_up(model: Model) -> Iterator[Hit]:
@@ -109,7 +109,7 @@ def nodes_come_up(model: Model) -> Iterator[Hit]:
     fix=_FIX,
     allowed="the actions that the guide of each feature lists",
     source=_PREREQUISITES,
-    silences=("HP-POL-002",),
+    silences=("HP-POL-002", "HP-POL-006"),
     aliases=(
         "HP-IAM-015",
         "HP-IAM-016",

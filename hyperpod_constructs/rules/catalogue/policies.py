@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.arns import Arn, bucket_arn
+from hyperpod_constructs.analysis.condition_words import caller_of, idle_conditions
 from hyperpod_constructs.analysis.documents import Written, documents, idle_words, refused_words, repeated_sids, written
 from hyperpod_constructs.analysis.iam import ROLE, aws_managed_name
 from hyperpod_constructs.analysis.open_policies import open_permissions, open_statements
@@ -30,6 +31,7 @@ _S3 = "https://docs.aws.amazon.com/AmazonS3/latest/userguide/"
     fix="write the operator, the action, the resource or the principal as IAM spells it, and each Sid once",
     allowed="operators of IAM, actions as SERVICE:ACTION, ARNs or *, and principals by their full names",
     source=f"{_IAM}reference_policies_elements.html",
+    silences=("HP-POL-006",),
 )
 def documents_are_taken(model: Model) -> Iterator[Hit]:
     for one in written(model):
@@ -54,6 +56,21 @@ def statements_do_something(one: Written) -> Iterator[Hit]:
     words = list(idle_words(one))
     if words:
         yield hit(one.resource, "; ".join(words), *one.path)
+
+
+@warning(
+    "HP-POL-006",
+    on=written,
+    title="conditions are of keys that the calls have",
+    why="IAM takes the condition without a word: it never holds, and the statement allows or denies nothing",
+    fix="write the key as AWS spells it, an operator of its type, StringLike or ArnLike for wildcards, and statements of their own "
+    "for actions without the key",
+    allowed="keys of the service authorization reference that the actions of the statement have",
+    source=f"{_IAM}reference_policies_condition-keys.html",
+)
+def conditions_can_hold(one: Written) -> Iterator[Hit]:
+    for words, place in idle_conditions(one.statement, caller_of(one)):
+        yield hit(one.resource, words, *one.path, *place)
 
 
 @warning(

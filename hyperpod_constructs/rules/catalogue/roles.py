@@ -33,7 +33,7 @@ _AWAIT = "name the policies in the cluster's DependsOn (in the CDK: cluster.node
     "meet, and take away what denies them",
     allowed="sts:AssumeRole for the service, for pods sts:TagSession too",
     source="https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_create_for-service.html",
-    silences=("HP-PERM-001", "HP-PERM-002", "HP-POL-002", "HP-REF-012"),
+    silences=("HP-PERM-001", "HP-PERM-002", "HP-POL-002", "HP-POL-006", "HP-REF-012"),
     aliases=("HP-IAM-001", "HP-ROL-003", "HP-IAM-003", "HP-CTL-001", "HP-ADD-024", "HP-EKS-024", "HP-ADD-033"),
 )
 def roles_are_assumable(model: Model) -> Iterator[Hit]:

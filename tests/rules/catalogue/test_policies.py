@@ -14,18 +14,65 @@ from tests.rules.catalogue.cases import Case, edited
 from tests.rules.catalogue.templates import rules_of, slurm
 from tests.rules.catalogue.test_refused_calls import OBJECTS, STATEMENTS, TRUST, ZONE, allow, of_everybody, on_bucket
 
-REFUSED, IDLE = "HP-POL-001", "HP-POL-002"
+REFUSED, IDLE, NEVER = "HP-POL-001", "HP-POL-002", "HP-POL-006"
 BUCKET = {"Fn::GetAtt": ["Scripts", "Arn"]}
 OTHER = f"{STATEMENTS}/4"
 
 
-def condition(operator: str) -> dict[str, Any]:
-    return {OTHER: allow("sqs:SendMessage", Condition={operator: {"aws:x": "y"}})}
+def condition(operator: str, key: str = "aws:PrincipalTag/a", value: Any = "y", action: str = "sqs:SendMessage") -> dict[str, Any]:
+    return {OTHER: allow(action, Condition={operator: {key: value}})}
 
 
 CASES = [
+    Case(NEVER, slurm(), condition("StringEquals", "aws:RequestedRegon"), condition("StringLike", "aws:RequestedRegion", "us-*")),
+    Case(
+        NEVER,
+        slurm(),
+        condition("StringEquals", "s3:prefix", "a", "s3:GetObject"),
+        condition("StringEquals", "s3:prefix", "a", "s3:ListBucket"),
+    ),
+    Case(NEVER, slurm(), condition("Bool", "aws:RequestedRegion", "true"), condition("Bool", "aws:SecureTransport", "true")),
+    Case(
+        NEVER,
+        slurm(),
+        condition("NumericLessThan", "s3:max-keys", "ten", "s3:ListBucket"),
+        condition("NumericLessThan", "s3:max-keys", 10, "s3:ListBucket"),
+    ),
+    Case(
+        NEVER, slurm(), condition("StringEquals", "aws:PrincipalTag/a", "y*"), condition("StringLike", "aws:PrincipalTag/a", "y*")
+    ),
+    Case(
+        NEVER,
+        slurm(),
+        condition("IpAddress", "aws:SourceIp", "10.0.0.0/8"),
+        condition("IpAddress", "aws:VpcSourceIp", "10.0.0.0/8"),
+    ),
+    Case(
+        NEVER,
+        slurm(),
+        condition("StringEquals", "aws:SourceVpc", {"Ref": "S3Endpoint"}),
+        condition("StringEquals", "aws:SourceVpce", {"Ref": "S3Endpoint"}),
+    ),
+    Case(
+        NEVER,
+        slurm(),
+        condition("StringEquals", "aws:ResourceAccount", "12"),
+        condition("StringEquals", "aws:ResourceAccount", "123456789012"),
+    ),
+    Case(
+        NEVER,
+        slurm(),
+        condition("Bool", "aws:MultiFactorAuthPresent", "true"),
+        condition("BoolIfExists", "aws:MultiFactorAuthPresent", "true"),
+    ),
+    Case(
+        NEVER,
+        slurm(),
+        condition("StringEquals", "aws:RequestTag/a", "y", "s3:GetObject"),
+        condition("StringEqualsIfExists", "aws:RequestTag/a", "y", "s3:GetObject"),
+    ),
     Case(REFUSED, slurm(), condition("StringEqual"), condition("ForAnyValue:StringEqualsIfExists")),
-    Case(REFUSED, slurm(), condition("Any:StringEquals"), condition("DateLessThan")),
+    Case(REFUSED, slurm(), condition("Any:StringEquals"), condition("DateLessThan", "aws:CurrentTime", "2030-01-01T00:00:00Z")),
     Case(REFUSED, slurm(), {OTHER: allow("sqs:SendMessage", "s3://data/*")}, {OTHER: allow("sqs:SendMessage", "arn:aws:sqs:*")}),
     Case(
         REFUSED, slurm(), {OTHER: allow("s3:PutObject", {"Fn::Sub": "s3://${Scripts}/*"})}, {OTHER: allow("s3:PutObject", OBJECTS)}

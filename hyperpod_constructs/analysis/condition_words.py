@@ -1,0 +1,235 @@
+"""The conditions of statements, key by key: keys that are none or in no request of the actions, and values of another type."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+from collections.abc import Callable, Iterator, Mapping
+from datetime import datetime
+
+from hyperpod_constructs.analysis.conditions import Context, holds, taken_apart
+from hyperpod_constructs.analysis.contexts import OF_ROLE, OF_SERVICE
+from hyperpod_constructs.analysis.documents import Written
+from hyperpod_constructs.analysis.iam import ROLE
+from hyperpod_constructs.analysis.policy_document import Statement, listed, statements_of
+from hyperpod_constructs.facts.arn_forms import FORMS, ArnForm
+from hyperpod_constructs.facts.condition_keys import TYPES, VALUES, Key, is_listed, is_of_requests, is_taken, key_of, keys_like
+from hyperpod_constructs.facts.iam_actions import service_actions
+from hyperpod_constructs.facts.policies import Kind
+from hyperpod_constructs.templates.globs import glob
+from hyperpod_constructs.templates.model import Resource, resource_of, target_of
+from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_bool, as_float, as_str, at, shown
+
+_Place = tuple[str | int, ...]
+_LOOKS = re.compile(r"\w+:describe", re.IGNORECASE)
+"""Guides name actions that only look beside others, and need them not."""
+_NEGATED = re.compile("not|null")
+_TYPED = re.compile("numeric|date|bool|ipaddress|notipaddress")
+_FREE = re.compile(r"[./]")
+"""Keys of identity providers have the address of the provider before their name."""
+_VARIABLE = re.compile(r"\$\{|\{\{")
+_MARKS = re.compile(r"[*?]|\$\{|\{\{")
+_PRIVATE = tuple(map(ipaddress.ip_network, ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16")))
+_KINDS: Mapping[str, tuple[str, ...]] = {
+    "bool": ("Bool", "String"),
+    "date": ("Date", "Numeric"),
+    "ipaddress": ("IPAddress",),
+    "notipaddress": ("IPAddress",),
+    "numeric": ("Numeric", "Date"),
+}
+"""The types of keys that the operators compare; those of texts and ARNs compare any type."""
+
+
+def idle_conditions(statement: Statement, caller: Context | None = None) -> Iterator[tuple[str, _Place]]:
+    """The mistakes in the conditions of a statement: in words, with the place in the statement.
+
+    :param caller: the keys of all calls that the statement is for, as far as they are known.
+    """
+    conditions = at(statement.raw, "Condition")
+    for operator, keys in conditions.items() if isinstance(conditions, Mapping) else ():
+        for name, value in keys.items() if isinstance(keys, Mapping) else ():
+            words = _words(statement, operator, name, value)
+            if words is None and caller and statement.effect == "Allow" and holds({operator: {name: value}}, caller) is False:
+                words = f"{name} never fits {operator} in calls of these principals"
+            if words:
+                yield words, ("Condition", operator, name)
+
+
+def caller_of(one: Written) -> Context | None:
+    """What is known of all calls that a statement is for: those of services, or of roles that only services assume."""
+    if one.kind is Kind.RESOURCE:
+        return OF_SERVICE if _is_of_services(one.statement) else None
+    roles = _holders(one.resource) if one.kind is Kind.IDENTITY else None
+    trusts = [statement for role in roles or () for statement in statements_of(role.get("AssumeRolePolicyDocument")) or ()]
+    return OF_ROLE if trusts and all(map(_is_of_services, trusts)) else None
+
+
+def _is_of_services(statement: Statement) -> bool:
+    principal = at(statement.raw, "Principal")
+    return isinstance(principal, Mapping) and list(principal) == ["Service"]
+
+
+def _holders(policy: Resource) -> list[Resource] | None:
+    """The roles with a policy, if they are known and nobody else has it."""
+    if policy.type == ROLE:
+        return [policy]
+    found = [resource_of(one) for one in (*listed(policy.get("Roles")), *listed(policy.get("RoleName")))]
+    others = any(policy.get(name) is not ABSENT for name in ("Groups", "Users"))
+    known = [one for one in found if one is not None and one.type == ROLE]
+    return known if known and len(known) == len(found) and not others else None
+
+
+def _words(statement: Statement, operator: str, name: str, value: Value) -> str | None:
+    key = key_of(name)
+    if key is None:
+        return _unknown(name)
+    found = _of_type(operator, name, key) or _of_form(name, key, value) or _of_values(operator, name, value)
+    return found or _idle(statement, operator, name)
+
+
+def _unknown(name: str) -> str | None:
+    """A key that no service has, if the keys of its service are known."""
+    prefix = name.lower().partition(":")[0]
+    if _FREE.search(prefix) or not is_listed(prefix):
+        return None
+    from difflib import get_close_matches  # kept off the import path: only an unknown key needs it
+
+    names = [key.name for service in ("aws", prefix) for key in keys_like(service)]
+    near = get_close_matches(name, names, n=1, cutoff=0.8)
+    return f"{name} is no key of conditions{f'; did you mean {near[0]}?' if near else ''}"
+
+
+def _of_type(operator: str, name: str, key: Key) -> str | None:
+    base = taken_apart(operator)[0]
+    found = _TYPED.match(base)
+    kind = key.kind.removeprefix("ArrayOf")
+    if found is None or kind in _KINDS[found[0]]:
+        return None
+    return f"{name} is of the type {kind}, and {operator} compares others"
+
+
+def _of_form(name: str, key: Key, value: Value) -> str | None:
+    """A value that no request has for this key."""
+    form, words = VALUES.get(name.lower(), ("", ""))
+    for one in listed(value):
+        text = as_str(one)
+        if text is not None and form and not _MARKS.search(text) and re.fullmatch(form, text) is None:
+            return f"{name} is compared with {text!r}, and is {words}"
+        if isinstance(one, Reference) and _is_other(name, key, one):
+            return f"{name} is compared with {one!r}, which gives {'a name' if key.kind == 'ARN' else 'another id'}"
+    if name.lower() == "aws:sourceip" and _are_private(value):
+        return f"{name} is the public address of the caller, or missing: it never is one of {shown(value)}"
+    return None
+
+
+def _is_other(name: str, key: Key, reference: Reference) -> bool:
+    """Whether a reference gives the id of another type of resource, or a name for an ARN."""
+    target, wanted = target_of(reference), TYPES.get(name.lower())
+    if wanted is not None:
+        return reference.attribute is None and target.type.startswith("AWS::EC2::") and target.type != wanted
+    return key.kind == "ARN" and reference.attribute in FORMS.get(target.type, ArnForm()).names
+
+
+def _are_private(value: Value) -> bool:
+    texts = [as_str(one) for one in listed(value)]
+    return bool(texts) and all(text is not None and _is_address(text) and _is_private(text) for text in texts)
+
+
+def _is_private(text: str) -> bool:
+    block = ipaddress.ip_network(text, strict=False)
+    return any(block.version == one.version and block.subnet_of(one) for one in _PRIVATE)  # type: ignore[arg-type]
+
+
+def _of_values(operator: str, name: str, value: Value) -> str | None:
+    """A value that is none of the operator's type, or that holds a wildcard which the operator takes for a character."""
+    base = taken_apart(operator)[0]
+    for one in listed(value):
+        text = as_str(one)
+        if base.startswith("string") and "equals" in base and _has_wildcard(one):
+            return (
+                f"{operator} takes the * of {shown(one)} for a character; with wildcards it is {operator.replace('Equals', 'Like')}"
+            )
+        if text is not None and not _VARIABLE.search(text) and not _READERS.get(_stem(base), _any)(text):
+            return f"{name} is compared with {text!r}, which {operator} does not read"
+    return None
+
+
+def _has_wildcard(value: Value) -> bool:
+    parts = value.parts if isinstance(value, Text) else (value,)
+    return any(isinstance(part, str) and "*" in part.replace("${*}", "") for part in parts)
+
+
+def _stem(base: str) -> str:
+    found = _TYPED.match(base)
+    return found[0] if found else "arn" if base.startswith("arn") else ""
+
+
+def _any(_: str) -> bool:
+    return True
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_network(text, strict=False)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_date(text: str) -> bool:
+    try:
+        datetime.fromisoformat(text)
+    except ValueError:
+        return as_float(text) is not None
+    return True
+
+
+def _is_arn(text: str) -> bool:
+    return (
+        text.startswith(("*", "?")) or (text.startswith("arn:") and text.count(":") > 4) or ("*" in text and text.startswith("arn"))
+    )
+
+
+_READERS: Mapping[str, Callable[[str], bool]] = {
+    "arn": _is_arn,
+    "bool": lambda text: as_bool(text) is not None,
+    "date": _is_date,
+    "ipaddress": _is_address,
+    "notipaddress": _is_address,
+    "numeric": lambda text: as_float(text) is not None,
+}
+
+
+def demands(operator: str, value: Value) -> bool:
+    """Whether an operator holds only for a key that is there."""
+    base, quantifier, optional = taken_apart(operator)
+    if base == "null":
+        return [as_str(one) for one in listed(value)] == ["false"]
+    return not (optional or quantifier == "forallvalues" or _NEGATED.search(base))
+
+
+def _idle(statement: Statement, operator: str, name: str) -> str | None:
+    """A key that calls of the actions surely lack."""
+    value = at(statement.raw, "Condition", operator, name)
+    if statement.excludes_actions or not is_of_requests(name) or not demands(operator, value):
+        return None
+    without: list[str] = []
+    for pattern in statement.actions:
+        text = as_str(pattern)
+        taken = None if text is None else _takes(text, name)
+        if taken is None or (taken and "*" in str(text)):
+            return None
+        without += [] if taken or (len(statement.actions) > 1 and _LOOKS.search(str(text))) else [str(text)]
+    if not without:
+        return None
+    return f"calls of {', '.join(without)} never have {name}"
+
+
+def _takes(pattern: str, key: str) -> bool | None:
+    """Whether one of the actions of a pattern takes a key; `None` if they are not all known."""
+    prefix = pattern.lower().partition(":")[0]
+    known = service_actions(prefix)
+    if known is None:
+        return None
+    answers = [is_taken(action, key) for action in known if glob(pattern.lower(), action)]
+    return None if None in answers or not answers else True in answers
