@@ -37,8 +37,9 @@ class ArnForm:
 
     @property
     def given(self) -> tuple[str, ...]:
-        """The attributes that are ARNs, the usual one first."""
-        found = sorted("" if one is None else one for one in {*self.arns, *self.others})
+        """The attributes that are ARNs of its service, the usual one first."""
+        others = {one for one, form in self.others.items() if form.split(":")[2] == self.service}
+        found = sorted("" if one is None else one for one in {*self.arns, *others})
         return tuple(one or "Ref" for one in found)
 
 
@@ -157,8 +158,20 @@ FORMS: Mapping[str, ArnForm] = {
     "AWS::Logs::LogGroup": _form("arn:aws:logs:{place}:log-group:{name}:*", "Arn", "Ref", "LogGroupName"),
     "AWS::OpenSearchService::Domain": _form("arn:aws:es:{place}:domain/{name}", "Arn DomainArn", "Ref", "DomainName"),
     "AWS::Pipes::Pipe": _form("arn:aws:pipes:{place}:pipe/{name}", "Arn", "Ref", "Name"),
-    "AWS::RDS::DBCluster": _form("arn:aws:rds:{place}:cluster:{name}", "DBClusterArn", "Ref", "DBClusterIdentifier"),
-    "AWS::RDS::DBInstance": _form("arn:aws:rds:{place}:db:{name}", "DBInstanceArn", "Ref", "DBInstanceIdentifier"),
+    "AWS::RDS::DBCluster": _form(
+        "arn:aws:rds:{place}:cluster:{name}",
+        "DBClusterArn",
+        "Ref",
+        "DBClusterIdentifier",
+        others={"MasterUserSecret.SecretArn": "arn:aws:secretsmanager:{place}:secret:rds!cluster-{any}"},
+    ),
+    "AWS::RDS::DBInstance": _form(
+        "arn:aws:rds:{place}:db:{name}",
+        "DBInstanceArn",
+        "Ref",
+        "DBInstanceIdentifier",
+        others={"MasterUserSecret.SecretArn": "arn:aws:secretsmanager:{place}:secret:rds!db-{any}"},
+    ),
     "AWS::RDS::DBProxy": _form("arn:aws:rds:{place}:db-proxy:{any}", "DBProxyArn", ""),
     "AWS::Route53::HostedZone": _form("arn:aws:route53:::hostedzone/{name}", "", "Ref Id"),
     "AWS::S3::AccessPoint": _form("arn:aws:s3:{place}:accesspoint/{name}", "Arn", "Ref Name", "Name"),

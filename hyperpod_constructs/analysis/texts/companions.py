@@ -2,15 +2,12 @@
 
 Sources: https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-transition-general-considerations.html,
 https://docs.aws.amazon.com/AmazonS3/latest/userguide/notification-how-to-filtering.html,
-https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_WorkingWithParamGroups.html,
-https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_CreateDBInstance.html,
 https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/CloudWatch_Logs_Log_Classes.html and
 https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-secretsmanager-secrettargetattachment.html
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from itertools import combinations, pairwise
 
@@ -18,21 +15,16 @@ from hyperpod_constructs.analysis.schema.violation import listed
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.dependencies import named_at
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Value, as_int, as_str
+from hyperpod_constructs.templates.values import ABSENT, Value, as_int
 
-_BUCKET, _DATABASE = "AWS::S3::Bucket", "AWS::RDS::DBInstance"
-_SECRET, _ATTACHMENT = "AWS::SecretsManager::Secret", "AWS::SecretsManager::SecretTargetAttachment"
+_BUCKET, _ATTACHMENT = "AWS::S3::Bucket", "AWS::SecretsManager::SecretTargetAttachment"
 _LOGS = "AWS::Logs::LogGroup"
 _COLDER = ("STANDARD_IA", "INTELLIGENT_TIERING", "ONEZONE_IA", "GLACIER_IR", "GLACIER", "DEEP_ARCHIVE")
 """Classes of storage from warm to cold; objects move only to a colder one."""
 _INFREQUENT, _LEAST_DAYS = ("STANDARD_IA", "ONEZONE_IA"), 30
 """Classes in which objects stay for some days."""
 _KINDS = {"QueueConfigurations": "Event", "TopicConfigurations": "Event", "LambdaConfigurations": "Event"}
-_LONGEST = {"mysql": 41, "mariadb": 41, "oracle-ee": 30, "oracle-se2": 30}
-_REFUSED = '/"@ '
-_GENERATED = 32
 
 
 def bucket(resource: Resource) -> Slips:
@@ -93,43 +85,6 @@ def _notifications(resource: Resource) -> Iterator[tuple[tuple[str | int, ...], 
                 yield place, event, ends.get("prefix") or "", ends.get("suffix") or ""
 
 
-def database(resource: Resource) -> Slips:
-    """The parameters of a database are of its version, and its generated password of its engine."""
-    engine, version = known(resource.get("Engine")), known(resource.get("EngineVersion"))
-    group = resource_of(resource.get("DBParameterGroupName"), "AWS::RDS::DBParameterGroup")
-    family = None if group is None else known(group.get("Family"))
-    if engine and version and family and engine in ("mysql", "mariadb", "postgres") and group is not None:
-        number = version if engine == "postgres" and "." not in version else _major(engine, version)
-        if family.startswith(engine) and re.fullmatch(r"[\d.]+", version) and family != f"{engine}{number}" and number:
-            message = f"{group.logical_id} is of {family}, and the database of {engine} {version}"
-            yield Slip(message, f"a group of {engine}{number}", ("DBParameterGroupName",), resource.get("DBParameterGroupName"))
-    for secret in named_at(resource, "MasterUserPassword"):
-        yield from _password(secret, engine or "")
-
-
-def _major(engine: str, version: str) -> str:
-    parts = version.split(".")
-    return parts[0] if engine == "postgres" else ".".join(parts[:2]) if len(parts) > 1 else ""
-
-
-def _password(secret: Resource, engine: str) -> Slips:
-    made = secret.get("GenerateSecretString") if secret.type == _SECRET else ABSENT
-    if not isinstance(made, Mapping):
-        return
-    length = _GENERATED if made.get("PasswordLength", ABSENT) is ABSENT else as_int(made["PasswordLength"])
-    most = _LONGEST.get(engine.lower())
-    if length is not None and most is not None and length > most:
-        message = f"the password that {secret.logical_id} makes has {length} characters, and {engine} takes {most}"
-        yield Slip(message, f"at most {most} characters", ("MasterUserPassword",))
-    excluded = made.get("ExcludeCharacters", ABSENT)
-    free = as_str(made.get("ExcludePunctuation", ABSENT)) == "true"
-    if not free and (excluded is ABSENT or isinstance(excluded, str)):
-        missing = [one for one in _REFUSED[:-1] if one not in (excluded if isinstance(excluded, str) else "")]
-        if missing:
-            message = f"the password that {secret.logical_id} makes may have {' '.join(missing)}, which RDS refuses"
-            yield Slip(message, "ExcludePunctuation, or ExcludeCharacters with / @ and quotes", ("MasterUserPassword",), dead=True)
-
-
 def attachment(resource: Resource) -> Slips:
     """A secret is attached to a target of the type that is said."""
     kind, target = known(resource.get("TargetType")), resource_of(resource.get("TargetId"))
@@ -148,4 +103,4 @@ def log_group(resource: Resource) -> Slips:
 
 
 JUDGES: Mapping[Language, Judge] = {}
-WHOLES: Mapping[str, WholeJudge] = {_BUCKET: bucket, _LOGS: log_group, _DATABASE: database, _ATTACHMENT: attachment}
+WHOLES: Mapping[str, WholeJudge] = {_BUCKET: bucket, _LOGS: log_group, _ATTACHMENT: attachment}

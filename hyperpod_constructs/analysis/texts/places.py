@@ -41,6 +41,7 @@ MODULES: Mapping[str, Topic] = {
     "composite_alarms": Topic.ALARM,
     "costs": Topic.COMPANION,
     "dashboards": Topic.ALARM,
+    "databases": Topic.COMPANION,
     "delivery": Topic.DELIVERY,
     "dns": Topic.NAME,
     "documents": Topic.DOCUMENT,
@@ -98,12 +99,17 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "code": {"AWS::Lambda::Function": "Runtime"},
     "companions": {
         "AWS::Logs::LogGroup": "LogGroupClass",
-        "AWS::RDS::DBInstance": "",
         "AWS::S3::Bucket": "",
         "AWS::SecretsManager::SecretTargetAttachment": "TargetType",
     },
     "composite_alarms": {"AWS::CloudWatch::CompositeAlarm": "AlarmRule"},
     "costs": {"AWS::Budgets::Budget": "NotificationsWithSubscribers"},
+    "databases": {
+        "AWS::RDS::DBCluster": "",
+        "AWS::RDS::DBClusterParameterGroup": "Parameters",
+        "AWS::RDS::DBInstance": "",
+        "AWS::RDS::DBParameterGroup": "Parameters",
+    },
     "delivery": {
         "AWS::Events::Rule": "",
         "AWS::Lambda::EventSourceMapping": "EventSourceArn",

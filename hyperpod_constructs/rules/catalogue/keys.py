@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated
@@ -12,11 +12,12 @@ from hyperpod_constructs.analysis.documents import written
 from hyperpod_constructs.analysis.policy_document import Call, layer_of
 from hyperpod_constructs.analysis.resource_policies import KEY
 from hyperpod_constructs.analysis.service_keys import KeyUse, key_uses
+from hyperpod_constructs.analysis.unfit_keys import UnfitKey, unfit_keys
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_bool, leaves
+from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_bool, as_str, leaves
 
 _KMS = "https://docs.aws.amazon.com/kms/latest/developerguide/"
 _CHANGE = "kms:PutKeyPolicy"
@@ -126,3 +127,30 @@ def _names(resource: Resource, key: Resource) -> bool:
 
 def _references(value: Value) -> tuple[Reference, ...]:
     return value.references if isinstance(value, Text) else (value,) if isinstance(value, Reference) else ()
+
+
+@error(
+    "HP-KEY-005",
+    title="resources are encrypted with keys that their service can use",
+    why="the service refuses the key, and the stack rolls back",
+    fix="take a symmetric key of your own, or leave the key out for the one that AWS manages",
+    allowed="a symmetric key, or the one that AWS manages for the service",
+    source=f"{_KMS}symm-asymm-choose-key-spec.html",
+    silences=("HP-KEY-002", "HP-KEY-004"),
+)
+def keys_are_fit(model: Model) -> Iterator[Hit]:
+    """One hit for an asymmetric key: on its only user beside another key, or on the key."""
+    for key, found in grouped((one.key, one) for one in unfit_keys(model)).items():
+        first, *others = found
+        if key is None:
+            yield from (hit(one.resource, one.words, *one.path) for one in found)
+        elif not others and len(model.resources(KEY)) > 1:
+            yield hit(first.resource, first.words, *first.path, covers=(key,))
+        else:
+            text = f"{key.logical_id} is a key of {as_str(key.get('KeySpec'))}, and {_users(found)} with symmetric ones"
+            yield hit(key, text, "KeySpec", covers=tuple(one.resource for one in found))
+
+
+def _users(found: Sequence[UnfitKey]) -> str:
+    names = list(dict.fromkeys(one.resource.logical_id for one in found))
+    return f"{enumerated(names)} encrypt{'s' if len(names) == 1 else ''}"

@@ -130,7 +130,51 @@ OWN_METRIC = {
 }
 WATCHED = edited(STORED, {"Watch": OWN_METRIC})
 TARGET = "Plan/BackupPlan/BackupPlanRule/0"
+NO_WRITER = {"Writer/DBClusterIdentifier": {"Ref": "Others"}, "Others": AURORA["Resources"]["Writers"]}
+MANAGED = {"Database/MasterUserPassword": REMOVED, "Database/ManageMasterUserPassword": True}
 CASES = [
+    # Databases
+    Case("HP-TXT-012", STORED, {"Database/EngineVersion": "8.4.2"}, {"Database/EngineVersion": "8.4.13"}),
+    Case("HP-TXT-012", AURORA, {"Writers/EngineVersion": "8.0.43"}, {"Writers/EngineVersion": "8.0.mysql_aurora.3.10.1"}),
+    Case("HP-TXT-012", AURORA, {"Writer/DBInstanceClass": "db.t3.micro"}, {"Writer/DBInstanceClass": "db.t3.medium"}),
+    Case("HP-TXT-012", AURORA, {"Writer/DBInstanceClass": "db.m6g.large"}, {"Writer/DBInstanceClass": "db.r6g.large"}),
+    Case(
+        "HP-TXT-012",
+        STORED,
+        {"Database/DBParameterGroupName": "default.mysql8.0"},
+        {"Database/DBParameterGroupName": "default.mysql8.4"},
+    ),
+    Case("HP-TXT-012", AURORA, NO_WRITER, {**NO_WRITER, "Reader": AURORA["Resources"]["Writer"]}),
+    Case(
+        "HP-TXT-012", STORED, {"Secret/GenerateSecretString/PasswordLength": 7}, {"Secret/GenerateSecretString/PasswordLength": 8}
+    ),
+    Case(
+        "HP-TXT-012", STORED, {"Secret/GenerateSecretString/PasswordLength": 42}, {"Secret/GenerateSecretString/PasswordLength": 41}
+    ),
+    Case(
+        "HP-TXT-012",
+        STORED,
+        {"Parameters/Parameters": {"innodb_lock_wait_timeot": "900"}},
+        {"Parameters/Parameters": {"innodb_lock_wait_timeout": "900", "lock_wait_timeout": "900"}},
+    ),
+    Case(
+        "HP-TXT-012",
+        STORED,
+        {"Parameters/Parameters": {"max_allowed_packet": "64M"}},
+        {"Parameters/Parameters": {"max_allowed_packet": "67108864"}},
+    ),
+    Case("HP-SCH-007", AURORA, {"Writer/MultiAZ": True}, {"Writer/MultiAZ": False}),
+    Case(
+        "HP-SCH-007",
+        AURORA,
+        {
+            "Writers/EngineMode": "serverless",
+            "Writers/ServerlessV2ScalingConfiguration": REMOVED,
+            "Writer/DBInstanceClass": "db.r6g.large",
+        },
+        {"Writers/EngineMode": "provisioned"},
+    ),
+    Case("HP-SCH-007", STORED, {**MANAGED, "Database/ManageMasterUserPassword": False}, MANAGED),
     # Within and between resources
     Case("HP-TXT-012", STORED, {f"{RULES}/Transitions/1/TransitionInDays": 59}, {f"{RULES}/Transitions/1/TransitionInDays": 60}),
     Case("HP-TXT-012", STORED, {f"{RULES}/ExpirationInDays": 60}, {f"{RULES}/ExpirationInDays": 91}),

@@ -1,4 +1,4 @@
-"""Keys whose policies lock everybody or a service out, and disabled keys."""
+"""Keys whose policies lock everybody or a service out, disabled keys, and keys of another kind or service."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import pytest
 
 from tests.rules.catalogue.cases import Case, edited
 from tests.rules.catalogue.templates import rules_of, slurm
+from tests.rules.catalogue.test_deliveries import KEPT, att
 from tests.rules.catalogue.test_refused_calls import ROOT, WITH_KEY, allow, key
 
 LOGS = {"Type": "AWS::Logs::LogGroup", "Properties": {"RetentionInDays": 30, "KmsKeyId": {"Fn::GetAtt": ["Key", "Arn"]}}}
@@ -22,6 +23,13 @@ def for_logs(service: Any, **more: Any) -> dict[str, Any]:
     return logging(allow(USE, Principal={"Service": service}, **more))
 
 
+def secret(at: Any) -> dict[str, Any]:
+    return {"Token": {"Type": "AWS::SecretsManager::Secret", **KEPT, "Properties": {"SecretString": "-", "KmsKeyId": at}}}
+
+
+ASYMMETRIC = {
+    "Key": key(allow("kms:*", Principal=ROOT)),
+    "Key/EnableKeyRotation": False, "Key/KeySpec": "RSA_2048", "Key/KeyUsage": "ENCRYPT_DECRYPT"}
 LIMITED = {"Condition": {"ArnLike": {"kms:EncryptionContext:aws:logs:arn": "arn:aws:logs:us-west-2:123456789012:*"}}}
 CASES = [
     Case(
@@ -30,6 +38,13 @@ CASES = [
     Case("HP-KEY-001", slurm(), {"Key": key(allow("kms:*", Principal={"Service": "s3.amazonaws.com"}))}, {}),
     Case("HP-KEY-002", slurm(), logging(), for_logs({"Fn::Sub": "logs.${AWS::Region}.amazonaws.com"})),
     Case("HP-KEY-002", slurm(), for_logs("s3.amazonaws.com"), for_logs("logs.us-west-2.amazonaws.com", **LIMITED)),
+    Case("HP-KEY-005", slurm(), secret("alias/aws/rds"), secret("alias/aws/secretsmanager")),
+    Case(
+        "HP-KEY-005",
+        slurm(),
+        {**ASYMMETRIC, **secret(att("Key"))},
+        {**ASYMMETRIC, "Key/KeySpec": "SYMMETRIC_DEFAULT", "Key/KeyUsage": "ENCRYPT_DECRYPT", **secret(att("Key"))},
+    ),
     Case("HP-KEY-003", WITH_KEY, {"Key/Enabled": False}, {"Key/Enabled": True}),
 ]
 

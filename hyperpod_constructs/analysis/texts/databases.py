@@ -1,0 +1,129 @@
+"""Databases of RDS: versions, classes and parameters are of the engine, generated passwords are taken, and Aurora has instances.
+
+Sources: https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_WorkingWithParamGroups.html,
+https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_CreateDBInstance.html and
+https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_CreateDBCluster.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from hyperpod_constructs.analysis.texts.reading import known
+from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, mapping
+from hyperpod_constructs.analysis.texts.typo import typo_of
+from hyperpod_constructs.facts.databases import (
+    LONGEST_PASSWORD,
+    NUMBERS,
+    PARAMETERS,
+    REFUSED_IN_PASSWORDS,
+    SHORTEST_PASSWORD,
+    Engine,
+    engine_of,
+    family_of,
+)
+from hyperpod_constructs.facts.texts import Language
+from hyperpod_constructs.templates.dependencies import named_at
+from hyperpod_constructs.templates.model import Resource, resource_of
+from hyperpod_constructs.templates.values import ABSENT, alternatives_of, as_int, as_str
+
+_INSTANCE, _CLUSTER, _SECRET = "AWS::RDS::DBInstance", "AWS::RDS::DBCluster", "AWS::SecretsManager::Secret"
+_GROUPS = {"DBParameterGroupName": "AWS::RDS::DBParameterGroup", "DBClusterParameterGroupName": "AWS::RDS::DBClusterParameterGroup"}
+_CHECKED_AS_REFERENCE = ("mysql", "mariadb", "postgres")
+"""Engines whose groups of parameters no demand of `named.tsv` judges."""
+_GENERATED = 32
+"""The length of a password that Secrets Manager makes without being told."""
+_UNIT = re.compile(r"\d+\s*[KMG]i?B?", re.IGNORECASE)
+_EMPTY = ("GlobalClusterIdentifier", "DBClusterInstanceClass")
+"""What makes instances by itself, or may be without any."""
+
+
+def database(resource: Resource) -> Slips:
+    """The version, the class, the parameters and the generated password of a database are of its engine."""
+    engine, version = known(resource.get("Engine")), known(resource.get("EngineVersion"))
+    facts = engine_of(engine or "")
+    yield from _of_engine(resource, facts, version) if facts else ()
+    for key, group in _GROUPS.items():
+        yield from _of_family(resource, key, group, engine or "", version)
+    for secret in named_at(resource, "MasterUserPassword"):
+        yield from _password(secret, engine or "")
+
+
+def cluster(resource: Resource) -> Slips:
+    """What holds for each database, and that a cluster of Aurora has instances."""
+    yield from database(resource)
+    engine = known(resource.get("Engine")) or ""
+    serverless = known(resource.get("EngineMode")) == "serverless"
+    if engine.startswith("aurora") and not serverless and all(resource.get(key) is ABSENT for key in _EMPTY):
+        members = [one.get("DBClusterIdentifier") for one in resource.template.model.resources(_INSTANCE)]
+        others = [resource_of(one) for one in members if one is not ABSENT]
+        if all(one is not None and one is not resource for one in others):
+            yield Slip(
+                f"{resource.logical_id} has no instances, and nobody can connect", "an AWS::RDS::DBInstance", ("Engine",), engine
+            )
+
+
+def _of_engine(resource: Resource, engine: Engine, version: str | None) -> Slips:
+    if version is not None and engine.has_version(version) is False:
+        yield Slip(f"{engine.name} has no version {version}", f"a version of {engine.name}", ("EngineVersion",), version)
+    for name in map(as_str, alternatives_of(resource.get("DBInstanceClass"))):
+        if name is not None and engine.has_class(name) is False:
+            yield Slip(f"{engine.name} has no instances of {name}", f"a class of {engine.name}", ("DBInstanceClass",), name)
+
+
+def _of_family(resource: Resource, key: str, type_: str, engine: str, version: str | None) -> Slips:
+    value = resource.get(key)
+    group, name = resource_of(value, type_), as_str(value) or ""
+    family = (
+        known(group.get("Family")) if group is not None else name.removeprefix("default.") if name.startswith("default.") else None
+    )
+    wanted = family_of(engine, version) if version else None
+    if group is not None and (engine not in _CHECKED_AS_REFERENCE or not (family or "").startswith(engine)):
+        return
+    if family and wanted and family != wanted:
+        named = group.logical_id if group is not None else name
+        yield Slip(f"{named} is of {family}, and the database of {engine} {version}", f"a group of {wanted}", (key,), value)
+
+
+def _password(secret: Resource, engine: str) -> Slips:
+    made = secret.get("GenerateSecretString") if secret.type == _SECRET else ABSENT
+    if not isinstance(made, Mapping):
+        return
+    length = _GENERATED if made.get("PasswordLength", ABSENT) is ABSENT else as_int(made["PasswordLength"])
+    most = LONGEST_PASSWORD.get(engine.lower())
+    if length is not None and (length < SHORTEST_PASSWORD or (most is not None and length > most)):
+        limit = f"{SHORTEST_PASSWORD} to {most} characters" if most else f"{SHORTEST_PASSWORD} characters or more"
+        message = f"the password that {secret.logical_id} makes has {length} characters, and {engine} takes {limit}"
+        yield Slip(message, limit, ("MasterUserPassword",))
+    excluded = made.get("ExcludeCharacters", ABSENT)
+    free = as_str(made.get("ExcludePunctuation", ABSENT)) == "true"
+    if not free and (excluded is ABSENT or isinstance(excluded, str)):
+        missing = [one for one in REFUSED_IN_PASSWORDS if one not in (excluded if isinstance(excluded, str) else "")]
+        if missing:
+            message = f"the password that {secret.logical_id} makes may have {' '.join(missing)}, which RDS refuses"
+            yield Slip(message, "ExcludePunctuation, or ExcludeCharacters with / @ and quotes", ("MasterUserPassword",), dead=True)
+
+
+def parameters(resource: Resource) -> Slips:
+    """The parameters of MySQL and MariaDB have their names, and numbers no unit."""
+    if not re.match(r"(aurora-)?(mysql|mariadb)", known(resource.get("Family")) or ""):
+        return
+    for name, value in mapping(resource.get("Parameters")).items():
+        yield from _parameter(name, known(value))
+
+
+def _parameter(name: str, value: str | None) -> Iterator[Slip]:
+    meant = typo_of(name, PARAMETERS)
+    if meant is not None:
+        yield Slip(f"{name} is no parameter; did you mean {meant}?", meant, ("Parameters", name), name)
+    elif name in NUMBERS and value is not None and _UNIT.fullmatch(value):
+        yield Slip(f"{name} is {value!r}, and takes a number without a unit", "a whole number", ("Parameters", name), value)
+
+
+JUDGES: Mapping[Language, Judge] = {}
+WHOLES: Mapping[str, WholeJudge] = {
+    _INSTANCE: database,
+    _CLUSTER: cluster,
+    **dict.fromkeys(_GROUPS.values(), parameters),
+}
