@@ -21,6 +21,9 @@ from hyperpod_constructs.templates.model import Resource, resource_of, target_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_bool, as_float, as_str, at, shown
 
 _Place = tuple[str | int, ...]
+_FILE_SYSTEM = "AWS::EFS::FileSystem"
+_OF_MOUNTS: Context = {"elasticfilesystem:accessedviamounttarget": "true"}
+"""The keys of calls that mount a file system."""
 _LOOKS = re.compile(r"\w+:describe", re.IGNORECASE)
 """Guides name actions that only look beside others, and need them not."""
 _NEGATED = re.compile("not|null")
@@ -58,7 +61,7 @@ def idle_conditions(statement: Statement, caller: Context | None = None) -> Iter
 def caller_of(one: Written) -> Context | None:
     """What is known of all calls that a statement is for: those of services, or of roles that only services assume."""
     if one.kind is Kind.RESOURCE:
-        return OF_SERVICE if _is_of_services(one.statement) else None
+        return OF_SERVICE if _is_of_services(one.statement) else _OF_MOUNTS if one.resource.type == _FILE_SYSTEM else None
     roles = _holders(one.resource) if one.kind is Kind.IDENTITY else None
     trusts = [statement for role in roles or () for statement in statements_of(role.get("AssumeRolePolicyDocument")) or ()]
     return OF_ROLE if trusts and all(map(_is_of_services, trusts)) else None

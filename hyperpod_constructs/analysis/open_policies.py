@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.analysis.documents import Written, written
+from hyperpod_constructs.analysis.policy_document import Statement
 from hyperpod_constructs.facts.policies import CLOSED, OPEN_KEYS
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, as_str, at
@@ -19,11 +20,13 @@ _NARROWED = {
 
 def open_statements(model: Model) -> Iterator[Written]:
     """Statements that let everybody in."""
-    for one in written(model):
-        statement = one.statement
-        everybody = "*" in (statement.principals("AWS") or ()) and statement.effect == "Allow"
-        if one.resource.type in CLOSED and everybody and not _says_whose(at(statement.raw, "Condition")):
-            yield one
+    return (one for one in written(model) if one.resource.type in CLOSED and is_open(one.statement))
+
+
+def is_open(statement: Statement) -> bool:
+    """Whether a statement surely allows its actions to everybody."""
+    everybody = statement.effect == "Allow" and "*" in (statement.principals("AWS") or ())
+    return everybody and not _says_whose(at(statement.raw, "Condition"))
 
 
 def open_permissions(model: Model) -> Iterator[Resource]:

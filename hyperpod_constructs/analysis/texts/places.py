@@ -54,6 +54,7 @@ MODULES: Mapping[str, Topic] = {
     "schedule_calls": Topic.SCHEDULE,
     "schedules": Topic.SCHEDULE,
     "scrapes": Topic.PROMETHEUS,
+    "storage": Topic.COMPANION,
     "user_data": Topic.SCRIPT,
 }
 """The modules with judges, and the topic of each."""
@@ -142,6 +143,12 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::Scheduler::Schedule": "FlexibleTimeWindow",
         "AWS::SecretsManager::RotationSchedule": "RotationRules",
         "AWS::Synthetics::Canary": "RunConfig",
+    },
+    "storage": {
+        "AWS::Backup::BackupPlan": "BackupPlan",
+        "AWS::Backup::BackupSelection": "BackupSelection",
+        "AWS::DynamoDB::Table": "TimeToLiveSpecification",
+        "AWS::FSx::FileSystem": "",
     },
     "user_data": {
         "AWS::EC2::Instance": "UserData",

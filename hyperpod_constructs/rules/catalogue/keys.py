@@ -66,9 +66,18 @@ def _closed(model: Model, *, at_once: bool) -> Iterator[Hit]:
             texts = grouped((_words(one), one.resource.logical_id) for one in found)
             text = "; ".join(f"{words} for {enumerated(names)}" for words, names in texts.items())
             idle = next(_idle_conditions(key), None)
-            place, path = (first.resource, first.path) if idle is None else (key, idle)
+            path = idle or (("KeyPolicy",) if _lets_nobody_in(key, found) else None)
+            place, path = (first.resource, first.path) if path is None else (key, path)
             covers = (key, *(one.resource for one in others))
             yield hit(place, f"the policy of {key.logical_id} does not let {text}", *path, covers=covers)
+
+
+def _lets_nobody_in(key: Resource, lacking: Sequence[KeyUse]) -> bool:
+    """Whether a key has a statement for a service, and no resource for which the service can use it."""
+    services = {name for one in lacking for name in one.lacking}
+    others = [one for one in key_uses(key.template.model) if one.key is key and services & set(one.services) and not one.lacking]
+    named = any(statement.names_service(service) for statement in layer_of(key.get("KeyPolicy")).statements for service in services)
+    return named and not others
 
 
 def _idle_conditions(key: Resource) -> Iterator[tuple[str | int, ...]]:

@@ -10,17 +10,17 @@ from hyperpod_constructs.analysis.arns import Arn, bucket_arn
 from hyperpod_constructs.analysis.condition_words import caller_of, idle_conditions
 from hyperpod_constructs.analysis.documents import Written, documents, idle_words, refused_words, repeated_sids, written
 from hyperpod_constructs.analysis.iam import ROLE, aws_managed_name
-from hyperpod_constructs.analysis.open_policies import open_permissions, open_statements
-from hyperpod_constructs.analysis.policy_document import Statement
+from hyperpod_constructs.analysis.open_policies import is_open, open_permissions, open_statements
 from hyperpod_constructs.analysis.resource_policies import BUCKET_POLICY
 from hyperpod_constructs.facts.managed_policies import managed_policy, policy_names
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, as_bool, as_items, joined, parts_of
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_bool, as_items, as_str, joined, parts_of
 
 _IAM = "https://docs.aws.amazon.com/IAM/latest/UserGuide/"
+_CLOSED = ("AWS::KMS::Key", "AWS::SNS::TopicPolicy", "AWS::SQS::QueuePolicy", "AWS::SecretsManager::ResourcePolicy")
 _S3 = "https://docs.aws.amazon.com/AmazonS3/latest/userguide/"
 
 
@@ -83,12 +83,27 @@ def conditions_can_hold(one: Written) -> Iterator[Hit]:
     source="https://docs.aws.amazon.com/aws-managed-policy/latest/reference/policy-list.html",
 )
 def managed_policies_are_known(role: Resource) -> Iterator[Hit]:
-    """A name that nearly is a known one; AWS adds others."""
+    """A name that nearly is a known one, as AWS adds others, and one of AWS's with the account of the stack."""
     for index, arn in enumerate(as_items(role.get("ManagedPolicyArns")) or ()):
-        name = aws_managed_name(arn)
+        name, own = aws_managed_name(arn), _own_name(arn)
+        if own in policy_names() and not _is_made(role.template.model, own):
+            text = f"{own} is a policy of AWS, whose ARN has aws in the place of the account"
+            yield hit(role, text, "ManagedPolicyArns", index)
         nearest = None if name is None or managed_policy(name) is not None else _nearest(name)
         if nearest is not None:
             yield hit(role, f"AWS is not known to have the policy {name}; did you mean {nearest}?", "ManagedPolicyArns", index)
+
+
+def _own_name(arn: Value) -> str:
+    """The name of a policy of an account, by its ARN; empty for another one."""
+    text = arn if isinstance(arn, str) else arn.suffix if isinstance(arn, Text) else ""
+    return "" if aws_managed_name(arn) else text.partition(":policy/")[2]
+
+
+def _is_made(model: Model, name: str) -> bool:
+    """Whether a template may make a policy of this name."""
+    names = [one.get("ManagedPolicyName") for one in model.resources("AWS::IAM::ManagedPolicy")]
+    return any(one is not ABSENT and as_str(one) in (name, None) for one in names)
 
 
 def _nearest(name: str) -> str | None:
@@ -142,7 +157,7 @@ def _of_another_bucket(one: Written) -> Hit | None:
 )
 def blocked_buckets_have_no_public_policy(one: Written) -> Hit | None:
     bucket = resource_of(one.resource.get("Bucket"))
-    if bucket is None or not _blocks(bucket) or not _is_public(one.statement):
+    if bucket is None or not _blocks(bucket) or not is_open(one.statement):
         return None
     return hit(one.resource, f"{bucket.logical_id} blocks public policies, and this statement is for everybody", *one.path)
 
@@ -151,10 +166,6 @@ def _blocks(bucket: Resource) -> bool:
     """Whether a bucket surely blocks public policies; new ones do unless they are told otherwise."""
     blocks = bucket.get("PublicAccessBlockConfiguration")
     return blocks is ABSENT or as_bool(bucket.get("PublicAccessBlockConfiguration", "BlockPublicPolicy")) is True
-
-
-def _is_public(statement: Statement) -> bool:
-    return statement.effect == "Allow" and not statement.conditional and "*" in (statement.principals("AWS") or ())
 
 
 @warning(

@@ -132,7 +132,74 @@ WATCHED = edited(STORED, {"Watch": OWN_METRIC})
 TARGET = "Plan/BackupPlan/BackupPlanRule/0"
 NO_WRITER = {"Writer/DBClusterIdentifier": {"Ref": "Others"}, "Others": AURORA["Resources"]["Writers"]}
 MANAGED = {"Database/MasterUserPassword": REMOVED, "Database/ManageMasterUserPassword": True}
+ZFS = {
+    "DeploymentType": "MULTI_AZ_1",
+    "ThroughputCapacity": 320,
+    "PreferredSubnetId": "subnet-0123456789abcdefa",
+    "EndpointIpAddressRange": "198.19.255.0/28",
+}
+HOMES: Template = {
+    "AWSTemplateFormatVersion": "2010-09-09",
+    "Resources": {
+        "Homes": {
+            "Type": "AWS::FSx::FileSystem",
+            **KEPT,
+            "Properties": {
+                "FileSystemType": "OPENZFS",
+                "StorageCapacity": 512,
+                "SubnetIds": ["subnet-0123456789abcdefa", "subnet-0123456789abcdefb"],
+                "OpenZFSConfiguration": ZFS,
+            },
+        },
+        "Chosen": {
+            "Type": "AWS::Backup::BackupSelection",
+            "Properties": {
+                "BackupPlanId": "plan",
+                "BackupSelection": {
+                    "SelectionName": "homes",
+                    "IamRoleArn": "arn:aws:iam::123456789012:role/backup",
+                    "Resources": [{"Fn::GetAtt": ["Homes", "ResourceARN"]}],
+                },
+            },
+        },
+        "Locks": {
+            "Type": "AWS::DynamoDB::Table",
+            **KEPT,
+            "Properties": {
+                "BillingMode": "PAY_PER_REQUEST",
+                "AttributeDefinitions": [{"AttributeName": "job", "AttributeType": "S"}],
+                "KeySchema": [{"AttributeName": "job", "KeyType": "HASH"}],
+                "TimeToLiveSpecification": {"AttributeName": "ends", "Enabled": True},
+            },
+        },
+        "Images": {"Type": "AWS::ECR::Repository", **KEPT, "Properties": {}},
+    },
+}
+LOCKED = edited(
+    STORED,
+    {"Vault/LockConfiguration": {"MinRetentionDays": 7, "MaxRetentionDays": 90}, f"{TARGET}/Lifecycle": {"DeleteAfterDays": 30}},
+)
+CHOSEN = "Chosen/BackupSelection/Resources/0"
 CASES = [
+    # Storage
+    Case(
+        "HP-TXT-012",
+        HOMES,
+        {"Homes/OpenZFSConfiguration/PreferredSubnetId": "subnet-0123456789abcdefc"},
+        {"Homes/OpenZFSConfiguration/PreferredSubnetId": "subnet-0123456789abcdefb"},
+    ),
+    Case("HP-SCH-007", HOMES, {"Homes/OpenZFSConfiguration/PreferredSubnetId": REMOVED}, {}),
+    Case("HP-TXT-012", HOMES, {CHOSEN: {"Ref": "Homes"}}, {CHOSEN: "arn:aws:fsx:*:*:file-system/*"}),
+    Case("HP-TXT-012", HOMES, {CHOSEN: {"Fn::GetAtt": ["Images", "Arn"]}}, {CHOSEN: {"Fn::GetAtt": ["Locks", "Arn"]}}),
+    Case(
+        "HP-TXT-011",
+        HOMES,
+        {"Locks/TimeToLiveSpecification/AttributeName": "job"},
+        {"Locks/AttributeDefinitions/0/AttributeName": "job"},
+    ),
+    Case("HP-TXT-012", LOCKED, {f"{TARGET}/Lifecycle/DeleteAfterDays": 5}, {f"{TARGET}/Lifecycle/DeleteAfterDays": 7}),
+    Case("HP-TXT-012", LOCKED, {f"{TARGET}/Lifecycle": REMOVED}, {"Vault/LockConfiguration/MaxRetentionDays": REMOVED}),
+    Case("HP-TXT-012", STORED, {f"{TARGET}/TargetBackupVault": "hmoes"}, {f"{TARGET}/TargetBackupVault": "archive"}),
     # Databases
     Case("HP-TXT-012", STORED, {"Database/EngineVersion": "8.4.2"}, {"Database/EngineVersion": "8.4.13"}),
     Case("HP-TXT-012", AURORA, {"Writers/EngineVersion": "8.0.43"}, {"Writers/EngineVersion": "8.0.mysql_aurora.3.10.1"}),

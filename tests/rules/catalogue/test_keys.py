@@ -29,7 +29,10 @@ def secret(at: Any) -> dict[str, Any]:
 
 ASYMMETRIC = {
     "Key": key(allow("kms:*", Principal=ROOT)),
-    "Key/EnableKeyRotation": False, "Key/KeySpec": "RSA_2048", "Key/KeyUsage": "ENCRYPT_DECRYPT"}
+    "Key/EnableKeyRotation": False,
+    "Key/KeySpec": "RSA_2048",
+    "Key/KeyUsage": "ENCRYPT_DECRYPT",
+}
 LIMITED = {"Condition": {"ArnLike": {"kms:EncryptionContext:aws:logs:arn": "arn:aws:logs:us-west-2:123456789012:*"}}}
 CASES = [
     Case(

@@ -23,6 +23,18 @@ def condition(operator: str, key: str = "aws:PrincipalTag/a", value: Any = "y", 
     return {OTHER: allow(action, Condition={operator: {key: value}})}
 
 
+def topic_of(**more: Any) -> dict[str, Any]:
+    statement = of_everybody(allow("sns:Publish", {"Ref": "News"}, **more))
+    document = {"Version": "2012-10-17", "Statement": [statement]}
+    policy = {"Type": "AWS::SNS::TopicPolicy", "Properties": {"Topics": [{"Ref": "News"}], "PolicyDocument": document}}
+    return {"News": {"Type": "AWS::SNS::Topic", "Properties": {}}, "NewsPolicy": policy}
+
+
+def managed(account: str) -> dict[str, Any]:
+    role = slurm()["Resources"]["Role"]["Properties"]
+    return {"Role/ManagedPolicyArns": [*role.get("ManagedPolicyArns", []), f"arn:aws:iam::{account}:policy/AmazonS3ReadOnlyAccess"]}
+
+
 CASES = [
     Case(NEVER, slurm(), condition("StringEquals", "aws:RequestedRegon"), condition("StringLike", "aws:RequestedRegion", "us-*")),
     Case(
@@ -140,6 +152,18 @@ CASES = [
         {"Access": on_bucket({**allow("s3:GetObject", "arn:aws:s3:::another/*"), "Principal": {"AWS": "123456789012"}})},
         {"Access": on_bucket({**allow("s3:*", [BUCKET, OBJECTS]), "Principal": {"AWS": "123456789012"}})},
     ),
+    Case(
+        "HP-POL-005",
+        slurm(),
+        {"Access": on_bucket(of_everybody(allow("s3:GetObject", OBJECTS, Condition={"Bool": {"aws:SecureTransport": "true"}})))},
+        {
+            "Access": on_bucket(
+                of_everybody(allow("s3:GetObject", OBJECTS, Condition={"StringEquals": {"aws:PrincipalOrgID": "o-a1b2c3d4e5"}}))
+            )
+        },
+    ),
+    Case("HP-POL-007", slurm(), topic_of(), topic_of(Condition={"StringEquals": {"aws:SourceAccount": "123456789012"}})),
+    Case("HP-POL-003", slurm(), managed("123456789012"), managed("aws")),
     Case(
         "HP-POL-005",
         slurm(),

@@ -1,0 +1,111 @@
+"""Storage and what it names: subnets of file systems, vaults and resources of backups, the time to live of tables.
+
+Sources: https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemOpenZFSConfiguration.html,
+https://docs.aws.amazon.com/fsx/latest/APIReference/API_LustreLogCreateConfiguration.html,
+https://docs.aws.amazon.com/aws-backup/latest/devguide/vault-lock.html,
+https://docs.aws.amazon.com/aws-backup/latest/devguide/backup-feature-availability.html and
+https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/time-to-live-ttl-before-you-start.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from hyperpod_constructs.analysis.schema.violation import quoted
+from hyperpod_constructs.analysis.texts.reading import known
+from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
+from hyperpod_constructs.analysis.texts.typo import typo_of
+from hyperpod_constructs.facts.arn_forms import FORMS, ArnForm
+from hyperpod_constructs.facts.backups import BACKED_UP
+from hyperpod_constructs.facts.texts import Language
+from hyperpod_constructs.templates.globs import glob
+from hyperpod_constructs.templates.model import Resource, resource_of, target_of
+from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_int, is_known
+
+_LOGS = "arn:*:logs:*:log-group:/aws/fsx*"
+_VAULT = "AWS::Backup::BackupVault"
+
+
+def file_system(resource: Resource) -> Slips:
+    """The preferred subnet of a file system is one of its subnets, and its log group has a name for FSx."""
+    logs = resource.get("LustreConfiguration", "LogConfiguration", "Destination")
+    if isinstance(logs, str | Text) and _matches(logs, _LOGS) is False:
+        message = f"logs go to {quoted(logs)}, and the name of their group begins with /aws/fsx"
+        yield Slip(message, "a log group of /aws/fsx", ("LustreConfiguration", "LogConfiguration", "Destination"), logs)
+    preferred, subnets = resource.get("OpenZFSConfiguration", "PreferredSubnetId"), resource.get("SubnetIds")
+    sure = isinstance(subnets, tuple) and all(map(_is_sure, (preferred, *subnets)))
+    if isinstance(subnets, tuple) and sure and preferred not in subnets:
+        message = f"the preferred subnet is {quoted(preferred)}, and the file system is in {', '.join(map(quoted, subnets))}"
+        yield Slip(message, "one of SubnetIds", ("OpenZFSConfiguration", "PreferredSubnetId"), preferred)
+
+
+def _matches(value: str | Text, pattern: str) -> bool | None:
+    return value.matches(pattern) if isinstance(value, Text) else glob(pattern, value)
+
+
+def _is_sure(value: Value) -> bool:
+    return isinstance(value, Reference) or (is_known(value) and value is not ABSENT and not isinstance(value, Text))
+
+
+def plan(resource: Resource) -> Slips:
+    """The backups of a plan are kept as long as the lock of the vault demands, and the vault has the name."""
+    for index, rule in entries(resource.get("BackupPlan", "BackupPlanRule")):
+        path = ("BackupPlan", "BackupPlanRule", index)
+        value, life = mapping(rule).get("TargetBackupVault", ABSENT), mapping(rule).get("Lifecycle", ABSENT)
+        vault = resource_of(value, _VAULT)
+        if vault is not None:
+            for slip in _lock(vault, life):
+                yield slip.below(*path)
+        names = [known(one.get("BackupVaultName")) for one in resource.template.model.resources(_VAULT)]
+        meant = typo_of(known(value) or "", [one for one in names if one])
+        if meant is not None and vault is None:
+            yield Slip(f"there is no vault {value!s}; did you mean {meant}?", meant, (*path, "TargetBackupVault"), value)
+
+
+def _lock(vault: Resource, life: Value) -> Slips:
+    days = mapping(life).get("DeleteAfterDays", ABSENT)
+    kept = as_int(days) if days is not ABSENT else None
+    least, most = (as_int(vault.get("LockConfiguration", name)) for name in ("MinRetentionDays", "MaxRetentionDays"))
+    forever = days is ABSENT and (life is ABSENT or isinstance(life, Mapping))
+    if kept is not None and ((least is not None and kept < least) or (most is not None and kept > most)):
+        message = f"backups are kept {kept} days, and the lock of {vault.logical_id} demands {_range(least, most)}"
+        yield Slip(message, _range(least, most), ("Lifecycle", "DeleteAfterDays"), days)
+    elif forever and most is not None:
+        message = f"backups are kept for ever, and the lock of {vault.logical_id} demands {_range(least, most)}"
+        yield Slip(message, _range(least, most), ("Lifecycle",))
+
+
+def _range(least: int | None, most: int | None) -> str:
+    return f"{least} to {most} days" if least and most else f"{least} days or more" if least else f"{most} days or less"
+
+
+def selection(resource: Resource) -> Slips:
+    """A selection has the ARNs of resources that are backed up."""
+    for index, one in entries(resource.get("BackupSelection", "Resources")):
+        if not isinstance(one, Reference):
+            continue
+        target, path = target_of(one), ("BackupSelection", "Resources", index)
+        form = FORMS.get(target.type, ArnForm())
+        if one.attribute in form.names:
+            yield Slip(f"{quoted(one)} gives a name, and a selection has ARNs", "the ARN of a resource", path, one)
+        elif target.type in FORMS and target.type not in BACKED_UP and one.attribute in form.arns:
+            yield Slip(f"AWS Backup makes no backups of {target.type}", "a resource that AWS Backup supports", path, one)
+
+
+def table(resource: Resource) -> Slips:
+    """The time to live of a table is a number."""
+    name = known(resource.get("TimeToLiveSpecification", "AttributeName"))
+    for _, one in entries(resource.get("AttributeDefinitions")):
+        kind = known(mapping(one).get("AttributeType", ABSENT))
+        if name is not None and known(mapping(one).get("AttributeName", ABSENT)) == name and kind in ("S", "B"):
+            message = f"{name} is a key of the type {kind}, and a time to live is a number of seconds"
+            yield Slip(message, "an attribute of the type N", ("TimeToLiveSpecification", "AttributeName"), name, dead=True)
+
+
+JUDGES: Mapping[Language, Judge] = {}
+WHOLES: Mapping[str, WholeJudge] = {
+    "AWS::Backup::BackupPlan": plan,
+    "AWS::Backup::BackupSelection": selection,
+    "AWS::DynamoDB::Table": table,
+    "AWS::FSx::FileSystem": file_system,
+}

@@ -1,0 +1,28 @@
+"""Types of resources of which AWS Backup makes backups (as of 2026-11-27).
+
+Source: https://docs.aws.amazon.com/aws-backup/latest/devguide/backup-feature-availability.html
+"""
+
+from __future__ import annotations
+
+BACKED_UP = frozenset(
+    {
+        "AWS::CloudFormation::Stack",
+        "AWS::DocDB::DBCluster",
+        "AWS::DynamoDB::GlobalTable",
+        "AWS::DynamoDB::Table",
+        "AWS::EC2::Instance",
+        "AWS::EC2::Volume",
+        "AWS::EFS::FileSystem",
+        "AWS::EKS::Cluster",
+        "AWS::FSx::FileSystem",
+        "AWS::FSx::Volume",
+        "AWS::Neptune::DBCluster",
+        "AWS::RDS::DBCluster",
+        "AWS::RDS::DBInstance",
+        "AWS::Redshift::Cluster",
+        "AWS::S3::Bucket",
+        "AWS::Timestream::Database",
+        "AWS::Timestream::Table",
+    }
+)
