@@ -32,7 +32,8 @@ def test_the_table_is_what_the_generator_makes() -> None:
 )
 def test_versions(engine: str, version: str, answer: bool | None) -> None:
     found = engine_of(engine)
-    assert found is not None and found.has_version(version) is answer
+    assert found is not None
+    assert found.has_version(version) is answer
 
 
 @pytest.mark.parametrize(
@@ -40,7 +41,8 @@ def test_versions(engine: str, version: str, answer: bool | None) -> None:
 )
 def test_classes_of_aurora(name: str, answer: bool | None) -> None:
     found = engine_of("aurora-mysql")
-    assert found is not None and found.has_class(name) is answer
+    assert found is not None
+    assert found.has_class(name) is answer
 
 
 def test_families() -> None:

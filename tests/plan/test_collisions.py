@@ -190,3 +190,26 @@ def test_a_volume_grows_only() -> None:
 def test_a_security_group_with_a_name_meets_the_old_one() -> None:
     old, new = (resource("AWS::EC2::SecurityGroup", GroupName="nodes", VpcId="vpc-1", GroupDescription=text) for text in ("a", "b"))
     assert row(old, new).effect is Effect.REFUSED
+
+
+def aurora(version: str, port: int = 3306) -> dict[str, Any]:
+    return resource("AWS::RDS::DBCluster", Engine="aurora-mysql", EngineVersion=f"8.0.mysql_aurora.{version}", Port=port)
+
+
+@pytest.mark.parametrize(
+    ("after", "effect"),
+    [
+        (aurora("3.10.1"), Effect.ROLLING),
+        (aurora("3.04.0"), Effect.REFUSED),
+        (aurora("3.08.2", 3307), Effect.ROLLING),
+    ],
+)
+def test_a_cluster_of_aurora(after: dict[str, Any], effect: Effect) -> None:
+    assert [one.effect for one in rows(aurora("3.08.2"), after)] == [effect]
+
+
+def test_a_secret_that_is_generated_in_another_way_is_another_secret() -> None:
+    before, after = (
+        resource("AWS::SecretsManager::Secret", GenerateSecretString={"PasswordLength": length}) for length in (32, 40)
+    )
+    assert [one.effect for one in rows(before, after)] == [Effect.ROLLING]

@@ -8,6 +8,7 @@ https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resou
 
 from __future__ import annotations
 
+import re
 from functools import partial
 
 from hyperpod_constructs.plan.change import Change, shrinks
@@ -132,4 +133,37 @@ INSTANCE: tuple[Row, ...] = (
         for name in ("AutoMinorVersionUpgrade", "DeletionProtection", "PreferredBackupWindow", "PreferredMaintenanceWindow")
     ),
     _stays("MasterUserPassword", "the password changes; running connections stay"),
+)
+
+
+def _numbers(value: object) -> tuple[int, ...]:
+    """All numbers of a version of Aurora; none if it is not known."""
+    return tuple(map(int, re.findall(r"\d+", value))) if isinstance(value, str) else ()
+
+
+def _cluster_goes_down(change: Change) -> bool:
+    old, new = _numbers(as_str(change.old)), _numbers(as_str(change.new))
+    return bool(old and new) and new < old[: len(new)]
+
+
+_MODIFY_CLUSTER = "https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_ModifyDBCluster.html"
+CLUSTER: tuple[Row, ...] = (
+    refused(
+        "EngineVersion",
+        "RDS takes no cluster to an earlier version",
+        when=_cluster_goes_down,
+        avoid="keep the version; restore a snapshot of the earlier one beside it",
+        source=_MODIFY_CLUSTER,
+    ),
+    rolling(
+        "EngineVersion",
+        "all instances are restarted with the other version",
+        avoid="update when no job starts",
+        source=_MODIFY_CLUSTER,
+    ),
+    rolling(
+        "Port",
+        "the instances are restarted with the other port; everybody who connects needs it, and the security groups too",
+        source=_MODIFY_CLUSTER,
+    ),
 )

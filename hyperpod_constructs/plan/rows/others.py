@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from hyperpod_constructs.facts import extensions, updates
 from hyperpod_constructs.plan.change import Change, shrinks
-from hyperpod_constructs.plan.row import Row, in_place, loses_data, refused, replaced
+from hyperpod_constructs.plan.row import Row, in_place, loses_data, refused, replaced, rolling
 from hyperpod_constructs.templates.values import ABSENT, Value, as_int, as_items, as_str, at, shown
 
 LOG_GROUP: tuple[Row, ...] = (
@@ -187,6 +187,15 @@ DOCUMENT: tuple[Row, ...] = tuple(
         source="https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-ssm-document.html",
     )
     for name in ("Attachments", "Content", "DocumentFormat", "Requires", "TargetType", "VersionName")
+)
+
+SECRET: tuple[Row, ...] = (
+    rolling(
+        "GenerateSecretString",
+        "a new secret is made; what has the old one must read it again",
+        avoid="keep the value, and rotate the secret where it is used",
+        source="https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-resource-secretsmanager-secret.html",
+    ),
 )
 
 BUDGET: tuple[Row, ...] = (
