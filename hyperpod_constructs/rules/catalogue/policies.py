@@ -20,7 +20,6 @@ from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_bool, as_items, as_str, joined, parts_of
 
 _IAM = "https://docs.aws.amazon.com/IAM/latest/UserGuide/"
-_CLOSED = ("AWS::KMS::Key", "AWS::SNS::TopicPolicy", "AWS::SQS::QueuePolicy", "AWS::SecretsManager::ResourcePolicy")
 _S3 = "https://docs.aws.amazon.com/AmazonS3/latest/userguide/"
 
 
