@@ -94,6 +94,8 @@ MODELS_OF = {
 }  # fmt: skip
 #: Services whose requests CloudFormation writes in words of its own.
 _OWN_WORDS = ("CloudFormation", "RDS", "S3", "SNS", "SQS")
+#: Services that take their words in either case: CDK writes those of Batch in small letters.
+_EITHER_CASE = ("Batch",)
 #: Requests of other names.
 OTHER_REQUESTS = {
     "AWS::AutoScaling::LifecycleHook": ("autoscaling", "PutLifecycleHook"),
@@ -464,7 +466,17 @@ def _limits(name: str, schema: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for operation in [one for one in operations if one in _model(model)["operations"]][:1]:
         found = _sure(_request(model, operation, schema))
-    return _deep(found, _sure(_of_shapes(_model(model)["shapes"], schema, schema, ())))
+    limits = _deep(found, _sure(_of_shapes(_model(model)["shapes"], schema, schema, ())))
+    return _without_lists(limits) if service in _EITHER_CASE else limits
+
+
+def _without_lists(node: Any) -> Any:
+    """Limits without lists of words, and without what is empty then."""
+    found = {word: value for word, value in node.items() if word not in ("enum", "items", "properties", "additionalProperties")}
+    children = {name: child for name, one in node.get("properties", {}).items() if (child := _without_lists(one))}
+    items = _without_lists(node["items"]) if "items" in node else None
+    nested = {"properties": children, "additionalProperties": True} if children else {}
+    return found | nested | ({"items": items} if items else {})
 
 
 def _deep(one: Mapping[str, Any], other: Mapping[str, Any]) -> dict[str, Any]:
@@ -600,7 +612,7 @@ def _shape_limits(
     if shape["type"] in ("blob", "map"):
         return {}
     words = shape_words(shape)
-    if "enum" in node or "enumCaseInsensitive" in node:
+    if "enum" in node or not _is_same_list(words.get("enum", ()), node.get("enumCaseInsensitive")):
         words.pop("enum", None)
     if "pattern" in words:
         words |= {"pattern": None} | _pattern(words["pattern"], whole=True)
@@ -613,6 +625,11 @@ def _shape_limits(
         if items:
             found["items"] = items
     return found
+
+
+def _is_same_list(enum: Iterable[str], folded: Iterable[str] | None) -> bool:
+    """Whether a list of words is that of a schema, which leaves the case open."""
+    return folded is None or {one.casefold() for one in enum} == {one.casefold() for one in folded}
 
 
 _TEXTS = {"type": ["string", "array"], "items": {"type": "string"}}

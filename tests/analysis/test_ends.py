@@ -42,6 +42,7 @@ def of(model: Model, way: str) -> list[End]:
         ("Kind", ["network"]),
         ("Other", []),
         ("Empty/*", []),
+        ("Kind/*", []),
         ("Actions/*/Name", ["a", "b", "c", "d", "e"]),
         ("Actions/*/Input", ["x", "z"]),
         ("Actions/[Type.Provider=Build]/Name", ["a", "b"]),
@@ -72,6 +73,8 @@ def test_an_end_knows_where_its_value_is_written(model: Model) -> None:
     assert (end.start, end.resource.logical_id, end.path) == (("Actions", 2, "Input"), "Pipe", ("Actions", 2, "Input"))
     (far,) = of(model, "RoleArn>RoleName")
     assert (far.start, far.resource.logical_id, far.path) == (("RoleArn",), "Role", ("RoleName",))
+    (whole,) = of(model, ".Arn")
+    assert (whole.start, whole.path) == ((), ())
     (chosen,) = of(model, "[Kind=network]/Kind")
     assert chosen.path == ("Kind",)
 

@@ -36,6 +36,8 @@ UNNAMED = "Stream: {Type: AWS::CloudWatch::MetricStream, Properties: {RoleArn: !
 METRICS = "streams.metrics.cloudwatch.amazonaws.com"
 FIREHOSE = """Stream: {Type: AWS::KinesisFirehose::DeliveryStream, Properties: {
   ExtendedS3DestinationConfiguration: {RoleARN: !GetAtt Role.Arn}}}"""
+RULE = "Rule: {Type: AWS::Events::Rule, Properties: {Targets: [{Id: a, RoleArn: !GetAtt Role.Arn}]}}"
+MODEL = "Model: {Type: AWS::SageMaker::Model, Properties: {ExecutionRoleArn: !GetAtt Role.Arn}}"
 CLUSTER = """Cluster: {Type: AWS::SageMaker::Cluster, Properties: {InstanceGroups: [
   {InstanceGroupName: a}, {InstanceGroupName: b, ExecutionRole: !GetAtt Role.Arn}]}}"""
 PODS = """Control: {Type: AWS::EKS::Cluster, Properties: {Name: one}}, Other: {Type: AWS::EKS::Cluster, Properties: {Name: two}},
@@ -55,6 +57,10 @@ REFUSED = [["sts:AssumeRole"]]
         (METRICS, source(f"'arn:aws:cloudwatch:{PLACE}:alarm:*'"), STREAM, REFUSED),
         (METRICS, source("!GetAtt Stream.Arn", "ArnEquals"), UNNAMED, [[]]),
         (METRICS, source(f"'arn:aws:cloudwatch:{PLACE}:alarm:*'"), UNNAMED, REFUSED),
+        (METRICS, source(f"'arn:aws:cloudwatch:{PLACE}:metric-stream/?*'"), UNNAMED, [[]]),
+        ("events.amazonaws.com", source(f"'arn:aws:events:{PLACE}:rule/nightly'"), RULE, [[]]),
+        ("events.amazonaws.com", source(f"'arn:aws:events:{PLACE}:archive/nightly'"), RULE, REFUSED),
+        ("sagemaker.amazonaws.com", source(f"'arn:aws:sagemaker:{PLACE}:model/*'"), MODEL, [[]]),
         (METRICS, "{StringEquals: {'aws:SourceAccount': !Ref 'AWS::AccountId'}}", STREAM, [[]]),
         (METRICS, "{StringEquals: {'aws:SourceAccount': '999999999999'}}", STREAM, REFUSED),
         (METRICS, "{StringEquals: {'aws:SourceVpc': 'vpc-0123456789abcdef0'}}", STREAM, REFUSED),
