@@ -1,8 +1,8 @@
 """Ends of ways through properties: values in a resource, or in one that it names.
 
 A way is a path such as `Rules/*/Bucket`: `*` is each item of a list. `[Type=S3]` is each item of which a property has that text, or
-the object itself if it has; `!Type` stands for no such property, and `&` is between several. `>` leads on in the resource that the
-value names, as in `FunctionName>Role`. `.` is the resource itself, and `.Arn` its attribute.
+the object itself if it has; `Type` stands for any such property, `!Type` for none, and `&` is between several. `>` leads on in the
+resource that the value names, as in `FunctionName>Role`. `.` is the resource itself, and `.Arn` its attribute.
 
     >>> [one.value for one in ends(schedule, "Target/RoleArn")]
     [${Role.Arn}]
@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from hyperpod_constructs.templates.model import Resource, target_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_items, as_str, at
+from hyperpod_constructs.templates.values import ABSENT, Absent, Either, Reference, Text, Unknown, Value, as_items, as_str, at
 
 Path = tuple[str | int, ...]
 
@@ -78,14 +78,16 @@ def _values(value: Value, keys: Sequence[str], place: Path) -> Iterator[tuple[Pa
 
 
 def _is_chosen(item: Value, choices: str) -> bool:
-    """Whether an item surely fits `Property=one|two&!Other`: texts of properties, or none; points lead to properties below."""
+    """Whether an item surely fits `Property=one|two&Other&!Third`; points lead to properties below."""
     return all(_fits(item, choice) for choice in choices.split("&"))
 
 
 def _fits(item: Value, choice: str) -> bool:
-    key, _, texts = choice.partition("=")
+    key, chosen, texts = choice.partition("=")
     found = at(item, *key.removeprefix("!").split("."))
-    return found is ABSENT if key.startswith("!") else as_str(found) in texts.split("|")
+    if key.startswith("!"):
+        return found is ABSENT
+    return as_str(found) in texts.split("|") if chosen else not isinstance(found, Absent | Either | Unknown) and found != ()
 
 
 def _named(value: Value) -> Iterator[Resource]:

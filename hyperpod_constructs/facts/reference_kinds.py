@@ -138,6 +138,8 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
     "AWS::Logs::MetricFilter": {"LogGroupName": _LOGS},
     "AWS::Logs::SubscriptionFilter": {"LogGroupName": _LOGS},
     "AWS::NetworkFirewall::LoggingConfiguration": {"bucketName": _BUCKET, "logGroup": _LOGS},
+    "AWS::DocDB::DBCluster": {"DBSubnetGroupName": _kind("the name of a subnet group", DocDB_DBSubnetGroup=(None,))},
+    "AWS::Neptune::DBCluster": {"DBSubnetGroupName": _kind("the name of a subnet group", Neptune_DBSubnetGroup=(None,))},
     "AWS::RDS::DBInstance": {"VPCSecurityGroups": _GROUP, "MonitoringRoleArn": _ROLE},
     "AWS::RDS::DBCluster": {"VpcSecurityGroupIds": _GROUP, "MonitoringRoleArn": _ROLE},
     "AWS::Route53Resolver::ResolverRuleAssociation": {
@@ -184,6 +186,9 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
             RDS_DBInstance=(None, "DBInstanceIdentifier"),
             RDS_DBCluster=(None, "DBClusterIdentifier"),
             RDS_DBProxy=(None,),
+            DocDB_DBCluster=(None, "Id"),
+            DocDB_DBInstance=(None, "Id"),
+            Redshift_Cluster=(None,),
         ),
     },
 }

@@ -166,3 +166,67 @@ def test_a_refusal_knows_the_delivery() -> None:
     assert isinstance(one.delivery, Delivery)
     assert one.delivery.path == ("LoadBalancerAttributes", 1, "Value")
     assert one.path == ("PolicyDocument",)
+
+
+SENDERS = """
+    Own: {Type: AWS::S3::Bucket, Properties: {BucketName: data-123456789012}},
+    Function: {Type: AWS::Lambda::Function}, Topic: {Type: AWS::SNS::Topic}, Queue: {Type: AWS::SQS::Queue},
+    Files: {Type: AWS::S3::Bucket}, Lines: {Type: AWS::Logs::LogGroup}, Others: {Type: AWS::Logs::LogGroup},"""
+
+
+def sent(*resources: str) -> list[tuple[str, str]]:
+    model = model_of(f"{{Parameters: {{Arn: {{Type: String}}}}, Resources: {{{SENDERS} {', '.join(resources)}}}}}")
+    return [(one.place.logical_id, one.delivery.receiver.logical_id) for one in refused(model)]
+
+
+def permission(service: str, condition: str, function: str = "!Ref Function") -> str:
+    properties = f"FunctionName: {function}, Action: 'lambda:InvokeFunction', Principal: {service}, {condition}"
+    return f"Permission: {{Type: AWS::Lambda::Permission, Properties: {{{properties}}}}}"
+
+
+FILTER = """Filter: {Type: AWS::Logs::SubscriptionFilter, Properties: {
+  LogGroupName: !Ref Lines, DestinationArn: !GetAtt Function.Arn}}"""
+SHUT = [("Permission", "Function")]
+
+
+@pytest.mark.parametrize(
+    ("admitted", "expected"),
+    [
+        (permission("logs.amazonaws.com", "SourceArn: !GetAtt Lines.Arn"), []),
+        (permission("logs.us-west-2.amazonaws.com", "SourceArn: !GetAtt Lines.Arn"), []),
+        (permission("logs.amazonaws.com", "SourceArn: !GetAtt Others.Arn"), SHUT),
+        (permission("logs.amazonaws.com", "SourceAccount: !Ref 'AWS::AccountId'"), []),
+        (permission("logs.amazonaws.com", "SourceAccount: '999999999999'"), SHUT),
+        (permission("sns.amazonaws.com", "SourceArn: !Ref Topic"), [("Filter", "Function")]),
+        (permission("logs.amazonaws.com", "SourceArn: !GetAtt Lines.Arn", "!Sub '${Function.Arn}:live'"), []),
+        (permission("logs.amazonaws.com", "SourceArn: !GetAtt Lines.Arn", "!Ref Arn"), []),
+        (permission("logs.amazonaws.com", "SourceArn: !GetAtt Lines.Arn", "another"), [("Filter", "Function")]),
+        ("Nothing: {Type: AWS::SNS::Topic}", [("Filter", "Function")]),
+    ],
+)
+def test_a_function_is_called_by_the_service_of_its_permission(admitted: str, expected: list[tuple[str, str]]) -> None:
+    assert sent(FILTER, admitted) == expected
+
+
+def test_a_subscription_is_judged_by_its_protocol() -> None:
+    of_queue = (
+        "Kind: {{Type: AWS::SNS::Subscription, Properties: {{TopicArn: !Ref Topic, Protocol: {}, Endpoint: !GetAtt Queue.Arn}}}}"
+    )
+    assert sent(of_queue.format("sqs")) == [("Kind", "Queue")]
+    assert sent(of_queue.format("lambda")) == []
+
+
+def test_a_permission_of_the_source_for_another_service_is_the_place() -> None:
+    called = (
+        "Kind: {Type: AWS::SNS::Subscription, Properties: {TopicArn: !Ref Topic, Protocol: lambda, Endpoint: !GetAtt Function.Arn}}"
+    )
+    assert sent(called, permission("sns.amazonaws.com", "SourceArn: !Ref Topic")) == []
+    assert sent(called, permission("sqs.amazonaws.com", "SourceArn: !Ref Topic")) == SHUT
+    assert sent(called, permission("sqs.amazonaws.com", "SourceArn: !GetAtt Queue.Arn")) == [("Kind", "Function")]
+
+
+def test_notifications_that_a_function_makes_come_from_the_bucket() -> None:
+    notified = """Notices: {Type: Custom::S3BucketNotifications, Properties: {BucketName: !Ref Files, NotificationConfiguration: {
+      LambdaFunctionConfigurations: [{LambdaFunctionArn: !GetAtt Function.Arn}]}}}"""
+    assert sent(notified, permission("s3.amazonaws.com", "SourceArn: !GetAtt Files.Arn")) == []
+    assert sent(notified, permission("s3.amazonaws.com", "SourceArn: !GetAtt Own.Arn")) == SHUT

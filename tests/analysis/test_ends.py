@@ -49,6 +49,8 @@ def of(model: Model, way: str) -> list[End]:
         ("Actions/[Type.Provider=Lambda|Other]/Name", ["c"]),
         ("Actions/[Type.Provider=Build&!RoleArn]/Name", ["a"]),
         ("Actions/[!Input]/Name", ["b", "d", "e"]),
+        ("Actions/[RoleArn]/Name", ["b"]),
+        ("Actions/[Type.Provider]/Name", ["a", "b", "c"]),
         ("Actions/[!Type.Provider]/Name", ["e"]),
         ("[Kind=network]/Actions/[Name=b]/Name", ["b"]),
         ("[Kind=application]/Actions/*/Name", []),

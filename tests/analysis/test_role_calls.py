@@ -32,6 +32,19 @@ def test_an_action_with_a_role_of_its_own_is_not_done_as_the_role_of_the_pipelin
     assert actions(calls(PIPELINE.format(", RoleArn: !GetAtt Other.Arn"))) == set()
 
 
+BUILDS = """Project: {{Type: AWS::CodeBuild::Project, Properties: {{ServiceRole: !GetAtt Role.Arn}}}},
+  Pipeline: {{Type: AWS::CodePipeline::Pipeline, Properties: {{ArtifactStore: {{Location: !Ref Bucket}}, Stages: [{{Actions: [
+    {{Name: b, ActionTypeId: {{Provider: CodeBuild}}, Configuration: {{ProjectName: !Ref Project}}, {}}}]}}]}}}}"""
+
+
+@pytest.mark.parametrize(
+    ("outputs", "writes"), [("OutputArtifacts: [{Name: image}]", True), ("OutputArtifacts: []", False), ("RunOrder: 1", False)]
+)
+def test_a_build_writes_artifacts_where_it_has_some(outputs: str, writes: bool) -> None:
+    found = actions(calls(BUILDS.format(outputs)))
+    assert ("s3:GetObject" in found, "s3:PutObject" in found) == (True, writes)
+
+
 FUNCTION = """Function: {Type: AWS::Lambda::Function, Properties: {Role: !GetAtt Role.Arn, KmsKeyArn: !GetAtt Key.Arn,
   Environment: {Variables: {AA: b}}, VpcConfig: {SubnetIds: [subnet-0123456789abcdef0]}}},
   Key: {Type: AWS::KMS::Key, Properties: {}}"""

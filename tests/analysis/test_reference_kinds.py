@@ -1,0 +1,35 @@
+"""References that give another kind of thing than their property takes."""
+
+from __future__ import annotations
+
+import pytest
+
+from hyperpod_constructs.analysis.references.kinds import wrong_kinds
+from tests.templates.models import model_of
+
+THINGS = """
+    Secret: {Type: AWS::SecretsManager::Secret}, Documents: {Type: AWS::DocDB::DBCluster},
+    Attached: {Type: AWS::SecretsManager::SecretTargetAttachment}, Vpc: {Type: AWS::EC2::VPC},
+    DocumentSubnets: {Type: AWS::DocDB::DBSubnetGroup}, GraphSubnets: {Type: AWS::Neptune::DBSubnetGroup},
+    Subnets: {Type: AWS::RDS::DBSubnetGroup},"""
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "right", "wrong"),
+    [
+        ("AWS::SecretsManager::ResourcePolicy", "SecretId", ("Secret", "Attached"), "Documents"),
+        ("AWS::SecretsManager::RotationSchedule", "SecretId", ("Secret", "Attached"), "Documents"),
+        ("AWS::SecretsManager::SecretTargetAttachment", "TargetId", ("Documents",), "Secret"),
+        ("AWS::DocDB::DBCluster", "DBSubnetGroupName", ("DocumentSubnets",), "Subnets"),
+        ("AWS::Neptune::DBCluster", "DBSubnetGroupName", ("GraphSubnets",), "Subnets"),
+        ("AWS::RDS::DBCluster", "DBSubnetGroupName", ("Subnets",), "DocumentSubnets"),
+        ("AWS::EC2::Subnet", "VpcId", ("Vpc",), "Subnets"),
+    ],
+)
+def test_a_property_takes_some_kinds(kind: str, name: str, right: tuple[str, ...], wrong: str) -> None:
+    def found(target: str) -> list[str]:
+        model = model_of(f"{{Resources: {{{THINGS} User: {{Type: {kind}, Properties: {{{name}: !Ref {target}}}}}}}}}")
+        return [" ".join(map(str, one.path)) for one in wrong_kinds(model)]
+
+    assert [found(one) for one in right] == [[] for _ in right]
+    assert found(wrong) == [name]
