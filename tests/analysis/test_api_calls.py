@@ -1,0 +1,102 @@
+"""Calls of state machines and schedules as their roles."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.analysis.api_calls import api_called
+from hyperpod_constructs.analysis.state_machines import definition, states
+from hyperpod_constructs.templates.values import shown
+from tests.templates.models import by_id, model_of
+
+Calls = set[tuple[tuple[str, ...], object]]
+
+THINGS = """
+    Role: {Type: AWS::IAM::Role}, Queue: {Type: AWS::SQS::Queue}, Function: {Type: AWS::Lambda::Function},"""
+
+
+def calls(resources: str) -> Calls:
+    """What is done, and on what."""
+    model = model_of(f"{{Resources: {{{THINGS} {resources}}}}}")
+    return {(one.task.actions, shown(one.arn)) for one in api_called(model)}
+
+
+def task(resource: str, **parameters: Any) -> dict[str, Any]:
+    return {"Type": "Task", "Resource": resource, "Parameters": parameters, "End": True}
+
+
+def machine(states: dict[str, Any], substitutions: str = "{}") -> str:
+    text = json.dumps(json.dumps({"StartAt": next(iter(states)), "States": states}))
+    return f"""Machine: {{Type: AWS::StepFunctions::StateMachine, Properties: {{
+      RoleArn: !GetAtt Role.Arn, DefinitionString: {text}, DefinitionSubstitutions: {substitutions}}}}}"""
+
+
+RULE = ("events:PutTargets", "events:PutRule", "events:DescribeRule")
+
+
+def rule(name: str) -> tuple[tuple[str, ...], str]:
+    return RULE, f"arn:aws:events:${{?}}:${{?}}:rule/{name}"
+
+
+@pytest.mark.parametrize(
+    ("state", "substitutions", "expected"),
+    [
+        (
+            task("arn:aws:states:::sqs:sendMessage", QueueUrl="${Url}"),
+            "{Url: !Ref Queue}",
+            {(("sqs:SendMessage",), "${Queue.Arn}")},
+        ),
+        (task("arn:aws:states:::sqs:sendMessage", **{"QueueUrl.$": "$.url"}), "{}", {(("sqs:SendMessage",), "${?}")}),
+        (task("arn:aws:states:::aws-sdk:ec2:stopInstances"), "{}", {(("ec2:StopInstances",), "${?}")}),
+        (task("arn:aws:states:::aws-sdk:sts:getCallerIdentity"), "{}", set()),
+        (task("arn:aws:states:::aws-sdk:nothing:doIt"), "{}", set()),
+        (task("${Arn}"), "{Arn: !GetAtt Function.Arn}", {(("lambda:InvokeFunction",), "${Function.Arn}")}),
+        ({**task("${Arn}"), "Type": "Pass"}, "{Arn: !GetAtt Function.Arn}", set()),
+    ],
+)
+def test_a_task_is_a_call(state: dict[str, Any], substitutions: str, expected: Calls) -> None:
+    assert calls(machine({"a": state}, substitutions)) == expected
+
+
+def test_who_waits_for_a_task_asks_or_is_told() -> None:
+    batch = task("arn:aws:states:::batch:submitJob.sync", JobQueue="${?}")
+    assert calls(machine({"a": batch})) == {(("batch:SubmitJob",), "${?}"), rule("StepFunctionsGetEventsForBatchJobsRule")}
+    glue = task("arn:aws:states:::glue:startJobRun.sync", JobName="curate")
+    waits = (("glue:GetJobRun", "glue:GetJobRuns", "glue:BatchStopJobRun"), "${?}")
+    found = calls(machine({"a": glue}))
+    assert waits in found
+    assert len(found) == 2
+    assert waits not in calls(machine({"a": {**glue, "Resource": "arn:aws:states:::glue:startJobRun"}}))
+
+
+def test_states_are_found_in_branches_and_maps() -> None:
+    inner = {"StartAt": "in", "States": {"in": task("arn:aws:states:::sqs:sendMessage")}}
+    whole = {
+        "fork": {"Type": "Parallel", "Branches": [inner, inner]},
+        "each": {"Type": "Map", "ItemProcessor": inner},
+        "old": {"Type": "Map", "Iterator": inner},
+    }
+    found = by_id(model_of(f"{{Resources: {{{THINGS} {machine(whole)}}}}}"), "Machine")
+    assert [one.path for one in states(definition(found)) if one.name == "in"] == [
+        ("States", "fork", "Branches", 0, "States", "in"),
+        ("States", "fork", "Branches", 1, "States", "in"),
+        ("States", "each", "ItemProcessor", "States", "in"),
+        ("States", "old", "Iterator", "States", "in"),
+    ]
+
+
+def schedule(arn: str, text: str = "{}") -> str:
+    return f"""Nightly: {{Type: AWS::Scheduler::Schedule, Properties: {{Target: {{
+      Arn: {arn}, RoleArn: !GetAtt Role.Arn, Input: {json.dumps(text)}}}}}}}"""
+
+
+def test_a_schedule_makes_the_call_of_its_arn() -> None:
+    stop = "'arn:aws:scheduler:::aws-sdk:rds:stopDBCluster'"
+    assert calls(schedule(stop, '{"DbClusterIdentifier": "world"}')) == {
+        (("rds:StopDBCluster",), "arn:aws:rds:${?}:${?}:cluster:world")
+    }
+    assert calls(schedule(stop)) == {(("rds:StopDBCluster",), "${?}")}
+    assert calls(schedule("!GetAtt Queue.Arn")) == set()
