@@ -100,3 +100,28 @@ def test_a_schedule_makes_the_call_of_its_arn() -> None:
     }
     assert calls(schedule(stop)) == {(("rds:StopDBCluster",), "${?}")}
     assert calls(schedule("!GetAtt Queue.Arn")) == set()
+
+
+def test_substitutions_are_filled_anywhere_in_a_definition() -> None:
+    state = {**task("arn:aws:states:::sqs:sendMessage"), "TimeoutSeconds": 5, "Retry": [{"ErrorEquals": ["${Kind}", 1]}]}
+    model = model_of(f"{{Resources: {{{THINGS} {machine({'a': state}, '{Kind: Lost}')}}}}}")
+    (found,) = states(definition(by_id(model, "Machine")))
+    assert found.value["Retry"] == ({"ErrorEquals": ("Lost", 1)},)
+    assert found.value["TimeoutSeconds"] == 5
+
+
+def test_machines_in_machines_end_somewhere() -> None:
+    inner: dict[str, Any] = {"StartAt": "s", "States": {"s": task("arn:aws:states:::sqs:sendMessage")}}
+    for _ in range(12):
+        inner = {"StartAt": "s", "States": {"s": {"Type": "Map", "ItemProcessor": inner}}}
+    model = model_of(f"{{Resources: {{{THINGS} {machine(inner['States'])}}}}}")
+    assert len(list(states(definition(by_id(model, "Machine"))))) == 7
+
+
+CODE = "import boto3\\ndef handler(event, context):\\n    boto3.client('sqs').send_message(QueueUrl='q', MessageBody='x')\\n"
+
+
+@pytest.mark.parametrize(("role", "expected"), [("Role: !GetAtt Role.Arn,", {(("sqs:SendMessage",), "${?}")}), ("", set())])
+def test_code_calls_as_the_role_of_its_function(role: str, expected: Calls) -> None:
+    properties = f'{role} Runtime: python3.12, Code: {{ZipFile: "{CODE}"}}'
+    assert calls(f"Caller: {{Type: AWS::Lambda::Function, Properties: {{{properties}}}}}") == expected
