@@ -19,6 +19,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, cast
 
 import jsii
@@ -31,7 +32,7 @@ from aws_cdk import (
     PolicyViolation,
     Validations,
 )
-from constructs import Construct, IConstruct
+from constructs import Construct, IConstruct, IValidation
 
 from hyperpod_constructs._support.printable import printable
 from hyperpod_constructs.rules.failure import CHECKING, LOADING, PREVIOUS, REPORTING, UsageError, guarded
@@ -70,7 +71,29 @@ def _registers(construct: Construct) -> bool:
         return False
     _registered.add(root)
     Validations.of(root).add_plugins(RulesPlugin())
+    node.add_validation(_LoadingAhead())
     return True
+
+
+@jsii.implements(IValidation)
+class _LoadingAhead:
+    """Loads the rules beside a synthesis: the CDK validates constructs, then writes the templates and starts its own validation.
+
+    Python waits for that longer than the rules take to load.
+    """
+
+    def validate(self) -> list[str]:
+        """No errors."""
+        Thread(target=_load_rules, name="hyperpod-rules").start()
+        return []
+
+
+def _load_rules() -> None:
+    """Load the rules; the check says what fails."""
+    with guarded(CHECKING, []):
+        from hyperpod_constructs.rules.checking import load_catalogue
+
+        load_catalogue()
 
 
 @jsii.implements(IPolicyValidationPlugin)

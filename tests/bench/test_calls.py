@@ -16,10 +16,10 @@ from hyperpod_constructs.node_software import lifecycle_scripts
 from tests.conftest import ZONE
 from tests.presets import ROOT, build
 
-MOST_CALLS = {"announcement": 369, "kubernetes": 599}
+MOST_CALLS = {"announcement": 372, "kubernetes": 602}
 """By preset, of every synthesis of a process but the first, which also makes what stays. Of the first preset thirteen calls name
 the policy of the upload by its content, so that the old one stays until the old scripts are deleted, and give interfaces by
-network.
+network. Three load the rules while the CDK writes the templates.
 
 Lower them when calls go. A change that raises one says what the new calls are for."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from threading import current_thread
 from typing import Any
 
 import pytest
@@ -25,6 +26,7 @@ from hyperpod_constructs import (
     LustreStorage,
     SlurmNodeType,
 )
+from hyperpod_constructs.rules import plugin as rules_plugin
 from hyperpod_constructs.rules.checking import load_catalogue
 from hyperpod_constructs.rules.plugin import RulesPlugin
 
@@ -339,3 +341,30 @@ def test_fails_for_a_previous_template_that_the_synthesis_itself_wrote(tmp_path:
 def test_fails_for_a_previous_template_that_is_not_there() -> None:
     with pytest.raises(RuntimeError, match=r"nowhere.json: cannot be read: No such file or directory"):
         storage("nowhere.json").synth()
+
+
+def test_the_rules_are_loaded_while_the_templates_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
+    loading: list[str] = []
+    app = App()
+    monkeypatch.setattr(rules_plugin, "_load_rules", lambda: loading.append(current_thread().name))
+    ClusterNetwork(Stack(app, "Stack"), "Network", availability_zone_id="usw2-az4")
+    assert loading == []
+    app.synth()
+    assert loading == ["hyperpod-rules"]
+
+
+def test_without_rules_none_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
+    loading: list[str] = []
+    monkeypatch.setattr(rules_plugin, "_load_rules", lambda: loading.append(current_thread().name))
+    app = App(context={"hyperpod:rules": False})
+    ClusterNetwork(Stack(app, "Stack"), "Network", availability_zone_id="usw2-az4")
+    app.synth()
+    assert loading == []
+
+
+def test_rules_that_cannot_be_loaded_are_said_by_the_check_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> None:
+        raise ImportError("no such module")
+
+    monkeypatch.setattr("hyperpod_constructs.rules.checking.load_catalogue", fail)
+    rules_plugin._load_rules()
