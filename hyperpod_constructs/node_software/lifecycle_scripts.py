@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
@@ -118,7 +119,8 @@ class LifecycleScripts(ABC):
         Source: https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-lifecycle-best-practices-slurm.html
         """
         directory = packaged_scripts() if path is None else Path(path)
-        _check_directory(directory)
+        if path is not None:
+            _check_directory(directory)
         _check_steps(steps, path)
         configured = NodeSoftware() if software is None else software
         if bucket is not None and encryption_key is not None:
@@ -226,7 +228,8 @@ class _AssetScripts(LifecycleScripts):
                 f"lifecycle scripts: {self.directory} has no entry point {name!r} for {mode.value}; found {found}; "
                 f"name yours with {argument}=..."
             )
-        check_script(self.directory / name)
+        if not self.ours:
+            check_script(self.directory / name)
 
     def bind(self, scope: Construct, configuration: Callable[[], Configuration]) -> BoundScripts:
         directory = _with_steps(scope, self.directory, self.steps) if self.steps else self.directory
@@ -312,11 +315,11 @@ def content_hash(directory: Path) -> str:
 
 
 def _files(directory: Path) -> list[Path]:
-    return sorted(
-        file
-        for file in directory.rglob("*")
-        if file.is_file() and not any(part.endswith(EXCLUDED) for part in file.relative_to(directory).parts)
-    )
+    found: list[Path] = []
+    for folder, folders, names in os.walk(directory):
+        folders[:] = [name for name in folders if not name.endswith(EXCLUDED)]
+        found += [Path(folder, name) for name in names if not name.endswith(EXCLUDED)]
+    return sorted(file for file in found if file.is_file())
 
 
 def _check_directory(directory: Path) -> None:

@@ -22,6 +22,7 @@ from hyperpod_constructs import (
     SlurmNodeType,
     StepMoment,
 )
+from hyperpod_constructs.node_software import lifecycle_scripts
 from hyperpod_constructs.node_software.lifecycle_scripts import content_hash, packaged_scripts
 from tests.conftest import only, resources, synthesize
 
@@ -330,6 +331,13 @@ def test_fails_on_a_script_that_nodes_cannot_run(own: Path, text: str, message: 
 def test_a_script_in_another_language_is_not_read_by_a_shell(own: Path) -> None:
     own.write_text("#!/usr/bin/env python3\nif True:\n    print(')')\n")
     assert OwnStep(script=own).step_name == "scratch-disk"
+
+
+def test_the_scripts_of_this_library_are_not_checked_again(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    checked: list[Path] = []
+    monkeypatch.setattr(lifecycle_scripts, "check_script", checked.append)
+    HyperPodCluster(stack, "Cluster", instance_groups=[CONTROLLER])
+    assert checked == []
 
 
 def test_a_script_is_never_run_by_the_check(own: Path) -> None:
