@@ -5,9 +5,8 @@ from __future__ import annotations
 import ipaddress
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from ipaddress import IPv4Network
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from hyperpod_constructs.analysis.blocks import blocks_of
 from hyperpod_constructs.analysis.kubernetes import eks_clusters
@@ -32,8 +31,7 @@ _KEPT = 4
 """The first addresses of a subnet, which AWS keeps, as it does the last one."""
 
 
-@dataclass(frozen=True, slots=True)
-class WrongAddress:
+class WrongAddress(NamedTuple):
     """A mistake in an address or a block."""
 
     resource: Resource

@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from hyperpod_constructs.analysis.answers import all_of, any_of
 from hyperpod_constructs.analysis.arns import Arn, bucket_arn
@@ -71,8 +72,7 @@ class Admission:
         return any(_speaks_to(one, caller) for one in self.layer.statements if _may_allow(one))
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(NamedTuple):
     """A service that calls as itself, and the region in which it does, if that is known."""
 
     service: str
@@ -184,8 +184,7 @@ class Delivery:
 _OWN_ARNS = ("Arn", "BackupVaultArn", "TopicArn")
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(NamedTuple):
     """A delivery that surely is refused, and the policy at which it ends; the sender if the receiver has none for it."""
 
     delivery: Delivery

@@ -7,7 +7,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.network_acls import acl_of
@@ -24,8 +25,7 @@ _MOST, _MOST_CLUSTERS = 12, 8
 """Resources of which each is tried alone, and clusters that are tried: each takes another look at the whole model."""
 
 
-@dataclass(frozen=True, slots=True)
-class Early:
+class Early(NamedTuple):
     """A resource that is made before what it needs.
 
     :param late: what it does not await.

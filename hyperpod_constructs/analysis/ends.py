@@ -11,7 +11,7 @@ resource that the value names, as in `FunctionName>Role`. `.` is the resource it
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hyperpod_constructs.templates.model import Resource, target_of
 from hyperpod_constructs.templates.values import ABSENT, Absent, Either, Reference, Text, Unknown, Value, as_items, as_str, at
@@ -21,8 +21,7 @@ Path = tuple[str | int, ...]
 _PROFILE, _VERSIONS = "AWS::IAM::InstanceProfile", ("AWS::Lambda::Alias", "AWS::Lambda::Version")
 
 
-@dataclass(frozen=True, slots=True)
-class End:
+class End(NamedTuple):
     """A value at the end of a way.
 
     :param start: the place in the first resource.

@@ -11,8 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from hyperpod_constructs.facts.sdk_calls import Operation, by_client, by_package
 from hyperpod_constructs.templates.model import Resource
@@ -39,8 +38,7 @@ _COMMAND = re.compile(r"\bnew\s+(\w{1,80})Command\s*\(\s*(\{)?")
 _GIVEN = re.compile(r"""(\w{1,80})\s*:\s*(?:process\.env\.(\w+)|["'`]([^"'`$\n]*)["'`])""")
 
 
-@dataclass(frozen=True, slots=True)
-class CodeCall:
+class CodeCall(NamedTuple):
     """A call in the code of a function.
 
     :param parameters: those that are known, by their names in small letters.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hyperpod_constructs.analysis.iam import RoleFacts
 from hyperpod_constructs.analysis.node_places import BUCKET, SECRET
@@ -24,8 +24,7 @@ _ACTIONS = {
 """The actions that are judged: those that a policy names, without wildcards, and that its writer relies on."""
 
 
-@dataclass(frozen=True, slots=True)
-class Grant:
+class Grant(NamedTuple):
     """An action that a statement allows on a resource of the model."""
 
     target: Resource

@@ -11,8 +11,8 @@ has content that is not in `facts.managed_policies`, or a macro can add policies
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from hyperpod_constructs.analysis.answers import all_of, any_of
 from hyperpod_constructs.analysis.arns import reaches_other_accounts
@@ -44,8 +44,7 @@ _POLICIES = (_POLICY, _MANAGED_POLICY, _ROLE_POLICY)
 _AWS_MANAGED = ":iam::aws:policy/"
 
 
-@dataclass(frozen=True, slots=True)
-class Policy:
+class Policy(NamedTuple):
     """A policy of a role, where it is written."""
 
     resource: Resource

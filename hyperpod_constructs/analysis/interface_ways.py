@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.database import DATABASES, databases_of, port_of, secret_of, side_of
@@ -30,8 +30,7 @@ _LETTERS = 3
 """Letters of the name of a resource without which an ARN of a policy names nothing in particular."""
 
 
-@dataclass(frozen=True, slots=True)
-class Stopped:
+class Stopped(NamedTuple):
     """A way that surely ends.
 
     :param user: the function or build.

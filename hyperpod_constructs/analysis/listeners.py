@@ -6,8 +6,8 @@ Answers are of sure cases only: a group that another stack can have, or whose ru
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from ipaddress import IPv4Network
+from typing import NamedTuple
 
 from hyperpod_constructs.analysis.blocks import blocks_of
 from hyperpod_constructs.analysis.database import DATABASES, port_of
@@ -24,8 +24,7 @@ _ROUTE, _PROPAGATION = "AWS::EC2::Route", "AWS::EC2::VPNGatewayRoutePropagation"
 _NO_CALLERS = (*LISTENERS, FILE_SYSTEM)
 
 
-@dataclass(frozen=True, slots=True)
-class Lonely:
+class Lonely(NamedTuple):
     """Something that listens and lets nobody in.
 
     :param place: its group, or itself where the group belongs to others.

@@ -7,8 +7,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import Enum
+from typing import NamedTuple
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.addons import Addon, addons
@@ -44,8 +45,7 @@ class Origin(Enum):
     ENCRYPTION = "the encryption of what the role's own policies name"
 
 
-@dataclass(frozen=True, slots=True)
-class Need:
+class Need(NamedTuple):
     """A call that a feature takes."""
 
     user: str
@@ -68,8 +68,7 @@ class Need:
         return None if self.origin is Origin.GRANT and own else found
 
 
-@dataclass(frozen=True, slots=True)
-class Refused:
+class Refused(NamedTuple):
     """A need that is surely refused."""
 
     need: Need

@@ -15,6 +15,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from functools import cached_property, lru_cache
+from typing import NamedTuple
 
 from hyperpod_constructs.analysis.answers import all_of, any_of
 from hyperpod_constructs.analysis.naming import Naming
@@ -49,8 +50,7 @@ class ExitKind(Enum):
 _WAYS_OUT = (ExitKind.NAT, ExitKind.INTERNET_GATEWAY)
 
 
-@dataclass(frozen=True, slots=True)
-class Exit:
+class Exit(NamedTuple):
     """A way out of a VPC."""
 
     kind: ExitKind
@@ -112,8 +112,7 @@ class Subnet:
         return self.complete and all(serves(endpoint, service) is False for endpoint in self.gateway_endpoints)
 
 
-@dataclass(frozen=True, slots=True)
-class Zone:
+class Zone(NamedTuple):
     """An availability zone by name, by id, or both."""
 
     name: Value = ABSENT

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hyperpod_constructs.analysis.arns import bucket_arn, s3_uri_arns
 from hyperpod_constructs.analysis.clusters import Group, given
@@ -35,8 +35,7 @@ SECRET = "AWS::SecretsManager::Secret"
 _ROLLBACK = ("ScheduledUpdateConfig", "DeploymentConfig", "AutoRollbackConfiguration")
 
 
-@dataclass(frozen=True, slots=True)
-class Used:
+class Used(NamedTuple):
     """A resource that nodes use."""
 
     place: Place

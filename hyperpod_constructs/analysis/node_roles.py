@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.clusters import Cluster, Group, clusters
@@ -15,8 +15,7 @@ from hyperpod_constructs.templates.values import Value, parts_of
 _OTHER_USERS = ("AWS::SageMaker::Domain", "AWS::SageMaker::NotebookInstance", "AWS::SageMaker::Model", "AWS::SageMaker::Pipeline")
 
 
-@dataclass(frozen=True, slots=True)
-class RoleUse:
+class RoleUse(NamedTuple):
     """A role of the model with the groups of one cluster that use it."""
 
     cluster: Resource

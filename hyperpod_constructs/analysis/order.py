@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Hashable, Iterator
-from dataclasses import dataclass
 from itertools import product
+from typing import NamedTuple
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.paths import place_in
@@ -26,8 +26,7 @@ from hyperpod_constructs.templates.values import UNKNOWN, Text, Value, as_str, p
 _BRACES = re.compile(r"\{([^}]*)\}")
 
 
-@dataclass(frozen=True, slots=True)
-class Late:
+class Late(NamedTuple):
     """A resource that does not await another.
 
     :param resource: the one that bears the mistake.

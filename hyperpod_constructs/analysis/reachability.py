@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from hyperpod_constructs.analysis.addons import Addon, addons_of
 from hyperpod_constructs.analysis.answers import all_of, any_of
@@ -69,8 +69,7 @@ _SMALL = 16  # a prefix: Amazon's own ranges of addresses are larger
 _DIRECTIONS: dict[Direction, str] = {"egress": "out to itself", "ingress": "in from itself"}
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """Something that nodes reach for."""
 
     name: str

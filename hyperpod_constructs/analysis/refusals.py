@@ -6,8 +6,8 @@ Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_eval
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from enum import Enum
+from typing import NamedTuple
 
 from hyperpod_constructs.analysis.answers import any_of
 from hyperpod_constructs.analysis.iam import RoleFacts
@@ -24,8 +24,7 @@ class Cause(Enum):
     DENIED = "denied"
 
 
-@dataclass(frozen=True, slots=True)
-class Refusal:
+class Refusal(NamedTuple):
     """A call that is surely refused."""
 
     call: Call

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hyperpod_constructs.analysis.arns import kind_of, s3_uri_arns
 from hyperpod_constructs.analysis.ends import End, ends
@@ -24,8 +24,7 @@ _ADDRESS = re.compile(r"https://sqs\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/(\d{1
 _IMAGE = re.compile(r"(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/([^:@]+)(?:[:@].*)?")
 
 
-@dataclass(frozen=True, slots=True)
-class Called:
+class Called(NamedTuple):
     """A task of a resource's role, and the ARN on which it works.
 
     :param named: the resource of the model on which it works.

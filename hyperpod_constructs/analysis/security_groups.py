@@ -11,7 +11,7 @@ import ipaddress
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from hyperpod_constructs.analysis.answers import all_of, any_of
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
@@ -44,8 +44,7 @@ PEER_GROUP: Mapping[Direction, str] = {"ingress": "SourceSecurityGroupId", "egre
 _PEER_LIST = {"ingress": "SourcePrefixListId", "egress": "DestinationPrefixListId"}
 
 
-@dataclass(frozen=True, slots=True)
-class GroupRule:
+class GroupRule(NamedTuple):
     """A rule of a security group, where it is written."""
 
     direction: Direction

@@ -7,7 +7,7 @@ Sources: https://docs.aws.amazon.com/kms/latest/developerguide/key-policy-servic
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hyperpod_constructs.analysis.answers import all_of, any_of
 from hyperpod_constructs.analysis.arns import s3_uri_arns
@@ -43,8 +43,7 @@ _DEFAULT = "ServerSideEncryptionByDefault"
 Path = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class KeyUse:
+class KeyUse(NamedTuple):
     """What services do with the key of a resource.
 
     :param key: the key; `None` for one that AWS manages.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hyperpod_constructs.analysis.embedded import values_in
 from hyperpod_constructs.templates.model import Resource
@@ -19,8 +19,7 @@ _PLACE = re.compile(r"\$\{([\w.-]{1,255})\}")
 _DEEPEST = 20
 
 
-@dataclass(frozen=True, slots=True)
-class State:
+class State(NamedTuple):
     """A state of a machine, or of a machine in a state.
 
     :param path: its place in the definition.

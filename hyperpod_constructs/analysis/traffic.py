@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from hyperpod_constructs.analysis.answers import all_of, any_of
 from hyperpod_constructs.analysis.networks import Subnet, block_of
@@ -14,8 +15,7 @@ from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import ABSENT, Value
 
 
-@dataclass(frozen=True, slots=True)
-class Traffic:
+class Traffic(NamedTuple):
     """A protocol and its ports."""
 
     protocol: str = "tcp"

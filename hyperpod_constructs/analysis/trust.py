@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hyperpod_constructs.analysis.call_contexts import of_caller
 from hyperpod_constructs.analysis.conditions import Context
@@ -25,8 +25,7 @@ _PIECE = re.compile(r"(\{\w+\}|\*)")
 _NODES = RoleUser("", (), NODES_PRINCIPAL, ("sts:AssumeRole",))
 
 
-@dataclass(frozen=True, slots=True)
-class Assumption:
+class Assumption(NamedTuple):
     """A role that a resource gives to a service."""
 
     role: Resource

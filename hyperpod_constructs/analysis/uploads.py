@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hyperpod_constructs.analysis.arns import arn_matches, arn_parts, bucket_arn, s3_uri_arns
 from hyperpod_constructs.templates.model import Model, Resource
@@ -20,8 +20,7 @@ _ASSET = re.compile(r"^([0-9a-f]{64})\.zip$")
 _OTHERS = re.compile(r"delete|empty|clean|notification|policy|endpoint|preflight|check|validat", re.IGNORECASE)
 
 
-@dataclass(frozen=True, slots=True)
-class Upload:
+class Upload(NamedTuple):
     """A resource that uploads."""
 
     resource: Resource

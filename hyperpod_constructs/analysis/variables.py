@@ -6,7 +6,7 @@ Who is told a name uses what it names. A role that may do nothing at all with it
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hyperpod_constructs.analysis.arns import Arn
 from hyperpod_constructs.analysis.ends import ends
@@ -47,8 +47,7 @@ _POLICIES = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Idle:
+class Idle(NamedTuple):
     """A variable that names something with which the role may do nothing."""
 
     user: Resource

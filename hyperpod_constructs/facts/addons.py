@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from hyperpod_constructs.facts.data import document
 from hyperpod_constructs.facts.kubernetes import version_of
@@ -132,8 +132,7 @@ class Nodes(StrEnum):
     """Its creation fails: it comes after the nodes."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """An object of Kubernetes by which a cluster shows that it has a program, whether an add-on or a chart has brought it."""
 
     api_version: str

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from hyperpod_constructs.facts.data import rows
 
@@ -23,8 +23,7 @@ Source: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/iam-cw-co
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Waiting:
+class Waiting(NamedTuple):
     """What a state machine does that waits for its task.
 
     :param parameter: the parameter with the target, unless the actions are on everything or anything.

@@ -7,14 +7,13 @@ https://docs.aws.amazon.com/service-authorization/latest/reference/reference_pol
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from hyperpod_constructs.facts.regions import REGIONS
 
 
-@dataclass(frozen=True, slots=True)
-class ArnProperty:
+class ArnProperty(NamedTuple):
     """What properties of a name take.
 
     :param ends: the end of the name.

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from hyperpod_constructs.facts.data import rows
 from hyperpod_constructs.facts.instance_types import InstanceType
@@ -72,8 +72,7 @@ Source: https://github.com/aws/sagemaker-hyperpod-cli/blob/main/helm_chart/Hyper
 """
 
 
-@dataclass(frozen=True, slots=True)
-class SubChart:
+class SubChart(NamedTuple):
     """A part of the service's chart.
 
     :param on: whether it is installed unless the values say otherwise.

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from hyperpod_constructs.facts.data import rows
 from hyperpod_constructs.facts.property_schemas import Schema, opened
@@ -32,8 +32,7 @@ https://docs.aws.amazon.com/secretsmanager/latest/apireference/API_RotateSecret.
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Completion:
+class Completion(NamedTuple):
     """A resource that completes what another uses.
 
     :param used: the places of what the user uses; `>` goes on in the named resource, `/` begins a text with properties in braces.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import date
 from enum import StrEnum
 from ipaddress import IPv4Network
@@ -19,8 +18,7 @@ Source: https://docs.aws.amazon.com/eks/latest/userguide/kubernetes-versions.htm
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Support:
+class Support(NamedTuple):
     """The days, in UTC, on which support of a version of Kubernetes ends.
 
     :param standard: from this day on a control plane costs the price of extended support.

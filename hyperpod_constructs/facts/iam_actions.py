@@ -7,16 +7,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from hyperpod_constructs.facts.data import rows
 
 _OTHERS = "others"
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(NamedTuple):
     """An action of a service.
 
     :param name: as AWS writes it, such as `s3:ListBucket`.

@@ -9,7 +9,7 @@ https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystemLustreCo
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hyperpod_constructs.facts.limits import Limit, limits_below, property_limit
 from hyperpod_constructs.facts.mistake import Mistake, fixed_by
@@ -107,8 +107,7 @@ def tier_mistake(name: str, found: int, deployment: str, allowed: tuple[int, ...
     return Mistake(f"{name} {found} is not a tier of {deployment} ({listed}); the nearest is {nearest}", TAKE_TIER)
 
 
-@dataclass(frozen=True, slots=True)
-class Capacities:
+class Capacities(NamedTuple):
     """The capacities of a kind of file system, in GiB.
 
     :param step: every multiple of it is supported.

@@ -4,16 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from hyperpod_constructs.facts.data import rows
 from hyperpod_constructs.facts.property_schemas import Schema, opened
 
 
-@dataclass(frozen=True, slots=True)
-class NamedDemand:
+class NamedDemand(NamedTuple):
     """A demand on a resource that another names.
 
     :param path: the place of the reference; `*` is each item of a list.

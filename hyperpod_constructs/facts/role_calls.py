@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from hyperpod_constructs.facts.data import rows
 from hyperpod_constructs.facts.property_schemas import Schema, opened
 
 
-@dataclass(frozen=True, slots=True)
-class RoleCall:
+class RoleCall(NamedTuple):
     """A call as the role of a resource.
 
     :param role: the way to the role.

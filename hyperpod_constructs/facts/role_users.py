@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from hyperpod_constructs.facts.data import rows
 
@@ -14,8 +14,7 @@ Source: https://docs.aws.amazon.com/firehose/latest/dev/controlling-access.html 
 """
 
 
-@dataclass(frozen=True, slots=True)
-class RoleUser:
+class RoleUser(NamedTuple):
     """A property of a type that takes the role of a service.
 
     :param path: the place of the role; `*` is each item of a list.

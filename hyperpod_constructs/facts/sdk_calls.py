@@ -6,8 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from hyperpod_constructs.facts.data import rows
 
@@ -42,8 +42,7 @@ https://docs.aws.amazon.com/service-authorization/latest/reference/reference_pol
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
+class Operation(NamedTuple):
     """An operation of a service.
 
     :param action: what a policy allows.

@@ -30,7 +30,8 @@ Said: TypeAlias = Hit | Mistake | str
 Judge: TypeAlias = Callable[..., Iterable[Said] | Said | None]
 """The function of a rule, which judges one subject."""
 Subjects: TypeAlias = Callable[[Model], Iterable[Any]] | str | tuple[str, ...]
-"""The subjects of a rule: a function that lists them, or types of resources. A tuple becomes several arguments of the judge."""
+"""The subjects of a rule: a function that lists them, or types of resources. A tuple without names becomes several arguments of
+the judge."""
 
 
 def hit(
@@ -53,7 +54,7 @@ def over(subjects: Subjects, at: tuple[str | int, ...], once: bool, judge: Judge
     def spoken(model: Model) -> Iterator[tuple[Any, Hit]]:
         found = subjects(model) if callable(subjects) else model.resources(*([subjects] if isinstance(subjects, str) else subjects))
         for subject in found:
-            arguments = subject if isinstance(subject, tuple) else (subject,)
+            arguments = subject if type(subject) is tuple else (subject,)
             for said in _each(judge(*arguments)):
                 yield arguments[0], said if isinstance(said, Hit) else hit(arguments[0], said, *at)
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from hyperpod_constructs._support.printable import encodable
 from hyperpod_constructs.templates.documents import Document, resources_of
@@ -116,8 +116,7 @@ def _environment(text: object, stack_name: str) -> Environment:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _ConstructPaths:
+class _ConstructPaths(NamedTuple):
     """Construct paths by logical id. The metadata of a stack covers its nested stacks too, so an id can have several paths."""
 
     paths: Mapping[str, tuple[str, ...]]

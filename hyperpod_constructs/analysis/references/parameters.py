@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from hyperpod_constructs.analysis.references.places import Misreference, entry, names, section
 from hyperpod_constructs.analysis.schema.formats import format_words, has_format
@@ -27,8 +27,7 @@ _GROUP_THRICE = re.compile(r"\)\{[123]\}")
 _GROUP_REPEATED = re.compile(r"\)(?:[*+]|\{(?![123]\}))|\(\?(?!:)|\\\d")
 
 
-@dataclass(frozen=True, slots=True)
-class Declared:
+class Declared(NamedTuple):
     """A parameter as its template declares it."""
 
     template: Template

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.schema.judge import fits, violations
@@ -13,8 +13,7 @@ from hyperpod_constructs.templates.model import Model, Resource, target_of
 from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_str
 
 
-@dataclass(frozen=True, slots=True)
-class Unmet:
+class Unmet(NamedTuple):
     """A demand that a named resource surely does not meet.
 
     :param path: the place in the resource that names it.

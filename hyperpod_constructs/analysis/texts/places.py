@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from enum import StrEnum
 from functools import cache
 from importlib import import_module
-from typing import Protocol, cast
+from typing import NamedTuple, Protocol, cast
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.paths import place_in
@@ -177,8 +177,7 @@ def book(module: str) -> _Book:
     return cast(_Book, import_module(f"{__package__}.{module}"))
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A mistake in a text of a resource."""
 
     resource: Resource

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import NamedTuple
 
 from hyperpod_constructs._support.printable import encodable
 from hyperpod_constructs.rules.finding import Finding
@@ -17,8 +17,7 @@ _RESOURCES = re.compile(r"""[\s{]*["']?(Resources)["']?\s*:""")
 _KEY = re.compile(r"""\s*["']?([^\s"':]+)["']?\s*:""")
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(NamedTuple):
     """A line of a file."""
 
     file: Path

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hyperpod_constructs.rules.finding import Finding, Level
 from hyperpod_constructs.rules.formats.lines import Lines, counted
@@ -13,8 +13,7 @@ _STYLES = {Level.ERROR: "bold red", Level.WARNING: "yellow"}
 _HANGING = " " * 10
 
 
-@dataclass(frozen=True, slots=True)
-class Paragraph:
+class Paragraph(NamedTuple):
     """Text to wrap: its first line after `indent`, the others after `hanging`."""
 
     text: str
