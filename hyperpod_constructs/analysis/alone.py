@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hyperpod_constructs.analysis.references.places import Call, calls
 from hyperpod_constructs.analysis.schema.judge import fits
@@ -13,8 +13,7 @@ from hyperpod_constructs.templates.documents import NESTED_STACK
 from hyperpod_constructs.templates.model import Model, Resource
 
 
-@dataclass(frozen=True, slots=True)
-class Alone:
+class Alone(NamedTuple):
     """A resource without its partner."""
 
     resource: Resource

@@ -6,7 +6,7 @@ A role that may assume another one is passed over, as is a cluster with entries 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
@@ -22,8 +22,7 @@ from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Value, as_item
 _FUNCTION = "AWS::Lambda::Function"
 
 
-@dataclass(frozen=True, slots=True)
-class ShutOut:
+class ShutOut(NamedTuple):
     """A role that cannot install a chart, and the resource with the mistake."""
 
     resource: Resource

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from hyperpod_constructs.analysis.service_keys import key_named
 from hyperpod_constructs.facts.arn_properties import arn_property
@@ -18,8 +18,7 @@ _MANAGED = re.compile(r"(?:arn:[^:]+:kms:[^:]*:[^:]*:)?alias/aws/([a-z0-9-]+)")
 Path = tuple[str | int, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class UnfitKey:
+class UnfitKey(NamedTuple):
     """A key that a resource names and its service cannot use.
 
     :param key: the asymmetric key; `None` for one that AWS manages.

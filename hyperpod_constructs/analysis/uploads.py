@@ -44,11 +44,8 @@ class Upload(NamedTuple):
         folders = [place / f"asset.{asset}" for asset in assets for place in places if (place / f"asset.{asset}").is_dir()]
         if not assets or len(folders) < len(assets):
             return frozenset()
-        found = (one for folder in folders for one in itertools.islice(folder.rglob("*"), _MOST_FILES))
-        names = [
-            (one.name, one.relative_to(folder).as_posix()) for folder in folders for one in found if one.is_relative_to(folder)
-        ]
-        return frozenset(name for pair in names for name in pair)
+        found = [(folder, one) for folder in folders for one in itertools.islice(folder.rglob("*"), _MOST_FILES)]
+        return frozenset(name for folder, one in found for name in (one.name, one.relative_to(folder).as_posix()))
 
     def _assets(self) -> Iterator[str]:
         for key in _SOURCE_KEYS:

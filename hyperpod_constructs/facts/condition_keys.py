@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from hyperpod_constructs.facts.data import rows
 
@@ -51,8 +51,7 @@ TYPES: Mapping[str, str] = {"aws:sourcevpc": "AWS::EC2::VPC", "aws:sourcevpce": 
 """Keys whose value is the id of a resource, with its type."""
 
 
-@dataclass(frozen=True, slots=True)
-class Key:
+class Key(NamedTuple):
     """A key of conditions.
 
     :param name: as AWS writes it, with `*` for a free part.
@@ -63,8 +62,7 @@ class Key:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class _Service:
+class _Service(NamedTuple):
     keys: tuple[Key, ...]
     actions: Mapping[str, frozenset[str]]
 
@@ -73,7 +71,7 @@ def key_of(name: str) -> Key | None:
     """The key with a name, whatever its case; `None` for one that AWS does not list."""
     lowered = name.lower()
     services = (_GLOBAL, lowered.partition(":")[0])
-    return next((key for service in services for key in keys_like(service) if _pattern(key.name).fullmatch(lowered)), None)
+    return next((key for service in services for key in keys_like(service) if _is_named(key.name, lowered)), None)
 
 
 def keys_like(service: str) -> tuple[Key, ...]:
@@ -100,7 +98,12 @@ def is_taken(action: str, key: str) -> bool | None:
     if prefix == _GLOBAL or not is_listed(prefix):
         return None
     found = _service(prefix).actions.get(name)
-    return None if found is None else any(_pattern(one).fullmatch(key.lower()) for one in found)
+    return None if found is None else any(_is_named(one, key.lower()) for one in found)
+
+
+def _is_named(name: str, lowered: str) -> bool:
+    """Whether the name of a key is this one; most names have no free part."""
+    return _pattern(name).fullmatch(lowered) is not None if "*" in name else name.lower() == lowered
 
 
 @cache

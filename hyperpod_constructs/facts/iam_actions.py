@@ -41,10 +41,12 @@ def service_actions(prefix: str) -> Mapping[str, Action] | None:
         return None
     begins = {kind: _form(begin, prefix) for kind, _, begin in (pair.rpartition("=") for pair in found[0].split())}
     actions: dict[str, Action] = {}
+    of_types: dict[str, Mapping[str, tuple[str, str]]] = {}
     for word in found[1].split():
         name, _, types = word.partition(":")
-        kinds = {kind: begins.get(kind, (prefix, "")) for kind in types.split(",") if kind}
-        actions[f"{prefix}:{name}".lower()] = Action(f"{prefix}:{name}", kinds)
+        if types not in of_types:
+            of_types[types] = {kind: begins.get(kind, (prefix, "")) for kind in types.split(",") if kind}
+        actions[f"{prefix}:{name}".lower()] = Action(f"{prefix}:{name}", of_types[types])
     return actions
 
 

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cache
+from typing import NamedTuple
 
 from hyperpod_constructs.facts.data import rows
 from hyperpod_constructs.facts.property_schemas import Schema, opened
 
 
-@dataclass(frozen=True, slots=True)
-class Partner:
+class Partner(NamedTuple):
     """A resource that another needs to have an effect.
 
     :param when: a schema of the properties of the one that is alone; it needs the partner where they fit it.
