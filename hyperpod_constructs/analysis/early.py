@@ -92,7 +92,7 @@ def _are_spare(cluster: Resource, missed: Sequence[Connection], late: Sequence[R
     beside = (one for one in model.resources(ENDPOINT) if one.template.root is cluster.template.root)
     interfaces = {one for one in beside if as_str(one.get("VpcEndpointType")) == "Interface"}
     ends = {end for one in connections(model) if one.group.resource is cluster for end in _ends_of(one)}
-    if not ends or not interfaces <= {*late}:
+    if not ends or not interfaces or not interfaces <= {*late}:
         return False
     names = {*map(_name, missed)}
     return all(not ends.isdisjoint(_ends_of(one)) for one in _ended_without(cluster, late) if _name(one) in names)

@@ -10,6 +10,7 @@ from functools import cache
 from hyperpod_constructs.rules import catalogue
 from hyperpod_constructs.rules.acknowledgement import Acknowledged, Acknowledgement
 from hyperpod_constructs.rules.consequences import Heard, of_parameters_once, without_consequences
+from hyperpod_constructs.rules.explanations import explained
 from hyperpod_constructs.rules.failure import CATALOGUE as CATALOGUE_STAGE
 from hyperpod_constructs.rules.failure import guarded, rule_failed
 from hyperpod_constructs.rules.finding import Finding, Hit, Level
@@ -60,7 +61,7 @@ def check(
     said = [one for one in every if validated and one.validated] if hits else []
     elsewhere = [one for one in _audible([*said, *chosen], model, [], accepted) if one[0].validated] if said else []
     found: dict[tuple[str, str, str, str, str], Finding] = {}
-    for _, _, finding in without_consequences(hits, [*elsewhere, *hits], model):
+    for _, _, finding in explained(without_consequences(hits, [*elsewhere, *hits], model), model, every):
         found.setdefault((finding.rule, finding.template, finding.resource, finding.path, finding.message), finding)
     return [*failures, *_sorted(found.values(), model)]
 

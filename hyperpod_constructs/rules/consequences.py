@@ -18,7 +18,7 @@ from hyperpod_constructs.rules.rule import ORDER, Rule
 from hyperpod_constructs.templates.dependencies import parameter_at
 from hyperpod_constructs.templates.doubts import Doubts, Key, Path, key_of
 from hyperpod_constructs.templates.model import Model, Resource, Template
-from hyperpod_constructs.templates.values import ABSENT, Value, shown
+from hyperpod_constructs.templates.values import ABSENT, Value
 
 Heard: TypeAlias = tuple[Rule, Hit, Finding]
 _Places: TypeAlias = dict[tuple[str, Key], set[Path]]
@@ -42,7 +42,7 @@ def without_consequences(heard: Sequence[Heard], causes: Sequence[Heard], model:
         for one in gone:
             del left[id(one)]
         left.update((id_, _as_sure(one, gone)) for id_, one in present.items() if id_ in left)
-    return _of_one_setting([*left.values()], model, most)
+    return list(left.values())
 
 
 def _as_sure(cause: Heard, gone: Sequence[Heard]) -> Heard:
@@ -52,39 +52,6 @@ def _as_sure(cause: Heard, gone: Sequence[Heard]) -> Heard:
     if finding.level is Level.ERROR or not worse:
         return cause
     return rule, found, replace(finding, level=Level.ERROR, message=shortened(f"{finding.message}; so {worse[0][1].message}"))
-
-
-def _of_one_setting(heard: Sequence[Heard], model: Model, most: int) -> list[Heard]:
-    """What is heard; of mistakes in one resource that a single setting beside them explains, the first, which tells the others.
-
-    :param most: the number of settings that are asked.
-    """
-    left = {id(one): one for one in heard}
-    together = grouped((one[1].resource.key, one) for one in heard if one[1].path)
-    asked = [(key, place, found) for key, found in together.items() if len(found) > 1 for place in _settings(found)]
-    for key, place, found in asked[:most]:
-        present = [one for one in found if id(one) in left]
-        gone = _gone(present, Doubts(values={key: [place]}), model, heard) if len(present) > 1 else []
-        if len(gone) > 1:
-            first, *others = sorted(gone, key=lambda one: one[2].level is not Level.ERROR)
-            value = shown(first[1].resource.get(*place))
-            said = "; ".join(one[2].message for one in (first, *others))
-            text = shortened(f"{said}; all because of {place[-1]} {value}")
-            left[id(first)] = (first[0], first[1], replace(first[2], message=text))
-            for one in others:
-                del left[id(one)]
-    return list(left.values())
-
-
-def _settings(found: Sequence[Heard]) -> Iterator[Path]:
-    """The places of single known values beside those of some mistakes of a resource."""
-    resource, paths = found[0][1].resource, {one[1].path for one in found}
-    parents = {path[:length] for path in paths for length in range(len(path))}
-    for parent in sorted(parents, key=lambda parent: (-len(parent), [*map(str, parent)])):
-        beside = resource.get(*parent)
-        for key, value in beside.items() if isinstance(beside, Mapping) else ():
-            if isinstance(value, str | int) and (*parent, key) not in paths:
-                yield (*parent, key)
 
 
 def _in_order(causes: Sequence[Heard], most: int) -> Iterable[list[Heard]]:
@@ -110,15 +77,18 @@ def _consequences(causes: Sequence[Heard], others: Sequence[Heard], model: Model
     ]
     if doubts == Doubts() or not possible:
         return []
-    gone = [*map(id, _gone([*causes, *possible], doubts, model, others))]
+    gone = [*map(id, gone_in([*causes, *possible], doubts, model, others))]
     # A mistake that is still said was not about what is in doubt.
     return [one for one in possible if id(one) in gone] if any(id(one) in gone for one in causes) else []
 
 
-def _gone(asked: Sequence[Heard], doubts: Doubts, model: Model, others: Sequence[Heard] = ()) -> list[Heard]:
+def gone_in(
+    asked: Sequence[Heard], doubts: Doubts, model: Model, others: Sequence[Heard] = (), *, strict: bool = False
+) -> list[Heard]:
     """Those of some mistakes that are said no more of a model in doubt.
 
     :param others: what else is said without the doubts.
+    :param strict: none if their rules say anything new of it; false by default.
     """
     doubting = model.doubting(doubts)
     still: _Places = {}
@@ -128,6 +98,8 @@ def _gone(asked: Sequence[Heard], doubts: Doubts, model: Model, others: Sequence
     before: _Places = {}
     for rule, hit, _ in (*asked, *others):
         before.setdefault((rule.id, hit.resource.key), set()).add(hit.path)
+    if strict and any(paths - before.get(place, set()) for place, paths in still.items()):
+        return []
     return [one for one in asked if _is_gone(one, before, still)]
 
 

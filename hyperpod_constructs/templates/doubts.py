@@ -31,6 +31,7 @@ class Doubts:
     :param types: the types as which resources count.
     :param absent: resources that count as not there.
     :param parameters: the parameters whose values count as unknown.
+    :param instead: what is written at other places of a resource than there is.
     """
 
     values: Mapping[Key, Sequence[Path]] = field(default_factory=dict)
@@ -38,6 +39,7 @@ class Doubts:
     types: Mapping[Key, str] = field(default_factory=dict)
     absent: frozenset[Key] = frozenset()
     parameters: frozenset[Key] = frozenset()
+    instead: Mapping[Key, tuple[Path, Raw]] = field(default_factory=dict)
 
     def applied(self, key: Key, properties: Value) -> Value:
         """The properties of a resource, with what is not known."""
@@ -45,12 +47,19 @@ class Doubts:
             properties = _doubted(properties, path)
         return properties
 
+    def meant(self, key: Key, raw: Mapping[str, Raw]) -> Mapping[str, Raw]:
+        """A resource as written, with something else at a place."""
+        if key not in self.instead:
+            return raw
+        path, other = self.instead[key]
+        return {**raw, "Properties": _put(raw.get("Properties"), path, other)}
+
     def written(self, key: Key, raw: Mapping[str, Raw]) -> Mapping[str, Raw]:
         """A resource as written, with null in the place of what is not known."""
         places = self.values.get(key, ())
         properties = raw.get("Properties")
         for path in places:
-            properties = _erased(properties, path)
+            properties = _put(properties, path, None)
         order = {"DependsOn": None} if key in self.orders else {}
         return {**raw, "Properties": properties, **order} if places or order else raw
 
@@ -67,13 +76,13 @@ def _doubted(value: Value, path: Path) -> Value:
     return value
 
 
-def _erased(raw: Raw, path: Path) -> Raw:
-    """A part of a template, null at a path; as it is where the path leads through a function, or to nothing."""
+def _put(raw: Raw, path: Path, other: Raw) -> Raw:
+    """A part of a template, with something else at a path; as it is where the path leads through a function, or to nothing."""
     if not path:
-        return None
+        return other
     first, *rest = path
     if isinstance(raw, dict) and first in raw:
-        return {**raw, str(first): _erased(raw[str(first)], tuple(rest))}
+        return {**raw, str(first): _put(raw[str(first)], tuple(rest), other)}
     if isinstance(raw, list) and isinstance(first, int) and first < len(raw):
-        return [*raw[:first], _erased(raw[first], tuple(rest)), *raw[first + 1 :]]
+        return [*raw[:first], _put(raw[first], tuple(rest), other), *raw[first + 1 :]]
     return raw

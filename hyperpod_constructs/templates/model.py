@@ -38,9 +38,9 @@ class Resource:
         self.template = template
         self.logical_id = logical_id
         self.key = key_of(template.document, logical_id)
-        self.written = raw
+        self.written = template.model.doubts.meant(self.key, raw)
         """The resource as written, functions unresolved, whatever is in doubt."""
-        self.raw = template.model.doubts.written(self.key, raw)
+        self.raw = template.model.doubts.written(self.key, self.written)
         """The resource as written, with null in the place of a value that is in doubt."""
         self.type: str = template.model.doubts.types.get(self.key, str(raw["Type"]))
 

@@ -249,3 +249,25 @@ def test_properties_that_exclude_each_other_are_one_finding() -> None:
     template = edited(slurm(), {"Errors": {"Type": "AWS::Logs::MetricFilter", "Properties": filter_}})
     (finding,) = findings(template)
     assert finding.message == "Dimensions and DefaultValue exclude each other"
+
+
+def with_idle_group() -> Template:
+    """A group that a function could have: nothing is let in, and all out."""
+    properties = {"GroupDescription": "functions", "VpcId": {"Ref": "Vpc"}}
+    return edited(slurm(), {"Idle": {"Type": "AWS::EC2::SecurityGroup", "Properties": properties}})
+
+
+def test_a_reference_to_another_group_is_one_finding_at_the_reference() -> None:
+    wrong = {"Cluster/VpcConfig/SecurityGroupIds/0": {"Fn::GetAtt": ["Idle", "GroupId"]}}
+    (finding,) = findings(edited(with_idle_group(), wrong))
+    assert (finding.resource, finding.path) == ("Cluster", "Properties/VpcConfig/SecurityGroupIds/0")
+    assert "cannot reach FileSystem" in finding.message
+    assert finding.message.endswith("all would be right with NodeGroup at VpcConfig/SecurityGroupIds/0")
+
+
+def test_no_reference_explains_two_mistakes_that_have_nothing_in_common() -> None:
+    wrong = {
+        "NodeSelfEgress/DestinationSecurityGroupId": {"Fn::GetAtt": ["Idle", "GroupId"]},
+        "FileSystem/LustreConfiguration/PerUnitStorageThroughput": 300,
+    }
+    assert {one.resource for one in findings(edited(with_idle_group(), wrong))} == {"NodeGroup", "FileSystem"}

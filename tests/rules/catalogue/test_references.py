@@ -246,7 +246,7 @@ def test_an_export_is_there_once_in_an_account_and_region() -> None:
 
 
 def test_stacks_do_not_import_from_each_other_in_a_circle() -> None:
-    one = {**importing("two"), "Outputs": {"Out": {"Value": "x", "Export": {"Name": "one"}}}}
+    one = {**importing("two"), "Outputs": {"Out": {"Value": "vpc-0123456789abcdef1", "Export": {"Name": "one"}}}}
     two = {**importing("one"), "Outputs": {"Out": {"Value": "vpc-0123456789abcdef0", "Export": {"Name": "two"}}}}
     assert "HP-REF-011" in rules_of(one, two)
     assert "HP-REF-011" not in rules_of(importing("two"), exporting("two", "vpc-0123456789abcdef0"))

@@ -1,0 +1,165 @@
+"""Explanations: one place of a template that explains several findings, of which none is at this place.
+
+A setting explains the mistakes of its resource that are gone where it is not known. A reference explains findings that are gone
+where it leads to another resource of its type: several things fail together, and would not with another group, subnet or table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from itertools import islice
+
+from hyperpod_constructs._support.grouping import grouped
+from hyperpod_constructs._support.words import shortened
+from hyperpod_constructs.rules.consequences import Heard, gone_in
+from hyperpod_constructs.rules.finding import Level
+from hyperpod_constructs.rules.rule import Rule
+from hyperpod_constructs.templates.doubts import Doubts, Path
+from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.raw import Raw
+from hyperpod_constructs.templates.values import shown
+
+_MOST_SETTINGS, _MOST_REFERENCES, _MOST_LOOKS = 12, 60, 3_000
+"""Settings and references that are asked, and the resources that this looks at again."""
+_JOINING: Mapping[str, str] = {"AWS::SageMaker::Cluster": "VpcConfig"}
+"""The property by which a resource that no finding names joins others that fail together."""
+_MOST_FINDINGS = 8
+
+
+def explained(heard: Sequence[Heard], model: Model, rules: Sequence[Rule]) -> list[Heard]:
+    """What is heard; of several findings that one place explains, the first, which tells of the others.
+
+    :param rules: all rules, none of which has a mistake with what a reference may lead to instead.
+    """
+    return _by_references(_by_settings(heard, model), model, rules)
+
+
+def _by_settings(heard: Sequence[Heard], model: Model) -> list[Heard]:
+    left = {id(one): one for one in heard}
+    together = grouped((one[1].resource.key, one) for one in heard if one[1].path)
+    asked = [(key, place, found) for key, found in together.items() if len(found) > 1 for place in _settings(found)]
+    for key, place, found in asked[: min(_MOST_SETTINGS, _looks(model))]:
+        present = [one for one in found if id(one) in left]
+        gone = _sorted(gone_in(present, Doubts(values={key: [place]}), model, heard)) if len(present) > 1 else []
+        if len(gone) > 1:
+            value = shown(gone[0][1].resource.get(*place))
+            left[id(gone[0])] = _telling(gone, f"all because of {place[-1]} {value}")
+            for one in gone[1:]:
+                del left[id(one)]
+    return list(left.values())
+
+
+def _settings(found: Sequence[Heard]) -> Iterator[Path]:
+    """The places of single known values beside those of some mistakes of a resource, the nearest first."""
+    resource, paths = found[0][1].resource, {one[1].path for one in found}
+    parents = {path[:length] for path in paths for length in range(len(path))}
+    for parent in sorted(parents, key=lambda parent: (-len(parent), [*map(str, parent)])):
+        beside = resource.get(*parent)
+        for key, value in beside.items() if isinstance(beside, Mapping) else ():
+            if isinstance(value, str | int) and (*parent, key) not in paths:
+                yield (*parent, key)
+
+
+def _by_references(heard: Sequence[Heard], model: Model, rules: Sequence[Rule]) -> list[Heard]:
+    asked = _sorted(heard)[:_MOST_FINDINGS]
+    found = _best(asked, heard, model, rules) if len(asked) > 1 else None
+    if found is None:
+        return list(heard)
+    resource, path, other, gone = found
+    rule, hit, finding = _telling(gone, f"all would be right with {_named(other)} at {'/'.join(map(str, path))}")
+    said = replace(hit, resource=resource, path=path, covers=tuple(one[1].resource for one in gone))
+    first = (rule, said, replace(rule.finding(said), level=finding.level, message=finding.message))
+    return [first if one is gone[0] else one for one in heard if one is gone[0] or one not in gone]
+
+
+def _best(
+    asked: Sequence[Heard], heard: Sequence[Heard], model: Model, rules: Sequence[Rule]
+) -> tuple[Resource, Path, Raw, list[Heard]] | None:
+    """The reference that explains most of some findings elsewhere, and more than one; what it may be instead, and the findings."""
+    best: tuple[Resource, Path, Raw, list[Heard]] | None = None
+    for resource, path, other in islice(_others(asked, model), min(_MOST_REFERENCES, _looks(model))):
+        doubts = Doubts(instead={resource.key: (path, other)})
+        gone = gone_in(asked, doubts, model, heard, strict=True)
+        elsewhere = any(one[1].resource is not resource for one in gone)
+        better = elsewhere and len(gone) > max(1, len(best[3]) if best else 0)
+        if better and _says_nothing_new(rules, model, model.doubting(doubts)):
+            best = resource, path, other, gone
+            if len(gone) == len(asked):
+                break
+    return best
+
+
+def _says_nothing_new(rules: Sequence[Rule], before: Model, after: Model) -> bool:
+    """Whether no rule has a mistake at a resource of a model at which it has none before."""
+    with suppress(Exception):
+        return all(
+            {one.resource.key for one in rule.check(after)} <= {one.resource.key for one in rule.check(before)} for rule in rules
+        )
+    return False
+
+
+def _others(asked: Sequence[Heard], model: Model) -> Iterator[tuple[Resource, Path, Raw]]:
+    """The references of the resources that findings are about, each to every other resource of its type in the template."""
+    joining = ((one, (key,)) for type_, key in _JOINING.items() for one in model.resources(type_))
+    named = ((one[1].resource, ()) for one in asked)
+    places = dict.fromkeys((resource, path) for resource, start in (*joining, *named) for path in _references(resource, start))
+    for resource, path in places:
+        raw = _at(resource.raw.get("Properties"), path)
+        known = resource.template.by_id
+        target = known[_named(raw)]
+        for name in [name for name, one in known.items() if one.type == target.type and one is not target and one is not resource]:
+            yield resource, path, _renamed(raw, name)
+
+
+def _references(resource: Resource, start: Path) -> Iterator[Path]:
+    """The places of references to resources of the template, below a place of a resource."""
+    waiting = [(_at(resource.raw.get("Properties"), start), start)]
+    while waiting:
+        raw, path = waiting.pop()
+        if _named(raw) in resource.template.by_id:
+            yield path
+        items = raw.items() if isinstance(raw, dict) else enumerate(raw) if isinstance(raw, list) else ()
+        waiting.extend((item, (*path, key)) for key, item in reversed([*items]))
+
+
+def _at(raw: Raw, path: Path) -> Raw:
+    for key in path:
+        raw = raw.get(str(key)) if isinstance(raw, dict) else _item(raw, key)
+    return raw
+
+
+def _item(raw: Raw, key: str | int) -> Raw:
+    return raw[key] if isinstance(raw, list) and isinstance(key, int) else None
+
+
+def _named(raw: Raw) -> str:
+    """The resource or parameter that a reference names; empty for anything else."""
+    argument = next(iter(raw.values())) if isinstance(raw, dict) and len(raw) == 1 and {*raw} <= {"Ref", "Fn::GetAtt"} else None
+    first = argument[0] if isinstance(argument, list) and argument else argument
+    return first.partition(".")[0] if isinstance(first, str) else ""
+
+
+def _renamed(raw: Raw, name: str) -> Raw:
+    """The same reference to another resource."""
+    if isinstance(raw, str):
+        return name + raw[len(raw.partition(".")[0]) :]
+    if isinstance(raw, list):
+        return [name, *raw[1:]]
+    return {key: _renamed(item, name) for key, item in raw.items()} if isinstance(raw, dict) else raw
+
+
+def _telling(found: Sequence[Heard], explanation: str) -> Heard:
+    """The first of some findings, with the others and the place that explains them."""
+    rule, hit, finding = found[0]
+    said = "; ".join(dict.fromkeys(one[2].message for one in found))
+    return rule, hit, replace(finding, message=shortened(f"{said}; {explanation}"))
+
+
+def _sorted(found: Sequence[Heard]) -> list[Heard]:
+    return sorted(found, key=lambda one: one[2].level is not Level.ERROR)
+
+
+def _looks(model: Model) -> int:
+    return 1 + _MOST_LOOKS // (1 + len(model.resources()))
