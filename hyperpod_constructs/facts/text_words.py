@@ -148,3 +148,33 @@ ENDPOINT_SERVICES = (
 
 Source: https://docs.aws.amazon.com/vpc/latest/privatelink/aws-services-privatelink-support.html
 """
+
+SSM_ACTIONS = (
+    "aws:approve",
+    "aws:assertAwsResourceProperty",
+    "aws:branch",
+    "aws:changeInstanceState",
+    "aws:copyImage",
+    "aws:createImage",
+    "aws:createStack",
+    "aws:createTags",
+    "aws:deleteImage",
+    "aws:deleteStack",
+    "aws:executeAutomation",
+    "aws:executeAwsApi",
+    "aws:executeScript",
+    "aws:executeStateMachine",
+    "aws:invokeLambdaFunction",
+    "aws:invokeWebhook",
+    "aws:loop",
+    "aws:pause",
+    "aws:runCommand",
+    "aws:runInstances",
+    "aws:sleep",
+    "aws:updateVariable",
+    "aws:waitForAwsResourceProperty",
+)
+"""Actions of documents of the type Automation (as of 2026-11-27).
+
+Source: https://docs.aws.amazon.com/systems-manager/latest/userguide/automation-actions.html
+"""

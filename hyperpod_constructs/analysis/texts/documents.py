@@ -12,10 +12,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
+from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest, quoted
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, from_yaml, known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
-from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts import text_words
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource
@@ -108,10 +107,15 @@ def secret(resource: Resource) -> Slips:
         yield Slip(message, "the key that gets the password", (path[0], "GenerateStringKey"))
 
 
+def content_of(resource: Resource) -> Value | Slip:
+    """The content of a document of Systems Manager, or the mistake in its text."""
+    return _content(resource.get("Content"), yaml=known(resource.get("DocumentFormat")) == "YAML")
+
+
 def ssm_document(resource: Resource) -> Slips:
     """A document of Systems Manager: its version, its steps, its parameters."""
     form, kind = known(resource.get("DocumentFormat")), known(resource.get("DocumentType"))
-    data = _content(resource.get("Content"), yaml=form == "YAML")
+    data = content_of(resource)
     found: Iterator[Slip] = iter(())
     if isinstance(data, Slip):
         hint = "" if form or "JSON" not in data.message else "; without DocumentFormat: YAML the text is JSON"
@@ -176,8 +180,9 @@ def _steps(data: Mapping[str, Value], kind: str) -> Slips:
 def _action(action: str, kind: str) -> Slips:
     if not action.startswith("aws:"):
         yield Slip(f"the action is {action!r}", "an action such as aws:runShellScript", found=action)
-    elif kind == "Command" and (near := typo_of(action, text_words.SSM_PLUGINS)):
-        yield Slip(f"no action is named {action}; the nearest is {near}", listed(text_words.SSM_PLUGINS), found=action)
+    elif kind == "Command" and action not in text_words.SSM_PLUGINS:
+        near = meant(action, text_words.SSM_PLUGINS)
+        yield Slip(f"no action is named {action}{near}", listed(text_words.SSM_PLUGINS), found=action)
     elif kind == "Automation" and action in text_words.SSM_PLUGINS:
         yield Slip(f"a document of the type Automation has no action {action}", "an action of the type", found=action)
 

@@ -55,6 +55,7 @@ MODULES: Mapping[str, Topic] = {
     "schedules": Topic.SCHEDULE,
     "scrapes": Topic.PROMETHEUS,
     "storage": Topic.COMPANION,
+    "ssm": Topic.DOCUMENT,
     "user_data": Topic.SCRIPT,
 }
 """The modules with judges, and the topic of each."""
@@ -149,6 +150,12 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::Backup::BackupSelection": "BackupSelection",
         "AWS::DynamoDB::Table": "TimeToLiveSpecification",
         "AWS::FSx::FileSystem": "",
+    },
+    "ssm": {
+        "AWS::SSM::Association": "Parameters",
+        "AWS::SSM::Document": "Content",
+        "AWS::SSM::MaintenanceWindowTask": "TaskArn",
+        "AWS::SSM::Parameter": "AllowedPattern",
     },
     "user_data": {
         "AWS::EC2::Instance": "UserData",

@@ -1,0 +1,205 @@
+"""Systems Manager: steps of automations, defaults of parameters, and those who run documents, with their parameters.
+
+Sources: https://docs.aws.amazon.com/systems-manager/latest/userguide/automation-actions.html,
+https://docs.aws.amazon.com/systems-manager/latest/userguide/documents-syntax-data-elements-parameters.html and
+https://docs.aws.amazon.com/systems-manager/latest/APIReference/API_RegisterTaskWithMaintenanceWindow.html
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
+from hyperpod_constructs.analysis.texts.documents import content_of
+from hyperpod_constructs.analysis.texts.reading import HOLE, known
+from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
+from hyperpod_constructs.facts.sdk_calls import by_client, clients
+from hyperpod_constructs.facts.text_words import SSM_ACTIONS, SSM_PLUGINS
+from hyperpod_constructs.facts.texts import Language
+from hyperpod_constructs.templates.model import Resource, resource_of, target_of
+from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_str
+
+DOCUMENT, PARAMETER = "AWS::SSM::Document", "AWS::SSM::Parameter"
+ASSOCIATION, TASK = "AWS::SSM::Association", "AWS::SSM::MaintenanceWindowTask"
+_TARGET = "AWS::SSM::MaintenanceWindowTarget"
+_NAMED = re.compile(r"\{\{\s{0,9}([\w.:-]{1,256})\s{0,9}\}\}")
+_SPAN = re.compile(r"P(?:\d+[YMWD])*(?:T(?:\d+[HMS])+)?")
+_INPUTS_OF_CALLS = ("Service", "Api", "PropertySelector", "DesiredValues")
+_RUNS = {"RUN_COMMAND": "Command", "AUTOMATION": "Automation"}
+_PARAMETERS_OF = {"RUN_COMMAND": "MaintenanceWindowRunCommandParameters", "AUTOMATION": "MaintenanceWindowAutomationParameters"}
+_DEEPEST = 20
+
+
+def document(resource: Resource) -> Slips:
+    """The steps of an automation, and the defaults of parameters."""
+    content = content_of(resource)
+    data = content if isinstance(content, Mapping) else {}
+    for slip in (*_defaults(data), *(_steps(data) if known(resource.get("DocumentType")) == "Automation" else ())):
+        yield slip.below("Content")
+
+
+def _defaults(data: Mapping[str, Value]) -> Iterator[Slip]:
+    """Defaults that their own parameter refuses."""
+    for name, one in mapping(data.get("parameters")).items():
+        default = mapping(one).get("default", ABSENT)
+        wrong = _refused(mapping(one), default) if isinstance(default, str) else None
+        if wrong is not None:
+            yield Slip(f"the default of {name} is {quoted(default)}", wrong, ("parameters", name, "default"), default)
+
+
+def _refused(parameter: Mapping[str, Value], value: str) -> str | None:
+    """What a parameter allows, if it surely refuses a value."""
+    pattern, allowed = known(parameter.get("allowedPattern", ABSENT)), parameter.get("allowedValues")
+    words = [known(one) for _, one in entries(allowed)]
+    if HOLE in value or "{{" in value:
+        return None
+    if words and None not in words and value not in words:
+        return listed(words)
+    return f"a text of the form {pattern}" if pattern and not _fits(pattern, value) else None
+
+
+def _fits(pattern: str, value: str) -> bool:
+    """Whether a text may fit a pattern; a pattern that Python does not take is believed."""
+    try:
+        return len(pattern) > 200 or re.search(pattern, value) is not None
+    except re.error:
+        return True
+
+
+def _steps(data: Mapping[str, Value]) -> Iterator[Slip]:
+    steps = [mapping(one) for _, one in entries(data.get("mainSteps"))]
+    names = [known(one.get("name", ABSENT)) or "" for one in steps]
+    for index, step in enumerate(steps):
+        for slip in (*_action(step), *_ways(step, names), *_inputs(step)):
+            yield slip.below("mainSteps", index)
+    if "" not in names:
+        known_names = {*mapping(data.get("parameters")), *mapping(data.get("variables")), *names}
+        yield from _unknown(data, known_names)
+
+
+def _action(step: Mapping[str, Value]) -> Iterator[Slip]:
+    action = known(step.get("action", ABSENT))
+    if action and action not in SSM_ACTIONS and action.startswith("aws:") and action not in SSM_PLUGINS:
+        yield Slip(f"no automation has the action {action}{meant(action, SSM_ACTIONS)}", listed(SSM_ACTIONS), ("action",), action)
+
+
+def _ways(step: Mapping[str, Value], names: list[str]) -> Iterator[Slip]:
+    """Steps that come next, and are not there."""
+    choices = [mapping(one) for _, one in entries(mapping(step.get("inputs")).get("Choices", ABSENT))]
+    ways = [("nextStep", step), *(("NextStep", one) for one in choices), ("Default", mapping(step.get("inputs")))]
+    of_branch = known(step.get("action", ABSENT)) == "aws:branch"
+    for key, owner in ways:
+        name = known(owner.get(key, ABSENT)) if key == "nextStep" or of_branch else None
+        if name and "" not in names and name not in names:
+            yield Slip(f"{key} names the step {name}, which is not there{meant(name, names)}", listed(names), (), name)
+    for key in ("onFailure", "onCancel"):
+        name = (known(step.get(key, ABSENT)) or "").removeprefix("step:")
+        if (known(step.get(key, ABSENT)) or "").startswith("step:") and "" not in names and name not in names:
+            yield Slip(f"{key} names the step {name}, which is not there{meant(name, names)}", listed(names), (key,), name)
+
+
+def _inputs(step: Mapping[str, Value]) -> Iterator[Slip]:
+    inputs, action = mapping(step.get("inputs")), known(step.get("action", ABSENT)) or ""
+    duration = known(inputs.get("Duration", ABSENT))
+    if action == "aws:sleep" and duration and "{{" not in duration and not _SPAN.fullmatch(duration):
+        yield Slip(f"the duration is {duration!r}", "a duration such as PT5M", ("inputs", "Duration"), duration)
+    service, api = (known(inputs.get(key, ABSENT)) for key in ("Service", "Api"))
+    if action.endswith(("AwsApi", "ResourceProperty")) and service and api and "{{" not in f"{service}{api}":
+        yield from _call(service, api, [name for name in inputs if name not in _INPUTS_OF_CALLS])
+
+
+def _call(service: str, api: str, given: list[str]) -> Iterator[Slip]:
+    """A call of an operation that its service has, with the parameters that it needs."""
+    operations = by_client(service)
+    if service not in clients():
+        yield Slip(f"no service is named {service}{meant(service, clients())}", "a service", ("inputs", "Service"), service)
+    elif operations is not None:
+        operation = operations.get(api.replace("_", "").lower())
+        if operation is None:
+            names = [one.name for one in operations.values()]
+            yield Slip(
+                f"{service} has no operation {api}{meant(api, names)}", "an operation of the service", ("inputs", "Api"), api
+            )
+        elif lacking := [name for name in operation.required if name not in given]:
+            yield Slip(
+                f"{api} is called without {lacking[0]}{meant(lacking[0], given)}",
+                listed(operation.required),
+                ("inputs",),
+                dead=True,
+            )
+
+
+def _unknown(data: Mapping[str, Value], names: set[str]) -> Iterator[Slip]:
+    """Names between braces that are neither parameters nor outputs of steps."""
+    for key in ("assumeRole", "mainSteps", "outputs"):
+        for text in _texts(data.get(key, ABSENT), 0):
+            for name in _NAMED.findall(text) if HOLE not in text else ():
+                first = name.split(".")[0].split(":")
+                if first[0] in ("global", "automation", "ssm", "variable", "ssm-secure", "loop"):
+                    continue
+                if first[0] not in names:
+                    yield Slip(
+                        f"{{{{ {name} }}}} is neither a parameter nor a step{meant(first[0], names)}", listed(sorted(names)), (key,)
+                    )
+                    return
+
+
+def _texts(value: Value, depth: int) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif depth < _DEEPEST and isinstance(value, Mapping | tuple):
+        for item in value.values() if isinstance(value, Mapping) else value:
+            yield from _texts(item, depth + 1)
+
+
+def association(resource: Resource) -> Slips:
+    """A document of the template, with parameters that it has."""
+    yield from _given(resource_of(resource.get("Name"), DOCUMENT), resource.get("Parameters"), ("Parameters",))
+
+
+def task(resource: Resource) -> Slips:
+    """A document of the kind that the task runs, with parameters that it has, on targets of a window."""
+    kind, run = known(resource.get("TaskType")) or "", resource_of(resource.get("TaskArn"), DOCUMENT)
+    if run is not None and kind in _RUNS and (own := known(run.get("DocumentType"))) not in (None, _RUNS[kind]):
+        message = f"the task runs a document of the type {_RUNS[kind]}, and {run.logical_id} is of the type {own}"
+        yield Slip(message, f"a document of the type {_RUNS[kind]}", ("TaskArn",), resource.get("TaskArn"))
+        return
+    path = ("TaskInvocationParameters", _PARAMETERS_OF.get(kind, ""), "Parameters")
+    yield from _given(run, resource.get(*path), path)
+    for index, one in entries(resource.get("Targets")):
+        if known(mapping(one).get("Key", ABSENT)) == "WindowTargetIds":
+            for place, value in entries(mapping(one).get("Values", ABSENT)):
+                found = target_of(value) if isinstance(value, Reference) else None
+                if found is not None and found.type.startswith("AWS::") and found.type != _TARGET:
+                    message = f"{quoted(value)} is of {found.type}, and no target of a window"
+                    yield Slip(message, f"a reference to {_TARGET}", ("Targets", index, "Values", place), value)
+
+
+def _given(run: Resource | None, given: Value, path: tuple[str | int, ...]) -> Iterator[Slip]:
+    """Parameters that the document that is run does not have, or refuses."""
+    content = None if run is None else content_of(run)
+    if run is None or not isinstance(content, Mapping) or not isinstance(given, Mapping):
+        return
+    own = mapping(content.get("parameters"))
+    for name, value in given.items():
+        if name not in own:
+            message = f"{run.logical_id} has no parameter {name}{meant(name, own)}"
+            yield Slip(message, listed(own) or "no parameters", (*path, name), value)
+            continue
+        for _, one in entries(value if isinstance(value, tuple) else (value,)):
+            text = known(one)
+            wrong = None if text is None else _refused(mapping(own[name]), text)
+            if wrong is not None:
+                yield Slip(f"{name} is {quoted(text)}, which {run.logical_id} refuses", wrong, (*path, name), value)
+
+
+def parameter(resource: Resource) -> Slips:
+    """A parameter whose value fits its own pattern."""
+    pattern, value = as_str(resource.get("AllowedPattern")), known(resource.get("Value"))
+    if pattern and value is not None and not _fits(pattern, value):
+        yield Slip(f"Value is {quoted(value)}, and AllowedPattern {pattern}", f"a text of the form {pattern}", ("Value",), value)
+
+
+JUDGES: Mapping[Language, Judge] = {}
+WHOLES: Mapping[str, WholeJudge] = {ASSOCIATION: association, DOCUMENT: document, PARAMETER: parameter, TASK: task}
