@@ -122,6 +122,9 @@ LANGUAGES: Mapping[str, Mapping[str, Language]] = {
         "RotationRules/ScheduleExpression": Language.ROTATION,
         "RotationLambdaARN": Language.FUNCTION,
     },
+    "AWS::StepFunctions::StateMachine": {
+        "LoggingConfiguration/Destinations/*/CloudWatchLogsLogGroup/LogGroupArn": Language.LOG_GROUP,
+    },
     "AWS::Synthetics::Canary": {"Schedule/Expression": Language.CRON_OR_RATE},
 }
 """The texts of a type by their paths; `*` stands for any item.

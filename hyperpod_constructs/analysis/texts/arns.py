@@ -83,6 +83,14 @@ def _account(parts: list[str]) -> str | None:
     return None if not account or HOLE in account or re.fullmatch(r"\d{12}|aws", account) else f"the account {account!r}"
 
 
+def log_streams_of(value: Value) -> Slips:
+    """The ARN of a log group with all its streams: it ends with a colon and a star, as `Fn::GetAtt` gives it."""
+    yield from arn_of(value, ("logs",))
+    text = spelled(value) if not isinstance(value, Either | Reference) else None
+    if text and re.match(rf"arn:[^:]*:logs:.*:log-group:[^:]*[^:{HOLE}]$", text):
+        yield Slip(f"{quoted(value)} has no streams", "the ARN of the log group with :* at its end", found=value)
+
+
 _SERVICES: Mapping[Language, tuple[str, ...]] = {
     Language.ACTION: receivers.ALARM_ACTIONS,
     Language.TOPIC: ("sns",),
@@ -92,7 +100,9 @@ _SERVICES: Mapping[Language, tuple[str, ...]] = {
     Language.SOURCE: receivers.EVENT_SOURCE_SERVICES,
     Language.RECEIVER: receivers.RECEIVERS,
     Language.SUBSCRIBER: receivers.LOG_SUBSCRIBERS,
-    Language.LOG_GROUP: ("logs",),
 }
-JUDGES: Mapping[Language, Judge] = {language: partial(arn_of, services=services) for language, services in _SERVICES.items()}
+JUDGES: Mapping[Language, Judge] = {
+    **{language: partial(arn_of, services=services) for language, services in _SERVICES.items()},
+    Language.LOG_GROUP: log_streams_of,
+}
 WHOLES: Mapping[str, WholeJudge] = {}

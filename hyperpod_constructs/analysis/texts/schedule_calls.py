@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 
 from hyperpod_constructs.analysis.schema.violation import listed, meant
+from hyperpod_constructs.analysis.texts.arns import service_of
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts.sdk_calls import Operation, by_sdk
@@ -26,6 +27,8 @@ def target(resource: Resource) -> Slips:
     found = _CALL.fullmatch(arn)
     operations = None if found is None else by_sdk(found[1])
     if found is None:
+        if service_of(resource.get("Target", "Arn")) in _OF_JSON:
+            yield from _input(resource.get("Target", "Input"), None)
         return
     path, name = ("Target", "Arn"), found[2]
     if only_reads(name):
@@ -39,12 +42,13 @@ def target(resource: Resource) -> Slips:
         yield from _input(resource.get("Target", "Input"), operations[name.lower()])
 
 
-def _input(value: Value, operation: Operation) -> Slips:
+def _input(value: Value, operation: Operation | None) -> Slips:
+    """The input of a schedule: JSON, with the parameters of the operation."""
     path = ("Target", "Input")
     data = {} if value is ABSENT else from_json(value) if isinstance(value, str | Text) else None
     if isinstance(data, Slip):
         yield data.below(*path)
-    elif isinstance(data, Mapping) and not any(HOLE in name for name in data):
+    elif isinstance(data, Mapping) and operation is not None and not any(HOLE in name for name in data):
         given = {name.lower() for name in data}
         lacking = [name for name in operation.required if name.lower() not in given]
         if lacking:
@@ -52,5 +56,7 @@ def _input(value: Value, operation: Operation) -> Slips:
             yield Slip(message, listed(operation.required), path if data else ("Target",), dead=True)
 
 
+_OF_JSON = ("events", "lambda", "states")
+"""Services of targets that take JSON."""
 JUDGES: Mapping[Language, Judge] = {}
 WHOLES: Mapping[str, WholeJudge] = {"AWS::Scheduler::Schedule": target}

@@ -15,10 +15,11 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 
+from hyperpod_constructs.analysis.schema.violation import nearest
 from hyperpod_constructs.analysis.texts.reading import HOLE, known, shown_text, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, rivals
-from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts.texts import Language
+from hyperpod_constructs.facts.time_zones import time_zones
 from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import ABSENT, Value, as_int, as_str
 
@@ -206,20 +207,16 @@ def rotation(value: Value) -> Slips:
 
 
 def time_zone(value: Value) -> Slips:
-    """A time zone such as `Europe/Berlin`. Machines lack some old names, so only what is surely misspelled is found."""
+    """A time zone such as `Europe/Berlin`."""
     name = known(value)
-    if not name or len(name) > 50:
-        return
-    from zoneinfo import available_timezones  # few templates need it
-
-    zones = available_timezones()
-    near = _ABBREVIATIONS.get(name.upper()) or typo_of(name, zones)
-    area, slash, _ = name.partition("/")
-    if near or (zones and slash and area not in {one.partition("/")[0] for one in zones}):
+    zones = time_zones() if name and len(name) <= _LONGEST_ZONE else ()
+    if name and zones and name not in zones:
+        near = _ABBREVIATIONS.get(name.upper()) or nearest(name, zones)
         meant = f"; the nearest is {near}" if near else ""
         yield Slip(f"no time zone is named {name!r}{meant}", "UTC, Europe/Berlin and so on")
 
 
+_LONGEST_ZONE = 50
 _ABBREVIATIONS: Mapping[str, str] = {
     "BST": "Europe/London",
     "CEST": "Europe/Berlin",

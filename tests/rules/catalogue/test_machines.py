@@ -156,3 +156,13 @@ def test_fails_text_that_is_no_json_in_spite_of_references() -> None:
 )
 def test_unknown_parts_are_believed(path: str, value: Any) -> None:
     assert findings(edited(BASE, {path: value}), rules="HP-TXT") == []
+
+
+GROUP = "arn:aws:logs:us-west-2:123456789012:log-group:/aws/vendedlogs/states/m"
+
+
+@pytest.mark.parametrize(("arn", "count"), [(GROUP, 1), (f"{GROUP}:*", 0), ({"Fn::Sub": f"{GROUP}${{AWS::Region}}"}, 0)])
+def test_lines_go_to_the_streams_of_a_group(arn: Any, count: int) -> None:
+    logging = {"Level": "ALL", "Destinations": [{"CloudWatchLogsLogGroup": {"LogGroupArn": arn}}]}
+    found = findings(edited(BASE, {"Paths/LoggingConfiguration": logging}), rules="HP-TXT")
+    assert ["has no streams" in one.message for one in found] == [True] * count

@@ -108,3 +108,17 @@ def test_fails_call_of_schedule(arn: str, text: str | None, message: str) -> Non
 @pytest.mark.parametrize(("arn", "text"), [(UPDATE, '{"ClusterName": "a"}'), ("personalize:anything", None)])
 def test_calls_that_schedules_can_make(arn: str, text: str | None) -> None:
     assert findings(schedule(arn, text), rules="HP-TXT") == []
+
+
+def test_fails_input_that_a_machine_does_not_take() -> None:
+    template = schedule(UPDATE, "by timetable")
+    template["Resources"]["S"]["Properties"]["Target"]["Arn"] = "arn:aws:states:us-west-2:123456789012:stateMachine:m"
+    (said,) = [one.message for one in findings(template, rules="HP-TXT")]
+    assert "is not JSON" in said
+
+
+def test_fails_zone_that_is_none() -> None:
+    template = schedule(UPDATE, '{"ClusterName": "a"}')
+    template["Resources"]["S"]["Properties"]["ScheduleExpressionTimezone"] = "Europe/Bonn"
+    (said,) = [one.message for one in findings(template, rules="HP-TXT")]
+    assert "no time zone is named 'Europe/Bonn'" in said

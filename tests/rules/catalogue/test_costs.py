@@ -1,0 +1,65 @@
+"""Budgets and cost anomalies: each mistake is one finding, and correct ones have none."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.rules.catalogue.cases import REMOVED, edited
+from tests.rules.catalogue.templates import findings
+from tests.rules.catalogue.text_bases import resource
+
+TOPIC = "arn:aws:sns:us-east-1:123456789012:costs"
+MAIL = {"SubscriptionType": "EMAIL", "Address": "a@example.org"}
+
+
+def notification(kind: str, threshold: int, **more: Any) -> dict[str, Any]:
+    given = {"NotificationType": kind, "ComparisonOperator": "GREATER_THAN", "Threshold": threshold, **more}
+    return {"Notification": given, "Subscribers": [MAIL, {"SubscriptionType": "SNS", "Address": TOPIC}]}
+
+
+LIMIT = {"Amount": 1, "Unit": "USD"}
+BASE = {
+    "Resources": {
+        "Cost": resource(
+            "AWS::Budgets::Budget",
+            Budget={"BudgetType": "COST", "TimeUnit": "MONTHLY", "BudgetLimit": LIMIT},
+            NotificationsWithSubscribers=[notification("ACTUAL", 80), notification("FORECASTED", 80), notification("ACTUAL", 90)],
+        ),
+        "Odd": resource("AWS::CE::AnomalyMonitor", MonitorName="m", MonitorType="DIMENSIONAL", MonitorDimension="SERVICE"),
+        "Told": resource(
+            "AWS::CE::AnomalySubscription",
+            SubscriptionName="s",
+            Frequency="IMMEDIATE",
+            MonitorArnList=[{"Ref": "Odd"}],
+            Subscribers=[{"Type": "SNS", "Address": TOPIC}],
+            ThresholdExpression='{"Dimensions": {"Key": "ANOMALY_TOTAL_IMPACT_ABSOLUTE", "Values": ["100"]}}',
+        ),
+    }
+}
+SENT = "Cost/NotificationsWithSubscribers"
+
+
+def test_correct_budgets_have_no_finding() -> None:
+    assert findings(BASE) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (f"{SENT}/2/Notification/Threshold", 80, "two notifications are for ACTUAL GREATER_THAN 80"),
+        (f"{SENT}/0/Subscribers/2", {"SubscriptionType": "SNS", "Address": TOPIC}, "2 subscribers of the type SNS"),
+        ("Cost/Budget/TimeUnit", "DAILY", "a daily budget has no forecasts"),
+        ("Cost/Budget/BudgetLimit/Unit", "Dollars", "costs are counted in a currency"),
+        ("Told/Frequency", "DAILY", "what is sent at once goes to topics"),
+        ("Told/Threshold", 100, "a subscription has one threshold"),
+        ("Told/ThresholdExpression", REMOVED, "a subscription has one threshold"),
+        ("Told/ThresholdExpression", '{"Dimensions": {"Key": "IMPACT"}}', "a threshold is for the total impact"),
+        ("Odd/MonitorType", "CUSTOM", "one of your own has a specification"),
+    ],
+)
+def test_fails_mistake(path: str, value: Any, message: str) -> None:
+    (found,) = findings(edited(BASE, {path: value}))
+    assert found.resource == path.partition("/")[0]
+    assert message in found.message
