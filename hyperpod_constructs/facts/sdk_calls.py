@@ -42,6 +42,13 @@ https://docs.aws.amazon.com/service-authorization/latest/reference/reference_pol
 """
 
 
+REQUIRED_CHOICES: Mapping[str, tuple[str, ...]] = {"sns:Publish": ("TopicArn", "TargetArn", "PhoneNumber")}
+"""Parameters of an action of which one is needed, which the models do not say.
+
+Source: https://docs.aws.amazon.com/sns/latest/api/API_Publish.html
+"""
+
+
 class Operation(NamedTuple):
     """An operation of a service.
 

@@ -35,6 +35,9 @@ FIELDS: Mapping[str, tuple[str, ...]] = {
 }
 """The fields of a state by its type."""
 
+PATHS = ("InputPath", "OutputPath", "ResultPath", "ItemsPath", "SecondsPath", "TimestampPath")
+"""Fields that hold a path, or null."""
+
 OF_JSON_PATH = frozenset(
     (
         *("InputPath", "OutputPath", "ResultPath", "ResultSelector", "Parameters", "SecondsPath", "TimestampPath", "ItemsPath"),

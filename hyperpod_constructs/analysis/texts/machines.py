@@ -11,10 +11,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
 from hyperpod_constructs.analysis.schema.violation import listed, meant, nearest, quoted
+from hyperpod_constructs.analysis.state_machines import states as all_states
 from hyperpod_constructs.analysis.texts.expressions import expressions_of, mistake_in_path, mistakes_in_jsonata
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, known, spelled
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
-from hyperpod_constructs.facts.sdk_calls import Operation, by_sdk
+from hyperpod_constructs.facts.sdk_calls import REQUIRED_CHOICES, Operation, by_sdk
 from hyperpod_constructs.facts.state_language import (
     COMPARISONS,
     ERRORS,
@@ -24,6 +25,7 @@ from hyperpod_constructs.facts.state_language import (
     JSONATA,
     OF_JSON_PATH,
     OF_JSONATA,
+    PATHS,
 )
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.model import Resource
@@ -49,7 +51,7 @@ def state_machine(resource: Resource) -> Slips:
         yield data.below(key)
     elif isinstance(data, Mapping):
         found = [*_machine(data, "", 0, _language(data, JSON_PATH)), *_places(text or data, given)]
-        found += _kind(data, known(resource.get("StateMachineType")))
+        found += [*_twice(data), *_kind(data, known(resource.get("StateMachineType")))]
         yield from (slip.below(key) for slip in sorted(found, key=lambda one: one.dead)[:1])
     yield from _logging(resource)
 
@@ -68,6 +70,16 @@ def _places(value: Value, given: Value) -> Iterator[Slip]:
             message = f"nothing fills the place ${{{place}}}{meant(place, names)}"
             yield Slip(message, f"substitutions: {listed(names)}" if names else "DefinitionSubstitutions", dead=True)
             return
+
+
+def _twice(data: Mapping[str, Value]) -> Iterator[Slip]:
+    """Names of states that a state inside of another one has too."""
+    seen: set[str] = set()
+    for one in all_states(data):
+        if one.name in seen:
+            yield Slip(f"two states are named {one.name!r}", "different names in the whole machine")
+            return
+        seen.add(one.name)
 
 
 def _texts(value: Value, depth: int) -> Iterator[str]:
@@ -192,6 +204,10 @@ def _whole(state: Mapping[str, Value], kind: str) -> Iterator[Slip]:
         yield Slip("has no Choices", "a list of choices")
     if kind == "Task" and state.get("Resource", ABSENT) is ABSENT:
         yield Slip("has no Resource", "the ARN of a task")
+    for key in PATHS:
+        path = state.get(key)
+        if isinstance(path, str) and not _is_open(path) and not path.startswith(("$", "States.")):
+            yield Slip(f"has the {key} {quoted(path)}", "a path such as $.name")
     times = [one for one in ("Seconds", "SecondsPath", "Timestamp", "TimestampPath") if one in state]
     if kind == "Wait" and len(times) != 1:
         yield Slip(f"waits for {' and '.join(times) or 'nothing'}", "one of Seconds, SecondsPath, Timestamp and TimestampPath")
@@ -246,8 +262,25 @@ def _choice(index: int, choice: Mapping[str, Value], depth: int) -> Iterator[Sli
     for name in names:
         if name not in COMPARISONS and not _is_open(name):
             yield Slip(f"has the comparison {name}{meant(name, COMPARISONS)}", "such as StringEquals or IsPresent")
+        elif (wrong := _wrong_kind(name, choice[name])) is not None:
+            yield Slip(f"compares by {name} with {quoted(choice[name])}", wrong)
     if choice and not names:
         yield Slip(f"has no comparison in choice {index + 1}", "Variable, and a comparison such as StringEquals")
+
+
+def _wrong_kind(name: str, value: Value) -> str | None:
+    """The kind of value that a comparison takes, if it surely is another one."""
+    if name.endswith("Path"):
+        return None if not isinstance(value, str) or value.startswith("$") or _is_open(value) else "a path such as $.name"
+    if name.startswith("Numeric") and isinstance(value, str | bool) and not _is_open(value):
+        return "a number"
+    if name.startswith(("String", "Timestamp")) and isinstance(value, int | float):
+        return "a text"
+    wants_truth = name.startswith(("Boolean", "Is"))
+    return "true or false" if wants_truth and isinstance(value, str | int | float) and str(value).lower() not in _TRUTH else None
+
+
+_TRUTH = ("true", "false", HOLE)
 
 
 def _task(state: Mapping[str, Value], language: str) -> Iterator[Slip]:
@@ -309,14 +342,12 @@ def _parameters(state: Mapping[str, Value], operation: Operation, key: str) -> I
         return
     names = {name.removesuffix(".$").lower() for name in given}
     lacking = [name for name in operation.required if name.lower() not in names]
-    if lacking and _is_served(operation.action):
+    choice = REQUIRED_CHOICES.get(operation.action, ())
+    if choice and names.isdisjoint(name.lower() for name in choice):
+        yield Slip(f"calls {operation.name} without {listed(choice)}", f"one of {listed(choice)}", dead=True)
+    elif lacking:
         message = f"calls {operation.name} without {lacking[0]}{meant(lacking[0], [one.removesuffix('.$') for one in given])}"
         yield Slip(message, f"{key} with {listed(operation.required)}", dead=True)
-
-
-def _is_served(action: str) -> bool:
-    """Whether an integration has the parameters of the operation."""
-    return action not in ("events:PutEvents", "lambda:InvokeFunction", "states:StartExecution")
 
 
 JUDGES: Mapping[Language, Judge] = {}

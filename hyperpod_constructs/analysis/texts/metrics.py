@@ -56,6 +56,9 @@ def published(asked: Asked) -> Slips:
 
 def _namespace(asked: Asked) -> Slips:
     near = typo_of(asked.namespace or "", namespaces())
+    service = namespaces().get(f"AWS/{asked.namespace}")
+    if near is None and service is not None and asked.name in service.metrics:
+        near = f"AWS/{asked.namespace}"
     if near:
         message = f"no service has the namespace {asked.namespace}; the nearest is {near}"
         yield Slip(message, near, (*asked.path, "Namespace"), asked.namespace, dead=True)

@@ -64,6 +64,7 @@ def _written(model: Model) -> Iterator[Written]:
             namespace, name = (known(mapping(each).get(key, ABSENT)) for key in ("MetricNamespace", "MetricName"))
             names = [known(mapping(item).get("Key", ABSENT)) for _, item in entries(mapping(each).get("Dimensions", ABSENT))]
             whole = mapping(each).get("Dimensions", ()) == () or (None not in names and bool(names))
+            whole = whole and not (names and "DefaultValue" in mapping(each))  # the two exclude each other
             yield Written(one.logical_id, namespace, name, frozenset(map(str, names)) if whole else None)
 
 

@@ -17,7 +17,7 @@ from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.analysis.texts.reading import HOLE
 from hyperpod_constructs.analysis.texts.slip import Slip, Slips
 from hyperpod_constructs.analysis.texts.typo import typo_of
-from hyperpod_constructs.facts.sdk_calls import Operation, by_client, clients
+from hyperpod_constructs.facts.sdk_calls import REQUIRED_CHOICES, Operation, by_client, clients
 from hyperpod_constructs.templates.values import ABSENT, Value
 
 _CODE = ("Code", "ZipFile")
@@ -148,7 +148,10 @@ def _call(node: ast.Call, method: str, service: str, operations: Mapping[str, Op
         return
     given = {one.arg for one in node.keywords}
     lacking = [name for name in operation.required if name not in given]
-    if lacking and None not in given and not node.args:
+    choice = REQUIRED_CHOICES.get(operation.action, ())
+    if choice and given.isdisjoint((None, *choice)) and not node.args:
+        yield _slip(node, f"calls {method} without {listed(choice)}", f"one of {listed(choice)}")
+    elif lacking and None not in given and not node.args:
         says = f"calls {method} without {lacking[0]}{meant(lacking[0], [one for one in given if one])}"
         yield _slip(node, says, listed(operation.required))
 

@@ -102,6 +102,10 @@ REFUSED: list[tuple[str, Any, str]] = [
     (f"{STATES}/Tell/Parameters/Message.$", "name", "which is no path"),
     (f"{STATES}/Fine/Choices/0/And/0", {"Variable": "$.a", "StringEqual": "b"}, "the nearest is StringEquals"),
     (f"{STATES}/Fine/Choices/0", {"Variable": "$.a", "Next": "Done"}, "has no comparison in choice 1"),
+    (f"{STATES}/Fine/Choices/0/And/0", {"Variable": "$.a", "NumericEquals": "b"}, "compares by NumericEquals with 'b'"),
+    (f"{STATES}/Fine/Choices/0/And/0", {"Variable": "$.a", "IsPresent": "yes"}, "compares by IsPresent with 'yes'"),
+    (f"{STATES}/Look/ResultPath", "cluster", "has the ResultPath 'cluster'"),
+    (f"{STATES}/Both/Branches/0", {"StartAt": "Tell", "States": {"Tell": {"Type": "Succeed"}}}, "two states are named 'Tell'"),
     (f"{OTHERS}/Look/ResultPath", "$.a", "which no Task in JSONata has"),
     (f"{OTHERS}/Fine/Choices/0", {"Variable": "$.a", "Next": "Done"}, "a choice without Condition"),
     (f"{OTHERS}/Fine/Choices/0/Condition", "{% $status = 'a' }", "does not end with %}"),
@@ -111,6 +115,7 @@ REFUSED: list[tuple[str, Any, str]] = [
 ]
 DEAD: list[tuple[str, Any, str]] = [
     (f"{STATES}/Tell/Parameters/Message.$", REMOVED, "calls Publish without Message"),
+    (f"{STATES}/Tell/Parameters", {"Message": "a"}, "calls Publish without TopicArn, TargetArn, PhoneNumber"),
     (f"{STATES}/Look/Parameters", {"Name.$": "$.name"}, "calls DescribeCluster without ClusterName"),
     (f"{STATES}/Ask/Parameters/MessageBody", {"Name.$": "$.name"}, "gives to nobody"),
     (f"{STATES}/Ask/Parameters/QueueUrl", "${Jobs}", "nothing fills the place ${Jobs}"),

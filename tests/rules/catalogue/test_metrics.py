@@ -25,6 +25,7 @@ def alarm(namespace: str, metric: str, dimensions: list[Any], period: int = 300)
         Period=period,
         EvaluationPeriods=1,
         Threshold=1,
+        AlarmActions=["arn:aws:sns:us-west-2:123456789012:alerts"],
         ComparisonOperator="LessThanThreshold",
     )
 
@@ -80,6 +81,8 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("Free/MetricName", "FreeStorageCapacity", "a file system of the type LUSTRE has no metric FreeStorageCapacity"),
     ("Free/MetricName", "DiskFree", "AWS/FSx has no metric DiskFree"),
     ("Free/Namespace", "AWS/Fsx", "the nearest is AWS/FSx"),
+    ("Free/Namespace", "FSx", "the nearest is AWS/FSx"),
+    ("Free/ActionsEnabled", False, "the actions of the alarm are off"),
     ("Free/Dimensions/0/Name", "FilesystemId", "for FileSystemId"),
     ("Free/Dimensions/0", DIMENSION, "of AWS::SQS::Queue"),
     ("Free/Dimensions", REMOVED, "asked for with no dimensions"),
