@@ -24,7 +24,7 @@ _Place = tuple[str | int, ...]
 _FILE_SYSTEM = "AWS::EFS::FileSystem"
 _OF_MOUNTS: Context = {"elasticfilesystem:accessedviamounttarget": "true"}
 """The keys of calls that mount a file system."""
-_LOOKS = re.compile(r"\w+:describe", re.IGNORECASE)
+_LOOKS = re.compile(r"\w+:(describe|list|getbucketlocation$)", re.IGNORECASE)
 """Guides name actions that only look beside others, and need them not."""
 _NEGATED = re.compile("not|null")
 _TYPED = re.compile("numeric|date|bool|ipaddress|notipaddress")

@@ -27,6 +27,7 @@ class ArnProperty(NamedTuple):
     begins: str = ""
 
 
+_DIGITS_OF_AN_ACCOUNT = 12
 _KEY_ID = re.compile(r"[a-z][a-z0-9-]*")
 _KEY_FORMS = re.compile(r"mrk-[0-9a-f]{32}|[0-9a-f]{8}-([0-9a-f]{4}-){3}[0-9a-f]{12}")
 
@@ -47,6 +48,15 @@ PROPERTIES = (
 
 REGION = re.compile(r"Region$")
 """Names of properties with the name of a region."""
+
+
+ACCOUNT = re.compile(r"(?:^|Bucket|Destination|Owner|Source|Target)Account(Id|ID)?$")
+"""Names of properties with the number of an account."""
+
+
+def is_no_account(text: str) -> bool:
+    """Whether a text is a number of another length than an account's."""
+    return text.isdecimal() and len(text) != _DIGITS_OF_AN_ACCOUNT
 
 
 def is_no_region(name: str) -> bool:

@@ -56,6 +56,14 @@ Source: https://dev.mysql.com/doc/refman/8.4/en/server-system-variables.html and
 https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/Appendix.MySQL.Parameters.html
 """
 
+FLAGS = frozenset(
+    {"general_log", "innodb_file_per_table", "log_queries_not_using_indexes", "require_secure_transport", "slow_query_log"}
+)
+"""Parameters of MySQL and MariaDB that are on or off, as a word or as a digit (as of 2026-11-27).
+
+Source: https://dev.mysql.com/doc/refman/8.4/en/server-system-variables.html
+"""
+
 _MORE = frozenset(
     {
         *("binlog_format", "character_set_client", "character_set_database", "character_set_server", "collation_server"),
@@ -64,7 +72,7 @@ _MORE = frozenset(
         *("sql_mode", "time_zone", "tls_version", "transaction_isolation"),
     }
 )
-PARAMETERS = NUMBERS | _MORE
+PARAMETERS = NUMBERS | FLAGS | _MORE
 """Parameters that groups often set: a name that nearly is one of them is a misspelled one (as of 2026-11-27).
 
 Source: https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/Appendix.MySQL.Parameters.html

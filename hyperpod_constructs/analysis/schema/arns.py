@@ -7,7 +7,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from hyperpod_constructs.analysis.schema.violation import Kind, Path, Violation, quoted
-from hyperpod_constructs.facts.arn_properties import REGION, ArnProperty, arn_property, is_no_key, is_no_region
+from hyperpod_constructs.facts.arn_properties import (
+    ACCOUNT,
+    REGION,
+    ArnProperty,
+    arn_property,
+    is_no_account,
+    is_no_key,
+    is_no_region,
+)
 from hyperpod_constructs.facts.property_schemas import Schema
 from hyperpod_constructs.facts.receivers import ARN_SOURCES
 from hyperpod_constructs.templates.model import target_of
@@ -29,17 +37,20 @@ def arn_violations(schema: Schema, value: Value) -> Iterator[Violation]:
             waiting += [
                 (known[key], one, (*path, key), arn_property(key)) for key, one in current.items() if _is_node(known.get(key))
             ]
-            yield from _of_region({key: one for key, one in current.items() if key in known}, path)
+            yield from _of_numbers_and_regions({key: one for key, one in current.items() if key in known}, path)
         elif isinstance(current, tuple) and isinstance(node.get("items"), Mapping):
             waiting += [(node["items"], one, (*path, index), wanted) for index, one in enumerate(current)]
         elif wanted is not None:
             yield from _of(wanted, current, path)
 
 
-def _of_region(value: Mapping[str, Value], path: Path) -> Iterator[Violation]:
+def _of_numbers_and_regions(value: Mapping[str, Value], path: Path) -> Iterator[Violation]:
+    """Regions and numbers of accounts that are none."""
     for key, one in value.items():
         if isinstance(one, str) and REGION.search(key) and is_no_region(one):
             yield Violation(Kind.VALUE, (*path, key), f"{key} is {quoted(one)}", one, "a region such as us-west-2")
+        elif isinstance(one, str) and ACCOUNT.search(key) and is_no_account(one):
+            yield Violation(Kind.VALUE, (*path, key), f"{key} is {quoted(one)}", one, "an account of 12 digits")
 
 
 def _is_node(node: object) -> bool:

@@ -14,6 +14,7 @@ from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, mapping
 from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts.databases import (
+    FLAGS,
     LONGEST_PASSWORD,
     NUMBERS,
     PARAMETERS,
@@ -34,7 +35,8 @@ _CHECKED_AS_REFERENCE = ("mysql", "mariadb", "postgres")
 """Engines whose groups of parameters no demand of `named.tsv` judges."""
 _GENERATED = 32
 """The length of a password that Secrets Manager makes without being told."""
-_UNIT = re.compile(r"\d+\s*[KMG]i?B?", re.IGNORECASE)
+_ON_OR_OFF = ("0", "1", "OFF", "ON")
+_UNIT = re.compile(r"\d+\s*([KMG]i?B?|ms|s|m|min|h)", re.IGNORECASE)
 _EMPTY = ("GlobalClusterIdentifier", "DBClusterInstanceClass")
 """What makes instances by itself, or may be without any."""
 
@@ -119,6 +121,8 @@ def _parameter(name: str, value: str | None) -> Iterator[Slip]:
         yield Slip(f"{name} is no parameter; did you mean {meant}?", meant, ("Parameters", name), name)
     elif name in NUMBERS and value is not None and _UNIT.fullmatch(value):
         yield Slip(f"{name} is {value!r}, and takes a number without a unit", "a whole number", ("Parameters", name), value)
+    elif name in FLAGS and value is not None and value.upper() not in _ON_OR_OFF:
+        yield Slip(f"{name} is {value!r}, and is ON or OFF", "ON, OFF, 1 or 0", ("Parameters", name), value)
 
 
 JUDGES: Mapping[Language, Judge] = {}

@@ -150,6 +150,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::Backup::BackupSelection": "BackupSelection",
         "AWS::DynamoDB::Table": "TimeToLiveSpecification",
         "AWS::FSx::FileSystem": "",
+        "AWS::S3::BucketPolicy": "PolicyDocument",
     },
     "ssm": {
         "AWS::SSM::Association": "Parameters",

@@ -9,8 +9,10 @@ https://docs.aws.amazon.com/amazondynamodb/latest/developerguide/time-to-live-tt
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
+from hyperpod_constructs.analysis.arns import Arn, s3_uri_arns
+from hyperpod_constructs.analysis.policy_document import listed
 from hyperpod_constructs.analysis.schema.violation import quoted
 from hyperpod_constructs.analysis.texts.reading import known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
@@ -20,9 +22,10 @@ from hyperpod_constructs.facts.backups import BACKED_UP
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.globs import glob
 from hyperpod_constructs.templates.model import Resource, resource_of, target_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_int, is_known
+from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_int, at, is_known
 
 _LOGS = "arn:*:logs:*:log-group:/aws/fsx*"
+_HEADER = "s3:x-amz-server-side-encryption"
 _VAULT = "AWS::Backup::BackupVault"
 
 
@@ -32,11 +35,41 @@ def file_system(resource: Resource) -> Slips:
     if isinstance(logs, str | Text) and _matches(logs, _LOGS) is False:
         message = f"logs go to {quoted(logs)}, and the name of their group begins with /aws/fsx"
         yield Slip(message, "a log group of /aws/fsx", ("LustreConfiguration", "LogConfiguration", "Destination"), logs)
+    yield from _export(resource)
     preferred, subnets = resource.get("OpenZFSConfiguration", "PreferredSubnetId"), resource.get("SubnetIds")
     sure = isinstance(subnets, tuple) and all(map(_is_sure, (preferred, *subnets)))
     if isinstance(subnets, tuple) and sure and preferred not in subnets:
         message = f"the preferred subnet is {quoted(preferred)}, and the file system is in {', '.join(map(quoted, subnets))}"
         yield Slip(message, "one of SubnetIds", ("OpenZFSConfiguration", "PreferredSubnetId"), preferred)
+
+
+def _export(resource: Resource) -> Slips:
+    """Lustre exports to the bucket from which it imports."""
+    found = [s3_uri_arns(resource.get("LustreConfiguration", name)) for name in ("ImportPath", "ExportPath")]
+    buckets = [Arn(one[0]) for one in found if one is not None]
+    if len(buckets) > 1 and buckets[0].covers(buckets[1]) is False:
+        value = resource.get("LustreConfiguration", "ExportPath")
+        message = f"it exports to {quoted(value)}, and imports from another bucket"
+        yield Slip(message, "a path of the bucket of ImportPath", ("LustreConfiguration", "ExportPath"), value)
+
+
+def bucket_policy(resource: Resource) -> Slips:
+    """A policy denies no object that is encrypted as its bucket does it by default."""
+    bucket = resource_of(resource.get("Bucket"), "AWS::S3::Bucket")
+    own = () if bucket is None else tuple(_algorithms(bucket))
+    for index, raw in enumerate(listed(resource.get("PolicyDocument", "Statement")) if own and None not in own else ()):
+        denies = known(at(raw, "Effect")) == "Deny"
+        wanted = [known(one) for one in listed(at(raw, "Condition", "StringNotEquals", _HEADER))] if denies else []
+        if wanted and None not in wanted and not set(wanted) & set(own):
+            found = f"encrypts with {own[0]}, and the policy denies what is not {wanted[0]}"
+            place = ("PolicyDocument", "Statement", index)
+            yield Slip(f"its bucket {found}", "the algorithm of the bucket", place, raw, dead=True)
+
+
+def _algorithms(bucket: Resource) -> Iterator[str | None]:
+    """What a bucket encrypts with by default, rule by rule; `None` for what is not known."""
+    for _, one in entries(bucket.get("BucketEncryption", "ServerSideEncryptionConfiguration")):
+        yield known(at(one, "ServerSideEncryptionByDefault", "SSEAlgorithm"))
 
 
 def _matches(value: str | Text, pattern: str) -> bool | None:
@@ -108,4 +141,5 @@ WHOLES: Mapping[str, WholeJudge] = {
     "AWS::Backup::BackupSelection": selection,
     "AWS::DynamoDB::Table": table,
     "AWS::FSx::FileSystem": file_system,
+    "AWS::S3::BucketPolicy": bucket_policy,
 }

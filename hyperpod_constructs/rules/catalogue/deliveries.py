@@ -47,7 +47,7 @@ def _place(one: Refused) -> Resource | None:
     fix=_FIX,
     allowed=_ALLOWED,
     source=_NOTIFICATIONS,
-    silences=("HP-POL-006",),
+    silences=("HP-POL-002", "HP-POL-006"),
 )
 def receivers_are_open_at_once(model: Model) -> Iterator[Hit]:
     return _hits(model, tested=True)
@@ -60,7 +60,7 @@ def receivers_are_open_at_once(model: Model) -> Iterator[Hit]:
     fix=_FIX,
     allowed=_ALLOWED,
     source=_EVENTS,
-    silences=("HP-POL-006",),
+    silences=("HP-POL-002", "HP-POL-006"),
 )
 def receivers_are_open(model: Model) -> Iterator[Hit]:
     return _hits(model, tested=False)

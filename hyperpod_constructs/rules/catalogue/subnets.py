@@ -229,6 +229,7 @@ _SPREAD: Mapping[str, tuple[str, ...]] = {
     "AWS::DirectoryService::SimpleAD": ("VpcSettings", "SubnetIds"),
     "AWS::DocDB::DBSubnetGroup": ("SubnetIds",),
     "AWS::ElasticLoadBalancingV2::LoadBalancer": ("Subnets",),
+    FILE_SYSTEM: ("SubnetIds",),
     "AWS::Neptune::DBSubnetGroup": ("SubnetIds",),
     "AWS::RDS::DBSubnetGroup": ("SubnetIds",),
 }
@@ -238,7 +239,7 @@ _SPREAD: Mapping[str, tuple[str, ...]] = {
 @error(
     "HP-SUB-014",
     on=tuple(_SPREAD),
-    title="subnet groups of databases, directories, and load balancers for applications, cover two zones",
+    title="subnet groups of databases, directories, load balancers for applications, and file systems with a standby cover two zones",
     why="the service refuses subnets of one zone (DBSubnetGroupDoesNotCoverEnoughAZs), and the stack rolls back",
     fix="add a subnet in another zone, a small one",
     allowed="subnets in two zones or more",

@@ -87,7 +87,10 @@ def roles_are_for_the_accounts_of_addons(addon: Addon) -> Iterator[Hit]:
     accounts = [f"system:serviceaccount:{one.namespace}:{one.service_account}" for one, _ in addon.identities]
     role = resource_of(addon.resource.get("ServiceAccountRoleArn"), ROLE)
     subjects = [one for statement in (_statements(role) if role else ()) for one in _subjects(statement)]
-    if role is not None and accounts and subjects and not any(_fits(one, accounts) for one in subjects):
+    if role is not None and _is_of_services_alone(role):
+        text = f"{role.logical_id} trusts no provider of web identities, and the pods of {addon.name} take it by a token"
+        yield hit(role, text, "AssumeRolePolicyDocument", covers=(addon.resource,))
+    elif role is not None and accounts and subjects and not any(_fits(one, accounts) for one in subjects):
         text = f"{role.logical_id} is for {enumerated(subjects)}, and the pods of {addon.name} are {enumerated(accounts)}"
         yield hit(role, text, "AssumeRolePolicyDocument", covers=(addon.resource,))
     names = [one.service_account for one, _ in addon.identities]
@@ -96,6 +99,12 @@ def roles_are_for_the_accounts_of_addons(addon: Addon) -> Iterator[Hit]:
         if name and names and name not in names:
             text = f"{addon.name} has no service account {name}"
             yield hit(addon.resource, text, "PodIdentityAssociations", index, "ServiceAccount", allowed=enumerated(names))
+
+
+def _is_of_services_alone(role: Resource) -> bool:
+    """Whether only services may surely take a role."""
+    principals = [at(one.raw, "Principal") for one in _statements(role)]
+    return bool(principals) and all(isinstance(one, Mapping) and list(one) == ["Service"] for one in principals)
 
 
 def _subjects(statement: Statement) -> Iterator[str]:

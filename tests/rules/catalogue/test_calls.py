@@ -177,3 +177,21 @@ HANDLER = "def handler(event, context):\n    pass\n"
 @pytest.mark.parametrize("code", [f"import boto3\nboto3.client('personalize').nothing()\n{HANDLER}", "boto3\n" * 20_000 + HANDLER])
 def test_code_that_says_nothing_known_has_no_finding(code: str) -> None:
     assert findings(edited(CALLS, {"Function/Code/ZipFile": code, f"{OF_FUNCTION}/1/Action": "sqs:*"})) == []
+
+
+@pytest.mark.parametrize(("namespace", "found"), [("Fairy", ["HP-PERM-002"]), ("Ferry", [])])
+def test_code_writes_metrics_into_the_namespace_of_its_permission(namespace: str, found: list[str]) -> None:
+    code = 'import boto3\ndef handler(event, context):\n    boto3.client("cloudwatch").put_metric_data(Namespace="Ferry")\n'
+    allowed = {"Effect": "Allow", "Action": "cloudwatch:PutMetricData", "Resource": "*"}
+    limited = {**allowed, "Condition": {"StringEquals": {"cloudwatch:namespace": namespace}}}
+    writer = role("lambda.amazonaws.com")
+    policies = [{"PolicyName": "own", "PolicyDocument": {"Version": "2012-10-17", "Statement": [limited]}}]
+    function = {"Runtime": "python3.12", "Handler": "index.handler", "Role": att("Role"), "Code": {"ZipFile": code}}
+    template = {
+        "AWSTemplateFormatVersion": "2010-09-09",
+        "Resources": {
+            "Role": {**writer, "Properties": {**writer["Properties"], "Policies": policies}},
+            "Writer": {"Type": "AWS::Lambda::Function", "Properties": function},
+        },
+    }
+    assert [one.rule for one in findings(template)] == found

@@ -180,8 +180,58 @@ LOCKED = edited(
     {"Vault/LockConfiguration": {"MinRetentionDays": 7, "MaxRetentionDays": 90}, f"{TARGET}/Lifecycle": {"DeleteAfterDays": 30}},
 )
 CHOSEN = "Chosen/BackupSelection/Resources/0"
+IMPORTS = {"ImportPath": "s3://data/in", "ExportPath": "s3://data/out", "DeploymentType": "SCRATCH_2"}
+LINKED: Template = {
+    "AWSTemplateFormatVersion": "2010-09-09",
+    "Resources": {
+        "Scratch": {
+            "Type": "AWS::FSx::FileSystem",
+            **KEPT,
+            "Properties": {
+                "FileSystemType": "LUSTRE",
+                "StorageCapacity": 1200,
+                "SubnetIds": ["subnet-0123456789abcdefa"],
+                "LustreConfiguration": IMPORTS,
+            },
+        },
+    },
+}
+
+
+def denied(algorithm: str) -> dict[str, Any]:
+    statement = {
+        "Effect": "Deny",
+        "Principal": "*",
+        "Action": "s3:PutObject",
+        "Resource": {"Fn::Sub": "${Data.Arn}/*"},
+        "Condition": {"StringNotEquals": {"s3:x-amz-server-side-encryption": algorithm}},
+    }
+    document = {"Version": "2012-10-17", "Statement": [statement]}
+    rule = {"ServerSideEncryptionByDefault": {"SSEAlgorithm": "aws:kms"}}
+    return {
+        "Data/BucketEncryption": {"ServerSideEncryptionConfiguration": [rule]},
+        "DataPolicy": {"Type": "AWS::S3::BucketPolicy", "Properties": {"Bucket": {"Ref": "Data"}, "PolicyDocument": document}},
+    }
+
+
+EXPORT = "Scratch/LustreConfiguration/ExportPath"
 CASES = [
     # Storage
+    Case("HP-TXT-012", LINKED, {EXPORT: "s3://results/out"}, {EXPORT: "s3://data/results"}),
+    Case("HP-SCH-007", LINKED, {"Scratch/LustreConfiguration/ImportPath": REMOVED}, {EXPORT: REMOVED}),
+    Case("HP-TXT-011", STORED, denied("AES256"), denied("aws:kms")),
+    Case(
+        "HP-TXT-012",
+        STORED,
+        {"Parameters/Parameters": {"slow_query_log": "yes"}},
+        {"Parameters/Parameters": {"slow_query_log": "on"}},
+    ),
+    Case(
+        "HP-SCH-007",
+        COPIED,
+        {"Data/ReplicationConfiguration/Rules/0/Destination/Account": "12345678901"},
+        {"Data/ReplicationConfiguration/Rules/0/Destination/Account": "123456789012"},
+    ),
     Case(
         "HP-TXT-012",
         HOMES,

@@ -88,6 +88,34 @@ def accounting() -> Template:
 
 ONE, OTHER = slurm(), eks()
 EMPTY = {"Type": "AWS::EC2::VPCCidrBlock", "Properties": {"VpcId": {"Ref": "Vpc"}, "AmazonProvidedIpv6CidrBlock": True}}
+HOMES: Template = {
+    "AWSTemplateFormatVersion": "2010-09-09",
+    "Resources": {
+        "Vpc": {"Type": "AWS::EC2::VPC", **KEPT, "Properties": {"CidrBlock": "10.0.0.0/16"}},
+        **{
+            name: {
+                "Type": "AWS::EC2::Subnet",
+                **KEPT,
+                "Properties": {"VpcId": {"Ref": "Vpc"}, "CidrBlock": block, "AvailabilityZone": zone_},
+            }
+            for name, block, zone_ in (("A", "10.0.0.0/24", "us-west-2a"), ("B", "10.0.1.0/24", "us-west-2b"))
+        },
+        "Homes": {
+            "Type": "AWS::FSx::FileSystem",
+            **KEPT,
+            "Properties": {
+                "FileSystemType": "OPENZFS",
+                "StorageCapacity": 512,
+                "SubnetIds": [{"Ref": "A"}, {"Ref": "B"}],
+                "OpenZFSConfiguration": {
+                    "DeploymentType": "MULTI_AZ_1",
+                    "ThroughputCapacity": 320,
+                    "PreferredSubnetId": {"Ref": "A"},
+                },
+            },
+        },
+    },
+}
 CASES = [
     # Demands of services beside the schemas.
     Case("HP-SCH-007", ONE, {"NodeDefaultRoute/NatGatewayId": REMOVED}, {}),
@@ -126,6 +154,7 @@ CASES = [
         {f"ControlSubnet{one}/AvailabilityZone": zone(one) for one in (1, 2)},
     ),
     Case("HP-SUB-014", accounting(), {"SubnetB/AvailabilityZone": "us-west-2a"}, {}),
+    Case("HP-SUB-014", HOMES, {"B/AvailabilityZone": "us-west-2a"}, {}),
     # What to edit where a way ends.
     Case("HP-REACH-001", accounting(), {"Database/VPCSecurityGroups": REMOVED}, {}),
     Case("HP-REACH-001", accounting(), {"Database/DBSubnetGroupName": REMOVED}, {}),

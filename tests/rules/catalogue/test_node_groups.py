@@ -228,6 +228,18 @@ CASES = [
         {f"{TRUST}/Condition/StringEquals": {f"{ISSUER}:sub": "system:serviceaccount:default:fsx"}},
         {f"{TRUST}/Condition": {"StringLike": {f"{ISSUER}:sub": "system:serviceaccount:kube-system:*"}}},
     ),
+    Case(
+        "HP-WID-003",
+        BASE,
+        {
+            f"{TRUST}": {
+                "Effect": "Allow",
+                "Principal": {"Service": "pods.eks.amazonaws.com"},
+                "Action": ["sts:AssumeRole", "sts:TagSession"],
+            }
+        },
+        {},
+    ),
     Case("HP-KEY-002", ENCRYPTED, {"DiskKey/KeyPolicy/Statement/1": REMOVED}, {"DiskKey/KeyPolicy/Statement/1/Principal": "*"}),
     Case("HP-KEY-002", ENCRYPTED, {"DiskKey/KeyPolicy/Statement/1/Action/0": REMOVED}, {}),
     Case("HP-PERM-002", BASE, {"SystemRole/ManagedPolicyArns/0": REMOVED}, {}),

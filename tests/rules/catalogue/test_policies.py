@@ -23,6 +23,12 @@ def condition(operator: str, key: str = "aws:PrincipalTag/a", value: Any = "y", 
     return {OTHER: allow(action, Condition={operator: {key: value}})}
 
 
+def test_actions_that_only_look_may_stand_beside_others() -> None:
+    """Guides of AWS name kms:DescribeKey beside kms:CreateGrant, under a condition on grants."""
+    statement = allow(["kms:CreateGrant", "kms:DescribeKey"], Condition={"Bool": {"kms:GrantIsForAWSResource": "true"}})
+    assert rules_of(edited(slurm(), {OTHER: statement})) == []
+
+
 def topic_of(**more: Any) -> dict[str, Any]:
     statement = of_everybody(allow("sns:Publish", {"Ref": "News"}, **more))
     document = {"Version": "2012-10-17", "Statement": [statement]}
