@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from hyperpod_constructs._support.words import listed
 from hyperpod_constructs.analysis.references.places import Call, Misreference, calls, entry, section
 from hyperpod_constructs.templates.model import Model, Template
 
+_SEPARATORS, _SEVERAL = re.compile(r"[-:_/.]"), 3
 _NEAR = 0.85
 """How alike two names are if one is probably meant by the other."""
 
@@ -46,7 +48,8 @@ def _is_beside(one: Template, other: Template) -> bool:
 def unmatched(model: Model) -> Iterator[Misreference]:
     """Imports under names that no given stack exports, one for each template.
 
-    A given stack exports nearly the same name, which the template does not import: other names may come from stacks elsewhere.
+    A given stack exports nearly the same name, which the template does not import, or given stacks export all other imports that
+    begin alike: other names may come from stacks elsewhere.
     """
     found = [(call, call.template.resolver.resolve(call.argument)) for call in calls(model) if call.name == "Fn::ImportValue"]
     named = grouped((call.template, (call, name)) for call, name in found if isinstance(name, str))
@@ -63,6 +66,21 @@ def unmatched(model: Model) -> Iterator[Misreference]:
             owners = dict.fromkeys(one.owner for one, _ in strange.values())
             message = f"no given stack exports {name!r}, but one exports {near_name!r}{more}"
             yield replace(call.mistake(message, name, near_name), covers=tuple(owners))
+        elif (lonely := _only_one(template, imports)) is not None:
+            call, name = lonely
+            message = f"no given stack exports {name!r}, and given stacks export all other imports that begin alike"
+            yield call.mistake(message, name, "an exported name")
+
+
+def _only_one(template: Template, imports: list[tuple[Call, str]]) -> tuple[Call, str] | None:
+    """The only import of its family that no given stack exports, where there are several others."""
+    missing = {name: call for call, name in imports if not template.model.exporters(name, template.environment)}
+    if len(missing) != 1:
+        return None
+    ((name, call),) = missing.items()
+    family = _SEPARATORS.split(name)[0]
+    others = {other for _, other in imports if other != name and _SEPARATORS.split(other)[0] == family}
+    return (call, name) if len(others) >= _SEVERAL and len(family) < len(name) else None
 
 
 def _near(name: str, user: Template) -> list[str]:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
+from hyperpod_constructs.analysis.embedded import values_in
 from hyperpod_constructs.analysis.references.forms import arns_of, gives_arn, is_of_another_type, takes_arn, type_named
 from hyperpod_constructs.analysis.references.places import Misreference, Path
 from hyperpod_constructs.facts.property_schemas import attributes, property_schema
 from hyperpod_constructs.facts.reference_kinds import BY_NAME, ReferenceKind, kind_of
-from hyperpod_constructs.templates.model import Model, target_of
-from hyperpod_constructs.templates.values import Reference, Value, placed_leaves
+from hyperpod_constructs.templates.model import Model, Resource, target_of
+from hyperpod_constructs.templates.values import Reference, Text, Value, placed_leaves
 
 _CUSTOM = ("Custom::", "AWS::CloudFormation::CustomResource")
 _TOKEN = ReferenceKind(
@@ -37,6 +38,29 @@ def _wrong_kinds(model: Model) -> Iterator[Misreference]:
             said = _said(resource.type, path, name, reference) if not custom or path == ("ServiceToken",) else None
             if said is not None:
                 yield Misreference(resource, path, f"{name} is {_given(reference)}{said[0]}", reference, said[1])
+        for path, text in () if custom else _texts(resource.get()):
+            yield from _of_text(resource, path, text)
+
+
+def _of_text(resource: Resource, path: Path, text: Text) -> Iterator[Misreference]:
+    """Several identifiers in a text where one is taken, and names where a text in JSON has the key of an ARN."""
+    name = next((str(one) for one in reversed(path) if isinstance(one, str)), "")
+    wanted = kind_of(resource.type, name)
+    joined = any(isinstance(part, str) and "," in part for part in text.parts)
+    if wanted is not None and joined and len(text.references) > 1:
+        message = f"{name} is a list of {len(text.references)} in one text"
+        yield Misreference(resource, path, message, text, f"{wanted.words}; Fn::Split divides a list, and Fn::Select takes one")
+    data = values_in(text) if str(text.parts[0]).lstrip().startswith("{") else None
+    for inner, reference in _references(data) if isinstance(data, Mapping) else ():
+        key = next((str(one) for one in reversed(inner) if isinstance(one, str)), "")
+        if key.lower().endswith("arn") and gives_arn(reference) is False:
+            message = f"{key} in {name} is {_given(reference)}, which is no ARN"
+            yield Misreference(resource, path, message, reference, f"an ARN: {' or '.join(arns_of(target_of(reference).type))}")
+
+
+def _texts(value: Value) -> Iterator[tuple[Path, Text]]:
+    """The texts with references in a value."""
+    return ((path, leaf) for path, leaf in placed_leaves(value) if isinstance(leaf, Text) and leaf.references)
 
 
 def _given(reference: Reference) -> str:

@@ -2,7 +2,8 @@
 
 Sources: https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_AttachVolume.html,
 https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/capacity-reservations-launch.html,
-https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-creationpolicy.html and
+https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-creationpolicy.html,
+https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html and
 https://docs.aws.amazon.com/Route53/latest/APIReference/API_AliasTarget.html
 """
 
@@ -83,13 +84,19 @@ def _lines(texts: list[str]) -> Iterator[str]:
 
 def _scripts(resource: Resource) -> Iterator[Value]:
     template = _template_of(resource)
-    for owner, path in ((resource, ("UserData",)), (template, ("LaunchTemplateData", "UserData"))):
-        raw: object = None if owner is None else owner.raw.get("Properties")
-        for key in path:
-            raw = raw.get(key) if isinstance(raw, dict) else None
-        if owner is not None and raw is not None:
-            encoded = isinstance(raw, dict) and set(raw) == {"Fn::Base64"}
-            yield owner.template.resolver.resolve(raw["Fn::Base64"]) if encoded and isinstance(raw, dict) else None
+    yield from _scripts_of(resource, "UserData")
+    if template is not None:
+        yield from _scripts_of(template, "LaunchTemplateData", "UserData")
+
+
+def _scripts_of(owner: Resource, *path: str) -> Iterator[Value]:
+    """The plain text of user data, if there is one; `None` for one that is not encoded by the template."""
+    raw: object = owner.raw.get("Properties")
+    for key in path:
+        raw = raw.get(key) if isinstance(raw, dict) else None
+    if raw is not None:
+        encoded = isinstance(raw, dict) and set(raw) == {"Fn::Base64"}
+        yield owner.template.resolver.resolve(raw["Fn::Base64"]) if encoded and isinstance(raw, dict) else None
 
 
 def _template_of(resource: Resource) -> Resource | None:
@@ -100,6 +107,19 @@ def _has_known_source(resource: Resource) -> bool:
     """Whether all that instances run at their start is in the template."""
     alone = resource.type == _INSTANCE and resource.get("LaunchTemplate") is ABSENT
     return alone or _template_of(resource) is not None
+
+
+def managed_nodes(resource: Resource) -> Slips:
+    """EKS merges its own user data with that of a launch template without an image, which is in parts for that."""
+    template = resource_of(resource.get("LaunchTemplate", "Id"), _TEMPLATE)
+    kind = resource.get("AmiType")
+    linux = kind is ABSENT or (isinstance(kind, str) and kind.startswith(("AL2_", "AL2023_")))
+    if template is None or not linux or template.get("LaunchTemplateData", "ImageId") is not ABSENT:
+        return
+    text = next((spelled(one) for one in _scripts_of(template, "LaunchTemplateData", "UserData")), None)
+    if text is not None and text.lstrip().startswith(("#!", "#cloud-config")):
+        message = f"the user data of {template.logical_id} is no MIME archive, with which EKS merges its own"
+        yield Slip(message, "Content-Type: multipart/mixed with parts, or an image of your own", ("LaunchTemplate",))
 
 
 def alias(resource: Resource) -> Slips:
@@ -119,5 +139,6 @@ WHOLES: Mapping[str, WholeJudge] = {
     _INSTANCE: signalled,
     _TEMPLATE: launch_template,
     "AWS::EC2::VolumeAttachment": attachment,
+    "AWS::EKS::Nodegroup": managed_nodes,
     "AWS::Route53::RecordSet": alias,
 }

@@ -134,6 +134,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::EC2::Instance": "",
         "AWS::EC2::LaunchTemplate": "LaunchTemplateData",
         "AWS::EC2::VolumeAttachment": "VolumeId",
+        "AWS::EKS::Nodegroup": "LaunchTemplate",
         "AWS::Route53::RecordSet": "AliasTarget",
     },
     "schedule_calls": {"AWS::Scheduler::Schedule": "Target"},

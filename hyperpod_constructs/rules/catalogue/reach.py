@@ -14,7 +14,7 @@ from hyperpod_constructs.analysis.ended_ways import ended_ways
 from hyperpod_constructs.analysis.listeners import Lonely, lonely_listeners
 from hyperpod_constructs.analysis.naming import Naming
 from hyperpod_constructs.analysis.near_misses import idle_groups
-from hyperpod_constructs.analysis.networks import SUBNET, VPC
+from hyperpod_constructs.analysis.networks import NAT, SUBNET, VPC
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, security_groups_of
 from hyperpod_constructs.analysis.reachability import Connection, connections
 from hyperpod_constructs.analysis.vpcs import Stray, name_of, strays
@@ -22,7 +22,7 @@ from hyperpod_constructs.analysis.ways import Hop, Way, has_gateway
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
-from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import as_bool, as_items
 
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
@@ -77,8 +77,18 @@ def _hits(model: Model, *, fatal: bool) -> Iterator[Hit]:
             end = _end(stopped[0])
             # Of nodes in a public subnet, its route or their place is the mistake.
             places = [(one.group.resource, (*one.group.network_path, "Subnets")) for one in stopped if end.doubts]
-            found = hit(place, _message(stopped), *end.path, covers=end.covers)
+            chosen = places[0] if places and _is_meant_to_be_public(place) else None
+            if chosen is None:
+                found = hit(place, _message(stopped), *end.path, covers=end.covers)
+            else:
+                found = Hit(chosen[0], chosen[1], _message(stopped), covers=(place, *end.covers))
             yield replace(found, doubts=(*end.doubts, *dict.fromkeys(places), *_other_groups(model, stopped)))
+
+
+def _is_meant_to_be_public(subnet: Resource) -> bool:
+    """Whether a subnet has a NAT gateway, or gives public addresses: it is right, and no place for nodes."""
+    gateways = subnet.template.model.resources(NAT) if subnet.type == SUBNET else ()
+    return any(resource_of(one.get("SubnetId")) is subnet for one in gateways) or as_bool(subnet.get("MapPublicIpOnLaunch")) is True
 
 
 def _other_groups(model: Model, stopped: Sequence[Connection]) -> Iterator[tuple[Resource, tuple[str | int, ...]]]:

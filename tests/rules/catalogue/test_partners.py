@@ -331,3 +331,26 @@ def test_the_index_of_a_block_is_below_the_number_of_blocks() -> None:
     divided = {"Fn::Cidr": [{"Fn::Select": [0, att("Vpc", "Ipv6CidrBlocks")]}, 4, 64]}
     for index, rules in ((3, []), (4, ["HP-REF-003"])):
         assert rules_of(edited(NETWORK, {"B/Ipv6CidrBlock": {"Fn::Select": [index, divided]}})) == rules
+
+
+@pytest.mark.parametrize(
+    ("text", "image", "rules"),
+    [
+        ("#!/bin/bash\necho ready", {}, ["HP-TXT-012"]),
+        ('MIME-Version: 1.0\nContent-Type: multipart/mixed; boundary="//"\n\n--//--', {}, []),
+        ("#!/bin/bash\necho ready", {"ImageId": "ami-0123456789abcdef0"}, []),
+    ],
+)
+def test_user_data_of_managed_nodes_is_in_parts(text: str, image: dict[str, str], rules: list[str]) -> None:
+    template = resource("EC2::LaunchTemplate", LaunchTemplateData={"UserData": {"Fn::Base64": text}, **image})
+    kind = "CUSTOM" if image else "AL2023_x86_64_STANDARD"
+    nodes = resource(
+        "EKS::Nodegroup",
+        ClusterName="training",
+        NodeRole="arn:aws:iam::123456789012:role/nodes",
+        Subnets=[ref("A"), ref("B")],
+        AmiType=kind,
+        LaunchTemplate={"Id": ref("Start"), "Version": "1"},
+    )
+    found = rules_of(edited(NETWORK, {"Start": template, "Nodes": nodes}))
+    assert [rule for rule in found if rule == "HP-TXT-012"] == rules

@@ -304,3 +304,10 @@ def test_a_preset_with_a_closed_acl() -> None:
     (finding,) = findings(*templates.values())
     assert (finding.rule, finding.resource) == (COME_UP, vpc)
     assert finding.message.endswith("by its default network ACL")
+
+
+def test_nodes_in_a_subnet_for_gateways_are_the_mistake_of_the_cluster() -> None:
+    chosen = edited(SLURM, {"Cluster/VpcConfig/Subnets": [{"Ref": "PublicSubnet"}]})
+    assert {one.resource for one in findings(chosen) if one.rule.startswith("HP-REACH")} == {"Cluster"}
+    routed = {"NodeDefaultRoute/NatGatewayId": REMOVED, "NodeDefaultRoute/GatewayId": {"Ref": "Gateway"}}
+    assert {one.resource for one in findings(edited(SLURM, routed)) if one.rule.startswith("HP-REACH")} == {"NodeSubnet"}

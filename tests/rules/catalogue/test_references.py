@@ -347,5 +347,45 @@ def test_keys_are_known(template: Template) -> None:
     assert rules_of(with_sections(template, Transform="Own")) == []
 
 
+@pytest.mark.parametrize(
+    ("imported", "rules"),
+    [
+        (["lab-vpc", "lab-subnet", "lab-key", "lab-doors"], ["HP-REF-007"]),
+        (["lab-vpc", "lab-subnet", "lab-doors"], []),
+        (["lab-vpc", "lab-subnet", "lab-key", "shared-doors"], []),
+        (["lab-vpc", "lab-subnet", "lab-key", "lab-doors", "lab-logs"], []),
+    ],
+)
+def test_the_only_import_of_its_family_that_is_not_exported(imported: list[str], rules: list[str]) -> None:
+    names = ["lab-vpc", "lab-subnet", "lab-key"]
+    outputs = {f"O{index}": {"Value": "x", "Export": {"Name": name}} for index, name in enumerate(names)}
+    texts = {"Description": {"Fn::Join": [" ", [{"Fn::ImportValue": name} for name in imported]]}}
+    group = {"Type": "AWS::EC2::SecurityGroup", "Properties": {"GroupDescription": texts["Description"]}}
+    exporting: Template = {"Resources": {"Queue": {"Type": "AWS::SQS::Queue"}}, "Outputs": outputs}
+    found = rules_of(exporting, {"Resources": {"Group": group}})
+    assert [rule for rule in found if rule == "HP-REF-007"] == rules
+
+
+@pytest.mark.parametrize(
+    ("subnets", "rules"),
+    [
+        ([{"Fn::Join": [",", [{"Ref": "NodeSubnet"}, {"Ref": "PublicSubnet"}]]}], ["HP-REF-012"]),
+        ([{"Fn::Select": [0, {"Fn::Split": [",", {"Fn::Join": [",", [{"Ref": "NodeSubnet"}, "x"]]}]}]}], []),
+    ],
+)
+def test_an_identifier_is_no_list_in_a_text(subnets: list[Any], rules: list[str]) -> None:
+    system = {"FileSystemType": "LUSTRE", "StorageCapacity": 1200, "SubnetIds": subnets}
+    scratch = {"Type": "AWS::FSx::FileSystem", "DeletionPolicy": "Delete", "UpdateReplacePolicy": "Delete", "Properties": system}
+    assert [rule for rule in rules_of(edited(SLURM, {"Scratch": scratch})) if rule.startswith("HP-REF")] == rules
+
+
+@pytest.mark.parametrize(("key", "rules"), [("clusterArn", ["HP-REF-012"]), ("clusterName", [])])
+def test_keys_of_arns_in_a_text_of_json_have_arns(key: str, rules: list[str]) -> None:
+    values = {"Fn::Sub": f'{{"env": {{"{key}": "${{Control}}"}}}}'}
+    properties = {"ClusterName": {"Ref": "Control"}, "AddonName": "own-addon", "ConfigurationValues": values}
+    found = rules_of(edited(eks(), {"Extra": {"Type": "AWS::EKS::Addon", "Properties": properties}}))
+    assert [rule for rule in found if rule.startswith("HP-REF")] == rules
+
+
 def test_case_has_one_finding_where_the_reference_is_typed_wrongly() -> None:
     Case("HP-REF-001", SLURM, {"NodeSubnet/VpcId": {"Ref": "Vcp"}}, {}).check()
