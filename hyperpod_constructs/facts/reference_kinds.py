@@ -51,6 +51,8 @@ _FUNCTION = _kind(
 _POLICY = _kind("the ARN of a managed policy", IAM_ManagedPolicy=(None, "PolicyArn"))
 _SYSTEM = _kind("the id of an FSx file system", FSx_FileSystem=(None, "Id"))
 _BUCKET = _kind("the name of a bucket", S3_Bucket=(None,))
+_PREFIXES = _kind("the id of a prefix list", EC2_PrefixList=(None, "PrefixListId"))
+_KEY_PAIR = _kind("the name of a pair of keys", EC2_KeyPair=(None,))
 _DOMAIN = _kind("the id of a domain", SageMaker_Domain=(None, "DomainId"))
 _ROLE_NAME = _kind("the name of a role", IAM_Role=(None,))
 _SECRET = _kind("a secret", SecretsManager_Secret=(None, "Id"), SecretsManager_SecretTargetAttachment=(None, "Id"))
@@ -59,6 +61,7 @@ _LOGS = _kind("the name of a log group", Logs_LogGroup=(None,))
 BY_NAME: Mapping[str, ReferenceKind] = {
     "AllocationId": _kind("the allocation id of an address", EC2_EIP=("AllocationId",)),
     "DBSubnetGroupName": _kind("the name of a subnet group", RDS_DBSubnetGroup=(None,)),
+    "DestinationPrefixListId": _PREFIXES,
     "DestinationSecurityGroupId": _GROUP,
     "EgressOnlyInternetGatewayId": _kind("the id of an egress-only gateway", EC2_EgressOnlyInternetGateway=(None, "Id")),
     "ExecutionRole": _ROLE,
@@ -74,6 +77,7 @@ BY_NAME: Mapping[str, ReferenceKind] = {
     "RouteTableId": _TABLE,
     "RouteTableIds": _TABLE,
     "SecurityGroupIds": _GROUP,
+    "SourcePrefixListId": _PREFIXES,
     "SourceSecurityGroupId": _GROUP,
     "SubnetId": _SUBNET,
     "SubnetIds": _SUBNET,
@@ -101,12 +105,14 @@ OF_TYPE: Mapping[str, Mapping[str, ReferenceKind]] = {
     "AWS::EC2::Instance": {
         "GroupName": _kind("the name of a placement group", EC2_PlacementGroup=(None, "GroupName")),
         "IamInstanceProfile": _kind("the name of an instance profile", IAM_InstanceProfile=(None,)),
+        "KeyName": _KEY_PAIR,
     },
     "AWS::EC2::LaunchTemplate": {
         "Arn": _kind("the ARN of an instance profile", IAM_InstanceProfile=("Arn",)),
         "CapacityReservationId": _kind("the id of a reservation", EC2_CapacityReservation=(None, "Id", "CapacityReservationId")),
         "GroupName": _kind("the name of a placement group", EC2_PlacementGroup=(None, "GroupName")),
         "Groups": _GROUP,
+        "KeyName": _KEY_PAIR,
         "Name": _kind("the name of an instance profile", IAM_InstanceProfile=(None,)),
     },
     "AWS::EC2::SecurityGroupEgress": {"GroupId": _GROUP},

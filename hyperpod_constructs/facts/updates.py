@@ -166,6 +166,8 @@ HELD: Mapping[str, tuple[str, ...]] = {
     "AWS::EC2::TransitGatewayVpcAttachment": ("TransitGatewayId", "VpcId"),
     "AWS::EC2::VPCCidrBlock": ("VpcId", "CidrBlock"),
     "AWS::EFS::MountTarget": ("FileSystemId", "SubnetId>AvailabilityZone"),
+    "AWS::ElasticLoadBalancingV2::Listener": ("LoadBalancerArn", "Port"),
+    "AWS::ElasticLoadBalancingV2::ListenerRule": ("ListenerArn", "Priority"),
     "AWS::FSx::DataRepositoryAssociation": ("FileSystemId", "FileSystemPath"),
 }
 """Properties whose values only one resource can have at a time, for types without names (as of 2026-11-26).
@@ -176,7 +178,9 @@ Sources: https://docs.aws.amazon.com/efs/latest/ug/accessing-fs.html,
 https://github.com/hashicorp/terraform-provider-aws/issues/10852, https://docs.aws.amazon.com/vpc/latest/userguide/nat-gateway-working-with.html,
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateNetworkAclEntry.html,
 https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateRoute.html,
-https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html and
+https://docs.aws.amazon.com/vpc/latest/userguide/subnet-sizing.html,
+https://docs.aws.amazon.com/elasticloadbalancing/latest/APIReference/API_CreateListener.html,
+https://docs.aws.amazon.com/elasticloadbalancing/latest/APIReference/API_CreateRule.html and
 https://docs.aws.amazon.com/fsx/latest/LustreGuide/create-dra-linked-data-repo.html.
 """
 

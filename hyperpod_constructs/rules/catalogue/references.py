@@ -48,6 +48,7 @@ def names_are_there(model: Model) -> Iterator[Hit]:
     title="a type has the attributes that are taken from it, and a nested stack the outputs",
     fix="write the nearest attribute or output; Ref gives the name or id",
     allowed="the attributes of the type",
+    silences=("HP-TXT-011",),
 )
 def attributes_are_there(model: Model) -> Iterator[Hit]:
     return _hits(unknown_attributes(model))

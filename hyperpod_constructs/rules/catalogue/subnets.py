@@ -25,7 +25,7 @@ from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.hits import hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Value, as_items, as_str, is_known
+from hyperpod_constructs.templates.values import ABSENT, Value, as_items, as_str, at, is_known
 
 _PREREQUISITES = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html"
 _MULTI_ZONE = f"{_PREREQUISITES}#sagemaker-hyperpod-prerequisites-multiple-availability-zones"
@@ -259,6 +259,7 @@ _APART: Mapping[str, str] = {
     "AWS::EC2::TransitGatewayAttachment": "SubnetIds",
     "AWS::EC2::TransitGatewayVpcAttachment": "SubnetIds",
     "AWS::ElasticLoadBalancingV2::LoadBalancer": "Subnets",
+    "AWS::NetworkFirewall::Firewall": "SubnetMappings",
 }
 """Resources with one interface in each zone, by the property with their subnets."""
 
@@ -266,7 +267,7 @@ _APART: Mapping[str, str] = {
 @error(
     "HP-SUB-015",
     on=tuple(_APART),
-    title="endpoints, attachments and load balancers have one subnet in each zone",
+    title="endpoints, attachments, firewalls and load balancers have one subnet in each zone",
     why="the service refuses a second subnet of a zone (DuplicateSubnetsInSameZone), and the stack rolls back",
     fix="keep one of the subnets",
     allowed="subnets in different zones",
@@ -312,6 +313,7 @@ def _subnets_at(resource: Resource, *path: str, all_known: bool = True) -> list[
 
     :param all_known: whether none are returned where one is not of the model; true by default.
     """
-    subnets = [resource_of(item, SUBNET) for item in as_items(resource.get(*path)) or ()]
+    items = as_items(resource.get(*path)) or ()
+    subnets = [resource_of(at(item, "SubnetId") if isinstance(item, Mapping) else item, SUBNET) for item in items]
     known = [one for one in subnets if one is not None]
     return known if len(known) == len(subnets) or not all_known else []

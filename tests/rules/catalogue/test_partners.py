@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.rules.catalogue.cases import REMOVED, Case, edited
-from tests.rules.catalogue.templates import Template, rules_of
+from tests.rules.catalogue.templates import Template, findings, rules_of
 
 
 def ref(name: str) -> dict[str, str]:
@@ -293,6 +293,21 @@ WRONG: list[tuple[str, dict[str, Any]]] = [
     ("HP-SCH-007", {f"{VARIANT}/InstanceType": REMOVED}),
     ("HP-REF-012", {f"{VARIANT}/ModelName": ref("Model")}),
     ("HP-REF-012", {"Served/EndpointConfigName": ref("Serving")}),
+    ("HP-SCH-007", {"Listener/DefaultActions/0/Type": "redirect"}),
+    ("HP-SCH-007", {"Allowed/RuleGroup/RulesSource/RulesString": "pass tcp any any -> any any (sid:1;)"}),
+    ("HP-SCH-007", {"Allowed/RuleGroup/RulesSource": {"RulesString": "pass tcp any any -> any any (flow:established;)"}}),
+    ("HP-SCH-007", {"Allowed/Capacity": 0}),
+    (
+        "HP-SUB-015",
+        {"Wall/SubnetMappings": [{"SubnetId": ref("A")}, {"SubnetId": ref("C")}], "C": subnet("10.0.2.0/24", "us-west-2a")},
+    ),
+    ("HP-SCH-007", {"Forward/TargetIps/0/Ip": "dns.example.com"}),
+    ("HP-SCH-007", {"Reserved/EndDateType": "limited"}),
+    ("HP-SCH-007", {"Door/DnsServers": ["10.0.0.2", "10.0.0.3", "10.0.0.4"]}),
+    ("HP-SCH-007", {"Door/SecurityGroupIds": [ref("Group")]}),
+    ("HP-SCH-007", {"Directory/VpcSettings/SubnetIds": [ref("A"), ref("B"), ref("C")], "C": subnet("10.0.2.0/24", "us-west-2c")}),
+    ("HP-REF-012", {"Tool/KeyName": att("Pair", "KeyPairId"), "Pair": resource("EC2::KeyPair", KeyName="x")}),
+    ("HP-SCH-007", {"Tool/LaunchTemplate": {"LaunchTemplateId": ref("Machines"), "Version": "Latest"}}),
     ("HP-SCH-007", {"Model/Containers": [{"Image": "123456789012.dkr.ecr.us-west-2.amazonaws.com/m:1"}]}),
 ]
 RIGHT: list[dict[str, Any]] = [
@@ -320,6 +335,27 @@ def test_what_does_not_go_together_is_named_once(rule: str, changes: dict[str, A
 @pytest.mark.parametrize("changes", RIGHT, ids=",".join)
 def test_what_may_go_together_is_not_named(changes: dict[str, Any]) -> None:
     assert rules_of(edited(NETWORK, changes)) == []
+
+
+def test_listeners_have_ports_and_rules_priorities_of_their_own() -> None:
+    beside = {"Cluster": resource("SageMaker::Cluster", ClusterName="x")}
+    actions = [{"Type": "forward", "TargetGroupArn": ref("Targets")}]
+    rule = resource(
+        "ElasticLoadBalancingV2::ListenerRule",
+        ListenerArn=ref("Listener"),
+        Priority=1,
+        Conditions=[{"Field": "path-pattern", "PathPatternConfig": {"Values": ["/a"]}}],
+        Actions=actions,
+    )
+    other = {**rule, "Properties": {**rule["Properties"], "Priority": 2}}
+    listener = NETWORK["Resources"]["Listener"]
+    for extra, found in (
+        ({"One": rule, "Two": rule}, ["Two"]),
+        ({"One": rule, "Two": other}, []),
+        ({"Another": listener}, ["Another"]),
+    ):
+        named = findings(edited(NETWORK, {**beside, **extra}))
+        assert [one.resource for one in named if one.rule == "HP-LIM-004"] == found
 
 
 def test_a_partner_may_be_in_another_stack() -> None:
