@@ -36,8 +36,19 @@ def shut_out(model: Model) -> Iterator[ShutOut]:
         if eks.authentication_mode in ("API", "API_AND_CONFIG_MAP") and eks.resource.exists and not eks.manifests:
             for chart in eks.hyperpod_charts:
                 role = _role_of(chart)
-                if role is not None and role_facts(role).identity.allows(Call("sts:AssumeRole")) is False:
+                if role is None:
+                    yield from _awaited_by(chart, eks)
+                elif role_facts(role).identity.allows(Call("sts:AssumeRole")) is False:
                     yield from _lacking(chart, role, eks)
+
+
+def _awaited_by(chart: Resource, eks: EksCluster) -> Iterator[ShutOut]:
+    """The only access entry that a chart awaits is for whoever installs it, a function of another template."""
+    written = chart.raw.get("DependsOn")
+    names = written if isinstance(written, list) else [written]
+    awaited = [entry for entry in eks.access_entries if entry.logical_id in names and entry.template is chart.template]
+    if len(awaited) == 1 and not chart.type.startswith("Custom::AWSCDK-"):
+        yield from _of_entry(awaited[0], f"the principal of {awaited[0].logical_id}, which {chart.logical_id} awaits,")
 
 
 def _role_of(chart: Resource) -> Resource | None:
@@ -51,12 +62,16 @@ def _lacking(chart: Resource, role: Resource, eks: EksCluster) -> Iterator[ShutO
     if not own:
         message = f"{role.logical_id}, the role that installs {chart.logical_id}, has no access entry in {eks.resource.logical_id}"
         yield ShutOut(chart, (), message)
-    for entry in own if len(own) == 1 and is_resource(own[0].get("PrincipalArn"), role) else ():
-        policies = entry.get("AccessPolicies")
-        if entry.get("KubernetesGroups") is ABSENT and isinstance(policies, tuple) and _are_too_few(policies):
-            names = enumerated(_named(one) for one in policies) or "no policy"
-            message = f"{role.logical_id}, the role that installs {chart.logical_id}, has {names}"
-            yield ShutOut(entry, ("AccessPolicies",), message)
+    if len(own) == 1 and is_resource(own[0].get("PrincipalArn"), role):
+        yield from _of_entry(own[0], f"{role.logical_id}, the role that installs {chart.logical_id},")
+
+
+def _of_entry(entry: Resource, whose: str) -> Iterator[ShutOut]:
+    """An access entry whose policies are too few for a chart; groups may have roles of Kubernetes."""
+    policies = entry.get("AccessPolicies")
+    if entry.get("KubernetesGroups") is ABSENT and isinstance(policies, tuple) and _are_too_few(policies):
+        names = enumerated(_named(one) for one in policies) or "no policy"
+        yield ShutOut(entry, ("AccessPolicies",), f"{whose} has {names}")
 
 
 def _may_be_for(entry: Resource, role: Resource) -> bool:

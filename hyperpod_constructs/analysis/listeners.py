@@ -55,7 +55,7 @@ def _judged(resource: Resource, listener: Listener) -> Lonely | None:
     if own is None or port is None or not waits or not resource.exists:
         return None
     traffic, groups = Traffic("tcp", range(port, port + 1)), [security_groups(one.template.model).of(one) for one in own]
-    if any(users_of_group(one) is None or _may_let(group, traffic) for one, group in zip(own, groups, strict=True)):
+    if any(_may_have_more(group, resource) or _may_let(group, traffic) for group in groups):
         return None
     if not any(group.in_direction("ingress") for group in groups) and any(
         resource_of(one.get("VpcId"), VPC) is None for one in own
@@ -64,6 +64,12 @@ def _judged(resource: Resource, listener: Listener) -> Lonely | None:
     alone = {one.type for one in users_of_group(own[0]) or ()} == {resource.type}
     place, path = (own[0], ()) if alone else (resource, (listener.groups,))
     return Lonely(resource, place, path, listener, traffic)
+
+
+def _may_have_more(group: SecurityGroup, resource: Resource) -> bool:
+    """Whether an output gives a group to others, which may add rules; one with rules is given to what listens elsewhere."""
+    elsewhere = resource.template is not group.resource.template and group.in_direction("ingress")
+    return users_of_group(group.resource) is None and not elsewhere
 
 
 def _may_let(group: SecurityGroup, traffic: Traffic) -> bool:

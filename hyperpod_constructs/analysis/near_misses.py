@@ -100,14 +100,20 @@ def meant_for(group: SecurityGroup, other: Side, traffic: Traffic) -> GroupRule 
 
 def _of_rules(source: Side, target: Side, traffic: Traffic) -> Iterator[Hop]:
     """A separate rule that adds nothing to its group, and with which the way would pass in the group of the side."""
-    for rule, group in _separate(source, target, "egress"):
+    for rule, group in () if _speaks_of(source, target, "egress") else _separate(source, target, "egress"):
         with_rule = replace(source, groups=tuple(replace(one, rules=(*one.rules, rule)) for one in source.groups or ()))
         if _adds_nothing(rule, group, target, traffic) and _passes(with_rule, target, traffic):
             yield _misplaced(rule, group, source, traffic)
-    for rule, group in _separate(target, source, "ingress"):
+    for rule, group in () if _speaks_of(target, source, "ingress") else _separate(target, source, "ingress"):
         with_rule = replace(target, groups=tuple(replace(one, rules=(*one.rules, rule)) for one in target.groups or ()))
         if _adds_nothing(rule, group, source, traffic) and _passes(source, with_rule, traffic):
             yield _misplaced(rule, group, target, traffic)
+
+
+def _speaks_of(own: Side, other: Side, direction: Direction) -> bool:
+    """Whether a group of a side has a rule that names the other one: its ports are the mistake, and no rule is missing."""
+    rules = (rule for group in own.groups or () for rule in group.in_direction(direction))
+    return any(resource_of(rule.peer_group) in other.resources for rule in rules)
 
 
 def _passes(source: Side, target: Side, traffic: Traffic) -> bool:

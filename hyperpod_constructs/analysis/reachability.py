@@ -27,6 +27,7 @@ from hyperpod_constructs.analysis.database import (
     side_of,
 )
 from hyperpod_constructs.analysis.file_systems import LUSTRE, OPENZFS, Lustre, file_systems_of
+from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.kubernetes import EksCluster
 from hyperpod_constructs.analysis.near_misses import meant
 from hyperpod_constructs.analysis.networks import Subnet, block_of, network_facts
@@ -38,6 +39,7 @@ from hyperpod_constructs.analysis.placement import (
     subnets_of,
     users_of_file_systems,
 )
+from hyperpod_constructs.analysis.policy_document import Call
 from hyperpod_constructs.analysis.security_groups import (
     INGRESS,
     Direction,
@@ -57,8 +59,8 @@ from hyperpod_constructs.analysis.ways import (
 )
 from hyperpod_constructs.facts import connections as facts
 from hyperpod_constructs.facts import lustre, openzfs
-from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_items, as_str, at, joined, shown
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Text, Value, as_items, as_str, at, joined, shown
 
 T = TypeVar("T")
 
@@ -156,8 +158,21 @@ def _uses(group: NodeGroup) -> frozenset[facts.Use]:
         facts.Use.KUBERNETES: on_eks,
         facts.Use.POD_IDENTITIES: on_eks and _has_pod_identities(group),
         facts.Use.SECRET: given(group.cluster.get(*ACCOUNTING, "SecretArn")) is True,
+        facts.Use.DATA: _reads_a_bucket(group),
     }
     return frozenset(use for use, holds in used.items() if holds)
+
+
+def _reads_a_bucket(group: NodeGroup) -> bool:
+    """Whether the role of a group surely may read objects of a bucket of the templates: they are for its jobs."""
+    role = resource_of(group.get("ExecutionRole"), ROLE)
+    return role is not None and bool(role.template.model.cached((_reads_a_bucket, role), lambda: _may_read(role)))
+
+
+def _may_read(role: Resource) -> bool:
+    buckets = (one for one in role.template.model.resources("AWS::S3::Bucket") if one.exists)
+    objects = (Text((Reference(one, "Arn"), "/", UNKNOWN)) for one in buckets)
+    return any(role_facts(role).identity.allows(Call("s3:GetObject", one)) is True for one in objects)
 
 
 def _has_pod_identities(group: NodeGroup) -> bool:

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import Literal, NamedTuple, TypeAlias
 
 from hyperpod_constructs.analysis.answers import all_of, any_of
+from hyperpod_constructs.facts.cidr_blocks import LIST_OF_AWS
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import (
     ABSENT,
@@ -104,6 +105,8 @@ class GroupRule(NamedTuple):
     def _covers_peer(self, peer: Peer) -> bool | None:
         if isinstance(peer, Resource):
             group = self.peer_group
+            if is_list_of_aws(self.prefix_list):
+                return False
             if group is ABSENT:
                 return True if self.is_open else None if self.prefix_list is not ABSENT or self.cidr is UNKNOWN else False
             return is_resource(group, peer)
@@ -222,6 +225,12 @@ class SecurityGroups:
 def security_groups(model: Model) -> SecurityGroups:
     """The security groups of a model; computed once."""
     return model.cached(SecurityGroups, lambda: SecurityGroups(model))
+
+
+def is_list_of_aws(prefix_list: Value) -> bool:
+    """Whether a prefix list is surely one of AWS, which has addresses of its services, and none of a VPC."""
+    name = as_str(prefix_list)
+    return name is not None and LIST_OF_AWS.fullmatch(name) is not None
 
 
 def is_resource(value: Value, resource: Resource) -> bool | None:

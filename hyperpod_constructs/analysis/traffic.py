@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from hyperpod_constructs.analysis.answers import all_of, any_of
 from hyperpod_constructs.analysis.networks import Subnet, block_of
-from hyperpod_constructs.analysis.security_groups import ALL_PORTS, Direction, GroupRule, SecurityGroup, is_resource
+from hyperpod_constructs.analysis.security_groups import ALL_PORTS, Direction, GroupRule, SecurityGroup, is_list_of_aws, is_resource
 from hyperpod_constructs.facts import connections
 from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import ABSENT, Value
@@ -103,6 +103,8 @@ def _covers(rule: GroupRule, other: Side) -> bool | None:
             return False
         named = any_of(is_resource(rule.peer_group, one) for one in other.resources)
         return None if other.groups is None and named is False else named
+    if not other.public and is_list_of_aws(rule.prefix_list):
+        return False
     return other.within(rule.cidr)
 
 

@@ -111,6 +111,9 @@ LOG_ACTIONS = (
 Source: https://docs.aws.amazon.com/sagemaker/latest/dg/hyperpod-observability-addon-troubleshooting.html (as of 2026-11-22)
 """
 
+WRITE_LOGS = ("logs:CreateLogGroup", "logs:CreateLogStream", "logs:DescribeLogStreams", "logs:PutLogEvents")
+"""Those of them without which no log is written."""
+
 SCRAPE_SECONDS = 30
 """Seconds between two looks at a metric, in AWS's own configuration of observability (as of 2026-11-22).
 

@@ -5,6 +5,7 @@ Source: https://docs.aws.amazon.com/vpc/latest/userguide/vpc-cidr-blocks.html ("
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from ipaddress import IPv4Network
 
@@ -68,3 +69,10 @@ def _restrictions(existing: IPv4Network, *, primary: bool) -> Iterator[tuple[str
         yield from ((str(area), range_) for range_ in RESTRICTED[area])
     if primary and not rows:
         yield from (("a public range or 100.64.0.0/10", range_) for range_ in RESTRICTED_OTHERWISE)
+
+
+LIST_OF_AWS = re.compile(r"pl-[0-9a-f]{8}")
+"""Ids of AWS's own prefix lists, which have public addresses of services; those of accounts have 17 digits (as of 2026-11-27).
+
+Source: https://docs.aws.amazon.com/vpc/latest/userguide/working-with-aws-managed-prefix-lists.html
+"""

@@ -30,6 +30,7 @@ class Use(Enum):
     KUBERNETES = "Kubernetes"
     POD_IDENTITIES = "pod identities"
     SECRET = "the secret of the accounting database"
+    DATA = "objects of a bucket"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +47,7 @@ class Service:
     """A call that nodes make, which an endpoint's policy must allow; `None` if nodes make several, and may do with one."""
 
 
-S3 = Service(name="s3", fatal=frozenset({Use.SCRIPTS, Use.KUBERNETES}), action="s3:GetObject")
+S3 = Service(name="s3", fatal=frozenset({Use.SCRIPTS, Use.KUBERNETES}), wanted=frozenset({Use.DATA}), action="s3:GetObject")
 
 SERVICES = (
     S3,

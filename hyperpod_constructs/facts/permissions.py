@@ -17,13 +17,13 @@ from hyperpod_constructs.facts.addons import (
     EXTERNAL_DNS,
     FSX_CSI,
     KEY_ACTIONS,
-    LOG_ACTIONS,
     LOOK_AT_CLUSTER,
     OBSERVABILITY,
     S3_CSI,
     TRAINING_OPERATOR,
     VOLUME_ACTIONS,
     VPC_CNI,
+    WRITE_LOGS,
 )
 from hyperpod_constructs.facts.autoscaling import ROLE_GUIDE
 from hyperpod_constructs.facts.software_updates import UPDATE_GUIDE
@@ -275,7 +275,7 @@ PODS: Mapping[str, tuple[Task, ...]] = {
     ),
     OBSERVABILITY: (
         Task(words="write metrics", actions=("aps:RemoteWrite",), on=Place.WORKSPACE, source=_TROUBLE),
-        Task(words="write logs", actions=LOG_ACTIONS, on=Place.ANYWHERE, setting=("logging", "enabled"), source=_TROUBLE),
+        Task(words="write logs", actions=WRITE_LOGS, on=Place.ANYWHERE, setting=("logging", "enabled"), source=_TROUBLE),
     ),
     CLOUDWATCH: (
         Task(

@@ -147,10 +147,16 @@ def _identity(resource: Resource) -> tuple[str, ...]:
 def _name_of(resource: Resource) -> tuple[object, ...] | None:
     """Type and name; `None` for a resource whose name the service makes. A name of parts that are unknown is as it is spelled."""
     paths = _identity(resource)
-    values = [resource.get(*path.split("/")) for path in paths]
+    values = [_value_of(resource, path) for path in paths]
     if not values or any(value is ABSENT or isinstance(value, Either) for value in values):
         return None
     return (resource.type, *(_part(resource, path, value) for path, value in zip(paths, values, strict=True)))
+
+
+def _value_of(resource: Resource, path: str) -> Value:
+    """The value at a path; an entry of an ACL without a direction is for traffic into the subnet."""
+    value = resource.get(*path.split("/"))
+    return False if path == "Egress" and value is ABSENT else value
 
 
 def _part(resource: Resource, path: str, value: Value) -> object:
@@ -165,7 +171,7 @@ def _part(resource: Resource, path: str, value: Value) -> object:
 
 
 def _shown(resource: Resource) -> str:
-    return " of ".join(str(shown(resource.get(*path.split("/")))) for path in reversed(_identity(resource)))
+    return " of ".join(str(shown(_value_of(resource, path))) for path in reversed(_identity(resource)))
 
 
 def _is_beside(one: Resource, other: Resource) -> bool | None:
