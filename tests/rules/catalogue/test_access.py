@@ -60,11 +60,25 @@ def chart(**given: Any) -> dict[str, Any]:
     }
 
 
+def elsewhere(**given: Any) -> dict[str, Any]:
+    """The same, by a function of another template, whose role has the entry that the chart awaits."""
+    found = chart(PrincipalArn="arn:aws:iam::123456789012:role/charts", **given)
+    token = "arn:aws:lambda:us-west-2:123456789012:function:charts"
+    properties = {"ServiceToken": token, "ClusterName": {"Ref": "Control"}}
+    return {"Chart": {**found["Chart"], "Properties": properties}, "ChartEntry": found["ChartEntry"]}
+
+
 NARROW = {"Type": "namespace", "Namespaces": ["default"]}
 CASES += [
     Case("HP-ACC-006", eks(), chart(AccessPolicies=[{"PolicyArn": EDIT, "AccessScope": {"Type": "cluster"}}]), chart()),
     Case("HP-ACC-006", eks(), chart(AccessPolicies=[{"PolicyArn": ADMIN, "AccessScope": NARROW}]), chart(KubernetesGroups=["x"])),
     Case("HP-ACC-006", eks(), chart(PrincipalArn=PEOPLE), chart(AccessPolicies=[], KubernetesGroups=["administrators"])),
+    Case(
+        "HP-ACC-006",
+        eks(),
+        elsewhere(AccessPolicies=[{"PolicyArn": EDIT, "AccessScope": {"Type": "cluster"}}]),
+        elsewhere(),
+    ),
     Case("HP-ACC-006", eks(), chart(AccessPolicies=[]), chart(PrincipalArn={"Fn::ImportValue": "role"})),
 ]
 

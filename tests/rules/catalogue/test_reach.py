@@ -311,3 +311,51 @@ def test_nodes_in_a_subnet_for_gateways_are_the_mistake_of_the_cluster() -> None
     assert {one.resource for one in findings(chosen) if one.rule.startswith("HP-REACH")} == {"Cluster"}
     routed = {"NodeDefaultRoute/NatGatewayId": REMOVED, "NodeDefaultRoute/GatewayId": {"Ref": "Gateway"}}
     assert {one.resource for one in findings(edited(SLURM, routed)) if one.rule.startswith("HP-REACH")} == {"NodeSubnet"}
+
+
+def bare(**changes: Any) -> Template:
+    """A closed network whose nodes have no scripts, with a role that reads a bucket of the template."""
+    groups = CLOSED["Resources"]["Cluster"]["Properties"]["InstanceGroups"]
+    plain = [{key: value for key, value in group.items() if key != "LifeCycleConfig"} for group in groups]
+    return edited(CLOSED, {"Cluster/InstanceGroups": plain, **changes})
+
+
+def reached(template: Template) -> set[tuple[str, str | None]]:
+    return {(one.rule, one.resource) for one in findings(template) if one.rule.startswith("HP-REACH")}
+
+
+def test_nodes_reach_the_buckets_that_their_role_reads() -> None:
+    assert reached(bare()) == set()
+    assert reached(bare(S3Endpoint=REMOVED)) == {(USE, "NodeSubnet")}
+
+
+@pytest.mark.parametrize(("prefix_list", "found"), [("pl-7ba54012", {(USE, "NodeGroup")}), ("pl-0123456789abcdef0", set())])
+def test_lists_of_aws_have_no_addresses_of_a_vpc(prefix_list: str, found: set[tuple[str, str]]) -> None:
+    rule = {"IpProtocol": "tcp", "FromPort": 443, "ToPort": 443, "DestinationPrefixListId": prefix_list}
+    apart = {**PRIVATE, "Endpoint0/SecurityGroupIds": [ref("Endpoints")]}
+    assert reached(bare(**apart, **{"NodeGroup/SecurityGroupEgress": [rule]})) == found
+
+
+def test_a_rule_with_another_port_is_not_taken_for_a_missing_one() -> None:
+    lustre = {
+        "LustreGroup": resource("SecurityGroup", GroupDescription="lustre", VpcId=VPC),
+        "NodesIn": resource(
+            "SecurityGroupIngress", GroupId=ref("LustreGroup"), IpProtocol="-1", SourceSecurityGroupId=ref("NodeGroup")
+        ),
+        "LustreOut": resource(
+            "SecurityGroupEgress", GroupId=ref("LustreGroup"), IpProtocol="-1", DestinationSecurityGroupId=ref("LustreGroup")
+        ),
+        "LustreIn": resource(
+            "SecurityGroupIngress", GroupId=ref("LustreGroup"), IpProtocol="-1", SourceSecurityGroupId=ref("LustreGroup")
+        ),
+        "ToLustre": resource(
+            "SecurityGroupEgress",
+            GroupId=ref("NodeGroup"),
+            IpProtocol="tcp",
+            FromPort=989,
+            ToPort=1023,
+            DestinationSecurityGroupId=ref("LustreGroup"),
+        ),
+        "FileSystem/SecurityGroupIds": [ref("LustreGroup")],
+    }
+    assert {place for _, place in reached(edited(SLURM, lustre))} <= {"NodeGroup", "ToLustre"}
