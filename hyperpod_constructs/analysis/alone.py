@@ -11,6 +11,7 @@ from hyperpod_constructs.facts.partners import Partner, partners
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.documents import NESTED_STACK
 from hyperpod_constructs.templates.model import Model, Resource
+from hyperpod_constructs.templates.values import ABSENT
 
 
 class Alone(NamedTuple):
@@ -25,16 +26,18 @@ def alone(model: Model) -> Iterator[Alone]:
     for one in partners() if model.complete else ():
         for resource in model.resources(one.type):
             needs = resource.exists and not resource.template.rewritten and (one.when is None or fits(one.when, resource.get()))
-            if needs and not _is_named(resource, one.types) and not _is_handed_on(resource):
+            if needs and not _is_named(resource, one.names) and not _is_handed_on(resource):
                 yield Alone(resource, one)
 
 
-def _is_named(resource: Resource, types: tuple[str, ...]) -> bool:
-    """Whether a resource of these types names it, or names none of its kind that is known, and so may name it."""
-    for other in resource.template.model.resources(*types):
-        named = set(references(other.get()))
-        if resource in named or all(one.type != resource.type for one in named):
-            return True
+def _is_named(resource: Resource, names: tuple[tuple[str, str | None], ...]) -> bool:
+    """Whether one of these properties names it, or names none of its kind that is known, and so may name it."""
+    for type_, name in names:
+        for other in resource.template.model.resources(type_):
+            value = other.get() if name is None else other.get(name)
+            named = set(references(value))
+            if resource in named or (value is not ABSENT and all(one.type != resource.type for one in named)):
+                return True
     return False
 
 

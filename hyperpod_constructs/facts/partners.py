@@ -15,13 +15,13 @@ class Partner(NamedTuple):
     """A resource that another needs to have an effect.
 
     :param when: a schema of the properties of the one that is alone; it needs the partner where they fit it.
-    :param types: the types of which one names it.
+    :param names: the types of which one names it, each with the only property that can, if it has one.
     :param words: what a partner does.
     """
 
     type: str
     when: Schema | None
-    types: tuple[str, ...]
+    names: tuple[tuple[str, str | None], ...]
     words: str
 
 
@@ -29,6 +29,11 @@ class Partner(NamedTuple):
 def partners() -> Sequence[Partner]:
     """All partners."""
     return [
-        Partner(type_, opened(json.loads(when)) if when else None, tuple(types.split(",")), words)
-        for type_, when, types, words, _ in rows("partners.tsv")
+        Partner(type_, opened(json.loads(when)) if when else None, tuple(map(_named_by, names.split(","))), words)
+        for type_, when, names, words, _ in rows("partners.tsv")
     ]
+
+
+def _named_by(text: str) -> tuple[str, str | None]:
+    type_, _, name = text.partition(".")
+    return type_, name or None

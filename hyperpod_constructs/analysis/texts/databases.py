@@ -37,8 +37,6 @@ _GENERATED = 32
 """The length of a password that Secrets Manager makes without being told."""
 _ON_OR_OFF = ("0", "1", "OFF", "ON")
 _UNIT = re.compile(r"\d+\s*([KMG]i?B?|ms|s|m|min|h)", re.IGNORECASE)
-_EMPTY = ("GlobalClusterIdentifier", "DBClusterInstanceClass")
-"""What makes instances by itself, or may be without any."""
 
 
 def database(resource: Resource) -> Slips:
@@ -50,20 +48,6 @@ def database(resource: Resource) -> Slips:
         yield from _of_family(resource, key, group, engine or "", version)
     for secret in named_at(resource, "MasterUserPassword"):
         yield from _password(secret, engine or "")
-
-
-def cluster(resource: Resource) -> Slips:
-    """What holds for each database, and that a cluster of Aurora has instances."""
-    yield from database(resource)
-    engine = known(resource.get("Engine")) or ""
-    serverless = known(resource.get("EngineMode")) == "serverless"
-    if engine.startswith("aurora") and not serverless and all(resource.get(key) is ABSENT for key in _EMPTY):
-        members = [one.get("DBClusterIdentifier") for one in resource.template.model.resources(_INSTANCE)]
-        others = [resource_of(one) for one in members if one is not ABSENT]
-        if all(one is not None and one is not resource for one in others):
-            yield Slip(
-                f"{resource.logical_id} has no instances, and nobody can connect", "an AWS::RDS::DBInstance", ("Engine",), engine
-            )
 
 
 def _of_engine(resource: Resource, engine: Engine, version: str | None) -> Slips:
@@ -128,6 +112,6 @@ def _parameter(name: str, value: str | None) -> Iterator[Slip]:
 JUDGES: Mapping[Language, Judge] = {}
 WHOLES: Mapping[str, WholeJudge] = {
     _INSTANCE: database,
-    _CLUSTER: cluster,
+    _CLUSTER: database,
     **dict.fromkeys(_GROUPS.values(), parameters),
 }

@@ -239,7 +239,7 @@ _SPREAD: Mapping[str, tuple[str, ...]] = {
 @error(
     "HP-SUB-014",
     on=tuple(_SPREAD),
-    title="subnet groups of databases, directories, load balancers for applications, and file systems with a standby cover two zones",
+    title="databases, directories, load balancers for applications and file systems with a standby cover two zones",
     why="the service refuses subnets of one zone (DBSubnetGroupDoesNotCoverEnoughAZs), and the stack rolls back",
     fix="add a subnet in another zone, a small one",
     allowed="subnets in two zones or more",

@@ -73,6 +73,17 @@ STORED: Template = {
                 }
             },
         },
+        "KeptDatabases": {
+            "Type": "AWS::Backup::BackupSelection",
+            "Properties": {
+                "BackupPlanId": {"Ref": "Plan"},
+                "BackupSelection": {
+                    "SelectionName": "databases",
+                    "IamRoleArn": "arn:aws:iam::123456789012:role/backup",
+                    "Resources": ["arn:aws:rds:us-west-2:123456789012:db:accounts"],
+                },
+            },
+        },
     },
 }
 COPIED = edited(
@@ -218,7 +229,7 @@ EXPORT = "Scratch/LustreConfiguration/ExportPath"
 CASES = [
     # Storage
     Case("HP-TXT-012", LINKED, {EXPORT: "s3://results/out"}, {EXPORT: "s3://data/results"}),
-    Case("HP-SCH-007", LINKED, {"Scratch/LustreConfiguration/ImportPath": REMOVED}, {EXPORT: REMOVED}),
+    Case("HP-FSX-011", LINKED, {"Scratch/LustreConfiguration/ImportPath": REMOVED}, {EXPORT: REMOVED}),
     Case("HP-TXT-011", STORED, denied("AES256"), denied("aws:kms")),
     Case(
         "HP-TXT-012",
@@ -261,7 +272,7 @@ CASES = [
         {"Database/DBParameterGroupName": "default.mysql8.0"},
         {"Database/DBParameterGroupName": "default.mysql8.4"},
     ),
-    Case("HP-TXT-012", AURORA, NO_WRITER, {**NO_WRITER, "Reader": AURORA["Resources"]["Writer"]}),
+    Case("HP-DEP-005", AURORA, NO_WRITER, {**NO_WRITER, "Reader": AURORA["Resources"]["Writer"]}),
     Case(
         "HP-TXT-012", STORED, {"Secret/GenerateSecretString/PasswordLength": 7}, {"Secret/GenerateSecretString/PasswordLength": 8}
     ),

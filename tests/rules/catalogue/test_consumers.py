@@ -186,6 +186,10 @@ NAMES: Template = {
             "TargetIps": [{"Ip": "192.168.64.10"}],
         },
     },
+    "OfficesOfVpc": {
+        "Type": "AWS::Route53Resolver::ResolverRuleAssociation",
+        "Properties": {"ResolverRuleId": att("OfficeNames", "ResolverRuleId"), "VPCId": ref("Vpc")},
+    },
 }
 CONTROL: Template = {
     "ControlRole": trusting("eks.amazonaws.com", "AmazonEKSClusterPolicy"),
@@ -254,7 +258,10 @@ CASES = [
     Case("HP-BLK-010", OFFICES, {"InnerB/CidrBlock": "10.0.2.7/24"}, {}),
     Case("HP-BLK-010", OFFICES, {"Offices/DestinationCidrBlock": "192.168.65.0/18"}, {}),
     Case(
-        "HP-BLK-007", OFFICES, {"Offices/DestinationCidrBlock": "10.0.2.0/24"} | {"Resolver": REMOVED, "OfficeNames": REMOVED}, {}
+        "HP-BLK-007",
+        OFFICES,
+        {"Offices/DestinationCidrBlock": "10.0.2.0/24"} | {"Resolver": REMOVED, "OfficeNames": REMOVED, "OfficesOfVpc": REMOVED},
+        {},
     ),
     # Zones, and networks beyond the VPC
     Case("HP-SUB-016", DATA, {"TargetB/SubnetId": ref("InnerA")}, {}),

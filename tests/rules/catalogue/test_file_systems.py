@@ -166,7 +166,7 @@ CASES: list[tuple[str, Template, str]] = [
     ("HP-FSX-007", with_lustre(FileSystemTypeVersion="2.10"), "Lustre 2.10 has no PERSISTENT_2"),
     ("HP-FSX-007", with_lustre(FileSystemTypeVersion=2.12), "Lustre 2.12 has no MetadataConfiguration"),
     ("HP-FSX-008", with_lustre(SubnetIds=[{"Ref": "NodeSubnet"}, {"Ref": "PublicSubnet"}]), "takes 1 subnet, found 2"),
-    ("HP-FSX-008", openzfs(DeploymentType="MULTI_AZ_1"), "takes 2 subnets, found 1"),
+    ("HP-FSX-008", openzfs(DeploymentType="MULTI_AZ_1", PreferredSubnetId={"Ref": "NodeSubnet"}), "takes 2 subnets, found 1"),
     (
         "HP-FSX-010",
         with_lustre(StorageType="HDD", StorageCapacity=6000),

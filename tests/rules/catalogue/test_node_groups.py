@@ -240,7 +240,15 @@ CASES = [
         },
         {},
     ),
-    Case("HP-KEY-002", ENCRYPTED, {"DiskKey/KeyPolicy/Statement/1": REMOVED}, {"DiskKey/KeyPolicy/Statement/1/Principal": "*"}),
+    Case(
+        "HP-KEY-002",
+        ENCRYPTED,
+        {"DiskKey/KeyPolicy/Statement/1": REMOVED},
+        {
+            "DiskKey/KeyPolicy/Statement/1/Principal": "*",
+            "DiskKey/KeyPolicy/Statement/1/Condition": {"StringEquals": {"kms:CallerAccount": "123456789012"}},
+        },
+    ),
     Case("HP-KEY-002", ENCRYPTED, {"DiskKey/KeyPolicy/Statement/1/Action/0": REMOVED}, {}),
     Case("HP-PERM-002", BASE, {"SystemRole/ManagedPolicyArns/0": REMOVED}, {}),
     Case("HP-REF-012", BASE, {"Provider/Url": att("Control", "Endpoint")}, {}),

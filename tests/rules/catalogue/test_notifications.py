@@ -21,6 +21,7 @@ def alarm(**members: Any) -> dict[str, Any]:
     properties = {
         "Namespace": "AWS/FSx",
         "MetricName": "DataReadBytes",
+        "Dimensions": [{"Name": "FileSystemId", "Value": "fs-0123456789abcdef0"}],
         "Period": 60,
         "EvaluationPeriods": 1,
         "Statistic": "Sum",

@@ -191,7 +191,11 @@ CASES = [
         COME_UP,
         SLURM,
         {"S3Endpoint/PolicyDocument": policy(ALLOW, {**ALLOW, "Effect": "Deny"})},
-        {"S3Endpoint/PolicyDocument": policy(ALLOW, {**ALLOW, "Effect": "Deny", "Condition": {"Bool": {"aws:x": "true"}}})},
+        {
+            "S3Endpoint/PolicyDocument": policy(
+                ALLOW, {**ALLOW, "Effect": "Deny", "Condition": {"Bool": {"aws:SecureTransport": "false"}}}
+            )
+        },
     ),
     Case(
         COME_UP,

@@ -8,6 +8,8 @@ from hyperpod_constructs.rules.finding import Level
 from tests.rules.catalogue.templates import Template, findings, preset, properties, rules_of, slurm
 
 EMPTIED = {"Tags": [{"Key": "aws-cdk:auto-delete-objects", "Value": "true"}]}
+SECONDARY = {"GlobalClusterIdentifier": "accounts"}
+"""Of a cluster that needs no instances of its own."""
 
 
 def with_policies(deletion: object, replacement: object, name: str = "FileSystem") -> Template:
@@ -55,7 +57,7 @@ def test_a_database_leaves_a_snapshot(policy: str | None, expected: list[str]) -
     template = slurm()
     template["Resources"]["Accounts"] = {
         "Type": "AWS::RDS::DBCluster",
-        "Properties": {"Engine": "aurora-mysql", "MasterUsername": "slurm", "ManageMasterUserPassword": True},
+        "Properties": {"Engine": "aurora-mysql", "MasterUsername": "slurm", "ManageMasterUserPassword": True, **SECONDARY},
         **({} if policy is None else {"DeletionPolicy": policy, "UpdateReplacePolicy": policy}),
     }
 
@@ -73,6 +75,7 @@ def test_a_database_that_is_protected_is_not_deleted(kind: str, protection: obje
             "MasterUsername": "slurm",
             "ManageMasterUserPassword": True,
             "DeletionProtection": protection,
+            **({} if kind.endswith("Instance") else SECONDARY),
         },
         "DeletionPolicy": "Delete",
         "UpdateReplacePolicy": "Delete",

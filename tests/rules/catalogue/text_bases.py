@@ -64,6 +64,15 @@ SCHEDULES = {
             "Input": '{"ClusterName": "training"}',
         },
     ),
+    "Chosen": resource(
+        "AWS::Backup::BackupSelection",
+        BackupPlanId={"Ref": "Plan"},
+        BackupSelection={
+            "SelectionName": "homes",
+            "IamRoleArn": ROLE,
+            "Resources": ["arn:aws:fsx:us-west-2:123456789012:file-system/fs-0123456789abcdef0"],
+        },
+    ),
     "Plan": resource(
         "AWS::Backup::BackupPlan",
         BackupPlan={
@@ -377,6 +386,7 @@ _MACHINE = {
         "Run": {
             "Type": "Task",
             "Resource": "arn:aws:states:::lambda:invoke",
+            "Parameters": {"FunctionName": "restart"},
             "End": True,
             "Catch": [{"ErrorEquals": ["States.ALL"], "Next": "Failed"}],
         },
