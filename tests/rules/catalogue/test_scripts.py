@@ -85,6 +85,20 @@ def test_the_legacy_file_is_found_in_an_asset_beside_the_template(tmp_path: Path
     assert [finding.rule for finding in check(load([template]))] == rules
 
 
+@pytest.mark.parametrize(("names", "rules"), [(["data.txt", SCRIPT], []), (["data.txt", "other.sh"], ["HP-SCR-007"])])
+def test_the_entry_point_is_in_one_of_several_assets(tmp_path: Path, names: list[str], rules: list[str]) -> None:
+    hashes = [HASH, HASH[::-1]]
+    for digest, name in zip(hashes, names, strict=True):
+        (tmp_path / f"asset.{digest}").mkdir()
+        (tmp_path / f"asset.{digest}" / name).write_text("x")
+    keys = [f"{digest}.zip" for digest in hashes]
+    template = tmp_path / "t.template.json"
+    template.write_text(
+        json.dumps(edited(UPLOADED, {"Upload/SourceObjectKeys": keys, "Upload/SourceBucketNames": ["assets", "more"]}))
+    )
+    assert [finding.rule for finding in check(load([template]))] == rules
+
+
 def test_the_legacy_file_is_where_it_belongs_without_the_api(tmp_path: Path) -> None:
     changes = {f"Cluster/InstanceGroups/{index}/SlurmConfig": REMOVED for index in range(3)}
     legacy = edited(
