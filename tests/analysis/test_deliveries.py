@@ -12,7 +12,7 @@ ACCOUNT = "123456789012"
 
 
 def policy(service: str, action: str, resource: str, effect: str = "Allow", condition: str = "{}") -> str:
-    principal = service if service.startswith("{") else f"{{Service: {service}}}"
+    principal = service if service.startswith(("{", "!")) else f"{{Service: {service}}}"
     return f"""PolicyDocument: {{Statement: [
       {{Effect: {effect}, Principal: {principal}, Action: '{action}', Resource: {resource}, Condition: {condition}}}]}}"""
 
@@ -123,6 +123,8 @@ LINES = "!Sub 'arn:aws:logs:*:*:log-group:${Lines}:*'"
         (policy(ROUTE53, WRITE, "!GetAtt Lines.Arn"), []),
         (policy(ROUTE53, WRITE, "'*'"), []),
         (policy(ROUTE53, WRITE, "!Sub 'arn:aws:logs:*:*:log-group:${Other}:*'"), []),
+        (policy(ROUTE53, WRITE, "'arn:aws:logs:us-west-2:123456789012:log-group:/aws/others:*'"), []),
+        (policy("!Ref Document", WRITE, LINES), []),
         (policy("es.amazonaws.com", WRITE, LINES), [("Policy", ROUTE53)]),
         (policy(ROUTE53, "logs:CreateLogStream", LINES), [("Policy", ROUTE53)]),
         (policy(ROUTE53, WRITE, LINES, "Deny"), [("Policy", ROUTE53)]),
@@ -197,6 +199,7 @@ SHUT = [("Permission", "Function")]
         (permission("logs.amazonaws.com", "SourceArn: !GetAtt Others.Arn"), SHUT),
         (permission("logs.amazonaws.com", "SourceAccount: !Ref 'AWS::AccountId'"), []),
         (permission("logs.amazonaws.com", "SourceAccount: '999999999999'"), SHUT),
+        (permission("!Ref Arn", "SourceAccount: !Ref 'AWS::AccountId'"), []),
         (permission("sns.amazonaws.com", "SourceArn: !Ref Topic"), [("Filter", "Function")]),
         (permission("logs.amazonaws.com", "SourceArn: !GetAtt Lines.Arn", "!Sub '${Function.Arn}:live'"), []),
         (permission("logs.amazonaws.com", "SourceArn: !GetAtt Lines.Arn", "!Ref Arn"), []),
@@ -230,3 +233,30 @@ def test_notifications_that_a_function_makes_come_from_the_bucket() -> None:
       LambdaFunctionConfigurations: [{LambdaFunctionArn: !GetAtt Function.Arn}]}}}"""
     assert sent(notified, permission("s3.amazonaws.com", "SourceArn: !GetAtt Files.Arn")) == []
     assert sent(notified, permission("s3.amazonaws.com", "SourceArn: !GetAtt Own.Arn")) == SHUT
+
+
+def test_a_bucket_whose_acl_a_service_cannot_read_is_said_where_it_takes_its_objects() -> None:
+    trail = policy("cloudtrail.amazonaws.com", "s3:PutObject", ANY)
+    (one,) = refused(with_bucket(TRAIL, trail))
+    assert (one.delivery.facts.to, one.delivery.call.action) == ("acl", "s3:GetBucketAcl")
+    assert places(with_bucket(TRAIL, trail.replace("'s3:PutObject'", "'s3:*'").replace(ANY, f"[{ANY}, !GetAtt Logs.Arn]"))) == []
+
+
+def test_a_topic_is_named_by_its_arn() -> None:
+    rule = "Rule: {Type: AWS::Events::Rule, Properties: {Targets: [{Id: a, Arn: !Ref Topic}]}}"
+    open_ = "Open: {{Type: AWS::SNS::TopicPolicy, Properties: {{Topics: [!Ref Topic], {}}}}}"
+    assert sent(rule, open_.format(policy("events.amazonaws.com", "sns:Publish", "!Ref Topic"))) == []
+    elsewhere = policy("events.amazonaws.com", "sns:Publish", "'arn:aws:sns:us-west-2:123456789012:others'")
+    assert sent(rule, open_.format(elsewhere)) == [("Open", "Topic")]
+
+
+def test_a_target_with_a_role_needs_no_policy() -> None:
+    rule = """Rule: {Type: AWS::Events::Rule, Properties: {Targets: [
+      {Id: a, Arn: !GetAtt Queue.Arn, RoleArn: a}, {Id: b, Arn: !Ref Topic}]}}"""
+    shut = policy("s3.amazonaws.com", "sns:Publish", "!Ref Topic")
+    assert sent(rule, f"Shut: {{Type: AWS::SNS::TopicPolicy, Properties: {{Topics: [!Ref Topic], {shut}}}}}") == [("Shut", "Topic")]
+
+
+def test_the_principal_of_a_permission_is_the_place() -> None:
+    model = model_of(f"{{Resources: {{{SENDERS} {FILTER}, {permission('logs.amazonaws.com', 'SourceArn: !GetAtt Others.Arn')}}}}}")
+    assert [one.path for one in refused(model)] == [("Principal",)]
