@@ -16,12 +16,12 @@ from hyperpod_constructs._support.words import shortened
 from hyperpod_constructs.rules.consequences import Heard, gone_in
 from hyperpod_constructs.rules.finding import Level
 from hyperpod_constructs.rules.rule import Rule
-from hyperpod_constructs.templates.doubts import Doubts, Path
+from hyperpod_constructs.templates.doubts import Doubts, Key, Path
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.values import shown
 
-_MOST_SETTINGS, _MOST_REFERENCES, _MOST_LOOKS = 12, 60, 3_000
+_MOST_SETTINGS, _MOST_REFERENCES, _MOST_LOOKS = 12, 40, 2_000
 """Settings and references that are asked, and the resources that this looks at again."""
 _JOINING: Mapping[str, str] = {"AWS::SageMaker::Cluster": "VpcConfig"}
 """The property by which a resource that no finding names joins others that fail together."""
@@ -31,7 +31,7 @@ _MOST_FINDINGS = 8
 def explained(heard: Sequence[Heard], model: Model, rules: Sequence[Rule]) -> list[Heard]:
     """What is heard; of several findings that one place explains, the first, which tells of the others.
 
-    :param rules: all rules, none of which has a mistake with what a reference may lead to instead.
+    :param rules: all rules, of which none has an error with what a reference may lead to instead.
     """
     return _by_references(_by_settings(heard, model), model, rules)
 
@@ -68,7 +68,7 @@ def _by_references(heard: Sequence[Heard], model: Model, rules: Sequence[Rule]) 
     if found is None:
         return list(heard)
     resource, path, other, gone = found
-    rule, hit, finding = _telling(gone, f"all would be right with {_named(other)} at {'/'.join(map(str, path))}")
+    rule, hit, finding = _telling(gone, f"none of this with {_named(other)} at {'/'.join(map(str, path))}")
     said = replace(hit, resource=resource, path=path, covers=tuple(one[1].resource for one in gone))
     first = (rule, said, replace(rule.finding(said), level=finding.level, message=finding.message))
     return [first if one is gone[0] else one for one in heard if one is gone[0] or one not in gone]
@@ -79,38 +79,51 @@ def _best(
 ) -> tuple[Resource, Path, Raw, list[Heard]] | None:
     """The reference that explains most of some findings elsewhere, and more than one; what it may be instead, and the findings."""
     best: tuple[Resource, Path, Raw, list[Heard]] | None = None
-    for resource, path, other in islice(_others(asked, model), min(_MOST_REFERENCES, _looks(model))):
+    for resource, path, other in islice(_others(asked, heard, model), min(_MOST_REFERENCES, _looks(model))):
         doubts = Doubts(instead={resource.key: (path, other)})
         gone = gone_in(asked, doubts, model, heard, strict=True)
-        elsewhere = any(one[1].resource is not resource for one in gone)
-        better = elsewhere and len(gone) > max(1, len(best[3]) if best else 0)
-        if better and _says_nothing_new(rules, model, model.doubting(doubts)):
+        better = _is_more(gone, resource) and len(gone) > (len(best[3]) if best else 0)
+        if better and _says_no_new_error(rules, model, model.doubting(doubts)):
             best = resource, path, other, gone
             if len(gone) == len(asked):
                 break
     return best
 
 
-def _says_nothing_new(rules: Sequence[Rule], before: Model, after: Model) -> bool:
-    """Whether no rule has a mistake at a resource of a model at which it has none before."""
+def _is_more(gone: Sequence[Heard], resource: Resource) -> bool:
+    """Whether several findings are gone, and not all of them are at a resource."""
+    return len(gone) > 1 and any(one[1].resource is not resource for one in gone)
+
+
+def _says_no_new_error(rules: Sequence[Rule], before: Model, after: Model) -> bool:
+    """Whether no rule has an error at a resource of a model at which it has none before."""
+    errors = (rule for rule in rules if rule.level is Level.ERROR)
     with suppress(Exception):
-        return all(
-            {one.resource.key for one in rule.check(after)} <= {one.resource.key for one in rule.check(before)} for rule in rules
-        )
+        return all(_places(rule, after) <= _places(rule, before) for rule in errors)
     return False
 
 
-def _others(asked: Sequence[Heard], model: Model) -> Iterator[tuple[Resource, Path, Raw]]:
-    """The references of the resources that findings are about, each to every other resource of its type in the template."""
-    joining = ((one, (key,)) for type_, key in _JOINING.items() for one in model.resources(type_))
-    named = ((one[1].resource, ()) for one in asked)
-    places = dict.fromkeys((resource, path) for resource, start in (*joining, *named) for path in _references(resource, start))
-    for resource, path in places:
-        raw = _at(resource.raw.get("Properties"), path)
-        known = resource.template.by_id
-        target = known[_named(raw)]
-        for name in [name for name, one in known.items() if one.type == target.type and one is not target and one is not resource]:
-            yield resource, path, _renamed(raw, name)
+def _places(rule: Rule, model: Model) -> set[Key]:
+    return {hit.resource.key for hit in rule.check(model)}
+
+
+def _others(asked: Sequence[Heard], heard: Sequence[Heard], model: Model) -> Iterator[tuple[Resource, Path, Raw]]:
+    """The references on which several findings rest, each to every other resource of its type in the template."""
+    joining = {one: (key,) for type_, key in _JOINING.items() for one in model.resources(type_)}
+    starts: dict[Resource, Path] = {**dict.fromkeys((one[1].resource for one in asked), ()), **joining}
+    for resource, start in starts.items():
+        places = [*_references(resource, start)]
+        for path in places if _rest_on(places, resource, asked, heard, model) else ():
+            raw = _at(resource.raw.get("Properties"), path)
+            known = resource.template.by_id
+            target = known[_named(raw)]
+            others = (name for name, one in known.items() if one.type == target.type and one is not target and one is not resource)
+            yield from ((resource, path, _renamed(raw, name)) for name in others)
+
+
+def _rest_on(places: Sequence[Path], resource: Resource, asked: Sequence[Heard], heard: Sequence[Heard], model: Model) -> bool:
+    """Whether several findings are gone where none of the references of a resource is known."""
+    return bool(places) and _is_more(gone_in(asked, Doubts(values={resource.key: places}), model, heard), resource)
 
 
 def _references(resource: Resource, start: Path) -> Iterator[Path]:

@@ -262,7 +262,7 @@ def test_a_reference_to_another_group_is_one_finding_at_the_reference() -> None:
     (finding,) = findings(edited(with_idle_group(), wrong))
     assert (finding.resource, finding.path) == ("Cluster", "Properties/VpcConfig/SecurityGroupIds/0")
     assert "cannot reach FileSystem" in finding.message
-    assert finding.message.endswith("all would be right with NodeGroup at VpcConfig/SecurityGroupIds/0")
+    assert finding.message.endswith("none of this with NodeGroup at VpcConfig/SecurityGroupIds/0")
 
 
 def test_no_reference_explains_two_mistakes_that_have_nothing_in_common() -> None:
