@@ -15,7 +15,7 @@ from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated, shortened
 from hyperpod_constructs.rules.finding import Finding, Hit, Level
 from hyperpod_constructs.rules.rule import ORDER, Rule
-from hyperpod_constructs.templates.dependencies import parameter_at
+from hyperpod_constructs.templates.dependencies import import_at, parameter_at
 from hyperpod_constructs.templates.doubts import Doubts, Key, Path, key_of
 from hyperpod_constructs.templates.model import Model, Resource, Template
 from hyperpod_constructs.templates.values import ABSENT, Value
@@ -159,17 +159,24 @@ def _places(hit: Hit) -> Iterable[tuple[Resource, Path]]:
 
 
 def of_parameters_once(hits: Iterable[Hit]) -> Iterator[Hit]:
-    """The hits of a rule; where one parameter gives several wrong values, the first, which names the others."""
-    by_cause = grouped((_parameter_of(one) or id(one), one) for one in list(hits))
-    for first, *others in by_cause.values():
-        places = enumerated(dict.fromkeys(f"{one.path[-1]} of {one.resource.logical_id}" for one in others))
-        more = f"; its parameter also gives {places}" if others else ""
+    """The hits of a rule; where one parameter or export gives several wrong values, the first, which names the others."""
+    by_cause = grouped((_origin(one) or id(one), one) for one in list(hits))
+    for cause, (first, *others) in by_cause.items():
+        places = enumerated(dict.fromkeys(f"{_name(one.path)} of {one.resource.logical_id}" for one in others))
+        giver = "export" if isinstance(cause, str) else "parameter"
+        more = f"; its {giver} also gives {places}" if others else ""
         covers = (*first.covers, *(one.resource for one in others)) if others else first.covers
         yield replace(first, message=f"{first.message}{more}", covers=covers)
 
 
-def _parameter_of(hit: Hit) -> tuple[Template, str] | None:
-    return parameter_at(hit.resource, hit.path) if hit.path else None
+def _name(path: Path) -> str:
+    """The property of a place, also of an item of a list."""
+    return next((key for key in reversed(path) if isinstance(key, str)), "")
+
+
+def _origin(hit: Hit) -> tuple[Template, str] | str | None:
+    """The parameter, or the name of the export, that alone gives a wrong value."""
+    return (parameter_at(hit.resource, hit.path) or import_at(hit.resource, hit.path)) if hit.path else None
 
 
 def _is_single(value: Value) -> bool:

@@ -271,3 +271,20 @@ def test_no_reference_explains_two_mistakes_that_have_nothing_in_common() -> Non
         "FileSystem/LustreConfiguration/PerUnitStorageThroughput": 300,
     }
     assert {one.resource for one in findings(edited(with_idle_group(), wrong))} == {"NodeGroup", "FileSystem"}
+
+
+def test_an_export_that_is_wrong_in_several_stacks_is_one_finding() -> None:
+    outputs = {"Nodes": {"Value": {"Ref": "Vpc"}, "Export": {"Name": "nodes"}}}
+    target = {"FileSystemId": "fs-0123456789abcdef0", "SubnetId": {"Fn::ImportValue": "nodes"}}
+    stacks = {
+        name: {
+            "Resources": {
+                name: {"Type": "AWS::EFS::MountTarget", "Properties": {**target, "SecurityGroups": ["sg-0123456789abcdef0"]}}
+            }
+        }
+        for name in ("One", "Other")
+    }
+    model = Model.of({"network": {**slurm(), "Outputs": outputs}, **stacks})
+    wrong = [one for one in check(model) if one.rule == "HP-REF-012"]
+    assert len(wrong) == 1
+    assert wrong[0].message.endswith("its export also gives SubnetId of Other")
