@@ -113,3 +113,11 @@ EVENT_WORDS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 Source: https://docs.aws.amazon.com/sagemaker/latest/APIReference/API_DescribeCluster.html and
 https://docs.aws.amazon.com/eventbridge/latest/ref/events.html
 """
+
+OF_OWN_RESOURCES: Mapping[str, str] = {
+    f"aws.{name}": name for name in ("cloudwatch", "codebuild", "ecr", "ecs", "rds", "s3", "sagemaker", "states")
+}
+"""Sources whose events name resources of one service alone, with the service as ARNs spell it.
+
+Source: https://docs.aws.amazon.com/eventbridge/latest/ref/welcome.html
+"""

@@ -82,6 +82,7 @@ DIMENSION_VALUES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "BackupVaultName": {"AWS::Backup::BackupVault": ("Ref", "BackupVaultName")},
     "BucketName": {"AWS::S3::Bucket": ("Ref",)},
     "CanaryName": {"AWS::Synthetics::Canary": ("Ref",)},
+    "ClusterId": {"AWS::DAX::Cluster": ("Ref",), "AWS::SageMaker::Cluster": ()},
     "ClusterName": {"AWS::EKS::Cluster": ("Ref",), "AWS::ECS::Cluster": ("Ref",)},
     "DBClusterIdentifier": {
         "AWS::DocDB::DBCluster": ("Ref",),
@@ -118,6 +119,8 @@ DIMENSION_VALUES: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "VolumeId": {"AWS::EC2::Volume": ("Ref", "VolumeId"), "AWS::FSx::Volume": ("VolumeId",)},
 }
 """The types that a dimension of the services names, and the references that give its value; others give another value.
+
+The id of a HyperPod cluster is the last part of its ARN, which no reference gives by itself.
 
 Sources: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/aws-services-cloudwatch-metrics.html and
 https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-template-resource-type-ref.html

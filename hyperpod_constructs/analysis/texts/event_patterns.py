@@ -13,10 +13,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from hyperpod_constructs.analysis.schema.violation import listed, nearest, quoted
+from hyperpod_constructs.analysis.texts.arns import service_of
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
 from hyperpod_constructs.facts import events
 from hyperpod_constructs.facts.texts import Language
+from hyperpod_constructs.templates.model import target_of
 from hyperpod_constructs.templates.values import ABSENT, Either, Reference, Text, Unknown, Value, as_items, at
 
 _DEEPEST = 50
@@ -168,6 +170,7 @@ def _unheard(pattern: Mapping[str, Value]) -> Slips:
     if sources == ["aws.sagemaker"] or any("HyperPod" in one for one in types):
         yield from _types(types)
     yield from _accounts(pattern)
+    yield from _resources(pattern, sources, types)
     if len(types) == 1:
         yield from _details(types[0], pattern.get("detail", ABSENT))
 
@@ -211,6 +214,20 @@ def _accounts(pattern: Mapping[str, Value]) -> Slips:
     for index, account in enumerate(_literals(pattern.get("account", ABSENT))):
         if not re.fullmatch(r"\d{12}", account):
             yield Slip(f"no event comes from the account {account!r}", "12 digits", ("account", index), account, dead=True)
+
+
+def _resources(pattern: Mapping[str, Value], sources: list[str], types: list[str]) -> Slips:
+    """Resources of other services than the source, or others than the HyperPod cluster."""
+    services = {events.OF_OWN_RESOURCES.get(one, "") for one in sources}
+    of_clusters = bool(types) and all(one in events.HYPERPOD_EVENTS for one in types)
+    for index, one in enumerate(as_items(pattern.get("resources", ABSENT)) or ()):
+        service = service_of(one) if len(services) == 1 and "" not in services else None
+        kind = target_of(one).type if isinstance(one, Reference) else ""
+        other = of_clusters and kind.startswith("AWS::SageMaker::") and kind != "AWS::SageMaker::Cluster"
+        if other or (service is not None and service not in services):
+            message = f"events of {listed(types or sources)} do not name {quoted(one)}"
+            allowed = "the ARN of the HyperPod cluster" if of_clusters else f"an ARN of {listed(sorted(services))}"
+            yield Slip(message, allowed, ("resources", index), one, dead=True)
 
 
 def _details(type_: str, detail: Value) -> Slips:

@@ -147,6 +147,8 @@ def _wrong(namespace: str, name: str, given: Reference) -> tuple[str, str] | Non
     right = kinds[target.type]
     if (given.attribute or "Ref") in right:
         return None
+    if not right:
+        return "and not its id", f"the last part of the ARN of {target.logical_id}, by Fn::Select of a Fn::Split at '/'"
     meant = f"!Ref {target.logical_id}" if right[0] == "Ref" else f"!GetAtt {target.logical_id}.{right[0]}"
     return f"which is another value than {meant}", meant
 

@@ -50,6 +50,7 @@ BASE: dict[str, Any] = {
         ),
         "Broken": alarm("AWS/States", "ExecutionsFailed", [{"Name": "StateMachineArn", "Value": att("Machine")}]),
         "Nodes": alarm("ContainerInsights", "cluster_failed_node_count", [{"Name": "ClusterName", "Value": "eks"}]),
+        "Idle": alarm("/aws/sagemaker/Clusters", "cluster_idle_node_count", [{"Name": "ClusterId", "Value": "abcdefgh1234"}]),
         "Lines": resource("AWS::Logs::LogGroup", RetentionInDays=7),
         "Errors": resource(
             "AWS::Logs::MetricFilter",
@@ -92,6 +93,7 @@ MISTAKES: list[tuple[str, Any, str]] = [
     ("Broken/Dimensions/0/Name", "StateMachineName", "have no dimension StateMachineName"),
     ("Nodes/MetricName", "cluster_failed_nodes_count", "the nearest is cluster_failed_node_count"),
     ("Nodes/Dimensions/0/Name", "Cluster", "for ClusterName"),
+    ("Idle/Dimensions/0/Name", "ClusterName", "for ClusterId"),
     ("Many/Namespace", "Teams", "Errors writes Errors into Team"),
     ("Many/Dimensions", [{"Name": "Job", "Value": "a"}], "writes the metric with no dimensions"),
     ("Many/MetricName", "Error", "the nearest is Errors"),

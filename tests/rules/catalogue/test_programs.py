@@ -122,3 +122,20 @@ def test_fails_zone_that_is_none() -> None:
     template["Resources"]["S"]["Properties"]["ScheduleExpressionTimezone"] = "Europe/Bonn"
     (said,) = [one.message for one in findings(template, rules="HP-TXT")]
     assert "no time zone is named 'Europe/Bonn'" in said
+
+
+@pytest.mark.parametrize(
+    ("group", "own", "count"),
+    [("/aws/lambda/triage", None, 0), ("/aws/lambda/other", None, 1), ("/aws/lambda/other", {"LogGroup": "/aws/lambda/other"}, 0)],
+)
+def test_a_function_may_write_into_the_group_of_its_name(group: str, own: Any, count: int) -> None:
+    arn = {"Fn::GetAtt": ["G", "Arn"]}
+    lines = {"Type": "AWS::Logs::LogGroup", "Properties": {"LogGroupName": group, "RetentionInDays": 7}}
+    statement = {"Effect": "Allow", "Action": ["logs:CreateLogStream", "logs:PutLogEvents"], "Resource": arn}
+    trusted = {"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}
+    policy = {"PolicyName": "p", "PolicyDocument": {"Version": "2012-10-17", "Statement": [statement]}}
+    role = {"AssumeRolePolicyDocument": {"Version": "2012-10-17", "Statement": [trusted]}, "Policies": [policy]}
+    given = {"FunctionName": "triage", "Role": {"Fn::GetAtt": ["R", "Arn"]}, **({} if own is None else {"LoggingConfig": own})}
+    program = function("def handler(event, context):\n    pass\n", **given)
+    template = {"Resources": {"F": program, "R": {"Type": "AWS::IAM::Role", "Properties": role}, "G": lines}}
+    assert [one.rule for one in findings(template, rules="HP-PERM")] == ["HP-PERM-002"] * count

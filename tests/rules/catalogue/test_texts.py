@@ -119,6 +119,7 @@ MISTAKES: list[tuple[str, str, str, Any, str]] = [
     ("patterns", "HP-TXT-011", f"{PATTERN}/source", ["aws.SageMaker"], "write aws.sagemaker"),
     ("patterns", "HP-TXT-011", f"{PATTERN}/source", ["aws.ec2"], "have the source aws.sagemaker"),
     ("patterns", "HP-TXT-011", f"{PATTERN}/detail-type", ["SageMaker HyperPod Cluster Status Change"], "SageMaker has no event"),
+    ("patterns", "HP-TXT-011", f"{PATTERN}/resources", ["arn:aws:eks:us-west-2:123456789012:cluster/c"], "do not name"),
     ("patterns", "HP-TXT-011", f"{PATTERN}/account", ["1234"], "no event comes from the account"),
     ("patterns", "HP-TXT-011", f"{DETAIL}/clusterName", ["a"], "has no field clusterName; the nearest is ClusterName"),
     ("patterns", "HP-TXT-011", f"{DETAIL}/ClusterStatus", ["FAILED"], "ClusterStatus is never 'FAILED'; the nearest is Failed"),
