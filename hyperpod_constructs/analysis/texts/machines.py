@@ -258,6 +258,9 @@ def _choice(index: int, choice: Mapping[str, Value], depth: int) -> Iterator[Sli
     inner = [one for key in ("And", "Or") for _, one in entries(choice.get(key))] + [choice.get("Not", ABSENT)]
     for one in inner if depth < _DEEPEST else ():
         yield from _choice(index, mapping(one), depth + 1) if isinstance(one, Mapping) else ()
+    variable = choice.get("Variable")
+    if isinstance(variable, str) and not _is_open(variable) and not variable.startswith("$"):
+        yield Slip(f"has the Variable {quoted(variable)}", "a path such as $.name")
     names = [one for one in choice if one not in ("Variable", "Next", "Comment", "Assign", "Output", "Condition")]
     for name in names:
         if name not in COMPARISONS and not _is_open(name):

@@ -16,6 +16,7 @@ from hyperpod_constructs.facts.promql import AGGREGATIONS, FUNCTIONS, GPU_METRIC
 
 _QUOTED = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|`[^`]*`|#[^\n]*")
 _CALL = re.compile(r"([a-zA-Z_][a-zA-Z0-9_:]{0,100})\s{0,9}\(([^()]{0,500}\))?")
+_AGGREGATION = re.compile(r"\b([a-zA-Z_]\w{0,100})\s+(?:by|without)\s{0,9}\(")
 _SELECTOR = re.compile(r"\s*([a-zA-Z_:][a-zA-Z0-9_:]*)\s*(\{[^{}]*\})?\s*(\[[^\[\]]*\])?\s*\)")
 _NAME = re.compile(r"[a-zA-Z_:][a-zA-Z0-9_:]*")
 _VARIABLE = re.compile(r"\{\{[^{}]*?\$(\w{1,100})")
@@ -44,6 +45,10 @@ def mistakes_in_promql(text: str, recorded: frozenset[str]) -> Iterator[tuple[st
         inner = _SELECTOR.fullmatch(match[2] or "")
         if inner is not None and name in RANGE_FUNCTIONS and inner[3] is None and "quantile" not in name:
             yield f"has {name} of {inner[1]} without a range", f"a range such as {inner[1]}[5m]", False
+            return
+    for name in _AGGREGATION.findall(plain):
+        if name.lower() not in AGGREGATIONS:
+            yield f"has the aggregation {name}{meant(name, AGGREGATIONS)}", "an aggregation of PromQL", False
             return
     for name in _NAME.findall(re.sub(r"\{[^{}]*\}|\b(?:by|without|on|ignoring)\s*\([^()]*\)", "", plain)):
         near = typo_of(name, GPU_METRICS if name.startswith("DCGM") else recorded if ":" in name else ())

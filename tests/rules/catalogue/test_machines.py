@@ -104,6 +104,7 @@ REFUSED: list[tuple[str, Any, str]] = [
     (f"{STATES}/Fine/Choices/0", {"Variable": "$.a", "Next": "Done"}, "has no comparison in choice 1"),
     (f"{STATES}/Fine/Choices/0/And/0", {"Variable": "$.a", "NumericEquals": "b"}, "compares by NumericEquals with 'b'"),
     (f"{STATES}/Fine/Choices/0/And/0", {"Variable": "$.a", "IsPresent": "yes"}, "compares by IsPresent with 'yes'"),
+    (f"{STATES}/Fine/Choices/0/And/0/Variable", "a.b", "has the Variable 'a.b'"),
     (f"{STATES}/Look/ResultPath", "cluster", "has the ResultPath 'cluster'"),
     (f"{STATES}/Both/Branches/0", {"StartAt": "Tell", "States": {"Tell": {"Type": "Succeed"}}}, "two states are named 'Tell'"),
     (f"{OTHERS}/Look/ResultPath", "$.a", "which no Task in JSONata has"),
