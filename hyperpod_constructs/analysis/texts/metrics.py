@@ -105,6 +105,8 @@ def _set(asked: Asked, space: Namespace) -> list[Slip]:
     given = _given(asked.dimensions)
     if metric is None or not metric.sets or given is None or any(_fits(given, *one) for one in metric.sets):
         return []
+    if not given and not space.whole:
+        return []
     wanted = " or ".join(" and ".join(sorted(names)) for names, _ in metric.sets)
     says = f"the dimensions {listed(sorted(given))}" if given else "no dimensions"
     message = f"{asked.namespace} publishes {asked.name} for {wanted}, and it is asked for with {says}"
