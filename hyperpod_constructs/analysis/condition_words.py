@@ -85,9 +85,9 @@ def _holders(policy: Resource) -> list[Resource] | None:
 def _words(statement: Statement, operator: str, name: str, value: Value) -> str | None:
     key = key_of(name)
     if key is None:
-        return _unknown(name)
-    found = _of_type(operator, name, key) or _of_form(name, key, value) or _of_values(operator, name, value)
-    return found or _idle(statement, operator, name)
+        return _unknown(name) or _of_wildcards(operator, value)
+    found = _of_type(operator, name, key) or _of_form(name, key, value) or _of_wildcards(operator, value)
+    return found or _of_values(operator, name, value) or _idle(statement, operator, name)
 
 
 def _unknown(name: str) -> str | None:
@@ -144,17 +144,23 @@ def _is_private(text: str) -> bool:
 
 
 def _of_values(operator: str, name: str, value: Value) -> str | None:
-    """A value that is none of the operator's type, or that holds a wildcard which the operator takes for a character."""
+    """A value that is none of the operator's type."""
     base = taken_apart(operator)[0]
     for one in listed(value):
         text = as_str(one)
-        if base.startswith("string") and "equals" in base and _has_wildcard(one):
-            return (
-                f"{operator} takes the * of {shown(one)} for a character; with wildcards it is {operator.replace('Equals', 'Like')}"
-            )
         if text is not None and not _VARIABLE.search(text) and not _READERS.get(_stem(base), _any)(text):
             return f"{name} is compared with {text!r}, which {operator} does not read"
     return None
+
+
+def _of_wildcards(operator: str, value: Value) -> str | None:
+    """A wildcard that an operator takes for a character."""
+    base = taken_apart(operator)[0]
+    found = [one for one in listed(value) if base.startswith("string") and "equals" in base and _has_wildcard(one)]
+    if not found:
+        return None
+    other = operator.replace("Equals", "Like")
+    return f"{operator} takes the * of {shown(found[0])} for a character; with wildcards it is {other}"
 
 
 def _has_wildcard(value: Value) -> bool:

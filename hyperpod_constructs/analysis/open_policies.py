@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.analysis.documents import Written, written
-from hyperpod_constructs.analysis.policy_document import Statement
+from hyperpod_constructs.analysis.policy_document import Call, Statement
 from hyperpod_constructs.facts.policies import CLOSED, OPEN_KEYS
 from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import ABSENT, as_str, at
+from hyperpod_constructs.templates.values import ABSENT, Value, as_str, at
 
 PERMISSION, BUS_POLICY = "AWS::Lambda::Permission", "AWS::Events::EventBusPolicy"
 _NARROWED = {
@@ -16,6 +16,10 @@ _NARROWED = {
     BUS_POLICY: ("Condition", "Statement"),
 }
 """The properties that say whose principals they are, or that the whole policy is another property."""
+
+_CHANGE = "s3:PutBucketPolicy"
+_NETWORK = ("aws:sourceip", "aws:sourcevpc", "aws:sourcevpce", "aws:vpcsourceip")
+_OUTSIDE = ("notipaddress", "stringnotequals", "stringnotlike")
 
 
 def open_statements(model: Model) -> Iterator[Written]:
@@ -45,3 +49,17 @@ def _says_whose(condition: object) -> bool:
         return True
     keys = [key.lower() for each in condition.values() for key in (each if isinstance(each, Mapping) else ("?",))]
     return any(key not in OPEN_KEYS for key in keys)
+
+
+def locks_out(statement: Statement, bucket: Value) -> bool:
+    """Whether a statement denies everybody outside a network to change a bucket's policy, CloudFormation too."""
+    everybody = statement.effect == "Deny" and "*" in (statement.principals("AWS") or ())
+    conditions = at(statement.raw, "Condition")
+    if not everybody or not isinstance(conditions, Mapping) or statement.applies(Call(_CHANGE, bucket)) is False:
+        return False
+    found = [(operator.lower(), key.lower()) for operator, keys in conditions.items() for key in _names(keys)]
+    return bool(found) and all(operator.startswith(_OUTSIDE) and key in _NETWORK for operator, key in found)
+
+
+def _names(keys: object) -> list[str]:
+    return list(keys) if isinstance(keys, Mapping) else [""]

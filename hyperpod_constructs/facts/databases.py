@@ -14,6 +14,11 @@ from functools import cache
 from hyperpod_constructs.facts.data import rows
 
 LONGEST_PASSWORD: Mapping[str, int] = {"aurora-mysql": 41, "mariadb": 41, "mysql": 41, "oracle-ee": 30, "oracle-se2": 30}
+LONGEST_USER: Mapping[str, int] = dict.fromkeys(("aurora-mysql", "mariadb", "mysql"), 16)
+"""Characters of the first user of an engine (as of 2026-11-27).
+
+Source: https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_CreateDBInstance.html
+"""
 SHORTEST_PASSWORD = 8
 """Characters of the password of an engine (as of 2026-11-27).
 

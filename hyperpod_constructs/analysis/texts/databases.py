@@ -10,12 +10,14 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
+from hyperpod_constructs.analysis.embedded import values_in
 from hyperpod_constructs.analysis.texts.reading import known
-from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, mapping
+from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge, entries, mapping
 from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts.databases import (
     FLAGS,
     LONGEST_PASSWORD,
+    LONGEST_USER,
     NUMBERS,
     PARAMETERS,
     REFUSED_IN_PASSWORDS,
@@ -27,7 +29,7 @@ from hyperpod_constructs.facts.databases import (
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import named_at
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, alternatives_of, as_int, as_str
+from hyperpod_constructs.templates.values import ABSENT, alternatives_of, as_int, as_str, at
 
 _INSTANCE, _CLUSTER, _SECRET = "AWS::RDS::DBInstance", "AWS::RDS::DBCluster", "AWS::SecretsManager::Secret"
 _GROUPS = {"DBParameterGroupName": "AWS::RDS::DBParameterGroup", "DBClusterParameterGroupName": "AWS::RDS::DBClusterParameterGroup"}
@@ -37,6 +39,8 @@ _GENERATED = 32
 """The length of a password that Secrets Manager makes without being told."""
 _ON_OR_OFF = ("0", "1", "OFF", "ON")
 _UNIT = re.compile(r"\d+\s*([KMG]i?B?|ms|s|m|min|h)", re.IGNORECASE)
+_RESTORED = ("DBSnapshotIdentifier", "SnapshotIdentifier", "SourceDBClusterIdentifier", "SourceDBInstanceIdentifier")
+"""What a database is made of, with the network that it had."""
 
 
 def database(resource: Resource) -> Slips:
@@ -46,6 +50,9 @@ def database(resource: Resource) -> Slips:
     yield from _of_engine(resource, facts, version) if facts else ()
     for key, group in _GROUPS.items():
         yield from _of_family(resource, key, group, engine or "", version)
+    yield from _of_network(resource)
+    for secret in named_at(resource, "MasterUsername"):
+        yield from _user(secret, engine or "")
     for secret in named_at(resource, "MasterUserPassword"):
         yield from _password(secret, engine or "")
 
@@ -70,6 +77,26 @@ def _of_family(resource: Resource, key: str, type_: str, engine: str, version: s
     if family and wanted and family != wanted:
         named = group.logical_id if group is not None else name
         yield Slip(f"{named} is of {family}, and the database of {engine} {version}", f"a group of {wanted}", (key,), value)
+
+
+def _of_network(resource: Resource) -> Slips:
+    """A database without a group of subnets is in the default VPC, and has no groups of another."""
+    alone = all(resource.get(key) is ABSENT for key in ("DBSubnetGroupName", "DBClusterIdentifier", *_RESTORED))
+    for key in ("VPCSecurityGroups", "VpcSecurityGroupIds") if alone else ():
+        for index, one in entries(resource.get(key)):
+            group = resource_of(one, "AWS::EC2::SecurityGroup")
+            if group is not None and resource_of(group.get("VpcId"), "AWS::EC2::VPC") is not None:
+                message = f"{group.logical_id} is in a VPC of its own, and a database without a subnet group in the default one"
+                yield Slip(message, "a DBSubnetGroupName of the VPC", (key, index), one)
+
+
+def _user(secret: Resource, engine: str) -> Slips:
+    """The user that a generated secret names has no more characters than the engine takes."""
+    template = secret.get("GenerateSecretString", "SecretStringTemplate") if secret.type == _SECRET else ABSENT
+    user, most = as_str(at(values_in(template), "username")), LONGEST_USER.get(engine.lower())
+    if user is not None and most is not None and len(user) > most:
+        message = f"the user that {secret.logical_id} names has {len(user)} characters, and {engine} takes {most}"
+        yield Slip(message, f"at most {most} characters", ("MasterUsername",))
 
 
 def _password(secret: Resource, engine: str) -> Slips:

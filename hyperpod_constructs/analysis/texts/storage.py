@@ -26,6 +26,7 @@ from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value,
 
 _LOGS = "arn:*:logs:*:log-group:/aws/fsx*"
 _HEADER = "s3:x-amz-server-side-encryption"
+_FILE_SYSTEM, _LINK = "AWS::FSx::FileSystem", "AWS::FSx::DataRepositoryAssociation"
 _VAULT = "AWS::Backup::BackupVault"
 
 
@@ -121,8 +122,21 @@ def selection(resource: Resource) -> Slips:
         form = FORMS.get(target.type, ArnForm())
         if one.attribute in form.names:
             yield Slip(f"{quoted(one)} gives a name, and a selection has ARNs", "the ARN of a resource", path, one)
+        elif _is_linked(target):
+            yield Slip(
+                f"{target.logical_id} is linked to a bucket, and FSx makes no backups of it",
+                "a file system without links",
+                path,
+                one,
+            )
         elif target.type in FORMS and target.type not in BACKED_UP and one.attribute in form.arns:
             yield Slip(f"AWS Backup makes no backups of {target.type}", "a resource that AWS Backup supports", path, one)
+
+
+def _is_linked(target: Resource) -> bool:
+    """Whether a file system is linked to a bucket."""
+    links = target.template.model.resources(_LINK) if target.type == _FILE_SYSTEM else ()
+    return any(resource_of(one.get("FileSystemId")) is target and one.exists for one in links)
 
 
 def table(resource: Resource) -> Slips:
@@ -140,6 +154,6 @@ WHOLES: Mapping[str, WholeJudge] = {
     "AWS::Backup::BackupPlan": plan,
     "AWS::Backup::BackupSelection": selection,
     "AWS::DynamoDB::Table": table,
-    "AWS::FSx::FileSystem": file_system,
+    _FILE_SYSTEM: file_system,
     "AWS::S3::BucketPolicy": bucket_policy,
 }

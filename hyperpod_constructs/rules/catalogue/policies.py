@@ -10,7 +10,7 @@ from hyperpod_constructs.analysis.arns import Arn, bucket_arn
 from hyperpod_constructs.analysis.condition_words import caller_of, idle_conditions
 from hyperpod_constructs.analysis.documents import Written, documents, idle_words, refused_words, repeated_sids, written
 from hyperpod_constructs.analysis.iam import ROLE, aws_managed_name
-from hyperpod_constructs.analysis.open_policies import is_open, open_permissions, open_statements
+from hyperpod_constructs.analysis.open_policies import is_open, locks_out, open_permissions, open_statements
 from hyperpod_constructs.analysis.resource_policies import BUCKET_POLICY
 from hyperpod_constructs.facts.managed_policies import managed_policy, policy_names
 from hyperpod_constructs.rules.finding import Hit
@@ -143,6 +143,22 @@ def _of_another_bucket(one: Written) -> Hit | None:
             text = f"the policy of {own[0].value!s} speaks of {pattern!s}"
             return hit(one.resource, text.replace("${?}", "*"), *one.path, "Resource")
     return None
+
+
+@warning(
+    "HP-POL-008",
+    on=_of_buckets,
+    title="the policy of a bucket lets its owner change it from outside a network",
+    why="CloudFormation and administrators call from elsewhere: none of them can change the bucket or its policy again",
+    fix="deny only the actions on objects, or except administrators by a condition on aws:PrincipalArn and aws:ViaAWSService",
+    allowed="a denial of actions on objects, or with an exception",
+    source=f"{_S3}example-bucket-policies-vpc-endpoint.html",
+    silences=("HP-PERM-002",),
+)
+def owners_are_not_locked_out(one: Written) -> Hit | None:
+    if not locks_out(one.statement, bucket_arn(one.resource.get("Bucket"))):
+        return None
+    return hit(one.resource, "this statement denies whoever is outside the network everything, the policy too", *one.path)
 
 
 @error(

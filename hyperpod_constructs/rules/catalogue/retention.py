@@ -12,7 +12,7 @@ from hyperpod_constructs.plan.stateful import lost, survives
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_str, parts_of
+from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_int, as_str, parts_of
 
 _DELETION = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-deletionpolicy.html"
 _REPLACEMENT = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-updatereplacepolicy.html"
@@ -149,3 +149,19 @@ def policies_have_known_words(resource: Resource) -> Iterator[Hit]:
         written = as_str(resource.policy(name)) if name in resource.raw else None
         if written is not None and written not in words:
             yield Hit(resource, (), f"its {name} is {written!r}", found=written, allowed=", ".join(words))
+
+
+@warning(
+    "HP-RET-006",
+    on="AWS::RDS::DBInstance",
+    at=("BackupRetentionPeriod",),
+    title="databases have backups",
+    why="without automatic backups all that was written since the last snapshot goes with the instance",
+    fix="write a BackupRetentionPeriod of 1 to 35 days",
+    allowed="1 to 35 days",
+    source="https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/USER_WorkingWithAutomatedBackups.html",
+)
+def databases_have_backups(database: Resource) -> str | None:
+    copy = any(database.get(key) is not ABSENT for key in ("DBClusterIdentifier", "SourceDBInstanceIdentifier"))
+    off = as_int(database.get("BackupRetentionPeriod")) == 0
+    return f"{database.logical_id} keeps no backups" if off and not copy else None

@@ -117,3 +117,30 @@ def _subjects(statement: Statement) -> Iterator[str]:
 
 def _fits(subject: str, accounts: list[str]) -> bool:
     return any(glob(subject, one) for one in accounts)
+
+
+@warning(
+    "HP-WID-004",
+    on=ROLE,
+    at=("AssumeRolePolicyDocument",),
+    title="a role for web identities says whose",
+    why="every token of the provider takes the role: any pod of the cluster, or any repository of the world",
+    fix="add a condition on the subject: PROVIDER:sub",
+    allowed="a condition on the subject, or on another claim than the audience",
+    source="https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_create_for-idp_oidc.html",
+)
+def web_identities_are_told_apart(role: Resource) -> str | None:
+    for one in _statements(role):
+        principal = at(one.raw, "Principal", "Federated")
+        claims = [key for key in _keys(one) if not key.endswith((":aud", ":iss"))]
+        open_ = not claims and _are_known(at(one.raw, "Condition"))
+        if principal is not ABSENT and _names_provider(principal) and one.effect == "Allow" and open_:
+            return f"every identity of the provider may take {role.logical_id}"
+    return None
+
+
+def _are_known(conditions: Value) -> bool:
+    """Whether all keys of conditions are known."""
+    return conditions is ABSENT or (
+        isinstance(conditions, Mapping) and all(isinstance(keys, Mapping) for keys in conditions.values())
+    )

@@ -214,6 +214,18 @@ CASES = [
         {**TAINT, "Dns/ConfigurationValues": tolerating("system")},
     ),
     Case("HP-NGR-003", BASE, {"System/Labels": REMOVED}, {"System/Labels": REMOVED, "Other": OTHER_NODES}),
+    Case(
+        "HP-WID-004",
+        BASE,
+        {f"{TRUST}/Condition": {"StringEquals": {f"{ISSUER}:aud": "sts.amazonaws.com"}}},
+        {f"{TRUST}/Condition": {"StringLike": {f"{ISSUER}:sub": "system:serviceaccount:kube-system:fsx*"}}},
+    ),
+    Case(
+        "HP-WID-004",
+        BASE,
+        {f"{TRUST}/Condition": REMOVED},
+        {f"{TRUST}/Condition": {"StringEquals": {"Fn::GetAtt": ["Control", "Arn"]}}},
+    ),
     Case("HP-WID-001", BASE, {"Provider/ClientIdList": ["eks.amazonaws.com"]}, {}),
     Case("HP-WID-002", BASE, {f"{TRUST}/Action": "sts:AssumeRole"}, {}),
     Case(

@@ -1,0 +1,77 @@
+"""Data that lie open: without encryption, in a bucket that may be public, behind a password in the template."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from hyperpod_constructs.rules.finding import Hit
+from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.rule import warning
+from hyperpod_constructs.templates.model import Resource
+from hyperpod_constructs.templates.values import ABSENT, as_bool, as_str
+
+_CLUSTER, _INSTANCE = "AWS::RDS::DBCluster", "AWS::RDS::DBInstance"
+_ENCRYPTED: Mapping[str, str] = {
+    _CLUSTER: "StorageEncrypted",
+    _INSTANCE: "StorageEncrypted",
+    "AWS::EC2::Volume": "Encrypted",
+    "AWS::EFS::FileSystem": "Encrypted",
+}
+_GIVEN = (
+    *("DBClusterIdentifier", "DBSnapshotIdentifier", "GlobalClusterIdentifier", "KmsKeyId", "ReplicationSourceIdentifier"),
+    *("SnapshotId", "SnapshotIdentifier", "SourceDBClusterIdentifier", "SourceDBInstanceIdentifier"),
+)
+"""What has a key, or is encrypted as that which it is made of."""
+_BLOCKS = ("BlockPublicAcls", "BlockPublicPolicy", "IgnorePublicAcls", "RestrictPublicBuckets")
+
+
+@warning(
+    "HP-EXP-001",
+    on=tuple(_ENCRYPTED),
+    title="databases, file systems and volumes are encrypted",
+    why="data, snapshots and backups lie in clear, and only a new resource with a copy of the data can change that",
+    fix="write StorageEncrypted: true, or Encrypted: true for file systems and volumes",
+    allowed="true",
+    source="https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/Overview.Encryption.html",
+)
+def data_is_encrypted(resource: Resource) -> Hit | None:
+    key = _ENCRYPTED[resource.type]
+    value = resource.get(key)
+    clear = value is ABSENT or as_bool(value) is False
+    if not clear or any(resource.get(name) is not ABSENT for name in _GIVEN):
+        return None
+    return hit(resource, f"{resource.logical_id} is not encrypted", key)
+
+
+@warning(
+    "HP-EXP-002",
+    on="AWS::S3::Bucket",
+    title="buckets block public access",
+    why="an ACL or a policy can make the objects public, by mistake too",
+    fix="leave PublicAccessBlockConfiguration out, or write true for all four",
+    allowed="true",
+    source="https://docs.aws.amazon.com/AmazonS3/latest/userguide/access-control-block-public-access.html",
+)
+def buckets_block_public_access(bucket: Resource) -> Hit | None:
+    """A site is public on purpose."""
+    open_ = [name for name in _BLOCKS if as_bool(bucket.get("PublicAccessBlockConfiguration", name)) is False]
+    if not open_ or bucket.get("WebsiteConfiguration") is not ABSENT:
+        return None
+    return hit(bucket, f"{', '.join(open_)} {'is' if len(open_) == 1 else 'are'} false", "PublicAccessBlockConfiguration")
+
+
+@warning(
+    "HP-EXP-003",
+    on=(_INSTANCE, _CLUSTER),
+    title="passwords do not stand in templates",
+    why="everybody who can read the template, the stack or its repository has the password",
+    fix="write ManageMasterUserPassword: true, or a reference to a secret: {{resolve:secretsmanager:...}}",
+    allowed="a reference to a secret, or a parameter with NoEcho",
+    source="https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/security-best-practices.html",
+)
+def passwords_are_not_written(database: Resource) -> Iterator[Hit]:
+    raw = database.raw.get("Properties")
+    written = raw.get("MasterUserPassword") if isinstance(raw, dict) else None
+    text = as_str(database.get("MasterUserPassword"))
+    if isinstance(written, str) and text and "{{resolve:" not in text:
+        yield Hit(database, ("MasterUserPassword",), "the password stands in the template")

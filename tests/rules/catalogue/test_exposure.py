@@ -1,0 +1,91 @@
+"""Data in clear, buckets that may be public, passwords in templates, and policies that lock their owner out."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.rules.catalogue.cases import REMOVED, Case, edited
+from tests.rules.catalogue.templates import KEPT, Template, rules_of
+
+NOTED = {"DeletionPolicy": "Snapshot", "UpdateReplacePolicy": "Snapshot"}
+BASE: Template = {
+    "AWSTemplateFormatVersion": "2010-09-09",
+    "Parameters": {"Password": {"Type": "String", "NoEcho": True}},
+    "Resources": {
+        "Database": {
+            "Type": "AWS::RDS::DBInstance",
+            **NOTED,
+            "Properties": {
+                "Engine": "mysql",
+                "DBInstanceClass": "db.m7g.large",
+                "AllocatedStorage": "100",
+                "StorageEncrypted": True,
+                "MasterUsername": "slurm",
+                "ManageMasterUserPassword": True,
+            },
+        },
+        "Homes": {"Type": "AWS::EFS::FileSystem", **KEPT, "Properties": {"Encrypted": True}},
+        "Data": {"Type": "AWS::S3::Bucket", **KEPT, "Properties": {}},
+        "Key": {
+            "Type": "AWS::KMS::Key",
+            **KEPT,
+            "Properties": {"Origin": "EXTERNAL", "KeyPolicy": {"Version": "2012-10-17", "Statement": []}},
+        },
+        "Vpc": {"Type": "AWS::EC2::VPC", "Properties": {"CidrBlock": "10.0.0.0/16"}},
+        "Group": {"Type": "AWS::EC2::SecurityGroup", "Properties": {"GroupDescription": "books", "VpcId": {"Ref": "Vpc"}}},
+    },
+}
+BASE["Resources"]["Key"]["Properties"]["KeyPolicy"]["Statement"] = [
+    {
+        "Effect": "Allow",
+        "Principal": {"AWS": {"Fn::Sub": "arn:aws:iam::${AWS::AccountId}:root"}},
+        "Action": "kms:*",
+        "Resource": "*",
+    }
+]
+OPEN = {"Data/PublicAccessBlockConfiguration": {"BlockPublicPolicy": False}}
+GIVEN = {"Database/ManageMasterUserPassword": REMOVED, "Database/MasterUserPassword": "Slurm-2026"}
+
+
+def denied(action: str, **conditions: Any) -> dict[str, Any]:
+    """A policy of the bucket that denies an action from outside an endpoint."""
+    statement = {
+        "Effect": "Deny",
+        "Principal": "*",
+        "Action": action,
+        "Resource": [{"Fn::GetAtt": ["Data", "Arn"]}, {"Fn::Sub": "${Data.Arn}/*"}],
+        "Condition": {"StringNotEquals": {"aws:SourceVpce": "vpce-0123456789abcdef0"}, **conditions},
+    }
+    document = {"Version": "2012-10-17", "Statement": [statement]}
+    return {"DataPolicy": {"Type": "AWS::S3::BucketPolicy", "Properties": {"Bucket": {"Ref": "Data"}, "PolicyDocument": document}}}
+
+
+CASES = [
+    Case("HP-EXP-001", BASE, {"Database/StorageEncrypted": False}, {}),
+    Case("HP-EXP-001", BASE, {"Homes/Encrypted": REMOVED}, {}),
+    Case("HP-EXP-002", BASE, OPEN, {**OPEN, "Data/WebsiteConfiguration": {"IndexDocument": "index.html"}}),
+    Case("HP-EXP-003", BASE, GIVEN, {**GIVEN, "Database/MasterUserPassword": {"Ref": "Password"}}),
+    Case("HP-RET-006", BASE, {"Database/BackupRetentionPeriod": 0}, {"Database/BackupRetentionPeriod": 1}),
+    Case("HP-POL-008", BASE, denied("s3:*"), denied("s3:*", Bool={"aws:ViaAWSService": "false"})),
+    Case("HP-POL-008", BASE, denied("s3:Put*"), denied("s3:PutObject")),
+    Case("HP-SCH-007", BASE, {"Key/EnableKeyRotation": True}, {}),
+    Case("HP-SCH-007", BASE, {"Database/MasterUsername": "slurm_accounting_admin"}, {}),
+    Case("HP-SCH-007", BASE, {"Database/AllocatedStorage": REMOVED}, {}),
+    Case(
+        "HP-TXT-012",
+        BASE,
+        {"Database/VPCSecurityGroups": [{"Ref": "Group"}]},
+        {"Database/VPCSecurityGroups": ["sg-0123456789abcdef0"]},
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.rule)
+def test_rule(case: Case) -> None:
+    case.check()
+
+
+def test_a_database_that_is_restored_is_encrypted_as_its_snapshot() -> None:
+    assert rules_of(edited(BASE, {"Database/StorageEncrypted": REMOVED, "Database/DBSnapshotIdentifier": "books"})) == []
