@@ -63,6 +63,17 @@ STORED: Template = {
                 "MetricTransformations": [{"MetricName": "errors", "MetricNamespace": "Own", "MetricValue": "1"}],
             },
         },
+        "Kept": {
+            "Type": "AWS::Backup::BackupSelection",
+            "Properties": {
+                "BackupPlanId": {"Ref": "Plan"},
+                "BackupSelection": {
+                    "SelectionName": "homes",
+                    "IamRoleArn": "arn:aws:iam::123456789012:role/backup",
+                    "Resources": ["arn:aws:elasticfilesystem:*:*:file-system/*"],
+                },
+            },
+        },
         "Vault": {"Type": "AWS::Backup::BackupVault", **KEPT, "Properties": {"BackupVaultName": "homes"}},
         "Plan": {
             "Type": "AWS::Backup::BackupPlan",

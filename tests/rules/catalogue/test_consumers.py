@@ -96,6 +96,7 @@ DATABASE: Template = {
         "UpdateReplacePolicy": "Snapshot",
         "Properties": {
             "Engine": "mysql",
+            "StorageEncrypted": True,
             "DBInstanceClass": "db.m6g.large",
             "AllocatedStorage": "50",
             "MasterUsername": "slurm",

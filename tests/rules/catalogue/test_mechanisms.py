@@ -34,6 +34,7 @@ DATABASE = {
     "UpdateReplacePolicy": "Snapshot",
     "Properties": {
         "Engine": "mysql",
+        "StorageEncrypted": True,
         "DBInstanceClass": "db.m6g.large",
         "AllocatedStorage": "50",
         "MasterUsername": "slurm",

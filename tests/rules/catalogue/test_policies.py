@@ -177,6 +177,7 @@ CASES = [
         {
             "Access": on_bucket(of_everybody(allow("s3:GetObject", OBJECTS))),
             "Scripts/PublicAccessBlockConfiguration": {"BlockPublicPolicy": False},
+            "Scripts/WebsiteConfiguration": {"IndexDocument": "index.html"},
         },
     ),
 ]
