@@ -38,7 +38,8 @@ def data_is_encrypted(resource: Resource) -> Hit | None:
     key = _ENCRYPTED[resource.type]
     value = resource.get(key)
     clear = value is ABSENT or as_bool(value) is False
-    if not clear or any(resource.get(name) is not ABSENT for name in _GIVEN):
+    member = resource.type == _INSTANCE and (as_str(resource.get("Engine")) or "").startswith("aurora")
+    if not clear or member or any(resource.get(name) is not ABSENT for name in _GIVEN):
         return None
     return hit(resource, f"{resource.logical_id} is not encrypted", key)
 

@@ -89,3 +89,8 @@ def test_rule(case: Case) -> None:
 
 def test_a_database_that_is_restored_is_encrypted_as_its_snapshot() -> None:
     assert rules_of(edited(BASE, {"Database/StorageEncrypted": REMOVED, "Database/DBSnapshotIdentifier": "books"})) == []
+
+
+def test_an_instance_of_aurora_is_encrypted_as_its_cluster() -> None:
+    changes = {"Database/StorageEncrypted": REMOVED, "Database/Engine": "aurora-mysql"}
+    assert "HP-EXP-001" not in rules_of(edited(BASE, changes))
