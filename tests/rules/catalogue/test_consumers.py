@@ -220,7 +220,10 @@ CASES = [
     ),
     Case(USE, DATA, {"FunctionGroup/SecurityGroupEgress": [tcp(443, CidrIp="0.0.0.0/0")]}, {}),
     Case(
-        USE, DATA, {"Rotator/VpcConfig": REMOVED}, {"Rotator/VpcConfig": REMOVED, "Database/DBSubnetGroupName": ref("AWS::NoValue")}
+        USE,
+        DATA,
+        {"Rotator/VpcConfig": REMOVED},
+        {"Rotator/VpcConfig": REMOVED, "Database/DBSubnetGroupName": ref("AWS::NoValue"), "Database/VPCSecurityGroups": REMOVED},
     ),
     # A resolver reaches the servers of its rules
     Case(USE, OFFICES, {"ResolverGroup/SecurityGroupEgress/0/IpProtocol": "tcp"}, {}),
