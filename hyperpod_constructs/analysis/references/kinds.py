@@ -9,6 +9,7 @@ from hyperpod_constructs.analysis.references.forms import arns_of, gives_arn, is
 from hyperpod_constructs.analysis.references.places import Misreference, Path
 from hyperpod_constructs.facts.property_schemas import attributes, property_schema
 from hyperpod_constructs.facts.reference_kinds import BY_NAME, ReferenceKind, kind_of
+from hyperpod_constructs.templates.documents import NESTED_STACK
 from hyperpod_constructs.templates.model import Model, Resource, target_of
 from hyperpod_constructs.templates.values import Reference, Text, Value, placed_leaves
 
@@ -38,7 +39,7 @@ def _wrong_kinds(model: Model) -> Iterator[Misreference]:
             said = _said(resource.type, path, name, reference) if not custom or path == ("ServiceToken",) else None
             if said is not None:
                 yield Misreference(resource, path, f"{name} is {_given(reference)}{said[0]}", reference, said[1])
-        for path, text in () if custom else _texts(resource.get()):
+        for path, text in () if custom or resource.type == NESTED_STACK else _texts(resource.get()):
             yield from _of_text(resource, path, text)
 
 

@@ -379,6 +379,12 @@ def test_an_identifier_is_no_list_in_a_text(subnets: list[Any], rules: list[str]
     assert [rule for rule in rules_of(edited(SLURM, {"Scratch": scratch})) if rule.startswith("HP-REF")] == rules
 
 
+def test_a_parameter_of_a_nested_stack_takes_a_list_in_a_text() -> None:
+    joined = {"Fn::Join": [",", [{"Ref": "NodeSubnet"}, {"Ref": "PublicSubnet"}]]}
+    properties = {"TemplateURL": "https://b.s3.amazonaws.com/t.yaml", "Parameters": {"SubnetIds": joined}}
+    assert rules_of(edited(SLURM, {"Nested": {"Type": "AWS::CloudFormation::Stack", "Properties": properties}})) == []
+
+
 @pytest.mark.parametrize(("key", "rules"), [("clusterArn", ["HP-REF-012"]), ("clusterName", [])])
 def test_keys_of_arns_in_a_text_of_json_have_arns(key: str, rules: list[str]) -> None:
     values = {"Fn::Sub": f'{{"env": {{"{key}": "${{Control}}"}}}}'}
