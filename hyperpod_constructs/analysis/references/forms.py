@@ -53,7 +53,7 @@ def arns_of(resource_type: str) -> list[str]:
 def takes_arn(resource_type: str, path: Sequence[str | int], reference: Reference) -> bool | None:
     """Whether a property takes an ARN only (true), or none (false)."""
     name = next((one for one in reversed(path) if isinstance(one, str)), "")
-    node = _node(resource_type, path)
+    node = node_at(resource_type, path)
     if node is None:
         return None
     pattern = node.get("pattern")
@@ -84,7 +84,7 @@ def _matches(pattern: str, texts: Sequence[str]) -> bool:
     return any(compiled(pattern).fullmatch(one) for one in texts)
 
 
-def _node(resource_type: str, path: Sequence[str | int]) -> Mapping[str, Any] | None:
+def node_at(resource_type: str, path: Sequence[str | int]) -> Mapping[str, Any] | None:
     """The schema of a property."""
     schema = property_schema(resource_type)
     node: Any = schema

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs.analysis.embedded import values_in
-from hyperpod_constructs.analysis.references.forms import arns_of, gives_arn, is_of_another_type, takes_arn, type_named
+from hyperpod_constructs.analysis.references.forms import arns_of, gives_arn, is_of_another_type, node_at, takes_arn, type_named
 from hyperpod_constructs.analysis.references.places import Misreference, Path
 from hyperpod_constructs.facts.property_schemas import attributes, property_schema
 from hyperpod_constructs.facts.reference_kinds import BY_NAME, ReferenceKind, kind_of
@@ -34,21 +34,23 @@ def wrong_kinds(model: Model) -> tuple[Misreference, ...]:
 def _wrong_kinds(model: Model) -> Iterator[Misreference]:
     for resource in model.resources():
         custom = resource.type.startswith(_CUSTOM)
-        for path, reference in _references(resource.get()) if custom or property_schema(resource.type) is not None else ():
+        leaves = list(placed_leaves(resource.get())) if custom or property_schema(resource.type) is not None else []
+        for path, reference in ((path, leaf) for path, leaf in leaves if isinstance(leaf, Reference)):
             name = next((str(one) for one in reversed(path) if isinstance(one, str)), "")
             said = _said(resource.type, path, name, reference) if not custom or path == ("ServiceToken",) else None
             if said is not None:
                 yield Misreference(resource, path, f"{name} is {_given(reference)}{said[0]}", reference, said[1])
-        for path, text in () if custom or resource.type == NESTED_STACK else _texts(resource.get()):
-            yield from _of_text(resource, path, text)
+        for path, leaf in () if custom or resource.type == NESTED_STACK else leaves:
+            if isinstance(leaf, Text) and leaf.references:
+                yield from _of_text(resource, path, leaf)
 
 
 def _of_text(resource: Resource, path: Path, text: Text) -> Iterator[Misreference]:
     """Several identifiers in a text where one is taken, and names where a text in JSON has the key of an ARN."""
     name = next((str(one) for one in reversed(path) if isinstance(one, str)), "")
-    wanted = kind_of(resource.type, name)
-    joined = any(isinstance(part, str) and "," in part for part in text.parts)
-    if wanted is not None and joined and len(text.references) > 1:
+    joined = len(text.references) > 1 and any(isinstance(part, str) and "," in part for part in text.parts)
+    wanted = kind_of(resource.type, name) if joined and node_at(resource.type, path) is not None else None
+    if wanted is not None:
         message = f"{name} is a list of {len(text.references)} in one text"
         yield Misreference(resource, path, message, text, f"{wanted.words}; Fn::Split divides a list, and Fn::Select takes one")
     data = values_in(text) if str(text.parts[0]).lstrip().startswith("{") else None
@@ -57,11 +59,6 @@ def _of_text(resource: Resource, path: Path, text: Text) -> Iterator[Misreferenc
         if key.lower().endswith("arn") and gives_arn(reference) is False:
             message = f"{key} in {name} is {_given(reference)}, which is no ARN"
             yield Misreference(resource, path, message, reference, f"an ARN: {' or '.join(arns_of(target_of(reference).type))}")
-
-
-def _texts(value: Value) -> Iterator[tuple[Path, Text]]:
-    """The texts with references in a value."""
-    return ((path, leaf) for path, leaf in placed_leaves(value) if isinstance(leaf, Text) and leaf.references)
 
 
 def _given(reference: Reference) -> str:

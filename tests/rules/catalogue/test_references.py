@@ -379,8 +379,11 @@ def test_an_identifier_is_no_list_in_a_text(subnets: list[Any], rules: list[str]
     assert [rule for rule in rules_of(edited(SLURM, {"Scratch": scratch})) if rule.startswith("HP-REF")] == rules
 
 
-def test_a_parameter_of_a_nested_stack_takes_a_list_in_a_text() -> None:
+def test_variables_and_parameters_of_a_nested_stack_take_a_list_in_a_text() -> None:
     joined = {"Fn::Join": [",", [{"Ref": "NodeSubnet"}, {"Ref": "PublicSubnet"}]]}
+    code = {"Runtime": "python3.13", "Handler": "index.handler", "Code": {"S3Bucket": "code", "S3Key": "a.zip"}}
+    function = {**code, "Role": "arn:aws:iam::123456789012:role/x", "Environment": {"Variables": {"SubnetIds": joined}}}
+    assert rules_of(edited(SLURM, {"Watch": {"Type": "AWS::Lambda::Function", "Properties": function}})) == []
     properties = {"TemplateURL": "https://b.s3.amazonaws.com/t.yaml", "Parameters": {"SubnetIds": joined}}
     assert rules_of(edited(SLURM, {"Nested": {"Type": "AWS::CloudFormation::Stack", "Properties": properties}})) == []
 
