@@ -170,8 +170,9 @@ def _of_node_groups(model: Model) -> Iterator[Need]:
 
 def _of_pods(addon: Addon) -> Iterator[Need]:
     """What the pods of an add-on need; a role that they cannot have is another mistake."""
+    by_token = resource_of(addon.resource.get("ServiceAccountRoleArn"), ROLE)
     for role in addon.roles:
-        if role_facts(role).trusts(PODS_PRINCIPAL) is False:
+        if role is not by_token and role_facts(role).trusts(PODS_PRINCIPAL) is False:
             continue
         for task in facts.PODS.get(addon.name, ()):
             if not task.setting or at(addon.configuration or {}, *task.setting) is True:

@@ -67,7 +67,7 @@ NAMED = edited(WITH_OPERATOR, {"Control/Name": "training"})
 ASSUMED, ACTIONS = "PodRole/AssumeRolePolicyDocument", ("sts:AssumeRole", "sts:TagSession")
 THIS, OTHER = {"Fn::GetAtt": ["Control", "Arn"]}, "arn:aws:eks:us-west-2:123456789012:cluster/other"
 DNS = addon("coredns", AddonVersion="v1.12.1-eksbuild.2")
-NODES = {
+NODES: Template = {
     "Type": "AWS::EKS::Nodegroup",
     "Properties": {
         "ClusterName": {"Ref": "Control"},
@@ -121,7 +121,26 @@ INLINE_DRIVER = {
         PodIdentityAssociations=[{"RoleArn": OF_THE_DRIVER, "ServiceAccount": "ebs-csi-controller-sa"}],
     ),
 }
-BY_ACCOUNT = {"Identity": REMOVED, "Driver": addon("aws-ebs-csi-driver", "Cluster", ServiceAccountRoleArn=OF_THE_DRIVER)}
+ISSUER = "oidc.eks.us-west-2.amazonaws.com/id/EXAMPLED539D4633E53DE1B71EXAMPLE"
+BY_ACCOUNT = {
+    "Identity": REMOVED,
+    "Driver": addon("aws-ebs-csi-driver", "Cluster", ServiceAccountRoleArn=OF_THE_DRIVER),
+    "Provider": {
+        "Type": "AWS::IAM::OIDCProvider",
+        "Properties": {"Url": {"Fn::GetAtt": ["Control", "OpenIdConnectIssuerUrl"]}, "ClientIdList": ["sts.amazonaws.com"]},
+    },
+    "DriverRole/AssumeRolePolicyDocument/Statement/0": {
+        "Effect": "Allow",
+        "Principal": {"Federated": {"Fn::GetAtt": ["Provider", "Arn"]}},
+        "Action": "sts:AssumeRoleWithWebIdentity",
+        "Condition": {
+            "StringEquals": {
+                f"{ISSUER}:aud": "sts.amazonaws.com",
+                f"{ISSUER}:sub": "system:serviceaccount:kube-system:ebs-csi-controller-sa",
+            }
+        },
+    },
+}
 NO_EXTRAS = {"DriverRole/Policies": REMOVED}
 MANAGED = {"DriverRole/ManagedPolicyArns/1": "arn:aws:iam::123456789012:policy/volumes"}
 
