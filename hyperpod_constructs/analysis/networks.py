@@ -31,7 +31,9 @@ NAT = "AWS::EC2::NatGateway"
 
 _ASSOCIATION = "AWS::EC2::SubnetRouteTableAssociation"
 _ROUTE = "AWS::EC2::Route"
-_PROPAGATION = "AWS::EC2::VPNGatewayRoutePropagation"  # brings routes that no template lists
+_PROPAGATION = "AWS::EC2::VPNGatewayRoutePropagation"
+_VPN_GATEWAY = "AWS::EC2::VPNGateway"
+_VPN, _VPN_ROUTE = "AWS::EC2::VPNConnection", "AWS::EC2::VPNConnectionRoute"
 _EVERYWHERE = "0.0.0.0/0"
 _GATEWAYS = ("AWS::EC2::InternetGateway", "AWS::EC2::VPCGatewayAttachment")
 _SERVICE_STEMS = ("com.amazonaws.", "cn.com.amazonaws.")
@@ -65,8 +67,8 @@ class Subnet:
 
     resource: Resource
     routes: tuple[Resource, ...]
-    """The routes of its table, without the local ones. A subnet without a table of its own has no routes:
-    CloudFormation cannot add one to the main table of a VPC that it creates."""
+    """The routes of its table, without the local ones, and those of VPN connections that a gateway propagates to it. A subnet
+    without a table of its own has no routes: CloudFormation cannot add one to the main table of a VPC that it creates."""
     route_table: Value
     """Its table; `ABSENT` if it uses the main one, `UNKNOWN` if that is not known."""
     gateway_endpoints: tuple[Resource, ...]
@@ -197,8 +199,25 @@ class NetworkFacts:
             for endpoint, named in self._endpoints_on(target_of(table)):
                 complete = complete and named is True
                 endpoints += [endpoint] if named else []
-            complete = complete and not any(self._listing(_PROPAGATION, target_of(table)))
+            propagated, known = self._propagated(target_of(table))
+            complete = complete and known
+            routes += propagated
         return Subnet(subnet, tuple(routes), table, tuple(endpoints), complete)
+
+    def _propagated(self, table: Resource) -> tuple[list[Resource], bool]:
+        """The static routes of VPN connections that gateways propagate to a table, and whether they are all there are.
+
+        A connection that speaks BGP, and a gateway without connections, may bring routes that no template lists.
+        """
+        routes: list[Resource] = []
+        for propagation, listed in self._listing(_PROPAGATION, table):
+            gateway = resource_of(propagation.get("VpnGatewayId"), _VPN_GATEWAY)
+            found = [] if gateway is None else list(self._naming(_VPN, "VpnGatewayId", gateway))
+            if not listed or not found or not all(named and _is_static(one) for one, named in found):
+                return routes, False
+            for connection, _ in found:
+                routes += [route for route, _ in self._naming(_VPN_ROUTE, "VpnConnectionId", connection)]
+        return routes, True
 
     def _table_of(self, subnet: Resource) -> Value:
         perhaps = False
@@ -274,6 +293,11 @@ def exit_of(route: Resource) -> Exit:
         return Exit(ExitKind.UNKNOWN, route)
     kinds = {NAT: ExitKind.NAT, **dict.fromkeys(_GATEWAYS, ExitKind.INTERNET_GATEWAY)}
     return Exit(kinds.get(target.type, ExitKind.UNKNOWN), route, target)
+
+
+def _is_static(connection: Resource) -> bool:
+    """Whether a VPN connection surely has static routes alone."""
+    return connection.exists is True and as_bool(connection.get("StaticRoutesOnly")) is True
 
 
 def _is_interface(named: tuple[Resource, bool | None]) -> bool:

@@ -89,6 +89,36 @@ def test_routes_that_are_not_known(base: str) -> None:
     assert (facts.exit.kind, facts.complete) == (ExitKind.UNKNOWN, False)
 
 
+VPN = """
+    Vpn: {Type: AWS::EC2::VPNGateway}
+    Propagated: {Type: AWS::EC2::VPNGatewayRoutePropagation, Properties: {RouteTableIds: [!Ref Table], VpnGatewayId: !Ref Vpn}}
+    Tunnel: {Type: AWS::EC2::VPNConnection, Properties: {VpnGatewayId: !Ref Vpn, StaticRoutesOnly: true}}
+    Site: {Type: AWS::EC2::VPNConnectionRoute, Properties: {VpnConnectionId: !Ref Tunnel, DestinationCidrBlock: 192.168.0.0/16}}
+"""
+
+
+@pytest.mark.parametrize(
+    ("base", "kind", "complete"),
+    [
+        (VPN, ExitKind.NONE, True),
+        (VPN.replace("192.168.0.0/16", "0.0.0.0/0"), ExitKind.UNKNOWN, True),
+        (VPN.replace("StaticRoutesOnly: true", "StaticRoutesOnly: false"), ExitKind.UNKNOWN, False),
+        (VPN.replace("VpnGatewayId: !Ref Vpn, Static", "VpnGatewayId: !Ref P, Static"), ExitKind.UNKNOWN, False),
+        (VPN.replace("RouteTableIds: [!Ref Table]", "RouteTableIds: [!Ref P]"), ExitKind.UNKNOWN, False),
+    ],
+    ids=["static", "to everywhere", "BGP", "unknown gateway", "unknown table"],
+)
+def test_the_static_routes_of_a_vpn_are_known(base: str, kind: ExitKind, complete: bool) -> None:
+    facts = subnet(base=NETWORK + base)
+    assert (facts.exit.kind, facts.complete) == (kind, complete)
+
+
+def test_a_table_without_propagation_has_no_routes_of_a_vpn() -> None:
+    facts = subnet(base=NETWORK + VPN)
+    assert [one.logical_id for one in facts.routes] == ["Site"]
+    assert subnet(base=NETWORK + VPN.replace("[!Ref Table]", "[rtb-1]")).routes == ()
+
+
 @pytest.mark.parametrize(
     ("properties", "answer"),
     [
