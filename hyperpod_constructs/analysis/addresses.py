@@ -133,6 +133,22 @@ def beside_their_vpc(model: Model) -> Iterator[WrongAddress]:
     for endpoint in model.resources(_CLIENTS):
         vpc = resource_of(endpoint.get("VpcId"), VPC)
         yield from _apart(endpoint, ("ClientCidrBlock",), () if vpc is None else (vpc,), [])
+    for route in model.resources("AWS::EC2::VPNConnectionRoute"):
+        yield from _never_routed(route)
+
+
+def _never_routed(route: Resource) -> Iterator[WrongAddress]:
+    """A block behind a VPN connection that lies in a VPC of its gateway: the local route takes its traffic."""
+    connection = resource_of(route.get("VpnConnectionId"))
+    gateway = None if connection is None else resource_of(connection.get("VpnGatewayId"))
+    block = block_of(route.get("DestinationCidrBlock"))
+    attachments = route.template.model.resources("AWS::EC2::VPCGatewayAttachment")
+    for one in attachments if gateway is not None and block is not None else ():
+        vpc = resource_of(one.get("VpcId"), VPC) if resource_of(one.get("VpnGatewayId")) is gateway else None
+        around = None if vpc is None or block is None else blocks_of(vpc).of(block)
+        if vpc is not None and around is not None:
+            message = f"{block} is in {around.block}, a block of {vpc.logical_id}, whose local route takes its traffic"
+            yield WrongAddress(route, ("DestinationCidrBlock",), message, "a block apart from the VPC")
 
 
 def _apart(

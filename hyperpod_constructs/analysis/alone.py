@@ -10,8 +10,11 @@ from hyperpod_constructs.analysis.schema.judge import fits
 from hyperpod_constructs.facts.partners import Partner, partners
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.documents import NESTED_STACK
-from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import ABSENT
+from hyperpod_constructs.templates.model import Model, Resource, target_of
+from hyperpod_constructs.templates.values import ABSENT, Reference, Value
+
+_GIVERS = (NESTED_STACK, "AWS::CloudFormation::CustomResource", "AWS::SSM::Parameter")
+"""Types whose values may name anything."""
 
 
 class Alone(NamedTuple):
@@ -36,9 +39,16 @@ def _is_named(resource: Resource, names: tuple[tuple[str, str | None], ...]) -> 
         for other in resource.template.model.resources(type_):
             value = other.get() if name is None else other.get(name)
             named = set(references(value))
-            if resource in named or (value is not ABSENT and all(one.type != resource.type for one in named)):
+            open_ = value is not ABSENT and not _is_of_another(value)
+            if resource in named or (open_ and all(one.type != resource.type for one in named)):
                 return True
     return False
+
+
+def _is_of_another(value: Value) -> bool:
+    """Whether a value is a single resource of AWS, and no value that a nested stack or a program gives."""
+    target = target_of(value) if isinstance(value, Reference) else None
+    return target is not None and target.type.startswith("AWS::") and target.type not in _GIVERS
 
 
 def _is_handed_on(resource: Resource) -> bool:

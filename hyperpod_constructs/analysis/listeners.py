@@ -15,12 +15,15 @@ from hyperpod_constructs.analysis.near_misses import users_of_group
 from hyperpod_constructs.analysis.networks import VPC, ExitKind, block_of, exit_of
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, groups_at
 from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, GroupRule, SecurityGroup, security_groups
-from hyperpod_constructs.analysis.traffic import Traffic
+from hyperpod_constructs.analysis.traffic import Side, Traffic, group_lets
 from hyperpod_constructs.facts.listeners import LISTENERS, Listener
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, as_str
+from hyperpod_constructs.templates.values import ABSENT, as_str, placed_leaves
 
-_ROUTE, _PROPAGATION = "AWS::EC2::Route", "AWS::EC2::VPNGatewayRoutePropagation"
+_ROUTE = "AWS::EC2::Route"
+_SITES = ("AWS::EC2::VPNGateway", "AWS::EC2::VPNGatewayRoutePropagation")
+_GROUPS = "SecurityGroup"
+"""A part of the name of every property with security groups."""
 _NO_CALLERS = (*LISTENERS, FILE_SYSTEM)
 
 
@@ -29,6 +32,7 @@ class Lonely(NamedTuple):
 
     :param place: its group, or itself where the group belongs to others.
     :param traffic: what it waits for.
+    :param silent: the groups that it lets in, and that let nothing out to it.
     """
 
     resource: Resource
@@ -36,6 +40,7 @@ class Lonely(NamedTuple):
     path: tuple[str, ...]
     listener: Listener
     traffic: Traffic
+    silent: tuple[Resource, ...] = ()
 
 
 def lonely_listeners(model: Model) -> Iterator[Lonely]:
@@ -43,19 +48,21 @@ def lonely_listeners(model: Model) -> Iterator[Lonely]:
     said: set[Resource] = set()
     for type_, listener in LISTENERS.items() if model.complete else ():
         for resource in model.resources(type_):
-            found = _judged(resource, listener)
-            if found is not None and found.place not in said:
-                said.add(found.place)
-                yield found
+            for protocol in listener.protocols:
+                found = _judged(resource, listener, protocol)
+                if found is not None and found.place not in said:
+                    said.add(found.place)
+                    yield found
 
 
-def _judged(resource: Resource, listener: Listener) -> Lonely | None:
+def _judged(resource: Resource, listener: Listener, protocol: str) -> Lonely | None:
     own, port = groups_at(resource, listener.groups), port_of(resource) if resource.type in DATABASES else listener.port
     waits = not listener.when or as_str(resource.get(listener.when[0])) == listener.when[1]
     if own is None or port is None or not waits or not resource.exists:
         return None
-    traffic, groups = Traffic("tcp", range(port, port + 1)), [security_groups(one.template.model).of(one) for one in own]
-    if any(_may_have_more(group, resource) or _may_let(group, traffic) for group in groups):
+    traffic, groups = Traffic(protocol, range(port, port + 1)), [security_groups(one.template.model).of(one) for one in own]
+    target = Side(resource.logical_id, tuple(groups))
+    if any(_may_have_more(group, resource) or _may_let(group, target, traffic) for group in groups):
         return None
     if not any(group.in_direction("ingress") for group in groups) and any(
         resource_of(one.get("VpcId"), VPC) is None for one in own
@@ -63,7 +70,8 @@ def _judged(resource: Resource, listener: Listener) -> Lonely | None:
         return None  # whoever has the VPC may add rules
     alone = {one.type for one in users_of_group(own[0]) or ()} == {resource.type}
     place, path = (own[0], ()) if alone else (resource, (listener.groups,))
-    return Lonely(resource, place, path, listener, traffic)
+    silent = dict.fromkeys(peer for group in groups for peer in _admitted(group, traffic))
+    return Lonely(resource, place, path, listener, traffic, tuple(silent))
 
 
 def _may_have_more(group: SecurityGroup, resource: Resource) -> bool:
@@ -72,21 +80,42 @@ def _may_have_more(group: SecurityGroup, resource: Resource) -> bool:
     return users_of_group(group.resource) is None and not elsewhere
 
 
-def _may_let(group: SecurityGroup, traffic: Traffic) -> bool:
+def _may_let(group: SecurityGroup, target: Side, traffic: Traffic) -> bool:
     """Whether a group may let this traffic in from somebody who is there."""
+    return "ingress" in group.uncertain or any(_may_come(rule, group, target, traffic) for rule in _asked(group, traffic))
+
+
+def _asked(group: SecurityGroup, traffic: Traffic) -> list[GroupRule]:
+    """The rules of a group that may let this traffic in."""
     rules = [*group.in_direction("ingress"), *(rule for rule in group.possible if rule.direction == "ingress")]
-    asked = [rule for rule in rules if rule.covers_traffic(traffic.protocol, traffic.ports) is not False]
-    return "ingress" in group.uncertain or any(_may_come(rule, group) for rule in asked)
+    return [rule for rule in rules if rule.covers_traffic(traffic.protocol, traffic.ports) is not False]
 
 
-def _may_come(rule: GroupRule, group: SecurityGroup) -> bool:
+def _admitted(group: SecurityGroup, traffic: Traffic) -> Iterator[Resource]:
+    """The groups of callers that a group lets in."""
+    for rule in _asked(group, traffic):
+        peer = resource_of(rule.peer_group, SECURITY_GROUP)
+        if peer is not None and any(one.type not in _NO_CALLERS for one in users_of_group(peer) or ()):
+            yield peer
+
+
+def _may_come(rule: GroupRule, group: SecurityGroup, target: Side, traffic: Traffic) -> bool:
     """Whether the other side of a rule may be there, and open connections."""
     if rule.peer_group is ABSENT:
         block, vpc = block_of(rule.cidr), resource_of(group.resource.get("VpcId"), VPC)
         return block is None or vpc is None or _is_reached(block, vpc)
     peer = resource_of(rule.peer_group, SECURITY_GROUP)
     users = None if peer is None else users_of_group(peer)
-    return not users or any(one.type not in _NO_CALLERS for one in users)
+    callers = [one for one in users or () if one.type not in _NO_CALLERS]
+    return not users or any(_may_ask(one, target, traffic) for one in callers)
+
+
+def _may_ask(caller: Resource, target: Side, traffic: Traffic) -> bool:
+    """Whether the groups of a caller may let this traffic out; their rules add up."""
+    named = [value for path, value in placed_leaves(caller.get()) if any(_GROUPS in str(step) for step in path)]
+    found = [resource_of(value, SECURITY_GROUP) for value in named]
+    known = [security_groups(one.template.model).of(one) for one in found if one is not None]
+    return len(known) < len(found) or group_lets(Side("", tuple(known)), "egress", target, traffic) is not False
 
 
 def _is_reached(block: IPv4Network, vpc: Resource) -> bool:
@@ -95,7 +124,7 @@ def _is_reached(block: IPv4Network, vpc: Resource) -> bool:
     if block.is_global or not blocks.complete or any(block.overlaps(one.block) for one in blocks.known):
         return True
     inside = [one for one in model.resources(_ROUTE) if _is_of(one, vpc)]
-    return bool(model.resources(_PROPAGATION)) or any(_may_lead(one, block) for one in inside)
+    return bool(model.resources(*_SITES)) or any(_may_lead(one, block) for one in inside)
 
 
 def _is_of(route: Resource, vpc: Resource) -> bool:

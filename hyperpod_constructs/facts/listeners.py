@@ -39,13 +39,15 @@ class Listener:
 
     :param groups: the property with its security groups.
     :param name: the service in a sentence.
-    :param port: its TCP port; `None` where its engine decides.
+    :param port: its port; `None` where its engine decides.
+    :param protocols: the protocols on which it listens.
     :param when: a property and the value with which it listens; empty for always.
     """
 
     groups: str
     name: str
     port: int | None = None
+    protocols: tuple[str, ...] = ("tcp",)
     when: tuple[str, ...] = ()
 
 
@@ -57,7 +59,7 @@ LISTENERS: Mapping[str, Listener] = {
     "AWS::RDS::DBCluster": Listener(groups="VpcSecurityGroupIds", name="the database"),
     "AWS::RDS::DBInstance": Listener(groups="VPCSecurityGroups", name="the database"),
     "AWS::Route53Resolver::ResolverEndpoint": Listener(
-        groups="SecurityGroupIds", name="the resolver", port=53, when=("Direction", "INBOUND")
+        groups="SecurityGroupIds", name="the resolver", port=53, protocols=("tcp", "udp"), when=("Direction", "INBOUND")
     ),
 }
 """Types that listen, and that nobody is let in by means of."""

@@ -247,7 +247,7 @@ def functions_reach_what_they_name(model: Model) -> Iterator[Hit]:
 
 @warning(
     "HP-REACH-007",
-    on=lambda model: ((one,) for one in lonely_listeners(model) if one.resource not in _ends(model)),
+    on=lambda model: ((one,) for one in lonely_listeners(model) if not _is_said(model, one)),
     title="what listens in a VPC lets in somebody who is there",
     why="nobody reaches it: mounts and connections time out",
     fix="write a rule for its port, from the group or the block of its clients",
@@ -255,10 +255,23 @@ def functions_reach_what_they_name(model: Model) -> Iterator[Hit]:
     source="https://docs.aws.amazon.com/vpc/latest/userguide/vpc-security-groups.html",
 )
 def listeners_let_somebody_in(one: Lonely) -> Hit:
-    text = (
-        f"{one.place.logical_id} lets nobody in on {one.traffic}, on which {one.listener.name} ({one.resource.logical_id}) listens"
-    )
+    listens = f"on which {one.listener.name} ({one.resource.logical_id}) listens"
+    others = enumerated(group.logical_id for group in one.silent)
+    here = one.place.logical_id
+    text = f"{here} lets nobody in on {one.traffic}, {listens}"
+    if others:
+        text = f"{here} lets nobody but {others} in on {one.traffic}, {listens}, and {others} lets none of it out to {here}"
     return hit(one.place, text, *one.path, covers=(one.resource,))
+
+
+def _is_said(model: Model, one: Lonely) -> bool:
+    """Whether a way to a listener, or from a group that it lets in, ends: that is another finding."""
+    if one.resource in _ends(model) or not one.silent:
+        return one.resource in _ends(model)
+    others = ended_ways(model)
+    targets = {*(way.target.name for way in _ended(model)), *(way.target for way in others)}
+    ends = _ends(model).union(*(_causes(way.way.end) for way in others if way.way.end))
+    return one.resource.logical_id in targets or not ends.isdisjoint(one.silent)
 
 
 def _file_systems_in(groups: tuple[Resource, ...]) -> Iterator[Resource]:

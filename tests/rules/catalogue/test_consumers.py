@@ -210,7 +210,35 @@ CONTROL: Template = {
         "Properties": {"ClusterName": ref("Control"), "NodeRole": att("WorkRole"), "Subnets": [ref("InnerA"), ref("InnerB")]},
     },
 }
+SITE: Template = {
+    "Vpn": ec2("VPNGateway", Type="ipsec.1"),
+    "Attached": ec2("VPCGatewayAttachment", VpcId=ref("Vpc"), VpnGatewayId=ref("Vpn")),
+    "Customer": ec2("CustomerGateway", Type="ipsec.1", BgpAsn=65010, IpAddress="198.51.100.24"),
+    "Tunnel": ec2(
+        "VPNConnection", Type="ipsec.1", CustomerGatewayId=ref("Customer"), VpnGatewayId=ref("Vpn"), StaticRoutesOnly=True
+    ),
+    "Behind": ec2("VPNConnectionRoute", VpnConnectionId=ref("Tunnel"), DestinationCidrBlock="172.16.0.0/16"),
+    "Propagated": {
+        **ec2("VPNGatewayRoutePropagation", RouteTableIds=[ref("InnerTable")], VpnGatewayId=ref("Vpn")),
+        "DependsOn": "Attached",
+    },
+    "NamesGroup": group(tcp(53, CidrIp="172.16.0.0/16"), {**tcp(53, CidrIp="172.16.0.0/16"), "IpProtocol": "udp"}),
+    "Names": {
+        "Type": "AWS::Route53Resolver::ResolverEndpoint",
+        "Properties": {
+            "Direction": "INBOUND",
+            "SecurityGroupIds": [ref("NamesGroup")],
+            "IpAddresses": [{"SubnetId": ref("InnerA")}, {"SubnetId": ref("InnerB")}],
+        },
+    },
+}
 DATA: Template = {"Resources": {**NETWORK, **DATABASE, **HOMES}}
+SITES: Template = {"Resources": {**NETWORK, **SITE}}
+OUT_TO_HOME = {"IpProtocol": "tcp", "FromPort": 2049, "ToPort": 2049, "DestinationSecurityGroupId": ref("HomeGroup")}
+OUT_TO_DATABASE = {"IpProtocol": "tcp", "FromPort": 3306, "ToPort": 3306, "DestinationSecurityGroupId": ref("DatabaseGroup")}
+TO_DATABASE = {"Outward": ec2("SecurityGroupEgress", GroupId=ref("FunctionGroup"), **OUT_TO_DATABASE)}
+TO_BOTH = {**TO_DATABASE, "Homeward": ec2("SecurityGroupEgress", GroupId=ref("FunctionGroup"), **OUT_TO_HOME)}
+SHUT = {"FunctionGroup/SecurityGroupEgress": [tcp(443, CidrIp="0.0.0.0/0")], "Copies": REMOVED}
 OFFICES: Template = {"Resources": {**NETWORK, **NAMES}}
 NODES: Template = {"Resources": {**NETWORK, **CONTROL}}
 CASES = [
@@ -252,6 +280,23 @@ CASES = [
         {"HomeGroup/SecurityGroupIngress/0": tcp(2049, CidrIp="10.1.0.0/16"), "Copies": REMOVED},
         {"HomeGroup/SecurityGroupIngress/0": tcp(2049, CidrIp="192.168.65.0/24"), "Copies": REMOVED},
     ),
+    Case(LISTEN, DATA, SHUT | TO_DATABASE, SHUT | TO_BOTH),
+    Case(LISTEN, SITES, {"NamesGroup/SecurityGroupIngress/1": REMOVED}, {"NamesGroup/SecurityGroupIngress/1/IpProtocol": "-1"}),
+    Case(LISTEN, SITES, {"NamesGroup/SecurityGroupIngress/0": REMOVED}, {"NamesGroup/SecurityGroupIngress/0/IpProtocol": "-1"}),
+    # A site has a route, and is no part of the VPC
+    Case(
+        "HP-DEP-005",
+        SITES,
+        {"Propagated": REMOVED},
+        {"Propagated": REMOVED}
+        | {
+            "ToSite": {
+                **ec2("Route", RouteTableId=ref("InnerTable"), DestinationCidrBlock="172.16.0.0/16", GatewayId=ref("Vpn")),
+                "DependsOn": "Attached",
+            }
+        },
+    ),
+    Case("HP-BLK-011", SITES, {"Behind/DestinationCidrBlock": "10.0.64.0/18"}, {"Behind/DestinationCidrBlock": "10.0.0.0/8"}),
     # Chosen addresses
     Case(BLOCKS, OFFICES, {"Resolver/IpAddresses/0/Ip": "10.0.2.9"}, {"Resolver/IpAddresses/0/Ip": "10.0.1.254"}),
     Case(BLOCKS, OFFICES, {"Resolver/IpAddresses/0/Ip": "10.0.1.3"}, {"Resolver/IpAddresses/0/Ip": "10.0.1.4"}),
@@ -283,7 +328,7 @@ def test_rule(case: Case) -> None:
     case.check()
 
 
-@pytest.mark.parametrize("base", [DATA, OFFICES, NODES])
+@pytest.mark.parametrize("base", [DATA, OFFICES, NODES, SITES])
 def test_bases_are_correct(base: Template) -> None:
     assert rules_of(base) == []
 
