@@ -8,6 +8,7 @@ from dataclasses import replace
 from hyperpod_constructs.analysis.answers import all_of
 from hyperpod_constructs.analysis.conditions import Context
 from hyperpod_constructs.analysis.contexts import OF_OWNER
+from hyperpod_constructs.analysis.name_ways import named
 from hyperpod_constructs.analysis.networks import ENDPOINT, SUBNET, ExitKind, Subnet, network_facts, serves
 from hyperpod_constructs.analysis.node_places import BUCKET
 from hyperpod_constructs.analysis.placement import security_groups_of
@@ -15,7 +16,7 @@ from hyperpod_constructs.analysis.policy_document import Call, Layer, Statement,
 from hyperpod_constructs.analysis.resource_policies import BUCKET_POLICY
 from hyperpod_constructs.analysis.security_groups import INGRESS, is_resource, security_groups
 from hyperpod_constructs.analysis.traffic import Side, Traffic
-from hyperpod_constructs.analysis.ways import Hop, inside, past_gateway_endpoint, resolved, to_the_internet, unless
+from hyperpod_constructs.analysis.ways import Hop, inside, past_gateway_endpoint, to_the_internet, unless
 from hyperpod_constructs.facts import connections as facts
 from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Resource, resource_of, target_of
@@ -38,17 +39,17 @@ def to_service(source: Side, service: facts.Service, objects: Sequence[Value] = 
     gateway = subnet.gateway_endpoint(service.name)
     interface, perhaps = (None, True) if vpc is None else network_facts(model).interface_endpoint(vpc, service.name)
     if gateway is not None:
-        yield from resolved(subnet)
+        yield from named(source, subnet)
         yield from past_gateway_endpoint(source, gateway, Traffic())
         yield from _policy(gateway, service.action, objects)
     elif interface is not None:
-        yield from resolved(subnet, private=True)
+        yield from named(source, subnet, private=True)
         yield from _past_interface(source, interface)
         yield from _policy(interface, service.action, objects)
     else:
         perhaps = perhaps or not subnet.lacks_gateway_endpoint(service.name) or any(map(_may_name, model.resources(_ZONE)))
         doubt = "an endpoint may take the traffic" if perhaps else None
-        yield from resolved(subnet)
+        yield from named(source, subnet)
         yield from unless(_over_the_internet(source, subnet, service), doubt)
 
 

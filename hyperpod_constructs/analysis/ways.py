@@ -20,7 +20,7 @@ from hyperpod_constructs.templates.values import ABSENT, as_bool, as_str
 
 PEERING = "AWS::EC2::VPCPeeringConnection"
 _ATTACHMENT = "AWS::EC2::VPCGatewayAttachment"
-_DHCP = "AWS::EC2::VPCDHCPOptionsAssociation"
+DHCP = "AWS::EC2::VPCDHCPOptionsAssociation"
 # Whatever joins two VPCs, or takes traffic out of one.
 CONNECTIONS = (
     "AWS::EC2::TransitGatewayAttachment",
@@ -207,7 +207,7 @@ def resolved(subnet: Subnet, *, private: bool = False) -> Iterator[Hop]:
     if vpc is None:
         return
     support, names = vpc.get("EnableDnsSupport"), vpc.get("EnableDnsHostnames")
-    own_servers = any(is_resource(one.get("VpcId"), vpc) is not False for one in vpc.template.model.resources(_DHCP))
+    own_servers = any(is_resource(one.get("VpcId"), vpc) is not False for one in vpc.template.model.resources(DHCP))
     if support is not ABSENT and as_bool(support) is not True:
         known = as_bool(support) is False and (private or not own_servers)
         yield Hop(vpc, False if known else None, "resolves no names: EnableDnsSupport is false", ("EnableDnsSupport",), private)

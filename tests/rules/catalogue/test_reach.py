@@ -137,6 +137,43 @@ def exported(clients: str) -> dict[str, Any]:
     return {"Home/OpenZFSConfiguration/RootVolumeConfiguration/NfsExports": given}
 
 
+def names(*domains: str) -> Template:
+    return {"Type": "AWS::Route53Resolver::FirewallDomainList", "Properties": {"Domains": list(domains)}}
+
+
+def named_rule(number: int, action: str, domains: Any, **more: Any) -> Template:
+    answer = {"BlockResponse": "NXDOMAIN"} if action == "BLOCK" else {}
+    return {"Priority": number, "Action": action, "FirewallDomainListId": domains, **answer, **more}
+
+
+KNOWN, ALL = {"Fn::GetAtt": ["Known", "Id"]}, {"Fn::GetAtt": ["All", "Id"]}
+FIREWALL = edited(
+    CLOSED,
+    {
+        "Known": names("*.example.org", "*.amazonaws.com"),
+        "All": names("*"),
+        "Wall": {
+            "Type": "AWS::Route53Resolver::FirewallRuleGroup",
+            "Properties": {"FirewallRules": [named_rule(10, "ALLOW", KNOWN), named_rule(20, "BLOCK", ALL)]},
+        },
+        "WallOfVpc": {
+            "Type": "AWS::Route53Resolver::FirewallRuleGroupAssociation",
+            "Properties": {"FirewallRuleGroupId": {"Fn::GetAtt": ["Wall", "Id"]}, "VpcId": VPC, "Priority": 200},
+        },
+    },
+)
+
+
+def asking(*servers: str) -> dict[str, Template]:
+    """The VPC asks these servers for names."""
+    return {
+        "Options": resource("DHCPOptions", DomainNameServers=[*servers]),
+        "OptionsOfVpc": resource("VPCDHCPOptionsAssociation", VpcId=VPC, DhcpOptionsId=ref("Options")),
+    }
+
+
+OUT = {"NodeGroup/SecurityGroupEgress": [{"IpProtocol": "-1", "CidrIp": "0.0.0.0/0"}]}
+WALL_RULES = "Wall/FirewallRules"
 CASES = [
     # Network ACLs
     Case(COME_UP, WITH_ACL, {"Out": REMOVED}, {}),
@@ -166,6 +203,20 @@ CASES = [
     Case(COME_UP, CLOSED, {"Vpc/EnableDnsHostnames": False}, {"Vpc/EnableDnsHostnames": "true"}),
     Case(COME_UP, CLOSED, {"Vpc/EnableDnsHostnames": REMOVED}, {"Vpc/EnableDnsHostnames": ref("AWS::StackName")}),
     Case(COME_UP, CLOSED, {"Vpc/EnableDnsSupport": False}, {"Vpc/EnableDnsSupport": REMOVED}),
+    # A firewall of names lets those of AWS through; servers of the internet need a way
+    Case(COME_UP, FIREWALL, {f"{WALL_RULES}/1/Priority": 5}, {f"{WALL_RULES}/1/Priority": 5, f"{WALL_RULES}/1/Action": "ALERT"}),
+    Case(COME_UP, FIREWALL, {"Known/Domains/1": "*.example.com"}, {"Known/Domains/1": "ssm.us-west-2.amazonaws.com"}),
+    Case(COME_UP, FIREWALL, {"Known/Domains/1": "amazonaws.com"}, {"Known/Domains/1": "*.com"}),
+    Case(COME_UP, FIREWALL, {f"{WALL_RULES}/0/Qtype": "TXT", f"{WALL_RULES}/1/Priority": 1}, {f"{WALL_RULES}/1/Qtype": "TXT"}),
+    Case(
+        COME_UP,
+        FIREWALL,
+        {f"{WALL_RULES}/0/FirewallDomainListId": ALL, f"{WALL_RULES}/0/Action": "BLOCK", f"{WALL_RULES}/0/BlockResponse": "NODATA"},
+        {f"{WALL_RULES}/0/FirewallDomainListId": "rslvr-fdl-0123456789abcdef"},
+    ),
+    Case(COME_UP, CLOSED, asking("8.8.8.8", "1.1.1.1"), asking("AmazonProvidedDNS")),
+    Case(COME_UP, CLOSED, asking("8.8.8.8"), asking("10.0.0.53", "8.8.8.8")),
+    Case(COME_UP, SLURM, asking("8.8.8.8"), {**asking("8.8.8.8"), **OUT}),
     Case(USE, CLOSED, {"Endpoint1/SubnetIds": []}, {"Endpoint1/SubnetIds": ["subnet-0123456789abcdef0"]}),
     Case(USE, CLOSED, {"Endpoint2/SecurityGroupIds": REMOVED}, {"Endpoint2/SecurityGroupIds": ["sg-0123456789abcdef0"]}),
     Case(
