@@ -92,6 +92,12 @@ AUTHENTICATION_MODES = ("API", API_AND_CONFIG_MAP)
 second.
 """
 
+ZONES_WITHOUT_EKS = ("cac1-az3", "use1-az3", "usw1-az2")
+"""The zones, by id, in which a control plane has no subnet.
+
+Source: https://docs.aws.amazon.com/eks/latest/userguide/network-reqs.html
+"""
+
 FEWEST_ZONES = 2
 """The fewest availability zones of the control plane's subnets.
 

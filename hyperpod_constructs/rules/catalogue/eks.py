@@ -21,6 +21,7 @@ from hyperpod_constructs.facts.kubernetes import (
     MOST_MINOR_VERSIONS_BEHIND,
     NEWEST,
     NODE_ENTRY,
+    ZONES_WITHOUT_EKS,
     KubernetesVersion,
     too_few_zones,
     version_of,
@@ -216,21 +217,25 @@ def tiered_storage_is_large_enough(cluster: Cluster) -> Mistake | None:
 @error(
     "HP-EKS-011",
     on=eks_clusters,
-    title=f"the control plane has subnets in {FEWEST_ZONES} zones or more",
-    why="EKS refuses the cluster: subnets must be in at least two availability zones",
+    title=f"the control plane has subnets in {FEWEST_ZONES} zones or more, all with EKS",
+    why="EKS refuses the cluster: subnets must be in at least two availability zones, and some old zones have no EKS",
     fix="add a subnet in another zone, a small one: nodes need not be in it",
-    allowed=f"subnets in {FEWEST_ZONES} or more availability zones",
+    allowed=f"subnets in {FEWEST_ZONES} or more availability zones, none of them {', '.join(ZONES_WITHOUT_EKS)}",
     source=f"{_EKS_GUIDE}network-reqs.html",
 )
-def the_control_plane_has_two_zones(eks: EksCluster) -> Hit | None:
+def the_control_plane_has_two_zones(eks: EksCluster) -> Iterator[Hit]:
     path = eks.network_path("SubnetIds")
     subnets, listed = eks.in_network("SubnetIds", SUBNET), as_items(eks.resource.get(*path))
+    for subnet in subnets or ():
+        zone = as_str(subnet.get("AvailabilityZoneId"))
+        if zone in ZONES_WITHOUT_EKS:
+            yield hit(subnet, f"{subnet.logical_id} of the control plane is in {zone}, which has no EKS", "AvailabilityZoneId")
     alone = listed is not None and len(listed) == 1
     if not alone and not in_one_zone(subnets or ()):
-        return None
+        return
     names = ", ".join(subnet.logical_id for subnet in subnets or ())
     found = hit(eks.resource, too_few_zones("the control plane", f"in one zone ({names})" if names else "one subnet"), *path)
-    return replace(found, doubts=places_of_zones(subnets or ()))
+    yield replace(found, doubts=places_of_zones(subnets or ()))
 
 
 @_joined_error(

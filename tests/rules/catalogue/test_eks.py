@@ -81,6 +81,13 @@ def nodes(**given: Any) -> dict[str, Any]:
 OWN_CHART = installer("Custom::HyperPodChart")
 
 CONTINUOUS = edited(eks(), {"Cluster/NodeProvisioningMode": "Continuous"})
+
+
+def in_zone(id: Any) -> dict[str, Any]:
+    """The second subnet of the control plane is in the zone with this id."""
+    return {"ControlSubnet2/AvailabilityZone": REMOVED, "ControlSubnet2/AvailabilityZoneId": id}
+
+
 CASES = [
     Case("HP-EKS-001", eks(), {"Cluster/VpcConfig": REMOVED}, {}),
     Case("HP-EKS-002", eks(), {"Control/Version": "1.30"}, {"Control/Version": "1.31"}),
@@ -124,6 +131,7 @@ CASES = [
     Case("HP-EKS-017", eks(), WITHOUT_CHART, {**WITHOUT_CHART, "Argo": CAPABILITY}),
     Case("HP-EKS-017", eks(), WITHOUT_CHART, {**WITHOUT_CHART, "Cluster/Orchestrator/Eks/ClusterArn": ELSEWHERE}),
     Case("HP-EKS-011", eks(), {"ControlSubnet2/AvailabilityZone": "us-west-2a"}, {}),
+    Case("HP-EKS-011", eks(), in_zone("use1-az3"), in_zone({"Ref": "AWS::StackName"})),
     Case("HP-EKS-011", eks(), {"Control/ResourcesVpcConfig/SubnetIds": [{"Ref": "ControlSubnet1"}]}, {}),
     Case(
         "HP-EKS-012",
