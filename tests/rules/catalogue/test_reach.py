@@ -141,6 +141,10 @@ def names(*domains: str) -> Template:
     return {"Type": "AWS::Route53Resolver::FirewallDomainList", "Properties": {"Domains": list(domains)}}
 
 
+def zone(name: str, **more: Any) -> Template:
+    return {"Type": "AWS::Route53::HostedZone", "Properties": {"Name": name, **more}}
+
+
 def named_rule(number: int, action: str, domains: Any, **more: Any) -> Template:
     answer = {"BlockResponse": "NXDOMAIN"} if action == "BLOCK" else {}
     return {"Priority": number, "Action": action, "FirewallDomainListId": domains, **answer, **more}
@@ -217,6 +221,13 @@ CASES = [
     Case("HP-SCH-007", FIREWALL, {f"{WALL_RULES}/1/Priority": 10}, {f"{WALL_RULES}/1/Priority": 11}),
     Case("HP-SCH-007", FIREWALL, {f"{WALL_RULES}/1/BlockResponse": REMOVED}, {f"{WALL_RULES}/1/BlockResponse": "NODATA"}),
     Case("HP-SCH-007", FIREWALL, {f"{WALL_RULES}/1/BlockResponse": "OVERRIDE"}, {f"{WALL_RULES}/1/BlockResponse": "NODATA"}),
+    Case(
+        "HP-SCH-007",
+        CLOSED,
+        {"Zone": zone("a.internal.")},
+        {"Zone": zone("a.internal.", VPCs=[{"VPCId": VPC, "VPCRegion": ref("AWS::Region")}])},
+    ),
+    Case("HP-SCH-007", CLOSED, {"Zone": zone("a.local")}, {"Zone": zone("local.example.org")}),
     Case("HP-SCH-007", FIREWALL, {"WallOfVpc/Priority": 50}, {"WallOfVpc/Priority": 101}),
     Case(COME_UP, CLOSED, asking("8.8.8.8", "1.1.1.1"), asking("AmazonProvidedDNS")),
     Case(COME_UP, CLOSED, asking("8.8.8.8"), asking("10.0.0.53", "8.8.8.8")),
