@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from hyperpod_constructs.analysis.references.anatomy import named_in
 from hyperpod_constructs.analysis.references.choices import allowed_values
 from hyperpod_constructs.analysis.references.places import Call, Misreference, calls, once
+from hyperpod_constructs.analysis.references.splits import of_an_arn
 from hyperpod_constructs.analysis.schema.violation import listed, meant, quoted
 from hyperpod_constructs.facts.template_parts import PAIRS
 from hyperpod_constructs.templates.documents import resources_of
@@ -75,7 +76,7 @@ def _judged(call: Call) -> Iterator[Misreference]:
         resolve = call.template.resolver.resolve
         said = _JUDGES[call.name]([resolve(one) for one in call.argument]) if call.name != "Fn::FindInMap" else _keys(call)
         if call.name == "Fn::Select":
-            said = said or _of_few_blocks(call, call.argument) or _undivided(call, call.argument)
+            said = said or _of_few_blocks(call, call.argument) or _undivided(call, call.argument) or of_an_arn(call, call.argument)
         if said is not None and (call.sure or call.name == "Fn::Cidr"):
             yield call.mistake(said[0], said[1], said[2])
 

@@ -143,6 +143,44 @@ def test_arguments_are_taken(value: Any, wrong: bool) -> None:
     assert ("HP-REF-003" in rules_of(template)) is wrong
 
 
+CLUSTER_ARN = {"Fn::GetAtt": ["Cluster", "ClusterArn"]}
+VERSION = {"Type": "AWS::Lambda::Version", "Properties": {"FunctionName": "clean"}}
+
+
+@pytest.mark.parametrize(
+    ("index", "delimiter", "arn", "dimension", "wrong"),
+    [
+        (1, "/", CLUSTER_ARN, "ClusterId", False),
+        (2, "/", CLUSTER_ARN, "ClusterId", True),
+        (0, "/", CLUSTER_ARN, "ClusterId", True),
+        (1, ":", CLUSTER_ARN, "ClusterId", True),
+        (1, ":", CLUSTER_ARN, "Partition", False),
+        (4, ":", CLUSTER_ARN, "ClusterId", True),
+        (4, ":", CLUSTER_ARN, "AccountId", False),
+        (5, ":", CLUSTER_ARN, "ClusterId", True),
+        (6, ":", CLUSTER_ARN, "ClusterId", True),
+        (7, ":", {"Ref": "Version"}, "Resource", False),
+        (9, "-", CLUSTER_ARN, "ClusterId", False),
+    ],
+)
+def test_an_item_of_an_arn_is_one_with_a_name(index: int, delimiter: str, arn: Any, dimension: str, wrong: bool) -> None:
+    value = {"Fn::Select": [index, {"Fn::Split": [delimiter, arn]}]}
+    alarm = {"Dimensions": [{"Name": dimension, "Value": value}], "EvaluationPeriods": 1, "ComparisonOperator": "LessThanThreshold"}
+    resources = {"Version": VERSION, "Idle": {"Type": "AWS::CloudWatch::Alarm", "Properties": alarm}}
+    template = {**SLURM, "Resources": {**SLURM["Resources"], **resources}}
+    found = [one.resource for one in findings(template) if one.rule == "HP-REF-003"]
+    assert found == (["Idle"] if wrong else [])
+
+
+def test_an_item_of_an_arn_may_stand_in_a_text_and_a_tag() -> None:
+    partition = {"Fn::Select": [1, {"Fn::Split": [":", CLUSTER_ARN]}]}
+    text = {"Fn::Join": ["", ["arn:", partition, ":iam::aws:policy/ReadOnlyAccess"]]}
+    tag = {"Key": "partition", "Value": partition}
+    assert "HP-REF-003" not in rules_of(with_sections(SLURM, Outputs={"It": {"Value": text}}))
+    topic = {"Type": "AWS::SNS::Topic", "Properties": {"Tags": [tag]}}
+    assert "HP-REF-003" not in rules_of({**SLURM, "Resources": {**SLURM["Resources"], "Topic": topic}})
+
+
 PARAMETERS = [
     ({"Type": "String", "AllowedValues": ["dev", "prod"]}, "prd", "prod"),
     ({"Type": "Number", "MinValue": 1, "MaxValue": 64}, 65, 64),
