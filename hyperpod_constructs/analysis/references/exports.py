@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import difflib
+import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -27,15 +28,36 @@ def twice(model: Model) -> Iterator[Misreference]:
                 where = "" if before[0] is template else f" of {before[0].name}"
                 message = f"output {output} exports {name!r}, as output {before[1]}{where} does"
                 yield Misreference(entry(template, "Outputs", output), (), message, name, "another name")
+    for template in model.templates:
+        yield from _written_twice(template)
 
 
 def _exports(template: Template) -> Iterator[tuple[str, str]]:
     """The known names of exports that are surely there."""
-    for name, output in template.exports():
-        declared = section(template, "Outputs").get(output)
-        condition = declared.get("Condition") if isinstance(declared, dict) else None
-        if not isinstance(condition, str) or template.condition(condition):
-            yield name, output
+    return ((name, output) for name, output in template.exports() if _is_there(template, output))
+
+
+def _is_there(template: Template, output: str) -> bool:
+    """Whether no condition may leave an output out."""
+    declared = section(template, "Outputs").get(output)
+    condition = declared.get("Condition") if isinstance(declared, dict) else None
+    return not isinstance(condition, str) or template.condition(condition) is True
+
+
+def _written_twice(template: Template) -> Iterator[Misreference]:
+    """Exports of a template whose name is not known, and written like that of another one."""
+    known = {output for _, output in template.exports()}
+    before: dict[str, str] = {}
+    for output, declared in section(template, "Outputs").items():
+        export = declared.get("Export") if isinstance(declared, dict) else None
+        name = export.get("Name") if isinstance(export, dict) else None
+        if name is None or output in known or not _is_there(template, output):
+            continue
+        written = json.dumps(name, sort_keys=True)
+        if written in before:
+            message = f"output {output} exports {written}, as output {before[written]} does"
+            yield Misreference(entry(template, "Outputs", output), (), message, written, "another name")
+        before.setdefault(written, output)
 
 
 def _is_beside(one: Template, other: Template) -> bool:
@@ -73,14 +95,24 @@ def unmatched(model: Model) -> Iterator[Misreference]:
 
 
 def _only_one(template: Template, imports: list[tuple[Call, str]]) -> tuple[Call, str] | None:
-    """The only import of its family that no given stack exports, where there are several others."""
+    """The only import of its family that no given stack exports, where the templates have several others."""
+    if next(twice(template.model), None) is not None:
+        return None  # the second of two exports with one name may be the missing one
     missing = {name: call for call, name in imports if not template.model.exporters(name, template.environment)}
     if len(missing) != 1:
         return None
     ((name, call),) = missing.items()
     family = _SEPARATORS.split(name)[0]
-    others = {other for _, other in imports if other != name and _SEPARATORS.split(other)[0] == family}
-    return (call, name) if len(others) >= _SEVERAL and len(family) < len(name) else None
+    beside = [other for user, other in _imports(template.model) if user.environment.is_beside(template.environment)]
+    others = {other for other in beside if other != name and _SEPARATORS.split(other)[0] == family}
+    exported = all(template.model.exporters(other, template.environment) for other in others)
+    return (call, name) if exported and len(others) >= _SEVERAL and len(family) < len(name) else None
+
+
+def _imports(model: Model) -> tuple[tuple[Template, str], ...]:
+    """The known names that templates import; computed once."""
+    found = ((one.template, one.template.resolver.resolve(one.argument)) for one in calls(model) if one.name == "Fn::ImportValue")
+    return model.cached(_imports, lambda: tuple((template, name) for template, name in found if isinstance(name, str)))
 
 
 def _near(name: str, user: Template) -> list[str]:

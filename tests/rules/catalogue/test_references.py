@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.analysis.references.exports import unmatched
 from hyperpod_constructs.analysis.references.parameters import wrong_parameters
 from hyperpod_constructs.rules.checking import check
 from hyperpod_constructs.templates.documents import Document
@@ -269,6 +270,30 @@ def test_an_export_is_there_once() -> None:
     second = {"Second": {"Value": "y", "Export": {"Name": "one"}}}
     assert [(one.rule, one.resource) for one in findings(exporting("one", **second))] == [("HP-REF-006", "Second")]
     assert rules_of(exporting("one"), exporting("one")) == []
+
+
+@pytest.mark.parametrize(("condition", "rules"), [({}, ["HP-REF-006"]), ({"Condition": "Perhaps"}, [])])
+def test_an_export_whose_name_is_not_known_is_written_once(condition: dict[str, str], rules: list[str]) -> None:
+    name = sub("${AWS::StackName}-one")
+    other = {"Other": {"Value": "y", "Export": {"Name": sub("${AWS::StackName}-other")}}}
+    second = {"Second": {"Value": "y", "Export": {"Name": name}, **condition}}
+    conditions = {"Perhaps": {"Fn::Equals": [{"Ref": "AWS::StackName"}, "x"]}}
+    assert rules_of({**exporting(name, **other, **second), "Conditions": conditions}) == rules
+
+
+def test_an_import_is_exported_where_all_others_of_its_family_are() -> None:
+    exports = {name: {"Value": "x", "Export": {"Name": f"ml-{name}"}} for name in ("vpc", "subnet", "group", "key")}
+    foundation = {"Resources": {}, "Outputs": exports}
+    again = {"Resources": {}, "Outputs": {**exports, "again": exports["key"]}}
+
+    def found(exporter: Template, *names: str) -> list[object]:
+        templates = {"foundation": exporter, "other": importing(*names), "last": importing("ml-vpc", "ml-nets")}
+        return [one.found for one in unmatched(Model.of(templates))]
+
+    assert found(foundation, "ml-vpc", "ml-subnet", "ml-group") == ["ml-nets"]
+    assert found(foundation, "ml-vpc", "ml-subnet") == []
+    assert found(foundation, "ml-vpc", "ml-subnet", "ml-group", "ml-other") == []
+    assert found(again, "ml-vpc", "ml-subnet", "ml-group") == []
 
 
 def test_an_export_is_there_once_in_an_account_and_region() -> None:
