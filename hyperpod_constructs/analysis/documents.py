@@ -12,7 +12,7 @@ from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.policy_document import Statement, listed
 from hyperpod_constructs.analysis.regions import own_region_of
 from hyperpod_constructs.facts.arn_forms import FORMS, ArnForm
-from hyperpod_constructs.facts.iam_actions import Action, is_service, service_actions
+from hyperpod_constructs.facts.iam_actions import FLAT, Action, is_service, service_actions
 from hyperpod_constructs.facts.policies import DOCUMENTS, Kind
 from hyperpod_constructs.facts.regions import partition
 from hyperpod_constructs.templates.globs import Digits, Segment, glob
@@ -212,6 +212,8 @@ def _is_of_type(service: str, type_: str, begin: str, place: str, last: str) -> 
     if service == "s3" and not begin:
         return ("/" not in last) if type_ == "bucket" else "/" in last or _ANY.search(last) is not None
     if service == "s3" and not place:
+        return False
+    if (service, begin) in FLAT and last.startswith(begin) and "/" in last[len(begin) :]:
         return False
     return literal.startswith(begin) or (literal != last and begin.startswith(literal))
 

@@ -14,6 +14,25 @@ from hyperpod_constructs.facts.data import rows
 
 _OTHERS = "others"
 
+FLAT: frozenset[tuple[str, str]] = frozenset(
+    {
+        ("codebuild", "project/"),
+        ("eks", "cluster/"),
+        ("elasticfilesystem", "file-system/"),
+        ("firehose", "deliverystream/"),
+        ("fsx", "file-system/"),
+        ("kms", "key/"),
+        ("sagemaker", "cluster/"),
+        ("sagemaker", "domain/"),
+        ("sns", ""),
+        ("sqs", ""),
+    }
+)
+"""Services and beginnings of resources whose names have no slash, and below which nothing lies (as of 2026-11-27).
+
+Source: https://docs.aws.amazon.com/service-authorization/latest/reference/reference_policies_actions-resources-contextkeys.html
+"""
+
 
 class Action(NamedTuple):
     """An action of a service.

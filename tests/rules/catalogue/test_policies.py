@@ -36,6 +36,21 @@ def topic_of(**more: Any) -> dict[str, Any]:
     return {"News": {"Type": "AWS::SNS::Topic", "Properties": {}}, "NewsPolicy": policy}
 
 
+@pytest.mark.parametrize(
+    ("action", "resource", "rules"),
+    [
+        ("sagemaker:DescribeCluster", "arn:aws:sagemaker:us-west-2:123456789012:cluster/abc/*", [IDLE]),
+        ("sagemaker:DescribeCluster", "arn:aws:sagemaker:us-west-2:123456789012:cluster/abc*", []),
+        ("sagemaker:DescribeCluster", "arn:aws:sagemaker:*:*:cluster/*", []),
+        ("sagemaker:DescribeCluster", "arn:aws:sagemaker:*:*:*/*", []),
+        ("dynamodb:Query", "arn:aws:dynamodb:us-west-2:123456789012:table/runs/index/*", []),
+        ("sqs:SendMessage", "arn:aws:sqs:us-west-2:123456789012:runs/*", [IDLE]),
+    ],
+)
+def test_nothing_lies_below_a_name_without_a_slash(action: str, resource: str, rules: list[str]) -> None:
+    assert rules_of(edited(slurm(), {OTHER: allow(action, resource)})) == rules
+
+
 def managed(account: str) -> dict[str, Any]:
     role = slurm()["Resources"]["Role"]["Properties"]
     return {"Role/ManagedPolicyArns": [*role.get("ManagedPolicyArns", []), f"arn:aws:iam::{account}:policy/AmazonS3ReadOnlyAccess"]}
