@@ -34,6 +34,31 @@ Source: https://docs.aws.amazon.com/service-authorization/latest/reference/refer
 """
 
 
+class Together(NamedTuple):
+    """A task of several calls.
+
+    :param own: actions that are of no use outside of the task.
+    :param others: further actions that it takes.
+    """
+
+    words: str
+    own: tuple[str, ...]
+    others: tuple[str, ...]
+
+
+TOGETHER = (
+    Together(
+        "push an image",
+        ("ecr:InitiateLayerUpload", "ecr:UploadLayerPart", "ecr:CompleteLayerUpload"),
+        ("ecr:BatchCheckLayerAvailability", "ecr:GetAuthorizationToken", "ecr:PutImage"),
+    ),
+)
+"""Tasks whose actions are allowed together (as of 2026-11-27).
+
+Source: https://docs.aws.amazon.com/AmazonECR/latest/userguide/image-push-iam.html
+"""
+
+
 class Action(NamedTuple):
     """An action of a service.
 

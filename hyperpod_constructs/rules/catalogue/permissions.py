@@ -9,6 +9,7 @@ from hyperpod_constructs.analysis.clusters import groups
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.needs import Refused, refused
 from hyperpod_constructs.analysis.refusals import Cause
+from hyperpod_constructs.analysis.started import unfinished
 from hyperpod_constructs.analysis.variables import idle_variables
 from hyperpod_constructs.facts.permissions import Place
 from hyperpod_constructs.rules.finding import Hit
@@ -127,7 +128,11 @@ def nodes_come_up(model: Model) -> Iterator[Hit]:
     ),
 )
 def features_work(model: Model) -> Iterator[Hit]:
-    return _hits(model, fatal=False)
+    yield from _hits(model, fatal=False)
+    refusing = _refused_at(model)
+    for one in unfinished(model):
+        if one.role not in refusing:
+            yield hit(one.role, f"the role may begin to {one.words}, and not end it: missing {', '.join(one.missing)}")
 
 
 @warning(

@@ -6,10 +6,12 @@ from typing import Any
 
 import pytest
 
+from hyperpod_constructs.analysis.started import unfinished
 from hyperpod_constructs.facts.iam_actions import is_service, service_actions
 from hyperpod_constructs.facts.managed_policies import managed_policy, policy_names
 from hyperpod_constructs.facts.permissions import KARPENTER, NODES, PODS, Task
 from hyperpod_constructs.facts.role_calls import role_calls
+from hyperpod_constructs.templates.model import Model
 from tests.rules.catalogue.cases import Case, edited
 from tests.rules.catalogue.templates import rules_of, slurm
 from tests.rules.catalogue.test_refused_calls import OBJECTS, STATEMENTS, TRUST, ZONE, allow, of_everybody, on_bucket
@@ -34,6 +36,26 @@ def topic_of(**more: Any) -> dict[str, Any]:
     document = {"Version": "2012-10-17", "Statement": [statement]}
     policy = {"Type": "AWS::SNS::TopicPolicy", "Properties": {"Topics": [{"Ref": "News"}], "PolicyDocument": document}}
     return {"News": {"Type": "AWS::SNS::Topic", "Properties": {}}, "NewsPolicy": policy}
+
+
+PUSH = ["InitiateLayerUpload", "UploadLayerPart", "CompleteLayerUpload", "PutImage", "BatchCheckLayerAvailability"]
+
+
+@pytest.mark.parametrize(
+    ("actions", "missing"),
+    [
+        (PUSH, []),
+        (["*"], []),
+        (["PutImage"], []),
+        ([one for one in PUSH if one != "CompleteLayerUpload"], ["ecr:CompleteLayerUpload"]),
+        (["InitiateLayerUpload", "Complete*"], ["ecr:UploadLayerPart", "ecr:BatchCheckLayerAvailability", "ecr:PutImage"]),
+    ],
+)
+def test_who_begins_to_push_an_image_ends_it(actions: list[str], missing: list[str]) -> None:
+    statement = allow([f"ecr:{one}" for one in actions], "arn:aws:ecr:us-west-2:123456789012:repository/trainer")
+    login = allow("ecr:GetAuthorizationToken")
+    model = Model.of({"t": edited(slurm(), {OTHER: statement, f"{STATEMENTS}/5": login})})
+    assert [list(one.missing) for one in unfinished(model)] == ([missing] if missing else [])
 
 
 @pytest.mark.parametrize(
