@@ -51,6 +51,7 @@ MODULES: Mapping[str, Topic] = {
     "metrics": Topic.ALARM,
     "partners": Topic.COMPANION,
     "prometheus": Topic.PROMETHEUS,
+    "scaling": Topic.NAME,
     "schedule_calls": Topic.SCHEDULE,
     "schedules": Topic.SCHEDULE,
     "scrapes": Topic.PROMETHEUS,
@@ -137,6 +138,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::EKS::Nodegroup": "LaunchTemplate",
         "AWS::Route53::RecordSet": "AliasTarget",
     },
+    "scaling": {"AWS::ApplicationAutoScaling::ScalableTarget": "ResourceId"},
     "schedule_calls": {"AWS::Scheduler::Schedule": "Target"},
     "schedules": {
         "AWS::Backup::BackupPlan": "BackupPlan",

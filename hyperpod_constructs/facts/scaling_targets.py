@@ -1,0 +1,23 @@
+"""What Application Auto Scaling scales: the ids of its targets, by the dimension that is scaled (as of 2026-11-27).
+
+Source: https://docs.aws.amazon.com/autoscaling/application/APIReference/API_RegisterScalableTarget.html
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+IDS: Mapping[str, str] = {
+    "appstream:fleet": "fleet/NAME",
+    "dynamodb:index": "table/TABLE/index/NAME",
+    "dynamodb:table": "table/NAME",
+    "ec2:spot-fleet-request": "spot-fleet-request/ID",
+    "ecs:service": "service/CLUSTER/NAME",
+    "elasticache:replication-group": "replication-group/NAME",
+    "elasticmapreduce:instancegroup": "instancegroup/CLUSTER/ID",
+    "lambda:function": "function:NAME:ALIAS",
+    "rds:cluster": "cluster:NAME",
+    "sagemaker:inference-component": "inference-component/NAME",
+    "sagemaker:variant": "endpoint/NAME/variant/VARIANT",
+}
+"""The forms of ids by the first two fields of a dimension; words in capitals are names."""

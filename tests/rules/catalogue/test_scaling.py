@@ -1,0 +1,40 @@
+"""Targets of Application Auto Scaling: their ids have the form of what is scaled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.analysis.texts.scaling import target
+from hyperpod_constructs.templates.model import Model
+
+TABLE = {"Type": "AWS::DynamoDB::Table", "Properties": {}}
+
+
+@pytest.mark.parametrize(
+    ("dimension", "id_", "wrong"),
+    [
+        ("dynamodb:table:WriteCapacityUnits", {"Fn::Sub": "table/${Table}"}, False),
+        ("dynamodb:table:WriteCapacityUnits", {"Ref": "Table"}, True),
+        ("dynamodb:table:WriteCapacityUnits", {"Fn::GetAtt": ["Table", "Arn"]}, True),
+        ("dynamodb:table:WriteCapacityUnits", {"Fn::Sub": "${Table}"}, True),
+        ("dynamodb:table:WriteCapacityUnits", {"Fn::Sub": "tables/${Table}"}, True),
+        ("dynamodb:table:WriteCapacityUnits", "table/runs/index/day", True),
+        ("dynamodb:index:ReadCapacityUnits", "table/runs/index/day", False),
+        ("dynamodb:table:WriteCapacityUnits", {"Ref": "Id"}, False),
+        ("dynamodb:table:WriteCapacityUnits", {"Fn::Sub": "${Id}/${Table}"}, False),
+        ("rds:cluster:ReadReplicaCount", "cluster:accounts", False),
+        ("rds:cluster:ReadReplicaCount", "accounts", True),
+        ("lambda:function:ProvisionedConcurrency", "function:clean:live", False),
+        ("sagemaker:variant:DesiredInstanceCount", "endpoint/chat", True),
+        ("custom-resource:ResourceType:Property", "https://example.org/one", False),
+    ],
+)
+def test_the_id_of_a_target_has_the_form_of_what_is_scaled(dimension: str, id_: Any, wrong: bool) -> None:
+    scaled = {"ScalableDimension": dimension, "ResourceId": id_}
+    target_ = {"Type": "AWS::ApplicationAutoScaling::ScalableTarget", "Properties": scaled}
+    parameters = {"Id": {"Type": "String"}}
+    model = Model.of({"t": {"Parameters": parameters, "Resources": {"Table": TABLE, "Target": target_}}})
+    (resource,) = model.resources("AWS::ApplicationAutoScaling::ScalableTarget")
+    assert [one.path for one in target(resource)] == ([("ResourceId",)] if wrong else [])
