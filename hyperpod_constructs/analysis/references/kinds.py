@@ -24,6 +24,8 @@ _TOKEN = ReferenceKind(
     },
 )
 """What answers for a custom resource."""
+_ADDRESSES = ("endpoint", "url", "hostname")
+"""Ends of keys with an address in a text in JSON."""
 
 
 def wrong_kinds(model: Model) -> tuple[Misreference, ...]:
@@ -46,7 +48,7 @@ def _wrong_kinds(model: Model) -> Iterator[Misreference]:
 
 
 def _of_text(resource: Resource, path: Path, text: Text) -> Iterator[Misreference]:
-    """Several identifiers in a text where one is taken, and names where a text in JSON has the key of an ARN."""
+    """Several identifiers in a text where one is taken, and in a text in JSON a name for an ARN, or an ARN for an address."""
     name = next((str(one) for one in reversed(path) if isinstance(one, str)), "")
     joined = len(text.references) > 1 and any(isinstance(part, str) and "," in part for part in text.parts)
     wanted = kind_of(resource.type, name) if joined and node_at(resource.type, path) is not None else None
@@ -59,6 +61,9 @@ def _of_text(resource: Resource, path: Path, text: Text) -> Iterator[Misreferenc
         if key.lower().endswith("arn") and gives_arn(reference) is False:
             message = f"{key} in {name} is {_given(reference)}, which is no ARN"
             yield Misreference(resource, path, message, reference, f"an ARN: {' or '.join(arns_of(target_of(reference).type))}")
+        elif key.lower().endswith(_ADDRESSES) and gives_arn(reference):
+            message = f"{key} in {name} is {_given(reference)}, which is an ARN"
+            yield Misreference(resource, path, message, reference, "an address")
 
 
 def _given(reference: Reference) -> str:

@@ -459,5 +459,17 @@ def test_keys_of_arns_in_a_text_of_json_have_arns(key: str, rules: list[str]) ->
     assert [rule for rule in found if rule.startswith("HP-REF")] == rules
 
 
+@pytest.mark.parametrize(
+    ("key", "attribute", "rules"),
+    [("prometheusEndpoint", "Arn", ["HP-REF-012"]), ("prometheusEndpoint", "PrometheusEndpoint", []), ("arn", "Arn", [])],
+)
+def test_keys_of_addresses_in_a_text_of_json_have_addresses(key: str, attribute: str, rules: list[str]) -> None:
+    values = {"Fn::Sub": f'{{"ampWorkspace": {{"{key}": "${{Metrics.{attribute}}}"}}}}'}
+    properties = {"ClusterName": {"Ref": "Control"}, "AddonName": "own-addon", "ConfigurationValues": values}
+    workspace = {"Type": "AWS::APS::Workspace", "DeletionPolicy": "Retain"}
+    found = rules_of(edited(eks(), {"Extra": {"Type": "AWS::EKS::Addon", "Properties": properties}, "Metrics": workspace}))
+    assert [rule for rule in found if rule.startswith("HP-REF")] == rules
+
+
 def test_case_has_one_finding_where_the_reference_is_typed_wrongly() -> None:
     Case("HP-REF-001", SLURM, {"NodeSubnet/VpcId": {"Ref": "Vcp"}}, {}).check()
