@@ -130,6 +130,11 @@ def subnet(**given: Any) -> dict[str, Any]:
             "name RoleArn: RoleArn is not a pro",
         ),
         (
+            "AWS::Backup::BackupPlan",
+            {"BackupPlan": {"BackupPlanName": "p", "Rules": [{"RuleName": "r", "TargetBackupVault": "v"}]}},
+            "name BackupPlan/Rules: Rules is not a property of BackupPlan; the nearest is BackupPlanRule",
+        ),
+        (
             "AWS::EFS::AccessPoint",
             {"FileSystemId": "fs-0123456789abcdef0", "PosixUser": {"Uid": "me", "Gid": "1"}},
             "value PosixUser/Uid:",

@@ -11,6 +11,7 @@ from hyperpod_constructs.templates.values import ABSENT, Value, shown
 
 Path: TypeAlias = tuple[str | int, ...]
 
+_LEAST_LETTERS = 4
 _LONGEST = 80
 _MOST_LISTED = 12
 
@@ -137,3 +138,10 @@ def nearest(name: str, names: Iterable[str]) -> str | None:
 
     near = difflib.get_close_matches(name.casefold(), by_case, n=1, cutoff=0.7)
     return by_case[near[0]] if near else None
+
+
+def fuller(name: str, names: Iterable[str]) -> str | None:
+    """The only name that has a word in it and more, such as `BackupPlanRule` for `Rules`; short words tell nothing."""
+    word = name.casefold().removesuffix("s")
+    found = [one for one in names if word in one.casefold()] if len(word) >= _LEAST_LETTERS else []
+    return found[0] if len(found) == 1 else None
