@@ -220,6 +220,80 @@ LINKED: Template = {
 }
 
 
+GUARDED: Template = {
+    "AWSTemplateFormatVersion": "2010-09-09",
+    "Resources": {
+        "Known": {"Type": "AWS::Route53Resolver::FirewallDomainList", "Properties": {"Domains": ["example.com"]}},
+        "Names": {
+            "Type": "AWS::Route53Resolver::FirewallRuleGroup",
+            "Properties": {
+                "FirewallRules": [
+                    {"Priority": 10, "Action": "ALLOW", "FirewallDomainListId": {"Ref": "Known"}},
+                    {"Priority": 20, "Action": "BLOCK", "BlockResponse": "NXDOMAIN", "FirewallDomainListId": {"Ref": "Known"}},
+                ]
+            },
+        },
+        "NamesOfVpc": {
+            "Type": "AWS::Route53Resolver::FirewallRuleGroupAssociation",
+            "Properties": {"FirewallRuleGroupId": {"Ref": "Names"}, "VpcId": "vpc-0123456789abcdefa", "Priority": 101},
+        },
+        "Build": {
+            "Type": "AWS::CodeBuild::Project",
+            "Properties": {
+                "ServiceRole": "arn:aws:iam::123456789012:role/build",
+                "Artifacts": {"Type": "NO_ARTIFACTS"},
+                "Source": {
+                    "Type": "NO_SOURCE",
+                    "BuildSpec": "version: 0.2\nphases:\n  build:\n    commands:\n      - docker build -t trainer .\n",
+                },
+                "Environment": {
+                    "Type": "LINUX_CONTAINER",
+                    "ComputeType": "BUILD_GENERAL1_SMALL",
+                    "Image": "aws/codebuild/amazonlinux-x86_64-standard:5.0",
+                    "PrivilegedMode": True,
+                },
+            },
+        },
+        "Writes": {
+            "Type": "AWS::ApplicationAutoScaling::ScalableTarget",
+            "Properties": {
+                "ServiceNamespace": "dynamodb",
+                "ResourceId": "table/ledger",
+                "ScalableDimension": "dynamodb:table:WriteCapacityUnits",
+                "MinCapacity": 5,
+                "MaxCapacity": 100,
+            },
+        },
+        "Scaling": {
+            "Type": "AWS::ApplicationAutoScaling::ScalingPolicy",
+            "Properties": {
+                "PolicyName": "ledger",
+                "PolicyType": "TargetTrackingScaling",
+                "ScalingTargetId": {"Ref": "Writes"},
+                "TargetTrackingScalingPolicyConfiguration": {
+                    "TargetValue": 70,
+                    "PredefinedMetricSpecification": {"PredefinedMetricType": "DynamoDBWriteCapacityUtilization"},
+                },
+            },
+        },
+        "Archive": {"Type": "AWS::S3::Bucket", **KEPT, "Properties": {}},
+        "Queries": {
+            "Type": "AWS::Athena::WorkGroup",
+            "Properties": {
+                "Name": "queries",
+                "WorkGroupConfiguration": {"ResultConfiguration": {"OutputLocation": {"Fn::Sub": "s3://${Archive}/queries/"}}},
+            },
+        },
+    },
+}
+METRIC = "Scaling/TargetTrackingScalingPolicyConfiguration/PredefinedMetricSpecification/PredefinedMetricType"
+READS = {METRIC: "DynamoDBReadCapacityUtilization"}
+OUTPUT = "Queries/WorkGroupConfiguration/ResultConfiguration/OutputLocation"
+OVERRIDE = {"BlockOverrideDomain": "example.com", "BlockOverrideDnsType": "CNAME", "BlockOverrideTtl": 60}
+ANSWER = "Names/FirewallRules/1"
+UNPRIVILEGED = {"Build/Environment/PrivilegedMode": False}
+
+
 def denied(algorithm: str) -> dict[str, Any]:
     statement = {
         "Effect": "Deny",
@@ -370,6 +444,30 @@ CASES = [
     Case("HP-TXT-011", WATCHED, {"Watch/MetricName": "error"}, {"Watch/MetricName": "failures"}),
     Case("HP-SCH-007", BASE, {"Alarm/Statistic": REMOVED}, {}),
     Case("HP-TXT-011", BASE, {"Alarm/MetricName": "NumberOfMessages"}, {"Alarm/MetricName": "SentMessageSize"}),
+    Case("HP-SCH-007", GUARDED, {"Names/FirewallRules/1/Priority": 10}, {"Names/FirewallRules/1/Priority": 11}),
+    Case(
+        "HP-SCH-007",
+        GUARDED,
+        {f"{ANSWER}/BlockResponse": REMOVED},
+        {f"{ANSWER}/Action": "ALERT", f"{ANSWER}/BlockResponse": REMOVED},
+    ),
+    Case(
+        "HP-SCH-007",
+        GUARDED,
+        {f"{ANSWER}/BlockResponse": "OVERRIDE"},
+        {f"{ANSWER}/BlockResponse": "OVERRIDE", **{f"{ANSWER}/{key}": value for key, value in OVERRIDE.items()}},
+    ),
+    Case("HP-SCH-007", GUARDED, {"NamesOfVpc/Priority": 100}, {"NamesOfVpc/Priority": 9899}),
+    Case("HP-SCH-007", GUARDED, UNPRIVILEGED, {**UNPRIVILEGED, "Build/Source/BuildSpec": "version: 0.2\n# docker build\n"}),
+    Case("HP-SCH-007", GUARDED, {"Build/Environment/PrivilegedMode": REMOVED}, {}),
+    Case("HP-SCH-007", GUARDED, {OUTPUT: {"Fn::Sub": "${Archive}/queries/"}}, {OUTPUT: {"Fn::Sub": "s3://${Archive}"}}),
+    Case("HP-TXT-012", GUARDED, READS, {**READS, "Writes/ScalableDimension": "dynamodb:index:ReadCapacityUnits"}),
+    Case(
+        "HP-TXT-012",
+        BASE,
+        {"Function/ReservedConcurrentExecutions": 0},
+        {"Function/ReservedConcurrentExecutions": 0, "Mapping/Enabled": False},
+    ),
 ]
 
 
