@@ -17,11 +17,11 @@ from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJud
 from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts import text_words
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.model import Resource, resource_of
+from hyperpod_constructs.templates.model import Resource, resource_of, target_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_int
 
 _LABEL = re.compile(r"[\w!\"#$%&'()*+,/:;<=>?@\[\\\]^`{|}~-]{1,63}")
-_ZONE = "AWS::Route53::HostedZone"
+_ZONE, _ELASTIC = "AWS::Route53::HostedZone", "AWS::EC2::EIP"
 
 
 def domain_name(value: Value) -> Slips:
@@ -131,14 +131,33 @@ def _values(kind: str | None, records: Value) -> Slips:
     fits, words = _RECORDS[kind]
     for index, one in enumerate(records):
         text = known(one)
-        if kind in ("A", "AAAA") and isinstance(one, Reference) and (one.attribute or "").lower().endswith("dnsname"):
-            yield Slip(
-                f"a record of the type {kind} is the name {one}", f"{words}; CNAME for a name", ("ResourceRecords", index), one
-            )
+        gives = _gives(one)
+        if gives is not None and kind in _TAKEN_BY[not gives]:
+            what, other = ("a name", "CNAME for a name") if gives is _NAME else ("an address", "A for an address")
+            message = f"a record of the type {kind} is {one}, which is {what}"
+            yield Slip(message, f"{words}; {other}", ("ResourceRecords", index), one)
         if text is not None and len(text) < 4000 and not fits(text.strip()):
             yield Slip(f"a record of the type {kind} is {quoted(text)}", words, ("ResourceRecords", index), text)
     if kind == "CNAME" and len(records) > 1:
         yield Slip(f"a CNAME has {len(records)} records", "one", ("ResourceRecords",), records)
+
+
+_NAME, _ADDRESS = True, False
+_TAKEN_BY: Mapping[bool, tuple[str, ...]] = {_NAME: ("CNAME", "NS", "PTR"), _ADDRESS: ("A", "AAAA")}
+"""The types of records that take names, and those that take addresses."""
+_NAMES = ("dnsname", "domainname", "endpoint.address", "endpointaddress")
+_ADDRESSES = ("privateip", "publicip", "primaryprivateipaddress", "privateipaddress")
+"""The ends of attributes that are the name of a host, and its address."""
+
+
+def _gives(value: Value) -> bool | None:
+    """Whether a reference gives the name of a host or its address; `None` for another value."""
+    attribute = (value.attribute or "").lower() if isinstance(value, Reference) else ""
+    if attribute.endswith(_NAMES):
+        return _NAME
+    if attribute.endswith(_ADDRESSES):
+        return _ADDRESS
+    return _ADDRESS if isinstance(value, Reference) and not attribute and target_of(value).type == _ELASTIC else None
 
 
 def endpoint(resource: Resource) -> Slips:

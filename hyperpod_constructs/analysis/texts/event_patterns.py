@@ -16,10 +16,12 @@ from hyperpod_constructs.analysis.schema.violation import listed, nearest, quote
 from hyperpod_constructs.analysis.texts.arns import service_of
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, known
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, Slips, WholeJudge
+from hyperpod_constructs.analysis.texts.typo import typo_of
 from hyperpod_constructs.facts import events
+from hyperpod_constructs.facts.arn_forms import FORMS
 from hyperpod_constructs.facts.texts import Language
-from hyperpod_constructs.templates.model import target_of
-from hyperpod_constructs.templates.values import ABSENT, Either, Reference, Text, Unknown, Value, as_items, at
+from hyperpod_constructs.templates.model import Resource, target_of
+from hyperpod_constructs.templates.values import ABSENT, Either, Reference, Text, Unknown, Value, alternatives_of, as_items, at
 
 _DEEPEST = 50
 _COMPARISONS = ("=", "<", "<=", ">", ">=")
@@ -224,10 +226,19 @@ def _resources(pattern: Mapping[str, Value], sources: list[str], types: list[str
         service = service_of(one) if len(services) == 1 and "" not in services else None
         kind = target_of(one).type if isinstance(one, Reference) else ""
         other = of_clusters and kind.startswith("AWS::SageMaker::") and kind != "AWS::SageMaker::Cluster"
-        if other or (service is not None and service not in services):
+        if other or (service is not None and service not in services) or ("" not in services and services and _is_no_arn(one)):
             message = f"events of {listed(types or sources)} do not name {quoted(one)}"
             allowed = "the ARN of the HyperPod cluster" if of_clusters else f"an ARN of {listed(sorted(services))}"
             yield Slip(message, allowed, ("resources", index), one, dead=True)
+
+
+def _is_no_arn(value: Value) -> bool:
+    """Whether a resource is a name, where events have ARNs."""
+    if isinstance(value, Reference):
+        form = FORMS.get(target_of(value).type)
+        return form is not None and value.attribute in form.names
+    text = known(value)
+    return text is not None and not text.startswith(("arn:", "*", "$"))
 
 
 def _details(type_: str, detail: Value) -> Slips:
@@ -258,5 +269,39 @@ def _details(type_: str, detail: Value) -> Slips:
             )
 
 
+def names(rule: Resource) -> Slips:
+    """The names in a pattern are of resources of the app, if they look as if they should be."""
+    sources = _literals(rule.get("EventPattern", "source"))
+    place, type_, key = events.NAMES_IN_EVENTS.get(sources[0] if len(sources) == 1 else "", ("", "", ""))
+    path = ("detail", *place.split("/"))
+    given = _literals(rule.get("EventPattern", *path)) if place else []
+    made = _names_made(rule, type_, key) if given else []
+    if any(_may_be(one, name) for one in made for name in given):
+        return
+    for index, name in enumerate(given):
+        near = typo_of(name, [one for one in made if isinstance(one, str)])
+        longer = next((one for one in made if _is_begin(name, one)), near)
+        if longer is not None:
+            message = f"no {type_} is named {name!r}; the nearest is {longer}"
+            yield Slip(message, f"{longer}", ("EventPattern", *path, index), name, dead=True)
+
+
+def _names_made(rule: Resource, type_: str, key: str) -> list[str | Text]:
+    """The names of the resources of a type; none if one of them is not known."""
+    values = [value for one in rule.template.model.resources(type_) for value in alternatives_of(one.get(key))]
+    found = [value for value in values if isinstance(value, str | Text)]
+    return found if len(found) == len(values) else []
+
+
+def _may_be(made: str | Text, name: str) -> bool:
+    return made.matches(name) is not False if isinstance(made, Text) else made == name
+
+
+def _is_begin(name: str, made: str | Text) -> bool:
+    """Whether a name is another without its end, such as a stage behind a dash."""
+    begin = made.prefix if isinstance(made, Text) else made
+    return begin.startswith(tuple(f"{name}{one}" for one in "-_./"))
+
+
 JUDGES: Mapping[Language, Judge] = {Language.EVENTS: event_pattern, Language.MESSAGES: message_filter}
-WHOLES: Mapping[str, WholeJudge] = {}
+WHOLES: Mapping[str, WholeJudge] = {"AWS::Events::Rule": names}

@@ -127,6 +127,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
         "AWS::SSM::Document": "Content",
         "AWS::SecretsManager::Secret": "GenerateSecretString",
     },
+    "event_patterns": {"AWS::Events::Rule": "EventPattern"},
     "log_filters": {"AWS::Logs::MetricFilter": "", "AWS::Logs::SubscriptionFilter": ""},
     "machines": {"AWS::StepFunctions::StateMachine": ""},
     "metrics": {"AWS::CloudWatch::AnomalyDetector": "", "AWS::CloudWatch::MetricStream": ""},

@@ -294,6 +294,17 @@ ANSWER = "Names/FirewallRules/1"
 UNPRIVILEGED = {"Build/Environment/PrivilegedMode": False}
 
 
+def named(kind: str) -> dict[str, Any]:
+    """A record with the name of the database."""
+    given = {"HostedZoneName": "train.example.", "Name": "db.train.example.", "Type": kind, "TTL": "60"}
+    return {
+        "Record": {
+            "Type": "AWS::Route53::RecordSet",
+            "Properties": {**given, "ResourceRecords": [att("Database", "Endpoint.Address")]},
+        }
+    }
+
+
 def denied(algorithm: str) -> dict[str, Any]:
     statement = {
         "Effect": "Deny",
@@ -423,6 +434,7 @@ CASES = [
         {"Database/MasterUserPassword": {"Fn::Sub": "{{resolve:secretsmanager:${Secret}}}"}},
     ),
     Case("HP-REF-008", STORED, {"Database/MasterUsername": {"Fn::Sub": "{{resolve:secretmanager:${Secret}:SecretString:a}}"}}, {}),
+    Case("HP-TXT-010", STORED, named("A"), named("CNAME")),
     Case("HP-REF-010", STORED, {"More-Logs": {"Type": "AWS::Logs::LogGroup"}}, {"MoreLogs": {"Type": "AWS::Logs::LogGroup"}}),
     Case("HP-REF-010", STORED, {"Group/.DeletionPolicy": "Snapshot"}, {"Group/.DeletionPolicy": "Delete"}),
     # What requests demand

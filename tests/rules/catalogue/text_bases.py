@@ -172,6 +172,11 @@ PATTERNS = {
             "detail": {"eventSource": ["sagemaker.amazonaws.com"], "eventName": ["UpdateCluster"]},
         },
     ),
+    "Images": resource("AWS::ECR::Repository", RepositoryName={"Fn::Sub": "trainer-${AWS::AccountId}"}),
+    "Pushes": resource(
+        "AWS::Events::Rule", EventPattern={"source": ["aws.ecr"], "detail": {"repository-name": ["trainer-123456789012"]}}
+    ),
+    "Scans": resource("AWS::Events::Rule", EventPattern={"source": ["aws.ecr"], "detail": {"repository-name": ["shared"]}}),
     "Own": resource("AWS::Events::Rule", EventPattern={"source": ["my.training"], "detail-type": ["Epoch Done"]}),
 }
 
@@ -526,6 +531,10 @@ NAMES = {
         VpcEndpointType="Interface",
         ServiceName={"Fn::Sub": "com.amazonaws.${AWS::Region}.ecr.dkr"},
     ),
+    "Server": resource("AWS::EC2::Instance", ImageId="ami-0123456789abcdef0", InstanceType="m7g.large"),
+    "Public": resource("AWS::EC2::EIP"),
+    "Inner": record("A", name="server.train.internal", ResourceRecords=[att("Server", "PrivateIp"), {"Ref": "Public"}]),
+    "Outer": record("CNAME", name="public.train.internal", ResourceRecords=[att("Server", "PublicDnsName")]),
     "Topic": resource("AWS::SNS::Topic"),
     "Queue": resource("AWS::SQS::Queue"),
     "Alarm": resource(
