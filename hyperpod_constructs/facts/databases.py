@@ -19,6 +19,11 @@ LONGEST_USER: Mapping[str, int] = dict.fromkeys(("aurora-mysql", "mariadb", "mys
 
 Source: https://docs.aws.amazon.com/AmazonRDS/latest/APIReference/API_CreateDBInstance.html
 """
+RESERVED_USERS = ("rdsadmin", "rdsrepladmin")
+"""Users that RDS makes itself, and that nobody changes (as of 2026-11-27).
+
+Source: https://docs.aws.amazon.com/AmazonRDS/latest/UserGuide/Appendix.MySQL.CommonDBATasks.html
+"""
 SHORTEST_PASSWORD = 8
 """Characters of the password of an engine (as of 2026-11-27).
 

@@ -13,6 +13,7 @@ THINGS = model_of("""{Resources: {
     Vpc: {Type: AWS::EC2::VPC}, Group: {Type: AWS::EC2::SecurityGroup}, Key: {Type: AWS::KMS::Key}, Role: {Type: AWS::IAM::Role},
     Topic: {Type: AWS::SNS::Topic}, Own: {Type: Custom::Thing}}}""")
 ARN_OF_ROLE, ARN_OF_USER, PLACE = r"arn:aws:iam::\d{12}:role/.+", r"arn:aws:iam::\d{12}:user/.+", r"s3://.+"
+MAIL = r"[^@\s]+@[^@\s]+"
 
 
 def reference(name: str, attribute: str | None = None) -> Reference:
@@ -60,11 +61,14 @@ def test_a_reference_to_another_kind_of_arn_has_not_the_form() -> None:
     assert matches(ARN_OF_USER, role) is False
     assert matches(PLACE, role) is False
     assert matches(ARN_OF_ROLE, reference("Topic")) is False
+    assert matches(MAIL, role) is False
+    assert matches(".*", role) is None
     assert matches(ARN_OF_ROLE, reference("Role")) is False
 
 
 def test_what_is_allowed_instead_is_said_in_words() -> None:
     assert other_words(PLACE, reference("Role")) == ("which is no address", "an address that begins with s3://")
+    assert other_words(MAIL, reference("Topic")) == ("which is no address of mail", "an address such as team@example.com")
     assert other_words(ARN_OF_ROLE, reference("Topic")) == ("which is another ARN", "an ARN of iam")
     assert other_words(ARN_OF_ROLE, reference("Role")) == ("which is not an ARN", "an ARN")
     assert format_words("ipv6-network") == "a block such as 2001:db8::/56"

@@ -31,6 +31,7 @@ _WITHOUT_ARN = frozenset(
 _FILLS = ("a", "a1", "123456789012")
 """Texts in the place of unknown parts."""
 _ARN_FILL = "arn:aws:service:us-west-2:123456789012:kind/name"
+_MAIL = "team@example.com"
 _SCHEMES = re.compile(r"\^?\(?((?:s3|https?)(?:\|(?:s3|https?))*)\)?:(?:\\?/){2}")
 """The begin of a pattern of addresses such as `s3://BUCKET/KEY`."""
 _ARN_OF = re.compile(r"\^?arn:.*?:([a-z][a-z0-9-]+):")
@@ -57,9 +58,14 @@ def _gives_no(pattern: str, reference: Reference) -> bool:
     if _is_arn(reference):
         of = _ARN_OF.match(pattern)
         other = of is not None and (of[1] != ARN_SOURCES[target.type][0] or _is_of_another_kind(pattern[of.end() - 1 :], reference))
-        return bool(_addresses(pattern)) or other
+        return bool(_addresses(pattern)) or other or _is_of_mails(pattern)
     named = reference.attribute is None and target.type in _WITHOUT_ARN
     return named and (pattern.removeprefix("^").startswith("arn:") or bool(_addresses(pattern)))
+
+
+def _is_of_mails(pattern: str) -> bool:
+    """Whether a pattern takes addresses of mail alone."""
+    return compiled(pattern).fullmatch(_MAIL) is not None and compiled(pattern).fullmatch(_MAIL.replace("@", ":")) is None
 
 
 def _is_of_another_kind(rest: str, reference: Reference) -> bool:
@@ -75,6 +81,8 @@ def _is_of_another_kind(rest: str, reference: Reference) -> bool:
 def other_words(pattern: str, reference: Reference) -> tuple[str, str]:
     """What a reference gives instead of a text of a form, and what is allowed, in words."""
     addresses, of = _addresses(pattern), _ARN_OF.match(pattern)
+    if _is_of_mails(pattern):
+        return "which is no address of mail", f"an address such as {_MAIL}"
     if addresses:
         return "which is no address", f"an address that begins with {' or '.join(addresses)}"
     return (

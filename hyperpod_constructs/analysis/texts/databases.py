@@ -21,6 +21,7 @@ from hyperpod_constructs.facts.databases import (
     NUMBERS,
     PARAMETERS,
     REFUSED_IN_PASSWORDS,
+    RESERVED_USERS,
     SHORTEST_PASSWORD,
     Engine,
     engine_of,
@@ -29,7 +30,7 @@ from hyperpod_constructs.facts.databases import (
 from hyperpod_constructs.facts.texts import Language
 from hyperpod_constructs.templates.dependencies import named_at
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, alternatives_of, as_int, as_str, at
+from hyperpod_constructs.templates.values import ABSENT, Value, alternatives_of, as_int, as_str, at
 
 _INSTANCE, _CLUSTER, _SECRET = "AWS::RDS::DBInstance", "AWS::RDS::DBCluster", "AWS::SecretsManager::Secret"
 _GROUPS = {"DBParameterGroupName": "AWS::RDS::DBParameterGroup", "DBClusterParameterGroupName": "AWS::RDS::DBClusterParameterGroup"}
@@ -51,6 +52,9 @@ def database(resource: Resource) -> Slips:
     for key, group in _GROUPS.items():
         yield from _of_family(resource, key, group, engine or "", version)
     yield from _of_network(resource)
+    given = known(resource.get("MasterUsername"))
+    if given in RESERVED_USERS:
+        yield _reserved(f"the first user is {given}", given)
     for secret in named_at(resource, "MasterUsername"):
         yield from _user(secret, engine or "")
     for secret in named_at(resource, "MasterUserPassword"):
@@ -91,12 +95,19 @@ def _of_network(resource: Resource) -> Slips:
 
 
 def _user(secret: Resource, engine: str) -> Slips:
-    """The user that a generated secret names has no more characters than the engine takes."""
+    """The user that a generated secret names is not one of RDS, and has no more characters than the engine takes."""
     template = secret.get("GenerateSecretString", "SecretStringTemplate") if secret.type == _SECRET else ABSENT
     user, most = as_str(at(values_in(template), "username")), LONGEST_USER.get(engine.lower())
     if user is not None and most is not None and len(user) > most:
         message = f"the user that {secret.logical_id} names has {len(user)} characters, and {engine} takes {most}"
         yield Slip(message, f"at most {most} characters", ("MasterUsername",))
+    if user in RESERVED_USERS:
+        yield _reserved(f"the user that {secret.logical_id} names is {user}")
+
+
+def _reserved(what: str, found: Value = ABSENT) -> Slip:
+    """A first user that RDS makes itself."""
+    return Slip(f"{what}, which RDS has itself", "a user of your own", ("MasterUsername",), found)
 
 
 def _password(secret: Resource, engine: str) -> Slips:

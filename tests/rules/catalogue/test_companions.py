@@ -294,6 +294,14 @@ ANSWER = "Names/FirewallRules/1"
 UNPRIVILEGED = {"Build/Environment/PrivilegedMode": False}
 
 
+def generated(user: str) -> dict[str, Any]:
+    """A first user that a generated secret names."""
+    return {
+        "Secret/GenerateSecretString": {**SECRET, "SecretStringTemplate": f'{{"username": "{user}"}}'},
+        "Database/MasterUsername": {"Fn::Sub": "{{resolve:secretsmanager:${Secret}:SecretString:username}}"},
+    }
+
+
 def named(kind: str) -> dict[str, Any]:
     """A record with the name of the database."""
     given = {"HostedZoneName": "train.example.", "Name": "db.train.example.", "Type": kind, "TTL": "60"}
@@ -435,6 +443,8 @@ CASES = [
     ),
     Case("HP-REF-008", STORED, {"Database/MasterUsername": {"Fn::Sub": "{{resolve:secretmanager:${Secret}:SecretString:a}}"}}, {}),
     Case("HP-TXT-010", STORED, named("A"), named("CNAME")),
+    Case("HP-TXT-012", STORED, {"Database/MasterUsername": "rdsadmin"}, {"Database/MasterUsername": "admin"}),
+    Case("HP-TXT-012", STORED, generated("rdsrepladmin"), generated("slurmdbd")),
     Case("HP-REF-010", STORED, {"More-Logs": {"Type": "AWS::Logs::LogGroup"}}, {"MoreLogs": {"Type": "AWS::Logs::LogGroup"}}),
     Case("HP-REF-010", STORED, {"Group/.DeletionPolicy": "Snapshot"}, {"Group/.DeletionPolicy": "Delete"}),
     # What requests demand
