@@ -36,6 +36,7 @@ class Topic(StrEnum):
 MODULES: Mapping[str, Topic] = {
     "alarms": Topic.ALARM,
     "arns": Topic.NAME,
+    "builds": Topic.COMPANION,
     "code": Topic.CODE,
     "companions": Topic.COMPANION,
     "composite_alarms": Topic.ALARM,
@@ -99,6 +100,7 @@ LANGUAGES_OF: Mapping[str, tuple[Language, ...]] = {
 
 TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "alarms": {"AWS::CloudWatch::Alarm": ""},
+    "builds": {"AWS::CodeBuild::Project": "Source"},
     "code": {"AWS::Lambda::Function": "Runtime"},
     "companions": {
         "AWS::Logs::LogGroup": "LogGroupClass",

@@ -197,8 +197,9 @@ def _without_links(system: Lustre) -> str | None:
     if system.storage == TIERING:
         return "an Intelligent-Tiering one"
     version = system.resource.get("FileSystemTypeVersion")
-    old = as_str(version) == _OLDEST or (given(version) is False and system.deployment in ("SCRATCH_2", "PERSISTENT_1"))
-    return f"of Lustre {_OLDEST}" if old else None
+    oldest = as_str(version) == _OLDEST and system.deployment != "PERSISTENT_2"
+    unsaid = given(version) is False and system.deployment in ("SCRATCH_2", "PERSISTENT_1")
+    return f"of Lustre {_OLDEST}" if oldest or unsaid else None
 
 
 @error(

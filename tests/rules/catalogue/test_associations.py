@@ -97,6 +97,13 @@ def test_deletions_are_exported_to_a_bucket_without_versions(versioning: object)
     assert "one rm -rf on the file system would empty it for good" in finding.message
 
 
+def test_the_file_system_is_named_if_it_has_not_its_own_version() -> None:
+    template = slurm()
+    properties(template, "FileSystem")["FileSystemTypeVersion"] = "2.10"
+
+    assert rules_of(template) == ["HP-FSX-007"]
+
+
 def test_a_bucket_of_others_is_believed() -> None:
     template = slurm()
     properties(template, "Link")["S3"]["AutoExportPolicy"]["Events"].append("DELETED")

@@ -302,6 +302,17 @@ def generated(user: str) -> dict[str, Any]:
     }
 
 
+def pushed(tag: str, **variable: Any) -> dict[str, Any]:
+    """A build that pushes an image to a repository whose tags do not move."""
+    repository = {"RepositoryName": "trainer", "ImageTagMutability": "IMMUTABLE"}
+    steps = f'docker build -t "$REGISTRY/$NAME:{tag}" .\n      - docker push "$REGISTRY/${{NAME}}:{tag}"'
+    return {
+        "Images": {"Type": "AWS::ECR::Repository", **KEPT, "Properties": repository},
+        "Build/Source/BuildSpec": f"version: 0.2\nphases:\n  build:\n    commands:\n      - {steps}\n",
+        "Build/Environment/EnvironmentVariables": [{"Name": "NAME", "Value": {"Ref": "Images"}, **variable}],
+    }
+
+
 def named(kind: str) -> dict[str, Any]:
     """A record with the name of the database."""
     given = {"HostedZoneName": "train.example.", "Name": "db.train.example.", "Type": kind, "TTL": "60"}
@@ -445,6 +456,9 @@ CASES = [
     Case("HP-TXT-010", STORED, named("A"), named("CNAME")),
     Case("HP-TXT-012", STORED, {"Database/MasterUsername": "rdsadmin"}, {"Database/MasterUsername": "admin"}),
     Case("HP-TXT-012", STORED, generated("rdsrepladmin"), generated("slurmdbd")),
+    Case("HP-TXT-011", GUARDED, pushed("latest"), pushed("$CODEBUILD_BUILD_NUMBER")),
+    Case("HP-TXT-011", GUARDED, pushed("latest", Value="trainer"), pushed("latest", Value="shared")),
+    Case("HP-TXT-011", GUARDED, pushed("latest"), pushed("latest", Type="PARAMETER_STORE")),
     Case("HP-REF-010", STORED, {"More-Logs": {"Type": "AWS::Logs::LogGroup"}}, {"MoreLogs": {"Type": "AWS::Logs::LogGroup"}}),
     Case("HP-REF-010", STORED, {"Group/.DeletionPolicy": "Snapshot"}, {"Group/.DeletionPolicy": "Delete"}),
     # What requests demand
