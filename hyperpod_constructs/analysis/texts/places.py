@@ -12,6 +12,7 @@ from typing import NamedTuple, Protocol, cast
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.texts.slip import Judge, Slip, WholeJudge
+from hyperpod_constructs.facts.numbered import NUMBERED
 from hyperpod_constructs.facts.texts import LANGUAGES, Language
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Either, Unknown, Value, alternatives_of
@@ -50,6 +51,7 @@ MODULES: Mapping[str, Topic] = {
     "log_filters": Topic.LOGS,
     "machines": Topic.DOCUMENT,
     "metrics": Topic.ALARM,
+    "numbers": Topic.COMPANION,
     "partners": Topic.COMPANION,
     "prometheus": Topic.PROMETHEUS,
     "scaling": Topic.NAME,
@@ -133,6 +135,7 @@ TYPES_OF: Mapping[str, Mapping[str, str]] = {
     "log_filters": {"AWS::Logs::MetricFilter": "", "AWS::Logs::SubscriptionFilter": ""},
     "machines": {"AWS::StepFunctions::StateMachine": ""},
     "metrics": {"AWS::CloudWatch::AnomalyDetector": "", "AWS::CloudWatch::MetricStream": ""},
+    "numbers": {one: kind.number for one, kind in NUMBERED.items()},
     "partners": {
         "AWS::AutoScaling::AutoScalingGroup": "",
         "AWS::EC2::Instance": "",

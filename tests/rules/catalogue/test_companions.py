@@ -313,6 +313,24 @@ def pushed(tag: str, **variable: Any) -> dict[str, Any]:
     }
 
 
+def entry(number: int, **given: Any) -> dict[str, Any]:
+    """Two entries of ACLs, the first with the number 100."""
+    base = {"NetworkAclId": {"Ref": "Acl"}, "Protocol": -1, "RuleAction": "allow", "CidrBlock": "10.0.0.0/16"}
+    acl, kind = (
+        {"Type": "AWS::EC2::NetworkAcl", "Properties": {"VpcId": "vpc-0123456789abcdefa"}},
+        "AWS::EC2::SubnetNetworkAclAssociation",
+    )
+    return {
+        **dict.fromkeys(("Acl", "Other"), acl),
+        **{
+            f"Of{name}": {"Type": kind, "Properties": {"NetworkAclId": {"Ref": name}, "SubnetId": f"subnet-0123456789abcde{place}"}}
+            for name, place in (("Acl", "fa"), ("Other", "fb"))
+        },
+        "First": {"Type": "AWS::EC2::NetworkAclEntry", "Properties": {**base, "RuleNumber": 100}},
+        "Second": {"Type": "AWS::EC2::NetworkAclEntry", "Properties": {**base, "RuleNumber": number, **given}},
+    }
+
+
 def named(kind: str) -> dict[str, Any]:
     """A record with the name of the database."""
     given = {"HostedZoneName": "train.example.", "Name": "db.train.example.", "Type": kind, "TTL": "60"}
@@ -456,6 +474,9 @@ CASES = [
     Case("HP-TXT-010", STORED, named("A"), named("CNAME")),
     Case("HP-TXT-012", STORED, {"Database/MasterUsername": "rdsadmin"}, {"Database/MasterUsername": "admin"}),
     Case("HP-TXT-012", STORED, generated("rdsrepladmin"), generated("slurmdbd")),
+    Case("HP-TXT-012", GUARDED, entry(100), entry(101)),
+    Case("HP-TXT-012", GUARDED, entry(100, Egress=False), entry(100, Egress=True)),
+    Case("HP-TXT-012", GUARDED, entry(100), entry(100, NetworkAclId={"Ref": "Other"})),
     Case("HP-TXT-011", GUARDED, pushed("latest"), pushed("$CODEBUILD_BUILD_NUMBER")),
     Case("HP-TXT-011", GUARDED, pushed("latest", Value="trainer"), pushed("latest", Value="shared")),
     Case("HP-TXT-011", GUARDED, pushed("latest"), pushed("latest", Type="PARAMETER_STORE")),
