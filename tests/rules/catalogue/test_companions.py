@@ -331,6 +331,13 @@ def entry(number: int, **given: Any) -> dict[str, Any]:
     }
 
 
+VPC_OF_ZONE = {"VPCId": "vpc-0123456789abcdefa", "VPCRegion": "us-west-2"}
+
+
+def zone(name: str, **given: Any) -> dict[str, Any]:
+    return {"Zone": {"Type": "AWS::Route53::HostedZone", "Properties": {"Name": name, **given}}}
+
+
 def named(kind: str) -> dict[str, Any]:
     """A record with the name of the database."""
     given = {"HostedZoneName": "train.example.", "Name": "db.train.example.", "Type": kind, "TTL": "60"}
@@ -514,6 +521,8 @@ CASES = [
         {f"{ANSWER}/BlockResponse": "OVERRIDE"},
         {f"{ANSWER}/BlockResponse": "OVERRIDE", **{f"{ANSWER}/{key}": value for key, value in OVERRIDE.items()}},
     ),
+    Case("HP-SCH-007", GUARDED, zone("train.internal."), zone("internal.example.com")),
+    Case("HP-SCH-007", GUARDED, zone("train.local"), zone("train.local", VPCs=[VPC_OF_ZONE])),
     Case("HP-SCH-007", GUARDED, {"NamesOfVpc/Priority": 100}, {"NamesOfVpc/Priority": 9899}),
     Case("HP-SCH-007", GUARDED, UNPRIVILEGED, {**UNPRIVILEGED, "Build/Source/BuildSpec": "version: 0.2\n# docker build\n"}),
     Case("HP-SCH-007", GUARDED, {"Build/Environment/PrivilegedMode": REMOVED}, {}),

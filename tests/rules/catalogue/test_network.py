@@ -222,7 +222,7 @@ NAMED = closed(eks(), *EKS, *OPERATION, "sts")
 STS = f"Endpoint{len(EKS) + len(OPERATION)}"
 ZONE = {"Type": "AWS::Route53::HostedZone", "Properties": {"Name": "sts.us-west-2.amazonaws.com"}}
 SECOND = NAMED["Resources"][STS]
-OWN_ZONE = {"Type": "AWS::Route53::HostedZone", "Properties": {"Name": "hpc.example.internal"}}
+OWN_ZONE = {"Type": "AWS::Route53::HostedZone", "Properties": {"Name": "hpc.example.com"}}
 CASES = [
     Case("HP-REACH-002", NAMED, {f"{STS}/PrivateDnsEnabled": False}, {f"{STS}/PrivateDnsEnabled": False, "Zone": ZONE}),
     Case("HP-REACH-002", NAMED, {f"{STS}/PrivateDnsEnabled": False, "Zone": OWN_ZONE}, {"Zone": OWN_ZONE}),

@@ -518,7 +518,9 @@ def record(kind: str, *values: str, name: str = "db.train.internal", **propertie
 
 
 NAMES = {
-    "Zone": resource("AWS::Route53::HostedZone", Name="train.internal"),
+    "Zone": resource(
+        "AWS::Route53::HostedZone", Name="train.internal", VPCs=[{"VPCId": "vpc-0123456789abcdef0", "VPCRegion": "us-west-2"}]
+    ),
     "Host": record("A", "10.0.0.8"),
     "Sixth": record("AAAA", "2001:db8::8"),
     "Alias": record("CNAME", "database.example.com."),
