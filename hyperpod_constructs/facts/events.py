@@ -122,14 +122,14 @@ OF_OWN_RESOURCES: Mapping[str, str] = {
 Source: https://docs.aws.amazon.com/eventbridge/latest/ref/welcome.html
 """
 
-NAMES_IN_EVENTS: Mapping[str, tuple[str, str, str]] = {
-    "aws.cloudwatch": ("alarmName", "AWS::CloudWatch::Alarm", "AlarmName"),
-    "aws.codebuild": ("project-name", "AWS::CodeBuild::Project", "Name"),
-    "aws.ecr": ("repository-name", "AWS::ECR::Repository", "RepositoryName"),
-    "aws.s3": ("bucket/name", "AWS::S3::Bucket", "BucketName"),
-    "aws.sagemaker": ("ClusterName", "AWS::SageMaker::Cluster", "ClusterName"),
+NAMES_IN_EVENTS: Mapping[str, tuple[str, tuple[str, ...], str]] = {
+    "aws.cloudwatch": ("alarmName", ("AWS::CloudWatch::Alarm", "AWS::CloudWatch::CompositeAlarm"), "AlarmName"),
+    "aws.codebuild": ("project-name", ("AWS::CodeBuild::Project",), "Name"),
+    "aws.ecr": ("repository-name", ("AWS::ECR::Repository",), "RepositoryName"),
+    "aws.s3": ("bucket/name", ("AWS::S3::Bucket",), "BucketName"),
+    "aws.sagemaker": ("ClusterName", ("AWS::SageMaker::Cluster",), "ClusterName"),
 }
-"""The field of `detail` with the name of a resource, its type and its property, by the source of the event (as of 2026-11-27).
+"""The field of `detail` with the name of a resource, its types and its property, by the source of the event (as of 2026-11-27).
 
 Sources: https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/cloudwatch-and-eventbridge.html,
 https://docs.aws.amazon.com/codebuild/latest/userguide/sample-build-notifications-ref.html,

@@ -272,35 +272,30 @@ def _details(type_: str, detail: Value) -> Slips:
 def names(rule: Resource) -> Slips:
     """The names in a pattern are of resources of the app, if they look as if they should be."""
     sources = _literals(rule.get("EventPattern", "source"))
-    place, type_, key = events.NAMES_IN_EVENTS.get(sources[0] if len(sources) == 1 else "", ("", "", ""))
+    place, types, key = events.NAMES_IN_EVENTS.get(sources[0] if len(sources) == 1 else "", ("", (), ""))
     path = ("detail", *place.split("/"))
     given = _literals(rule.get("EventPattern", *path)) if place else []
-    made = _names_made(rule, type_, key) if given else []
-    if any(_may_be(one, name) for one in made for name in given):
+    resources = list(rule.template.model.resources(*types)) if given else []
+    made = [value for one in resources for value in alternatives_of(one.get(key))]
+    if not all(isinstance(one, str | Text) for one in made) or any(_may_be(one, name) for one in made for name in given):
         return
     for index, name in enumerate(given):
-        near = typo_of(name, [one for one in made if isinstance(one, str)])
-        longer = next((one for one in made if _is_begin(name, one)), near)
-        if longer is not None:
-            message = f"no {type_} is named {name!r}; the nearest is {longer}"
-            yield Slip(message, f"{longer}", ("EventPattern", *path, index), name, dead=True)
+        longer = next((one.get(key) for one in resources if _is_begin(name, one.raw, key)), None)
+        meant = typo_of(name, [one for one in made if isinstance(one, str)]) if longer is None else longer
+        if meant is not None:
+            message = f"no {types[0]} is named {name!r}; the nearest is {meant}"
+            yield Slip(message, f"{meant}", ("EventPattern", *path, index), name, dead=True)
 
 
-def _names_made(rule: Resource, type_: str, key: str) -> list[str | Text]:
-    """The names of the resources of a type; none if one of them is not known."""
-    values = [value for one in rule.template.model.resources(type_) for value in alternatives_of(one.get(key))]
-    found = [value for value in values if isinstance(value, str | Text)]
-    return found if len(found) == len(values) else []
-
-
-def _may_be(made: str | Text, name: str) -> bool:
+def _may_be(made: Value, name: str) -> bool:
     return made.matches(name) is not False if isinstance(made, Text) else made == name
 
 
-def _is_begin(name: str, made: str | Text) -> bool:
-    """Whether a name is another without its end, such as a stage behind a dash."""
-    begin = made.prefix if isinstance(made, Text) else made
-    return begin.startswith(tuple(f"{name}{one}" for one in "-_./"))
+def _is_begin(name: str, raw: Mapping[str, Any], key: str) -> bool:
+    """Whether a name is that of a resource without the reference at its end, such as a stage behind a dash."""
+    written = raw.get("Properties", {}).get(key)
+    text = written.get("Fn::Sub") if isinstance(written, Mapping) else None
+    return isinstance(text, str) and text.startswith(tuple(f"{name}{one}${{" for one in "-_./"))
 
 
 JUDGES: Mapping[Language, Judge] = {Language.EVENTS: event_pattern, Language.MESSAGES: message_filter}

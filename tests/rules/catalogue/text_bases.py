@@ -176,6 +176,7 @@ PATTERNS = {
     "Pushes": resource(
         "AWS::Events::Rule", EventPattern={"source": ["aws.ecr"], "detail": {"repository-name": ["trainer-123456789012"]}}
     ),
+    "Others": resource("AWS::ECR::Repository", RepositoryName="shared-cache"),
     "Scans": resource("AWS::Events::Rule", EventPattern={"source": ["aws.ecr"], "detail": {"repository-name": ["shared"]}}),
     "Own": resource("AWS::Events::Rule", EventPattern={"source": ["my.training"], "detail-type": ["Epoch Done"]}),
 }
