@@ -12,7 +12,7 @@ from hyperpod_constructs.rules.acknowledgement import Acknowledged, Acknowledgem
 from hyperpod_constructs.rules.consequences import Heard, of_parameters_once, without_consequences
 from hyperpod_constructs.rules.explanations import explained
 from hyperpod_constructs.rules.failure import CATALOGUE as CATALOGUE_STAGE
-from hyperpod_constructs.rules.failure import guarded, rule_failed
+from hyperpod_constructs.rules.failure import guarded
 from hyperpod_constructs.rules.finding import Finding, Hit, Level
 from hyperpod_constructs.rules.rule import CATALOGUE, Rule
 from hyperpod_constructs.templates.model import Model, Resource
@@ -76,16 +76,15 @@ def _audible(rules: Iterable[Rule], model: Model, failures: list[Finding], accep
 def _heard(rule: Rule, model: Model, failures: list[Finding]) -> list[tuple[Hit, Finding]]:
     """The hits of a rule, up to its failure if it fails."""
     heard: list[Hit] = []
-    try:
+    with guarded(rule.id, failures):
         for hit in rule.check(model):
             if len(heard) >= _MOST_HITS:
                 raise OverflowError(f"it found more than {_MOST_HITS:,} mistakes; the others are not shown")
             heard.append(_proper(hit))
-    except KeyboardInterrupt:
-        raise
-    except BaseException as error:
-        failures.append(rule_failed(rule.id, error))
-    return [(hit, rule.finding(hit)) for hit in of_parameters_once(heard)]
+    found: list[tuple[Hit, Finding]] = []
+    with guarded(rule.id, failures):
+        found.extend((hit, rule.finding(hit)) for hit in of_parameters_once(heard))
+    return found
 
 
 def _proper(hit: object) -> Hit:
@@ -93,6 +92,8 @@ def _proper(hit: object) -> Hit:
         raise TypeError(f"it yielded {type(hit).__name__}, which is not a Hit")
     if not isinstance(hit.message, str) or not isinstance(hit.allowed, str | None):
         raise TypeError("it yielded a Hit whose text is no text")
+    if not isinstance(hit.path, tuple) or not all(isinstance(step, str | int) for step in hit.path):
+        raise TypeError("it yielded a Hit whose path is no path")
     if not all(isinstance(resource, Resource) for resource in (hit.resource, *hit.covers)):
         raise TypeError("it yielded a Hit whose resource is no Resource")
     return hit

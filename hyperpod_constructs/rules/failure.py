@@ -16,8 +16,8 @@ from hyperpod_constructs.templates.errors import TemplateError
 
 _LONGEST = 500
 _PACKAGE = Path(__file__).resolve().parent.parent
-_CALLER = _PACKAGE / "rules" / "checking.py"
-"""The caller of rules: it is on the way of every error, and explains none."""
+_CALLERS = (_PACKAGE / "rules" / "checking.py", Path(__file__).resolve())
+"""The callers of rules: they are on the way of every error, and explain none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +59,17 @@ def stage_failed(stage: Stage, error: BaseException) -> Finding:
 
 
 @contextmanager
-def guarded(stage: Stage, found: list[Finding]) -> Iterator[None]:
-    """Add a finding if this stage fails in any way, `SystemExit` too: a rule must not end the program in silence."""
+def guarded(what: Stage | str, found: list[Finding]) -> Iterator[None]:
+    """Add a finding if this fails in any way, `SystemExit` too: a rule must not end the program in silence.
+
+    :param what: a stage, or the id of a rule.
+    """
     try:
         yield
     except KeyboardInterrupt:
         raise
     except BaseException as error:
-        found.append(stage_failed(stage, error))
+        found.append(rule_failed(what, error) if isinstance(what, str) else stage_failed(what, error))
 
 
 def explained(error: BaseException) -> str:
@@ -87,7 +90,7 @@ def _text(error: BaseException) -> str:
 def _place(error: BaseException) -> str:
     """The innermost line of this library behind the call of a rule, else the innermost line of any file."""
     frames = traceback.extract_tb(error.__traceback__)
-    own = [frame for frame in frames if Path(frame.filename).is_relative_to(_PACKAGE) and Path(frame.filename) != _CALLER]
+    own = [frame for frame in frames if Path(frame.filename).is_relative_to(_PACKAGE) and Path(frame.filename) not in _CALLERS]
     last = (own or [*frames])[-1:]
     return "".join(f" (at {_shown(Path(frame.filename))}:{frame.lineno}, in {frame.name})" for frame in last)
 

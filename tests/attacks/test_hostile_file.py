@@ -228,7 +228,7 @@ def test_a_template_leads_to_no_file_outside(tmp_path: Path, url: str) -> None:
 
 
 def test_a_malformed_address_of_a_template_is_nobodys(tmp_path: Path) -> None:
-    for url in ("http://[", "https://x/[/..", "\0", "x" * 1000):
+    for url in ("https://[", "https://x/[/..", "\0", "x" * 1000):
         (tmp_path / "t.json").write_text(nested(Properties={"TemplateURL": url}))
         assert run("check", tmp_path / "t.json").exit_code == 0
 

@@ -83,7 +83,7 @@ BROKEN_RULES: dict[str, tuple[Check, str]] = {
     "yields no text": (yields(Hit(A, (), None)), "TypeError: it yielded a Hit whose text is no text"),  # type: ignore[arg-type]
     "yields no resource": (yields(Hit(None, (), "x")), "TypeError: it yielded a Hit whose resource"),  # type: ignore[arg-type]
     "covers a list": (yields(Hit(A, (), "x", covers=([],))), "TypeError: it yielded a Hit whose resource"),  # type: ignore[arg-type]
-    "yields no path": (yields(Hit(A, 7, "x")), "TypeError: "),  # type: ignore[arg-type]
+    "yields no path": (yields(Hit(A, 7, "x")), "TypeError: it yielded a Hit whose path"),  # type: ignore[arg-type]
     "never ends": (never_ends, r"OverflowError: it found more than 10,000 mistakes"),
 }
 

@@ -40,6 +40,7 @@ from hyperpod_constructs import (
     RollingUpdatePolicy,
     ScheduledUpdateConfig,
 )
+from hyperpod_constructs.facts.addons import LOG_ACTIONS, WRITE_LOGS
 from tests.conftest import synthesize
 from tests.eks import LAYER
 from tests.rules.catalogue.templates import findings
@@ -59,6 +60,11 @@ ELSEWHERE: Mapping[str, str] = {
 UNNOTICED: Mapping[tuple[str, str], str] = {
     ("sagemaker", "ecr:BatchCheckLayerAvailability"): "the guide lists it, and only those who push an image ask for it",
     ("pods.eks", "s3:DeleteObject"): "pods may write without deleting: that is a choice",
+    **{
+        ("pods.eks", action): "the guide lists it, and nobody needs it to write a log"
+        for action in LOG_ACTIONS
+        if action not in WRITE_LOGS
+    },
 }
 """Service and action of a permission that no rule misses, with the reason."""
 

@@ -34,7 +34,15 @@ WITH_BLOCK = edited(SLURM, {"Added": ADDED})
 RANGE = "Home/OpenZFSConfiguration/EndpointIpAddressRange"
 OTHER_VPC = {"Other": {"Type": "AWS::EC2::VPC", **KEPT, "Properties": {"CidrBlock": "10.8.0.0/16"}}}
 PEERING = {"Type": "AWS::EC2::VPCPeeringConnection", "Properties": {"VpcId": VPC, "PeerVpcId": {"Ref": "Other"}}}
-PEERED = edited(WITH_BLOCK, {**OTHER_VPC, "Peering": PEERING})
+TO_OTHER = {
+    "Type": "AWS::EC2::Route",
+    "Properties": {
+        "RouteTableId": {"Ref": "NodeRoutes"},
+        "DestinationCidrBlock": "192.168.0.0/16",
+        "VpcPeeringConnectionId": {"Ref": "Peering"},
+    },
+}
+PEERED = edited(WITH_BLOCK, {**OTHER_VPC, "Peering": PEERING, "ToOther": TO_OTHER})
 
 IPV6 = {"Type": "AWS::EC2::VPCCidrBlock", "Properties": {"VpcId": VPC, "AmazonProvidedIpv6CidrBlock": True}}
 LOCAL = {"Type": "AWS::EC2::Route", "Properties": {"RouteTableId": {"Ref": "NodeRoutes"}, "NatGatewayId": "nat-0123456789abcdef0"}}

@@ -523,11 +523,11 @@ CASES = [
     ),
     Case("HP-SCH-007", GUARDED, zone("train.internal."), zone("internal.example.com")),
     Case("HP-SCH-007", GUARDED, zone("train.local"), zone("train.local", VPCs=[VPC_OF_ZONE])),
-    Case("HP-SCH-007", GUARDED, {"NamesOfVpc/Priority": 100}, {"NamesOfVpc/Priority": 9899}),
+    Case("HP-SCH-007", GUARDED, {"NamesOfVpc/Priority": 99}, {"NamesOfVpc/Priority": 9900}),
     Case("HP-SCH-007", GUARDED, UNPRIVILEGED, {**UNPRIVILEGED, "Build/Source/BuildSpec": "version: 0.2\n# docker build\n"}),
     Case("HP-SCH-007", GUARDED, {"Build/Environment/PrivilegedMode": REMOVED}, {}),
     Case("HP-SCH-007", GUARDED, {OUTPUT: {"Fn::Sub": "${Archive}/queries/"}}, {OUTPUT: {"Fn::Sub": "s3://${Archive}"}}),
-    Case("HP-TXT-012", GUARDED, READS, {**READS, "Writes/ScalableDimension": "dynamodb:index:ReadCapacityUnits"}),
+    Case("HP-TXT-012", GUARDED, READS, {**READS, "Writes/ScalableDimension": "dynamodb:table:ReadCapacityUnits"}),
     Case(
         "HP-TXT-012",
         BASE,
