@@ -84,6 +84,7 @@ class LocalAws:
             "AWS_DEFAULT_REGION": self.region,
             "CDK_DEFAULT_ACCOUNT": self.account,
             "CDK_DEFAULT_REGION": self.region,
+            "CDK_DISABLE_CLI_TELEMETRY": "true",  # what stays on this machine is told to nobody
             **isolation(),
         }
 

@@ -78,7 +78,7 @@ def test_environment_leads_nowhere_else(monkeypatch: pytest.MonkeyPatch) -> None
     assert environment["AWS_SECRET_ACCESS_KEY"] == "secret"
     assert environment["CDK_DEFAULT_ACCOUNT"] == "123456789012"
     assert environment["AWS_DEFAULT_REGION"] == environment["AWS_REGION"] == "us-west-2"
-    assert environment["AWS_EC2_METADATA_DISABLED"] == "true"
+    assert environment["AWS_EC2_METADATA_DISABLED"] == environment["CDK_DISABLE_CLI_TELEMETRY"] == "true"
     assert not {"AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL_S3", "HTTPS_PROXY"} & environment.keys()
     assert not Path(environment["AWS_CONFIG_FILE"]).exists()
 
