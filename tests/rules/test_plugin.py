@@ -363,8 +363,12 @@ def test_without_rules_none_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_rules_that_cannot_be_loaded_are_said_by_the_check_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    tried = []
+
     def fail() -> None:
+        tried.append(True)
         raise ImportError("no such module")
 
     monkeypatch.setattr("hyperpod_constructs.rules.checking.load_catalogue", fail)
     rules_plugin._load_rules()
+    assert tried == [True]
