@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from aws_cdk import CustomResource
+from aws_cdk import CustomResource, IgnoreMode
 from aws_cdk import aws_s3 as s3
 from aws_cdk import aws_s3_assets as assets
 from constructs import Construct
@@ -47,7 +47,8 @@ class ScriptsUpload(Construct):
         """
         super().__init__(scope, id)
         within(self, scope)
-        asset = assets.Asset(self, "Scripts", path=str(directory), exclude=[f"**/*{ending}" for ending in EXCLUDED])
+        left_out = [f"**/*{ending}" for ending in EXCLUDED]
+        asset = assets.Asset(self, "Scripts", path=str(directory), exclude=left_out, ignore_mode=IgnoreMode.DOCKER)
         key, target = asset.s3_object_key, bucket.bucket_arn
         provider = HandlerProvider.of(scope, "HyperPodScriptsUploadProvider", module="scripts_upload", waits=False)
         self.resource: CustomResource = provider.add_resource(

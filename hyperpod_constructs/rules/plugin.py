@@ -19,7 +19,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from importlib import metadata
 from pathlib import Path
-from threading import Thread
 from typing import TYPE_CHECKING, cast
 
 import jsii
@@ -35,6 +34,7 @@ from aws_cdk import (
 from constructs import Construct, IConstruct, IValidation
 
 from hyperpod_constructs._support.printable import printable
+from hyperpod_constructs.rules.ahead import CheckAhead, Checked
 from hyperpod_constructs.rules.failure import CHECKING, LOADING, PREVIOUS, REPORTING, UsageError, guarded
 from hyperpod_constructs.rules.finding import Finding, Level
 from hyperpod_constructs.rules.validation_report import PLUGIN
@@ -70,35 +70,33 @@ def _registers(construct: Construct) -> bool:
     if switch in (False, "false") or not isinstance(root, App):
         return False
     _registered.add(root)
-    Validations.of(root).add_plugins(RulesPlugin())
-    node.add_validation(_LoadingAhead())
+    plugin = RulesPlugin()
+    Validations.of(root).add_plugins(plugin)
+    node.add_validation(_Ahead(root, plugin))
     return True
 
 
 @jsii.implements(IValidation)
-class _LoadingAhead:
-    """Loads the rules beside a synthesis: the CDK validates constructs, then writes the templates and starts its own validation.
+class _Ahead:
+    """Starts the check when CDK validates the constructs: the templates are written next."""
 
-    Python waits for that longer than the rules take to load.
-    """
+    def __init__(self, root: App, plugin: RulesPlugin) -> None:
+        self._root, self._plugin = root, plugin
 
     def validate(self) -> list[str]:
-        """No errors."""
-        Thread(target=_load_rules, name="hyperpod-rules").start()
+        """No errors: the plug-in says what fails."""
+        with guarded(CHECKING, []):
+            self._plugin.ahead = CheckAhead(_assembly(self._root), _checked)
         return []
-
-
-def _load_rules() -> None:
-    """Load the rules; the check says what fails."""
-    with guarded(CHECKING, []):
-        from hyperpod_constructs.rules.checking import load_catalogue
-
-        load_catalogue()
 
 
 @jsii.implements(IPolicyValidationPlugin)
 class RulesPlugin:
     """Every rule of the catalogue, on the whole assembly of an app: all stacks, in stages and nested too."""
+
+    def __init__(self) -> None:
+        """A plug-in that checks when it is asked, unless a check began before."""
+        self.ahead: CheckAhead | None = None
 
     @property
     def name(self) -> str:
@@ -126,10 +124,12 @@ class RulesPlugin:
         models: list[Model] = []
         with guarded(LOADING, findings):
             root = context.app_construct
-            models.append(_model(root))
+            assembly = _assembly(root)
+            ready = self.ahead and self.ahead.take(assembly)
+            models.append(ready.model if ready else _model(assembly))
         for model in models:
             with guarded(CHECKING, findings):
-                findings += _findings(model)
+                findings += ready.findings if ready else _findings(model)
             with guarded(PREVIOUS, findings):
                 findings += _losses(root, model)
         violations = _violations(findings, models, context)
@@ -137,10 +137,15 @@ class RulesPlugin:
         return PolicyValidationPluginReport(success=harmless, plugin_version=self.version, violations=violations)
 
 
-def _model(root: IConstruct) -> Model:
+def _model(assembly: Path) -> Model:
     from hyperpod_constructs.templates.model import load
 
-    return load([_assembly(root)])
+    return load([assembly])
+
+
+def _checked(assembly: Path) -> Checked:
+    model = _model(assembly)
+    return Checked(model, _findings(model))
 
 
 def _assembly(root: IConstruct) -> Path:

@@ -28,7 +28,9 @@ from hyperpod_constructs import (
 )
 from hyperpod_constructs.rules import plugin as rules_plugin
 from hyperpod_constructs.rules.checking import load_catalogue
+from hyperpod_constructs.rules.finding import Finding
 from hyperpod_constructs.rules.plugin import RulesPlugin
+from hyperpod_constructs.templates.model import Model
 
 UNTRUSTED, WIDE = "HP-ROL-001", "HP-ROL-006"
 NEW_KEY = "arn:aws:kms:us-west-2:123456789012:key/new"
@@ -343,32 +345,51 @@ def test_fails_for_a_previous_template_that_is_not_there() -> None:
         storage("nowhere.json").synth()
 
 
-def test_the_rules_are_loaded_while_the_templates_are_written(monkeypatch: pytest.MonkeyPatch) -> None:
-    loading: list[str] = []
+def checking_threads(monkeypatch: pytest.MonkeyPatch, error: Exception | None = None) -> list[str]:
+    """The names of the threads in which the rules are heard from now on, or fail with an error."""
+    found: list[str] = []
+    original = rules_plugin._findings
+
+    def findings(model: Model) -> list[Finding]:
+        found.append(current_thread().name)
+        if error is not None:
+            raise error
+        return original(model)
+
+    monkeypatch.setattr(rules_plugin, "_findings", findings)
+    return found
+
+
+def test_the_rules_are_heard_once_beside_the_synthesis(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard = checking_threads(monkeypatch)
     app = App()
-    monkeypatch.setattr(rules_plugin, "_load_rules", lambda: loading.append(current_thread().name))
-    ClusterNetwork(Stack(app, "Stack"), "Network", availability_zone_id="usw2-az4")
-    assert loading == []
-    app.synth()
-    assert loading == ["hyperpod-rules"]
+    untrusted_cluster(Stack(app, "Stack"))
+    assert heard == []
+    assert UNTRUSTED in failure(app)
+    assert heard == ["hyperpod-rules"]
 
 
-def test_without_rules_none_are_loaded(monkeypatch: pytest.MonkeyPatch) -> None:
-    loading: list[str] = []
-    monkeypatch.setattr(rules_plugin, "_load_rules", lambda: loading.append(current_thread().name))
+def test_rules_that_fail_beside_the_synthesis_are_heard_again_and_their_failure_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard = checking_threads(monkeypatch, ImportError("no such module"))
+    app = App()
+    untrusted_cluster(Stack(app, "Stack"))
+    assert "no such module" in failure(app)
+    assert heard == ["hyperpod-rules", current_thread().name]
+
+
+def test_without_rules_none_are_heard(monkeypatch: pytest.MonkeyPatch) -> None:
+    heard = checking_threads(monkeypatch)
     app = App(context={"hyperpod:rules": False})
-    ClusterNetwork(Stack(app, "Stack"), "Network", availability_zone_id="usw2-az4")
+    untrusted_cluster(Stack(app, "Stack"))
     app.synth()
-    assert loading == []
+    assert heard == []
 
 
-def test_rules_that_cannot_be_loaded_are_said_by_the_check_alone(monkeypatch: pytest.MonkeyPatch) -> None:
-    tried = []
-
-    def fail() -> None:
-        tried.append(True)
-        raise ImportError("no such module")
-
-    monkeypatch.setattr("hyperpod_constructs.rules.checking.load_catalogue", fail)
-    rules_plugin._load_rules()
-    assert tried == [True]
+def test_a_later_synthesis_into_the_same_directory_is_checked_as_it_is_then(tmp_path: Path) -> None:
+    for names in (["Stack"], ["Second", "Stack"]):
+        app = App(outdir=str(tmp_path))
+        for name in names:
+            untrusted_cluster(Stack(app, name))
+        failure(app)
+        found = report(app)[UNTRUSTED]
+        assert sorted(one["constructPath"].split("/")[0] for each in found for one in each["violatingConstructs"]) == names

@@ -1,0 +1,90 @@
+"""The check beside a synthesis."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from hyperpod_constructs.rules import ahead
+from hyperpod_constructs.rules.ahead import CheckAhead, Checked
+from hyperpod_constructs.templates.model import Model
+
+
+def checked(assembly: Path) -> Checked:
+    """A check that finds nothing."""
+    return Checked(Model([]), [])
+
+
+def write(assembly: Path, text: str = "{}") -> None:
+    """Write a manifest, as the end of a synthesis does."""
+    (assembly / "manifest.json").write_text(text)
+
+
+def test_checks_when_the_manifest_is_written(tmp_path: Path) -> None:
+    began = Event()
+
+    def check(assembly: Path) -> Checked:
+        began.set()
+        return checked(assembly)
+
+    early = CheckAhead(tmp_path, check)
+    assert not began.wait(0.1)
+    write(tmp_path)
+    assert began.wait(30)
+    assert early.take(tmp_path) is not None
+
+
+def test_a_manifest_of_an_earlier_synthesis_is_not_the_one(tmp_path: Path) -> None:
+    write(tmp_path)
+    began = Event()
+    early = CheckAhead(tmp_path, lambda assembly: began.set() or checked(assembly))  # type: ignore[func-returns-value]
+    assert not began.wait(0.1)
+    write(tmp_path, "{ }")
+    assert began.wait(30)
+    assert early.take(tmp_path) is not None
+
+
+def test_who_asks_before_the_look_waits_for_the_check(tmp_path: Path) -> None:
+    early = CheckAhead(tmp_path, checked)
+    write(tmp_path)
+    assert early.take(tmp_path) is not None
+
+
+def test_without_a_manifest_nothing_is_found(tmp_path: Path) -> None:
+    assert CheckAhead(tmp_path, checked).take(tmp_path) is None
+
+
+def test_an_assembly_that_changed_meanwhile_is_not_taken(tmp_path: Path) -> None:
+    def change(assembly: Path) -> Checked:
+        write(assembly, "{ }")
+        return checked(assembly)
+
+    early = CheckAhead(tmp_path, change)
+    write(tmp_path)
+    assert early.take(tmp_path) is None
+
+
+def test_the_check_of_another_assembly_is_not_taken(tmp_path: Path) -> None:
+    early = CheckAhead(tmp_path, checked)
+    write(tmp_path)
+    assert early.take(tmp_path / "other") is None
+
+
+@pytest.mark.parametrize("error", [ImportError("no such module"), SystemExit(0)])
+def test_a_check_that_fails_finds_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
+    def fail() -> None:
+        raise error
+
+    monkeypatch.setattr(ahead, "load_rules", fail)
+    early = CheckAhead(tmp_path, checked)
+    write(tmp_path)
+    assert early.take(tmp_path) is None
+
+
+def test_the_wait_has_an_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(ahead, "_MOST_LOOKS", 3)
+    early = CheckAhead(tmp_path, checked)
+    early._thread.join(30)
+    assert not early._thread.is_alive()
