@@ -16,22 +16,35 @@ from typing import Any
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
-# They need root, Debian packages, the environment of the jobs, a server of the embedded AWS, or many seconds.
+# They need root, Debian packages, the environment of the jobs, a server of the embedded AWS, or many seconds for one idea.
 SLOW = (
     "attacks",
     "bench",
+    "cli/operate/test_every_command.py",
+    "cli/test_chart.py",
     "custom_resources/test_faults.py",
     "deploy",
     "docs",
+    "eks/test_every_permission.py",
     "examples",
+    "lifecycle/test_scripts.py",
+    "lifecycle/test_set_up.py",
     "lint",
     "local",
     "nodes",
     "observability/test_cloudwatch.py",
     "observability/test_prometheus.py",
-    "lifecycle/test_set_up.py",
+    "patterns",
+    "plan/test_rows.py",
     "rules/test_hostile.py",
+    "rules/wrong_templates",
+    "test_app.py",
+    "test_closed_network.py",
+    "test_logical_ids.py",
+    "test_lookup.py",
+    "test_public_api.py",
     "test_wheel.py",
+    "unseen",
 )
 _SETUP = (ROOT / "tools" / "setup_nodes.sh").read_text("utf-8")
 _PACKAGED = re.search(r'^PROGRAMS="(.*)"$', _SETUP, re.MULTILINE)

@@ -81,6 +81,8 @@ def _heard(rule: Rule, model: Model, failures: list[Finding]) -> list[tuple[Hit,
             if len(heard) >= _MOST_HITS:
                 raise OverflowError(f"it found more than {_MOST_HITS:,} mistakes; the others are not shown")
             heard.append(_proper(hit))
+    if not heard:
+        return []
     found: list[tuple[Hit, Finding]] = []
     with guarded(rule.id, failures):
         found.extend((hit, rule.finding(hit)) for hit in of_parameters_once(heard))

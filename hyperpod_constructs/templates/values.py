@@ -304,10 +304,12 @@ def as_items(value: Value) -> tuple[Value, ...] | None:
 def at(value: Value, *path: str | int) -> Value:
     """The value at a path: `ABSENT` if there is none, `UNKNOWN` behind an unknown value."""
     for position, key in enumerate(path):
-        if isinstance(value, Either):
+        if type(value) is dict and type(key) is str:  # nearly always, and asked for a million times
+            value = value.get(key, ABSENT)
+        elif isinstance(value, Either):
             rest = path[position:]
             return either(at(alternative, *rest) for alternative in value.alternatives)
-        if isinstance(value, Mapping) and isinstance(key, str):
+        elif isinstance(value, Mapping) and isinstance(key, str):
             value = value.get(key, ABSENT)
         elif isinstance(value, tuple) and isinstance(key, int):
             value = value[key] if -len(value) <= key < len(value) else ABSENT
