@@ -1,12 +1,13 @@
-"""The findings of rules: a mistake with its place, its reason and its fix."""
+"""The findings of rules: a mistake with its place, its reason and its fix; a hit is a mistake before its rule adds these."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
+from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.templates.values import ABSENT, Value
 
 if TYPE_CHECKING:
@@ -43,6 +44,30 @@ class Hit:
     """Further places whose values are not sure as long as the mistake is there."""
     meant: str | None = None
     """The type of resource that was meant, where the type is the mistake."""
+
+
+@runtime_checkable
+class Part(Protocol):
+    """A part of a resource, such as an instance group of a cluster."""
+
+    @property
+    def resource(self) -> Resource: ...
+
+    @property
+    def path(self) -> tuple[str | int, ...]: ...
+
+
+Subject: TypeAlias = "Resource | Part"
+
+
+def hit(
+    subject: Subject, said: Mistake | str, *path: str | int, allowed: str | None = None, covers: tuple[Resource, ...] = ()
+) -> Hit:
+    """A mistake of a subject, at a path in it; the value there is the one found."""
+    resource, start = (subject.resource, subject.path) if isinstance(subject, Part) else (subject, ())
+    place = (*start, *path)
+    message = said.message if isinstance(said, Mistake) else said
+    return Hit(resource, place, message, resource.get(*place) if place else ABSENT, allowed, covers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

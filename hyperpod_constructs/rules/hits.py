@@ -1,30 +1,17 @@
-"""Subjects of rules, and the hits on them."""
+"""Subjects of rules, and their judges."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from functools import wraps
-from typing import Any, Protocol, TypeAlias
+from typing import Any, TypeAlias
 
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.facts.mistake import Mistake
-from hyperpod_constructs.rules.finding import Hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import ABSENT
 
-
-class Part(Protocol):
-    """A part of a resource, such as an instance group of a cluster."""
-
-    @property
-    def resource(self) -> Resource: ...
-
-    @property
-    def path(self) -> tuple[str | int, ...]: ...
-
-
-Subject: TypeAlias = Resource | Part
 Said: TypeAlias = Hit | Mistake | str
 """A mistake of a subject: as a hit, or in words for the place of the rule."""
 Judge: TypeAlias = Callable[..., Iterable[Said] | Said | None]
@@ -32,16 +19,6 @@ Judge: TypeAlias = Callable[..., Iterable[Said] | Said | None]
 Subjects: TypeAlias = Callable[[Model], Iterable[Any]] | str | tuple[str, ...]
 """The subjects of a rule: a function that lists them, or types of resources. A tuple without names becomes several arguments of
 the judge."""
-
-
-def hit(
-    subject: Subject, said: Mistake | str, *path: str | int, allowed: str | None = None, covers: tuple[Resource, ...] = ()
-) -> Hit:
-    """A mistake of a subject, at a path in it; the value there is the one found."""
-    resource, start = (subject, ()) if isinstance(subject, Resource) else (subject.resource, subject.path)
-    place = (*start, *path)
-    message = said.message if isinstance(said, Mistake) else said
-    return Hit(resource, place, message, resource.get(*place) if place else ABSENT, allowed, covers)
 
 
 def over(subjects: Subjects, at: tuple[str | int, ...], once: bool, judge: Judge) -> Callable[[Model], Iterator[Hit]]:

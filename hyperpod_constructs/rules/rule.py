@@ -109,7 +109,7 @@ def rule(
     validated: bool = False,
     because: tuple[str | int, ...] = (),
 ) -> Callable[[_Judge], _Judge]:
-    """Register the decorated function as a rule; the function stays as it is.
+    """Register the decorated function as a rule; the function stays as it is. One function can judge for a family of rules.
 
     :param id: such as `HP-NET-004`; never reused for another rule.
     :param title: the demand, in a few words.
@@ -134,7 +134,7 @@ def rule(
     def register(judge: _Judge) -> _Judge:
         check = cast(Check, judge) if on is None else over(on, at, once, judge)
         known = _RULES.get(id)
-        if known is not None and _name(known.check) != _name(judge):
+        if known is not None and (_name(known.check), known.title) != (_name(judge), title):
             raise ValueError(f"rule id {id!r} is taken by {_name(known.check)}")
         _RULES[id] = Rule(
             id=id,

@@ -10,8 +10,7 @@ import pytest
 from hyperpod_constructs.rules import consequences
 from hyperpod_constructs.rules.acknowledgement import Acknowledgement
 from hyperpod_constructs.rules.checking import check
-from hyperpod_constructs.rules.finding import Hit, Level
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, Level, hit
 from hyperpod_constructs.rules.rule import Rule
 from hyperpod_constructs.templates.dependencies import circles, depends_on
 from hyperpod_constructs.templates.doubts import Doubts

@@ -12,8 +12,8 @@ from hyperpod_constructs.analysis.clusters import Group, groups
 from hyperpod_constructs.facts.mistake import Mistake, Sentence, fixed_by
 from hyperpod_constructs.rules import hits
 from hyperpod_constructs.rules.checking import check, load_catalogue
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import Judge, Subjects, hit, over
+from hyperpod_constructs.rules.finding import Hit, hit
+from hyperpod_constructs.rules.hits import Judge, Subjects, over
 from hyperpod_constructs.templates.model import Model, Resource
 from tests.rules.wrong_templates.sample import listed
 from tests.templates.models import model_of

@@ -11,8 +11,7 @@ from hyperpod_constructs.analysis.chart_access import shut_out
 from hyperpod_constructs.analysis.clusters import given
 from hyperpod_constructs.analysis.kubernetes import ACCESS_ENTRY
 from hyperpod_constructs.facts import eks as facts
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import Value, as_items, as_str, at, parts_of

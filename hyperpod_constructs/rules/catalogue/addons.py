@@ -14,8 +14,7 @@ from hyperpod_constructs.facts import addons as facts
 from hyperpod_constructs.facts import eks as eks_facts
 from hyperpod_constructs.facts.addons import COREDNS, NO_INLINE_IDENTITY, POD_IDENTITY_AGENT, Nodes, is_lower, named
 from hyperpod_constructs.facts.mistake import Mistake
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import ORDER, error, warning
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Resource
@@ -26,6 +25,7 @@ _EKS_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/"
 _TRAINING_OPERATOR, _BROKEN_VERSION = NO_INLINE_IDENTITY
 
 _addon_warning, _joined_warning = partial(warning, on=addons), partial(warning, on=joined)
+_eks_warning = partial(warning, on=eks_clusters)
 
 # Add-ons that become active only when a node runs their pods.
 _NEED_NODES = named(Nodes.NEEDS)
@@ -97,9 +97,8 @@ def configurations_fit(addon: Addon) -> str | None:
     return f"the configuration of {addon.name}: {wrong}" if wrong else None
 
 
-@warning(
+@_eks_warning(
     "HP-ADD-020",
-    on=eks_clusters,
     title="add-ons that need nodes come after something that brings nodes",
     why="without a node their pods never run, and the add-on is degraded, or fails when its time is over",
     fix="make the add-on depend on the node group, the Fargate profile or the HyperPod cluster that brings its nodes (DependsOn)",
@@ -151,9 +150,8 @@ def nodes_do_not_await_addons(cluster: Cluster, eks: EksCluster) -> Iterator[Hit
             yield Hit(cluster.resource, (), text, covers=(addon,))
 
 
-@warning(
+@_addon_warning(
     "HP-ADD-022",
-    on=addons,
     title="add-ons come after the add-ons that they need",
     why="an operator without certificates or an identity fails its first start, and the deployment with it",
     fix="make the add-on depend on its requirements (DependsOn)",
@@ -168,9 +166,8 @@ def addons_come_in_order(addon: Addon) -> str | None:
     return f"add-on {addon.name} does not await {late}" if late else None
 
 
-@warning(
+@_eks_warning(
     "HP-ADD-023",
-    on=eks_clusters,
     title="what add-ons and pod identities need is in the cluster",
     why="an operator without certificates fails its first start; without the pod identity agent on the nodes pods get no "
     "credentials, and AWS refuses every call of theirs",
@@ -297,9 +294,8 @@ def pods_have_a_role(addon: Addon) -> str | None:
     return f"{addon.name} has no role for {lacking[0].namespace}/{lacking[0].service_account}" if lacking else None
 
 
-@warning(
+@_eks_warning(
     "HP-ADD-031",
-    on=eks_clusters,
     title="identities of add-ons are in the namespace of their pods",
     why="EKS takes an association for a service account that does not exist, and the pods of the add-on get no credentials",
     fix="write the namespace of the add-on's service account",

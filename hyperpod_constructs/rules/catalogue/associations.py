@@ -12,8 +12,7 @@ from hyperpod_constructs.analysis.file_systems import TIERING, Lustre
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM
 from hyperpod_constructs.facts import lustre, repository_links
 from hyperpod_constructs.facts.mistake import Mistake
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource, resource_of, target_of
 from hyperpod_constructs.templates.values import UNKNOWN, Part, Reference, Value, as_bool, as_int, as_items, as_str, parts_of, shown

@@ -24,8 +24,7 @@ from hyperpod_constructs.facts import autoscaling, kubernetes_nodes
 from hyperpod_constructs.facts.autoscaling import NODE_CLASS_GROUP, NODE_CLASS_KIND
 from hyperpod_constructs.facts.instance_types import instance_type, is_instance_type
 from hyperpod_constructs.facts.mistake import Mistake
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource

@@ -25,8 +25,7 @@ from hyperpod_constructs.analysis.file_systems import OPENZFS, file_systems_of
 from hyperpod_constructs.analysis.networks import SUBNET, VPC, block_of
 from hyperpod_constructs.analysis.placement import subnets_of
 from hyperpod_constructs.facts import cidr_blocks
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
@@ -224,7 +223,11 @@ _APPLIANCES = ("InstanceId", "NatGatewayId", "NetworkInterfaceId", "VpcEndpointI
 """Targets of a route for a part of a VPC."""
 
 
-@error(
+def _hit(one: WrongAddress) -> Hit:
+    return hit(one.resource, one.message, *one.path, allowed=one.allowed)
+
+
+error(
     "HP-BLK-008",
     on=strays,
     title="a chosen address is free in its subnet",
@@ -232,12 +235,9 @@ _APPLIANCES = ("InstanceId", "NatGatewayId", "NetworkInterfaceId", "VpcEndpointI
     fix="take a free address of the subnet, or leave the choice to the service",
     allowed="an address of the subnet, without its first four and its last one",
     source=_SUBNETS,
-)
-def chosen_addresses_are_free(one: WrongAddress) -> Hit:
-    return hit(one.resource, one.message, *one.path, allowed=one.allowed)
+)(_hit)
 
-
-@error(
+error(
     "HP-BLK-009",
     on=malformed,
     title="addresses and blocks have four numbers up to 255, and a prefix up to 32",
@@ -246,12 +246,9 @@ def chosen_addresses_are_free(one: WrongAddress) -> Hit:
     allowed="four numbers up to 255; of a block also the length of its prefix",
     source=_SUBNETS,
     yields=True,
-)
-def addresses_are_such(one: WrongAddress) -> Hit:
-    return hit(one.resource, one.message, *one.path, allowed=one.allowed)
+)(_hit)
 
-
-@warning(
+warning(
     "HP-BLK-010",
     on=with_bits_behind,
     title="a block begins at its first address",
@@ -259,12 +256,9 @@ def addresses_are_such(one: WrongAddress) -> Hit:
     fix="write the first address of the block, or the prefix that was meant",
     allowed="a block without bits behind its prefix",
     source="https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateSubnet.html",
-)
-def blocks_begin_at_their_first_address(one: WrongAddress) -> Hit:
-    return hit(one.resource, one.message, *one.path, allowed=one.allowed)
+)(_hit)
 
-
-@error(
+error(
     "HP-BLK-011",
     on=beside_their_vpc,
     title="networks beyond a VPC have blocks apart from it and from each other",
@@ -272,6 +266,4 @@ def blocks_begin_at_their_first_address(one: WrongAddress) -> Hit:
     fix="take a block that no other network has",
     allowed="a block apart from the VPC, from the addresses of services, and from the other networks",
     source="https://docs.aws.amazon.com/eks/latest/userguide/hybrid-nodes-networking.html",
-)
-def networks_beyond_are_apart(one: WrongAddress) -> Hit:
-    return hit(one.resource, one.message, *one.path, allowed=one.allowed)
+)(_hit)

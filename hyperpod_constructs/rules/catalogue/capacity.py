@@ -10,8 +10,7 @@ from hyperpod_constructs.facts import clusters as cluster_facts
 from hyperpod_constructs.facts import orchestration
 from hyperpod_constructs.facts.instance_types import PLANNED_TYPES, impossible, is_instance_type, nearest
 from hyperpod_constructs.facts.mistake import Mistake
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.values import Value, as_items, as_str, at
 
@@ -21,7 +20,7 @@ _SLURM_SCALING = f"{_GUIDE}sagemaker-hyperpod-scaling-slurm.html"
 _CREATION = f"{_GUIDE}sagemaker-hyperpod-eks-operate-cli-command-create-cluster.html"
 _SPOT = f"{_GUIDE}sagemaker-hyperpod-spot.html"
 _PLANS = f"{_GUIDE}reserve-capacity-with-training-plans.html"
-_group_error = partial(error, on=groups)
+_group_error, _cluster_error = partial(error, on=groups), partial(error, on=clusters)
 _STRATEGY = ("Orchestrator", "Slurm", "SlurmConfigStrategy")
 
 
@@ -96,9 +95,8 @@ def spot_is_continuous_on_eks(group: Group) -> Mistake | None:
     return None
 
 
-@error(
+@_cluster_error(
     "HP-CAP-006",
-    on=clusters,
     at=_STRATEGY,
     title="continuous provisioning has no SlurmConfigStrategy",
     why="with continuous provisioning partitions are always merged, and any strategy makes the request fail",
@@ -111,9 +109,8 @@ def continuous_clusters_have_no_strategy(cluster: Cluster) -> Mistake | None:
     return cluster_facts.strategy_with_continuous(strategy) if cluster.continuous and strategy else None
 
 
-@error(
+@_cluster_error(
     "HP-CAP-007",
-    on=clusters,
     at=("NodeProvisioningMode",),
     title="continuous provisioning needs EKS, or Slurm configured through the API",
     why="a cluster configured by provisioning_parameters.json cannot be provisioned continuously",
@@ -143,9 +140,8 @@ def encrypted_volumes_are_continuous(group: Group) -> Iterator[Hit]:
             yield hit(group, cluster_facts.key_without_continuous(group.label), *path, "VolumeKmsKeyId")
 
 
-@error(
+@_cluster_error(
     "HP-CAP-009",
-    on=clusters,
     at=("AutoScaling",),
     title="autoscaling needs a cluster role, continuous provisioning and automatic node recovery",
     why="the service refuses AutoScaling without one of them",

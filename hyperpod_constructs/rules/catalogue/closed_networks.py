@@ -11,8 +11,7 @@ from hyperpod_constructs.analysis.clusters import Cluster, given
 from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters, joined
 from hyperpod_constructs.analysis.networks import ENDPOINT, service_of
 from hyperpod_constructs.facts.connections import GATEWAY_SERVICES
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Value, as_bool, as_items, as_str

@@ -16,8 +16,7 @@ from hyperpod_constructs.analysis.resource_policies import KEY
 from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP
 from hyperpod_constructs.analysis.traffic import Side, Traffic, group_lets
 from hyperpod_constructs.facts import eks as facts
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Value, as_bool, as_items, as_str, at, is_known

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.deliveries import Refused, deliveries, refused
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import ORDER, error, warning
 from hyperpod_constructs.templates.model import Model, Resource
 

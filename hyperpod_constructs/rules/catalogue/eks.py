@@ -28,8 +28,7 @@ from hyperpod_constructs.facts.kubernetes import (
 )
 from hyperpod_constructs.facts.kubernetes_nodes import OWN_LABELS
 from hyperpod_constructs.facts.mistake import Mistake
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import ORDER, error, warning
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
@@ -57,6 +56,9 @@ def _shown(version: tuple[int, ...]) -> str:
 
 def _groups_on_eks(model: Model) -> Iterator[Group]:
     return (group for group in groups(model) if group.cluster.on_eks)
+
+
+_group_warning = partial(warning, on=_groups_on_eks)
 
 
 @error(
@@ -134,9 +136,8 @@ def groups_have_no_slurm(group: Group) -> Mistake | None:
     return orchestration.slurm_on_eks(group.label, "SlurmConfig") if given(group.get("SlurmConfig")) else None
 
 
-@warning(
+@_group_warning(
     "HP-EKS-006",
-    on=_groups_on_eks,
     at=("LifeCycleConfig", "OnInitComplete"),
     once=True,
     title="groups of a cluster on EKS run their scripts by OnCreate",
@@ -150,9 +151,8 @@ def scripts_run_on_create(group: Group) -> Mistake | None:
     return orchestration.completed_on_eks(group.label) if completed and created is False else None
 
 
-@warning(
+@_group_warning(
     "HP-EKS-007",
-    on=_groups_on_eks,
     once=True,
     title="file systems of a cluster on EKS are mounted by a CSI driver",
     why="the service mounts file systems on the nodes of Slurm clusters only; pods get theirs from a persistent volume",
@@ -364,9 +364,8 @@ def the_orchestrator_is_one(cluster: Cluster) -> str | None:
     return "the cluster has two orchestrators, Eks and Slurm" if both else None
 
 
-@warning(
+@_group_warning(
     "HP-EKS-019",
-    on=_groups_on_eks,
     title="labels of nodes are not the service's own",
     why="the service reads and writes these labels: a health status of yours makes it replace or drain the nodes, or hides a fault",
     fix="take a key with a prefix of your own, such as example.com/pool",

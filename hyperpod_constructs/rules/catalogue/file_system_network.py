@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from hyperpod_constructs.analysis.clusters import labels
 from hyperpod_constructs.analysis.file_systems import Lustre, lustre_file_systems
-from hyperpod_constructs.analysis.placement import (
-    users_of_file_systems,
-)
+from hyperpod_constructs.analysis.placement import users_of_file_systems
 from hyperpod_constructs.analysis.reachability import side_of_file_system
 from hyperpod_constructs.analysis.security_groups import Direction, GroupRule, Peer
 from hyperpod_constructs.analysis.traffic import Side, Traffic, group_lets
 from hyperpod_constructs.facts import lustre, openzfs
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import ORDER, error, warning
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource
@@ -51,9 +49,11 @@ def _hit(system: Lustre, side: Side, message: str) -> Hit:
     return hit(system.resource, message, "SecurityGroupIds", covers=side.resources)
 
 
-@error(
+_side_error, _side_warning = partial(error, on=_lustre_sides), partial(warning, on=_lustre_sides)
+
+
+@_side_error(
     "HP-FSN-001",
-    on=_lustre_sides,
     title="the security group of a Lustre file system lets its own servers talk",
     why=f'FSx checks {_LNET} when it creates the file system, and refuses it with InvalidNetworkSettings: its security groups "do '
     f'not permit Lustre LNET network traffic on port {lustre.LNET_PORTS.start}"',
@@ -67,9 +67,8 @@ def lustre_admits_itself(system: Lustre, side: Side) -> Hit | None:
     return _closed_to_itself(system, side, lustre.LNET_PORTS)
 
 
-@warning(
+@_side_warning(
     "HP-FSN-002",
-    on=_lustre_sides,
     title=f"the security group of a Lustre file system opens {_CLIENT} too",
     why="servers and clients call each other back on these ports; without them recovery after a fault hangs",
     fix=f"add an ingress and an egress rule of the group to itself for {_CLIENT}",
@@ -81,9 +80,8 @@ def lustre_admits_itself_on_all_ports(system: Lustre, side: Side) -> Hit | None:
     return _closed_to_itself(system, side, lustre.CLIENT_PORTS)
 
 
-@error(
+@_side_error(
     "HP-FSN-003",
-    on=_lustre_sides,
     title="a file system with EFA lets all traffic through to itself, by its group's id",
     why="EFA traffic has no ports and is matched only by security-group id; a rule for a block does not count: FSx answers "
     '"Insufficient security group permissions to create an EFA-enabled file system"',
@@ -102,9 +100,8 @@ def efa_lustre_admits_itself(system: Lustre, side: Side) -> Hit | None:
     return _hit(system, side, message) if lacking else None
 
 
-@warning(
+@_side_warning(
     "HP-FSN-004",
-    on=_lustre_sides,
     title="Lustre file systems await the rules that their creation needs",
     why=f"FSx checks {_LNET} as soon as it creates the file system: rules that CloudFormation makes at the same time can come "
     "a second too late, and the creation fails with InvalidNetworkSettings",

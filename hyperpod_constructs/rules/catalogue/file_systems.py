@@ -11,8 +11,7 @@ from hyperpod_constructs.analysis.file_systems import OPENZFS, TIERING, Lustre, 
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, users_of_file_systems
 from hyperpod_constructs.facts import lustre, openzfs
 from hyperpod_constructs.facts.mistake import Mistake
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import as_int, as_items, as_str

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from hyperpod_constructs._support.metadata import BEYOND_CAPACITY
 from hyperpod_constructs.analysis.clusters import Cluster, given
@@ -21,8 +22,7 @@ from hyperpod_constructs.facts import governance
 from hyperpod_constructs.facts.addons import TASK_GOVERNANCE
 from hyperpod_constructs.facts.governance import ON_SLURM, SCHEDULER_CONFIG
 from hyperpod_constructs.facts.mistake import Mistake
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import ORDER, error, warning
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource
@@ -33,7 +33,7 @@ _GOVERNANCE = f"{_GUIDE}sagemaker-hyperpod-eks-operate-console-ui-governance-set
 _POLICIES = f"{_GUIDE}sagemaker-hyperpod-eks-operate-console-ui-governance-policies.html"
 _API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/"
 _ENTRY = f"{_API}API_ComputeQuotaResourceConfig.html"
-_CLASSES = ("SchedulerConfig", "PriorityClasses")
+_quota_warning, _governed_warning = partial(warning, on=quotas), partial(warning, on=governed)
 
 
 @error(
@@ -129,9 +129,8 @@ def partitions_are_offered(quota: Quota) -> Iterator[Hit]:
             yield hit(quota, mistake, *path, "AcceleratorPartition", "Type")
 
 
-@warning(
+@_quota_warning(
     "HP-GOV-006",
-    on=quotas,
     title="an entry of a quota has amounts that mean something together",
     why="an entry without an amount guarantees nothing, a limit has no effect on a team that does not borrow, and no page says "
     "what whole instances mean beside single resources",
@@ -152,9 +151,8 @@ def amounts_go_together(quota: Quota) -> Iterator[Hit]:
         yield hit(quota, mistake, *SHARING)
 
 
-@warning(
+@_governed_warning(
     "HP-GOV-007",
-    on=governed,
     title="quotas name instance types of the cluster",
     why="no node serves the quota: the team waits without end for what it was promised",
     fix="name a type of an instance group",
@@ -171,9 +169,8 @@ def quotas_name_types_of_the_cluster(cluster: Cluster, found: list[Quota]) -> It
                 yield hit(quota, governance.unknown_type(where, entry.instance_type, known), *path, "InstanceType")
 
 
-@warning(
+@_governed_warning(
     "HP-GOV-008",
-    on=governed,
     title="quotas together guarantee no more than the cluster has",
     why="the service takes them, and the last team to come does not get what its quota guarantees",
     fix=f"lower a quota, or add nodes; for nodes that come later write the metadata {BEYOND_CAPACITY}: true (in the CDK: "
@@ -205,9 +202,8 @@ def _counts(quota: Quota) -> bool:
     return quota.resource.get("ActivationState") in (ABSENT, "Enabled") and not at(quota.resource.metadata, BEYOND_CAPACITY)
 
 
-@warning(
+@_quota_warning(
     "HP-GOV-010",
-    on=quotas,
     at=(*SHARING, "BorrowLimit"),
     title=f"a team may borrow up to {governance.DOCUMENTED_BORROW_LIMIT} percent of its own resources",
     why=f"the API takes up to {governance.BORROW_LIMIT.most}, but its page says 1 to {governance.DOCUMENTED_BORROW_LIMIT}, and "

@@ -10,8 +10,7 @@ from hyperpod_constructs.analysis.file_systems import LUSTRE, OPENZFS
 from hyperpod_constructs.facts import clusters as cluster_facts
 from hyperpod_constructs.facts import orchestration, software_updates
 from hyperpod_constructs.facts.mistake import Mistake
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.values import Value, as_bool, as_int, as_items, as_str, at
 
@@ -24,7 +23,7 @@ _CHECKS_ON_EKS = f"{_GUIDE}sagemaker-hyperpod-eks-resiliency-deep-health-checks.
 _CHECKS = "OnStartDeepHealthChecks"
 _DEFAULT_PATHS = {"FsxLustreConfig": "/fsx", "FsxOpenZfsConfig": "/home"}
 _TYPES = {"FsxLustreConfig": LUSTRE, "FsxOpenZfsConfig": OPENZFS}
-_group_error = partial(error, on=groups)
+_group_error, _group_warning = partial(error, on=groups), partial(warning, on=groups)
 
 
 @error(
@@ -108,9 +107,8 @@ def _volume_mistake(volume: Value) -> Mistake | None:
     return cluster_facts.ROOT_VOLUME if root and (size or key is False) else None
 
 
-@warning(
+@_group_warning(
     "HP-GRP-005",
-    on=groups,
     at=("InstanceStorageConfigs",),
     title="each file system of a group has a mount path of its own, apart from what nodes have",
     why="the mount hides what is there, another file system or a part of the node, and jobs write to the wrong place",
@@ -214,30 +212,27 @@ def _checked(model_groups: Iterator[Group], *, managing: bool) -> Iterator[Group
     return (group for group in model_groups if any(_listed_checks(group)) and _manages(group) is managing)
 
 
-@warning(
+_checked_warning = partial(warning, on=lambda model: _checked(groups(model), managing=False), at=(_CHECKS,), source=_CHECKS_ON_EKS)
+
+
+@_checked_warning(
     "HP-GRP-010",
-    on=lambda model: _checked(groups(model), managing=False),
-    at=(_CHECKS,),
     title="deep health checks are for instance types with accelerators",
     why="other types are skipped: the group looks checked, but is not",
     fix=cluster_facts.checks_without_accelerator.fix,
     allowed="OnStartDeepHealthChecks on types with GPUs or Neuron devices",
-    source=_CHECKS_ON_EKS,
 )
 def checks_have_accelerators(group: Group) -> Mistake | None:
     plain = group.types and not any(one.accelerator for one in group.types)
     return cluster_facts.checks_without_accelerator([one.name for one in group.types or ()]) if plain else None
 
 
-@warning(
+@_checked_warning(
     "HP-GRP-011",
-    on=lambda model: _checked(groups(model), managing=False),
-    at=(_CHECKS,),
     title="InstanceConnectivity is for two nodes or more",
     why="it runs collectives between nodes; a single node has no other to talk to",
     fix=cluster_facts.CONNECTIVITY_OF_ONE.fix,
     allowed="InstanceStress",
-    source=_CHECKS_ON_EKS,
 )
 def connectivity_has_two_ends(group: Group) -> Mistake | None:
     accelerated = group.types is None or any(one.accelerator for one in group.types)
@@ -292,9 +287,8 @@ def schedules_name_one_kind_of_day(group: Group) -> Mistake | None:
 _DEPLOYMENTS = (("ScheduledUpdateConfig", "DeploymentConfig"), ("AutoPatchConfig", "DeploymentConfig"))
 
 
-@warning(
+@_group_warning(
     "HP-GRP-015",
-    on=groups,
     title=f"a batch of an update is at most {software_updates.MOST_PERCENT} percent of the nodes",
     why="no group has so many nodes: a number of nodes was probably meant",
     fix=software_updates.percentage_above_all.fix,
@@ -310,9 +304,8 @@ def batches_are_parts_of_a_group(group: Group) -> Iterator[Hit]:
                 yield hit(group, software_updates.percentage_above_all(size or 0), *path, "Value")
 
 
-@warning(
+@_group_warning(
     "HP-GRP-016",
-    on=groups,
     title="rollback alarms have a wait between batches",
     why="the service looks at the alarms while it waits after a batch; without batches or a wait a bad image reaches every node",
     fix=software_updates.UNSEEN_ALARMS.fix,

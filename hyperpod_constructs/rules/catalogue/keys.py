@@ -13,8 +13,7 @@ from hyperpod_constructs.analysis.policy_document import Call, layer_of
 from hyperpod_constructs.analysis.resource_policies import KEY
 from hyperpod_constructs.analysis.service_keys import KeyUse, key_uses
 from hyperpod_constructs.analysis.unfit_keys import UnfitKey, unfit_keys
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_bool, as_str, leaves

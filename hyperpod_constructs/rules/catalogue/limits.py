@@ -13,8 +13,7 @@ from hyperpod_constructs.analysis.clusters import GROUPS, RESTRICTED_GROUPS, Clu
 from hyperpod_constructs.analysis.regions import own_region_of
 from hyperpod_constructs.facts import clusters as cluster_facts
 from hyperpod_constructs.facts.updates import ALONE, BLOCKS, HELD, naming
-from hyperpod_constructs.rules.finding import Hit, Level
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, Level, hit
 from hyperpod_constructs.rules.rule import rule, warning
 from hyperpod_constructs.templates.model import Model, Resource, Template, target_of
 from hyperpod_constructs.templates.raw import Raw

@@ -8,8 +8,7 @@ from hyperpod_constructs.analysis.clusters import Group, groups
 from hyperpod_constructs.analysis.file_systems import LUSTRE, OPENZFS, Lustre
 from hyperpod_constructs.analysis.placement import FILE_SYSTEM, file_systems_named
 from hyperpod_constructs.facts import lustre
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error
 from hyperpod_constructs.templates.model import Resource, resource_of
 from hyperpod_constructs.templates.values import Reference, Value, as_str, at

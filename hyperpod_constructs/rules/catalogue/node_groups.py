@@ -13,8 +13,7 @@ from hyperpod_constructs.analysis.networks import SUBNET, ExitKind, network_fact
 from hyperpod_constructs.analysis.texts.slip import frozen
 from hyperpod_constructs.facts.addons import COREDNS
 from hyperpod_constructs.facts.ec2_types import ACCELERATED, impossible_type
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Value, as_items, as_str, at, is_known

@@ -15,8 +15,7 @@ from hyperpod_constructs.facts import governance, jobs
 from hyperpod_constructs.facts.addons import TRAINING_OPERATOR, is_lower
 from hyperpod_constructs.facts.kubernetes import RBAC
 from hyperpod_constructs.facts.pod_settings import object_mistakes
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import warning
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import as_items, as_str, at

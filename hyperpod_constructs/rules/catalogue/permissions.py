@@ -12,8 +12,7 @@ from hyperpod_constructs.analysis.refusals import Cause
 from hyperpod_constructs.analysis.started import unfinished
 from hyperpod_constructs.analysis.variables import idle_variables
 from hyperpod_constructs.facts.permissions import Place
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Value, shown
@@ -112,19 +111,8 @@ def nodes_come_up(model: Model) -> Iterator[Hit]:
     source=_PREREQUISITES,
     silences=("HP-POL-002", "HP-POL-006"),
     aliases=(
-        "HP-IAM-015",
-        "HP-IAM-016",
-        "HP-IAM-017",
-        "HP-IAM-018",
-        "HP-IAM-019",
-        "HP-IAM-021",
-        "HP-IAM-022",
-        "HP-IAM-023",
-        "HP-IAM-024",
-        "HP-ADD-032",
-        "HP-EKP-001",
-        "HP-EKP-002",
-        "HP-EKP-003",
+        *("HP-IAM-015", "HP-IAM-016", "HP-IAM-017", "HP-IAM-018", "HP-IAM-019", "HP-IAM-021", "HP-IAM-022", "HP-IAM-023"),
+        *("HP-IAM-024", "HP-ADD-032", "HP-EKP-001", "HP-EKP-002", "HP-EKP-003"),
     ),
 )
 def features_work(model: Model) -> Iterator[Hit]:

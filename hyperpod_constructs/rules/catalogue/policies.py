@@ -13,8 +13,7 @@ from hyperpod_constructs.analysis.iam import ROLE, aws_managed_name
 from hyperpod_constructs.analysis.open_policies import is_open, locks_out, open_permissions, open_statements
 from hyperpod_constructs.analysis.resource_policies import BUCKET_POLICY
 from hyperpod_constructs.facts.managed_policies import managed_policy, policy_names
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_bool, as_items, as_str, joined, parts_of

@@ -19,8 +19,7 @@ from hyperpod_constructs.analysis.placement import FILE_SYSTEM, security_groups_
 from hyperpod_constructs.analysis.reachability import Connection, connections
 from hyperpod_constructs.analysis.vpcs import Stray, name_of, strays
 from hyperpod_constructs.analysis.ways import Hop, Way, has_gateway
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import as_bool, as_items
@@ -118,15 +117,8 @@ def _reason(way: Way) -> str:
     allowed="a way from the nodes to S3 for scripts; on EKS also to EC2, ECR and the Kubernetes API; from the controller to its "
     "database",
     aliases=(
-        "HP-NET-006",
-        "HP-NET-010",
-        "HP-NET-012",
-        "HP-NET-013",
-        "HP-NET-020",
-        "HP-END-013",
-        "HP-END-020",
-        "HP-EKS-013",
-        "HP-SLM-023",
+        *("HP-NET-006", "HP-NET-010", "HP-NET-012", "HP-NET-013", "HP-NET-020"),
+        *("HP-END-013", "HP-END-020", "HP-EKS-013", "HP-SLM-023"),
     ),
     silences=("HP-END-002", "HP-CTL-006", "HP-REACH-007", *_OF_POLICIES),
     fix=_OPEN,
@@ -143,17 +135,8 @@ def nodes_come_up(model: Model) -> Iterator[Hit]:
     allowed="a way from the nodes to each of them",
     silences=("HP-REACH-007", *_OF_POLICIES),
     aliases=(
-        "HP-NET-011",
-        "HP-NET-021",
-        "HP-NET-022",
-        "HP-END-001",
-        "HP-END-021",
-        "HP-END-022",
-        "HP-FSN-005",
-        "HP-FSN-006",
-        "HP-FSX-024",
-        "HP-FSX-025",
-        "HP-SLM-024",
+        *("HP-NET-011", "HP-NET-021", "HP-NET-022", "HP-END-001", "HP-END-021", "HP-END-022", "HP-FSN-005", "HP-FSN-006"),
+        *("HP-FSX-024", "HP-FSX-025", "HP-SLM-024"),
     ),
     fix=_OPEN,
     source=_PREREQUISITES,

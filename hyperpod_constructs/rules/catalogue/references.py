@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import partial
 
 from hyperpod_constructs.analysis.references.anatomy import wrong_parts
@@ -15,7 +15,7 @@ from hyperpod_constructs.analysis.references.parameters import wrong_arguments, 
 from hyperpod_constructs.analysis.references.places import Misreference
 from hyperpod_constructs.analysis.references.texts import unmeant
 from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.rule import ORDER, error, warning
+from hyperpod_constructs.rules.rule import ORDER, Check, error, warning
 from hyperpod_constructs.templates.model import Model
 
 _FUNCTIONS = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/intrinsic-function-reference.html"
@@ -23,8 +23,8 @@ _REFUSED = "CloudFormation refuses the template before it makes anything, or the
 _reference_error = partial(error, why=_REFUSED, source=_FUNCTIONS)
 
 
-def _hits(found: Iterable[Misreference]) -> Iterator[Hit]:
-    return map(_hit, found)
+def _said_by(found: Callable[[Model], Iterable[Misreference]]) -> Check:
+    return lambda model: map(_hit, found(model))
 
 
 def _hit(one: Misreference) -> Hit:
@@ -32,131 +32,95 @@ def _hit(one: Misreference) -> Hit:
     return Hit(one.owner, one.path, one.message, one.found, one.allowed, one.covers, doubts=orders)
 
 
-@_reference_error(
+_reference_error(
     "HP-REF-001",
     title="a template has the resources, parameters, conditions and mappings that it names",
     fix="write the nearest name, or add what it names",
     allowed="a name of the template",
     silences=("HP-DEP-002", "HP-DEP-004"),
-)
-def names_are_there(model: Model) -> Iterator[Hit]:
-    return _hits(unknown_names(model))
+)(_said_by(unknown_names))
 
-
-@_reference_error(
+_reference_error(
     "HP-REF-002",
     title="a type has the attributes that are taken from it, and a nested stack the outputs",
     fix="write the nearest attribute or output; Ref gives the name or id",
     allowed="the attributes of the type",
     silences=("HP-TXT-011",),
-)
-def attributes_are_there(model: Model) -> Iterator[Hit]:
-    return _hits(unknown_attributes(model))
+)(_said_by(unknown_attributes))
 
-
-@_reference_error(
+_reference_error(
     "HP-REF-003",
     title="a function has arguments that it takes: their number and kind, an index, a key of a mapping, blocks that there are",
     fix="write arguments that are there",
     allowed="the arguments of the function",
-)
-def calls_are_right(model: Model) -> Iterator[Hit]:
-    return _hits(wrong_calls(model))
+)(_said_by(wrong_calls))
 
-
-@_reference_error(
+_reference_error(
     "HP-REF-004",
     title="a parameter has a type of CloudFormation, and takes its default",
     fix="write a default that the parameter takes, or widen its limits",
     allowed="a value within the limits of the parameter",
-)
-def defaults_are_taken(model: Model) -> Iterator[Hit]:
-    return _hits(wrong_parameters(model))
+)(_said_by(wrong_parameters))
 
-
-@_reference_error(
+_reference_error(
     "HP-REF-005",
     title="a nested stack receives the parameters that its template has, with values that they take",
     fix="pass what the nested template declares",
     allowed="the parameters of the nested template",
-)
-def nested_stacks_receive_their_parameters(model: Model) -> Iterator[Hit]:
-    return _hits(wrong_arguments(model))
+)(_said_by(wrong_arguments))
 
-
-@_reference_error(
+_reference_error(
     "HP-REF-006",
     title="an exported name is there once in an account and region",
     fix="give one of the exports another name, such as with the name of its stack",
     allowed="another name",
-)
-def exports_are_there_once(model: Model) -> Iterator[Hit]:
-    return _hits(twice(model))
+)(_said_by(twice))
 
-
-@warning(
+warning(
     "HP-REF-007",
     title="an imported name is one that is exported",
     why="CloudFormation refuses the importing stack, unless a stack outside the input exports the name",
     fix="write the exported name, or export this one",
     allowed="an exported name",
     source=_FUNCTIONS,
-)
-def imports_are_exported(model: Model) -> Iterator[Hit]:
-    """A given stack exports nearly the name; other names may come from stacks that are not in the input."""
-    return _hits(unmatched(model))
+)(_said_by(unmatched))
 
-
-@_reference_error(
+_reference_error(
     "HP-REF-008",
     title="dynamic references are ones that CloudFormation reads",
     fix="write {{resolve:ssm:NAME}} or {{resolve:secretsmanager:SECRET:SecretString:KEY}}",
     allowed="a dynamic reference to Systems Manager or Secrets Manager",
-)
-def dynamic_references_are_read(model: Model) -> Iterator[Hit]:
-    return _hits(wrong_references(model))
+)(_said_by(wrong_references))
 
-
-@warning(
+warning(
     "HP-REF-009",
     title="variables are in Fn::Sub, and conditions compare with values that a parameter takes",
     why="the text stays as it is, and the service finds nothing of this name; or the condition is never true",
     fix="write Fn::Sub around the text, or a value that the parameter takes",
     allowed="Fn::Sub around variables, and values that can be",
     source=_FUNCTIONS,
-)
-def texts_mean_what_they_look_like(model: Model) -> Iterator[Hit]:
-    return _hits(unmeant(model))
+)(_said_by(unmeant))
 
-
-@_reference_error(
+_reference_error(
     "HP-REF-010",
     title="a template and its resources, parameters and outputs have names, keys, values and policies that CloudFormation takes",
     fix="write an allowed key or value, or take it out; names are letters and digits, and Snapshot is for databases and volumes",
     allowed="the keys and values of CloudFormation",
     silences=("HP-RET-001", "HP-RET-002"),
-)
-def parts_are_known(model: Model) -> Iterator[Hit]:
-    return _hits(wrong_parts(model))
+)(_said_by(wrong_parts))
 
-
-@_reference_error(
+_reference_error(
     "HP-REF-011",
     title="stacks do not import from each other in a circle",
     fix="move what both need into a stack of its own",
     allowed="imports from stacks that are deployed before",
-)
-def imports_lead_to_an_end(model: Model) -> Iterator[Hit]:
-    return _hits(circular(model))
+)(_said_by(circular))
 
-
-@_reference_error(
+_reference_error(
     "HP-REF-012",
     title="a reference gives the kind of thing that its property takes: an id, a name or an ARN of the right type",
     fix="refer to a resource of the right type; by Ref where an id or a name is taken, by Fn::GetAtt where an ARN is",
     allowed="a reference to a resource of the right type",
     aliases=("HP-IAM-002", "HP-ROL-002"),
     yields=True,
-)
-def references_are_of_the_right_kind(model: Model) -> Iterator[Hit]:
-    return _hits(wrong_kinds(model))
+)(_said_by(wrong_kinds))

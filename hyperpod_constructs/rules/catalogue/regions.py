@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from hyperpod_constructs.analysis.regions import Stranger, strangers
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error
 
 

@@ -13,8 +13,7 @@ from hyperpod_constructs.analysis.needs import needs_of
 from hyperpod_constructs.analysis.node_roles import RoleUse, role_uses
 from hyperpod_constructs.analysis.policy_document import statements_of
 from hyperpod_constructs.analysis.trust import Assumption, assumptions
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import ORDER, error, warning
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource

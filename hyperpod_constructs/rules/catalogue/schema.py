@@ -13,7 +13,7 @@ from hyperpod_constructs.facts.instance_types import impossible, is_instance_typ
 from hyperpod_constructs.facts.property_schemas import has_schema, known_types, regions_without
 from hyperpod_constructs.facts.schema import schema_date, type_facts
 from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.rules.rule import Check, error, warning
 from hyperpod_constructs.templates.model import Model, Resource
 
 _REFERENCE = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-template-resource-type-ref.html"
@@ -21,8 +21,8 @@ _REFUSED = "CloudFormation or the service refuses the resource, and the stack ro
 _schema_error = partial(error, why=_REFUSED, source=_REFERENCE, yields=True, validated=True)
 
 
-def _hits(model: Model, *kinds: Kind) -> Iterator[Hit]:
-    return (_hit(one) for one in schema_violations(model) if one[1].kind in kinds)
+def _said_of(kind: Kind) -> Check:
+    return lambda model: (_hit(one) for one in schema_violations(model) if one[1].kind is kind)
 
 
 def _hit(found: Found) -> Hit:
@@ -33,45 +33,34 @@ def _hit(found: Found) -> Hit:
     return Hit(resource, one.path, one.message, one.found, one.allowed, about=one.about, doubts=doubts)
 
 
-@_schema_error(
+_schema_error(
     "HP-SCH-001",
     title="a resource has only properties that its type takes",
     fix="write the nearest name, or take the property out",
     allowed="the names in the schema of the type",
-)
-def names_are_known(model: Model) -> Iterator[Hit]:
-    return _hits(model, Kind.NAME)
+)(_said_of(Kind.NAME))
 
-
-@_schema_error(
+_schema_error(
     "HP-SCH-002",
     title="a resource has the properties that its type needs",
     fix="add the property",
     allowed="all properties that the schema requires",
-)
-def nothing_is_missing(model: Model) -> Iterator[Hit]:
-    return _hits(model, Kind.MISSING)
+)(_said_of(Kind.MISSING))
 
-
-@_schema_error(
+_schema_error(
     "HP-SCH-003",
     title="a value is of the type that its property takes",
     fix="write a value of this type",
     allowed="a value of this type",
-)
-def types_fit(model: Model) -> Iterator[Hit]:
-    return _hits(model, Kind.TYPE)
+)(_said_of(Kind.TYPE))
 
-
-@_schema_error(
+_schema_error(
     "HP-SCH-004",
     title="a value is one that its property takes: a word, a form, a length, a range, a number of items",
     fix="write an allowed value, such as the nearest",
     allowed="the values in the schema of the type",
     aliases=("HP-LIM-001",),
-)
-def values_fit(model: Model) -> Iterator[Hit]:
-    return _hits(model, Kind.VALUE)
+)(_said_of(Kind.VALUE))
 
 
 @_schema_error(
@@ -83,7 +72,7 @@ def values_fit(model: Model) -> Iterator[Hit]:
 )
 def references_fit(model: Model) -> Iterator[Hit]:
     said = _of_the_wrong_kind(model)
-    return (one for one in _hits(model, Kind.REFERENCE) if (one.resource, one.path) not in said)
+    return (one for one in _said_of(Kind.REFERENCE)(model) if (one.resource, one.path) not in said)
 
 
 def _of_the_wrong_kind(model: Model) -> set[tuple[Resource, Path]]:
@@ -91,14 +80,12 @@ def _of_the_wrong_kind(model: Model) -> set[tuple[Resource, Path]]:
     return {(one.owner, one.path) for one in wrong_kinds(model)}
 
 
-@_schema_error(
+_schema_error(
     "HP-SCH-006",
     title="properties that exclude each other are not given together",
     fix="keep one of them",
     allowed="one of them",
-)
-def properties_go_together(model: Model) -> Iterator[Hit]:
-    return _hits(model, Kind.TOGETHER)
+)(_said_of(Kind.TOGETHER))
 
 
 @error(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import PurePosixPath
 
 from hyperpod_constructs.analysis.clusters import Cluster, Group, Orchestration, clusters, given, groups
@@ -10,8 +11,7 @@ from hyperpod_constructs.analysis.iam import ROLE
 from hyperpod_constructs.analysis.uploads import bucket_name_prefix, uploads_of
 from hyperpod_constructs.facts import clusters as cluster_facts
 from hyperpod_constructs.facts.node_permissions import READABLE_BUCKETS
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import resource_of
@@ -23,16 +23,15 @@ _REFUSED = f"{_GUIDE}smcluster-getting-started-slurm-cli.html#smcluster-getting-
 _MIGRATION = f"{_GUIDE}sagemaker-hyperpod-slurm-api-config-migration.html"
 _URI = ("LifeCycleConfig", "SourceS3Uri")
 _FILES = (".sh", ".py", ".json", ".zip", ".gz", ".tgz")
+_group_error = partial(error, on=groups, once=True, source=_API)
 
 
 def _entry_points(group: Group) -> list[bool | None]:
     return [given(group.get("LifeCycleConfig", key)) for key in ("OnCreate", "OnInitComplete")]
 
 
-@error(
+@_group_error(
     "HP-SCR-001",
-    on=groups,
-    once=True,
     title="a group has OnCreate or OnInitComplete, not both",
     why='the service answers "OnCreate and OnInitComplete in LifeCycleConfig are mutually exclusive": with OnCreate the script '
     "sets everything up, with OnInitComplete the image does",
@@ -47,10 +46,8 @@ def one_entry_point(group: Group) -> Hit | None:
     return hit(group, message, "LifeCycleConfig", allowed="OnCreate" if group.cluster.on_eks else None)
 
 
-@error(
+@_group_error(
     "HP-SCR-002",
-    on=groups,
-    once=True,
     title="LifeCycleConfig has SourceS3Uri and an entry point",
     why='the service answers "LifeCycleConfig for instance group is incomplete"',
     fix="write SourceS3Uri with OnInitComplete or OnCreate (on EKS with OnCreate), or on Slurm leave LifeCycleConfig out",
@@ -130,15 +127,12 @@ def uploads_are_awaited(cluster: Cluster) -> Iterator[Hit]:
         yield hit(group, text, *_URI)
 
 
-@error(
+@_group_error(
     "HP-SCR-006",
-    on=groups,
-    once=True,
     title="SourceS3Uri is the prefix of the scripts, and the entry point a file below it",
     why="nodes copy what is below the prefix and start the entry point in it: they find no script, and the cluster rolls back",
     fix="write the address of the folder in SourceS3Uri, and the name of the script in OnInitComplete or OnCreate",
     allowed="s3://BUCKET/PREFIX, and a name such as on_create.sh",
-    source=_API,
 )
 def scripts_are_below_a_prefix(group: Group) -> Iterator[Hit]:
     end = parts_of(group.get(*_URI))[-1]
@@ -151,15 +145,12 @@ def scripts_are_below_a_prefix(group: Group) -> Iterator[Hit]:
             yield hit(group, text, "LifeCycleConfig", key)
 
 
-@error(
+@_group_error(
     "HP-SCR-007",
-    on=groups,
-    once=True,
     title="the entry point is one of the uploaded files",
     why="nodes do not find the script that they start, and the cluster rolls back",
     fix="write the name of an uploaded file, or upload the script",
     allowed="a file of the upload",
-    source=_API,
 )
 def entry_points_are_uploaded(group: Group) -> Iterator[Hit]:
     """Judged where every file of the only upload is beside the template."""

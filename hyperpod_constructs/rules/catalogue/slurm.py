@@ -16,8 +16,7 @@ from hyperpod_constructs.facts import clusters as cluster_facts
 from hyperpod_constructs.facts import orchestration, software_updates
 from hyperpod_constructs.facts import scheduling as scheduling_facts
 from hyperpod_constructs.facts.mistake import Mistake
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, as_items, as_str
@@ -40,6 +39,9 @@ def _slurm_clusters(model: Model) -> Iterator[Cluster]:
 def _slurm_groups(model: Model) -> Iterator[Group]:
     """Their groups."""
     return (group for cluster in _slurm_clusters(model) for group in cluster.plain_groups)
+
+
+_group_error = partial(error, on=_slurm_groups)
 
 
 def _clusters_without_eks(model: Model) -> Iterator[Cluster]:
@@ -91,9 +93,8 @@ def managing_groups_are_single(cluster: Cluster) -> Iterator[Hit]:
             yield hit(other, mistake, "SlurmConfig", "NodeType")
 
 
-@error(
+@_group_error(
     "HP-SLM-003",
-    on=_slurm_groups,
     at=("InstanceCount",),
     title="the Controller group has one node",
     why="without a controller the cluster never starts, and configuration through the API knows no backup controller",
@@ -106,9 +107,8 @@ def the_controller_is_one_node(group: Group) -> Mistake | None:
     return cluster_facts.controller_count(group.count or 0) if wrong else None
 
 
-@error(
+@_group_error(
     "HP-SLM-004",
-    on=_slurm_groups,
     title="Compute groups have a partition, and no others have",
     why='the service answers "Partitions can only be assigned to Compute node types", and refuses Compute groups without one',
     fix=cluster_facts.misplaced_partition.fix,
@@ -124,9 +124,8 @@ def compute_nodes_have_partitions(group: Group) -> Hit | None:
     return None
 
 
-@error(
+@_group_error(
     "HP-SLM-005",
-    on=_slurm_groups,
     title="all groups of a Slurm cluster have a SlurmConfig, or no group has one",
     why="the service cannot tell the kind of the other nodes",
     fix="give each group SlurmConfig.NodeType",
@@ -170,10 +169,13 @@ def slurm_has_no_features_of_eks(cluster: Cluster) -> Iterator[Hit]:
     return (hit(cluster, orchestration.feature_of_eks(key), key) for key, present in enabled.items() if present)
 
 
-@error(
+_plain_error = partial(
+    error, on=lambda model: (group for cluster in _clusters_without_eks(model) for group in cluster.plain_groups), once=True
+)
+
+
+@_plain_error(
     "HP-SLM-008",
-    on=lambda model: (group for cluster in _clusters_without_eks(model) for group in cluster.plain_groups),
-    once=True,
     title="labels, taints and release versions of the image are for groups on EKS",
     why="the service refuses them on a group of a Slurm cluster",
     fix=cluster_facts.setting_of_eks.fix,
@@ -186,10 +188,8 @@ def slurm_groups_have_no_settings_of_eks(group: Group) -> Iterator[Hit]:
             yield hit(group, cluster_facts.setting_of_eks(group.label, key), key)
 
 
-@error(
+@_plain_error(
     "HP-SLM-009",
-    on=lambda model: (group for cluster in _clusters_without_eks(model) for group in cluster.plain_groups),
-    once=True,
     title="updates in batches are for groups on EKS",
     why="the guide says that batches, waits and rollback by alarms are available only with EKS; on Slurm all nodes of a group are "
     "updated at a time, and their jobs end together",

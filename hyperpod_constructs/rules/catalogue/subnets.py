@@ -21,8 +21,7 @@ from hyperpod_constructs.analysis.placement import (
 )
 from hyperpod_constructs.facts.addresses import least_node_addresses
 from hyperpod_constructs.facts.zones import WRITE_ZONE, id_mistake, name_mistake
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, Value, as_items, as_str, at, is_known

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from hyperpod_constructs.analysis.schema.named import unmet_demands
 from hyperpod_constructs.analysis.texts.places import Found, Topic, texts_with_mistakes
 from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.rules.rule import Check, error, warning
 from hyperpod_constructs.templates.model import Model
 
-_REFUSED = "the service refuses the request, and the stack rolls back"
+_text_error = partial(error, why="the service refuses the request, and the stack rolls back")
 
 
-def _hits(model: Model, topic: Topic) -> Iterator[Hit]:
-    return (_hit(one) for one in texts_with_mistakes(model).get(topic, ()) if not one.slip.dead)
+def _said_of(topic: Topic) -> Check:
+    return lambda model: (_hit(one) for one in texts_with_mistakes(model).get(topic, ()) if not one.slip.dead)
 
 
 def _hit(one: Found) -> Hit:
@@ -22,136 +23,96 @@ def _hit(one: Found) -> Hit:
     return Hit(one.resource, one.slip.path, one.slip.message, one.slip.found, one.slip.allowed, doubts=doubts)
 
 
-@error(
+_text_error(
     "HP-TXT-001",
     title="schedules, time zones and windows are such",
-    why=_REFUSED,
     fix="write the schedule in the form of its service: six fields in cron, one of the days as '?'",
     allowed="cron, rate and at, in the form of the service",
     source="https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-scheduled-rule-pattern.html",
-)
-def schedules_are_such(model: Model) -> Iterator[Hit]:
-    return _hits(model, Topic.SCHEDULE)
+)(_said_of(Topic.SCHEDULE))
 
-
-@error(
+_text_error(
     "HP-TXT-002",
     title="patterns of events have lists and known operators at their leaves",
-    why=_REFUSED,
     fix="write each value in a list, and each operator as an object in that list",
     allowed="lists of values and operators",
     source="https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-create-pattern-operators.html",
-)
-def patterns_are_such(model: Model) -> Iterator[Hit]:
-    return _hits(model, Topic.PATTERN)
+)(_said_of(Topic.PATTERN))
 
-
-@error(
+_text_error(
     "HP-TXT-003",
     title="alarms and dashboards have the statistics, periods, expressions and widgets of CloudWatch",
-    why=_REFUSED,
     fix="write an allowed value, and metrics and alarms that are there",
     allowed="the values of PutMetricAlarm, PutCompositeAlarm and PutDashboard",
     source="https://docs.aws.amazon.com/AmazonCloudWatch/latest/APIReference/API_PutMetricAlarm.html",
-)
-def alarms_are_such(model: Model) -> Iterator[Hit]:
-    return _hits(model, Topic.ALARM)
+)(_said_of(Topic.ALARM))
 
-
-@error(
+_text_error(
     "HP-TXT-004",
     title="filters of logs have a pattern, and values and destinations that go with it",
-    why=_REFUSED,
     fix="write the pattern as terms, [fields] or { JSON }, and quote terms with other characters",
     allowed="terms, fields between brackets, or a condition between braces",
     source="https://docs.aws.amazon.com/AmazonCloudWatch/latest/logs/FilterAndPatternSyntax.html",
-)
-def filters_are_such(model: Model) -> Iterator[Hit]:
-    return _hits(model, Topic.LOGS)
+)(_said_of(Topic.LOGS))
 
-
-@error(
+_text_error(
     "HP-TXT-005",
     title="code in a template has a runtime that takes it",
-    why=_REFUSED,
     fix="write a supported runtime of Python or Node.js, or take the code from S3 or an image",
     allowed="a supported runtime",
     source="https://docs.aws.amazon.com/lambda/latest/dg/lambda-runtimes.html",
-)
-def code_has_its_runtime(model: Model) -> Iterator[Hit]:
-    return _hits(model, Topic.CODE)
+)(_said_of(Topic.CODE))
 
-
-@error(
+_text_error(
     "HP-TXT-006",
     title="queues, topics, subscriptions and targets go together",
-    why=_REFUSED,
     fix="give both sides the same kind, the receiver's ARN, and what its service needs",
     allowed="a receiver that the sender takes",
     source="https://docs.aws.amazon.com/sns/latest/api/API_Subscribe.html",
-)
-def deliveries_arrive(model: Model) -> Iterator[Hit]:
-    return _hits(model, Topic.DELIVERY)
+)(_said_of(Topic.DELIVERY))
 
-
-@error(
+_text_error(
     "HP-TXT-007",
     title="policies, documents of Systems Manager, state machines, templates of secrets and rules for images are whole",
-    why=_REFUSED,
     fix="write the text in the form of its service",
     allowed="a document of the service",
     source="https://docs.aws.amazon.com/systems-manager/latest/userguide/documents-syntax-data-elements-parameters.html",
-)
-def documents_are_whole(model: Model) -> Iterator[Hit]:
-    return _hits(model, Topic.DOCUMENT)
+)(_said_of(Topic.DOCUMENT))
 
-
-@error(
+_text_error(
     "HP-TXT-008",
     title="rules and alerts of Prometheus are in YAML of the form that the service takes",
-    why=_REFUSED,
     fix="write the groups, rules, routes and receivers as the service takes them",
     allowed="groups of rules; alertmanager_config with route and receivers",
     source="https://docs.aws.amazon.com/prometheus/latest/userguide/AMP-ruler-rulesfile.html",
-)
-def rules_of_prometheus_are_such(model: Model) -> Iterator[Hit]:
-    return _hits(model, Topic.PROMETHEUS)
+)(_said_of(Topic.PROMETHEUS))
 
-
-@error(
+_text_error(
     "HP-TXT-009",
     title="user data and scripts are in base64 and within their limit",
-    why=_REFUSED,
     fix="write the text in Fn::Base64, and keep longer scripts in S3",
     allowed="a text in base64, within the limit of EC2 before it is encoded",
     source="https://docs.aws.amazon.com/AWSEC2/latest/UserGuide/user-data.html",
-)
-def scripts_are_encoded(model: Model) -> Iterator[Hit]:
-    return _hits(model, Topic.SCRIPT)
+)(_said_of(Topic.SCRIPT))
 
-
-@error(
+_text_error(
     "HP-TXT-010",
     title="ARNs are of the thing that is wanted, and names of services and records are such",
-    why=_REFUSED,
     fix="write the ARN of the thing that the property wants: by Fn::GetAtt for most types, by Ref for a topic",
     allowed="an ARN of the wanted service; a name in its form",
     source="https://docs.aws.amazon.com/IAM/latest/UserGuide/reference-arns.html",
-)
-def names_are_such(model: Model) -> Iterator[Hit]:
-    return _hits(model, Topic.NAME)
+)(_said_of(Topic.NAME))
 
 
-@error(
+@_text_error(
     "HP-TXT-012",
     title="settings of a resource go together, and with those of the resources that it names",
-    why=_REFUSED,
     fix="write the setting that goes with the others",
     allowed="settings that the service takes together",
     source="https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-transition-general-considerations.html",
 )
 def settings_go_together(model: Model) -> Iterator[Hit]:
-    yield from _hits(model, Topic.COMPANION)
+    yield from _said_of(Topic.COMPANION)(model)
     for one in unmet_demands(model):
         found, named = one.violation, one.named
         text = f"{one.demand.words}: in {named.logical_id}, {found.message}"

@@ -9,8 +9,7 @@ from hyperpod_constructs.analysis.addons import Addon, addons
 from hyperpod_constructs.analysis.iam import ROLE
 from hyperpod_constructs.analysis.policy_document import Statement, statements_of
 from hyperpod_constructs.analysis.texts.reading import HOLE, from_json, known
-from hyperpod_constructs.rules.finding import Hit
-from hyperpod_constructs.rules.hits import hit
+from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.globs import glob
 from hyperpod_constructs.templates.model import Resource, resource_of
