@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from hyperpod_constructs.analysis.clusters import Cluster
+from hyperpod_constructs.analysis.embedded import parsed
 from hyperpod_constructs.analysis.networks import SUBNET, network_facts
 from hyperpod_constructs.analysis.security_groups import SECURITY_GROUP, security_groups
 from hyperpod_constructs.analysis.traffic import Side
@@ -10,13 +11,14 @@ from hyperpod_constructs.facts import accounting
 from hyperpod_constructs.facts.listeners import DATABASE_PORTS
 from hyperpod_constructs.templates.dependencies import named_at
 from hyperpod_constructs.templates.model import Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Value, as_int, as_items, as_str
+from hyperpod_constructs.templates.values import ABSENT, Value, as_int, as_items, as_str, at
 
 ACCOUNTING = ("Orchestrator", "Slurm", "AccountingDatabase")
 INSTANCE = "AWS::RDS::DBInstance"
 _CLUSTER = "AWS::RDS::DBCluster"
 DATABASES = (INSTANCE, _CLUSTER)
 SECRET, ATTACHMENT = "AWS::SecretsManager::Secret", "AWS::SecretsManager::SecretTargetAttachment"
+_TEMPLATE = "SecretStringTemplate"
 
 
 def database_of(cluster: Cluster) -> Resource | None:
@@ -51,6 +53,16 @@ def secret_of(value: Value) -> Resource | None:
     """The secret that a value names, by itself or by its attachment to a database."""
     found = resource_of(value, SECRET, ATTACHMENT)
     return secret_of(found.get("SecretId")) if found is not None and found.type == ATTACHMENT else found
+
+
+def keys_of(secret: Resource) -> set[str] | None:
+    """The keys of a secret's JSON; `None` if they are not known, empty if it has none."""
+    made = secret.get("GenerateSecretString")
+    written, own = (secret.get("SecretString"), "") if made is ABSENT else (at(made, _TEMPLATE), at(made, "GenerateStringKey"))
+    if written is ABSENT and own is ABSENT:
+        return set()
+    data, key = parsed(as_str(written)), as_str(own)
+    return {*data, key} - {""} if isinstance(data, dict) and key is not None else None
 
 
 def is_alone(database: Resource) -> bool:

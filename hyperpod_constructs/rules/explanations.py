@@ -16,6 +16,7 @@ from hyperpod_constructs._support.words import shortened
 from hyperpod_constructs.rules.consequences import Heard, gone_in
 from hyperpod_constructs.rules.finding import Level
 from hyperpod_constructs.rules.rule import Rule
+from hyperpod_constructs.templates.dependencies import raw_at
 from hyperpod_constructs.templates.doubts import Doubts, Key, Path
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.raw import Raw
@@ -114,10 +115,9 @@ def _others(asked: Sequence[Heard], heard: Sequence[Heard], model: Model) -> Ite
     for resource, start in starts.items():
         places = [*_references(resource, start)]
         for path in places if _rest_on(places, resource, asked, heard, model) else ():
-            raw = _at(resource.raw.get("Properties"), path)
-            known = resource.template.by_id
+            raw, known = raw_at(resource, path), resource.template.by_id
             target = known[_named(raw)]
-            others = (name for name, one in known.items() if one.type == target.type and one is not target and one is not resource)
+            others = (name for name, one in known.items() if one.type == target.type and one not in (target, resource))
             yield from ((resource, path, _renamed(raw, name)) for name in others)
 
 
@@ -128,23 +128,13 @@ def _rest_on(places: Sequence[Path], resource: Resource, asked: Sequence[Heard],
 
 def _references(resource: Resource, start: Path) -> Iterator[Path]:
     """The places of references to resources of the template, below a place of a resource."""
-    waiting = [(_at(resource.raw.get("Properties"), start), start)]
+    waiting = [(raw_at(resource, start), start)]
     while waiting:
         raw, path = waiting.pop()
         if _named(raw) in resource.template.by_id:
             yield path
         items = raw.items() if isinstance(raw, dict) else enumerate(raw) if isinstance(raw, list) else ()
         waiting.extend((item, (*path, key)) for key, item in reversed([*items]))
-
-
-def _at(raw: Raw, path: Path) -> Raw:
-    for key in path:
-        raw = raw.get(str(key)) if isinstance(raw, dict) else _item(raw, key)
-    return raw
-
-
-def _item(raw: Raw, key: str | int) -> Raw:
-    return raw[key] if isinstance(raw, list) and isinstance(key, int) else None
 
 
 def _named(raw: Raw) -> str:
@@ -156,11 +146,9 @@ def _named(raw: Raw) -> str:
 
 def _renamed(raw: Raw, name: str) -> Raw:
     """The same reference to another resource."""
-    if isinstance(raw, str):
-        return name + raw[len(raw.partition(".")[0]) :]
-    if isinstance(raw, list):
-        return [name, *raw[1:]]
-    return {key: _renamed(item, name) for key, item in raw.items()} if isinstance(raw, dict) else raw
+    if isinstance(raw, dict):
+        return {function: _renamed(argument, name) for function, argument in raw.items()}
+    return [name, *raw[1:]] if isinstance(raw, list) else ".".join([name, *str(raw).split(".")[1:]])
 
 
 def _telling(found: Sequence[Heard], explanation: str) -> Heard:

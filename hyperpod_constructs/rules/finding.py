@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields
 from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
@@ -61,13 +61,18 @@ Subject: TypeAlias = "Resource | Part"
 
 
 def hit(
-    subject: Subject, said: Mistake | str, *path: str | int, allowed: str | None = None, covers: tuple[Resource, ...] = ()
+    subject: Subject,
+    said: Mistake | str,
+    *path: str | int,
+    allowed: str | None = None,
+    covers: tuple[Resource, ...] = (),
+    doubts: Iterable[tuple[Resource, tuple[str | int, ...]]] = (),
 ) -> Hit:
     """A mistake of a subject, at a path in it; the value there is the one found."""
     resource, start = (subject.resource, subject.path) if isinstance(subject, Part) else (subject, ())
     place = (*start, *path)
     message = said.message if isinstance(said, Mistake) else said
-    return Hit(resource, place, message, resource.get(*place) if place else ABSENT, allowed, covers)
+    return Hit(resource, place, message, resource.get(*place) if place else ABSENT, allowed, covers, doubts=tuple(doubts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

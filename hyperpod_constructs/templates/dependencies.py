@@ -48,18 +48,19 @@ def named_at(resource: Resource, *path: str) -> list[Resource]:
 
 def parameter_at(resource: Resource, path: Sequence[str | int]) -> tuple[Template, str] | None:
     """The parameter that alone gives the value at a path in the properties, in the outermost stack that has one for it."""
-    return _parameter_in(resource.template, _raw_at(resource, path))
+    return _parameter_in(resource.template, raw_at(resource, path))
 
 
 def import_at(resource: Resource, path: Sequence[str | int]) -> str | None:
     """The name of the export that alone gives the value at a path in the properties."""
-    raw = _raw_at(resource, path)
+    raw = raw_at(resource, path)
     argument = raw.get("Fn::ImportValue") if isinstance(raw, dict) and len(raw) == 1 else None
     name = None if argument is None else resource.template.resolver.resolve(argument)
     return name if isinstance(name, str) else None
 
 
-def _raw_at(resource: Resource, path: Sequence[str | int]) -> Raw:
+def raw_at(resource: Resource, path: Sequence[str | int]) -> Raw:
+    """The properties of a resource at a path, as written."""
     raw: Raw = resource.raw.get("Properties")
     for key in path:
         raw = raw.get(key) if isinstance(raw, dict) and isinstance(key, str) else _item(raw, key)

@@ -5,15 +5,14 @@ Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/UserGuide/dynamic-r
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
 
+from hyperpod_constructs.analysis.database import ATTACHMENT, SECRET, keys_of
 from hyperpod_constructs.analysis.references.places import Misreference
 from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.raw import Raw
-from hyperpod_constructs.templates.values import at
 
 _REFERENCE = re.compile(r"\{\{\s*resolve:((?:[^{}]|\$\{[^{}]*\})*)\}\}")
 _OWN_SECRET = re.compile(r"\$\{(\w+)(?:\.\w+)?\}:SecretString:([^:${}]+)(?::.*)?")
@@ -88,20 +87,11 @@ def _key_mistake(rest: str, resource: Resource) -> tuple[str, str] | None:
     """A key that a secret of the template does not have, if the template says all that it has."""
     match = _OWN_SECRET.fullmatch(rest)
     secret = resource.template.by_id.get(match[1]) if match else None
-    if match is None or secret is None or secret.type != "AWS::SecretsManager::Secret":
+    if match is None or secret is None or secret.type != SECRET:
         return None
-    made = secret.get("GenerateSecretString")
-    own, template = (at(made, key) for key in ("GenerateStringKey", "SecretStringTemplate"))
-    try:
-        given = json.loads(template) if isinstance(template, str) else None
-    except (ValueError, RecursionError):
-        return None
-    if not isinstance(own, str) or not isinstance(given, dict):
-        return None
-    keys = sorted({own, *given})
-    attached = secret.template.model.resources("AWS::SecretsManager::SecretTargetAttachment")
-    known = {*keys, *(_OF_DATABASES if attached else ())}
-    return None if match[2] in known else (f"takes {match[2]!r} of {match[1]}{meant(match[2], keys)}", listed(keys))
+    keys = sorted(keys_of(secret) or ())
+    known = {*keys, *(_OF_DATABASES if secret.template.model.resources(ATTACHMENT) else ())}
+    return None if not keys or match[2] in known else (f"takes {match[2]!r} of {match[1]}{meant(match[2], keys)}", listed(keys))
 
 
 def _secret_mistake(rest: str) -> tuple[str, str] | None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 
 from hyperpod_constructs.analysis.clusters import given
@@ -141,9 +140,7 @@ def _terminated(path: Value) -> tuple[Part, ...]:
     """The parts of a prefix that ends with a slash, as the service reads it."""
     parts = parts_of(path)
     last = parts[-1]
-    if isinstance(last, str):
-        return (*parts[:-1], last.rstrip("/") + "/")
-    return (*parts, "/")
+    return (*parts[:-1], last.rstrip("/") + "/") if isinstance(last, str) else (*parts, "/")
 
 
 @warning(
@@ -183,8 +180,8 @@ def file_systems_take_links(link: Resource, system: Lustre) -> Hit | None:
     wrong = _without_links(system)
     if wrong is None:
         return None
-    found = hit(link, f"its file system is {wrong}, which takes no associations", "FileSystemId", covers=(system.resource,))
-    return replace(found, doubts=((system.resource, ("LustreConfiguration", "DeploymentType")),))
+    text, doubts = f"its file system is {wrong}, which takes no associations", ("LustreConfiguration", "DeploymentType")
+    return hit(link, text, "FileSystemId", covers=(system.resource,), doubts=[(system.resource, doubts)])
 
 
 def _without_links(system: Lustre) -> str | None:

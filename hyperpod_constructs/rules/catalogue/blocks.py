@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated
@@ -87,9 +86,9 @@ def _all_outside(model: Model) -> Iterator[Hit]:
     known = ((one, outside_of(one.resource)) for one in sized)
     for (vpc, names), (first, *others) in grouped((_where(blocks), one) for one, blocks in known if blocks is not None).items():
         more = f"; so is {enumerated(f'{one.block} of {one.resource.logical_id}' for one in others)}" if others else ""
-        covers = tuple(one.resource for one in others)
-        found = hit(first.resource, f"{first.block} is outside the blocks of {names}{more}", "CidrBlock", covers=covers)
-        yield replace(found, doubts=((vpc, ("CidrBlock",)),) if others else ())
+        covers, doubts = tuple(one.resource for one in others), [(vpc, ("CidrBlock",))] if others else []
+        text = f"{first.block} is outside the blocks of {names}{more}"
+        yield hit(first.resource, text, "CidrBlock", covers=covers, doubts=doubts)
 
 
 def _where(blocks: VpcBlocks) -> tuple[Resource, str]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
 
 from hyperpod_constructs.analysis.clusters import Cluster, Group, clusters, given, groups
@@ -234,8 +233,8 @@ def the_control_plane_has_two_zones(eks: EksCluster) -> Iterator[Hit]:
     if not alone and not in_one_zone(subnets or ()):
         return
     names = ", ".join(subnet.logical_id for subnet in subnets or ())
-    found = hit(eks.resource, too_few_zones("the control plane", f"in one zone ({names})" if names else "one subnet"), *path)
-    yield replace(found, doubts=places_of_zones(subnets or ()))
+    text = too_few_zones("the control plane", f"in one zone ({names})" if names else "one subnet")
+    yield hit(eks.resource, text, *path, doubts=places_of_zones(subnets or ()))
 
 
 @_joined_error(

@@ -15,8 +15,9 @@ from hyperpod_constructs.analysis.service_keys import KeyUse, key_uses
 from hyperpod_constructs.analysis.unfit_keys import UnfitKey, unfit_keys
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import ABSENT, Reference, Text, Value, as_bool, as_str, leaves
+from hyperpod_constructs.templates.values import ABSENT, as_bool, as_str
 
 _KMS = "https://docs.aws.amazon.com/kms/latest/developerguide/"
 _CHANGE = "kms:PutKeyPolicy"
@@ -108,10 +109,6 @@ def keys_are_open_for_senders(model: Model) -> Iterator[Hit]:
     yield from _closed(model, at_once=False)
 
 
-def _disabled(model: Model) -> list[Resource]:
-    return [key for key in model.resources(KEY) if as_bool(key.get("Enabled")) is False]
-
-
 @error(
     "HP-KEY-003",
     title="keys in use are enabled",
@@ -121,20 +118,11 @@ def _disabled(model: Model) -> list[Resource]:
     source=f"{_KMS}enabling-keys.html",
 )
 def keys_in_use_are_enabled(model: Model) -> Iterator[Hit]:
-    disabled = _disabled(model)
-    for key in disabled:
-        users = [one for one in model.resources() if one is not key and one.type not in _HOLDERS and _names(one, key)]
+    for key in (one for one in model.resources(KEY) if as_bool(one.get("Enabled")) is False):
+        users = [one for one in model.resources() if one is not key and one.type not in _HOLDERS and key in references(one.get())]
         if users:
             text = f"{key.logical_id} is disabled, and {', '.join(one.logical_id for one in users)} use it"
             yield hit(key, text, "Enabled")
-
-
-def _names(resource: Resource, key: Resource) -> bool:
-    return any(one.resource is key for value in leaves(resource.properties) for one in _references(value))
-
-
-def _references(value: Value) -> tuple[Reference, ...]:
-    return value.references if isinstance(value, Text) else (value,) if isinstance(value, Reference) else ()
 
 
 @error(

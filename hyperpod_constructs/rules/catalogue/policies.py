@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.arns import Arn, bucket_arn
@@ -130,8 +129,7 @@ def _of_buckets(model: Model) -> Iterator[Written]:
 )
 def bucket_policies_are_for_their_bucket(model: Model) -> Iterator[Hit]:
     strange = ((one.resource, found) for one in _of_buckets(model) if (found := _of_another_bucket(one)) is not None)
-    for policy, (first, *_) in grouped(strange).items():
-        yield replace(first, doubts=((policy, ("Bucket",)),))
+    return (first for first, *_ in grouped(strange).values())
 
 
 def _of_another_bucket(one: Written) -> Hit | None:
@@ -140,7 +138,7 @@ def _of_another_bucket(one: Written) -> Hit | None:
     for pattern in one.statement.resources:
         if not one.statement.excludes_resources and all(Arn(pattern).covers(arn) is False for arn in own):
             text = f"the policy of {own[0].value!s} speaks of {pattern!s}"
-            return hit(one.resource, text.replace("${?}", "*"), *one.path, "Resource")
+            return hit(one.resource, text.replace("${?}", "*"), *one.path, "Resource", doubts=[(one.resource, ("Bucket",))])
     return None
 
 

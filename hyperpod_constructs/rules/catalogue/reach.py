@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated, listed
@@ -77,11 +76,11 @@ def _hits(model: Model, *, fatal: bool) -> Iterator[Hit]:
             # Of nodes in a public subnet, its route or their place is the mistake.
             places = [(one.group.resource, (*one.group.network_path, "Subnets")) for one in stopped if end.doubts]
             chosen = places[0] if places and _is_meant_to_be_public(place) else None
+            doubts = (*end.doubts, *dict.fromkeys(places), *_other_groups(model, stopped))
             if chosen is None:
-                found = hit(place, _message(stopped), *end.path, covers=end.covers)
+                yield hit(place, _message(stopped), *end.path, covers=end.covers, doubts=doubts)
             else:
-                found = Hit(chosen[0], chosen[1], _message(stopped), covers=(place, *end.covers))
-            yield replace(found, doubts=(*end.doubts, *dict.fromkeys(places), *_other_groups(model, stopped)))
+                yield Hit(*chosen, _message(stopped), covers=(place, *end.covers), doubts=doubts)
 
 
 def _is_meant_to_be_public(subnet: Resource) -> bool:
@@ -162,8 +161,7 @@ def efa_nodes_reach_each_other(model: Model) -> Iterator[Hit]:
     for groups, stopped in grouped((one.group.security_groups or (), one) for one in _ended(model) if _is_efa(one)).items():
         reasons = listed(dict.fromkeys(_reason(way) for way in stopped[0].ended))
         message = f"{labels(one.group for one in stopped)} have EFA and cannot reach each other: {reasons}"
-        found = hit(groups[0], message, covers=(*groups[1:], *_file_systems_in(groups)))
-        yield replace(found, doubts=tuple(_other_groups(model, stopped)))
+        yield hit(groups[0], message, covers=(*groups[1:], *_file_systems_in(groups)), doubts=_other_groups(model, stopped))
 
 
 @error(
@@ -177,10 +175,10 @@ def efa_nodes_reach_each_other(model: Model) -> Iterator[Hit]:
 )
 def the_vpc_is_one(stray: Stray) -> Hit:
     (one, its), (other, others) = ((member.resource.logical_id, name_of(member.vpc)) for member in (stray.one, stray.other))
-    found = hit(stray.resource, f"{one} is in {its}, and {other}, with which it works, in {others}", *stray.path)
     # Of two things that a resource joins, nobody knows which is the wrong one.
     joined = (stray.one.path, stray.other.path) if stray.joining is stray.resource else ()
-    return replace(found, doubts=tuple((stray.resource, path) for path in joined))
+    text = f"{one} is in {its}, and {other}, with which it works, in {others}"
+    return hit(stray.resource, text, *stray.path, doubts=((stray.resource, path) for path in joined))
 
 
 @error(
@@ -223,9 +221,8 @@ def functions_reach_what_they_name(model: Model) -> Iterator[Hit]:
         way = " > ".join(dict.fromkeys(first.way.places))
         names = enumerated(one.logical_id for one in users)
         text = f"{names} cannot reach {targets}: the way {way} ends, as {_reason(first.way)}"
-        placed = end.resource.type in (SUBNET, VPC)
-        found = hit(first.user, text, *first.path) if placed else hit(end.resource, text, *end.path)
-        yield replace(found, covers=(*end.covers, *users), doubts=tuple((one, first.path) for one in users))
+        place, path = (first.user, first.path) if end.resource.type in (SUBNET, VPC) else (end.resource, end.path)
+        yield hit(place, text, *path, covers=(*end.covers, *users), doubts=((one, first.path) for one in users))
 
 
 @warning(

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
 from hyperpod_constructs.analysis.clusters import RESTRICTED_GROUPS, Cluster, Group, Orchestration, clusters, given
-from hyperpod_constructs.analysis.database import ACCOUNTING, asked_port, database_of, port_of
+from hyperpod_constructs.analysis.database import ACCOUNTING, SECRET, asked_port, database_of, keys_of, port_of
 from hyperpod_constructs.analysis.node_configuration import CONFIGURATION, scheduling_settings
 from hyperpod_constructs.facts import accounting as accounting_facts
 from hyperpod_constructs.facts import clusters as cluster_facts
@@ -19,7 +18,7 @@ from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, as_items, as_str
+from hyperpod_constructs.templates.values import as_items, as_str
 
 _API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/"
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
@@ -288,29 +287,9 @@ def the_port_is_the_database_s(cluster: Cluster, database: Resource) -> str | No
     source=_DATABASE,
 )
 def the_secret_has_both_keys(cluster: Cluster) -> str | None:
-    secret = resource_of(cluster.get(*ACCOUNTING, "SecretArn"), "AWS::SecretsManager::Secret")
-    keys = None if secret is None else _keys(secret)
+    secret = resource_of(cluster.get(*ACCOUNTING, "SecretArn"), SECRET)
+    keys = None if secret is None else keys_of(secret)
     lacking = [] if keys is None else [key for key in ("username", "password") if key not in keys]
     if secret is None or not lacking:
         return None
     return f"the secret {secret.logical_id} of the accounting database has no {' and no '.join(lacking)}"
-
-
-def _keys(secret: Resource) -> set[str] | None:
-    """The keys of a secret's JSON; `None` if they are not known."""
-    if secret.get("GenerateSecretString") is ABSENT:
-        return _json_keys(as_str(secret.get("SecretString")))
-    document = secret.get("GenerateSecretString", "SecretStringTemplate")
-    key = secret.get("GenerateSecretString", "GenerateStringKey")
-    if document is ABSENT and key is ABSENT:
-        return set()
-    name, keys = as_str(key), _json_keys(as_str(document))
-    return None if keys is None or name is None else keys | {name}
-
-
-def _json_keys(text: str | None) -> set[str] | None:
-    try:
-        document = None if text is None else json.loads(text)
-    except ValueError:
-        return None
-    return set(document) if isinstance(document, dict) else None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
 
 from hyperpod_constructs._support.words import enumerated
@@ -249,8 +248,8 @@ def subnets_cover_two_zones(resource: Resource) -> Hit | None:
     known = _subnets_at(resource, *path) if kind in (ABSENT, "application") else []
     if len(known) < 2 or not in_one_zone(known):
         return None
-    found = hit(resource, f"its subnets ({', '.join(one.logical_id for one in known)}) are in one zone", *path)
-    return replace(found, doubts=places_of_zones(known))
+    text = f"its subnets ({', '.join(one.logical_id for one in known)}) are in one zone"
+    return hit(resource, text, *path, doubts=places_of_zones(known))
 
 
 _APART: Mapping[str, str] = {
@@ -279,7 +278,7 @@ def subnets_are_in_different_zones(resource: Resource) -> Hit | None:
     for one, other in combinations(found, 2):
         if one.zone.is_same(other.zone):
             text = f"its subnets {one.resource.logical_id} and {other.resource.logical_id} are in one zone"
-            return replace(hit(resource, text, key), doubts=places_of_zones([one.resource, other.resource]))
+            return hit(resource, text, key, doubts=places_of_zones([one.resource, other.resource]))
     return None
 
 
@@ -298,8 +297,8 @@ def mount_targets_are_in_different_zones(model: Model) -> Iterator[Hit]:
         if system is not None and before:
             text = f"{target.logical_id} and {before[0].logical_id} of {system.logical_id} are in one zone"
             subnets = [resource_of(one.get("SubnetId"), SUBNET) for one in (target, before[0])]
-            found = hit(target, text, "SubnetId", covers=(before[0],))
-            yield replace(found, doubts=places_of_zones([one for one in subnets if one is not None]))
+            doubts = places_of_zones([one for one in subnets if one is not None])
+            yield hit(target, text, "SubnetId", covers=(before[0],), doubts=doubts)
 
 
 def _zone_of(target: Resource) -> Zone | None:

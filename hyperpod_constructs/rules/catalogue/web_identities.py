@@ -56,7 +56,8 @@ def _statements(role: Resource) -> Iterator[Statement]:
 def web_identities_have_their_action(role: Resource) -> str | None:
     for one in _statements(role):
         principal = at(one.raw, "Principal", "Federated")
-        oidc = principal is not ABSENT and (_names_provider(principal) or any(key.endswith((":aud", ":sub")) for key in _keys(one)))
+        claims = any(key.endswith((":aud", ":sub")) for key, _ in _claims(one))
+        oidc = principal is not ABSENT and (_names_provider(principal) or claims)
         if oidc and one.effect == "Allow" and one.speaks_of(_ACTION) is False:
             return f"the statement for a web identity allows {enumerated(map(str, one.actions))}"
     return None
@@ -67,10 +68,11 @@ def _names_provider(value: Value) -> bool:
     return ":oidc-provider/" in text or resource_of(value, "AWS::IAM::OIDCProvider") is not None
 
 
-def _keys(statement: Statement) -> Iterator[str]:
+def _claims(statement: Statement) -> Iterator[tuple[str, Value]]:
+    """The keys of its conditions, with their values."""
     conditions = at(statement.raw, "Condition")
     for keys in conditions.values() if isinstance(conditions, Mapping) else ():
-        yield from keys if isinstance(keys, Mapping) else ()
+        yield from keys.items() if isinstance(keys, Mapping) else ()
 
 
 @warning(
@@ -107,11 +109,9 @@ def _is_of_services_alone(role: Resource) -> bool:
 
 
 def _subjects(statement: Statement) -> Iterator[str]:
-    conditions = at(statement.raw, "Condition")
-    for keys in conditions.values() if isinstance(conditions, Mapping) else ():
-        for key, value in keys.items() if isinstance(keys, Mapping) else ():
-            if key.endswith(":sub"):
-                yield from (one for one in map(as_str, value if isinstance(value, tuple) else (value,)) if one and HOLE not in one)
+    for key, value in _claims(statement):
+        if key.endswith(":sub"):
+            yield from (one for one in map(as_str, value if isinstance(value, tuple) else (value,)) if one and HOLE not in one)
 
 
 def _fits(subject: str, accounts: list[str]) -> bool:
@@ -131,7 +131,7 @@ def _fits(subject: str, accounts: list[str]) -> bool:
 def web_identities_are_told_apart(role: Resource) -> str | None:
     for one in _statements(role):
         principal = at(one.raw, "Principal", "Federated")
-        claims = [key for key in _keys(one) if not key.endswith((":aud", ":iss"))]
+        claims = [key for key, _ in _claims(one) if not key.endswith((":aud", ":iss"))]
         open_ = not claims and _are_known(at(one.raw, "Condition"))
         if principal is not ABSENT and _names_provider(principal) and one.effect == "Allow" and open_:
             return f"every identity of the provider may take {role.logical_id}"
