@@ -2,25 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 
-from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.clusters import GROUPS, RESTRICTED_GROUPS, Cluster, clusters
-from hyperpod_constructs.analysis.regions import own_region_of
+from hyperpod_constructs.analysis.same_names import identity, same_names, shown_name
 from hyperpod_constructs.facts import clusters as cluster_facts
-from hyperpod_constructs.facts.updates import ALONE, BLOCKS, HELD, naming
 from hyperpod_constructs.rules.finding import Hit, Level, hit
 from hyperpod_constructs.rules.rule import rule, warning
-from hyperpod_constructs.templates.model import Model, Resource, Template, target_of
-from hyperpod_constructs.templates.raw import Raw
-from hyperpod_constructs.templates.values import ABSENT, Either, Reference, Text, Value, as_items, leaves, parts_of, shown
+from hyperpod_constructs.templates.model import Model, Resource, Template
+from hyperpod_constructs.templates.values import Reference, Text, Value, as_items, leaves, parts_of
 
-_ASSOCIATION = "AWS::FSx::DataRepositoryAssociation"  # rules of its own judge its paths
-_WORLDWIDE = ("AWS::S3::Bucket",)
 _DOCUMENT, _PARAMETER = "AWS::SSM::Document", "AWS::SSM::Parameter"
 _TARGET = "sagemaker-cluster:"
 # A target is sagemaker-cluster:<cluster id>_<group>-<instance id>; \0 stands for an unknown part.
@@ -100,8 +93,7 @@ _unique = partial(
     why="the service refuses the second resource of a name, and its stack rolls back",
 )
 def names_are_unique(model: Model) -> Iterator[Hit]:
-    """The properties that name a resource are those by which the plan tells that a replacement meets the old one."""
-    return (_hit(first, second) for first, second, sure in _same_names(model) if sure)
+    return (_hit(first, second) for first, second, sure in same_names(model) if sure)
 
 
 @_unique(
@@ -111,83 +103,12 @@ def names_are_unique(model: Model) -> Iterator[Hit]:
     why="the service refuses the second resource of a name, unless the stacks are deployed to different accounts or regions",
 )
 def stacks_share_no_names(model: Model) -> Iterator[Hit]:
-    return (_hit(first, second) for first, second, sure in _same_names(model) if not sure)
+    return (_hit(first, second) for first, second, sure in same_names(model) if not sure)
 
 
 def _hit(first: Resource, second: Resource) -> Hit:
     where = f"{first.template.name}:" if first.template is not second.template else ""
-    text = f"{where}{first.logical_id} and {second.logical_id} are both {second.type} {_shown(second)}"
-    parts = [tuple(path.split("/")) for path in _identity(second)]
+    text = f"{where}{first.logical_id} and {second.logical_id} are both {second.type} {shown_name(second)}"
+    parts = [tuple(path.split("/")) for path in identity(second)]
     doubts = ((one, part) for one in (second, first) for part in parts if not isinstance(one.get(*part), Reference))
-    return replace(hit(second, text, *parts[-1]), doubts=tuple(doubts))
-
-
-def _same_names(model: Model) -> Iterator[tuple[Resource, Resource, bool]]:
-    """Resources with one name, the later one behind, and whether they are surely in one place."""
-    return iter(model.cached(_same_names, lambda: tuple(_compared(model))))
-
-
-def _compared(model: Model) -> Iterator[tuple[Resource, Resource, bool]]:
-    named = grouped((_name_of(one), one) for one in model.resources() if one.exists) if clusters(model) else {}
-    named.pop(None, None)
-    for first, *others in named.values():
-        for one in others:
-            beside = _is_beside(first, one)
-            if beside is not False:
-                yield first, one, beside is True
-
-
-def _identity(resource: Resource) -> tuple[str, ...]:
-    if resource.type in BLOCKS or resource.type == _ASSOCIATION:
-        return ()
-    return ALONE.get(resource.type) or HELD.get(resource.type) or naming(resource.type)
-
-
-def _name_of(resource: Resource) -> tuple[object, ...] | None:
-    """Type and name; `None` for a resource whose name the service makes. A name of parts that are unknown is as it is spelled."""
-    paths = _identity(resource)
-    values = [_value_of(resource, path) for path in paths]
-    if not values or any(value is ABSENT or isinstance(value, Either) for value in values):
-        return None
-    return (resource.type, *(_part(resource, path, value) for path, value in zip(paths, values, strict=True)))
-
-
-def _value_of(resource: Resource, path: str) -> Value:
-    """The value at a path; an entry of an ACL without a direction is for traffic into the subnet."""
-    value = resource.get(*path.split("/"))
-    return False if path == "Egress" and value is ABSENT else value
-
-
-def _part(resource: Resource, path: str, value: Value) -> object:
-    if isinstance(value, Reference):
-        return target_of(value)
-    if isinstance(value, str | int | bool):
-        return value
-    raw: Raw = resource.raw.get("Properties")
-    for key in path.split("/"):
-        raw = raw.get(key) if isinstance(raw, dict) else None
-    return (resource.template, json.dumps(raw, sort_keys=True)) if raw is not None else object()
-
-
-def _shown(resource: Resource) -> str:
-    return " of ".join(str(shown(_value_of(resource, path))) for path in reversed(_identity(resource)))
-
-
-def _is_beside(one: Resource, other: Resource) -> bool | None:
-    """Whether two resources are in the same account and region, as far as their names need it; `None` if nobody knows.
-
-    Two stacks of one name are in different places.
-    """
-    if one.template.root is other.template.root:
-        return True
-    here, there = one.template.root.environment, other.template.root.environment
-    if here.stack_name is not None and here.stack_name == there.stack_name:
-        return False
-    pairs = [(here.account, there.account)] if one.type not in _WORLDWIDE else []
-    if one.type not in _WORLDWIDE and not one.type.startswith("AWS::IAM::"):
-        pairs.append((here.region, there.region))
-        if None not in (own_region_of(one), own_region_of(other)) and own_region_of(one) != own_region_of(other):
-            return False
-    if any(None not in pair and pair[0] != pair[1] for pair in pairs):
-        return False
-    return None if any(None in pair for pair in pairs) else True
+    return hit(second, text, *parts[-1], doubts=doubts)

@@ -6,26 +6,17 @@ import re
 from collections.abc import Iterator, Mapping
 
 from hyperpod_constructs._support.words import enumerated
-from hyperpod_constructs.analysis.addons import Addon, addons
-from hyperpod_constructs.analysis.clusters import Group, given
-from hyperpod_constructs.analysis.kubernetes import EksCluster, joined
+from hyperpod_constructs.analysis.clusters import given
 from hyperpod_constructs.analysis.networks import SUBNET, ExitKind, network_facts
-from hyperpod_constructs.analysis.texts.slip import frozen
-from hyperpod_constructs.facts.addons import COREDNS
+from hyperpod_constructs.analysis.pod_places import Unplaced, unplaced
 from hyperpod_constructs.facts.ec2_types import ACCELERATED, impossible_type
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, Value, as_items, as_str, at, is_known
+from hyperpod_constructs.templates.values import ABSENT, Value, as_items, as_str, at
 
 _NODEGROUP, _TEMPLATE = "AWS::EKS::Nodegroup", "AWS::EC2::LaunchTemplate"
 _EKS_GUIDE = "https://docs.aws.amazon.com/eks/latest/userguide/"
-_OTHERS = (
-    "AWS::AutoScaling::AutoScalingGroup",
-    "AWS::EC2::Instance",
-    "AWS::EKS::FargateProfile",
-    "Custom::AWSCDK-EKS-KubernetesResource",
-)
 _REFUSED: Mapping[str, str] = {
     "HibernationOptions": "hibernation",
     "IamInstanceProfile": "an instance profile: that of the node role is taken",
@@ -37,7 +28,6 @@ _REFUSED: Mapping[str, str] = {
 Source: https://docs.aws.amazon.com/eks/latest/userguide/launch-templates.html (as of 2026-11-24)
 """
 _GRAVITON = re.compile(r"(a1|[a-z]+\d+g[a-z]*)\.[a-z0-9-]+")
-_OF_KUBERNETES = ("kubernetes.io", "k8s.io", "amazonaws.com", "eks.amazonaws.com", "nvidia.com")
 
 
 def _templates(model: Model) -> Iterator[tuple[Resource, Resource, Mapping[str, Value]]]:
@@ -153,79 +143,12 @@ def fargate_is_private(profile: Resource) -> Iterator[Hit]:
 
 @warning(
     "HP-NGR-003",
+    on=unplaced,
     title="the pods of an add-on find nodes with their labels, and tolerate the taints there",
     why="the pods stay pending; without CoreDNS no pod of the cluster finds a name",
     fix="give nodes the label, take the taint away, or let the configuration of the add-on tolerate it",
     allowed="a nodeSelector with labels of a group of nodes, and tolerations for its taints",
     source=f"{_EKS_GUIDE}node-taints-managed-node-groups.html",
 )
-def pods_find_nodes(model: Model) -> Iterator[Hit]:
-    if model.complete and not model.resources(*_OTHERS):
-        for addon in addons(model):
-            yield from _unplaced(addon)
-
-
-def _unplaced(addon: Addon) -> Iterator[Hit]:
-    places = list(_places(addon.eks)) if addon.eks is not None and not addon.eks.is_automatic else []
-    configuration = addon.configuration or ({} if addon.resource.get("ConfigurationValues") is ABSENT else None)
-    selector, tolerations = at(configuration, "nodeSelector"), frozen(at(configuration, "tolerations"))
-    wanted = dict(selector) if isinstance(selector, Mapping) else {}
-    if configuration is None or not places or any(_is_of_kubernetes(key) for key in wanted) or None in [one[1] for one in places]:
-        return
-    fitting = [
-        one for one in places if all(as_str((one[1] or {}).get(key, ABSENT)) == as_str(value) for key, value in wanted.items())
-    ]
-    if not fitting:
-        text = f"no group of nodes has the label {enumerated(f'{key}={value}' for key, value in wanted.items())}"
-        yield hit(addon.resource, f"{text}, which {addon.name} selects", "ConfigurationValues")
-    elif addon.name == COREDNS and wanted and all(_keeps_out(one[2], tolerations) for one in fitting):
-        resource, path = fitting[0][0], fitting[0][3]
-        yield hit(resource, f"{addon.name} does not tolerate the taints of its nodes", *path, covers=(addon.resource,))
-
-
-def _is_of_kubernetes(key: str) -> bool:
-    return key.partition("/")[0].endswith(_OF_KUBERNETES)
-
-
-_Place = tuple[Resource, Mapping[str, Value] | None, tuple[Value, ...] | None, tuple[str | int, ...]]
-
-
-def _places(eks: EksCluster) -> Iterator[_Place]:
-    """The groups of nodes of a cluster, each with its labels and taints; `None` where they are not known."""
-    model = eks.resource.template.model
-    for nodes in model.resources(_NODEGROUP):
-        if resource_of(nodes.get("ClusterName")) is eks.resource:
-            yield nodes, _labels(nodes.get("Labels")), as_items(nodes.get("Taints")), ("Taints",)
-    for cluster, its in joined(model):
-        for group in cluster.groups if its == eks else ():
-            yield _of_group(group)
-
-
-def _of_group(group: Group) -> _Place:
-    place = (*group.path, "KubernetesConfig", "Taints")
-    return (
-        group.resource,
-        _labels(group.get("KubernetesConfig", "Labels")),
-        as_items(group.get("KubernetesConfig", "Taints")),
-        place,
-    )
-
-
-def _labels(value: Value) -> Mapping[str, Value] | None:
-    return {} if value is ABSENT else value if isinstance(value, Mapping) else None
-
-
-def _keeps_out(taints: tuple[Value, ...] | None, tolerations: Value) -> bool:
-    """Whether a taint surely keeps pods out."""
-    tolerated = as_items(tolerations)
-    hard = [
-        one for one in taints or () if (as_str(at(one, "Effect")) or "").upper().replace("_", "") in ("NOSCHEDULE", "NOEXECUTE")
-    ]
-    return tolerated is not None and any(is_known(one) and not any(_tolerates(each, one) for each in tolerated) for one in hard)
-
-
-def _tolerates(toleration: Value, taint: Value) -> bool:
-    key, value = as_str(at(toleration, "key")), as_str(at(toleration, "value"))
-    if key is None:
-        return True
-    return key == as_str(at(taint, "Key")) and (at(toleration, "operator") == "Exists" or value == as_str(at(taint, "Value")))
+def pods_find_nodes(one: Unplaced) -> Hit:
+    return hit(one.resource, one.message, *one.path, covers=one.covers)
