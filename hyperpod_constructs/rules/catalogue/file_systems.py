@@ -13,7 +13,7 @@ from hyperpod_constructs.facts import lustre, openzfs
 from hyperpod_constructs.facts.mistake import Mistake
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
-from hyperpod_constructs.templates.model import Resource, resource_of
+from hyperpod_constructs.templates.model import Resource
 from hyperpod_constructs.templates.values import as_int, as_items, as_str
 
 _API = "https://docs.aws.amazon.com/fsx/latest/APIReference/API_CreateFileSystem.html"
@@ -313,33 +313,3 @@ def openzfs_figures_are_supported(file_system: Resource) -> Iterator[Hit]:
     odd = None if record is None else openzfs.record_size_mistake("RecordSizeKiB", record)
     if odd is not None:
         yield hit(file_system, odd, *_OPENZFS_RECORD)
-
-
-_DESTINATION = (_LUSTRE, "LogConfiguration", "Destination")
-
-
-@_lustre_error(
-    "HP-FSX-014",
-    at=_DESTINATION,
-    title="Lustre writes its logs to a log group of FSx",
-    fix=lustre.strange_log_group.fix,
-    allowed=f"a log group whose name begins with {lustre.LOG_GROUPS}, beside another level than {lustre.NO_LOGS}",
-    source="https://docs.aws.amazon.com/fsx/latest/APIReference/API_LustreLogCreateConfiguration.html",
-)
-def logs_go_to_fsx(system: Lustre) -> Mistake | None:
-    destination = system.get("LogConfiguration", "Destination")
-    if given(destination) is not True:
-        return None
-    if as_str(system.get("LogConfiguration", "Level")) == lustre.NO_LOGS:
-        return lustre.destination_without_logs("Destination")
-    group = resource_of(destination, "AWS::Logs::LogGroup")
-    if group is not None and given(group.get("LogGroupName")) is False:
-        return lustre.strange_log_group("Destination", f"{group.logical_id} without LogGroupName")
-    name = _group_in(as_str(destination)) if group is None else as_str(group.get("LogGroupName"))
-    return None if name is None or name.startswith(lustre.LOG_GROUPS) else lustre.strange_log_group("Destination", name)
-
-
-def _group_in(arn: str | None) -> str | None:
-    """The name of a log group in its ARN."""
-    _, found, name = (arn or "").partition(":log-group:")
-    return name.partition(":")[0] if found else None

@@ -109,6 +109,7 @@ _text_error(
     title="settings of a resource go together, and with those of the resources that it names",
     fix="write the setting that goes with the others",
     allowed="settings that the service takes together",
+    aliases=("HP-FSX-014",),
     source="https://docs.aws.amazon.com/AmazonS3/latest/userguide/lifecycle-transition-general-considerations.html",
 )
 def settings_go_together(model: Model) -> Iterator[Hit]:

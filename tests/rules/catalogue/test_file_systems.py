@@ -206,17 +206,17 @@ CASES: list[tuple[str, Template, str]] = [
     ("HP-SCH-007", lustre(DataCompressionType="ZSTD"), "DataCompressionType is 'ZSTD'; allowed: NONE, LZ4"),
     ("HP-SCH-007", lustre(LogConfiguration={"Level": "INFO"}), "Level is 'INFO'; allowed: DISABLED, WARN_ONLY, ERROR_ONLY, WARN_"),
     (
-        "HP-FSX-014",
+        "HP-SCH-007",
         lustre(LogConfiguration={"Level": "DISABLED", "Destination": GROUP}),
-        "Destination is beside the level DISABLED",
+        "Destination is not taken here (logs that",
     ),
     (
-        "HP-FSX-014",
+        "HP-TXT-012",
         lustre(LogConfiguration={"Level": "WARN_ERROR", "Destination": GROUP.replace("/aws/fsx", "/mine")}),
-        "Destination is the log group '/mine/x', whose name does not begin with /aws/fsx",
+        "logs go to 'arn:aws:logs",
     ),
-    ("HP-FSX-014", logged(LogGroupName="/mine"), "Destination is the log group '/mine', whose name"),
-    ("HP-FSX-014", logged(), "Destination is the log group 'Logs without LogGroupName'"),
+    ("HP-TXT-012", logged(LogGroupName="/mine"), "begins with /aws/fsx: in Logs, LogGroupName is '/mine'"),
+    ("HP-TXT-012", logged(), "begins with /aws/fsx: in Logs, LogGroupName is missing"),
 ]
 
 
