@@ -20,9 +20,9 @@ from hyperpod_constructs import (
 )
 from hyperpod_constructs.analysis.clusters import clusters
 from hyperpod_constructs.analysis.placement import node_groups
+from hyperpod_constructs.analysis.subnet_needs import addresses_of_group
 from hyperpod_constructs.cli.preflight_wanted import Reading
 from hyperpod_constructs.custom_resources.preflight_properties import _bucket
-from hyperpod_constructs.rules.catalogue.subnets import _of_group
 from hyperpod_constructs.templates.documents import Document
 from hyperpod_constructs.templates.model import Model
 from tests.custom_resources.l1_cluster import ROLE, l1_cluster, l1_file_system, l1_group
@@ -102,7 +102,7 @@ def test_the_construct_and_the_command_count_the_same(stack: Stack, on_eks: bool
     [cluster] = clusters(model)
     read = Reading(model, cluster, "us-west-2").groups
     assert {group.name: (group.addresses, group.interfaces) for group in read} == told
-    assert {group.label: _of_group(group) for group in node_groups(model)} == {name: 2 * told[name][0] for name in told}
+    assert {group.label: addresses_of_group(group) for group in node_groups(model)} == {name: 2 * told[name][0] for name in told}
 
 
 def test_a_group_with_subnets_of_its_own(stack: Stack) -> None:

@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from hyperpod_constructs._support.words import enumerated
-from hyperpod_constructs.analysis.file_systems import MOUNT_TARGET, addresses_of
-from hyperpod_constructs.analysis.naming import Naming
+from hyperpod_constructs.analysis.file_systems import MOUNT_TARGET
 from hyperpod_constructs.analysis.networks import ENDPOINT, SUBNET, Zone, in_one_zone, network_facts, places_of_zones
-from hyperpod_constructs.analysis.placement import (
-    FILE_SYSTEM,
-    NodeGroup,
-    node_groups,
-    subnets_of,
-    users_of_file_systems,
-    users_of_subnets,
-)
-from hyperpod_constructs.facts.addresses import least_node_addresses
+from hyperpod_constructs.analysis.placement import FILE_SYSTEM, NodeGroup, node_groups, subnets_of, users_of_file_systems
+from hyperpod_constructs.analysis.subnet_needs import TooSmall, too_small
 from hyperpod_constructs.facts.zones import WRITE_ZONE, id_mistake, name_mistake
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
@@ -28,12 +19,10 @@ from hyperpod_constructs.templates.values import ABSENT, Value, as_items, as_str
 _PREREQUISITES = "https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html"
 _MULTI_ZONE = f"{_PREREQUISITES}#sagemaker-hyperpod-prerequisites-multiple-availability-zones"
 
-Needs = list[tuple[str, int]]
-"""Users with their addresses."""
-
 
 @error(
     "HP-SUB-001",
+    on=too_small,
     title="subnets are large enough for their nodes and file systems",
     why="a node takes an address for every network card, and on EKS for its pods; the service finds out after it has begun to "
     "provision, and the block of a subnet cannot be changed",
@@ -41,70 +30,8 @@ Needs = list[tuple[str, int]]
     allowed="no more than the addresses of the subnet, without the five that AWS keeps",
     source=f"{_PREREQUISITES}#sagemaker-hyperpod-prerequisites-optional-vpc",
 )
-def subnets_hold_the_nodes(model: Model) -> Iterator[Hit]:
-    """One hit for each set of subnets that is too small for the groups and file systems bound to it, with its other users."""
-    facts = network_facts(model)
-    reported: set[Resource] = set()
-    for subnets in _used(model):
-        free = [facts.subnet(subnet).usable_addresses for subnet in subnets]
-        if reported & subnets or None in free:
-            continue
-        needs = [*_of_nodes(model, subnets), *_of_others(model, subnets)]
-        usable, needed = sum(one or 0 for one in free), sum(need for _, need in needs)
-        if needed > usable:
-            reported |= subnets
-            first = min(subnets, key=model.resources(SUBNET).index)
-            yield hit(first, _message(subnets, needs, usable, needed), "CidrBlock")
-
-
-def _used(model: Model) -> list[frozenset[Resource]]:
-    """The sets of subnets in which nodes or file systems can be, the smallest first."""
-    nodes = {frozenset(group.subnets): None for group in node_groups(model) if group.subnets}
-    systems = {frozenset([subnet]): None for one in model.resources(FILE_SYSTEM) for subnet in subnets_of(one) or ()}
-    return sorted(nodes | systems, key=len)
-
-
-def _message(subnets: frozenset[Resource], needs: Needs, usable: int, needed: int) -> str:
-    users = enumerated(f"{name} {need}" for name, need in needs)
-    where = " and ".join(sorted(subnet.logical_id for subnet in subnets))
-    return f"{where} {'has' if len(subnets) == 1 else 'have'} {usable} addresses, and {needed} are needed: {users}"
-
-
-def _of_nodes(model: Model, subnets: frozenset[Resource]) -> Needs:
-    """The needs of the groups whose nodes can be only in these subnets."""
-    users = users_of_subnets(model)
-    groups = {id(group): group for subnet in subnets for group in users.get(subnet, ()) if subnets.issuperset(group.subnets or ())}
-    labels = Counter(group.label for group in groups.values())
-    needs = [
-        (group.label if labels[group.label] == 1 else f"{group.label} of {group.resource.logical_id}", _of_group(group))
-        for group in groups.values()
-    ]
-    return [(name, need) for name, need in needs if need]
-
-
-def _of_group(group: NodeGroup) -> int:
-    """The addresses of a group; an unknown type counts as one address for a node, an unknown count as no node."""
-    interface = as_str(group.get("NetworkInterface", "InterfaceType"))
-    return (group.count or 0) * least_node_addresses(group.types or (), bool(group.cluster.on_eks), interface)
-
-
-def _of_others(model: Model, subnets: frozenset[Resource]) -> Needs:
-    """The needs of file systems and endpoints in these subnets."""
-    needs: Needs = []
-    for file_system in _in_subnets(model, FILE_SYSTEM).of(*subnets):
-        inside = [subnet for subnet in subnets_of(file_system) or () if subnet in subnets]
-        if inside and file_system.exists:
-            needs.append((file_system.logical_id, len(inside) * addresses_of(file_system)))
-    endpoints = 0
-    for endpoint in _in_subnets(model, ENDPOINT).of(*subnets):
-        if endpoint.exists and as_str(endpoint.get("VpcEndpointType")) == "Interface":
-            named = [resource_of(item, SUBNET) for item in as_items(endpoint.get("SubnetIds")) or ()]
-            endpoints += sum(1 for subnet in named if subnet in subnets)
-    return [*needs, ("interface endpoints", endpoints)] if endpoints else needs
-
-
-def _in_subnets(model: Model, kind: str) -> Naming:
-    return model.cached((_in_subnets, kind), lambda: Naming(model.resources(kind), lambda one: as_items(one.get("SubnetIds"))))
+def subnets_hold_the_nodes(one: TooSmall) -> Hit:
+    return hit(one.first, one.message, "CidrBlock")
 
 
 def _apart(some: Iterable[Zone], others: Iterable[Zone]) -> bool:
