@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from hyperpod_constructs.analysis.clusters import Cluster, given
 from hyperpod_constructs.analysis.embedded import parsed
@@ -23,18 +22,13 @@ _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _CHART = "https://github.com/aws/sagemaker-hyperpod-cli/tree/main/helm_chart/HyperPodHelmChart"
 
 
-@dataclass(frozen=True)
-class Chart:
+class Chart(NamedTuple):
     """An installation of the service's chart beside a HyperPod cluster, with known values."""
 
     resource: Resource
     cluster: Cluster
     values: Mapping[str, Any]
-
-    @property
-    def path(self) -> tuple[str | int, ...]:
-        """The place of its values."""
-        return ("Values",)
+    path: tuple[str | int, ...] = ("Values",)
 
 
 def _charts(model: Model) -> Iterator[Chart]:

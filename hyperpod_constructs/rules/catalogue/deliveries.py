@@ -3,21 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.deliveries import Refused, deliveries, refused
-from hyperpod_constructs.rules.finding import Hit, hit
-from hyperpod_constructs.rules.rule import ORDER, error, warning
+from hyperpod_constructs.rules.finding import Hit, Level, hit
+from hyperpod_constructs.rules.rule import ORDER, error, rule
 from hyperpod_constructs.templates.model import Model, Resource
 
-_FIX = (
-    "allow the service the action in the policy of the receiver (of a function: an AWS::Lambda::Permission), with the resource "
-    "that sends as aws:SourceArn"
-)
-_ALLOWED = "a statement for the service that sends, with a condition that its resource meets"
-_EVENTS = "https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-use-resource-based.html"
 _NOTIFICATIONS = "https://docs.aws.amazon.com/AmazonS3/latest/userguide/grant-destinations-permissions-to-s3.html"
+_open = partial(
+    rule,
+    fix="allow the service the action in the policy of the receiver (of a function: an AWS::Lambda::Permission), with the resource "
+    "that sends as aws:SourceArn",
+    allowed="a statement for the service that sends, with a condition that its resource meets",
+    silences=("HP-POL-002", "HP-POL-006"),
+)
 
 
 def _hits(model: Model, *, tested: bool) -> Iterator[Hit]:
@@ -39,27 +41,23 @@ def _place(one: Refused) -> Resource | None:
     return None if one.place is one.delivery.sender else one.place
 
 
-@error(
+@_open(
     "HP-DLV-001",
+    Level.ERROR,
     title="receivers let the services in that try them when a resource is made",
     why="the service tries the receiver, is refused, and the stack rolls back",
-    fix=_FIX,
-    allowed=_ALLOWED,
     source=_NOTIFICATIONS,
-    silences=("HP-POL-002", "HP-POL-006"),
 )
 def receivers_are_open_at_once(model: Model) -> Iterator[Hit]:
     return _hits(model, tested=True)
 
 
-@warning(
+@_open(
     "HP-DLV-002",
+    Level.WARNING,
     title="receivers let the services in that send to them",
     why="it deploys, and no message, call or log ever arrives",
-    fix=_FIX,
-    allowed=_ALLOWED,
-    source=_EVENTS,
-    silences=("HP-POL-002", "HP-POL-006"),
+    source="https://docs.aws.amazon.com/eventbridge/latest/userguide/eb-use-resource-based.html",
 )
 def receivers_are_open(model: Model) -> Iterator[Hit]:
     return _hits(model, tested=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs.analysis.clusters import groups
@@ -12,17 +13,19 @@ from hyperpod_constructs.analysis.refusals import Cause
 from hyperpod_constructs.analysis.started import unfinished
 from hyperpod_constructs.analysis.variables import idle_variables
 from hyperpod_constructs.facts.permissions import Place
-from hyperpod_constructs.rules.finding import Hit, hit
-from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.rules.finding import Hit, Level, hit
+from hyperpod_constructs.rules.rule import rule, warning
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Value, shown
 
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
-_PREREQUISITES = f"{_GUIDE}sagemaker-hyperpod-prerequisites-iam.html"
 _UNNAMED = ("*", "${?}")
-_FIX = (
-    "allow the role the missing actions on these resources, in a policy of its own or of the resource, and take away what denies "
-    'them; ec2:DetachNetworkInterface takes a statement for "*", because the nodes are instances of the service\'s account'
+_permission = partial(
+    rule,
+    fix="allow the role the missing actions on these resources, in a policy of its own or of the resource, and take away what "
+    'denies them; ec2:DetachNetworkInterface takes a statement for "*", because the nodes are instances of the service\'s account',
+    source=f"{_GUIDE}sagemaker-hyperpod-prerequisites-iam.html",
+    silences=("HP-POL-002", "HP-POL-006"),
 )
 
 
@@ -88,28 +91,24 @@ def _pattern(one: Refused) -> str:
     return "" if text in _UNNAMED else f" on {text.replace('${?}', '*')}"
 
 
-@error(
+@_permission(
     "HP-PERM-001",
+    Level.ERROR,
     title="roles may do what nodes do not come up without",
     why="AWS refuses the call: the creation of the cluster fails, or its nodes cannot fetch what they need",
-    fix=_FIX,
     allowed="the actions that the guide lists for scripts, interfaces, passwords and keys, on the resources that the cluster names",
-    source=_PREREQUISITES,
-    silences=("HP-POL-002", "HP-POL-006"),
     aliases=("HP-IAM-010", "HP-IAM-011", "HP-IAM-012", "HP-IAM-013", "HP-IAM-014"),
 )
 def nodes_come_up(model: Model) -> Iterator[Hit]:
     return _hits(model, fatal=True)
 
 
-@warning(
+@_permission(
     "HP-PERM-002",
+    Level.WARNING,
     title="roles may do what their features take",
     why="AWS refuses the call, and the feature fails: logs, sessions, auto-resume, images, metrics, volumes or autoscaling",
-    fix=_FIX,
     allowed="the actions that the guide of each feature lists",
-    source=_PREREQUISITES,
-    silences=("HP-POL-002", "HP-POL-006"),
     aliases=(
         *("HP-IAM-015", "HP-IAM-016", "HP-IAM-017", "HP-IAM-018", "HP-IAM-019", "HP-IAM-021", "HP-IAM-022", "HP-IAM-023"),
         *("HP-IAM-024", "HP-ADD-032", "HP-EKP-001", "HP-EKP-002", "HP-EKP-003"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated, listed
@@ -18,19 +19,19 @@ from hyperpod_constructs.analysis.placement import FILE_SYSTEM, security_groups_
 from hyperpod_constructs.analysis.reachability import Connection, connections
 from hyperpod_constructs.analysis.vpcs import Stray, name_of, strays
 from hyperpod_constructs.analysis.ways import Hop, Way, has_gateway
-from hyperpod_constructs.rules.finding import Hit, hit
-from hyperpod_constructs.rules.rule import error, warning
+from hyperpod_constructs.rules.finding import Hit, Level, hit
+from hyperpod_constructs.rules.rule import error, rule, warning
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import as_bool, as_items
 
-_GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
 _MOST_REASONS = 3
 _OF_FILE_SYSTEMS = ("HP-FSN-001", "HP-FSN-002", "HP-FSN-003")
 _OF_POLICIES = ("HP-PERM-001", "HP-PERM-002")
-_PREREQUISITES = f"{_GUIDE}sagemaker-hyperpod-prerequisites.html"
-_OPEN = (
-    "open the place at which the way ends: with a rule in the security group or the network ACL, a route to a NAT gateway, or an "
-    "interface endpoint with PrivateDnsEnabled that admits the nodes; hyperpod reach FILE shows each hop"
+_way = partial(
+    rule,
+    fix="open the place at which the way ends: with a rule in the security group or the network ACL, a route to a NAT gateway, or "
+    "an interface endpoint with PrivateDnsEnabled that admits the nodes; hyperpod reach FILE shows each hop",
+    source="https://docs.aws.amazon.com/sagemaker/latest/dg/sagemaker-hyperpod-prerequisites.html",
 )
 
 
@@ -108,8 +109,9 @@ def _reason(way: Way) -> str:
     return "" if way.end is None else f"{way.end.resource.logical_id} {way.end.says}"
 
 
-@error(
+@_way(
     "HP-REACH-001",
+    Level.ERROR,
     title="nodes reach what they do not come up without",
     why="nodes without their scripts, their images or their control plane never come up, and a controller without its database "
     "accounts for no job: the creation fails",
@@ -120,15 +122,14 @@ def _reason(way: Way) -> str:
         *("HP-END-013", "HP-END-020", "HP-EKS-013", "HP-SLM-023"),
     ),
     silences=("HP-END-002", "HP-CTL-006", "HP-REACH-007", *_OF_POLICIES),
-    fix=_OPEN,
-    source=_PREREQUISITES,
 )
 def nodes_come_up(model: Model) -> Iterator[Hit]:
     return _hits(model, fatal=True)
 
 
-@warning(
+@_way(
     "HP-REACH-002",
+    Level.WARNING,
     title="nodes reach what they and their features use",
     why="nodes come up, but without logs, sessions, a file system, or the accounting of jobs: whatever they cannot reach times out",
     allowed="a way from the nodes to each of them",
@@ -137,8 +138,6 @@ def nodes_come_up(model: Model) -> Iterator[Hit]:
         *("HP-NET-011", "HP-NET-021", "HP-NET-022", "HP-END-001", "HP-END-021", "HP-END-022", "HP-FSN-005", "HP-FSN-006"),
         *("HP-FSX-024", "HP-FSX-025", "HP-SLM-024"),
     ),
-    fix=_OPEN,
-    source=_PREREQUISITES,
 )
 def nodes_are_of_use(model: Model) -> Iterator[Hit]:
     return _hits(model, fatal=False)
@@ -235,12 +234,10 @@ def functions_reach_what_they_name(model: Model) -> Iterator[Hit]:
     source="https://docs.aws.amazon.com/vpc/latest/userguide/vpc-security-groups.html",
 )
 def listeners_let_somebody_in(one: Lonely) -> Hit:
+    others, here = enumerated(group.logical_id for group in one.silent), one.place.logical_id
+    but, silent = (f" but {others}", f", and {others} lets none of it out to {here}") if others else ("", "")
     listens = f"on which {one.listener.name} ({one.resource.logical_id}) listens"
-    others = enumerated(group.logical_id for group in one.silent)
-    here = one.place.logical_id
-    text = f"{here} lets nobody in on {one.traffic}, {listens}"
-    if others:
-        text = f"{here} lets nobody but {others} in on {one.traffic}, {listens}, and {others} lets none of it out to {here}"
+    text = f"{here} lets nobody{but} in on {one.traffic}, {listens}{silent}"
     return hit(one.place, text, *one.path, covers=(one.resource,))
 
 
