@@ -131,12 +131,15 @@ def meant(name: str, names: Iterable[str]) -> str:
     return f"; the nearest is {near}" if near else ""
 
 
-def nearest(name: str, names: Iterable[str]) -> str | None:
-    """The name that was probably meant: the same in another case, or one with few other letters."""
+def nearest(name: str, names: Iterable[str], least: float = 0.7) -> str | None:
+    """The name that was probably meant: the same in another case, or one with few other letters.
+
+    :param least: how alike they are at least, from 0 to 1.
+    """
     by_case = {one.casefold(): one for one in names}
     import difflib  # only a mistake needs it
 
-    near = difflib.get_close_matches(name.casefold(), by_case, n=1, cutoff=0.7)
+    near = difflib.get_close_matches(name.casefold(), by_case, n=1, cutoff=least)
     return by_case[near[0]] if near else None
 
 

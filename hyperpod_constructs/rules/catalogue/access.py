@@ -10,6 +10,7 @@ from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.chart_access import shut_out
 from hyperpod_constructs.analysis.clusters import given
 from hyperpod_constructs.analysis.kubernetes import ACCESS_ENTRY
+from hyperpod_constructs.analysis.schema.violation import nearest
 from hyperpod_constructs.facts import eks as facts
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
@@ -53,11 +54,9 @@ def _unknown_policy(arn: str) -> str | None:
         return f"{arn!r} is no access policy of EKS"
     if found["name"] in facts.ACCESS_POLICIES:
         return None
-    from difflib import get_close_matches  # kept off the import path: only an unknown name needs it
-
     other_form = not (found["name"].startswith("Amazon") and found["name"].endswith("Policy"))
-    nearest = get_close_matches(found["name"], facts.ACCESS_POLICIES, n=1, cutoff=0.0 if other_form else 0.93)
-    return f"EKS is not known to have the access policy {found['name']}; did you mean {nearest[0]}?" if nearest else None
+    near = nearest(found["name"], facts.ACCESS_POLICIES, 0.0 if other_form else 0.93)
+    return f"EKS is not known to have the access policy {found['name']}; did you mean {near}?" if near else None
 
 
 @_entry_error(

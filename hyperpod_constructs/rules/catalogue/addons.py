@@ -10,6 +10,7 @@ from hyperpod_constructs.analysis.addons import Addon, addons, addons_of
 from hyperpod_constructs.analysis.clusters import Cluster, given
 from hyperpod_constructs.analysis.embedded import has_hole, parsed
 from hyperpod_constructs.analysis.kubernetes import EksCluster, eks_clusters, joined
+from hyperpod_constructs.analysis.schema.violation import nearest
 from hyperpod_constructs.facts import addons as facts
 from hyperpod_constructs.facts import eks as eks_facts
 from hyperpod_constructs.facts.addons import COREDNS, NO_INLINE_IDENTITY, POD_IDENTITY_AGENT, Nodes, is_lower, named
@@ -70,13 +71,11 @@ def names_are_known(addon: Addon) -> str | None:
     known = (*facts.known_addons(), *eks_facts.OTHER_ADDONS)
     if addon.name in known:
         return None
-    from difflib import get_close_matches  # kept off the import path: only an unknown name needs it
-
     name = addon.name.lower()
     ours, others = name.startswith(facts.OF_SAGEMAKER), "_" in name
-    within = [] if others else [one for one in known if name.endswith(f"-{one}")]
-    nearest = within or get_close_matches(name, known, n=1, cutoff=0.0 if ours else 0.85 if others else 0.75)
-    return f"{addon.name!r} is no add-on that EKS is known to have; did you mean {nearest[0]!r}?" if nearest else None
+    within = next((one for one in known if name.endswith(f"-{one}")), None) if not others else None
+    near = within or nearest(name, known, 0.0 if ours else 0.85 if others else 0.75)
+    return f"{addon.name!r} is no add-on that EKS is known to have; did you mean {near!r}?" if near else None
 
 
 @_addon_warning(

@@ -11,6 +11,7 @@ from hyperpod_constructs.analysis.documents import Written, documents, idle_word
 from hyperpod_constructs.analysis.iam import ROLE, aws_managed_name
 from hyperpod_constructs.analysis.open_policies import is_open, locks_out, open_permissions, open_statements
 from hyperpod_constructs.analysis.resource_policies import BUCKET_POLICY
+from hyperpod_constructs.analysis.schema.violation import nearest
 from hyperpod_constructs.facts.managed_policies import managed_policy, policy_names
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
@@ -105,14 +106,9 @@ def _is_made(model: Model, name: str) -> bool:
 
 def _nearest(name: str) -> str | None:
     """The known name that a name is meant to be; `None` for a known one, and one like no other."""
-    names = policy_names()
-    if name in names:
-        return None
-    bare = name.rpartition("/")[2]
-    same = next((one for one in sorted(names) if one.rpartition("/")[2] == bare), None)
-    from difflib import get_close_matches  # kept off the import path: only an unknown name needs it
-
-    return same or next(iter(get_close_matches(name, sorted(names), n=1, cutoff=0.85)), None)
+    names, bare = sorted(policy_names()), name.rpartition("/")[2]
+    same = next((one for one in names if one.rpartition("/")[2] == bare), None)
+    return None if name in policy_names() else same or nearest(name, names, 0.85)
 
 
 def _of_buckets(model: Model) -> Iterator[Written]:
