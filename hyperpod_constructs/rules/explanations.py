@@ -17,7 +17,7 @@ from hyperpod_constructs.rules.consequences import Heard, gone_in
 from hyperpod_constructs.rules.finding import Level
 from hyperpod_constructs.rules.rule import Rule
 from hyperpod_constructs.templates.dependencies import raw_at
-from hyperpod_constructs.templates.doubts import Doubts, Key, Path
+from hyperpod_constructs.templates.doubts import Doubts, Path
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.raw import Raw
 from hyperpod_constructs.templates.values import shown
@@ -38,18 +38,16 @@ def explained(heard: Sequence[Heard], model: Model, rules: Sequence[Rule]) -> li
 
 
 def _by_settings(heard: Sequence[Heard], model: Model) -> list[Heard]:
-    left = {id(one): one for one in heard}
+    left = list(heard)
     together = grouped((one[1].resource.key, one) for one in heard if one[1].path)
-    asked = [(key, place, found) for key, found in together.items() if len(found) > 1 for place in _settings(found)]
-    for key, place, found in asked[: min(_MOST_SETTINGS, _looks(model))]:
-        present = [one for one in found if id(one) in left]
+    asked = ((key, place) for key, found in together.items() if len(found) > 1 for place in _settings(found))
+    for key, place in islice(asked, min(_MOST_SETTINGS, _looks(model))):
+        present = [one for one in left if one[1].path and one[1].resource.key == key]
         gone = _sorted(gone_in(present, Doubts(values={key: [place]}), model, heard)) if len(present) > 1 else []
         if len(gone) > 1:
             value = shown(gone[0][1].resource.get(*place))
-            left[id(gone[0])] = _telling(gone, f"all because of {place[-1]} {value}")
-            for one in gone[1:]:
-                del left[id(one)]
-    return list(left.values())
+            left = _with_one_for(gone, _telling(gone, f"all because of {place[-1]} {value}"), left)
+    return left
 
 
 def _settings(found: Sequence[Heard]) -> Iterator[Path]:
@@ -72,7 +70,7 @@ def _by_references(heard: Sequence[Heard], model: Model, rules: Sequence[Rule]) 
     rule, hit, finding = _telling(gone, f"none of this with {_named(other)} at {'/'.join(map(str, path))}")
     said = replace(hit, resource=resource, path=path, covers=tuple(one[1].resource for one in gone))
     first = (rule, said, replace(rule.finding(said), level=finding.level, message=finding.message))
-    return [first if one is gone[0] else one for one in heard if one is gone[0] or one not in gone]
+    return _with_one_for(gone, first, heard)
 
 
 def _best(
@@ -98,14 +96,10 @@ def _is_more(gone: Sequence[Heard], resource: Resource) -> bool:
 
 def _says_no_new_error(rules: Sequence[Rule], before: Model, after: Model) -> bool:
     """Whether no rule has an error at a resource of a model at which it has none before."""
-    errors = (rule for rule in rules if rule.level is Level.ERROR)
+    checks = (rule.check for rule in rules if rule.level is Level.ERROR)
     with suppress(Exception):
-        return all(_places(rule, after) <= _places(rule, before) for rule in errors)
+        return all({one.resource.key for one in check(after)} <= {one.resource.key for one in check(before)} for check in checks)
     return False
-
-
-def _places(rule: Rule, model: Model) -> set[Key]:
-    return {hit.resource.key for hit in rule.check(model)}
 
 
 def _others(asked: Sequence[Heard], heard: Sequence[Heard], model: Model) -> Iterator[tuple[Resource, Path, Raw]]:
@@ -114,16 +108,12 @@ def _others(asked: Sequence[Heard], heard: Sequence[Heard], model: Model) -> Ite
     starts: dict[Resource, Path] = {**dict.fromkeys((one[1].resource for one in asked), ()), **joining}
     for resource, start in starts.items():
         places = [*_references(resource, start)]
-        for path in places if _rest_on(places, resource, asked, heard, model) else ():
+        lost = gone_in(asked, Doubts(values={resource.key: places}), model, heard) if places else []
+        for path in places if _is_more(lost, resource) else ():
             raw, known = raw_at(resource, path), resource.template.by_id
             target = known[_named(raw)]
             others = (name for name, one in known.items() if one.type == target.type and one not in (target, resource))
             yield from ((resource, path, _renamed(raw, name)) for name in others)
-
-
-def _rest_on(places: Sequence[Path], resource: Resource, asked: Sequence[Heard], heard: Sequence[Heard], model: Model) -> bool:
-    """Whether several findings are gone where none of the references of a resource is known."""
-    return bool(places) and _is_more(gone_in(asked, Doubts(values={resource.key: places}), model, heard), resource)
 
 
 def _references(resource: Resource, start: Path) -> Iterator[Path]:
@@ -156,6 +146,11 @@ def _telling(found: Sequence[Heard], explanation: str) -> Heard:
     rule, hit, finding = found[0]
     said = "; ".join(dict.fromkeys(one[2].message for one in found))
     return rule, hit, replace(finding, message=shortened(f"{said}; {explanation}"))
+
+
+def _with_one_for(gone: Sequence[Heard], first: Heard, heard: Sequence[Heard]) -> list[Heard]:
+    """What is heard, with one finding in the place of several."""
+    return [first if one is gone[0] else one for one in heard if one is gone[0] or one not in gone]
 
 
 def _sorted(found: Sequence[Heard]) -> list[Heard]:

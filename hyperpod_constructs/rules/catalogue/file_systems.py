@@ -279,15 +279,15 @@ def links_are_of_their_kind(system: Lustre) -> Hit | None:
     return hit(system, f"{named[0]} without ImportPath", _LUSTRE, named[0]) if alone else None
 
 
-@error(
+_openzfs_error = partial(error, on=lambda model: file_systems_of(model, OPENZFS), why=_REFUSED, source=_OPENZFS_API)
+
+
+@_openzfs_error(
     "HP-FSX-012",
-    on=lambda model: file_systems_of(model, OPENZFS),
     at=_OPENZFS_THROUGHPUT,
     title="OpenZFS file systems have a supported throughput",
-    why=_REFUSED,
     fix=lustre.TAKE_TIER,
     allowed="; ".join(f"{', '.join(names)}: {', '.join(map(str, figures))}" for figures, names in _OPENZFS_TIERS.items()),
-    source=_OPENZFS_API,
 )
 def openzfs_throughput_is_supported(file_system: Resource) -> Mistake | None:
     deployment = as_str(file_system.get("OpenZFSConfiguration", "DeploymentType")) or ""
@@ -295,14 +295,11 @@ def openzfs_throughput_is_supported(file_system: Resource) -> Mistake | None:
     return None if throughput is None else openzfs.throughput_mistake("ThroughputCapacity", throughput, deployment)
 
 
-@error(
+@_openzfs_error(
     "HP-FSX-015",
-    on=lambda model: file_systems_of(model, OPENZFS),
     title="OpenZFS file systems have supported disks and records",
-    why=_REFUSED,
     fix=openzfs.TAKE_FIGURES,
     allowed=f"{openzfs.IOPS_PER_GIB} Iops or more for each GiB; records of {', '.join(map(str, openzfs.RECORD_SIZES_KIB))} KiB",
-    source=_OPENZFS_API,
 )
 def openzfs_figures_are_supported(file_system: Resource) -> Iterator[Hit]:
     capacity, iops = as_int(file_system.get("StorageCapacity")), as_int(file_system.get(*_OPENZFS_IOPS))

@@ -25,14 +25,16 @@ _POLICIES = f"{_GUIDE}sagemaker-hyperpod-eks-operate-console-ui-governance-polic
 _VOLUMES = "https://kubernetes.io/docs/concepts/storage/persistent-volumes/"
 
 
+_object_warning = partial(warning, at=("Manifest",))
+
+
 def _of(kind: str, model: Model) -> Iterator[KubernetesObject]:
     return (one for one in kubernetes_objects(model) if one.kind == kind)
 
 
-@warning(
+@_object_warning(
     "HP-OBJ-001",
     on=partial(_of, "RoleBinding"),
-    at=("Manifest",),
     title="bindings name a role that is there",
     why="Kubernetes takes a binding to a role that does not exist, and it gives nobody anything",
     fix="write the name of a role in the same namespace, or kind ClusterRole",
@@ -47,10 +49,9 @@ def bindings_name_a_role(one: KubernetesObject) -> str | None:
     return None if (one.namespace, name) in known else f"{one.label} names the role {name!r}, which {where} does not have"
 
 
-@warning(
+@_object_warning(
     "HP-OBJ-002",
     on=partial(_of, "PersistentVolumeClaim"),
-    at=("Manifest",),
     title="claims and their volumes name each other",
     why="Kubernetes binds a claim only to the volume that it names, and a volume only to the claim that it names: the claim, and "
     "every pod with it, stays pending",
@@ -71,10 +72,9 @@ def claims_and_volumes_fit(one: KubernetesObject) -> str | None:
     return None
 
 
-@warning(
+@_object_warning(
     "HP-OBJ-007",
     on=kubernetes_objects,
-    at=("Manifest",),
     title="objects have versions, names, labels and settings that Kubernetes takes",
     why="Kubernetes refuses the object, and the deployment with it",
     fix="write an allowed value: kubectl explain KIND.spec shows what is there",
@@ -92,10 +92,9 @@ def _jobs(model: Model) -> Iterator[KubernetesObject]:
     return (one for one in named if (one.kind or "").casefold() == jobs.KIND.casefold())
 
 
-@warning(
+@_object_warning(
     "HP-OBJ-005",
     on=_jobs,
-    at=("Manifest",),
     title="jobs of the training operator have the form that it takes",
     why="Kubernetes refuses an object with another kind or an unknown key, and the stack rolls back; the definition of the kind is "
     "not public, so it may have a key that no page names",
@@ -108,10 +107,9 @@ def jobs_have_their_form(job: KubernetesObject) -> str | None:
     return f"{job.label}: {wrong}" if wrong else None
 
 
-@warning(
+@_object_warning(
     "HP-OBJ-006",
     on=_jobs,
-    at=("Manifest",),
     title="elastic jobs have an operator that knows them",
     why="an older operator ignores the policy, and the job keeps its first size",
     fix=f"take version {jobs.LEAST_ELASTIC} of the training operator or a newer one",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from hyperpod_constructs._support.grouping import grouped
 from hyperpod_constructs._support.words import enumerated
@@ -13,15 +14,13 @@ from hyperpod_constructs.analysis.needs import needs_of
 from hyperpod_constructs.analysis.node_roles import RoleUse, role_uses
 from hyperpod_constructs.analysis.policy_document import statements_of
 from hyperpod_constructs.analysis.trust import Assumption, assumptions
-from hyperpod_constructs.rules.finding import Hit, hit
-from hyperpod_constructs.rules.rule import ORDER, error, warning
+from hyperpod_constructs.rules.finding import Hit, Level, hit
+from hyperpod_constructs.rules.rule import ORDER, error, rule, warning
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource
 from hyperpod_constructs.templates.values import as_str, at
 
 _API = "https://docs.aws.amazon.com/sagemaker/latest/APIReference/"
-_RACE = "https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-dependson.html"
-_AWAIT = "name the policies in the cluster's DependsOn (in the CDK: cluster.node.add_dependency(policy)), or write them in the role"
 
 
 @error(
@@ -77,17 +76,23 @@ def _named(policies: Sequence[Policy]) -> str:
     return f"the policy {names}" if len(policies) == 1 else f"the policies {names}"
 
 
-@error(
-    "HP-ROL-004",
+_await = partial(
+    rule,
     on=_late,
+    fix="name the policies in the cluster's DependsOn (in the CDK: cluster.node.add_dependency(policy)), or write them in the role",
+    allowed="DependsOn on every policy of the roles",
+    source="https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-attribute-dependson.html",
+    because=ORDER,
+)
+
+
+@_await(
+    "HP-ROL-004",
+    Level.ERROR,
     title="the cluster awaits the policies that its creation needs",
     why="CloudFormation attaches the policy while it creates the cluster, and AWS refuses the cluster's first calls",
-    fix=_AWAIT,
-    allowed="DependsOn on every policy of the roles",
-    source=_RACE,
     silences=("HP-ROL-005",),
     aliases=("HP-IAM-004",),
-    because=ORDER,
 )
 def needed_policies_are_awaited(use: RoleUse, separate: Sequence[Policy]) -> Hit | None:
     """Without the late policies, the role lacks permissions that nodes need from the first minute.
@@ -109,16 +114,12 @@ def _is_overtaken(cluster: Resource, policy: Policy) -> bool:
     return any(awaits(cluster, plane) and not awaits(policy.resource, plane) for plane in planes)
 
 
-@warning(
+@_await(
     "HP-ROL-005",
-    on=_late,
+    Level.WARNING,
     title="the cluster awaits all policies of its roles",
     why="nodes can start before the policy is attached, and scripts that rely on it then fail now and then",
-    fix=_AWAIT,
-    allowed="DependsOn on every policy of the roles",
-    source=_RACE,
     aliases=("HP-IAM-005",),
-    because=ORDER,
 )
 def policies_are_awaited(use: RoleUse, late: Sequence[Policy]) -> Hit:
     return hit(use.cluster, f"the cluster does not await {_named(late)} of the role of {quoted(use.groups)}")
