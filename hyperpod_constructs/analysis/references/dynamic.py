@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from hyperpod_constructs.analysis.database import ATTACHMENT, SECRET, keys_of
+from hyperpod_constructs.analysis.database import ATTACHMENT, keys_of
 from hyperpod_constructs.analysis.references.places import Misreference
 from hyperpod_constructs.analysis.schema.violation import listed, meant
 from hyperpod_constructs.templates.model import Model, Resource
@@ -87,7 +87,7 @@ def _key_mistake(rest: str, resource: Resource) -> tuple[str, str] | None:
     """A key that a secret of the template does not have, if the template says all that it has."""
     match = _OWN_SECRET.fullmatch(rest)
     secret = resource.template.by_id.get(match[1]) if match else None
-    if match is None or secret is None or secret.type != SECRET:
+    if match is None or secret is None or secret.type != "AWS::SecretsManager::Secret":
         return None
     keys = sorted(keys_of(secret) or ())
     known = {*keys, *(_OF_DATABASES if secret.template.model.resources(ATTACHMENT) else ())}

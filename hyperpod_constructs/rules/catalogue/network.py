@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from hyperpod_constructs.analysis.placement import FILE_SYSTEM, node_groups, security_groups_of
-from hyperpod_constructs.analysis.security_groups import ALL_PORTS, GroupRule, security_groups
+from hyperpod_constructs.analysis.placement import (
+    FILE_SYSTEM,
+    node_groups,
+    security_groups_of,
+)
+from hyperpod_constructs.analysis.security_groups import (
+    ALL_PORTS,
+    GroupRule,
+    security_groups,
+)
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.rule import warning
 from hyperpod_constructs.templates.model import Model
 
 _GUIDE = "https://docs.aws.amazon.com/sagemaker/latest/dg/"
+_PREREQUISITES = f"{_GUIDE}sagemaker-hyperpod-prerequisites.html"
 _SSH = 22
 
 
@@ -33,7 +42,7 @@ def _is_everything(opened: GroupRule) -> bool:
     why="an intruder into the VPC, by a peering or a public address, reaches every port of every node",
     fix="name the group of the clients (SourceSecurityGroupId) or their block, and the ports that they need",
     allowed="rules for some ports from a security group or a block of yours",
-    source=f"{_GUIDE}sagemaker-hyperpod-prerequisites.html",
+    source=_PREREQUISITES,
 )
 def not_everything_is_open(opened: GroupRule) -> Hit | None:
     if not _is_everything(opened):
