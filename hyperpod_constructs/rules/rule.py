@@ -1,4 +1,4 @@
-"""Rules: one small function each, registered with its id, level, reason, fix and source.
+"""Rules: one small function each, or one for a family, registered with its id, level, reason, fix and source.
 
 @error(
     "HP-GRP-002",
