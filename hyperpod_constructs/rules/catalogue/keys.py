@@ -15,9 +15,8 @@ from hyperpod_constructs.analysis.service_keys import KeyUse, key_uses
 from hyperpod_constructs.analysis.unfit_keys import UnfitKey, unfit_keys
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
-from hyperpod_constructs.templates.dependencies import references
 from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import ABSENT, as_bool, as_str
+from hyperpod_constructs.templates.values import ABSENT, Reference, Text, as_bool, as_str, leaves
 
 _KMS = "https://docs.aws.amazon.com/kms/latest/developerguide/"
 _CHANGE = "kms:PutKeyPolicy"
@@ -119,10 +118,16 @@ def keys_are_open_for_senders(model: Model) -> Iterator[Hit]:
 )
 def keys_in_use_are_enabled(model: Model) -> Iterator[Hit]:
     for key in (one for one in model.resources(KEY) if as_bool(one.get("Enabled")) is False):
-        users = [one for one in model.resources() if one is not key and one.type not in _HOLDERS and key in references(one.get())]
+        users = [one for one in model.resources() if one is not key and one.type not in _HOLDERS and _uses(one, key)]
         if users:
             text = f"{key.logical_id} is disabled, and {', '.join(one.logical_id for one in users)} use it"
             yield hit(key, text, "Enabled")
+
+
+def _uses(resource: Resource, key: Resource) -> bool:
+    """Whether a resource surely names a key."""
+    named = (one.references if isinstance(one, Text) else (one,) for one in leaves(resource.properties))
+    return any(isinstance(one, Reference) and one.resource is key for some in named for one in some)
 
 
 @error(

@@ -366,6 +366,13 @@ def denied(algorithm: str) -> dict[str, Any]:
 
 
 EXPORT = "Scratch/LustreConfiguration/ExportPath"
+
+
+def written(keys: str) -> dict[str, Any]:
+    """A secret whose JSON stands in the template."""
+    return {"Secret/GenerateSecretString": REMOVED, "Secret/SecretString": keys}
+
+
 CASES = [
     # Storage
     Case("HP-TXT-012", LINKED, {EXPORT: "s3://results/out"}, {EXPORT: "s3://data/results"}),
@@ -477,6 +484,7 @@ CASES = [
         {"Database/MasterUserPassword": {"Fn::Sub": "{{resolve:secretsmanager:${Secret}:SecretString:pass}}"}},
         {"Database/MasterUserPassword": {"Fn::Sub": "{{resolve:secretsmanager:${Secret}}}"}},
     ),
+    Case("HP-REF-008", STORED, written('{"username": "slurm"}'), written('{"password": "-"}')),
     Case("HP-REF-008", STORED, {"Database/MasterUsername": {"Fn::Sub": "{{resolve:secretmanager:${Secret}:SecretString:a}}"}}, {}),
     Case("HP-TXT-010", STORED, named("A"), named("CNAME")),
     Case("HP-TXT-012", STORED, {"Database/MasterUsername": "rdsadmin"}, {"Database/MasterUsername": "admin"}),

@@ -57,6 +57,14 @@ def test_rule(case: Case) -> None:
     case.check()
 
 
+def test_a_disabled_key_that_one_of_two_branches_names_may_be_unused() -> None:
+    named = {"Fn::If": ["Encrypted", att("Key"), {"Ref": "AWS::NoValue"}]}
+    template = edited(slurm(), {**logging(), "Key/Enabled": False, "Logs/KmsKeyId": named})
+    template["Parameters"] = {"Encrypt": {"Type": "String"}}
+    template["Conditions"] = {"Encrypted": {"Fn::Equals": [{"Ref": "Encrypt"}, "yes"]}}
+    assert rules_of(template, rules="HP-KEY-003") == []
+
+
 def test_a_disabled_key_that_nothing_uses_may_wait() -> None:
     changes = {"Key": key(allow("kms:*", Principal=ROOT))}
     assert rules_of(edited(slurm(), {**changes, "Key/Enabled": False})) == []
