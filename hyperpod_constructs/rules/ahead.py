@@ -48,11 +48,11 @@ class CheckAhead:
         self._thread = Thread(target=self._run, name="hyperpod-rules", daemon=True)
         self._thread.start()
 
-    def take(self, assembly: Path) -> Checked | None:
-        """The end of the check; `None` if it failed, or if it was not of this assembly as it is now."""
+    def take(self) -> Checked | None:
+        """The end of the check; `None` if it failed, or if the assembly changed meanwhile."""
         self._asked.set()
         self._thread.join()
-        return self._found if assembly == self._assembly and self._written() == self._read else None
+        return self._found if self._written() == self._read else None
 
     def _run(self) -> None:
         with guarded(CHECKING, []):  # the plug-in tries again, and says what fails

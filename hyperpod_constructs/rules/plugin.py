@@ -124,9 +124,8 @@ class RulesPlugin:
         models: list[Model] = []
         with guarded(LOADING, findings):
             root = context.app_construct
-            assembly = _assembly(root)
-            ready = self.ahead and self.ahead.take(assembly)
-            models.append(ready.model if ready else _model(assembly))
+            ready = self.ahead and self.ahead.take()
+            models.append(ready.model if ready else _model(_assembly(root)))
         for model in models:
             with guarded(CHECKING, findings):
                 findings += ready.findings if ready else _findings(model)
