@@ -16,13 +16,14 @@ from hyperpod_constructs.analysis.function_code import FUNCTION, calls_of
 from hyperpod_constructs.analysis.iam import ROLE
 from hyperpod_constructs.analysis.role_calls import Called, arn_on, named_in
 from hyperpod_constructs.analysis.state_machines import STATE_MACHINE, State, definition, states
-from hyperpod_constructs.facts.api_calls import CONTEXT_OF, RULE_ACTIONS, RULES_OF_STATES, Waiting, targets, waits
+from hyperpod_constructs.facts.api_calls import CONTEXT_OF, RULE_ACTIONS, RULES_OF_STATES, Waiting, passes, targets, waits
 from hyperpod_constructs.facts.iam_actions import service_actions
 from hyperpod_constructs.facts.permissions import Place, Task
+from hyperpod_constructs.facts.role_calls import PASS_ROLE, PASSED_TO
 from hyperpod_constructs.facts.sdk_calls import Operation, by_sdk
 from hyperpod_constructs.facts.state_language import only_reads
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
-from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_str, parts_of
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Text, Value, as_str, at, parts_of
 
 _SCHEDULE = "AWS::Scheduler::Schedule"
 _INTEGRATION = re.compile(r"arn:.*:states:::(aws-sdk:)?([a-z0-9-]+):(\w+)(\.[\w:.]+)?")
@@ -76,6 +77,25 @@ def called_by(resource: Resource, role: Resource, call: ApiCall) -> Iterator[Cal
             yield Called(resource, role, _task(call, (call.action,)), arn, named_in(value))
     if not found:
         yield Called(resource, role, _task(call, (call.action,)), UNKNOWN)
+    yield from _passing(resource, role, call)
+
+
+def _passing(resource: Resource, role: Resource, call: ApiCall) -> Iterator[Called]:
+    """The roles that a call hands to a service."""
+    for way, service in passes().get(call.action, ()):
+        handed = _handed(call.parameters, way)
+        arn = None if handed is ABSENT else arn_on(End((), resource, (), handed), "iam")
+        if arn is not None:
+            yield Called(resource, role, replace(_task(call, (PASS_ROLE,)), context={PASSED_TO: service}), arn)
+
+
+def _handed(parameters: Mapping[str, Value], way: str) -> Value:
+    """The role at the end of a way through parameters."""
+    path, _, beyond = way.partition(">")
+    first, *others = path.split("/")
+    value = at(parameters.get(first.lower(), ABSENT), *others)
+    named = named_in(value) if beyond else None
+    return value if not beyond else ABSENT if named is None else named.get(beyond)
 
 
 def _task(call: ApiCall, actions: tuple[str, ...]) -> Task:

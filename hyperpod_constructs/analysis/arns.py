@@ -172,7 +172,7 @@ def _path_parts(resource: Resource) -> Sequence[object]:
 
 
 def _name_parts(resource: Resource, form: ArnForm) -> Iterator[object]:
-    chosen: Value = ABSENT if form.chosen is None else resource.get(form.chosen)
+    chosen: Value = ABSENT if form.chosen is None else resource.get(*form.chosen.split("/"))
     if isinstance(chosen, Absent):
         yield Segment()
         yield f"{_MADE}{_PUNCTUATION.sub('.', resource.template.name)}.{resource.logical_id}{_MADE}"

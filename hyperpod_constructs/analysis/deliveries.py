@@ -23,7 +23,7 @@ from hyperpod_constructs.analysis.node_places import arn_at
 from hyperpod_constructs.analysis.policy_document import Call, Layer, Statement, layer_of, listed
 from hyperpod_constructs.analysis.regions import region_of
 from hyperpod_constructs.facts.property_schemas import attributes
-from hyperpod_constructs.facts.senders import RECEIVERS, Receiver, Sender, senders
+from hyperpod_constructs.facts.senders import OWNED, RECEIVERS, Receiver, Sender, senders
 from hyperpod_constructs.templates.dependencies import awaits
 from hyperpod_constructs.templates.model import Model, Resource, target_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Part, Reference, Text, Value, as_str, joined, parts_of
@@ -113,6 +113,7 @@ class Delivery:
             "aws:securetransport": "true",
             "aws:sourcearn": self._source,
             "aws:sourceaccount": self.sender.template.owner,
+            **({"s3:x-amz-acl": "bucket-owner-full-control"} if self.facts.service in OWNED else {}),
         }
         return Call(self.kind.action, self._target, context)
 
@@ -131,7 +132,7 @@ class Delivery:
         """Whether no policy lets it in, or one surely shuts it out."""
         if any(one.denies(self.caller, self.call) for one in self.admissions):
             return True
-        if self.facts.auto or (self.facts.meant and not any(one.speaks_to(self.caller) for one in self.admissions)):
+        if (self.facts.auto or self.facts.meant) and not any(one.speaks_to(self.caller) for one in self.admissions):
             return False
         by_default = not self.admissions and (self.facts.by_default or self.facts.to == "logs" or _has_acl(self.receiver))
         elsewhere = not any(one.sure for one in self.admissions) and _is_known_outside(self.receiver)
@@ -158,7 +159,9 @@ class Delivery:
     def _key(self) -> Iterator[Part]:
         """The keys in a bucket."""
         for piece in _PIECE.split(self.facts.key):
-            if piece == "{account}":
+            if piece == "{/}":
+                yield from _behind(self.end.value)
+            elif piece == "{account}":
                 yield from parts_of(self.sender.template.owner)
             elif piece.startswith("{"):
                 way = piece.strip("{}").removesuffix("/")
@@ -179,6 +182,14 @@ class Delivery:
         if self.facts.source == "LogGroupName":
             return joined(["arn:", UNKNOWN, ":logs:", UNKNOWN, ":", UNKNOWN, ":log-group:", *parts_of(value), UNKNOWN])
         return value
+
+
+def _behind(value: Value) -> Iterator[Part]:
+    """What follows a bucket in its ARN, with a slash at its end."""
+    beyond = parts_of(value)[1:]
+    if beyond and isinstance(beyond[0], str):
+        yield from (beyond[0].removeprefix("/"), *beyond[1:])
+        yield "" if isinstance(beyond[-1], str) and beyond[-1].endswith("/") else "/"
 
 
 _OWN_ARNS = ("Arn", "BackupVaultArn", "TopicArn")

@@ -4,20 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import NamedTuple
 
 from hyperpod_constructs.analysis.arns import Arn
 from hyperpod_constructs.analysis.conditions import is_operator
+from hyperpod_constructs.analysis.ends import ends
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.policy_document import Statement, listed
 from hyperpod_constructs.analysis.regions import own_region_of
 from hyperpod_constructs.facts.arn_forms import FORMS, ArnForm
 from hyperpod_constructs.facts.iam_actions import FLAT, Action, is_service, service_actions
-from hyperpod_constructs.facts.policies import DOCUMENTS, Kind
+from hyperpod_constructs.facts.policies import DOCUMENTS, POLICIES_OF, Kind
 from hyperpod_constructs.facts.regions import partition
 from hyperpod_constructs.templates.globs import Digits, Segment, glob
-from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import ABSENT, Reference, Value, as_str, at, parts_of, shown
+from hyperpod_constructs.templates.model import Model, Resource, resource_of
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_str, at, joined, parts_of, shown
 
 _UNKNOWN, _NAME = "\0", "\1"
 """Parts of a pattern that are not known; the second ones are names without a slash."""
@@ -156,6 +158,26 @@ def idle_words(one: Written) -> Iterator[str]:
         unfit = _unfit(statement)
         if unfit:
             yield f"{', '.join(unfit)} {'works' if len(unfit) == 1 else 'work'} on none of these resources"
+    if one.kind is Kind.RESOURCE and one.resource.type in POLICIES_OF:
+        yield from _of_another(one)
+
+
+def _of_another(one: Written) -> Iterator[str]:
+    """That a statement is for another resource than the one whose policy it is in."""
+    way, type_ = POLICIES_OF[one.resource.type]
+    found = list(ends(one.resource, way))
+    owners = [owner for end in found if (owner := resource_of(end.value, type_)) is not None]
+    patterns = [] if one.statement.excludes_resources else [Arn(pattern) for pattern in one.statement.resources]
+    if owners and len(owners) == len(found) and patterns and not any(map(partial(_may_be_of, patterns), owners)):
+        yield f"the policy is of {', '.join(owner.logical_id for owner in owners)}, and the statement is for another resource"
+
+
+def _may_be_of(patterns: Sequence[Arn], owner: Resource) -> bool:
+    """Whether a pattern may cover a resource, or what lies below it."""
+    form = FORMS[owner.type]
+    whole = Reference(owner, next(iter(sorted(form.arns, key=str))))
+    below = joined([whole, "/", UNKNOWN])
+    return any(pattern.covers(Arn(arn)) is not False for pattern in patterns for arn in (whole, below))
 
 
 def _unfit(statement: Statement) -> list[str]:

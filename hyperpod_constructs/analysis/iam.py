@@ -212,7 +212,13 @@ def passes_any_role(statement: Statement) -> Value | None:
     named = any(isinstance(action, str) and action.lower().startswith("iam:") for action in statement.actions)
     allows = statement.effect == "Allow" and not statement.conditional and not statement.excludes_actions
     passes = allows and named and statement.speaks_of("iam:PassRole") is True
-    return next((pattern for pattern in statement.resources if _is_any_role(pattern)), None) if passes else None
+    return covers_every_role(statement) if passes else None
+
+
+def covers_every_role(statement: Statement) -> Value | None:
+    """The pattern for every role of a statement, if it has one."""
+    patterns = () if statement.excludes_resources else statement.resources
+    return next((pattern for pattern in patterns if _is_any_role(pattern)), None)
 
 
 def _is_any_role(pattern: Value) -> bool:

@@ -56,7 +56,7 @@ def _refusals(facts: RoleFacts, call: Call, endpoint: Resource | None) -> Iterat
     given, own = any_of(policy.gives(role, call) for policy in policies), facts.identity.allows(call)
     if own is False and given is False:
         yield Refusal(call, Cause.MISSING, role)
-    closed = _closed_key(role, call, policies)
+    closed = _closed(role, call, policies)
     if closed is not None and given is False:
         yield Refusal(call, Cause.MISSING, closed.resource, closed.path)
     if boundary is not None and given is False and boundary.allows(call) is False:
@@ -65,10 +65,10 @@ def _refusals(facts: RoleFacts, call: Call, endpoint: Resource | None) -> Iterat
         yield from _at_endpoint(role, call, endpoint)
 
 
-def _closed_key(role: Resource, call: Call, policies: tuple[ResourcePolicy, ...]) -> ResourcePolicy | None:
-    """The policy of a key that surely lets neither a role nor its account in."""
-    keys = call.action.startswith("kms:")
-    return next((policy for policy in policies if keys and policy.opens(role, call) is False), None)
+def _closed(role: Resource, call: Call, policies: tuple[ResourcePolicy, ...]) -> ResourcePolicy | None:
+    """The policy of a key or a role that surely lets neither a role nor its account in."""
+    needed = call.action.startswith(("kms:", "sts:"))
+    return next((policy for policy in policies if needed and policy.opens(role, call) is False), None)
 
 
 def _at_endpoint(role: Resource, call: Call, endpoint: Resource) -> Iterator[Refusal]:

@@ -1,7 +1,7 @@
-"""Policies of buckets, secrets, keys and endpoints: what they let a role do, and what they deny.
+"""Policies of buckets, secrets, keys, roles and endpoints: what they let a role do, and what they deny.
 
-Within one account a policy that names the role is enough; one for the account's root allows a role nothing by itself, but for keys:
-the permissions of roles count only where the key's policy lets the account in.
+Within one account a policy that names the role is enough; one for the account's root allows a role nothing by itself, but for keys
+and other roles: the permissions of roles count only where the policy there lets the account in.
 https://docs.aws.amazon.com/IAM/latest/UserGuide/reference_policies_evaluation-logic.html
 """
 
@@ -31,6 +31,7 @@ from hyperpod_constructs.templates.values import (
 
 KEY = "AWS::KMS::Key"
 BUCKET_POLICY = "AWS::S3::BucketPolicy"
+_ROLE = "AWS::IAM::Role"
 SECRET_POLICY = "AWS::SecretsManager::ResourcePolicy"
 _KEYS = {
     "AWS::Kinesis::Stream": ("StreamEncryption", "KeyId"),
@@ -105,6 +106,10 @@ def policies_on(role: Resource, call: Call) -> Iterator[ResourcePolicy]:
         key = resource_of(call.resource, KEY)
         if key is not None and key.get("KeyPolicy") is not ABSENT:
             yield ResourcePolicy(key, ("KeyPolicy",), sure=True, whole=True)
+    elif service == "sts":
+        taken = resource_of(call.resource, _ROLE)
+        if taken is not None:
+            yield ResourcePolicy(taken, ("AssumeRolePolicyDocument",), sure=True, whole=True)
 
 
 def key_of(resource: Resource | None) -> Resource | None:

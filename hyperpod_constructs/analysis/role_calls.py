@@ -13,14 +13,16 @@ from hyperpod_constructs.analysis.node_places import arn_at
 from hyperpod_constructs.analysis.regions import region_of
 from hyperpod_constructs.analysis.schema.judge import fits
 from hyperpod_constructs.analysis.service_keys import key_named
+from hyperpod_constructs.analysis.trust import given_to
 from hyperpod_constructs.facts.permissions import Place, Task
-from hyperpod_constructs.facts.role_calls import RoleCall, role_calls
+from hyperpod_constructs.facts.role_calls import PASS_ROLE, PASSED_TO, RoleCall, role_calls
 from hyperpod_constructs.templates.model import Model, Resource, resource_of, target_of
-from hyperpod_constructs.templates.values import UNKNOWN, Part, Reference, Text, Value, as_str, joined, parts_of
+from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Part, Reference, Text, Value, as_str, joined, parts_of
 
 _FUNCTION, _QUEUE, _REPOSITORY = "AWS::Lambda::Function", "AWS::SQS::Queue", "AWS::ECR::Repository"
 _PARAMETER, _WORKSPACE = "AWS::SSM::Parameter", "AWS::APS::Workspace"
 _ADDRESS = re.compile(r"https://sqs\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/(\d{12})/([\w.-]+)")
+_FORMED = re.compile(r"(\{\w*\}|\*)")
 _IMAGE = re.compile(r"(\d{12})\.dkr\.ecr\.([a-z0-9-]+)\.amazonaws\.com(?:\.cn)?/([^:@]+)(?:[:@].*)?")
 
 
@@ -62,7 +64,7 @@ def _of_resource(resource: Resource, facts: RoleCall) -> Iterator[Called]:
         arn = arn_on(target, facts.on)
         for end, role in roles if arn is not None else ():
             if arn is not None and end.goes_with(target):
-                yield Called(resource, role, _task(facts, role, arn), arn, named_in(target.value))
+                yield Called(resource, role, _task(facts, role, arn, target), arn, named_in(target.value))
 
 
 def _is_made(resource: Resource, facts: RoleCall) -> bool:
@@ -71,8 +73,9 @@ def _is_made(resource: Resource, facts: RoleCall) -> bool:
     return when is None or any(fits(when, one.value) for one in found)
 
 
-def _task(facts: RoleCall, role: Resource, arn: Value) -> Task:
+def _task(facts: RoleCall, role: Resource, arn: Value, target: End) -> Task:
     actions = tuple(_chosen(action.split("|"), role, arn) for action in facts.actions)
+    service = given_to(target) if actions == (PASS_ROLE,) else None
     return Task(
         words=facts.words,
         actions=actions,
@@ -81,6 +84,7 @@ def _task(facts: RoleCall, role: Resource, arn: Value) -> Task:
         fatal=facts.tested,
         chosen=facts.chosen,
         by_service=True,
+        context={} if service is None else {PASSED_TO: service},
         hint=facts.hint,
     )
 
@@ -110,9 +114,9 @@ def arn_on(target: End, on: str) -> Value | None:
         value = Reference(key, "Arn") if key is not None else value
     elif word == "secretsmanager":
         value = _whole(value)
-    if word.startswith("arn:"):
-        return _filled(target, value, on)
     kind = kind_of(value)
+    if word.startswith("arn:"):
+        return None if kind or (as_str(value) or "").startswith(("arn:", "s3:")) else _filled(target, value, on)
     return _filled(target, value, form or "{}") if kind == word or kind.startswith((f"{word}:", f"{word}/")) else None
 
 
@@ -124,7 +128,15 @@ def _filled(target: End, value: Value, form: str) -> Value:
         "{place}": (region_of(target.resource) or UNKNOWN, ":", *parts_of(account)),
         "*": (UNKNOWN,),
     }
-    return joined(part for piece in re.split(r"(\{(?:place)?\}|\*)", form) for part in places.get(piece, (piece,)))
+    return joined(part for piece in _FORMED.split(form) for part in places.get(piece) or _beside(target, piece))
+
+
+def _beside(target: End, piece: str) -> tuple[Part, ...]:
+    """A piece of a form; in braces it is the property of this name beside the target."""
+    if not piece.startswith("{"):
+        return (piece,)
+    found = target.resource.get(*target.path[:-1], piece[1:-1])
+    return (UNKNOWN,) if found is ABSENT else parts_of(found)
 
 
 def _uri(target: End) -> Value | None:
@@ -135,6 +147,14 @@ def _uri(target: End) -> Value | None:
 def _objects(target: End) -> Value | None:
     arns = s3_uri_arns(target.value)
     return None if arns is None else arns[1]
+
+
+def _object(target: End) -> Value | None:
+    """The one object at a place in S3."""
+    if s3_uri_arns(target.value) is None:
+        return None
+    scheme, *others = parts_of(target.value)
+    return joined(["arn:aws:s3:::", str(scheme).removeprefix("s3://"), *others])
 
 
 def _queue(target: End) -> Value | None:
@@ -203,6 +223,7 @@ _WORDS: Mapping[str, Callable[[End], Value | None]] = {
     "queue": _queue,
     "uri": _uri,
     "uri/*": _objects,
+    "object": _object,
     "secret": _secret,
     "parameter": _parameter,
     "workspace": _workspace,

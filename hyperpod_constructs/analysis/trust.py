@@ -9,11 +9,11 @@ from typing import NamedTuple
 from hyperpod_constructs.analysis.call_contexts import of_caller
 from hyperpod_constructs.analysis.conditions import Context
 from hyperpod_constructs.analysis.contexts import OF_SERVICE
+from hyperpod_constructs.analysis.ends import End, ends
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.kubernetes import EksCluster
 from hyperpod_constructs.analysis.node_places import arn_at
 from hyperpod_constructs.analysis.node_roles import meant_for_nodes
-from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.regions import region_of
 from hyperpod_constructs.facts.kubernetes import PODS_PRINCIPAL
 from hyperpod_constructs.facts.node_permissions import CLUSTER_PRINCIPAL, NODES_PRINCIPAL
@@ -22,7 +22,7 @@ from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Part, Reference, Value, joined, parts_of
 
 _PIECE = re.compile(r"(\{\w+\}|\*)")
-_NODES = RoleUser("", (), NODES_PRINCIPAL, ("sts:AssumeRole",))
+_NODES = RoleUser("", "", NODES_PRINCIPAL, ("sts:AssumeRole",))
 
 
 class Assumption(NamedTuple):
@@ -45,12 +45,18 @@ def assumptions(model: Model) -> Iterator[Assumption]:
     """The roles that resources of the model give to services, as far as they are in it."""
     for asked in role_users():
         for user in model.resources(asked.type):
-            for path, value in place_in(user.get(), "/".join(asked.path)):
-                role = resource_of(value, ROLE)
+            for end in ends(user, asked.path):
+                role = resource_of(end.value, ROLE)
                 if role is not None:
-                    yield Assumption(role, user, path, asked)
+                    yield Assumption(role, user, end.path, asked)
     for role in meant_for_nodes(model):
         yield Assumption(role, role, (), _NODES)
+
+
+def given_to(place: End) -> str | None:
+    """The service that takes the role at a place of a resource."""
+    users = (one for one in role_users() if one.type == place.resource.type)
+    return next((one.service for one in users for end in ends(place.resource, one.path) if end.path == place.path), None)
 
 
 def _context(one: Assumption) -> Context:

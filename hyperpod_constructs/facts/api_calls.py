@@ -50,6 +50,17 @@ def targets() -> Mapping[str, tuple[tuple[str, str], ...]]:
 
 
 @cache
+def passes() -> Mapping[str, tuple[tuple[str, str], ...]]:
+    """By action: the ways to the roles that it hands over, each with the service that takes them."""
+    found: dict[str, tuple[tuple[str, str], ...]] = {}
+    for kind, *cells in rows("api_calls.tsv"):
+        if kind == "pass":
+            action, way, service = cells
+            found[action] = (*found.get(action, ()), (way, service))
+    return found
+
+
+@cache
 def waits() -> Mapping[str, Waiting]:
     """By integration of a state machine, such as `batch:submitJob`."""
     found = {}

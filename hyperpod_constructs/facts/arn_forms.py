@@ -18,7 +18,7 @@ class ArnForm:
         a name with a slash before it, and `{any}` for what AWS chooses.
     :param arns: the attributes with the ARN; `None` is `Ref`.
     :param names: the attributes with the name.
-    :param chosen: the property with the name, if it can be chosen.
+    :param chosen: the place of the name in the properties, if it can be chosen.
     :param suffixed: whether AWS adds characters to a chosen name.
     :param others: the forms of other ARNs, by their attributes.
     """
@@ -138,8 +138,9 @@ FORMS: Mapping[str, ArnForm] = {
     "AWS::FSx::FileSystem": _form("arn:aws:fsx:{place}:file-system/{name}", "ResourceARN", "Ref"),
     "AWS::FSx::Volume": _form("arn:aws:fsx:{place}:volume/{any}/{name}", "ResourceARN", "Ref VolumeId"),
     "AWS::Glue::Crawler": _form("arn:aws:glue:{place}:crawler/{name}", "", "Ref", "Name"),
-    "AWS::Glue::Database": _form("arn:aws:glue:{place}:database/{name}", "", "Ref"),
+    "AWS::Glue::Database": _form("arn:aws:glue:{place}:database/{name}", "", "Ref", "DatabaseInput/Name"),
     "AWS::Glue::Job": _form("arn:aws:glue:{place}:job/{name}", "", "Ref", "Name"),
+    "AWS::Glue::Table": _form("arn:aws:glue:{place}:table/{any}/{name}", "", "Ref", "TableInput/Name"),
     "AWS::Grafana::Workspace": _form("arn:aws:grafana:{place}:/workspaces/{name}", "", "Ref Id"),
     "AWS::IAM::InstanceProfile": _form("arn:aws:iam::{account}:instance-profile/{path}{name}", "Arn", "Ref", "InstanceProfileName"),
     "AWS::IAM::ManagedPolicy": _form("arn:aws:iam::{account}:policy/{path}{name}", "PolicyArn Ref", "", "ManagedPolicyName"),

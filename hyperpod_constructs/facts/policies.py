@@ -28,22 +28,66 @@ DOCUMENTS: Mapping[str, tuple[tuple[str, Kind], ...]] = {
     ),
     "AWS::IAM::Role": (("Policies/*/PolicyDocument", Kind.IDENTITY), ("AssumeRolePolicyDocument", Kind.TRUST)),
     "AWS::IAM::User": (("Policies/*/PolicyDocument", Kind.IDENTITY),),
+    "AWS::SSO::PermissionSet": (("InlinePolicy", Kind.IDENTITY),),
+    "AWS::Backup::BackupVault": (("AccessPolicy", Kind.RESOURCE),),
+    "AWS::DynamoDB::Table": (("ResourcePolicy/PolicyDocument", Kind.RESOURCE),),
     "AWS::EC2::VPCEndpoint": (("PolicyDocument", Kind.RESOURCE),),
+    "AWS::ECR::RegistryPolicy": (("PolicyText", Kind.RESOURCE),),
+    "AWS::ECR::Repository": (("RepositoryPolicyText", Kind.RESOURCE),),
     "AWS::EFS::FileSystem": (("FileSystemPolicy", Kind.RESOURCE),),
+    "AWS::Events::EventBus": (("Policy", Kind.RESOURCE),),
+    "AWS::Events::EventBusPolicy": (("", Kind.RESOURCE),),
     "AWS::KMS::Key": (("KeyPolicy", Kind.RESOURCE),),
+    "AWS::KMS::ReplicaKey": (("KeyPolicy", Kind.RESOURCE),),
+    "AWS::Kinesis::ResourcePolicy": (("ResourcePolicy", Kind.RESOURCE),),
+    "AWS::S3::AccessPoint": (("Policy", Kind.RESOURCE),),
     "AWS::S3::BucketPolicy": (("PolicyDocument", Kind.RESOURCE),),
+    "AWS::SageMaker::ModelPackageGroup": (("ModelPackageGroupPolicy", Kind.RESOURCE),),
     "AWS::SecretsManager::ResourcePolicy": (("ResourcePolicy", Kind.RESOURCE),),
-    "AWS::SNS::TopicPolicy": (("PolicyDocument", Kind.RESOURCE),),
-    "AWS::SQS::QueuePolicy": (("PolicyDocument", Kind.RESOURCE),),
+    **dict.fromkeys(
+        ("AWS::SNS::TopicInlinePolicy", "AWS::SNS::TopicPolicy", "AWS::SQS::QueueInlinePolicy", "AWS::SQS::QueuePolicy"),
+        (("PolicyDocument", Kind.RESOURCE),),
+    ),
 }
-"""The places of policy documents by type; `*` is each item of a list."""
+"""The places of policy documents by type; `*` is each item of a list, and an empty place is the resource with its statement.
 
+Source: https://docs.aws.amazon.com/AWSCloudFormation/latest/TemplateReference/aws-template-resource-type-ref.html
+"""
+
+
+POLICIES_OF: Mapping[str, tuple[str, str]] = {
+    "AWS::DynamoDB::Table": (".", "AWS::DynamoDB::Table"),
+    "AWS::Events::EventBus": (".", "AWS::Events::EventBus"),
+    "AWS::Events::EventBusPolicy": ("EventBusName", "AWS::Events::EventBus"),
+    "AWS::KMS::Key": (".", "AWS::KMS::Key"),
+    "AWS::S3::AccessPoint": (".", "AWS::S3::AccessPoint"),
+    "AWS::SNS::TopicInlinePolicy": ("TopicArn", "AWS::SNS::Topic"),
+    "AWS::SNS::TopicPolicy": ("Topics/*", "AWS::SNS::Topic"),
+    "AWS::SQS::QueueInlinePolicy": ("Queue", "AWS::SQS::Queue"),
+    "AWS::SQS::QueuePolicy": ("Queues/*", "AWS::SQS::Queue"),
+    "AWS::SecretsManager::ResourcePolicy": ("SecretId", "AWS::SecretsManager::Secret"),
+}
+"""Types with policies that speak of one kind of resource alone: the way to it, and its type.
+
+Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/access_policies_identity-vs-resource.html (as of 2026-11-27)
+"""
 
 CLOSED = (
+    "AWS::Backup::BackupVault",
+    "AWS::DynamoDB::Table",
+    "AWS::ECR::RegistryPolicy",
+    "AWS::ECR::Repository",
+    "AWS::Events::EventBus",
+    "AWS::Events::EventBusPolicy",
     "AWS::IAM::Role",
     "AWS::KMS::Key",
+    "AWS::KMS::ReplicaKey",
+    "AWS::Kinesis::ResourcePolicy",
+    "AWS::SNS::TopicInlinePolicy",
     "AWS::SNS::TopicPolicy",
+    "AWS::SQS::QueueInlinePolicy",
     "AWS::SQS::QueuePolicy",
+    "AWS::SageMaker::ModelPackageGroup",
     "AWS::SecretsManager::ResourcePolicy",
 )
 """Types whose policies let nobody in without saying whose they are.

@@ -10,6 +10,12 @@ from typing import NamedTuple
 from hyperpod_constructs.facts.data import rows
 from hyperpod_constructs.facts.property_schemas import Schema, opened
 
+PASS_ROLE, PASSED_TO = "iam:PassRole", "iam:passedtoservice"
+"""The action by which a caller hands a role to a service, and the key with that service.
+
+Source: https://docs.aws.amazon.com/IAM/latest/UserGuide/id_roles_use_passrole.html (as of 2026-11-27)
+"""
+
 
 class RoleCall(NamedTuple):
     """A call as the role of a resource.

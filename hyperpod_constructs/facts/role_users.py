@@ -17,13 +17,13 @@ Source: https://docs.aws.amazon.com/firehose/latest/dev/controlling-access.html 
 class RoleUser(NamedTuple):
     """A property of a type that takes the role of a service.
 
-    :param path: the place of the role; `*` is each item of a list.
+    :param path: the way to the role, as `analysis.ends` has it.
     :param actions: what the role's trust must allow the service.
     :param source: the form of the ARN for which the service acts; empty if it is not known.
     """
 
     type: str
-    path: tuple[str, ...]
+    path: str
     service: str
     actions: tuple[str, ...]
     source: str = ""
@@ -33,6 +33,6 @@ class RoleUser(NamedTuple):
 def role_users() -> tuple[RoleUser, ...]:
     """All such properties."""
     return tuple(
-        RoleUser(kind, tuple(path.split("/")), service, tuple(actions.split()), source)
+        RoleUser(kind, path, service, tuple(actions.split()), source)
         for kind, path, service, actions, source in rows("role_users.tsv")
     )

@@ -59,6 +59,16 @@ https://docs.aws.amazon.com/AWSSimpleQueueService/latest/SQSDeveloperGuide/sqs-k
 """
 
 
+OWNED = ("cloudtrail.amazonaws.com", "config.amazonaws.com", "delivery.logs.amazonaws.com", "s3.amazonaws.com")
+"""Services that give what they write into a bucket to its owner: they ask for the ACL bucket-owner-full-control.
+
+Sources: https://docs.aws.amazon.com/awscloudtrail/latest/userguide/create-s3-bucket-policy-for-cloudtrail.html,
+https://docs.aws.amazon.com/config/latest/developerguide/s3-bucket-policy.html,
+https://docs.aws.amazon.com/vpc/latest/userguide/flow-logs-s3-permissions.html and
+https://docs.aws.amazon.com/AmazonS3/latest/userguide/configure-inventory.html (as of 2026-11-27)
+"""
+
+
 class Sender(NamedTuple):
     """A property of a type that names the receiver of a service.
 
@@ -69,7 +79,7 @@ class Sender(NamedTuple):
     :param tested: whether AWS tries the receiver when the resource is made.
     :param by_default: whether the policy that a topic has from the start is enough.
     :param meant: whether only a policy for the service counts, because it may have a role instead.
-    :param auto: whether only denials count, because the service writes the policy itself.
+    :param auto: whether only a policy for the service counts, because it writes a missing one itself.
     :param key: the form of the keys in a bucket.
     """
 

@@ -125,3 +125,23 @@ CODE = "import boto3\\ndef handler(event, context):\\n    boto3.client('sqs').se
 def test_code_calls_as_the_role_of_its_function(role: str, expected: Calls) -> None:
     properties = f'{role} Runtime: python3.12, Code: {{ZipFile: "{CODE}"}}'
     assert calls(f"Caller: {{Type: AWS::Lambda::Function, Properties: {{{properties}}}}}") == expected
+
+
+TASKS = """Other: {Type: AWS::IAM::Role},
+    Tasks: {Type: AWS::ECS::TaskDefinition, Properties: {TaskRoleArn: !GetAtt Function.Arn, ExecutionRoleArn: !GetAtt Other.Arn}},
+    """
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        (task("arn:aws:states:::sagemaker:createTrainingJob", RoleArn="${Other}"), {"${Other.Arn}"}),
+        (task("arn:aws:states:::sagemaker:createTrainingJob", **{"RoleArn.$": "$.role"}), set()),
+        (task("arn:aws:states:::sagemaker:createTransformJob", RoleArn="${Other}"), set()),
+        (task("arn:aws:states:::ecs:runTask", TaskDefinition="${Tasks}"), {"${Other.Arn}"}),
+        (task("arn:aws:states:::ecs:runTask", TaskDefinition="t", Overrides={"TaskRoleArn": "${Other}"}), {"${Other.Arn}"}),
+    ],
+)
+def test_who_starts_a_task_hands_it_its_role(state: dict[str, Any], expected: set[str]) -> None:
+    found = calls(f"{TASKS} {machine({'a': state}, '{Other: !GetAtt Other.Arn, Tasks: !Ref Tasks}')}")
+    assert {on for names, on in found if names == ("iam:PassRole",)} == expected

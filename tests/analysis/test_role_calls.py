@@ -29,7 +29,7 @@ PIPELINE = """Pipeline: {{Type: AWS::CodePipeline::Pipeline, Properties: {{RoleA
 
 def test_an_action_with_a_role_of_its_own_is_not_done_as_the_role_of_the_pipeline() -> None:
     assert "codebuild:StartBuild" in actions(calls(PIPELINE.format("")))
-    assert actions(calls(PIPELINE.format(", RoleArn: !GetAtt Other.Arn"))) == set()
+    assert actions(calls(PIPELINE.format(", RoleArn: !GetAtt Other.Arn"))) == {"sts:AssumeRole"}
 
 
 BUILDS = """Project: {{Type: AWS::CodeBuild::Project, Properties: {{ServiceRole: !GetAtt Role.Arn}}}},
@@ -110,3 +110,38 @@ def test_roles_go_with_targets_in_the_same_items() -> None:
       {Id: a, Arn: !GetAtt Queue.Arn, RoleArn: !GetAtt Role.Arn}, {Id: b, Arn: !Ref Topic, RoleArn: !GetAtt Other.Arn}]}},
       Queue: {Type: AWS::SQS::Queue}, Topic: {Type: AWS::SNS::Topic}"""
     assert calls(rule) == {("Role", ("sqs:SendMessage",), "${Queue.Arn}"), ("Other", ("sns:Publish",), "${Topic}")}
+
+
+def test_a_form_takes_the_property_beside_the_target() -> None:
+    table = "{RoleARN: !GetAtt Role.Arn, DatabaseName: lake, TableName: events}"
+    stream = f"""Stream: {{Type: AWS::KinesisFirehose::DeliveryStream, Properties: {{ExtendedS3DestinationConfiguration: {{
+      DataFormatConversionConfiguration: {{Enabled: true, SchemaConfiguration: {table}}}}}}}}}"""
+    wanted = ("glue:GetTable", "glue:GetTableVersion", "glue:GetTableVersions")
+    assert ("Role", wanted, "arn:aws:glue:${?}:${?}:table/lake/events") in calls(stream)
+    assert ("Role", wanted, "arn:aws:glue:${?}:${?}:table/${?}/events") in calls(stream.replace("DatabaseName: lake, ", ""))
+
+
+def test_an_object_is_the_only_one_at_its_place() -> None:
+    job = """Job: {Type: AWS::Glue::Job, Properties: {Role: !GetAtt Role.Arn,
+      Command: {ScriptLocation: !Sub 's3://${Bucket}/a.py'}, DefaultArguments: {--TempDir: !Sub 's3://${Bucket}/b'}}}"""
+    assert calls(job) == {
+        ("Role", ("s3:GetObject",), "arn:aws:s3:::${Bucket}/a.py"),
+        ("Role", ("s3:GetObject", "s3:PutObject"), "arn:aws:s3:::${Bucket}/b/${?}"),
+    }
+
+
+@pytest.mark.parametrize(("location", "known"), [("!Sub '${Bucket}/a.zip'", True), ("!Sub '${Bucket.Arn}/a.zip'", False)])
+def test_a_name_goes_into_a_form_and_an_arn_does_not(location: str, known: bool) -> None:
+    build = f"Build: {{Type: AWS::CodeBuild::Project, Properties: {{ServiceRole: !GetAtt Role.Arn, LogsConfig: {{}}, Source: \
+      {{Type: S3, Location: {location}}}}}}}".replace("\\\n", "")
+    assert (("Role", ("s3:GetObject",), "arn:aws:s3:::${Bucket}/a.zip") in calls(build)) is known
+
+
+@pytest.mark.parametrize("way", ["TaskRoleArn", "ExecutionRoleArn"])
+def test_a_role_is_handed_to_the_service_that_takes_it(way: str) -> None:
+    rule = f"""Task: {{Type: AWS::ECS::TaskDefinition, Properties: {{{way}: !GetAtt Other.Arn}}}},
+      Rule: {{Type: AWS::Events::Rule, Properties: {{Targets: [{{RoleArn: !GetAtt Role.Arn,
+        EcsParameters: {{TaskDefinitionArn: !Ref Task}}}}]}}}}"""
+    model = model_of(f"{{Resources: {{Role: {{Type: AWS::IAM::Role}}, Other: {{Type: AWS::IAM::Role}}, {rule}}}}}")
+    handed = [one.task.context for one in called(model) if one.task.actions == ("iam:PassRole",)]
+    assert handed == [{"iam:passedtoservice": "ecs-tasks.amazonaws.com"}]

@@ -45,7 +45,8 @@ def wrong_references(model: Model) -> Iterator[Misreference]:
             for written in _REFERENCE.findall(text):
                 said = _mistake(written, resource, path)
                 if said is not None:
-                    yield Misreference(resource, path, f"{{{{resolve:{written}}}}} {said[0]}", text, said[1])
+                    doubts = tuple((one, ("GenerateSecretString",)) for one in _secrets(written, resource))
+                    yield Misreference(resource, path, f"{{{{resolve:{written}}}}} {said[0]}", text, said[1], doubts=doubts)
 
 
 def _texts(resource: Resource) -> Iterator[tuple[tuple[str | int, ...], str]]:
@@ -83,11 +84,18 @@ def _mistake(written: str, resource: Resource, path: tuple[str | int, ...]) -> t
     return None
 
 
+def _secrets(written: str, resource: Resource) -> Iterator[Resource]:
+    """The secret of the template of which a reference takes a key."""
+    match = _OWN_SECRET.fullmatch(written.removeprefix("secretsmanager:"))
+    secret = resource.template.by_id.get(match[1]) if match else None
+    if secret is not None and secret.type == "AWS::SecretsManager::Secret":
+        yield secret
+
+
 def _key_mistake(rest: str, resource: Resource) -> tuple[str, str] | None:
     """A key that a secret of the template does not have, if the template says all that it has."""
-    match = _OWN_SECRET.fullmatch(rest)
-    secret = resource.template.by_id.get(match[1]) if match else None
-    if match is None or secret is None or secret.type != "AWS::SecretsManager::Secret":
+    match, secret = _OWN_SECRET.fullmatch(rest), next(_secrets(f"secretsmanager:{rest}", resource), None)
+    if match is None or secret is None:
         return None
     keys = sorted(keys_of(secret) or ())
     known = {*keys, *(_OF_DATABASES if secret.template.model.resources(ATTACHMENT) else ())}

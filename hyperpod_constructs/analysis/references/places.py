@@ -27,6 +27,7 @@ class Misreference:
     :param owner: the resource, or the parameter, condition, output or rule (`entry`).
     :param allowed: the allowed values, in words.
     :param of_order: it is in `DependsOn`.
+    :param doubts: places elsewhere that may be the mistake instead.
     """
 
     owner: Resource
@@ -36,6 +37,7 @@ class Misreference:
     allowed: str
     covers: tuple[Resource, ...] = ()
     of_order: bool = False
+    doubts: tuple[tuple[Resource, Path], ...] = ()
 
 
 class Call(NamedTuple):

@@ -14,6 +14,7 @@ from hyperpod_constructs.analysis.references.names import unknown_attributes, un
 from hyperpod_constructs.analysis.references.parameters import wrong_arguments, wrong_parameters
 from hyperpod_constructs.analysis.references.places import Misreference
 from hyperpod_constructs.analysis.references.texts import unmeant
+from hyperpod_constructs.analysis.selves import selves
 from hyperpod_constructs.rules.finding import Hit
 from hyperpod_constructs.rules.rule import ORDER, Check, error, warning
 from hyperpod_constructs.templates.model import Model
@@ -29,7 +30,7 @@ def _said_by(found: Callable[[Model], Iterable[Misreference]]) -> Check:
 
 def _hit(one: Misreference) -> Hit:
     orders = tuple((place, ORDER) for place in (one.owner, *one.covers)) if one.of_order else ()
-    return Hit(one.owner, one.path, one.message, one.found, one.allowed, one.covers, doubts=orders)
+    return Hit(one.owner, one.path, one.message, one.found, one.allowed, one.covers, doubts=(*one.doubts, *orders))
 
 
 _reference_error(
@@ -124,3 +125,18 @@ _reference_error(
     aliases=("HP-IAM-002", "HP-ROL-002"),
     yields=True,
 )(_said_by(wrong_kinds))
+
+
+@error(
+    "HP-REF-013",
+    title="resources do not name themselves where another one is meant",
+    why="the service refuses a resource that is its own copy, source or dead-letter queue, or it copies its logs for ever",
+    fix="name the other resource",
+    allowed="another resource of the type",
+    source="https://docs.aws.amazon.com/AmazonS3/latest/userguide/replication.html",
+    silences=("HP-PERM-001", "HP-PERM-002"),
+)
+def others_are_named(model: Model) -> Iterator[Hit]:
+    for end, other in selves(model):
+        text = f"{end.resource.logical_id} {other.words} itself"
+        yield Hit(end.resource, end.path, text, found=end.value)

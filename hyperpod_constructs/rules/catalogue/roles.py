@@ -13,6 +13,7 @@ from hyperpod_constructs.analysis.kubernetes import eks_clusters
 from hyperpod_constructs.analysis.needs import needs_of
 from hyperpod_constructs.analysis.node_roles import RoleUse, role_uses
 from hyperpod_constructs.analysis.policy_document import statements_of
+from hyperpod_constructs.analysis.powers import powers
 from hyperpod_constructs.analysis.trust import Assumption, assumptions
 from hyperpod_constructs.rules.finding import Hit, Level, hit
 from hyperpod_constructs.rules.rule import ORDER, error, rule, warning
@@ -142,3 +143,18 @@ def passed_roles_are_named(policy: Policy) -> Iterator[Hit]:
         if wide is not None:
             path = (*policy.path, "Statement", index, "Resource")
             yield Hit(policy.resource, path, "iam:PassRole is allowed on every role", found=wide)
+
+
+@warning(
+    "HP-ROL-007",
+    title="the roles of nodes, pods, functions and jobs do not administer the account",
+    why="whoever runs code there can give himself every permission, and change or delete everything in the account",
+    fix="allow the single actions that the code takes, on the ARNs of its resources",
+    allowed="actions and resources by name; a permissions boundary without IAM",
+    source="https://docs.aws.amazon.com/IAM/latest/UserGuide/best-practices.html#grant-least-privilege",
+    silences=("HP-ROL-006",),
+)
+def programs_are_no_administrators(model: Model) -> Iterator[Hit]:
+    for one in powers(model):
+        users = enumerated(user.logical_id for user in one.users)
+        yield hit(one.resource, f"the role of {users} may administer the account: {one.words}", *one.path)

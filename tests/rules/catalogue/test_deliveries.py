@@ -244,3 +244,39 @@ def test_a_policy_may_be_in_a_stack_outside_the_input(outside: bool) -> None:
     named = edited(changed, {"Queue/QueueName": "uploads"})
     assert rules_of({**changed, "Outputs": {"Queue": output}}) == ([] if outside else ["HP-DLV-001"])
     assert rules_of(named) == []
+
+
+def flow(destination: str, resource: str, **more: Any) -> Template:
+    properties = {
+        "ResourceType": "VPC",
+        "ResourceId": "vpc-0123456789abcdef0",
+        "TrafficType": "ALL",
+        "LogDestinationType": "s3",
+        "LogDestination": {"Fn::Sub": destination},
+    }
+    writes = allow("s3:PutObject", {"Fn::Sub": resource}, Principal={"Service": "delivery.logs.amazonaws.com"}, **more)
+    reads = allow("s3:GetBucketAcl", att("Logs"), Principal={"Service": "delivery.logs.amazonaws.com"})
+    return {
+        "Flow": {"Type": "AWS::EC2::FlowLog", "DependsOn": "LogsPolicy", "Properties": properties},
+        "LogsPolicy/PolicyDocument/Statement/1": writes,
+        "LogsPolicy/PolicyDocument/Statement/2": reads,
+    }
+
+
+def owned(acl: str) -> Template:
+    return {"Condition": {"StringEquals": {"s3:x-amz-acl": acl}}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "rules"),
+    [
+        (flow("${Logs.Arn}/flow", "${Logs.Arn}/flow/AWSLogs/${AWS::AccountId}/*"), []),
+        (flow("${Logs.Arn}/flow/", "${Logs.Arn}/flow/*"), []),
+        (flow("${Logs.Arn}", "${Logs.Arn}/AWSLogs/*"), []),
+        (flow("${Logs.Arn}/flow", "${Logs.Arn}/AWSLogs/${AWS::AccountId}/*"), ["HP-DLV-002"]),
+        (flow("${Logs.Arn}", "${Logs.Arn}/AWSLogs/*", **owned("bucket-owner-full-control")), []),
+        (flow("${Logs.Arn}", "${Logs.Arn}/AWSLogs/*", **owned("private")), ["HP-DLV-002"]),
+    ],
+)
+def test_flow_logs_lie_behind_their_prefix_and_are_the_owners(changes: Template, rules: list[str]) -> None:
+    assert rules_of(edited(BASE, changes)) == rules

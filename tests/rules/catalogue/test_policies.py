@@ -273,3 +273,42 @@ def test_the_names_of_policies_are_those_of_aws() -> None:
     assert {"AdministratorAccess", "service-role/AWSLambdaBasicExecutionRole", "ReadOnlyAccess"} <= set(policy_names())
     assert managed_policy("ReadOnlyAccess")
     assert managed_policy("AmazonBraketFullAccess") is None
+
+
+BUS = {"Type": "AWS::Events::EventBus", "Properties": {"Name": "jobs"}}
+
+
+def bus_policy(resource: Any, **more: Any) -> dict[str, Any]:
+    statement = {
+        "Effect": "Allow",
+        "Action": "events:PutEvents",
+        "Resource": resource,
+        "Principal": {"AWS": "123456789012"},
+        **more,
+    }
+    properties = {"EventBusName": {"Ref": "Bus"}, "StatementId": "team", "Statement": statement}
+    return {"Bus": BUS, "BusPolicy": {"Type": "AWS::Events::EventBusPolicy", "Properties": properties}}
+
+
+@pytest.mark.parametrize(
+    ("changes", "rules"),
+    [
+        (bus_policy({"Fn::GetAtt": ["Bus", "Arn"]}), []),
+        (bus_policy({"Fn::Sub": "arn:aws:events:${AWS::Region}:${AWS::AccountId}:event-bus/jobs"}), []),
+        (bus_policy({"Fn::Sub": "arn:aws:events:${AWS::Region}:${AWS::AccountId}:event-bus/default"}), [IDLE]),
+        (bus_policy({"Fn::GetAtt": ["Bus", "Arn"]}, Principal="*"), ["HP-POL-007"]),
+        (
+            bus_policy(
+                {"Fn::GetAtt": ["Bus", "Arn"]}, Principal="*", Condition={"StringEquals": {"aws:PrincipalOrgID": "o-a1b2c3d4e5"}}
+            ),
+            [],
+        ),
+    ],
+)
+def test_a_policy_is_for_its_resource(changes: dict[str, Any], rules: list[str]) -> None:
+    assert rules_of(edited(slurm(), changes)) == rules
+
+
+def test_a_role_for_everybody_is_one_mistake() -> None:
+    everybody = {f"{TRUST}/0/Principal": {"AWS": "*"}}
+    assert rules_of(edited(slurm(), everybody)) == ["HP-POL-007"]

@@ -473,3 +473,22 @@ def test_keys_of_addresses_in_a_text_of_json_have_addresses(key: str, attribute:
 
 def test_case_has_one_finding_where_the_reference_is_typed_wrongly() -> None:
     Case("HP-REF-001", SLURM, {"NodeSubnet/VpcId": {"Ref": "Vcp"}}, {}).check()
+
+
+@pytest.mark.parametrize(
+    ("destination", "rules"),
+    [
+        ("arn:aws:s3:::team-models", ["HP-REF-013"]),
+        ({"Fn::Sub": "arn:${AWS::Partition}:s3:::team-models"}, ["HP-REF-013"]),
+        ("arn:aws:s3:::team-models-copy", []),
+    ],
+)
+def test_a_bucket_is_not_its_own_copy(destination: Any, rules: list[str]) -> None:
+    rule = {"Id": "all", "Status": "Enabled", "Destination": {"Bucket": destination}}
+    properties = {
+        "BucketName": "team-models",
+        "VersioningConfiguration": {"Status": "Enabled"},
+        "ReplicationConfiguration": {"Role": "arn:aws:iam::123456789012:role/copy", "Rules": [rule]},
+    }
+    kept = {"DeletionPolicy": "Retain", "UpdateReplacePolicy": "Retain"}
+    assert rules_of(edited(SLURM, {"Models": {"Type": "AWS::S3::Bucket", **kept, "Properties": properties}})) == rules

@@ -191,6 +191,59 @@ def test_some_roles_can_be_passed(statement: Template) -> None:
     assert iam_findings(template) == []
 
 
+@pytest.mark.parametrize(
+    "statement",
+    [
+        allow("*"),
+        allow("iam:*", {"Fn::Sub": "arn:aws:iam::${AWS::AccountId}:role/*"}),
+        allow(["s3:GetObject", "iam:PutRolePolicy"]),
+    ],
+    ids=["everything", "all of IAM", "one action"],
+)
+def test_nodes_administer_the_account(statement: Template) -> None:
+    template = slurm()
+    template["Resources"]["Wide"] = policy(statement)
+    template["Resources"]["Cluster"]["DependsOn"] = [*template["Resources"]["Cluster"].get("DependsOn", []), "Wide"]
+    found = the_one(template)
+    assert (found.rule, found.path) == ("HP-ROL-007", "Properties/PolicyDocument/Statement/0")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        allow("iam:AttachRolePolicy", {"Fn::GetAtt": ["Role", "Arn"]}),
+        allow("*", Condition={"StringEquals": {"aws:RequestedRegion": "us-west-2"}}),
+        allow("s3:*"),
+        {**allow("*"), "Effect": "Deny", "Action": "iam:*"},
+    ],
+    ids=["one role", "under a condition", "another service", "denied"],
+)
+def test_nodes_do_not_administer_the_account(statement: Template) -> None:
+    template = slurm()
+    template["Resources"]["Wide"] = policy(statement)
+    template["Resources"]["Cluster"]["DependsOn"] = [*template["Resources"]["Cluster"].get("DependsOn", []), "Wide"]
+    assert iam_findings(template) == []
+
+
+@pytest.mark.parametrize(("name", "rules"), [("PowerUserAccess", ["HP-ROL-007"]), ("ReadOnlyAccess", [])])
+def test_policies_for_people_are_not_for_nodes(name: str, rules: list[str]) -> None:
+    template = slurm()
+    arns = properties(template, "Role").setdefault("ManagedPolicyArns", [])
+    arns.append(f"arn:aws:iam::aws:policy/{name}")
+    assert [found.rule for found in iam_findings(template)] == rules
+
+
+@pytest.mark.parametrize(("actions", "rules"), [(["iam:PutRolePolicy"], []), (["iam:*"], ["HP-ROL-007"])])
+def test_a_function_may_change_roles_and_not_all_of_iam(actions: list[str], rules: list[str]) -> None:
+    template = slurm()
+    template["Resources"]["Code"] = {"Type": "AWS::Lambda::Function", "Properties": {"Role": {"Fn::GetAtt": ["Coder", "Arn"]}}}
+    trusted = {"Effect": "Allow", "Principal": {"Service": "lambda.amazonaws.com"}, "Action": "sts:AssumeRole"}
+    document = {"Version": "2012-10-17", "Statement": [trusted]}
+    template["Resources"]["Coder"] = {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": document}}
+    template["Resources"]["Wide"] = policy(allow(actions), role="Coder")
+    assert [found.rule for found in iam_findings(template)] == rules
+
+
 def test_roles_are_not_judged_in_templates_without_a_cluster() -> None:
     template: Template = {"Resources": {"P": policy(allow("iam:PassRole")), "Role": slurm()["Resources"]["Role"]}}
     assert iam_findings(template) == []
