@@ -65,6 +65,8 @@ class Addon:
         """The roles of its pods that are in the model, whichever way they are given."""
         own = [at(one, "RoleArn") for one in as_items(self.resource.get("PodIdentityAssociations")) or ()]
         outside = [one.get("RoleArn") for _, associations in self.identities for one in associations]
+        accounts = () if self.facts is None else self.facts.accounts
+        outside += [one.get("RoleArn") for one in self._associations if as_str(one.get("ServiceAccount")) in accounts]
         found = [resource_of(value, ROLE) for value in (*own, self.resource.get("ServiceAccountRoleArn"), *outside)]
         return tuple(dict.fromkeys(role for role in found if role is not None))
 

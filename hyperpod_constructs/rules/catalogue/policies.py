@@ -34,7 +34,8 @@ _S3 = "https://docs.aws.amazon.com/AmazonS3/latest/userguide/"
 def documents_are_taken(model: Model) -> Iterator[Hit]:
     for one in written(model):
         for words, place in refused_words(one):
-            yield hit(one.resource, words, *one.path, *place)
+            doubts = ((one.resource, (*one.path, "Principal")),) if place[:1] == ("Principal",) else ()
+            yield replace(hit(one.resource, words, *one.path, *place), doubts=doubts)
     for resource, place, _ in documents(model):
         for index, sid in repeated_sids(as_items(resource.get(*place, "Statement")) or ()):
             yield hit(resource, f"the document has two statements with the Sid {sid!r}", *place, "Statement", index, "Sid")
