@@ -70,8 +70,9 @@ def called_by(resource: Resource, role: Resource, call: ApiCall) -> Iterator[Cal
     """A call on each of its targets, or on anything."""
     found = False
     for parameter, on in targets().get(call.action, ()):
-        value = call.parameters.get(parameter.lower(), ABSENT)
-        arn = None if value is ABSENT else arn_on(End((), resource, (), value), on)
+        name, _, other = parameter.lower().partition("!")
+        value = ABSENT if other in call.parameters else call.parameters.get(name, ABSENT)
+        arn = None if value is ABSENT else arn_on(End((), resource, (), value), on, call.parameters)
         if arn is not None:
             found = True
             yield Called(resource, role, _task(call, (call.action,)), arn, named_in(value))

@@ -52,10 +52,23 @@ def idle_conditions(statement: Statement, caller: Context | None = None) -> Iter
     for operator, keys in conditions.items() if isinstance(conditions, Mapping) else ():
         for name, value in keys.items() if isinstance(keys, Mapping) else ():
             words = _words(statement, operator, name, value)
+            if words is None and _is_whole(conditions) and _denies_all(statement, operator, name, value):
+                words = f"{name} {shown(value)} denies all calls over TLS, and others are denied anyway"
             if words is None and caller and statement.effect == "Allow" and holds({operator: {name: value}}, caller) is False:
                 words = f"{name} never fits {operator} in calls of these principals"
             if words:
                 yield words, ("Condition", operator, name)
+
+
+def _is_whole(conditions: Mapping[str, Value]) -> bool:
+    """Whether a statement has only one condition."""
+    return sum(len(keys) if isinstance(keys, Mapping) else 1 for keys in conditions.values()) == 1
+
+
+def _denies_all(statement: Statement, operator: str, name: str, value: Value) -> bool:
+    """Whether a denial is for whoever comes over TLS."""
+    turned = taken_apart(operator)[0] == "bool" and name.lower() == "aws:securetransport" and as_bool(value) is True
+    return turned and statement.effect == "Deny"
 
 
 def caller_of(one: Written) -> Context | None:

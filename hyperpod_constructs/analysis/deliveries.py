@@ -134,9 +134,21 @@ class Delivery:
             return True
         if (self.facts.auto or self.facts.meant) and not any(one.speaks_to(self.caller) for one in self.admissions):
             return False
-        by_default = not self.admissions and (self.facts.by_default or self.facts.to == "logs" or _has_acl(self.receiver))
+        by_default = not self.admissions and (self.facts.by_default or self._may_be_let_in or _has_acl(self.receiver))
         elsewhere = not any(one.sure for one in self.admissions) and _is_known_outside(self.receiver)
         return self.receiver.template.model.complete and not self.admitting and not by_default and not elsewhere
+
+    @property
+    def others(self) -> tuple[Admission, ...]:
+        """The policies for other log groups that let the service in there."""
+        found = self.receiver.template.model.resources(*self.kind.policies) if self.facts.to == "logs" else ()
+        meant = [Admission(one, True, layer_of(one.get("PolicyDocument")), ("PolicyDocument",)) for one in found]
+        return tuple(one for one in meant if one.speaks_to(self.caller))
+
+    @property
+    def _may_be_let_in(self) -> bool:
+        """Whether a policy that is not in the input may let it into a log group."""
+        return self.facts.to == "logs" and not self.others
 
     @property
     def comes_early(self) -> Resource | None:
@@ -260,7 +272,7 @@ def _at(delivery: Delivery) -> Refused:
     of_service = [one for one in sure if one.speaks_to(caller)]
     of_source = [one for one in sure if any(_speaks_of(each, call) for each in one.layer.statements if _may_allow(each))]
     only = sure if delivery.facts.to != "lambda" else []
-    for found in (shut, of_service, of_source, only):
+    for found in (shut, of_service, of_source, only, delivery.others):
         if found:
             return Refused(delivery, found[0].resource, found[0].path)
     return Refused(delivery, delivery.sender, delivery.path)

@@ -154,7 +154,8 @@ def idle_words(one: Written) -> Iterator[str]:
         unknown = _unknown_action(text)
         if unknown:
             yield unknown
-    if statement.effect == "Allow" and one.kind is Kind.IDENTITY and not statement.excludes_actions:
+    of_bucket = one.resource.type == "AWS::S3::BucketPolicy"
+    if not statement.excludes_actions and (of_bucket or (statement.effect == "Allow" and one.kind is Kind.IDENTITY)):
         unfit = _unfit(statement)
         if unfit:
             yield f"{', '.join(unfit)} {'works' if len(unfit) == 1 else 'work'} on none of these resources"

@@ -29,7 +29,7 @@ from hyperpod_constructs.templates.values import (
     parts_of,
 )
 
-KEY = "AWS::KMS::Key"
+KEY, _ALIAS = "AWS::KMS::Key", "AWS::KMS::Alias"
 BUCKET_POLICY = "AWS::S3::BucketPolicy"
 _ROLE = "AWS::IAM::Role"
 SECRET_POLICY = "AWS::SecretsManager::ResourcePolicy"
@@ -112,6 +112,12 @@ def policies_on(role: Resource, call: Call) -> Iterator[ResourcePolicy]:
             yield ResourcePolicy(taken, ("AssumeRolePolicyDocument",), sure=True, whole=True)
 
 
+def key_named(value: Value) -> Resource | None:
+    """The key of the model that a value names, by itself or by its alias."""
+    alias = resource_of(value, _ALIAS)
+    return resource_of(value if alias is None else alias.get("TargetKeyId"), KEY)
+
+
 def key_of(resource: Resource | None) -> Resource | None:
     """The customer managed key of the model with which a bucket's objects, messages, records or a secret are encrypted."""
     if resource is None:
@@ -119,8 +125,8 @@ def key_of(resource: Resource | None) -> Resource | None:
     if resource.type == "AWS::S3::Bucket":
         rules = as_items(resource.get("BucketEncryption", "ServerSideEncryptionConfiguration")) or ()
         default = at(rules[0], "ServerSideEncryptionByDefault") if rules else None
-        return resource_of(at(default, "KMSMasterKeyID"), KEY)
-    return resource_of(resource.get(*_KEYS.get(resource.type, ("KmsKeyId",))), KEY)
+        return key_named(at(default, "KMSMasterKeyID"))
+    return key_named(resource.get(*_KEYS.get(resource.type, ("KmsKeyId",))))
 
 
 def names_role(statement: Statement, role: Resource, *, of_account: bool) -> bool | None:

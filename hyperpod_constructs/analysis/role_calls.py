@@ -11,8 +11,8 @@ from hyperpod_constructs.analysis.ends import End, ends
 from hyperpod_constructs.analysis.iam import ROLE, role_facts
 from hyperpod_constructs.analysis.node_places import arn_at
 from hyperpod_constructs.analysis.regions import region_of
+from hyperpod_constructs.analysis.resource_policies import key_named
 from hyperpod_constructs.analysis.schema.judge import fits
-from hyperpod_constructs.analysis.service_keys import key_named
 from hyperpod_constructs.analysis.trust import given_to
 from hyperpod_constructs.facts.permissions import Place, Task
 from hyperpod_constructs.facts.role_calls import PASS_ROLE, PASSED_TO, RoleCall, role_calls
@@ -100,8 +100,11 @@ def named_in(value: Value) -> Resource | None:
     return target_of(references[0]) if references else None
 
 
-def arn_on(target: End, on: str) -> Value | None:
-    """The resource of an action, in the words of `role_calls.tsv`; `None` if the target is of another kind."""
+def arn_on(target: End, on: str, beside: Mapping[str, Value] | None = None) -> Value | None:
+    """The resource of an action, in the words of `role_calls.tsv`; `None` if the target is of another kind.
+
+    :param beside: what is beside the target, by names in small letters, unless it is a property.
+    """
     value, (word, _, form) = target.value, on.partition(" ")
     if any(isinstance(part, str) and "${" in part for part in parts_of(value)):
         return None
@@ -116,11 +119,11 @@ def arn_on(target: End, on: str) -> Value | None:
         value = _whole(value)
     kind = kind_of(value)
     if word.startswith("arn:"):
-        return None if kind or (as_str(value) or "").startswith(("arn:", "s3:")) else _filled(target, value, on)
+        return None if kind or (as_str(value) or "").startswith(("arn:", "s3:")) else _filled(target, value, on, beside)
     return _filled(target, value, form or "{}") if kind == word or kind.startswith((f"{word}:", f"{word}/")) else None
 
 
-def _filled(target: End, value: Value, form: str) -> Value:
+def _filled(target: End, value: Value, form: str, beside: Mapping[str, Value] | None = None) -> Value:
     """A form with the target in it."""
     account = target.resource.template.owner
     places: dict[str, tuple[Part, ...]] = {
@@ -128,14 +131,15 @@ def _filled(target: End, value: Value, form: str) -> Value:
         "{place}": (region_of(target.resource) or UNKNOWN, ":", *parts_of(account)),
         "*": (UNKNOWN,),
     }
-    return joined(part for piece in _FORMED.split(form) for part in places.get(piece) or _beside(target, piece))
+    return joined(part for piece in _FORMED.split(form) for part in places.get(piece) or _beside(target, piece, beside))
 
 
-def _beside(target: End, piece: str) -> tuple[Part, ...]:
-    """A piece of a form; in braces it is the property of this name beside the target."""
+def _beside(target: End, piece: str, beside: Mapping[str, Value] | None) -> tuple[Part, ...]:
+    """A piece of a form; in braces it is what has this name beside the target."""
     if not piece.startswith("{"):
         return (piece,)
-    found = target.resource.get(*target.path[:-1], piece[1:-1])
+    name = piece[1:-1]
+    found = target.resource.get(*target.path[:-1], name) if beside is None else beside.get(name.lower(), ABSENT)
     return (UNKNOWN,) if found is ABSENT else parts_of(found)
 
 

@@ -18,7 +18,7 @@ from hyperpod_constructs.analysis.node_places import BUCKET, arn_at, bucket_at
 from hyperpod_constructs.analysis.paths import place_in
 from hyperpod_constructs.analysis.policy_document import Call, Statement, layer_of
 from hyperpod_constructs.analysis.regions import region_of
-from hyperpod_constructs.analysis.resource_policies import KEY, key_of
+from hyperpod_constructs.analysis.resource_policies import key_named, key_of
 from hyperpod_constructs.facts.policies import (
     AUTO_SCALING,
     AUTO_SCALING_MAY,
@@ -34,7 +34,6 @@ from hyperpod_constructs.facts.senders import RECEIVERS
 from hyperpod_constructs.templates.model import Model, Resource, resource_of
 from hyperpod_constructs.templates.values import ABSENT, UNKNOWN, Reference, Value, as_items, as_str, at, joined, parts_of
 
-_ALIAS = "AWS::KMS::Alias"
 _LAUNCH_TEMPLATE, _KEYS_OF_DISKS = "AWS::EC2::LaunchTemplate", "LaunchTemplateData/BlockDeviceMappings/*/Ebs/KmsKeyId"
 _GRANTS: Context = {"aws:principalarn": UNKNOWN, "kms:grantisforawsresource": "true"}
 _RULES = ("BucketEncryption", "ServerSideEncryptionConfiguration")
@@ -144,12 +143,6 @@ def _of_bucket(bucket: Resource) -> tuple[Path, Value, str]:
         if (as_str(algorithm) or "").startswith("aws:kms"):
             return (*_RULES, index, _DEFAULT), "alias/aws/s3" if key is ABSENT else key, "alias/aws/s3"
     return _RULES, ABSENT, "alias/aws/s3"
-
-
-def key_named(value: Value) -> Resource | None:
-    """The key of the model that a value names, by itself or by its alias."""
-    alias = resource_of(value, _ALIAS)
-    return resource_of(value if alias is None else alias.get("TargetKeyId"), KEY)
 
 
 def _lacking(key: Resource, caller: Caller, actions: Sequence[str], context: Context) -> list[str]:

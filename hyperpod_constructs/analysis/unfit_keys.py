@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
-from hyperpod_constructs.analysis.service_keys import key_named
+from hyperpod_constructs.analysis.resource_policies import key_named
 from hyperpod_constructs.facts.arn_properties import arn_property
 from hyperpod_constructs.facts.managed_keys import OTHERS, OWN_KEY
 from hyperpod_constructs.templates.model import Model, Resource

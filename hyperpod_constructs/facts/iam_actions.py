@@ -52,10 +52,12 @@ TOGETHER = (
         ("ecr:InitiateLayerUpload", "ecr:UploadLayerPart", "ecr:CompleteLayerUpload"),
         ("ecr:BatchCheckLayerAvailability", "ecr:GetAuthorizationToken", "ecr:PutImage"),
     ),
+    Together("pull an image", ("ecr:GetDownloadUrlForLayer",), ("ecr:BatchGetImage", "ecr:GetAuthorizationToken")),
 )
 """Tasks whose actions are allowed together (as of 2026-11-27).
 
-Source: https://docs.aws.amazon.com/AmazonECR/latest/userguide/image-push-iam.html
+Sources: https://docs.aws.amazon.com/AmazonECR/latest/userguide/image-push-iam.html and
+https://docs.aws.amazon.com/AmazonECR/latest/userguide/repository-policy-examples.html
 """
 
 
