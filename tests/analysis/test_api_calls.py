@@ -145,3 +145,16 @@ TASKS = """Other: {Type: AWS::IAM::Role},
 def test_who_starts_a_task_hands_it_its_role(state: dict[str, Any], expected: set[str]) -> None:
     found = calls(f"{TASKS} {machine({'a': state}, '{Other: !GetAtt Other.Arn, Tasks: !Ref Tasks}')}")
     assert {on for names, on in found if names == ("iam:PassRole",)} == expected
+
+
+@pytest.mark.parametrize(
+    ("parameters", "expected"),
+    [
+        ({"TableName": "runs"}, "table/runs"),
+        ({"TableName": "runs", "IndexName": "by-node"}, "table/runs/index/by-node"),
+        ({"IndexName": "by-node"}, "table/${?}/index/by-node"),
+    ],
+)
+def test_a_query_is_on_its_index(parameters: dict[str, str], expected: str) -> None:
+    state = task("arn:aws:states:::aws-sdk:dynamodb:query", **parameters)
+    assert calls(machine({"a": state})) == {(("dynamodb:Query",), f"arn:aws:dynamodb:${{?}}:${{?}}:{expected}")}

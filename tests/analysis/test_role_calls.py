@@ -54,6 +54,7 @@ def test_only_descriptions_of_interfaces_are_on_everything() -> None:
     assert calls(FUNCTION) == {
         ("Role", ("ec2:DescribeNetworkInterfaces",), "*"),
         ("Role", ("ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface"), "${?}"),
+        ("Role", ("logs:CreateLogStream", "logs:PutLogEvents"), "${?}"),
     }
 
 
@@ -145,3 +146,21 @@ def test_a_role_is_handed_to_the_service_that_takes_it(way: str) -> None:
     model = model_of(f"{{Resources: {{Role: {{Type: AWS::IAM::Role}}, Other: {{Type: AWS::IAM::Role}}, {rule}}}}}")
     handed = [one.task.context for one in called(model) if one.task.actions == ("iam:PassRole",)]
     assert handed == [{"iam:passedtoservice": "ecs-tasks.amazonaws.com"}]
+
+
+INTEGRATION = """Asks: {{Type: AWS::ApiGatewayV2::Integration, Properties: {{
+  CredentialsArn: !GetAtt Role.Arn, IntegrationSubtype: {},
+  RequestParameters: {{QueueUrl: 'https://sqs.us-west-2.amazonaws.com/123456789012/jobs'}}}}}}"""
+
+
+@pytest.mark.parametrize("action", ["SendMessage", "ReceiveMessage"])
+def test_an_integration_does_what_its_subtype_says(action: str) -> None:
+    queue = "arn:aws:sqs:us-west-2:123456789012:jobs"
+    assert calls(INTEGRATION.format(f"SQS-{action}")) == {("Role", (f"sqs:{action}",), queue)}
+
+
+@pytest.mark.parametrize(("owner", "takes"), [("{Owner: Destination}", True), ("!Ref AWS::NoValue", False)])
+def test_copies_that_change_their_owner_take_a_permission_for_it(owner: str, takes: bool) -> None:
+    copies = f"""Source: {{Type: AWS::S3::Bucket, Properties: {{ReplicationConfiguration: {{Role: !GetAtt Role.Arn, Rules: [
+      {{Destination: {{Bucket: !GetAtt Bucket.Arn, AccessControlTranslation: {owner}}}}}]}}}}}}"""
+    assert ("s3:ObjectOwnerOverrideToBucketOwner" in actions(calls(copies))) is takes

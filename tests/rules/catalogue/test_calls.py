@@ -59,7 +59,9 @@ def role(service: str, *statements: tuple[str | list[str], Any], condition: dict
     if condition is not None:
         trust["Condition"] = condition
     document = {"Version": "2012-10-17", "Statement": [trust]}
-    return {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": document, "Policies": allowing(*statements)}}
+    lines = {"ManagedPolicyArns": ["arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole"]}
+    properties = {"AssumeRolePolicyDocument": document, **(lines if service == "lambda.amazonaws.com" else {})}
+    return {"Type": "AWS::IAM::Role", "Properties": {**properties, "Policies": allowing(*statements)}}
 
 
 NAMED = {"TABLE": {"Ref": "Names"}, "QUEUE": {"Ref": "Queue"}}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -122,6 +123,7 @@ BASE: Template = {
             "Type": "AWS::IAM::Role",
             "Properties": {
                 "AssumeRolePolicyDocument": TRUST,
+                "ManagedPolicyArns": ["arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole"],
                 "Policies": [
                     {
                         "PolicyName": "queue",
@@ -280,3 +282,28 @@ def owned(acl: str) -> Template:
 )
 def test_flow_logs_lie_behind_their_prefix_and_are_the_owners(changes: Template, rules: list[str]) -> None:
     assert rules_of(edited(BASE, changes)) == rules
+
+
+@pytest.mark.parametrize(
+    ("group", "service", "rules"),
+    [
+        ("/aws/events/jobs", "events.amazonaws.com", []),
+        ("/aws/events/others", "events.amazonaws.com", ["HP-DLV-002"]),
+        ("/aws/events/others", "route53.amazonaws.com", []),
+    ],
+)
+def test_a_policy_for_another_log_group_lets_nobody_into_this_one(group: str, service: str, rules: list[str]) -> None:
+    lines_of = f"arn:aws:logs:${{AWS::Region}}:${{AWS::AccountId}}:log-group:{group}:*"
+    statement = allow(["logs:CreateLogStream", "logs:PutLogEvents"], lines_of, Principal={"Service": service})
+    document = {"Fn::Sub": json.dumps({"Version": "2012-10-17", "Statement": [statement]})}
+    changes = {
+        "Lines": {"Type": "AWS::Logs::LogGroup", "Properties": {"LogGroupName": "/aws/events/jobs", "RetentionInDays": 30}},
+        "LinesPolicy": {"Type": "AWS::Logs::ResourcePolicy", "Properties": {"PolicyName": "journal", "PolicyDocument": document}},
+        "Changes/Targets/2": {"Id": "lines", "Arn": att("Lines")},
+    }
+    assert rules_of(edited(BASE, changes)) == rules
+
+
+def test_a_bucket_for_flow_logs_is_looked_at_first() -> None:
+    changes = {key: value for key, value in flow("${Logs.Arn}", "${Logs.Arn}/AWSLogs/*").items() if not key.endswith("/2")}
+    assert rules_of(edited(BASE, changes)) == ["HP-DLV-002"]

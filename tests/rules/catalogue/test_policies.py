@@ -312,3 +312,39 @@ def test_a_policy_is_for_its_resource(changes: dict[str, Any], rules: list[str])
 def test_a_role_for_everybody_is_one_mistake() -> None:
     everybody = {f"{TRUST}/0/Principal": {"AWS": "*"}}
     assert rules_of(edited(slurm(), everybody)) == ["HP-POL-007"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "rules"),
+    [
+        ({"Action": "s3:GetObject"}, [IDLE]),
+        ({"Action": "s3:ListBucket"}, []),
+        ({"Action": ["s3:ListBucket", "s3:GetObject"]}, [IDLE]),
+        ({"Action": "s3:*", "Effect": "Deny", "Condition": {"Bool": {"aws:SecureTransport": "false"}}}, []),
+    ],
+)
+def test_statements_for_a_bucket_are_of_actions_on_it(changes: dict[str, Any], rules: list[str]) -> None:
+    statement = {"Effect": "Allow", "Principal": {"AWS": "123456789012"}, "Resource": BUCKET, **changes}
+    assert rules_of(edited(slurm(), {"ScriptsPolicy": on_bucket(statement)})) == rules
+
+
+@pytest.mark.parametrize(("over_tls", "rules"), [("true", [NEVER]), ("false", [])])
+def test_a_denial_is_not_of_everything(over_tls: str, rules: list[str]) -> None:
+    statement = of_everybody(allow("sns:Publish", {"Ref": "News"}, Condition={"Bool": {"aws:SecureTransport": over_tls}}))
+    document = {"Version": "2012-10-17", "Statement": [{**statement, "Effect": "Deny"}]}
+    policy = {"Type": "AWS::SNS::TopicPolicy", "Properties": {"Topics": [{"Ref": "News"}], "PolicyDocument": document}}
+    assert rules_of(edited(slurm(), {"News": {"Type": "AWS::SNS::Topic", "Properties": {}}, "NewsPolicy": policy})) == rules
+
+
+@pytest.mark.parametrize(
+    ("actions", "missing"),
+    [
+        (["GetDownloadUrlForLayer", "BatchGetImage", "GetAuthorizationToken"], []),
+        (["BatchGetImage"], []),
+        (["GetDownloadUrlForLayer", "BatchGetImage"], ["ecr:GetAuthorizationToken"]),
+        (["GetDownloadUrlForLayer", "GetAuthorizationToken"], ["ecr:BatchGetImage"]),
+    ],
+)
+def test_who_reads_the_layers_of_an_image_pulls_it(actions: list[str], missing: list[str]) -> None:
+    model = Model.of({"t": edited(slurm(), {OTHER: allow([f"ecr:{one}" for one in actions])})})
+    assert [list(one.missing) for one in unfinished(model)] == ([missing] if missing else [])
