@@ -27,6 +27,7 @@ from hyperpod_constructs.analysis.policy_document import Call
 from hyperpod_constructs.analysis.refusals import Cause, Refusal, refusal
 from hyperpod_constructs.analysis.resource_policies import key_of
 from hyperpod_constructs.analysis.role_calls import Called, called
+from hyperpod_constructs.analysis.session_calls import session_calls
 from hyperpod_constructs.facts import permissions as facts
 from hyperpod_constructs.facts.addons import S3_CSI
 from hyperpod_constructs.facts.kubernetes import PODS_PRINCIPAL
@@ -64,7 +65,7 @@ class Need(NamedTuple):
             may = self.facts.may_elsewhere(self.call.action, "instance")
             return None if may else Refusal(self.call, Cause.MISSING, self.facts.role)
         found = refusal(self.facts, self.call, self.endpoint)
-        own = found is not None and found.place in (self.facts.role, self.facts.boundary_policy)
+        own = found is not None and found.place is self.facts.role
         return None if self.origin is Origin.GRANT and own else found
 
 
@@ -94,6 +95,9 @@ def needs(model: Model) -> Iterator[Need]:
         yield from _of_pods(addon)
     for one in (*called(model), *api_called(model)):
         yield from _of_call(one)
+    for session in session_calls(model):
+        user = f"the role of nodes with sessions of {session.document.logical_id}"
+        yield from _simple(user, session.role, session.task, session.arn)
     for role in model.resources(ROLE):
         yield from _granted(role)
 

@@ -95,3 +95,16 @@ def test_an_assumption_names_who_gives_the_role_and_where() -> None:
 
 def test_a_role_that_is_elsewhere_is_not_judged() -> None:
     assert given(METRICS, "{}", STREAM.replace("!GetAtt Role.Arn", f"'arn:aws:iam::{ACCOUNT}:role/other'")) == []
+
+
+API = "Api: {Type: AWS::ApiGatewayV2::Integration, Properties: {CredentialsArn: !GetAtt Role.Arn}}"
+DEPLOYMENT = """Pipeline: {Type: AWS::CodePipeline::Pipeline, Properties: {Stages: [{Name: s, Actions: [{Name: a,
+  ActionTypeId: {Provider: CloudFormation}, Configuration: {RoleArn: !GetAtt Role.Arn}}]}]}}"""
+
+
+@pytest.mark.parametrize(
+    ("resources", "service"), [(API, "apigateway.amazonaws.com"), (DEPLOYMENT, "cloudformation.amazonaws.com")]
+)
+def test_a_role_is_of_the_service_that_its_property_says(resources: str, service: str) -> None:
+    assert lacking(service, "{}", resources) == [[]]
+    assert lacking("codepipeline.amazonaws.com", "{}", resources) == REFUSED

@@ -200,12 +200,12 @@ INTERFACES = ("ec2:CreateNetworkInterface", "ec2:DeleteNetworkInterface", "ec2:D
 
 @pytest.mark.parametrize(("actions", "rules"), [(INTERFACES, []), (INTERFACES[:1], [FATAL]), (("ec2:*",), [])])
 def test_functions_in_a_vpc_make_interfaces(actions: tuple[str, ...], rules: list[str]) -> None:
-    assert rules_of(in_vpc(*actions)) == rules
+    assert rules_of(in_vpc(*actions, "logs:*")) == rules
 
 
 def test_another_service_s_trust_is_one_finding_at_the_role() -> None:
     trust = "FunctionRole/AssumeRolePolicyDocument/Statement/0/Principal/Service"
-    (found,) = findings(edited(in_vpc(*INTERFACES), {trust: "ec2.amazonaws.com"}))
+    (found,) = findings(edited(in_vpc(*INTERFACES, "logs:*"), {trust: "ec2.amazonaws.com"}))
     assert (found.rule, found.resource) == ("HP-ROL-001", "FunctionRole")
     assert "the role of Function cannot be assumed by lambda.amazonaws.com" in found.message
 
@@ -277,3 +277,57 @@ def delivering(resource: Any) -> Template:
 )
 def test_flow_logs_are_delivered_to_their_own_log_group(resource: Any, rules: list[str]) -> None:
     assert rules_of(delivering(resource)) == rules
+
+
+DATA = {"Type": "AWS::S3::Bucket", **KEPT, "Properties": {}}
+READS = allow("s3:GetObject", {"Fn::Sub": "${Data.Arn}/*"})
+
+
+@pytest.mark.parametrize(("actions", "rules"), [("*", []), (["s3:GetObject", "s3:ListBucket"], []), (["s3:ListBucket"], [FEATURE])])
+def test_a_boundary_lets_through_what_a_role_is_allowed_by_name(actions: Any, rules: list[str]) -> None:
+    others = ["ec2:*", "fsx:*", "kms:*", "logs:*", "ssmmessages:*", "cloudwatch:*", "sagemaker:*"]
+    scripts = allow("s3:*", [{"Fn::GetAtt": ["Scripts", "Arn"]}, {"Fn::Sub": "${Scripts.Arn}/*"}])
+    limit = boundary(allow(others), scripts, allow(actions, {"Fn::Sub": "${Data.Arn}*"} if actions != "*" else "*"))
+    assert rules_of(edited(SLURM, {**BOUND, "Data": DATA, "Limit": limit, f"{STATEMENTS}/4": READS})) == rules
+
+
+def sessions(**inputs: Any) -> Template:
+    content = {"schemaVersion": "1.0", "description": "sessions", "sessionType": "Standard_Stream", "inputs": inputs}
+    return {"Type": "AWS::SSM::Document", "Properties": {"DocumentType": "Session", "Content": content}}
+
+
+@pytest.mark.parametrize(
+    ("inputs", "rules"),
+    [
+        ({"idleSessionTimeout": "20"}, []),
+        ({"s3BucketName": ""}, []),
+        ({"s3BucketName": {"Ref": "Data"}}, [FEATURE]),
+    ],
+)
+def test_nodes_write_down_the_sessions_of_documents(inputs: dict[str, Any], rules: list[str]) -> None:
+    assert rules_of(edited(SLURM, {"Data": DATA, "Sessions": sessions(**inputs)})) == rules
+
+
+def test_the_lines_of_sessions_take_permissions_of_their_own() -> None:
+    (found,) = findings(edited(SLURM, {"Sessions": sessions(cloudWatchLogGroupName="/sessions")}))
+    assert (found.rule, found.resource) == (FEATURE, "Role")
+    assert "logs:DescribeLogGroups" in found.message
+
+
+def test_a_service_among_people_explains_a_closed_key() -> None:
+    people = {"AWS": ["cloudwatch.amazonaws.com"]}
+    statement = {**allow(["kms:Decrypt", "kms:GenerateDataKey"]), "Principal": people}
+    topic = {"Type": "AWS::SNS::Topic", "Properties": {"KmsMasterKeyId": {"Ref": "Own"}}}
+    alarm = {
+        "Namespace": "Team",
+        "MetricName": "Jobs",
+        "ComparisonOperator": "LessThanThreshold",
+        "EvaluationPeriods": 1,
+        "Period": 300,
+        "Statistic": "Sum",
+        "Threshold": 1,
+        "AlarmActions": [{"Ref": "News"}],
+    }
+    own = key(allow("kms:*", Principal=ROOT), statement)
+    changes = {"Own": own, "News": topic, "Quiet": {"Type": "AWS::CloudWatch::Alarm", "Properties": alarm}}
+    assert rules_of(edited(SLURM, changes)) == ["HP-POL-001"]
