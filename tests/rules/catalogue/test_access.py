@@ -45,6 +45,9 @@ TRUST = {
 }
 
 
+LINES = "arn:aws:iam::aws:policy/service-role/AWSLambdaBasicExecutionRole"
+
+
 def chart(**given: Any) -> dict[str, Any]:
     """A function of the user that installs HyperPod's chart, and the access entry of its role."""
     admin = {"PolicyArn": ADMIN, "AccessScope": {"Type": "cluster"}}
@@ -56,7 +59,7 @@ def chart(**given: Any) -> dict[str, Any]:
         "Chart": {"Type": "Custom::HyperPodHelmChart", "DependsOn": "ChartEntry", "Properties": properties},
         "ChartEntry": {"Type": "AWS::EKS::AccessEntry", "Properties": own},
         "ChartFunction": {"Type": "AWS::Lambda::Function", "Properties": code},
-        "ChartRole": {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": TRUST}},
+        "ChartRole": {"Type": "AWS::IAM::Role", "Properties": {"AssumeRolePolicyDocument": TRUST, "ManagedPolicyArns": [LINES]}},
     }
 
 
