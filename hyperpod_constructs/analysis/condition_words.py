@@ -60,9 +60,10 @@ def idle_conditions(statement: Statement, caller: Context | None = None) -> Iter
                 yield words, ("Condition", operator, name)
 
 
-def _is_whole(conditions: Mapping[str, Value]) -> bool:
+def _is_whole(conditions: Value) -> bool:
     """Whether a statement has only one condition."""
-    return sum(len(keys) if isinstance(keys, Mapping) else 1 for keys in conditions.values()) == 1
+    found = conditions.values() if isinstance(conditions, Mapping) else ()
+    return sum(len(keys) if isinstance(keys, Mapping) else 1 for keys in found) == 1
 
 
 def _denies_all(statement: Statement, operator: str, name: str, value: Value) -> bool:
