@@ -143,6 +143,12 @@ WRITERS_MAY = ("kms:GenerateDataKey",)
 Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/UsingKMSEncryption.html
 """
 
+COPIES_MAY: Mapping[str, tuple[str, ...]] = {"s3:ReplicateObject": ("kms:Encrypt",)}
+"""What who writes copies into a bucket does with the key of the copies.
+
+Source: https://docs.aws.amazon.com/AmazonS3/latest/userguide/replication-config-for-kms-objects.html (as of 2026-11-27)
+"""
+
 KEY_USERS: Mapping[str, KeyUser] = {
     "AWS::CloudTrail::Trail": KeyUser(
         key="KMSKeyId",

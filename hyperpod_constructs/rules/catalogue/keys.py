@@ -9,6 +9,7 @@ from hyperpod_constructs._support.words import enumerated
 from hyperpod_constructs.analysis.answers import any_of
 from hyperpod_constructs.analysis.condition_words import idle_conditions
 from hyperpod_constructs.analysis.documents import written
+from hyperpod_constructs.analysis.guests import guests
 from hyperpod_constructs.analysis.policy_document import Call, layer_of
 from hyperpod_constructs.analysis.resource_policies import KEY
 from hyperpod_constructs.analysis.service_keys import KeyUse, key_uses
@@ -16,7 +17,7 @@ from hyperpod_constructs.analysis.unfit_keys import UnfitKey, unfit_keys
 from hyperpod_constructs.rules.finding import Hit, hit
 from hyperpod_constructs.rules.rule import error, warning
 from hyperpod_constructs.templates.model import Model, Resource
-from hyperpod_constructs.templates.values import ABSENT, Reference, Text, as_bool, as_str, leaves
+from hyperpod_constructs.templates.values import ABSENT, Reference, Text, as_bool, as_str, leaves, shown
 
 _KMS = "https://docs.aws.amazon.com/kms/latest/developerguide/"
 _CHANGE = "kms:PutKeyPolicy"
@@ -93,7 +94,7 @@ def _words(use: KeyUse) -> str:
 
 @warning(
     "HP-KEY-004",
-    title="the key of a topic, a queue or a bucket for logs is open for the services that send there",
+    title="the key of a topic, a queue or a bucket is open for the services that send there, and for whom the bucket lets in",
     why="it deploys, and every message is refused: the sender cannot encrypt it",
     fix="take a key of your own, and allow the service kms:Decrypt and kms:GenerateDataKey* in its policy",
     allowed="a key of your own whose policy names the sending services",
@@ -106,6 +107,9 @@ def keys_are_open_for_senders(model: Model) -> Iterator[Hit]:
             text = f"{enumerated(one.services)} cannot use the key that AWS manages for {one.resource.logical_id}"
             yield hit(one.resource, text, *one.path)
     yield from _closed(model, at_once=False)
+    for guest in guests(model):
+        may = f"{shown(guest.principal)} {guest.does} in {guest.bucket.logical_id}"
+        yield hit(guest.key, f"the policies let {may}, and not {', '.join(guest.lacking)} with its key", "KeyPolicy")
 
 
 @error(

@@ -331,3 +331,24 @@ def test_a_service_among_people_explains_a_closed_key() -> None:
     own = key(allow("kms:*", Principal=ROOT), statement)
     changes = {"Own": own, "News": topic, "Quiet": {"Type": "AWS::CloudWatch::Alarm", "Properties": alarm}}
     assert rules_of(edited(SLURM, changes)) == ["HP-POL-001"]
+
+
+PARTNER = {"AWS": "arn:aws:iam::210987654321:role/partner"}
+
+
+@pytest.mark.parametrize(
+    ("does", "takes", "rules"),
+    [
+        ("s3:GetObject", "kms:Decrypt", []),
+        ("s3:GetObject", "kms:Encrypt", ["HP-KEY-004"]),
+        ("s3:PutObject", "kms:*", []),
+        ("s3:PutObject", "kms:Decrypt", ["HP-KEY-004"]),
+        ("s3:ReplicateObject", "kms:Encrypt", []),
+        ("s3:ReplicateObject", "kms:Decrypt", ["HP-KEY-004"]),
+    ],
+)
+def test_a_guest_of_a_bucket_uses_its_key(does: str, takes: str, rules: list[str]) -> None:
+    guest = {**allow(takes), "Principal": PARTNER}
+    objects = {**allow(does, {"Fn::Sub": "${Scripts.Arn}/*"}), "Principal": PARTNER}
+    template = encrypted(key(allow("kms:*", Principal=ROOT), guest))
+    assert rules_of(edited(template, {"ScriptsPolicy": on_bucket(objects)})) == rules
