@@ -174,6 +174,20 @@ EXTENSIONS = {
     "E3725": "each kind of file system has a smallest size",
 }
 
+#: Properties with classes of machines, by type: the file of cfn-lint that lists them.
+CLASSES = {
+    "AWS::DAX::Cluster": {"NodeType": "aws_dax_cluster/nodetype_enum"},
+    "AWS::DocDB::DBInstance": {"DBInstanceClass": "aws_docdb_dbinstance/dbinstanceclass_enum"},
+    "AWS::ElastiCache::CacheCluster": {"CacheNodeType": "aws_elasticache_cachecluster/cachenodetype_enum"},
+    "AWS::ElastiCache::ReplicationGroup": {"CacheNodeType": "aws_elasticache_cachecluster/cachenodetype_enum"},
+    "AWS::Neptune::DBInstance": {"DBInstanceClass": "aws_neptune_dbinstance/dbinstanceclass_enum"},
+    "AWS::OpenSearchService::Domain": {
+        "ClusterConfig/DedicatedMasterType": "aws_opensearchservice_domain/clusterconfig_instancetype_enum",
+        "ClusterConfig/InstanceType": "aws_opensearchservice_domain/clusterconfig_instancetype_enum",
+    },
+    "AWS::Redshift::Cluster": {"NodeType": "aws_redshift_cluster/nodetype_enum"},
+}
+
 #: Types whose attributes are the outputs of a template or of a function.
 _FREE = (
     "AWS::CloudFormation::CustomResource",
@@ -195,7 +209,10 @@ _NAMED = ("patternProperties", "properties")
 _IDLE = (("uniqueItems", False), ("minLength", 0), ("minItems", 0), ("minProperties", 0))
 
 #: Patterns that mean a beginning, although those of a service mean the whole text.
-_BEGINNINGS = re.compile(r"\^\[[^\]]*\]|.*[/:]$|.*/\\\*|.*/\*|\^\(\?!aws:\.\*\)|\^\.\?P\.\*|\^\(\(\?!\[:\*\$\].*|\^\(https:.*")
+_BEGINNINGS = re.compile(
+    r"\^?\[[^\]]*\]|(?:.*:)?(?:\\S|\[[^\]]*\])|.*[/:]$|.*/\\\*|.*/\*"
+    r"|\^\(\?!aws:\.\*\)|\^\.\?P\.\*|\^\(\(\?!\[:\*\$\].*|\^\(https:.*"
+)
 _ARN = r"arn:[-\w+=\/,.@]+:[-\w+=\/,.@]+:[-\w+=\/,.@]*:[0-9]+:"
 _HOLE = r"\$\{[A-Za-z]+(?:\.[A-Za-z]+){1,2}\}"
 #: Patterns that a text can keep busy for ever, or that refuse what the service takes: the same in other words, or `None`.
@@ -444,9 +461,26 @@ def _extensions() -> dict[str, list[list[Any]]]:
             for place in dict.fromkeys(rule.keywords if rule.id in EXTENSIONS else ()):
                 name, _, path = place.removeprefix("Resources/").partition("/Properties")
                 found.setdefault(name, []).append([path.strip("/"), EXTENSIONS[rule.id], _compact(rule.schema, closed=False)])
+    for name, places in CLASSES.items():
+        found.setdefault(name, []).extend([path, "", {"classes": _classes(file)}] for path, file in places.items())
     for name, place, statement in _POLICIES:
         found.setdefault(name, []).append([place, "", _policy(statement)])
     return found
+
+
+def _classes(file: str) -> dict[str, Any]:
+    """The classes of machines of a service, those of all regions, without what all their names have in common."""
+    listed = read(package("cfnlint") / "data" / "schemas" / "extensions" / f"{file}.json").values()
+    names = sorted({name for region in listed if isinstance(region, dict) for name in region["enum"]})
+    parts = [name.split(".") for name in names]
+    begins, ends = {one[0] for one in parts}, {one[-1] for one in parts}
+    before = f"{min(begins)}." if len(begins) == 1 else ""
+    behind = f".{min(ends)}" if len(ends) == 1 else ""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        family, _, size = name.removeprefix(before).removesuffix(behind).partition(".")
+        found.setdefault(family, []).append(size)
+    return {"before": before, "behind": behind, "families": found}
 
 
 def _offered(cluster_types: Mapping[str, Iterable[str]]) -> Iterator[tuple[str, set[str]]]:

@@ -352,6 +352,7 @@ _STRUCTURES: Mapping[str, _Structure] = {
 }
 _LEAVES: Mapping[str, words.Word] = {
     "beginsWith": words.begins_with,
+    "classes": words.is_class,
     "const": lambda wanted, value: words.is_one_of([wanted], value),
     "enum": words.is_one_of,
     "enumCaseInsensitive": words.is_one_of_any_case,

@@ -20,6 +20,10 @@ def said(word: str, node: Mapping[str, Any], value: Value, path: Path) -> tuple[
         return f"{name} is {quoted(value)}{meant(as_str(value) or '', choices)}", listed(choices)
     if word == "beginsWith":
         return f"{name} is {quoted(value)}", f"a text that begins with {' or '.join(wanted)}"
+    if word == "classes":
+        families = wanted["families"].items()
+        choices = [f"{wanted['before']}{one}.{size}{wanted['behind']}" for one, sizes in families for size in sizes]
+        return f"{name} is {quoted(value)}{meant(as_str(value) or '', choices)}", f"a class such as {choices[-1]}"
     if word == "pattern" and isinstance(value, Reference):
         given = "the Ref" if value.attribute is None else value.attribute
         other, allowed = other_words(wanted, value)

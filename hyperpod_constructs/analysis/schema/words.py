@@ -109,6 +109,18 @@ def begins_with(beginnings: list[str], value: Value) -> Answer:
     return None if text is None else text.startswith(tuple(beginnings))
 
 
+def is_class(wanted: Mapping[str, Any], value: Value) -> Answer:
+    """Whether a text is a class of machines; `None` for one of a family that is not known."""
+    text = as_str(value)
+    if text is None or "{{" in text:
+        return None
+    before, behind = wanted["before"], wanted["behind"]
+    if not (text.startswith(before) and text.endswith(behind)):
+        return False
+    family, _, size = text.removeprefix(before).removesuffix(behind).partition(".")
+    return size in wanted["families"][family] if family in wanted["families"] else None
+
+
 def is_long_enough(least: int, value: Value) -> Answer:
     text = as_str(value)
     return None if text is None else len(text) >= least

@@ -1,0 +1,178 @@
+"""Demands of caches, searches, warehouses, file systems and copies: each refuses one thing, and takes the nearest right one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from hyperpod_constructs.analysis.schema.judge import violations
+from hyperpod_constructs.facts.property_schemas import property_schema, request_limits
+
+CACHE, SEARCH, WAREHOUSE = "AWS::ElastiCache::ReplicationGroup", "AWS::OpenSearchService::Domain", "AWS::Redshift::Cluster"
+MEMORY, QUERIES, JOB, TRIGGER = "AWS::MemoryDB::Cluster", "AWS::Athena::WorkGroup", "AWS::Glue::Job", "AWS::Glue::Trigger"
+FILES, VOLUME, COPY, TARGET = (
+    "AWS::FSx::FileSystem",
+    "AWS::FSx::Volume",
+    "AWS::DataSync::Task",
+    "AWS::ApplicationAutoScaling::ScalableTarget",
+)
+FAILING = {"AutomaticFailoverEnabled": True, "NumNodeGroups": 1}
+ENCRYPTED = {
+    "EncryptionAtRestOptions": {"Enabled": True},
+    "NodeToNodeEncryptionOptions": {"Enabled": True},
+    "DomainEndpointOptions": {"EnforceHTTPS": True},
+    "AdvancedSecurityOptions": {"Enabled": True},
+}
+USER = {"MasterUserName": "admin", "MasterUserPassword": "{{resolve:ssm-secure:/search:1}}"}
+
+
+def zones(subnets: int, **config: Any) -> dict[str, Any]:
+    ids = tuple(f"subnet-0123456789abcdef{index}" for index in range(subnets))
+    return {"ClusterConfig": config, "VPCOptions": {"SubnetIds": ids}}
+
+
+def security(**options: Any) -> dict[str, Any]:
+    return {**ENCRYPTED, "AdvancedSecurityOptions": {"Enabled": True, **options}}
+
+
+def results(**encryption: Any) -> dict[str, Any]:
+    return {"WorkGroupConfiguration": {"ResultConfiguration": {"EncryptionConfiguration": encryption}}}
+
+
+def ontap(kind: str, **settings: Any) -> dict[str, Any]:
+    return {"OntapConfiguration": {"DeploymentType": kind, **settings}}
+
+
+def volume(**settings: Any) -> dict[str, Any]:
+    whole = {"StorageEfficiencyEnabled": "true", "SizeInBytes": "1099511627776", "JunctionPath": "/data", **settings}
+    return {"OntapConfiguration": {key: value for key, value in whole.items() if value is not None}}
+
+
+@pytest.mark.parametrize(
+    ("kind", "wrong", "right"),
+    [
+        (CACHE, {**FAILING, "ReplicasPerNodeGroup": 0}, {**FAILING, "ReplicasPerNodeGroup": 1}),
+        (CACHE, {"AutomaticFailoverEnabled": True, "NumCacheClusters": 1}, {"NumCacheClusters": 1}),
+        (CACHE, {"MultiAZEnabled": True}, {"MultiAZEnabled": True, "AutomaticFailoverEnabled": True}),
+        (CACHE, {"NumNodeGroups": 3}, {"NumNodeGroups": 3, "AutomaticFailoverEnabled": True}),
+        (CACHE, {"AuthToken": "a-token"}, {"AuthToken": "a", "TransitEncryptionEnabled": True, "CacheSubnetGroupName": "data"}),
+        (CACHE, {"AtRestEncryptionEnabled": False, "KmsKeyId": "alias/data"}, {"KmsKeyId": "alias/data"}),
+        (CACHE, {"Engine": "memcached"}, {"Engine": "Valkey"}),
+        (CACHE, {"NumCacheClusters": 2, "ReplicasPerNodeGroup": 1}, {"NumCacheClusters": 2}),
+        (CACHE, {"CacheNodeType": "cache.r6gd.xlarge"}, {"CacheNodeType": "cache.r6gd.xlarge", "DataTieringEnabled": True}),
+        ("AWS::ElastiCache::ServerlessCache", {"MajorEngineVersion": "8.0"}, {"MajorEngineVersion": "8"}),
+        (MEMORY, {"TLSEnabled": False, "ACLName": "team"}, {"TLSEnabled": False, "ACLName": "open-access"}),
+        (MEMORY, {"NumReplicasPerShard": 6}, {"NumReplicasPerShard": 5}),
+        ("AWS::MemoryDB::User", {"AuthenticationMode": {"Type": "password"}}, {"AuthenticationMode": {"Type": "iam"}}),
+        (SEARCH, {"DomainName": "Search"}, {"DomainName": "search"}),
+        (SEARCH, {"EngineVersion": "2.17"}, {"EngineVersion": "OpenSearch_2.17"}),
+        (SEARCH, {"ClusterConfig": {"DedicatedMasterCount": 4}}, {"ClusterConfig": {"DedicatedMasterCount": 5}}),
+        (SEARCH, zones(1, ZoneAwarenessEnabled=True), zones(2, ZoneAwarenessEnabled=True)),
+        (SEARCH, zones(2, ZoneAwarenessEnabled=False), zones(1, ZoneAwarenessEnabled=False)),
+        (
+            SEARCH,
+            zones(3, ZoneAwarenessEnabled=True, ZoneAwarenessConfig={"AvailabilityZoneCount": 2}),
+            zones(3, ZoneAwarenessEnabled=True, ZoneAwarenessConfig={"AvailabilityZoneCount": 3}),
+        ),
+        (SEARCH, {"EBSOptions": {"VolumeType": "gp2", "Iops": 3000}}, {"EBSOptions": {"VolumeType": "gp3", "Iops": 3000}}),
+        (SEARCH, {**ENCRYPTED, "NodeToNodeEncryptionOptions": {"Enabled": False}}, ENCRYPTED),
+        (SEARCH, security(InternalUserDatabaseEnabled=True), security(InternalUserDatabaseEnabled=True, MasterUserOptions=USER)),
+        (SEARCH, security(InternalUserDatabaseEnabled=False, MasterUserOptions=USER), security(InternalUserDatabaseEnabled=False)),
+        (WAREHOUSE, {"ClusterType": "multi-node", "NumberOfNodes": 1}, {"ClusterType": "multi-node", "NumberOfNodes": 2}),
+        (WAREHOUSE, {"ClusterType": "single-node", "NumberOfNodes": 2}, {"ClusterType": "single-node"}),
+        (WAREHOUSE, {"DBName": "Lake"}, {"DBName": "lake"}),
+        (WAREHOUSE, {"ManageMasterPassword": True, "MasterUserPassword": "a"}, {"ManageMasterPassword": True}),
+        (WAREHOUSE, {"NodeType": "ra3.large", "Port": 5430}, {"NodeType": "ra3.large", "Port": 8200}),
+        ("AWS::RedshiftServerless::Workgroup", {"BaseCapacity": 32, "MaxCapacity": 16}, {"BaseCapacity": 32, "MaxCapacity": 32}),
+        ("AWS::RedshiftServerless::Workgroup", {"SubnetIds": ("a", "b")}, {"SubnetIds": ("a", "b", "c")}),
+        (QUERIES, results(EncryptionOption="SSE_KMS"), results(EncryptionOption="SSE_KMS", KmsKey="alias/data")),
+        (QUERIES, results(EncryptionOption="SSE_S3", KmsKey="alias/data"), results(EncryptionOption="SSE_S3")),
+        (JOB, {"WorkerType": "G.1X", "NumberOfWorkers": 2, "MaxCapacity": 2}, {"MaxCapacity": 2}),
+        (JOB, {"WorkerType": "G.1X"}, {"WorkerType": "G.1X", "NumberOfWorkers": 2}),
+        (TRIGGER, {"Type": "SCHEDULED"}, {"Type": "SCHEDULED", "Schedule": "cron(0 4 * * ? *)"}),
+        (TRIGGER, {"Type": "ON_DEMAND", "StartOnCreation": True}, {"Type": "ON_DEMAND"}),
+        ("AWS::KMS::Alias", {"TargetKeyId": "alias/other"}, {"TargetKeyId": "0f1d2c3b-4a59-4687-8796-a5b4c3d2e1f0"}),
+        (
+            COPY,
+            {"Options": {"TransferMode": "ALL", "PreserveDeletedFiles": "REMOVE"}},
+            {"Options": {"TransferMode": "CHANGED", "PreserveDeletedFiles": "REMOVE"}},
+        ),
+        (
+            "AWS::ECR::RegistryScanningConfiguration",
+            {"ScanType": "BASIC", "Rules": ({"ScanFrequency": "CONTINUOUS_SCAN"},)},
+            {"ScanType": "ENHANCED", "Rules": ({"ScanFrequency": "CONTINUOUS_SCAN"},)},
+        ),
+        (
+            "AWS::RDS::DBProxyTargetGroup",
+            {"ConnectionPoolConfigurationInfo": {"MaxConnectionsPercent": 50, "MaxIdleConnectionsPercent": 60}},
+            {"ConnectionPoolConfigurationInfo": {"MaxConnectionsPercent": 60, "MaxIdleConnectionsPercent": 50}},
+        ),
+        (
+            "AWS::EFS::FileSystem",
+            {"ThroughputMode": "bursting", "LifecyclePolicies": ({"TransitionToArchive": "AFTER_90_DAYS"},)},
+            {"ThroughputMode": "elastic", "LifecyclePolicies": ({"TransitionToArchive": "AFTER_90_DAYS"},)},
+        ),
+        (FILES, ontap("SINGLE_AZ_1", ThroughputCapacity=320), ontap("SINGLE_AZ_1", ThroughputCapacity=256)),
+        (FILES, ontap("SINGLE_AZ_1", HAPairs=2), ontap("SINGLE_AZ_2", HAPairs=2)),
+        (FILES, ontap("MULTI_AZ_2"), ontap("MULTI_AZ_2", PreferredSubnetId="subnet-0123456789abcdef0")),
+        (FILES, {"FileSystemType": "WINDOWS"}, {"FileSystemType": "WINDOWS", "WindowsConfiguration": {"ThroughputCapacity": 32}}),
+        (VOLUME, volume(JunctionPath="data"), volume()),
+        (VOLUME, volume(SizeInMegabytes="1024"), volume(SizeInMegabytes="1024", SizeInBytes=None)),
+        (VOLUME, volume(TieringPolicy={"Name": "NONE", "CoolingPeriod": 31}), volume(TieringPolicy={"Name": "NONE"})),
+        (VOLUME, {"VolumeType": "ONTAP", "Name": "vol-1"}, {"VolumeType": "ONTAP", "Name": "vol_1"}),
+        (
+            TARGET,
+            {"ServiceNamespace": "dynamodb", "ScalableDimension": "rds:cluster:ReadReplicaCount"},
+            {"ServiceNamespace": "rds", "ScalableDimension": "rds:cluster:ReadReplicaCount"},
+        ),
+        (
+            TARGET,
+            {"ScalableDimension": "rds:cluster:ReadReplicaCount", "MaxCapacity": 16},
+            {"ScalableDimension": "rds:cluster:ReadReplicaCount", "MaxCapacity": 15},
+        ),
+        (
+            "AWS::S3::Bucket",
+            {"ObjectLockEnabled": False, "ObjectLockConfiguration": {"ObjectLockEnabled": "Enabled"}},
+            {"ObjectLockEnabled": True, "ObjectLockConfiguration": {"ObjectLockEnabled": "Enabled"}},
+        ),
+        ("AWS::Backup::BackupSelection", {"BackupSelection": {}}, {"BackupSelection": {"Resources": ("*",)}}),
+    ],
+)
+def test_a_demand_refuses_one_thing_and_takes_the_nearest_right_one(
+    kind: str, wrong: dict[str, Any], right: dict[str, Any]
+) -> None:
+    schema = request_limits(kind)
+    assert schema is not None
+    assert len(list(violations(schema, wrong))) == 1
+    assert list(violations(schema, right)) == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "path", "wrong", "right"),
+    [
+        (CACHE, "CacheNodeType", "db.r7g.large", "cache.r7g.large"),
+        (CACHE, "CacheNodeType", "cache.r7g.huge", "cache.r99.huge"),
+        (WAREHOUSE, "NodeType", "ra3.medium", "ra3.xlplus"),
+        (SEARCH, "ClusterConfig/InstanceType", "r6g.large", "r6g.large.search"),
+    ],
+)
+def test_a_class_is_of_the_service_and_a_new_family_is_believed(kind: str, path: str, wrong: str, right: str) -> None:
+    schema = property_schema(kind)
+    assert schema is not None
+    outer, _, inner = path.partition("/")
+
+    def found(value: str) -> list[str]:
+        whole = {outer: {inner: value} if inner else value}
+        return [one.message for one in violations({"extensions": schema["extensions"]}, whole)]
+
+    assert len(found(wrong)) == 1
+    assert found(right) == []
+
+
+@pytest.mark.parametrize("kind", ["AWS::ElastiCache::User", "AWS::MemoryDB::User"])
+def test_a_pattern_of_one_character_means_anywhere_in_the_text(kind: str) -> None:
+    schema = property_schema(kind)
+    assert schema is not None
+    assert [one.path for one in violations(schema, {"AccessString": "on ~* +@all"}) if one.path == ("AccessString",)] == []
+    assert [one.path for one in violations(schema, {"AccessString": "  "}) if one.path == ("AccessString",)] == [("AccessString",)]
